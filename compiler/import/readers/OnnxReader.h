@@ -1,0 +1,37 @@
+//===- OnnxReader.h - ONNX files to plain structs ---------------------------------------------===//
+//
+// A bounded reader of ONNX's protobuf encoding (docs/decisions/0001-onnx-wire-reader.md). Any input is safe: the result is a
+// well-formed OnnxModel or a one-line error such as "model.onnx: byte 1234: node 7 ('/a/b'): ...".
+//
+//   Expected<OnnxModel> model = readOnnxFile("model.onnx");
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_READERS_ONNXREADER_H
+#define WEFT_COMPILER_IMPORT_READERS_ONNXREADER_H
+
+#include "compiler/import/readers/OnnxModel.h"
+#include "llvm/Support/Error.h"
+
+namespace weft {
+
+/// Totals over the whole file; they bound memory (about 2 GB at the defaults) and stack for files made to exhaust them.
+struct OnnxLimits {
+  unsigned depth = 64;             ///< of graphs in attributes, and of types in types
+  uint64_t nodes = 1'000'000;      ///< in graphs and functions
+  uint64_t attributes = 4'000'000; ///< of nodes and functions
+  uint64_t tensors = 1'000'000;    ///< initializers and attribute values, sparse ones count twice
+  uint64_t values = 2'000'000;     ///< declared inputs, outputs and inner values
+  uint64_t functions = 100'000;    ///< model-local functions
+  uint64_t listItems = 64'000'000; ///< names and numbers in lists; data of tensors does not count
+  uint64_t nameLength = 1'000'000; ///< bytes of one name
+  unsigned rank = 64;              ///< dimensions of a tensor or of a type
+};
+
+/// Maps and reads a file. External data is looked up beside it, see OnnxTensorData.h.
+llvm::Expected<OnnxModel> readOnnxFile(llvm::StringRef path, const OnnxLimits &limits = {});
+
+/// Reads a mapping or a view.
+llvm::Expected<OnnxModel> readOnnx(std::shared_ptr<MappedFile> file, const OnnxLimits &limits = {});
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_IMPORT_READERS_ONNXREADER_H
