@@ -43,11 +43,15 @@ public:
   /// The path that was opened, or the name of a view.
   llvm::StringRef path() const { return name; }
 
+  /// True when there is no file behind it, and so no directory beside it.
+  bool isView() const { return fromMemory; }
+
   /// True when `range` lies inside the mapping.
   bool contains(llvm::ArrayRef<char> range) const;
 
   /// Position of a range that lies inside the mapping.
-  uint64_t offsetOf(llvm::ArrayRef<char> range) const { return range.data() - data; }
+  uint64_t offsetOf(llvm::ArrayRef<char> range) const { return offsetOf(range.data()); }
+  uint64_t offsetOf(const char *position) const { return position - data; }
 
   /// Tells the system that the whole pages inside `range` are not needed soon; they are read again when touched.
   void releasePages(llvm::ArrayRef<char> range) const;
@@ -62,6 +66,7 @@ private:
   const char *data;
   uint64_t length;
   bool mapped; ///< false for a view and for an empty file
+  bool fromMemory = false;
 };
 
 } // namespace weft

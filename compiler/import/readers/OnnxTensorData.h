@@ -15,7 +15,8 @@
 
 namespace weft {
 
-/// Bytes in a mapped file, or decoded ones that are owned. Copies share both.
+/// Bytes in a mapped file, or decoded ones that are owned. Copies share both. Mapped bytes have no alignment: copy elements
+/// out with memcpy.
 struct TensorBytes {
   llvm::ArrayRef<char> bytes;
   std::shared_ptr<MappedFile> file; ///< set when `bytes` lie in it, at file->offsetOf(bytes)
