@@ -57,20 +57,21 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::open(StringRef path) {
 /// Why the text alone is no path inside a directory; empty when nothing speaks against it.
 static std::string refuseRelative(StringRef relativePath) {
   if (relativePath.empty() || relativePath.contains('\0'))
-    return quoted(relativePath) + " is not a file name";
+    return quotedText(relativePath) + " is not a file name";
   if (relativePath.starts_with("/"))
-    return quoted(relativePath) + " is an absolute path, but must lie in the model's directory";
+    return quotedText(relativePath) + " is an absolute path, but must lie in the model's directory";
   SmallVector<StringRef> components;
   relativePath.split(components, '/');
   for (StringRef component : components)
     if (component == "..")
-      return quoted(relativePath) + " contains '..', which could leave the model's directory";
+      return quotedText(relativePath) + " contains '..', which could leave the model's directory";
   return "";
 }
 
 static Error leavesDirectory(StringRef relativePath) {
-  return readError(quoted(relativePath) + " is a symbolic link that leaves the model's directory; "
-                                          "hint: copy the file itself there");
+  return readError(quotedText(relativePath) +
+                   " is a symbolic link that leaves the model's directory; "
+                   "hint: copy the file itself there");
 }
 
 /// openat2 with RESOLVE_BENEATH: the kernel itself keeps the walk inside. -1 with errno ENOSYS where it is missing.
@@ -122,7 +123,8 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory
   int code = errno;
   ::close(rootDescriptor);
   if (descriptor < 0)
-    return code == EXDEV ? leavesDirectory(relativePath) : systemError(quoted(relativePath), code);
+    return code == EXDEV ? leavesDirectory(relativePath)
+                         : systemError(quotedText(relativePath), code);
   SmallString<128> path(directory);
   sys::path::append(path, relativePath);
   auto file = mapDescriptor(descriptor, path);

@@ -64,7 +64,7 @@ bool OnnxParser::appendAttribute(const WireField &field, std::vector<OnnxAttribu
     return false;
   for (size_t i = 0; i + 1 < list.size(); ++i)
     if (list[i].name == attribute.name)
-      return fail(field.start, "the attribute " + quoted(attribute.name) + " is given twice");
+      return fail(field.start, "the attribute " + quotedText(attribute.name) + " is given twice");
   return true;
 }
 
@@ -141,7 +141,7 @@ bool OnnxParser::settleAttributeKind(const char *at, OnnxAttribute &attribute,
   if (presentKinds & (presentKinds - 1))
     return fail(at, "the attribute carries values of two types");
   if (!attribute.refName.empty())
-    return !presentKinds || fail(at, "the attribute refers to " + quoted(attribute.refName) +
+    return !presentKinds || fail(at, "the attribute refers to " + quotedText(attribute.refName) +
                                          ", but carries a value as well");
   Kind carried = Kind::Undefined;
   for (unsigned i = 1; i <= static_cast<unsigned>(Kind::Types); ++i)

@@ -18,9 +18,9 @@ bool OnnxParser::fail(const char *at, const Twine &reason) {
   for (const PlaceEntry &place : places) {
     message += place.kind;
     if (place.index == Place::noIndex)
-      message += " " + quoted(*place.name);
+      message += " " + quotedText(*place.name);
     else if (message += " " + std::to_string(place.index); place.name && !place.name->empty())
-      message += " (" + quoted(*place.name) + ")";
+      message += " (" + quotedText(*place.name) + ")";
     message += ": ";
   }
   message += reason.str();

@@ -164,7 +164,7 @@ bool OnnxParser::appendOpset(const WireField &field, std::vector<OnnxOpset> &ops
   for (const OnnxOpset &earlier : opsets)
     if (earlier.domain == opset.domain)
       return earlier.version == opset.version ||
-             fail(field.start, "two versions of the operator set " + quoted(opset.domain));
+             fail(field.start, "two versions of the operator set " + quotedText(opset.domain));
   opsets.push_back(opset);
   return opsets.size() <= limits.opsets ||
          fail(field.start,

@@ -46,7 +46,7 @@ private:
 } // namespace
 
 Error OnnxTensorData::refuse(const OnnxTensor &tensor, const Twine &reason) const {
-  return readError(model.file->path() + ": tensor " + quoted(tensor.name) + ": " + reason);
+  return readError(model.file->path() + ": tensor " + quotedText(tensor.name) + ": " + reason);
 }
 
 /// True when `value`, read as signed or as unsigned, fits `bits`.
@@ -160,7 +160,7 @@ Expected<TensorBytes> OnnxTensorData::readExternal(const OnnxTensor &tensor, uin
     return file.takeError();
   uint64_t size = (*file)->size();
   if (external.offset > size || byteCount > size - external.offset)
-    return refuse(tensor, "external data " + quoted(external.location) + " has " + Twine(size) +
+    return refuse(tensor, "external data " + quotedText(external.location) + " has " + Twine(size) +
                               " bytes, but " + Twine(byteCount) + " at offset " +
                               Twine(external.offset) + " are needed");
   return TensorBytes{(*file)->bytes().slice(external.offset, byteCount), *file, nullptr};

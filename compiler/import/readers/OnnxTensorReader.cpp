@@ -227,7 +227,7 @@ bool OnnxParser::parseExternalEntry(const WireField &field, OnnxExternalData &ex
   } else if (key == "offset" || key == "length") {
     uint64_t number;
     if (value.getAsInteger(10, number))
-      return fail(field.start, "the external data's " + key + " is " + quoted(value) +
+      return fail(field.start, "the external data's " + key + " is " + quotedText(value) +
                                    ", but must be a number of bytes");
     if (key == "offset")
       external.offset = number;

@@ -24,7 +24,7 @@ static unsigned characterLength(StringRef text) {
   return !control && isLegalUTF8Sequence(begin, begin + length) ? length : 0;
 }
 
-std::string quoted(StringRef text) {
+std::string quotedText(StringRef text) {
   constexpr size_t maxLength = 100;
   std::string out = "'";
   while (!text.empty() && out.size() <= maxLength) {

@@ -1,8 +1,8 @@
 //===- ReadError.h - One-line errors about hostile text ---------------------------------------===//
 //
-// Names in a model file may be long, binary or made to forge terminal output; errors show them through `quoted`.
+// Names in a model file may be long, binary or made to forge terminal output; errors show them through `quotedText`.
 //
-//   return readError(file.path() + ": tensor " + quoted(name) + " has no data");
+//   return readError(file.path() + ": tensor " + quotedText(name) + " has no data");
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_READERS_READERROR_H
 #define WEFT_COMPILER_IMPORT_READERS_READERROR_H
@@ -19,7 +19,7 @@ namespace weft {
 llvm::Error readError(const llvm::Twine &text);
 
 /// `text` between single quotes, at most 100 bytes of it; what is not printable UTF-8 becomes \xNN.
-std::string quoted(llvm::StringRef text);
+std::string quotedText(llvm::StringRef text);
 
 /// "[2, 3]", at most 8 dimensions of it.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
