@@ -1,0 +1,291 @@
+#include "runtime/src/descriptor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime/src/expression.h"
+#include "runtime/src/status.h"
+
+namespace {
+/// A check in progress. `work` ends hostile descriptors whose lists share their bytes over and over.
+struct checker {
+  weft_descriptor_t *descriptor;
+  const weft_descriptor_limits_t *limits;
+  weft_text_t reason;
+  uint64_t work;
+
+  // Where we are, for the reason.
+  const char *function;
+};
+} // namespace
+
+__attribute__((format(printf, 2, 3))) static bool wrong(checker *c, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (c->function)
+    weft_text_add(&c->reason, "function '%.64s': %s", c->function, text);
+  else
+    weft_text_add(&c->reason, "%s", text);
+  return false;
+}
+
+/// The list lies inside the descriptor, its elements are long enough and not too many.
+static bool check_list(checker *c, const weft_list_t &list, uint32_t item_size, uint32_t max_count,
+                       const char *what) {
+  if (!list.count)
+    return true;
+  if (list.count > max_count)
+    return wrong(c, "%u %s are more than the %u that are allowed", list.count, what, max_count);
+  if (list.step < item_size)
+    return wrong(c, "elements of %s have %u bytes instead of %u", what, list.step, item_size);
+  uint64_t bytes = (uint64_t)list.count * list.step;
+  if (list.offset > c->descriptor->size || bytes > c->descriptor->size - list.offset)
+    return wrong(c, "%s lie outside the descriptor", what);
+  if (c->work < bytes)
+    return wrong(c, "the lists are larger than the descriptor");
+  c->work -= bytes;
+  return true;
+}
+
+/// A list of bytes without NUL, followed by one.
+static bool check_text(checker *c, const weft_list_t &list, const char *what) {
+  if (!list.count)
+    return true;
+  if (list.step != 1 || !check_list(c, list, 1, UINT32_MAX, what))
+    return c->reason.used ? false : wrong(c, "%s is not a text", what);
+  uint64_t end = (uint64_t)list.offset + list.count;
+  const char *text = weft_text(*c->descriptor, list);
+  if (end >= c->descriptor->size || strnlen(text, (size_t)list.count + 1) != list.count)
+    return wrong(c, "%s does not end where it should", what);
+  return true;
+}
+
+static bool check_texts(checker *c, const weft_list_t &list, const char *what) {
+  if (!check_list(c, list, sizeof(weft_list_t), WEFT_MAX_ROWS, what))
+    return false;
+  for (uint32_t i = 0; i < list.count; ++i)
+    if (!check_text(c, weft_item<weft_list_t>(*c->descriptor, list, i), what))
+      return false;
+  return true;
+}
+
+static bool check_formula(checker *c, const weft_formula_v1 &formula, uint32_t n_symbols,
+                          const char *what) {
+  if (!check_text(c, formula.text, what))
+    return false;
+  if (!formula.code.count)
+    return true;
+  if (formula.code.step != 1 || !check_list(c, formula.code, 1, UINT32_MAX, what))
+    return c->reason.used ? false : wrong(c, "the code of %s is not a list of bytes", what);
+  if (!weft_code_check(c->descriptor->base + formula.code.offset, formula.code.count, n_symbols))
+    return wrong(c, "the code of %s is not a formula", what);
+  return true;
+}
+
+/// Inputs or outputs.
+static bool check_arguments(checker *c, const weft_list_t &list, uint32_t n_symbols,
+                            const char *what) {
+  if (!check_list(c, list, sizeof(weft_argument_v1), WEFT_MAX_ARGUMENTS, what))
+    return false;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    weft_argument_v1 argument = weft_item<weft_argument_v1>(*c->descriptor, list, i);
+    if (!check_text(c, argument.name, "an argument's name"))
+      return false;
+    if (!weft_element_bits(argument.element))
+      return wrong(c, "%s: element type %u is not known", what, argument.element);
+    if (argument.flags)
+      return wrong(c, "%s: flags %#x are not known", what, argument.flags);
+    if (argument.rank > WEFT_MAX_RANK || argument.dims.count != argument.rank)
+      return wrong(c, "%s: rank %u with %u dimensions", what, argument.rank, argument.dims.count);
+    if (!check_list(c, argument.dims, sizeof(weft_formula_v1), WEFT_MAX_RANK, "dimensions"))
+      return false;
+    for (uint32_t d = 0; d < argument.rank; ++d) {
+      weft_formula_v1 dim = weft_item<weft_formula_v1>(*c->descriptor, argument.dims, d);
+      if (!dim.code.count)
+        return wrong(c, "%s: dimension %u has no formula", what, d);
+      if (!check_formula(c, dim, n_symbols, "a dimension"))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// `input` and `dim` name a dimension of an input, or neither does when `may_lack`.
+static bool check_input_dim(checker *c, const weft_function_v1 &f, uint32_t input, uint32_t dim,
+                            bool may_lack, const char *what) {
+  if (may_lack && input == WEFT_NO_INDEX && dim == WEFT_NO_INDEX)
+    return true;
+  if (input >= f.inputs.count)
+    return wrong(c, "%s: input %u of %u", what, input, f.inputs.count);
+  uint32_t rank = weft_item<weft_argument_v1>(*c->descriptor, f.inputs, input).rank;
+  if (dim >= rank)
+    return wrong(c, "%s: dimension %u of %u", what, dim, rank);
+  return true;
+}
+
+static bool check_symbols(checker *c, const weft_function_v1 &f) {
+  for (uint32_t i = 0; i < f.symbols.count; ++i) {
+    weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(*c->descriptor, f.symbols, i);
+    if (!check_text(c, symbol.name, "a symbol's name"))
+      return false;
+    if (symbol.min > symbol.max || symbol.multiple < 1)
+      return wrong(c, "symbol %u has no values", i);
+    if (!check_input_dim(c, f, symbol.bound_by_input, symbol.bound_by_dim, true, "a symbol"))
+      return false;
+  }
+  return true;
+}
+
+static bool check_check_rows(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.checks, sizeof(weft_check_v1), WEFT_MAX_ROWS, "checks"))
+    return false;
+  for (uint32_t i = 0; i < f.checks.count; ++i) {
+    weft_check_v1 row = weft_item<weft_check_v1>(*c->descriptor, f.checks, i);
+    if (row.kind < WEFT_CHECK_DIM || row.kind > WEFT_CHECK_SIZE)
+      return wrong(c, "check %u has the unknown kind %u", i, row.kind);
+    bool has_dim = row.kind == WEFT_CHECK_DIM || row.kind == WEFT_CHECK_SOLVE;
+    if (has_dim && !check_input_dim(c, f, row.input, row.dim, false, "a check"))
+      return false;
+    bool has_symbol = row.kind >= WEFT_CHECK_MIN && row.kind <= WEFT_CHECK_SOLVE;
+    if (has_symbol && row.symbol >= f.symbols.count)
+      return wrong(c, "check %u: symbol %u of %u", i, row.symbol, f.symbols.count);
+    if (has_dim && !row.expected.code.count)
+      return wrong(c, "check %u has no formula", i);
+    if (!check_formula(c, row.expected, f.symbols.count, "a check") ||
+        !check_text(c, row.fact, "a fact") || !check_text(c, row.node, "a node's name"))
+      return false;
+  }
+  return true;
+}
+
+static bool check_code_position(checker *c, int32_t position, const char *what) {
+  if (position < c->limits->code_begin || position >= c->limits->code_end)
+    return wrong(c, "'%s' lies outside the code", what);
+  return true;
+}
+
+static bool check_function(checker *c, const weft_function_v1 &f) {
+  uint32_t n_symbols = f.symbols.count;
+  return check_list(c, f.symbols, sizeof(weft_symbol_v1), WEFT_MAX_SYMBOLS, "symbols") &&
+         check_arguments(c, f.inputs, n_symbols, "inputs") &&
+         check_arguments(c, f.outputs, n_symbols, "outputs") && check_symbols(c, f) &&
+         check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
+         check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
+         check_formula(c, f.arena, n_symbols, "'arena'") &&
+         check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
+         check_formula(c, f.flops, n_symbols, "'flops'") &&
+         check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");
+}
+
+static bool check_functions(checker *c, const weft_list_t &list) {
+  if (!check_list(c, list, sizeof(weft_function_v1), WEFT_MAX_FUNCTIONS, "functions"))
+    return false;
+  if (!list.count)
+    return wrong(c, "there is no function");
+  for (uint32_t i = 0; i < list.count; ++i) {
+    weft_function_v1 function = weft_item<weft_function_v1>(*c->descriptor, list, i);
+    if (!check_text(c, function.name, "a function's name"))
+      return false;
+    c->function = weft_text(*c->descriptor, function.name);
+    if (!check_function(c, function))
+      return false;
+    c->function = nullptr;
+  }
+  return true;
+}
+
+static bool check_kernels(checker *c, const weft_list_t &list) {
+  if (!check_list(c, list, sizeof(weft_kernel_v1), WEFT_MAX_ROWS, "kernels"))
+    return false;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    weft_kernel_v1 kernel = weft_item<weft_kernel_v1>(*c->descriptor, list, i);
+    if (!check_text(c, kernel.name, "a kernel's name") ||
+        !check_texts(c, kernel.nodes, "nodes of a kernel"))
+      return false;
+  }
+  return true;
+}
+
+static bool check_weights(checker *c, const weft_list_t &list) {
+  if (!check_list(c, list, sizeof(weft_weight_v1), WEFT_MAX_ROWS, "weights"))
+    return false;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    weft_weight_v1 weight = weft_item<weft_weight_v1>(*c->descriptor, list, i);
+    if (!check_text(c, weight.name, "a weight's name") ||
+        !check_text(c, weight.layout, "a weight's layout") ||
+        !check_list(c, weight.dims, sizeof(int64_t), WEFT_MAX_RANK, "dimensions of a weight"))
+      return false;
+    if (!weft_element_bits(weight.element) || weight.flags || weight.dims.count != weight.rank)
+      return wrong(c, "weight %u has an unknown form", i);
+    for (uint32_t d = 0; d < weight.rank; ++d)
+      if (weft_item<int64_t>(*c->descriptor, weight.dims, d) < 0)
+        return wrong(c, "weight %u has a negative dimension", i);
+    uint64_t size = c->limits->weights_size;
+    if (weight.offset > size || weight.bytes > size - weight.offset)
+      return wrong(c, "weight %u lies outside the weights", i);
+  }
+  return true;
+}
+
+bool weft_descriptor_check(weft_descriptor_t *descriptor, const weft_descriptor_limits_t *limits,
+                           char *reason, size_t reason_size) {
+  checker c = {descriptor, limits, weft_text_in(reason, reason_size), 0, nullptr};
+  if (descriptor->size < sizeof(weft_module_v1))
+    return wrong(&c, "the descriptor has %llu bytes instead of %zu or more",
+                 (unsigned long long)descriptor->size, sizeof(weft_module_v1));
+  // An honest writer may share equal texts and formulas, but not without end.
+  c.work = descriptor->size * 64 + (1 << 20);
+  memcpy(&descriptor->root, descriptor->base, sizeof(weft_module_v1));
+  const weft_module_v1 &root = descriptor->root;
+  return check_text(&c, root.name, "the module's name") &&
+         check_text(&c, root.producer, "the producer") &&
+         check_text(&c, root.target, "the target") &&
+         check_texts(&c, root.cpu_features, "CPU features") &&
+         check_functions(&c, root.functions) && check_kernels(&c, root.kernels) &&
+         check_weights(&c, root.weights);
+}
+
+bool weft_formula_run(const weft_descriptor_t &descriptor, const weft_formula_v1 &formula,
+                      const int64_t *symbols, int64_t *out_value) {
+  *out_value = 0;
+  return !formula.code.count || weft_code_run(descriptor.base + formula.code.offset,
+                                              formula.code.count, symbols, out_value);
+}
+
+int64_t weft_formula_symbol(const weft_descriptor_t &descriptor, const weft_formula_v1 &formula) {
+  return weft_code_symbol(descriptor.base + formula.code.offset, formula.code.count);
+}
+
+weft_argument_v1 weft_argument(const weft_descriptor_t &descriptor,
+                               const weft_function_v1 &function, uint32_t index) {
+  uint32_t inputs = function.inputs.count;
+  return index < inputs ? weft_item<weft_argument_v1>(descriptor, function.inputs, index)
+                        : weft_item<weft_argument_v1>(descriptor, function.outputs, index - inputs);
+}
+
+uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_function_v1 &function) {
+  uint32_t count = function.symbols.count + 1;
+  for (uint32_t i = 0; i < function.outputs.count; ++i)
+    count += weft_item<weft_argument_v1>(descriptor, function.outputs, i).rank;
+  return count;
+}
+
+bool weft_tensor_bytes(uint32_t element, uint32_t rank, const int64_t *dim, int64_t *out_bytes) {
+  int64_t bits = weft_element_bits(element);
+  bool is_empty = false;
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (dim[d] < 0)
+      return false;
+    if (dim[d] == 0)
+      is_empty = true;
+    else if (__builtin_mul_overflow(bits, dim[d], &bits))
+      return false;
+  }
+  if (is_empty)
+    bits = 0;
+  *out_bytes = bits / 8 + (bits % 8 != 0);
+  return true;
+}

@@ -1,0 +1,74 @@
+// The descriptor of an artifact: checked completely once, then read without further doubt.
+//
+//   if (!weft_descriptor_check(&descriptor, &limits, reason, sizeof reason)) refuse;
+//   weft_function_v1 f = weft_item<weft_function_v1>(descriptor, descriptor.root.functions, 0);
+//   const char *name = weft_text(descriptor, f.name);
+//
+// Elements are copied out, because a list may start at any address and an element may be longer than
+// this runtime knows.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "weft/artifact.h"
+
+/// A mapped descriptor.
+struct weft_descriptor_t {
+  const uint8_t *base;
+  uint64_t size;
+  weft_module_v1 root; ///< copy of the first bytes; valid after weft_descriptor_check
+};
+
+/// What the descriptor refers to outside itself. Code positions count from the descriptor's first byte.
+struct weft_descriptor_limits_t {
+  int64_t code_begin, code_end;
+  uint64_t weights_size;
+};
+
+/// Bounds of a module that nobody reaches, so that sums of sizes cannot overflow.
+enum {
+  WEFT_MAX_FUNCTIONS = 1024,
+  WEFT_MAX_ARGUMENTS = 4096,
+  WEFT_MAX_SYMBOLS = 1024,
+  WEFT_MAX_ROWS = 1 << 20, ///< facts, checks, kernels, weights, features
+};
+
+/// The index of an input or dimension that is not there.
+static const uint32_t WEFT_NO_INDEX = UINT32_MAX;
+
+/// Reads the root and checks every list, text, number, index and formula below it. False leaves the
+/// reason in `reason`. Takes time linear in the size of the descriptor, whatever it contains.
+bool weft_descriptor_check(weft_descriptor_t *descriptor, const weft_descriptor_limits_t *limits,
+                           char *reason, size_t reason_size);
+
+/// Element `index` of a checked list.
+template <class T>
+T weft_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index) {
+  T item;
+  memcpy(&item, descriptor.base + list.offset + (uint64_t)index * list.step, sizeof item);
+  return item;
+}
+
+/// A checked text; "" when it is absent. Lives as long as the descriptor is mapped.
+inline const char *weft_text(const weft_descriptor_t &descriptor, const weft_list_t &list) {
+  return list.count ? (const char *)descriptor.base + list.offset : "";
+}
+
+/// Evaluates a checked formula; an absent one is 0. False when a step overflows.
+bool weft_formula_run(const weft_descriptor_t &descriptor, const weft_formula_v1 &formula,
+                      const int64_t *symbols, int64_t *out_value);
+
+/// The only symbol a checked formula consists of, or -1.
+int64_t weft_formula_symbol(const weft_descriptor_t &descriptor, const weft_formula_v1 &formula);
+
+/// The checked argument `index` of a function: its inputs first, then its outputs.
+weft_argument_v1 weft_argument(const weft_descriptor_t &descriptor,
+                               const weft_function_v1 &function, uint32_t index);
+
+/// Length of the values[] that bind fills: symbols, bytes of the arena, dimensions of all outputs.
+uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_function_v1 &function);
+
+/// Bytes of a tensor; false when a dimension is negative or the size exceeds 2^62.
+bool weft_tensor_bytes(uint32_t element, uint32_t rank, const int64_t *dim, int64_t *out_bytes);

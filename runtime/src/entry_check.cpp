@@ -1,0 +1,421 @@
+#include "runtime/src/entry_check.h"
+
+#include <string.h>
+
+#include "runtime/src/expression.h"
+
+/// A message that starts with "input 'ids': "; most do.
+namespace {
+struct message {
+  char buffer[488];
+  weft_text_t text;
+
+  message() : text(weft_text_in(buffer, sizeof buffer)) {}
+  message(const weft_module_t *module, const weft_function_v1 &function, uint32_t argument)
+      : message() {
+    weft_text_add_argument(&text, module, function, argument);
+    weft_text_add(&text, ": ");
+  }
+  weft_status_t fail(weft_error_t *err, weft_status_t status, const char *code) const {
+    return weft_fail(err, status, code, "%s", buffer);
+  }
+};
+} // namespace
+
+void weft_text_add_argument(weft_text_t *text, const weft_module_t *module,
+                            const weft_function_v1 &function, uint32_t index) {
+  weft_argument_v1 argument = weft_argument(module->descriptor, function, index);
+  bool is_input = index < function.inputs.count;
+  const char *name = weft_text(module->descriptor, argument.name);
+  const char *kind = is_input ? "input" : "output";
+  if (*name)
+    weft_text_add(text, "%s '%.100s'", kind, name);
+  else
+    weft_text_add(text, "%s %u", kind, is_input ? index : index - function.inputs.count);
+}
+
+static const char *symbol_name(const weft_module_t *module, const weft_function_v1 &function,
+                               uint32_t index) {
+  return weft_text(module->descriptor,
+                   weft_item<weft_symbol_v1>(module->descriptor, function.symbols, index).name);
+}
+
+void weft_text_add_symbols(weft_text_t *text, const weft_module_t *module,
+                           const weft_function_v1 &function, const int64_t *symbols,
+                           const bool *known) {
+  const char *before = "(";
+  for (uint32_t i = 0; i < function.symbols.count; ++i) {
+    if (known && !known[i])
+      continue;
+    weft_text_add(text, "%s%.40s = %lld", before, symbol_name(module, function, i),
+                  (long long)symbols[i]);
+    before = ", ";
+  }
+  if (*before == ',')
+    weft_text_add(text, ")");
+}
+
+bool weft_is_contiguous(const weft_tensor_t *tensor) {
+  bool all_zero = true, is_empty = false;
+  for (uint32_t d = 0; d < tensor->rank; ++d) {
+    all_zero &= tensor->stride[d] == 0;
+    is_empty |= tensor->dim[d] == 0;
+  }
+  if (all_zero || is_empty)
+    return true;
+  int64_t expected = 1;
+  for (uint32_t d = tensor->rank; d-- > 0;) {
+    if (tensor->dim[d] != 1 && tensor->stride[d] != expected)
+      return false;
+    if (__builtin_mul_overflow(expected, tensor->dim[d], &expected))
+      return false;
+  }
+  return true;
+}
+
+/// Element, rank and dimensions are what the function expects and describe a tensor at all.
+static weft_status_t check_form(const weft_module_t *module, const weft_function_v1 &function,
+                                const weft_argument_v1 &argument, const weft_tensor_t &tensor,
+                                uint32_t i, weft_error_t *err) {
+  if (tensor.struct_size == sizeof tensor && tensor.element == argument.element &&
+      tensor.rank == argument.rank && !(tensor.flags & ~WEFT_TENSOR_OWNED) && tensor.device == -1)
+    return WEFT_OK;
+  message m(module, function, i);
+  if (tensor.struct_size != sizeof tensor) {
+    weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
+    return m.fail(err, WEFT_INVALID, "W0407");
+  }
+  if (tensor.element != argument.element) {
+    weft_text_add(&m.text, "element type is %s, but %s is needed",
+                  weft_element_name(tensor.element), weft_element_name(argument.element));
+    return m.fail(err, WEFT_INVALID, "W0403");
+  }
+  if (tensor.rank != argument.rank) {
+    weft_text_add(&m.text, "rank is %u, but %u is needed", tensor.rank, argument.rank);
+    m.fail(err, WEFT_INVALID, "W0404");
+    message hint;
+    for (uint32_t d = 0; d < argument.rank; ++d)
+      weft_text_add(
+          &hint.text, "%s%.60s", d ? ", " : "the shape is [",
+          weft_text(module->descriptor,
+                    weft_item<weft_formula_v1>(module->descriptor, argument.dims, d).text));
+    weft_set_hint(err, argument.rank ? "%.240s]" : "it is a single value", hint.buffer);
+    return WEFT_INVALID;
+  }
+  if (tensor.device != -1)
+    weft_text_add(&m.text, "device is %d, but only host memory (-1) is possible", tensor.device);
+  else
+    weft_text_add(&m.text, "flags %#x are not known", tensor.flags);
+  return m.fail(err, WEFT_INVALID, "W0407");
+}
+
+static weft_status_t check_memory(const weft_module_t *module, const weft_function_v1 &function,
+                                  const weft_tensor_t &tensor, uint32_t i, bool needs_data,
+                                  weft_error_t *err) {
+  int64_t bytes;
+  uint32_t align = (weft_element_bits(tensor.element) + 7) / 8;
+  if (!weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes)) {
+    message m(module, function, i);
+    for (uint32_t d = 0; d < tensor.rank; ++d)
+      if (tensor.dim[d] < 0) {
+        weft_text_add(&m.text, "dimension %u is %lld", d, (long long)tensor.dim[d]);
+        return m.fail(err, WEFT_INVALID, "W0407");
+      }
+    weft_text_add(&m.text, "its size overflows");
+    return m.fail(err, WEFT_INVALID, "W0407");
+  }
+  if (!weft_is_contiguous(&tensor)) {
+    message m(module, function, i);
+    weft_text_add(&m.text, "it has gaps or another order of dimensions");
+    m.fail(err, WEFT_INVALID, "W0406");
+    weft_set_hint(err, "copy it to row-major memory, with strides of 0 or without gaps");
+    return WEFT_INVALID;
+  }
+  if (!needs_data)
+    return WEFT_OK;
+  message m(module, function, i);
+  if (bytes && !tensor.data) {
+    weft_text_add(&m.text, "data is NULL");
+    return m.fail(err, WEFT_INVALID, "W0405");
+  }
+  if ((uintptr_t)tensor.data % align) {
+    weft_text_add(&m.text, "data is not aligned to %u bytes", align);
+    return m.fail(err, WEFT_INVALID, "W0405");
+  }
+  if (tensor.capacity < 0 || (tensor.capacity && tensor.capacity < bytes)) {
+    weft_text_add(&m.text, "its shape needs %lld bytes, but capacity is %lld", (long long)bytes,
+                  (long long)tensor.capacity);
+    return m.fail(err, WEFT_INVALID, "W0405");
+  }
+  return WEFT_OK;
+}
+
+/// "needs 2 inputs (ids, mask), but 1 is given".
+static weft_status_t wrong_count(const weft_module_t *module, const weft_function_v1 &function,
+                                 const weft_list_t &list, const char *what, uint32_t given,
+                                 weft_error_t *err) {
+  message m;
+  weft_text_add(&m.text, "function '%.64s' has %u %s%s",
+                weft_text(module->descriptor, function.name), list.count, what,
+                list.count == 1 ? "" : "s");
+  for (uint32_t i = 0; i < list.count && m.text.used < 360; ++i)
+    weft_text_add(&m.text, "%s%.60s", i ? ", " : " (",
+                  weft_text(module->descriptor,
+                            weft_item<weft_argument_v1>(module->descriptor, list, i).name));
+  weft_text_add(&m.text, "%s, but %u %s given", list.count ? ")" : "", given,
+                given == 1 ? "is" : "are");
+  return m.fail(err, WEFT_INVALID, "W0402");
+}
+
+weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function_v1 &function,
+                                const weft_tensor_t *in, uint32_t n_in, bool needs_data,
+                                weft_error_t *err) {
+  if (n_in != function.inputs.count)
+    return wrong_count(module, function, function.inputs, "input", n_in, err);
+  if (n_in && !in)
+    return weft_fail(err, WEFT_INVALID, "W0401", "the array of inputs is NULL");
+  for (uint32_t i = 0; i < n_in; ++i) {
+    weft_argument_v1 argument = weft_item<weft_argument_v1>(module->descriptor, function.inputs, i);
+    weft_status_t status = check_form(module, function, argument, in[i], i, err);
+    if (!status)
+      status = check_memory(module, function, in[i], i, needs_data, err);
+    if (status)
+      return status;
+  }
+  return WEFT_OK;
+}
+
+weft_status_t weft_check_outputs(const weft_module_t *module, const weft_function_v1 &function,
+                                 const weft_tensor_t *out, uint32_t n_out, weft_error_t *err) {
+  if (n_out != function.outputs.count)
+    return wrong_count(module, function, function.outputs, "output", n_out, err);
+  if (n_out && !out)
+    return weft_fail(err, WEFT_INVALID, "W0401", "the array of outputs is NULL");
+  for (uint32_t i = 0; i < n_out; ++i) {
+    const weft_tensor_t &tensor = out[i];
+    if (tensor.struct_size == sizeof tensor && tensor.device == -1 &&
+        !(tensor.flags & ~WEFT_TENSOR_OWNED) && tensor.capacity >= 0)
+      continue;
+    message m(module, function, function.inputs.count + i);
+    if (tensor.struct_size != sizeof tensor)
+      weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
+    else if (tensor.device != -1)
+      weft_text_add(&m.text, "device is %d, but only host memory (-1) is possible", tensor.device);
+    else if (tensor.capacity < 0)
+      weft_text_add(&m.text, "capacity is %lld", (long long)tensor.capacity);
+    else
+      weft_text_add(&m.text, "flags %#x are not known", tensor.flags);
+    return m.fail(err, WEFT_INVALID, "W0407");
+  }
+  return WEFT_OK;
+}
+
+/// The value of symbol `index` that makes `dim` equal `size`, when the other symbols are known.
+/// Works for formulas that are linear in the symbol; the answer is confirmed by evaluation.
+static bool solve_linear(const weft_module_t *module, const weft_formula_v1 &dim, uint32_t index,
+                         int64_t size, int64_t *values) {
+  int64_t at_zero, at_one, step, rest, result;
+  values[index] = 0;
+  if (!weft_formula_run(module->descriptor, dim, values, &at_zero))
+    return false;
+  values[index] = 1;
+  if (!weft_formula_run(module->descriptor, dim, values, &at_one))
+    return false;
+  if (__builtin_sub_overflow(at_one, at_zero, &step) || step == 0 || step == -1 ||
+      __builtin_sub_overflow(size, at_zero, &rest))
+    return false;
+  values[index] = rest / step;
+  return weft_formula_run(module->descriptor, dim, values, &result) && result == size;
+}
+
+static bool all_others_known(const weft_module_t *module, const weft_function_v1 &function,
+                             const weft_formula_v1 &formula, uint32_t except, const bool *known) {
+  const uint8_t *code = module->descriptor.base + formula.code.offset;
+  for (uint32_t i = 0; i < function.symbols.count; ++i)
+    if (i != except && !known[i] && weft_code_uses(code, formula.code.count, i))
+      return false;
+  return true;
+}
+
+/// What the inputs say about the symbols. bind stops at the first failure and promises nothing about
+/// values[] then, so messages work the values out again.
+static void find_symbols(const weft_module_t *module, const weft_function_v1 &function,
+                         const weft_tensor_t *in, int64_t *values, bool *known) {
+  uint32_t count = function.symbols.count;
+  memset(values, 0, count * sizeof *values);
+  memset(known, 0, count * sizeof *known);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (uint32_t i = 0; i < count; ++i) {
+      weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(module->descriptor, function.symbols, i);
+      if (known[i] || symbol.bound_by_input == WEFT_NO_INDEX)
+        continue;
+      weft_argument_v1 input = weft_argument(module->descriptor, function, symbol.bound_by_input);
+      weft_formula_v1 dim =
+          weft_item<weft_formula_v1>(module->descriptor, input.dims, symbol.bound_by_dim);
+      if (!all_others_known(module, function, dim, i, known))
+        continue;
+      int64_t size = in[symbol.bound_by_input].dim[symbol.bound_by_dim];
+      known[i] = solve_linear(module, dim, i, size, values);
+      progress |= known[i];
+    }
+  }
+}
+
+namespace {
+/// A failed check on its way into words.
+struct failure {
+  const weft_module_t *module;
+  const weft_function_v1 &function;
+  const weft_check_v1 &row;
+  const weft_tensor_t *in;
+  int64_t values[WEFT_MAX_SYMBOLS];
+  bool known[WEFT_MAX_SYMBOLS];
+};
+} // namespace
+
+/// " (bound by input 'ids', dimension 1)"
+static void add_binding(const failure &f, weft_text_t *text, const weft_symbol_v1 &symbol) {
+  if (symbol.bound_by_input == WEFT_NO_INDEX)
+    return;
+  weft_text_add(text, " (bound by ");
+  weft_text_add_argument(text, f.module, f.function, symbol.bound_by_input);
+  weft_text_add(text, ", dimension %u)", symbol.bound_by_dim);
+}
+
+/// input 'mask': dimension 1 is 37, but 'seq' is 41 (bound by input 'ids', dimension 1)
+static weft_status_t report_dim(const failure &f, weft_error_t *err) {
+  const weft_descriptor_t &descriptor = f.module->descriptor;
+  const weft_formula_v1 &expected = f.row.expected;
+  const char *formula = weft_text(descriptor, expected.text);
+  message m(f.module, f.function, f.row.input);
+  weft_text_add(&m.text, "dimension %u is %lld, but ", f.row.dim,
+                (long long)f.in[f.row.input].dim[f.row.dim]);
+  int64_t value, symbol = weft_formula_symbol(descriptor, expected);
+  bool is_known = all_others_known(f.module, f.function, expected, WEFT_NO_INDEX, f.known) &&
+                  weft_formula_run(descriptor, expected, f.values, &value);
+  bool is_constant = is_known;
+  for (uint32_t i = 0; is_constant && i < f.function.symbols.count; ++i)
+    is_constant = !weft_code_uses(descriptor.base + expected.code.offset, expected.code.count, i);
+  if (!is_known) {
+    weft_text_add(&m.text, "'%.100s' is needed", formula);
+  } else if (is_constant) {
+    weft_text_add(&m.text, "%lld is needed", (long long)value);
+  } else if (symbol >= 0) {
+    weft_text_add(&m.text, "'%.60s' is %lld", symbol_name(f.module, f.function, (uint32_t)symbol),
+                  (long long)value);
+    add_binding(f, &m.text,
+                weft_item<weft_symbol_v1>(descriptor, f.function.symbols, (uint32_t)symbol));
+  } else {
+    weft_text_add(&m.text, "'%.100s' is %lld ", formula, (long long)value);
+    weft_text_add_symbols(&m.text, f.module, f.function, f.values, f.known);
+  }
+  return m.fail(err, WEFT_INVALID, "W0411");
+}
+
+/// input 'ids': dimension 1 is 600, but 'seq' is at most 512
+static weft_status_t report_range(const failure &f, weft_error_t *err) {
+  weft_symbol_v1 symbol =
+      weft_item<weft_symbol_v1>(f.module->descriptor, f.function.symbols, f.row.symbol);
+  const char *name = weft_text(f.module->descriptor, symbol.name);
+  message m;
+  if (symbol.bound_by_input != WEFT_NO_INDEX) {
+    int64_t size = f.in[symbol.bound_by_input].dim[symbol.bound_by_dim];
+    weft_text_add_argument(&m.text, f.module, f.function, symbol.bound_by_input);
+    weft_text_add(&m.text, ": dimension %u is %lld, ", symbol.bound_by_dim, (long long)size);
+    if (f.known[f.row.symbol] && f.values[f.row.symbol] != size)
+      weft_text_add(&m.text, "so '%.60s' is %lld, ", name, (long long)f.values[f.row.symbol]);
+    weft_text_add(&m.text, "but ");
+  }
+  const char *code = f.row.kind == WEFT_CHECK_MIN   ? "W0412"
+                     : f.row.kind == WEFT_CHECK_MAX ? "W0413"
+                                                    : "W0414";
+  if (f.row.kind == WEFT_CHECK_MIN)
+    weft_text_add(&m.text, "'%.60s' is at least %lld", name, (long long)symbol.min);
+  else if (f.row.kind == WEFT_CHECK_MAX)
+    weft_text_add(&m.text, "'%.60s' is at most %lld", name, (long long)symbol.max);
+  else
+    weft_text_add(&m.text, "'%.60s' is a multiple of %lld", name, (long long)symbol.multiple);
+  return m.fail(err, WEFT_INVALID, code);
+}
+
+/// input 'x': dimension 0 is 7, but it is '2*s', and no 's' gives 7
+static weft_status_t report_solve(const failure &f, weft_error_t *err) {
+  long long size = f.in[f.row.input].dim[f.row.dim];
+  message m(f.module, f.function, f.row.input);
+  weft_text_add(&m.text, "dimension %u is %lld, but it is '%.100s', and no '%.60s' gives %lld",
+                f.row.dim, size, weft_text(f.module->descriptor, f.row.expected.text),
+                symbol_name(f.module, f.function, f.row.symbol), size);
+  return m.fail(err, WEFT_INVALID, "W0415");
+}
+
+static weft_status_t report_fact(const failure &f, weft_error_t *err) {
+  message m;
+  weft_text_add(&m.text, "'%.200s' does not hold ", weft_text(f.module->descriptor, f.row.fact));
+  weft_text_add_symbols(&m.text, f.module, f.function, f.values, f.known);
+  if (m.buffer[m.text.used - 1] == ' ')
+    m.buffer[m.text.used - 1] = 0;
+  return m.fail(err, WEFT_INVALID, "W0416");
+}
+
+static weft_status_t report_size(const failure &f, weft_error_t *err) {
+  message m;
+  weft_text_add(&m.text, "this call needs a tensor of more than 2^62 bytes ");
+  weft_text_add_symbols(&m.text, f.module, f.function, f.values, f.known);
+  if (m.buffer[m.text.used - 1] == ' ')
+    m.buffer[m.text.used - 1] = 0;
+  return m.fail(err, WEFT_OVER_LIMIT, "W0422");
+}
+
+static weft_status_t report_row(const failure &f, weft_error_t *err) {
+  switch (f.row.kind) {
+  case WEFT_CHECK_DIM:
+    return report_dim(f, err);
+  case WEFT_CHECK_SOLVE:
+    return report_solve(f, err);
+  case WEFT_CHECK_FACT:
+    return report_fact(f, err);
+  case WEFT_CHECK_SIZE:
+    return report_size(f, err);
+  default:
+    return report_range(f, err);
+  }
+}
+
+weft_status_t weft_report_check(const weft_module_t *module, const weft_function_v1 &function,
+                                int32_t result, const weft_tensor_t *in, weft_error_t *err) {
+  if (result < 0 || (uint32_t)result > function.checks.count)
+    return weft_fail(err, WEFT_BAD_ARTIFACT, "W0511",
+                     "%.150s: its code reported check %d of %u: this is a fault of the compiler",
+                     module->path(), result, function.checks.count);
+  weft_check_v1 row =
+      weft_item<weft_check_v1>(module->descriptor, function.checks, (uint32_t)result - 1);
+  failure f = {module, function, row, in, {}, {}};
+  find_symbols(module, function, in, f.values, f.known);
+  weft_status_t status = report_row(f, err);
+  const char *node = weft_text(module->descriptor, row.node);
+  if (*node)
+    weft_set_hint(err, "node '%.200s' needs this", node);
+  return status;
+}
+
+weft_status_t weft_check_symbols(const weft_module_t *module, const weft_function_v1 &function,
+                                 const int64_t *symbols, weft_error_t *err) {
+  if (!symbols && function.symbols.count)
+    return weft_fail(err, WEFT_INVALID, "W0401", "symbols is NULL");
+  for (uint32_t i = 0; i < function.symbols.count; ++i) {
+    weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(module->descriptor, function.symbols, i);
+    const char *name = weft_text(module->descriptor, symbol.name);
+    long long value = symbols[i];
+    if (value < symbol.min)
+      return weft_fail(err, WEFT_INVALID, "W0412", "'%.100s' is %lld, but is at least %lld", name,
+                       value, (long long)symbol.min);
+    if (value > symbol.max)
+      return weft_fail(err, WEFT_INVALID, "W0413", "'%.100s' is %lld, but is at most %lld", name,
+                       value, (long long)symbol.max);
+    if (value % symbol.multiple != 0)
+      return weft_fail(err, WEFT_INVALID, "W0414", "'%.100s' is %lld, but is a multiple of %lld",
+                       name, value, (long long)symbol.multiple);
+  }
+  return WEFT_OK;
+}

@@ -1,0 +1,40 @@
+// What a call checks before any compiled code runs, and how a failed check is told to people.
+#pragma once
+
+#include "runtime/src/module.h"
+#include "runtime/src/status.h"
+
+/// Set in weft_tensor_t.flags of outputs that the library allocated; weft_tensor_release looks at it.
+static const uint32_t WEFT_TENSOR_OWNED = 1u << 31;
+/// Set while the call that allocated an output can still fail.
+static const uint32_t WEFT_TENSOR_FRESH = 1u << 30;
+
+/// Checks number, element, rank, dimensions, strides, data and capacity of the inputs. `needs_data`
+/// false leaves data pointers out, for shape queries.
+weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function_v1 &function,
+                                const weft_tensor_t *in, uint32_t n_in, bool needs_data,
+                                weft_error_t *err);
+
+/// Checks number, struct sizes, devices and flags of the outputs.
+weft_status_t weft_check_outputs(const weft_module_t *module, const weft_function_v1 &function,
+                                 const weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
+
+/// Reports the check that bind returned (`result` = 1 + row) for these inputs.
+weft_status_t weft_report_check(const weft_module_t *module, const weft_function_v1 &function,
+                                int32_t result, const weft_tensor_t *in, weft_error_t *err);
+
+/// Checks symbol values that a caller gave against their ranges.
+weft_status_t weft_check_symbols(const weft_module_t *module, const weft_function_v1 &function,
+                                 const int64_t *symbols, weft_error_t *err);
+
+/// Appends "(b = 16, s = 512)"; nothing when there are no symbols. `known` may be NULL.
+void weft_text_add_symbols(weft_text_t *text, const weft_module_t *module,
+                           const weft_function_v1 &function, const int64_t *symbols,
+                           const bool *known);
+
+/// "input 'ids'", or "input 0" when it has no name; `index` counts inputs, then outputs.
+void weft_text_add_argument(weft_text_t *text, const weft_module_t *module,
+                            const weft_function_v1 &function, uint32_t index);
+
+/// Strides of a tensor without gaps, or all 0.
+bool weft_is_contiguous(const weft_tensor_t *tensor);

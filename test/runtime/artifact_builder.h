@@ -1,0 +1,106 @@
+// Builds artifacts for tests, independently of the compiler: a descriptor from plain structs, written
+// into an image made of sample_code.c, sealed with weights, manifest and hash.
+//
+//   sample s = make_sample();              // the module, its weights and its image
+//   bytes file = s.seal();
+//   int fd = open_bytes(file);             // for weft_module_open_fd
+//
+// Hostile variants change the module, or the sealed bytes followed by reseal().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weft/artifact.h"
+
+namespace weft_test {
+
+using bytes = std::vector<uint8_t>;
+
+struct formula {
+  bytes code;
+  std::string text;
+};
+formula constant(int64_t value);
+formula symbol(uint32_t index, const std::string &name);
+formula operator+(const formula &a, const formula &b);
+formula operator*(const formula &a, const formula &b);
+
+struct argument {
+  std::string name;
+  uint16_t element;
+  std::vector<formula> dims;
+};
+struct symbol_row {
+  std::string name;
+  int64_t min, max, multiple;
+  uint32_t input, dim;
+};
+struct check_row {
+  uint32_t kind, input, dim, symbol;
+  formula expected;
+  std::string fact, node;
+};
+struct function {
+  std::string name;
+  std::vector<argument> inputs, outputs;
+  std::vector<symbol_row> symbols;
+  std::vector<std::string> facts;
+  std::vector<check_row> checks;
+  std::string code; ///< prefix of its bind and run in sample_code.c
+  formula arena, scratch, flops, bytes_moved;
+};
+struct kernel {
+  std::string name;
+  std::vector<std::string> nodes;
+  uint32_t calls;
+};
+struct weight {
+  std::string name, layout;
+  uint16_t element;
+  std::vector<int64_t> dims;
+  uint64_t offset, size;
+};
+struct module {
+  std::string name, producer, target;
+  std::vector<function> functions;
+  std::vector<kernel> kernels;
+  std::vector<weight> weights;
+  std::vector<std::string> cpu_features;
+  uint64_t host_table_size;
+};
+
+/// The ELF image that the build made of sample_code.c.
+struct image {
+  bytes data;
+  uint64_t address_of(const std::string &symbol) const;
+  uint64_t offset_of(uint64_t address) const; ///< file offset of a mapped address
+};
+image load_sample_image();
+
+/// The descriptor of `m` as it must lie at `weft_descriptor` of `code`.
+bytes encode(const module &m, const image &code);
+
+struct sample {
+  module description;
+  image code;
+  bytes weights;
+  std::string manifest;
+
+  bytes seal() const;
+};
+/// All functions of sample_code.c, 512 floats of weights (w[j] = j), a short manifest.
+sample make_sample();
+
+/// File position of the note's content.
+uint64_t note_position(const bytes &file);
+weft_file_v1 read_note(const bytes &file);
+void write_note(bytes &file, const weft_file_v1 &note);
+/// Writes leaves and hash again, so that only what a test changed is wrong.
+void reseal(bytes &file);
+
+/// A file with these bytes that exists as long as it is open.
+int open_bytes(const bytes &file);
+
+} // namespace weft_test
