@@ -95,7 +95,7 @@ static int openResolved(const std::string &directory, const std::string &relativ
   int descriptor = -1;
   if (root && target) {
     StringRef inside(target);
-    bool beneath = inside.consume_front(root) && (StringRef(root) == "/" || inside[0] == '/');
+    bool beneath = inside.consume_front(root) && (StringRef(root) == "/" || inside.starts_with("/"));
     if (beneath)
       descriptor = ::open(target, openFlags | O_NOFOLLOW);
     else
