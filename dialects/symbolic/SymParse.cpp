@@ -212,8 +212,15 @@ public:
       pendingNumber.reset();
       return ParseResult(success());
     }
-    // `true` and `false` are integers to AsmParser; here they are no names either (the printer quotes them).
-    return parser.parseOptionalInteger(value);
+    // AsmParser reads `true` and `false` as numbers, so the printer quotes symbols of that name. The APInt form accepts -2^63.
+    APInt wide;
+    OptionalParseResult result = parser.parseOptionalInteger(wide);
+    if (!result.has_value() || failed(*result))
+      return result;
+    if (wide.getSignificantBits() > 64)
+      return error("the number does not fit in 64 bits");
+    value = wide.getSExtValue();
+    return result;
   }
   bool keyword(StringRef &word) override { return succeeded(parser.parseOptionalKeyword(&word)); }
   bool consumeKeyword(StringRef word) override {
