@@ -1,0 +1,93 @@
+//===- compiler.hpp - The compiler as a C++ library ------------------------------------------------===//
+//
+//   weft::Compiler compiler;
+//   weft::Result<weft::Module> module = compiler.importFile("bert.onnx");
+//   if (!module) { for (const weft::Diagnostic &d : module.diagnostics()) show(d); return 1; }
+//   weft::CompileOptions options;
+//   options.outputPath = "bert.weft";
+//   if (weft::Result<weft::Artifact> done = compiler.compile(*module, options); !done) …
+//
+// Values and results; no exceptions, no global state. Diagnostics are data. A Module may be used by one thread at a time.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_HPP
+#define WEFT_COMPILER_HPP
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// One finding about a model or an option. code: "W0207"; where: file and node; hint may be empty.
+struct Diagnostic {
+  enum Severity { Error, Warning, Note } severity = Error;
+  std::string code, where, text, hint;
+};
+
+/// A value, or the diagnostics that say why there is none. Warnings may accompany a value.
+template <typename T> class Result {
+public:
+  Result(T value) : holder(std::move(value)) {}
+  Result(std::vector<Diagnostic> diagnostics) : list(std::move(diagnostics)) {}
+  Result(Diagnostic diagnostic) : list{std::move(diagnostic)} {}
+  explicit operator bool() const { return holder.has_value(); }
+  T &operator*() { return *holder; }
+  const T &operator*() const { return *holder; }
+  T *operator->() { return &*holder; }
+  const T *operator->() const { return &*holder; }
+  const std::vector<Diagnostic> &diagnostics() const { return list; }
+  std::vector<Diagnostic> &diagnostics() { return list; }
+
+private:
+  std::optional<T> holder;
+  std::vector<Diagnostic> list;
+};
+
+/// A model at the graph level, together with the mapped files its weights lie in.
+class Module {
+public:
+  struct Impl;
+  explicit Module(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
+  /// The program as text that importFile reads back. Weights stay references into their files.
+  std::string text() const;
+  Impl &get() const { return *impl; }
+
+private:
+  std::shared_ptr<Impl> impl;
+};
+
+struct CompileOptions {
+  std::string target = "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4
+  std::string outputPath;
+  /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4".
+  std::vector<std::string> facts;
+  int64_t maxMemory = 0; ///< bytes of arena and scratch that must suffice at the upper bounds; 0: no limit
+  unsigned jobs = 0;     ///< threads that compile kernels; 0: as many as cores
+  std::string dumpDirectory; ///< when set, the program after every phase is written there
+  std::function<void(const std::string &phase, const std::string &summary, double seconds)> onPhase;
+};
+
+/// What was written.
+struct Artifact {
+  std::string path;
+  uint64_t bytes = 0, weightBytes = 0, codeBytes = 0;
+  unsigned kernels = 0;
+  std::string target, peak; ///< "x86:v4"; the arena formula
+};
+
+class Compiler {
+public:
+  /// Reads a .onnx file, a checkpoint directory (config.json + *.safetensors) or textual IR (.mlir). The kind is told from the content.
+  Result<Module> importFile(const std::string &path);
+  /// Compiles and writes options.outputPath beside and renamed: on failure nothing is left.
+  Result<Artifact> compile(const Module &module, const CompileOptions &options);
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_HPP

@@ -1,0 +1,51 @@
+//===- Weft.h - The graph dialect: types, attributes, interfaces and operators -----------------===//
+#ifndef WEFT_DIALECTS_WEFT_WEFT_H
+#define WEFT_DIALECTS_WEFT_WEFT_H
+
+#include "dialects/symbolic/SymDialect.h"
+#include "dialects/symbolic/SymExpr.h"
+#include "dialects/symbolic/SymFacts.h"
+#include "dialects/weft/Element.h"
+#include "dialects/weft/IterationRule.h"
+#include "dialects/weft/Reference.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/weft/WeftDialect.h.inc"
+#include "dialects/weft/WeftEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/weft/WeftAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/weft/WeftTypes.h.inc"
+#include "dialects/weft/WeftInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/weft/WeftOps.h.inc"
+
+namespace weft {
+
+/// Name of the function attribute that holds a SymbolsAttr.
+constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
+/// Names of arguments and results for people.
+constexpr llvm::StringLiteral kNameAttr = "weft.name";
+
+/// `[b, s, 768]` inside attributes and assembly formats.
+mlir::ParseResult parseDimList(mlir::AsmParser &parser, DimsAttr &dims);
+void printDimList(mlir::AsmPrinter &printer, mlir::Operation *, DimsAttr dims);
+inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) { printDimList(printer, nullptr, dims); }
+
+bool isFloat(mlir::Type element);
+bool isUnsigned(mlir::Type element);
+/// Why a type cannot be an element; empty when it can.
+std::string refuseElement(mlir::Type element);
+
+} // namespace weft
+
+#endif // WEFT_DIALECTS_WEFT_WEFT_H

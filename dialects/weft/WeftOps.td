@@ -1,0 +1,15 @@
+//===- WeftOps.td - All operators, by family ----------------------------------------------------===//
+#ifndef WEFT_OPS_TD
+#define WEFT_OPS_TD
+
+include "dialects/weft/WeftDialect.td"
+include "dialects/weft/ops/Elementwise.td"
+include "dialects/weft/ops/Create.td"
+include "dialects/weft/ops/Move.td"
+include "dialects/weft/ops/Contraction.td"
+include "dialects/weft/ops/Reduction.td"
+include "dialects/weft/ops/Normalize.td"
+include "dialects/weft/ops/Index.td"
+include "dialects/weft/ops/Kernel.td"
+
+#endif

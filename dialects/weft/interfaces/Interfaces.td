@@ -1,0 +1,63 @@
+//===- Interfaces.td - The questions every operator answers -----------------------------------===//
+#ifndef WEFT_INTERFACES_TD
+#define WEFT_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Weft_RuleInterface : OpInterface<"RuleOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    How every dimension of every operand and result walks over named factors (docs/design.md, "the iteration rule").
+    Shape inference, cost, the reference interpreter and the loop-nest generator read nothing else.
+  }];
+  let methods = [
+    InterfaceMethod<"The rule as text", "std::string", "ruleText">,
+    InterfaceMethod<"Arithmetic operations per point of the iteration space", "int64_t", "scalarCost", (ins), [{}], [{ return 1; }]>
+  ];
+  let extraSharedClassDeclaration = [{
+    /// The rule bound to the operand and result types of this operation. Verified operations always have one.
+    ::weft::IterationRule rule() { return ::weft::IterationRule::of($_op); }
+  }];
+}
+
+def Weft_ElementInterface : OpInterface<"ElementOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    How to compute elements of the results. Operators with a rule give the scalar function twice: as reference semantics on
+    doubles, integers and expressions, and as code for scalars or vectors. The rest is derived from the rule.
+  }];
+  let methods = [
+    InterfaceMethod<"The scalar function on reference values", "::weft::Scalar", "evaluateScalar",
+      (ins "::llvm::ArrayRef<::weft::Scalar>":$elements, "const ::weft::SymFacts *":$facts), [{}], [{ return elements.front(); }]>,
+    InterfaceMethod<"The scalar function as code: elements are scalars or vectors of the compute type", "::mlir::Value", "emitScalar",
+      (ins "::mlir::ImplicitLocOpBuilder &":$builder, "::mlir::ValueRange":$elements), [{}], [{ return elements.front(); }]>,
+    InterfaceMethod<"Elements of a result at an index, by pulling elements of operands", "::mlir::Value", "emitElement",
+      (ins "::weft::ElementBuilder &":$builder, "unsigned":$result, "::llvm::ArrayRef<::weft::IndexValue>":$index),
+      [{}], [{ return ::weft::emitElementByRule($_op, builder, index); }]>,
+    InterfaceMethod<"The family of schedules that can be the root of a kernel with this operation", "::weft::RootKind", "rootKind",
+      (ins), [{}], [{ return ::weft::RootKind::Loop; }]>
+  ];
+}
+
+def Weft_ReferenceInterface : OpInterface<"ReferenceOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Reference semantics in double, integer or expression arithmetic, independent of lowering. Operators with a rule get it from the
+    rule and their scalar function.
+  }];
+  let methods = [
+    InterfaceMethod<"Computes results from operands", "::llvm::LogicalResult", "evaluate", (ins "::weft::ReferenceCall &":$call),
+      [{}], [{ return ::weft::evaluateByRule($_op, call); }]>
+  ];
+}
+
+def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{ An operator that can be written with smaller ones. }];
+  let methods = [
+    InterfaceMethod<"Builds the same values from smaller operators", "::llvm::SmallVector<::mlir::Value>", "decompose",
+      (ins "::mlir::ImplicitLocOpBuilder &":$builder)>
+  ];
+}
+
+#endif

@@ -1,0 +1,29 @@
+//===- Base.td - What all operator families share ----------------------------------------------===//
+#ifndef WEFT_OPS_BASE_TD
+#define WEFT_OPS_BASE_TD
+
+include "dialects/weft/WeftDialect.td"
+include "dialects/weft/interfaces/Interfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemonic, traits>;
+
+/// A pure operator whose result types follow from operands and attributes; the verifier compares them with the declared ones.
+class Weft_PureOp<string mnemonic, list<Trait> traits = []> : Weft_Op<mnemonic, [Pure, InferTypeOpAdaptor] # traits> {
+  let results = (outs Weft_Tensor:$result);
+  string operandsFormat = "operands";
+  let assemblyFormat = operandsFormat # " attr-dict `:` functional-type(operands, results)";
+}
+
+/// With a rule whose text is fixed.
+class Weft_RuleText<string text> {
+  string ruleDeclaration = "std::string ruleText() { return \"" # text # "\"; }\n";
+}
+
+defvar Weft_Rule = DeclareOpInterfaceMethods<Weft_RuleInterface>;
+defvar Weft_Element = DeclareOpInterfaceMethods<Weft_ElementInterface>;
+defvar Weft_Reference = DeclareOpInterfaceMethods<Weft_ReferenceInterface, ["evaluate"]>;
+defvar Weft_ElementBy = Weft_ElementInterface;
+
+#endif

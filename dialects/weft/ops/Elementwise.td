@@ -1,0 +1,113 @@
+//===- Elementwise.td - One scalar function at every point --------------------------------------===//
+#ifndef WEFT_OPS_ELEMENTWISE_TD
+#define WEFT_OPS_ELEMENTWISE_TD
+
+include "dialects/weft/ops/Base.td"
+
+/// Operands have the result's dimensions, the literal 1 in some of them, or fewer leading dimensions.
+class Weft_Elementwise<string mnemonic, string rule, list<Trait> traits = []>
+    : Weft_PureOp<mnemonic, [Weft_RuleInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar"]>,
+                             Weft_ReferenceInterface] # traits> {
+  let extraClassDeclaration = "std::string ruleText() { return \"" # rule # "\"; }";
+}
+
+class Weft_Unary<string mnemonic, string text> : Weft_Elementwise<mnemonic, "... -> ..."> {
+  let summary = text;
+  let description = "Rule: `... -> ...`. The result has the operand's type.";
+  let arguments = (ins Weft_Tensor:$input);
+}
+
+class Weft_Binary<string mnemonic, string text> : Weft_Elementwise<mnemonic, "..., ... -> ..."> {
+  let summary = text;
+  let description = [{
+    Rule: `..., ... -> ...`.
+
+    (R1) Both operands have the same element type; the result has it too.
+    (R2) Per dimension, operands agree or one is the literal 1.
+  }];
+  let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+}
+
+def Weft_NegOp : Weft_Unary<"neg", "minus the operand">;
+def Weft_AbsOp : Weft_Unary<"abs", "absolute value">;
+def Weft_SignOp : Weft_Unary<"sign", "-1, 0 or 1; nan stays nan">;
+def Weft_ExpOp : Weft_Unary<"exp", "e to the power of the operand">;
+def Weft_LogOp : Weft_Unary<"log", "natural logarithm">;
+def Weft_SqrtOp : Weft_Unary<"sqrt", "square root">;
+def Weft_RsqrtOp : Weft_Unary<"rsqrt", "reciprocal of the square root">;
+def Weft_SinOp : Weft_Unary<"sin", "sine of an angle in radians">;
+def Weft_CosOp : Weft_Unary<"cos", "cosine of an angle in radians">;
+def Weft_TanhOp : Weft_Unary<"tanh", "hyperbolic tangent">;
+def Weft_ErfOp : Weft_Unary<"erf", "the error function">;
+def Weft_FloorOp : Weft_Unary<"floor", "largest integer not above">;
+def Weft_CeilOp : Weft_Unary<"ceil", "smallest integer not below">;
+def Weft_RoundOp : Weft_Unary<"round", "nearest integer, ties to even">;
+def Weft_NotOp : Weft_Unary<"not", "bitwise complement; of a bool, the negation">;
+
+def Weft_AddOp : Weft_Binary<"add", "sum; integers wrap">;
+def Weft_SubOp : Weft_Binary<"sub", "difference; integers wrap">;
+def Weft_MulOp : Weft_Binary<"mul", "product; integers wrap">;
+def Weft_DivOp : Weft_Binary<"div", "quotient; of integers truncated, 0 for division by 0">;
+def Weft_PowOp : Weft_Binary<"pow", "left to the power of right">;
+def Weft_MinimumOp : Weft_Binary<"minimum", "the smaller; nan if either is">;
+def Weft_MaximumOp : Weft_Binary<"maximum", "the larger; nan if either is">;
+def Weft_AndOp : Weft_Binary<"and", "bitwise and">;
+def Weft_OrOp : Weft_Binary<"or", "bitwise or">;
+def Weft_XorOp : Weft_Binary<"xor", "bitwise exclusive or">;
+
+def Weft_RemOp : Weft_Binary<"rem", "remainder of a division"> {
+  let description = [{
+    Rule: `..., ... -> ...`. The sign follows the dividend, or the divisor when `floor` is set. 0 for an integer division by 0.
+  }];
+  let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs, UnitAttr:$floor);
+}
+
+def Weft_CompareKind : I32EnumAttr<"CompareKind", "a relation", [
+    I32EnumAttrCase<"Equal", 0, "eq">, I32EnumAttrCase<"NotEqual", 1, "ne">, I32EnumAttrCase<"Less", 2, "lt">,
+    I32EnumAttrCase<"LessEqual", 3, "le">, I32EnumAttrCase<"Greater", 4, "gt">, I32EnumAttrCase<"GreaterEqual", 5, "ge">]> {
+  let cppNamespace = "::weft";
+}
+
+def Weft_CompareOp : Weft_Elementwise<"compare", "..., ... -> ..."> {
+  let summary = "whether a relation holds";
+  let description = "Rule: `..., ... -> ...`. The result is `i1`. Relations with nan are false, but `ne` is true.";
+  let arguments = (ins Weft_CompareKind:$kind, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
+def Weft_SelectOp : Weft_Elementwise<"select", "..., ..., ... -> ..."> {
+  let summary = "the second operand where the first is true, else the third";
+  let description = "Rule: `..., ..., ... -> ...`. The condition is `i1`.";
+  let arguments = (ins Weft_Tensor:$condition, Weft_Tensor:$yes, Weft_Tensor:$no);
+}
+
+def Weft_ConvertOp : Weft_Elementwise<"convert", "... -> ..."> {
+  let summary = "the same values as another element type";
+  let description = [{
+    Rule: `... -> ...`. Float to integer truncates and saturates (nan gives 0); integer to narrower integer wraps; to `i1` is `!= 0`;
+    to a narrower float rounds to nearest even.
+  }];
+  let arguments = (ins Weft_Tensor:$input, TypeAttr:$to);
+  let assemblyFormat = "$input `to` $to attr-dict `:` functional-type(operands, results)";
+}
+
+def Weft_ActivationKind : I32EnumAttr<"ActivationKind", "an activation function", [
+    I32EnumAttrCase<"Relu", 0, "relu">, I32EnumAttrCase<"Sigmoid", 1, "sigmoid">, I32EnumAttrCase<"Gelu", 2, "gelu">,
+    I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">, I32EnumAttrCase<"Silu", 4, "silu">, I32EnumAttrCase<"LeakyRelu", 5, "leaky_relu">,
+    I32EnumAttrCase<"Elu", 6, "elu">, I32EnumAttrCase<"HardSigmoid", 7, "hard_sigmoid">, I32EnumAttrCase<"HardSwish", 8, "hard_swish">,
+    I32EnumAttrCase<"Softplus", 9, "softplus">]> {
+  let cppNamespace = "::weft";
+}
+
+def Weft_ActivationOp : Weft_Elementwise<"activation", "... -> ..."> {
+  let summary = "an activation function by name";
+  let description = [{
+    Rule: `... -> ...`. With x the operand: relu max(x, 0); sigmoid 1/(1+e^-x); gelu x*(1+erf(x/sqrt 2))/2; gelu_tanh its tanh
+    approximation; silu x*sigmoid(x); leaky_relu x < 0 ? alpha*x : x; elu x < 0 ? alpha*(e^x - 1) : x; hard_sigmoid
+    clamp(alpha*x + beta, 0, 1); hard_swish x*clamp(x/6 + 1/2, 0, 1); softplus log(1+e^x).
+  }];
+  let arguments = (ins Weft_ActivationKind:$kind, Weft_Tensor:$input, DefaultValuedAttr<F64Attr, "0.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta);
+  let assemblyFormat = "$kind $input attr-dict `:` functional-type(operands, results)";
+}
+
+#endif

@@ -1,0 +1,168 @@
+//===- CollapseDims.cpp - Merge dimensions that every value of a kernel walks alike ----------------===//
+//
+//   before   kernel on [b, s, 384], [b, s, 384], [384]      after   kernel on [b*s, 384], [b*s, 384], [384]
+//
+// Fewer dimensions mean longer vectors, simpler indices and more equal kernels. Applies to kernels whose operators all have rules that
+// start with `...` (or name trailing dimensions only): those are indifferent to how the leading dimensions are cut.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_COLLAPSEDIMS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Trailing dimensions that an operator names; nothing when its rule is not of the indifferent kind.
+std::optional<unsigned> namedTail(Operation *op) {
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  if (!rule)
+    return std::nullopt;
+  std::string text = rule.ruleText();
+  StringRef body = StringRef(text).split(';').first.split(" : ").first;
+  auto [left, right] = body.split("->");
+  unsigned tail = 0;
+  bool anyEllipsis = false;
+  auto scan = [&](StringRef list, bool result) {
+    SmallVector<StringRef> tensors;
+    list.split(tensors, ',');
+    for (StringRef tensor : tensors) {
+      tensor = tensor.trim();
+      bool ellipsis = tensor.consume_front("...");
+      anyEllipsis |= ellipsis;
+      if (result && !ellipsis)
+        return false;
+      SmallVector<StringRef> names;
+      tensor.split(names, ' ', -1, /*KeepEmpty=*/false);
+      if (llvm::any_of(names, [](StringRef name) { return name.contains('(') || name.contains('{') || name == "..."; }))
+        return false;
+      tail = std::max(tail, unsigned(names.size()));
+    }
+    return true;
+  };
+  if (!scan(left, false) || !scan(right, true) || !anyEllipsis)
+    return std::nullopt;
+  return tail;
+}
+
+class Collapser {
+public:
+  explicit Collapser(KernelOp kernel) : kernel(kernel) {}
+
+  void run() {
+    unsigned tail = 0;
+    for (Operation &op : kernel.getBody().front().without_terminator()) {
+      std::optional<unsigned> named = namedTail(&op);
+      if (!named)
+        return;
+      tail = std::max(tail, *named);
+      llvm::append_range(values, op.getResults());
+    }
+    llvm::append_range(values, kernel.getBody().front().getArguments());
+    findSpace();
+    if (!chooseRuns(tail))
+      return;
+    rewrite();
+  }
+
+private:
+  /// Dimension counted from the right; 1 when the tensor has fewer.
+  SymExpr dimAt(Type type, unsigned fromRight) {
+    auto tensor = cast<SymTensorType>(type);
+    return fromRight < tensor.getRank() ? tensor.getDim(tensor.getRank() - 1 - fromRight) : SymExpr::constant(type.getContext(), 1);
+  }
+
+  void findSpace() {
+    unsigned rank = 0;
+    for (Value value : values)
+      rank = std::max(rank, cast<SymTensorType>(value.getType()).getRank());
+    for (unsigned j = 0; j < rank; ++j) {
+      SymExpr dim = SymExpr::constant(kernel.getContext(), 1);
+      for (Value value : values)
+        if (SymExpr here = dimAt(value.getType(), j); !here.isConstant(1))
+          dim = here;
+      space.push_back(dim);
+    }
+  }
+
+  bool mergeable(unsigned j) { // positions j and j + 1 from the right
+    return llvm::all_of(values, [&](Value value) {
+      SymExpr inner = dimAt(value.getType(), j), outer = dimAt(value.getType(), j + 1);
+      bool full = inner == space[j] && outer == space[j + 1];
+      bool none = inner.isConstant(1) && outer.isConstant(1);
+      return full || none;
+    });
+  }
+
+  /// runs: numbers of dimensions that become one, from the right.
+  bool chooseRuns(unsigned tail) {
+    for (unsigned j = 0; j < space.size();) {
+      unsigned end = j + 1;
+      if (j >= tail)
+        while (end < space.size() && mergeable(end - 1))
+          ++end;
+      runs.push_back(end - j);
+      j = end;
+    }
+    return runs.size() < space.size();
+  }
+
+  SymTensorType collapsed(Type type) {
+    auto tensor = cast<SymTensorType>(type);
+    SmallVector<SymExpr> dims;
+    unsigned j = 0;
+    for (unsigned run : runs) {
+      if (j >= tensor.getRank())
+        break;
+      SymExpr dim = SymExpr::constant(type.getContext(), 1);
+      for (unsigned k = 0; k < run; ++k)
+        dim = dim * dimAt(type, j + k);
+      dims.insert(dims.begin(), dim);
+      j += run;
+    }
+    return SymTensorType::get(type.getContext(), DimsAttr::get(type.getContext(), dims).getDimAttributes(), tensor.getElementType());
+  }
+
+  Value reshape(OpBuilder &b, Value value, SymTensorType type) {
+    if (value.getType() == type)
+      return value;
+    return b.create<ReshapeOp>(kernel.getLoc(), type, value, DimsAttr::get(kernel.getContext(), type.getDims()));
+  }
+
+  void rewrite() {
+    OpBuilder b(kernel);
+    SmallVector<Value> inputs;
+    for (Value input : kernel.getInputs())
+      inputs.push_back(reshape(b, input, collapsed(input.getType())));
+    SmallVector<Type> types;
+    for (Type type : kernel.getResultTypes())
+      types.push_back(collapsed(type));
+    auto merged = b.create<KernelOp>(kernel.getLoc(), types, inputs, kernel.getRoot());
+    merged.getBody().takeBody(kernel.getBody());
+    for (Value value : values)
+      value.setType(collapsed(value.getType()));
+    for (auto [from, to] : llvm::zip(kernel.getResults(), merged.getResults()))
+      from.replaceAllUsesWith(reshape(b, to, cast<SymTensorType>(from.getType())));
+    kernel.erase();
+  }
+
+  KernelOp kernel;
+  SmallVector<Value> values;
+  SmallVector<SymExpr> space; ///< innermost first
+  SmallVector<unsigned> runs;
+};
+
+struct CollapseDimsPass : impl::CollapseDimsBase<CollapseDimsPass> {
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels;
+    getOperation().walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    for (KernelOp kernel : kernels)
+      Collapser(kernel).run();
+  }
+};
+
+} // namespace
+} // namespace weft

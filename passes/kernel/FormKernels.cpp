@@ -1,0 +1,387 @@
+//===- FormKernels.cpp - Group operators that share one pass over memory ---------------------------===//
+//
+// Walks the function in program order. Views and values made from nothing belong to nobody: every group that needs them gets a copy.
+// An operator that is the root of a schedule (contraction, row, …) opens a group; an elementwise operator joins the group that produces
+// one of its operands when both cover the same space and no other operand depends on that group. A row takes in the elementwise
+// group that only it reads. What is left becomes a loop over its result.
+//
+// Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct Group {
+  RootKind kind = RootKind::Loop;
+  SymTensorType space;                 ///< of the results
+  SmallVector<Operation *> operations; ///< in program order
+  bool dead = false;
+};
+
+/// Elements come from nowhere or from another place at no cost: copied into every kernel that reads them.
+bool isFree(Operation *op) {
+  if (isa<FillOp, IotaOp, DimsValueOp>(op))
+    return true;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return elements && elements.isSplat();
+  }
+  auto element = dyn_cast<ElementOpInterface>(op);
+  return element && element.rootKind() == RootKind::View;
+}
+
+bool isStored(Operation *op) { return isa<ConstantOp, KernelOp>(op) && !isFree(op); }
+
+class Former {
+public:
+  explicit Former(func::FuncOp function) : function(function) {}
+
+  LogicalResult run() {
+    Block &body = function.getBody().front();
+    for (Operation &op : body) {
+      order[&op] = order.size();
+      if (op.hasTrait<OpTrait::IsTerminator>() || isStored(&op) || isFree(&op))
+        continue;
+      if (!isa<ElementOpInterface>(op))
+        return op.emitError() << "operator '" << op.getName() << "' cannot be compiled yet";
+      place(&op);
+    }
+    materializeReturns(cast<func::ReturnOp>(body.getTerminator()));
+    return emitKernels();
+  }
+
+private:
+  /// Values stored in memory that `value` reads: itself, or through free operators what they read.
+  void storedSources(Value value, SetVector<Value> &sources) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isFree(op)) {
+      sources.insert(value);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      storedSources(operand, sources);
+  }
+
+  Group *groupOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? owner.lookup(op) : nullptr;
+  }
+
+  void place(Operation *op) {
+    auto type = cast<SymTensorType>(op->getResult(0).getType());
+    RootKind kind = cast<ElementOpInterface>(op).rootKind();
+    Group *joined = kind == RootKind::Loop ? findHost(op, type) : nullptr;
+    if (!joined) {
+      groups.push_back(std::make_unique<Group>());
+      joined = groups.back().get();
+      joined->kind = kind;
+    }
+    joined->space = type;
+    joined->operations.push_back(op);
+    owner[op] = joined;
+    for (Value operand : op->getOperands())
+      if (kind == RootKind::Row || kind == RootKind::Loop)
+        absorb(joined, operand, op);
+  }
+
+  /// The latest group that produces an operand in the result's space and that no other operand depends on.
+  Group *findHost(Operation *op, SymTensorType type) {
+    Group *best = nullptr;
+    for (Value operand : op->getOperands()) {
+      Group *group = groupOf(operand);
+      if (!group || group->space.getDimAttributes() != type.getDimAttributes() || !mayJoin(group, op))
+        continue;
+      if (!best || order[group->operations.back()] > order[best->operations.back()])
+        best = group;
+    }
+    return best;
+  }
+
+  /// No operand of `op` outside `group` may depend on it.
+  bool mayJoin(Group *group, Operation *op) {
+    SetVector<Value> sources;
+    for (Value operand : op->getOperands())
+      storedSources(operand, sources);
+    for (Value source : sources)
+      if (Group *other = groupOf(source); other && other != group && reaches(group, other))
+        return false;
+    return true;
+  }
+
+  /// Whether `to` reads, directly or not, something `from` computes.
+  bool reaches(Group *from, Group *to) {
+    llvm::DenseSet<Group *> seen;
+    SmallVector<Group *> work{to};
+    while (!work.empty()) {
+      Group *group = work.pop_back_val();
+      if (group == from)
+        return true;
+      if (!seen.insert(group).second)
+        continue;
+      SetVector<Value> sources;
+      for (Operation *op : group->operations)
+        for (Value operand : op->getOperands())
+          storedSources(operand, sources);
+      for (Value source : sources)
+        if (Group *next = groupOf(source); next && next != group)
+          work.push_back(next);
+    }
+    return false;
+  }
+
+  /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
+  void absorb(Group *into, Value operand, Operation *reader) {
+    Group *group = groupOf(operand);
+    if (!group || group == into || group->kind != RootKind::Loop)
+      return;
+    bool row = into->kind == RootKind::Row;
+    if (row && group->space.getDimAttributes() != cast<SymTensorType>(operand.getType()).getDimAttributes())
+      return;
+    if (!row && (into->kind != RootKind::Loop || group->space.getDimAttributes() != into->space.getDimAttributes()))
+      return;
+    for (Operation *op : group->operations)
+      for (Operation *user : op->getUsers())
+        if (owner.lookup(user) != group && owner.lookup(user) != into)
+          return;
+    for (Operation *op : group->operations)
+      owner[op] = into;
+    into->operations.append(group->operations);
+    llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
+    group->dead = true;
+    group->operations.clear();
+  }
+
+  /// Every returned value must be the result of a kernel, each of another one.
+  void materializeReturns(func::ReturnOp op) {
+    llvm::DenseSet<Value> seen;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (groupOf(operand.get()) && seen.insert(operand.get()).second)
+        continue;
+      groups.push_back(std::make_unique<Group>());
+      Group *copy = groups.back().get();
+      copy->space = cast<SymTensorType>(operand.get().getType());
+      copies[&operand] = copy;
+    }
+  }
+
+  LogicalResult emitKernels() {
+    Operation *terminator = function.getBody().front().getTerminator();
+    OpBuilder builder(terminator);
+    SmallVector<Group *> pending;
+    for (auto &group : groups)
+      if (!group->dead && !group->operations.empty())
+        pending.push_back(group.get());
+    llvm::DenseSet<Group *> done;
+    while (!pending.empty()) { // groups in an order in which every group follows what it reads
+      bool progress = false;
+      for (Group *&group : pending) {
+        if (!group || !ready(group, done))
+          continue;
+        emit(builder, group);
+        done.insert(group);
+        group = nullptr;
+        progress = true;
+      }
+      if (!progress)
+        return function.emitError("kernel groups depend on each other in a circle");
+      llvm::erase(pending, nullptr);
+    }
+    for (auto [operand, group] : copies)
+      emitCopy(builder, *operand);
+    eraseOld();
+    return success();
+  }
+
+  bool ready(Group *group, const llvm::DenseSet<Group *> &done) {
+    SetVector<Value> sources;
+    for (Operation *op : group->operations)
+      for (Value operand : op->getOperands())
+        storedSources(operand, sources);
+    return llvm::all_of(sources, [&](Value source) {
+      Group *other = groupOf(source);
+      return !other || other == group || done.contains(other);
+    });
+  }
+
+  Value replaced(Value value) { return replacement.lookup_or(value); }
+
+  struct Replacements {
+    llvm::DenseMap<Value, Value> map;
+    Value lookup_or(Value value) const {
+      auto it = map.find(value);
+      return it == map.end() ? value : it->second;
+    }
+  };
+
+  /// Builds one kernel: stored values become arguments, free operators are copied in.
+  class KernelBuilder {
+  public:
+    KernelBuilder(Former &former, Group *group) : former(former), group(group) {}
+
+    Value map(OpBuilder &b, Value value) {
+      if (auto it = inside.find(value); it != inside.end())
+        return it->second;
+      Operation *op = value.getDefiningOp();
+      if (!op || !(isFree(op) || (group && former.owner.lookup(op) == group)))
+        return argument(value);
+      if (Value base = former.contiguousBase(value)) // a reshape of a stored value is another name for it
+        return argument(value);
+      Operation *clone = b.clone(*op);
+      for (OpOperand &operand : clone->getOpOperands()) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(clone);
+        operand.set(map(b, operand.get()));
+      }
+      for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults()))
+        inside[from] = to;
+      return inside[value];
+    }
+
+    Value argument(Value value) {
+      Value &mapped = inside[value];
+      if (!mapped) {
+        inputs.push_back(value);
+        mapped = body->addArgument(value.getType(), value.getLoc());
+      }
+      return mapped;
+    }
+
+    Former &former;
+    Group *group;
+    Block *body = nullptr;
+    SmallVector<Value> inputs;
+    llvm::DenseMap<Value, Value> inside;
+  };
+
+  /// For a chain of reshapes of a stored value, that value; else null.
+  Value contiguousBase(Value value) {
+    bool reshaped = false;
+    while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+      value = reshape.getInput();
+      reshaped = true;
+    }
+    Operation *op = value.getDefiningOp();
+    return reshaped && !(op && isFree(op)) && !openGroup(value) ? value : Value();
+  }
+  bool openGroup(Value value) {
+    Group *group = groupOf(value);
+    return group && group == current;
+  }
+
+  /// Whether something outside the group reads the value, free operators aside.
+  bool escapes(Value value, Group *group) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (isFree(user))
+        return llvm::any_of(user->getResults(), [&](Value result) { return escapes(result, group); });
+      return owner.lookup(user) != group;
+    });
+  }
+
+  static StringRef kindName(RootKind kind) {
+    static constexpr StringRef names[] = {"loop", "view", "contraction", "row", "attention", "serial"};
+    return names[unsigned(kind)];
+  }
+
+  void emit(OpBuilder &builder, Group *group) {
+    current = group;
+    SmallVector<Value> results;
+    for (Operation *op : group->operations)
+      for (Value result : op->getResults())
+        if (escapes(result, group))
+          results.push_back(result);
+    auto region = std::make_unique<Region>();
+    region->push_back(new Block());
+    KernelBuilder kernel(*this, group);
+    kernel.body = &region->front();
+    OpBuilder inner = OpBuilder::atBlockEnd(kernel.body);
+    SmallVector<Value> yielded;
+    for (Value result : results)
+      yielded.push_back(kernel.map(inner, result));
+    inner.create<YieldOp>(group->operations.back()->getLoc(), yielded);
+    SmallVector<Location> locations;
+    for (Operation *op : group->operations)
+      locations.push_back(op->getLoc());
+    create(builder, builder.getFusedLoc(locations), kernel, std::move(region), results, kindName(group->kind));
+    current = nullptr;
+  }
+
+  void create(OpBuilder &builder, Location location, KernelBuilder &kernel, std::unique_ptr<Region> region, ArrayRef<Value> results,
+              StringRef root) {
+    SmallVector<Value> inputs;
+    for (Value input : kernel.inputs)
+      inputs.push_back(outside(builder, input));
+    auto op = builder.create<KernelOp>(location, ValueRange(results).getTypes(), inputs, root);
+    op.getBody().takeBody(*region);
+    for (auto [from, to] : llvm::zip(results, op.getResults()))
+      replacement.map[from] = to;
+  }
+
+  /// The value outside kernels: kernels' results for what they compute, reshapes kept.
+  Value outside(OpBuilder &builder, Value value) {
+    if (Value known = replacement.map.lookup(value))
+      return known;
+    auto reshape = value.getDefiningOp<ReshapeOp>();
+    if (!reshape)
+      return value;
+    auto copy = builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(), outside(builder, reshape.getInput()), reshape.getDims());
+    return replacement.map[value] = copy;
+  }
+
+  void emitCopy(OpBuilder &builder, OpOperand &operand) {
+    auto region = std::make_unique<Region>();
+    region->push_back(new Block());
+    KernelBuilder kernel(*this, nullptr);
+    kernel.body = &region->front();
+    OpBuilder inner = OpBuilder::atBlockEnd(kernel.body);
+    Value mapped = kernel.map(inner, operand.get());
+    inner.create<YieldOp>(operand.get().getLoc(), mapped);
+    SmallVector<Value> inputs;
+    for (Value input : kernel.inputs)
+      inputs.push_back(outside(builder, input));
+    auto op = builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
+    op.getBody().takeBody(*region);
+    operand.set(op.getResult(0));
+  }
+
+  void eraseOld() {
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands())
+      operand.set(replaced(operand.get()));
+    SmallVector<Operation *> old;
+    for (Operation &op : function.getBody().front())
+      if (!isa<KernelOp>(op) && &op != terminator)
+        old.push_back(&op);
+    for (Operation *op : llvm::reverse(old))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  func::FuncOp function;
+  std::vector<std::unique_ptr<Group>> groups;
+  llvm::DenseMap<Operation *, Group *> owner;
+  llvm::DenseMap<Operation *, size_t> order;
+  llvm::MapVector<OpOperand *, Group *> copies;
+  Replacements replacement;
+  Group *current = nullptr;
+};
+
+struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    if (failed(Former(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace weft

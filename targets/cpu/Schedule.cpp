@@ -1,0 +1,105 @@
+//===- Schedule.cpp - The frame around every kernel's loops --------------------------------------===//
+
+#include "targets/cpu/Schedule.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace weft {
+
+Value KernelContext::mul(Value a, Value c) { return b.createOrFold<arith::MulIOp>(a, c); }
+Value KernelContext::add(Value a, Value c) { return b.createOrFold<arith::AddIOp>(a, c); }
+Value KernelContext::sub(Value a, Value c) { return b.createOrFold<arith::SubIOp>(a, c); }
+
+SmallVector<Value> KernelContext::loop(Value from, Value to, int64_t step, ValueRange init,
+                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = b.create<scf::ForOp>(from, to, constantI64(b, step), init);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!init.empty())
+    b.create<scf::YieldOp>(next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+void KernelContext::loop(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
+  loop(from, to, step, ValueRange(), [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
+  unsigned lanes = e.laneCount();
+  if (lanes == 1) {
+    loop(constantI64(b, 0), e.uniform(size), 1, [&](Value i) {
+      e.forget();
+      body({i, 1});
+      e.forget();
+    });
+    return;
+  }
+  SymExpr whole = SymExpr::floordiv(size, lanes) * int64_t(lanes);
+  Value end = e.uniform(size), wholeEnd = e.uniform(whole);
+  if (!whole.isConstant(0))
+    loop(constantI64(b, 0), wholeEnd, lanes, [&](Value i) {
+      e.forget();
+      body({i, 1});
+      e.forget();
+    });
+  if (whole == size)
+    return;
+  loop(wholeEnd, end, lanes, [&](Value i) { // runs at most once
+    e.forget();
+    Value left = b.create<arith::SubIOp>(end, i);
+    Value lane = e.materialize({constantI64(b, 0), 1});
+    e.setTailMask(b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, e.splat(left)));
+    body({i, 1});
+    e.setTailMask({});
+    e.forget();
+  });
+}
+
+ArrayRef<const Schedule *> cpuSchedules() {
+  static const Schedule *all[] = {contractionSchedule(), rowSchedule(), loopSchedule()};
+  return all;
+}
+
+void bindWords(KernelContext &c, Value words) {
+  Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
+  int64_t word = 0;
+  auto next = [&](Type type) -> Value {
+    return c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, words, i64, constantI64(c.b, word++)), 8);
+  };
+  for (BlockArgument argument : c.spec.getArguments()) {
+    c.inputs.push_back(next(pointer));
+    c.e.bindPointer(argument, c.inputs.back());
+  }
+  for (size_t i = 0; i < c.spec.getNumResults(); ++i)
+    c.outputs.push_back(next(pointer));
+  if (auto symbols = c.spec->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
+    for (StringAttr symbol : symbols.getNames())
+      c.e.bindSymbol(symbol, next(i64));
+}
+
+LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule, const VectorIsa &isa) {
+  auto spec = *module.getOps<func::FuncOp>().begin();
+  ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  auto kernel = b.create<func::FuncOp>(name, b.getFunctionType({pointer, i64, i64, pointer}, {}));
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+  Value words = kernel.getArgument(0);
+  ElementEmitter e(b, isa.lanes, words);
+  KernelContext context{b, spec, kernel, e, isa, kernel.getArgument(1), kernel.getArgument(2), {}, {}, {}};
+  bindWords(context, words);
+  context.scratch = b.create<LLVM::LoadOp>(pointer, kernel.getArgument(3), 8);
+  schedule.emit(context);
+  b.create<func::ReturnOp>();
+  spec.erase();
+  return success();
+}
+
+} // namespace weft

@@ -1,0 +1,78 @@
+//===- Schedule.h - From a kernel's specification to loops --------------------------------------===//
+//
+// A kernel's specification is a function on tensors (`func.func @kernel`): operators of one group, weights as arguments, symbols as
+// `weft.symbols`. A schedule says how the work is cut into units and emits the code of units [begin, end).
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULE_H
+#define WEFT_TARGETS_CPU_SCHEDULE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/cpu/ElementEmitter.h"
+
+namespace weft {
+
+/// What generators ask about a processor's vectors.
+struct VectorIsa {
+  unsigned lanes;     ///< f32 lanes of one register
+  unsigned registers; ///< vector registers
+  bool fma;
+};
+
+/// How the host starts a kernel; expressions over the specification's symbols.
+struct Launch {
+  SymExpr units;
+  SymExpr grain;   ///< units per piece of work, at least
+  SymExpr scratch; ///< bytes per worker
+};
+
+/// Everything a schedule needs to emit one kernel.
+struct KernelContext {
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::func::FuncOp spec, kernel;
+  ElementEmitter &e;
+  const VectorIsa &isa;
+  mlir::Value begin, end, scratch;
+  llvm::SmallVector<mlir::Value> inputs, outputs; ///< pointers
+  mlir::Operation *returnOp() { return spec.getBody().front().getTerminator(); }
+  SymTensorType resultType(unsigned i) { return llvm::cast<SymTensorType>(spec.getResultTypes()[i]); }
+  /// for i = from; i < to; i += step
+  void loop(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
+  /// The same with values carried along.
+  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
+                                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  mlir::Value mul(mlir::Value a, mlir::Value c);
+  mlir::Value add(mlir::Value a, mlir::Value c);
+  mlir::Value sub(mlir::Value a, mlir::Value c);
+  /// Walks [0, size) of the innermost dimension in vectors: whole ones first, then a masked rest. `index` is the innermost index.
+  void vectors(SymExpr size, llvm::function_ref<void(IndexValue index)> body);
+};
+
+class Schedule {
+public:
+  virtual ~Schedule() = default;
+  virtual llvm::StringRef name() const = 0;
+  virtual bool accepts(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
+  virtual Launch launch(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
+  virtual void emit(KernelContext &context) const = 0;
+  /// Layouts of the arguments: empty for row-major.
+  virtual llvm::SmallVector<std::string> layouts(mlir::func::FuncOp spec, const VectorIsa &isa) const {
+    return llvm::SmallVector<std::string>(spec.getNumArguments());
+  }
+};
+
+/// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
+void bindWords(KernelContext &context, mlir::Value words);
+
+/// All schedules, most specific first; the last accepts everything.
+llvm::ArrayRef<const Schedule *> cpuSchedules();
+
+const Schedule *loopSchedule();
+const Schedule *rowSchedule();
+const Schedule *contractionSchedule();
+
+/// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
+mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name, const Schedule &schedule, const VectorIsa &isa);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULE_H

@@ -1,0 +1,287 @@
+//===- LaneExpr.cpp - Write lane-wise arithmetic as C++ expressions -----------------------------===//
+
+#include "targets/cpu/math/LaneExpr.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft::lanes {
+
+//===- Types and constants --------------------------------------------------------------------===//
+
+int64_t Lanes::laneCount() const {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.getNumElements() : 0;
+}
+
+Type Lanes::typeWith(Type element) const {
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    return vector.clone(element);
+  return element;
+}
+
+static Value splat(Lanes like, Type type, TypedAttr element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    element = DenseElementsAttr::get(vector, Attribute(element));
+  return like.builder().create<arith::ConstantOp>(like.loc(), type, element);
+}
+
+Real constant(Real like, double value) {
+  auto element = like.builder().getFloatAttr(like.elementType(), value);
+  return {like.emitter, splat(like, like.value.getType(), element)};
+}
+
+Int constant(Int like, int64_t value) {
+  auto element = like.builder().getIntegerAttr(like.elementType(), value);
+  return {like.emitter, splat(like, like.value.getType(), element)};
+}
+
+//===- Arithmetic -----------------------------------------------------------------------------===//
+
+template <typename Op, typename T> static T binary(T a, T b) {
+  return {a.emitter, a.builder().template create<Op>(a.loc(), a.value, b.value)};
+}
+template <typename Op> static Real unary(Real a) {
+  return {a.emitter, a.builder().create<Op>(a.loc(), a.value)};
+}
+
+Real operator+(Real a, Real b) { return binary<arith::AddFOp>(a, b); }
+Real operator-(Real a, Real b) { return binary<arith::SubFOp>(a, b); }
+Real operator*(Real a, Real b) { return binary<arith::MulFOp>(a, b); }
+Real operator/(Real a, Real b) { return binary<arith::DivFOp>(a, b); }
+Real operator-(Real a) { return unary<arith::NegFOp>(a); }
+
+Real mulAdd(Real a, Real b, Real c) {
+  if (!a.emitter->options.hasFma)
+    return a * b + c;
+  return {a.emitter, a.builder().create<math::FmaOp>(a.loc(), a.value, b.value, c.value)};
+}
+
+Mask compare(arith::CmpFPredicate predicate, Real a, Real b) {
+  return {a.emitter, a.builder().create<arith::CmpFOp>(a.loc(), predicate, a.value, b.value)};
+}
+Mask compare(arith::CmpIPredicate predicate, Int a, Int b) {
+  return {a.emitter, a.builder().create<arith::CmpIOp>(a.loc(), predicate, a.value, b.value)};
+}
+Mask operator<(Real a, Real b) { return compare(arith::CmpFPredicate::OLT, a, b); }
+Mask operator<=(Real a, Real b) { return compare(arith::CmpFPredicate::OLE, a, b); }
+Mask operator==(Real a, Real b) { return compare(arith::CmpFPredicate::OEQ, a, b); }
+Mask unordered(Real a, Real b) { return compare(arith::CmpFPredicate::UNO, a, b); }
+Mask operator<(Int a, Int b) { return compare(arith::CmpIPredicate::slt, a, b); }
+Mask operator==(Int a, Int b) { return compare(arith::CmpIPredicate::eq, a, b); }
+Mask isNegative(Real a) {
+  Int encoded = bits(a);
+  return encoded < constant(encoded, 0);
+}
+
+Mask operator&(Mask a, Mask b) { return binary<arith::AndIOp>(a, b); }
+Mask operator|(Mask a, Mask b) { return binary<arith::OrIOp>(a, b); }
+Mask operator^(Mask a, Mask b) { return binary<arith::XOrIOp>(a, b); }
+Mask operator!(Mask a) {
+  Value all = splat(a, a.value.getType(), a.builder().getBoolAttr(true));
+  return a ^ Mask{{a.emitter, all}};
+}
+
+template <typename T> static T selectLanes(Mask mask, T yes, T no) {
+  auto op = yes.builder().template create<arith::SelectOp>(yes.loc(), mask.value, yes.value,
+                                                           no.value);
+  return {yes.emitter, op};
+}
+Real select(Mask mask, Real yes, Real no) { return selectLanes(mask, yes, no); }
+Int select(Mask mask, Int yes, Int no) { return selectLanes(mask, yes, no); }
+
+Real atMost(Real x, double bound) { return select(x > bound, bound, x); }
+Real atLeast(Real x, double bound) { return select(x < bound, bound, x); }
+
+Real abs(Real a) { return unary<math::AbsFOp>(a); }
+Real copySign(Real magnitude, Real sign) { return binary<math::CopySignOp>(magnitude, sign); }
+Real sqrt(Real a) { return unary<math::SqrtOp>(a); }
+Real trunc(Real a) { return unary<math::TruncOp>(a); }
+Real roundEven(Real a) { return unary<math::RoundEvenOp>(a); }
+
+Int operator+(Int a, Int b) { return binary<arith::AddIOp>(a, b); }
+Int operator-(Int a, Int b) { return binary<arith::SubIOp>(a, b); }
+Int operator*(Int a, Int b) { return binary<arith::MulIOp>(a, b); }
+Int operator&(Int a, Int b) { return binary<arith::AndIOp>(a, b); }
+Int operator|(Int a, Int b) { return binary<arith::OrIOp>(a, b); }
+Int operator^(Int a, Int b) { return binary<arith::XOrIOp>(a, b); }
+Int shiftLeft(Int a, Int amount) { return binary<arith::ShLIOp>(a, amount); }
+Int shiftRight(Int a, Int amount) { return binary<arith::ShRUIOp>(a, amount); }
+Int shiftRightSigned(Int a, Int amount) { return binary<arith::ShRSIOp>(a, amount); }
+
+//===- Conversions ----------------------------------------------------------------------------===//
+
+template <typename Op, typename To> static To convert(Lanes a, Type element) {
+  return {a.emitter, a.builder().create<Op>(a.loc(), a.typeWith(element), a.value)};
+}
+
+Int bits(Real a) {
+  unsigned width = a.elementType().getIntOrFloatBitWidth();
+  return convert<arith::BitcastOp, Int>(a, a.builder().getIntegerType(width));
+}
+Real fromBits(Int a) {
+  Type element = a.width() == 64   ? a.builder().getF64Type()
+                 : a.width() == 32 ? Type(a.builder().getF32Type())
+                                   : Type(a.builder().getF16Type());
+  return convert<arith::BitcastOp, Real>(a, element);
+}
+int64_t bitsOf(Real like, double value) {
+  if (like.isDouble())
+    return llvm::bit_cast<int64_t>(value);
+  return llvm::bit_cast<int32_t>(static_cast<float>(value));
+}
+
+Real widen(Real a) { return convert<arith::ExtFOp, Real>(a, a.builder().getF64Type()); }
+Real narrow(Real a) { return convert<arith::TruncFOp, Real>(a, a.builder().getF32Type()); }
+Int extendZero(Int a, unsigned width) {
+  return convert<arith::ExtUIOp, Int>(a, a.builder().getIntegerType(width));
+}
+Int extendSign(Int a, unsigned width) {
+  return convert<arith::ExtSIOp, Int>(a, a.builder().getIntegerType(width));
+}
+Int truncate(Int a, unsigned width) {
+  return convert<arith::TruncIOp, Int>(a, a.builder().getIntegerType(width));
+}
+
+Real toReal(Int a) {
+  if (a.width() == 32)
+    return convert<arith::SIToFPOp, Real>(a, a.builder().getF32Type());
+  // Few processors convert 64-bit lanes: add to the significand of 1.5*2^52 instead.
+  const double magic = 0x1.8p52;
+  return fromBits(a + llvm::bit_cast<int64_t>(magic)) - magic;
+}
+
+//===- Building blocks ------------------------------------------------------------------------===//
+
+Real horner(Real x, Coefficients coefficients) {
+  Real result = constant(x, coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+    result = mulAdd(result, x, coefficient);
+  return result;
+}
+
+Rounded roundToInt(Real x, double factor, int64_t offset) {
+  // Adding 1.5*2^23 leaves no bits for a fraction: the sum's low bits are the rounded integer.
+  double magic = std::ldexp(1.5, x.mantissaBits()) + static_cast<double>(offset);
+  Real sum = mulAdd(x, factor, magic);
+  return {sum - magic, bits(sum)};
+}
+
+Real scaleByPowerOfTwo(Real p, Real n, Int biased) {
+  if (hasAvx512Form(p))
+    return scalefAvx512(p, n);
+  // 2^n may lie outside the format although the product does not, so multiply by two halves of it;
+  // only the second multiplication can round.
+  Int first = shiftRight(biased, 1);
+  Int second = biased - first;
+  return p * fromBits(shiftLeft(first, p.mantissaBits())) *
+         fromBits(shiftLeft(second, p.mantissaBits()));
+}
+
+Sum twoSum(Real a, Real b) {
+  Real sum = a + b;
+  Real bRounded = sum - a;
+  return {sum, (a - (sum - bRounded)) + (b - bRounded)};
+}
+
+//===- AVX-512 --------------------------------------------------------------------------------===//
+
+bool hasAvx512Form(Real a) {
+  int64_t width = a.laneCount() * a.elementType().getIntOrFloatBitWidth();
+  return a.emitter->options.hasAvx512 && (width == 128 || width == 256 || width == 512);
+}
+
+/// "llvm.x86.avx512.<stem>.ps.512" and so on.
+static std::string intrinsicName(Real a, llvm::StringRef stem) {
+  int64_t width = a.laneCount() * a.elementType().getIntOrFloatBitWidth();
+  return ("llvm.x86.avx512." + stem + (a.isDouble() ? ".pd." : ".ps.") + llvm::Twine(width)).str();
+}
+
+/// Calls a masked intrinsic with all lanes enabled.
+static Real callMasked(Real a, llvm::StringRef stem, llvm::SmallVector<Value> operands) {
+  OpBuilder &b = a.builder();
+  Type maskType = b.getIntegerType(std::max<int64_t>(8, a.laneCount()));
+  operands.push_back(
+      b.create<arith::ConstantOp>(a.loc(), maskType, b.getIntegerAttr(maskType, -1)));
+  bool takesRounding = a.laneCount() * a.elementType().getIntOrFloatBitWidth() == 512 &&
+                       !stem.starts_with("rcp14");
+  if (takesRounding) {
+    const int currentDirection = 4;
+    operands.push_back(b.create<arith::ConstantOp>(a.loc(), b.getI32IntegerAttr(currentDirection)));
+  }
+  auto call = b.create<LLVM::CallIntrinsicOp>(a.loc(), a.value.getType(),
+                                              b.getStringAttr(intrinsicName(a, stem)), operands,
+                                              LLVM::FastmathFlagsAttr());
+  return {a.emitter, call.getResults()};
+}
+
+Real scalefAvx512(Real p, Real n) {
+  return callMasked(p, "mask.scalef", {p.value, n.value, p.value});
+}
+
+Real getExponentAvx512(Real x) { return callMasked(x, "mask.getexp", {x.value, x.value}); }
+
+Real getMantissaAvx512(Real x, int control) {
+  OpBuilder &b = x.builder();
+  Value immediate = b.create<arith::ConstantOp>(x.loc(), b.getI32IntegerAttr(control));
+  return callMasked(x, "mask.getmant", {x.value, immediate, x.value});
+}
+
+Real quickDivide(Real a, Real b) {
+  if (a.isDouble() || !hasAvx512Form(a))
+    return a / b;
+  Real estimate = callMasked(b, "rcp14", {b.value, b.value});
+  Real quotient = a * estimate;
+  Real remainder = mulAdd(-b, quotient, a);
+  return mulAdd(remainder, estimate, quotient);
+}
+
+//===- Control flow ---------------------------------------------------------------------------===//
+
+Value anyLane(Mask mask) {
+  if (!isa<VectorType>(mask.value.getType()))
+    return mask.value;
+  return mask.builder().create<vector::ReductionOp>(mask.loc(), vector::CombiningKind::OR,
+                                                    mask.value);
+}
+
+llvm::SmallVector<Value> ifAnyLane(Mask mask, ValueRange otherwise,
+                                   llvm::function_ref<llvm::SmallVector<Value>()> then) {
+  OpBuilder &b = mask.builder();
+  auto op = b.create<scf::IfOp>(mask.loc(), otherwise.getTypes(), anyLane(mask),
+                                /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  llvm::SmallVector<Value> results = then();
+  b.create<scf::YieldOp>(mask.loc(), results);
+  b.setInsertionPointToStart(op.elseBlock());
+  b.create<scf::YieldOp>(mask.loc(), otherwise);
+  return op.getResults();
+}
+
+llvm::SmallVector<Value>
+whileAnyLane(Emitter &emitter, ValueRange state, llvm::function_ref<Mask(ValueRange)> condition,
+             llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> step) {
+  OpBuilder &b = emitter.builder;
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = b.create<scf::WhileOp>(
+      emitter.loc, TypeRange(state), state,
+      [&](OpBuilder &, Location loc, ValueRange arguments) {
+        Value again = anyLane(condition(arguments));
+        b.create<scf::ConditionOp>(loc, again, arguments);
+      },
+      [&](OpBuilder &, Location loc, ValueRange arguments) {
+        llvm::SmallVector<Value> next = step(arguments);
+        b.create<scf::YieldOp>(loc, next);
+      });
+  return loop.getResults();
+}
+
+} // namespace weft::lanes

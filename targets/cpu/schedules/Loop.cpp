@@ -1,0 +1,95 @@
+//===- Loop.cpp - One loop nest over the result, everything else pulled ---------------------------===//
+//
+// The general schedule: a unit is one line of the innermost dimension (or a block of a vector), vectorised along it. Reductions inside
+// are folded per element. It accepts every kernel whose results have the same dimensions.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/Schedule.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kBlock = 4096;     ///< elements of a unit when there is only one dimension
+constexpr int64_t kGrainWork = 16384; ///< elements below which a piece of work is not worth a thread
+
+class LoopSchedule : public Schedule {
+public:
+  StringRef name() const override { return "loop"; }
+
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return llvm::all_of(spec.getResultTypes(), [&](Type type) {
+      return cast<SymTensorType>(type).getDimAttributes() == cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
+    });
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+    SmallVector<SymExpr> dims = cast<SymTensorType>(spec.getResultTypes()[0]).getDims();
+    SymExpr one = SymExpr::constant(spec.getContext(), 1), zero = SymExpr::constant(spec.getContext(), 0);
+    if (dims.empty())
+      return {one, one, zero};
+    if (dims.size() == 1)
+      return {SymExpr::ceildiv(dims[0], kBlock), SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
+    SymExpr rows = one;
+    for (SymExpr dim : ArrayRef(dims).drop_back())
+      rows = rows * dim;
+    SymExpr inner = SymExpr::max(dims.back(), one);
+    return {rows, SymExpr::max(SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner), one), zero};
+  }
+
+  void emit(KernelContext &c) const override {
+    SmallVector<SymExpr> dims = c.resultType(0).getDims();
+    if (dims.empty()) {
+      c.e.setLanes(1);
+      storeAll(c, {});
+      return;
+    }
+    c.loop(c.begin, c.end, 1, [&](Value unit) {
+      if (dims.size() == 1)
+        emitBlock(c, dims[0], unit);
+      else
+        emitLine(c, dims, unit);
+    });
+  }
+
+private:
+  static void storeAll(KernelContext &c, ArrayRef<IndexValue> index) {
+    SmallVector<Value> data;
+    for (Value value : c.returnOp()->getOperands())
+      data.push_back(c.e.pull(value, index));
+    for (auto [i, value] : llvm::enumerate(data))
+      c.e.store(c.outputs[i], c.resultType(i), index, value);
+  }
+
+  /// Elements [unit * kBlock, min(size, (unit + 1) * kBlock)) of a vector.
+  static void emitBlock(KernelContext &c, SymExpr size, Value unit) {
+    StringAttr start = StringAttr::get(c.b.getContext(), ".start");
+    Value from = c.mul(unit, constantI64(c.b, kBlock));
+    c.e.bindSymbol(start, from);
+    SymExpr left = SymExpr::min(size - SymExpr::symbol(start), SymExpr::constant(c.b.getContext(), kBlock));
+    c.vectors(left, [&](IndexValue i) { storeAll(c, {c.e.add(i, {from})}); });
+  }
+
+  static void emitLine(KernelContext &c, ArrayRef<SymExpr> dims, Value unit) {
+    SmallVector<IndexValue> index(dims.size());
+    IndexValue rest{unit};
+    for (size_t d = dims.size() - 1; d-- > 1;)
+      std::tie(rest, index[d]) = c.e.divmod(rest, c.e.symbolic(dims[d]));
+    index[0] = rest;
+    c.vectors(dims.back(), [&](IndexValue i) {
+      index.back() = i;
+      storeAll(c, index);
+    });
+  }
+};
+
+} // namespace
+
+const Schedule *loopSchedule() {
+  static const LoopSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft
