@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include "runtime/src/entry_check.h"
 #include "runtime/src/memory.h"
+#include "runtime/src/outputs.h"
 
 //===----------------------------------------------------------------------------------------------===//
 // Regions: what compiled code asks for while it runs
@@ -43,7 +43,7 @@ static void run_external_piece(void *argument, int64_t begin, int64_t end, int32
     return;
   int64_t last = end == external->chunks ? region->units : end * region->grain;
   uint64_t mode = weft_float_mode_enter();
-  region->kernel(region->words, begin * region->grain, last, &region->workers[worker]);
+  weft_call_kernel(*region, begin * region->grain, last, worker);
   weft_float_mode_leave(mode);
   external->done.fetch_add(end - begin);
 }
@@ -66,7 +66,7 @@ static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64
     leave_call(context, WEFT_CANCELLED);
   weft_region_t region = {kernel, words, units, grain < 1 ? 1 : grain, context->workers};
   if (units <= region.grain || context->worker_count == 1)
-    kernel(words, 0, units, &context->workers[0]);
+    weft_call_kernel(region, 0, units, 0);
   else if (context->module->env.parallel)
     run_external(context, &region);
   else
@@ -76,11 +76,11 @@ static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64
 const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0, run_region};
 
 /// Runs compiled code until it returns or a region leaves the call.
-__attribute__((noinline)) static weft_status_t run_guarded(weft_context_t *context, weft_run_fn run,
-                                                           weft_frame_v1 *frame) {
+__attribute__((noinline)) static weft_status_t
+run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_frame_v1 *frame) {
   if (_setjmp(context->leave))
     return context->leave_status;
-  return run(frame) == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
+  return weft_call_run(context->module, function, frame) == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
 }
 
 //===----------------------------------------------------------------------------------------------===//
@@ -279,134 +279,6 @@ weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int6
 }
 
 //===----------------------------------------------------------------------------------------------===//
-// Outputs
-//===----------------------------------------------------------------------------------------------===//
-
-static bool overlaps(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
-  uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-  return a_bytes > 0 && b_bytes > 0 && x < y + (uint64_t)b_bytes && y < x + (uint64_t)a_bytes;
-}
-
-/// A given output is large and aligned enough and shares no byte with another tensor of the call.
-static weft_status_t check_given_output(const weft_context_t *context,
-                                        const weft_function_v1 &function, const weft_tensor_t *in,
-                                        const weft_tensor_t *out, uint32_t i, int64_t bytes,
-                                        weft_error_t *err) {
-  const weft_tensor_t &tensor = out[i];
-  char buffer[400];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  weft_text_add_argument(&text, context->module, function, function.inputs.count + i);
-  uint32_t align = (weft_element_bits(tensor.element) + 7) / 8;
-  if (tensor.capacity < bytes) {
-    weft_fail(err, WEFT_INVALID, "W0423", "%s: it needs %lld bytes, but capacity is %lld", buffer,
-              (long long)bytes, (long long)tensor.capacity);
-    weft_set_hint(err, "pass data NULL to let the library allocate");
-    return WEFT_INVALID;
-  }
-  if ((uintptr_t)tensor.data % align)
-    return weft_fail(err, WEFT_INVALID, "W0405", "%s: data is not aligned to %u bytes", buffer,
-                     align);
-  if (!weft_is_contiguous(&tensor))
-    return weft_fail(err, WEFT_INVALID, "W0406", "%s: it has gaps or another order of dimensions",
-                     buffer);
-  for (uint32_t k = 0; k < function.inputs.count + i; ++k) {
-    bool is_input = k < function.inputs.count;
-    const weft_tensor_t &other = is_input ? in[k] : out[k - function.inputs.count];
-    int64_t other_bytes = 0;
-    weft_tensor_bytes(other.element, other.rank, other.dim, &other_bytes);
-    if (!overlaps(tensor.data, bytes, other.data, other_bytes))
-      continue;
-    weft_text_add(&text, ": it overlaps ");
-    weft_text_add_argument(&text, context->module, function, k);
-    return weft_fail(err, WEFT_INVALID, "W0407", "%s", buffer);
-  }
-  return WEFT_OK;
-}
-
-/// Fills element, rank and dimensions of the outputs from values[].
-static weft_status_t describe_outputs(const weft_module_t *module, const weft_function_v1 &function,
-                                      const int64_t *values, weft_tensor_t *out,
-                                      weft_error_t *err) {
-  const int64_t *dim = values + function.symbols.count + 1;
-  for (uint32_t i = 0; i < function.outputs.count; ++i) {
-    weft_argument_v1 argument =
-        weft_item<weft_argument_v1>(module->descriptor, function.outputs, i);
-    int64_t bytes;
-    if (!weft_tensor_bytes(argument.element, argument.rank, dim, &bytes)) {
-      char buffer[160];
-      weft_text_t text = weft_text_in(buffer, sizeof buffer);
-      weft_text_add_argument(&text, module, function, function.inputs.count + i);
-      return weft_fail(err, WEFT_OVER_LIMIT, "W0422", "%s: its size overflows", buffer);
-    }
-    out[i].element = argument.element;
-    out[i].rank = argument.rank;
-    for (uint32_t d = 0; d < WEFT_MAX_RANK; ++d)
-      out[i].dim[d] = d < argument.rank ? dim[d] : 0;
-    dim += argument.rank;
-  }
-  return WEFT_OK;
-}
-
-static int64_t bytes_of(const weft_tensor_t &tensor) {
-  int64_t bytes = 0;
-  weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes);
-  return bytes;
-}
-
-static weft_status_t check_given_outputs(const weft_context_t *context,
-                                         const weft_function_v1 &function, const weft_tensor_t *in,
-                                         const weft_tensor_t *out, weft_error_t *err) {
-  for (uint32_t i = 0; i < function.outputs.count; ++i) {
-    if (!out[i].data)
-      continue;
-    weft_status_t status = check_given_output(context, function, in, out, i, bytes_of(out[i]), err);
-    if (status)
-      return status;
-  }
-  return WEFT_OK;
-}
-
-/// Hands the outputs that this call allocated to the caller, or frees them when it failed. An output of
-/// an earlier call stays the caller's.
-static void finish_outputs(weft_context_t *context, weft_tensor_t *out, uint32_t count,
-                           bool is_good) {
-  for (uint32_t i = 0; out && i < count; ++i) {
-    if (!(out[i].flags & WEFT_TENSOR_FRESH))
-      continue;
-    out[i].flags &= ~WEFT_TENSOR_FRESH;
-    if (!is_good)
-      weft_tensor_release(context, &out[i]);
-  }
-}
-
-static weft_status_t allocate_outputs(weft_context_t *context, weft_tensor_t *out, uint32_t count,
-                                      weft_error_t *err) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (out[i].data)
-      continue;
-    // An empty tensor gets memory too: NULL means "not computed" to callers.
-    int64_t bytes = bytes_of(out[i]);
-    size_t allocated = bytes ? (size_t)bytes : 64;
-    out[i].data = weft_allocate(&context->module->env, allocated, 64);
-    if (!out[i].data)
-      return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for output %u (%lld bytes)", i,
-                       (long long)bytes);
-    out[i].capacity = (int64_t)allocated;
-    out[i].flags |= WEFT_TENSOR_OWNED | WEFT_TENSOR_FRESH;
-  }
-  return WEFT_OK;
-}
-
-void weft_tensor_release(weft_context_t *context, weft_tensor_t *tensor) {
-  if (!context || !tensor || !(tensor->flags & WEFT_TENSOR_OWNED))
-    return;
-  weft_free(&context->module->env, tensor->data, (size_t)tensor->capacity);
-  tensor->data = nullptr;
-  tensor->capacity = 0;
-  tensor->flags &= ~WEFT_TENSOR_OWNED;
-}
-
-//===----------------------------------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------------------------------===//
 
@@ -420,7 +292,7 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
       context->values,  context->workers};
   weft_pool_begin_call(&context->pool);
   uint64_t mode = weft_float_mode_enter();
-  weft_status_t status = run_guarded(context, weft_run_of(module, function), &frame);
+  weft_status_t status = run_guarded(context, function, &frame);
   weft_float_mode_leave(mode);
   weft_pool_end_call(&context->pool);
   if (status == WEFT_BAD_ARTIFACT)
@@ -446,18 +318,18 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   if (status)
     return status;
   int64_t *values = context->values;
-  if (int32_t result = weft_bind_of(module, function)(in, values))
+  if (int32_t result = weft_call_bind(module, function, in, values))
     return weft_report_check(module, function, result, in, err);
   weft_needs_t needs;
-  status = describe_outputs(module, function, values, out, err);
+  status = weft_describe_outputs(module, function, values, out, err);
   if (!status)
     status = find_needs(context, function, values, values[function.symbols.count], &needs, err);
   if (!status)
-    status = check_given_outputs(context, function, in, out, err);
+    status = weft_check_given_outputs(module, function, in, out, err);
   if (!status)
     status = grow(context, needs, err);
   if (!status)
-    status = allocate_outputs(context, out, n_out, err);
+    status = weft_allocate_outputs(module, out, n_out, err);
   if (!status)
     status = run(context, function, needs, in, out, err);
   return status;
@@ -477,33 +349,8 @@ weft_status_t weft_call_function(weft_context_t *context, int32_t function, cons
     status = WEFT_CANCELLED;
   if (status == WEFT_CANCELLED)
     weft_fail(err, status, "W0432", "the call was cancelled");
-  finish_outputs(context, out, n_out, status == WEFT_OK);
+  weft_finish_outputs(context->module, out, n_out, status == WEFT_OK);
   return status;
-}
-
-weft_status_t weft_query_outputs(const weft_module_t *module, int32_t index,
-                                 const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
-                                 uint32_t n_out, weft_error_t *err) {
-  weft_function_v1 function;
-  if (!module || !weft_module_function(module, index, &function))
-    return weft_fail(err, WEFT_INVALID, "W0401", "module is NULL, or there is no function %d",
-                     index);
-  weft_status_t status = weft_check_inputs(module, function, in, n_in, false, err);
-  if (!status)
-    status = weft_check_outputs(module, function, out, n_out, err);
-  if (status)
-    return status;
-  int64_t few[256], *values = few;
-  uint32_t count = weft_values_count(module->descriptor, function);
-  size_t bytes = count * sizeof(int64_t);
-  if (count > 256 && !(values = (int64_t *)weft_allocate(&module->env, bytes, 64)))
-    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a query");
-  int32_t result = weft_bind_of(module, function)(in, values);
-  status = result ? weft_report_check(module, function, result, in, err)
-                  : describe_outputs(module, function, values, out, err);
-  if (values != few)
-    weft_free(&module->env, values, bytes);
-  return status ? status : weft_succeed(err);
 }
 
 weft_status_t weft_call(weft_context_t *context, const char *function, const weft_tensor_t *in,

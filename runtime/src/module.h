@@ -5,6 +5,7 @@
 
 #include "runtime/src/descriptor.h"
 #include "runtime/src/elf_image.h"
+#include "runtime/src/threads.h"
 
 /// A range of the file that stays mapped for reading. `begin` is the file offset of `data`.
 struct weft_mapping_t {
@@ -36,12 +37,15 @@ inline bool weft_module_function(const weft_module_t *module, int32_t index,
   return true;
 }
 
-inline weft_bind_fn weft_bind_of(const weft_module_t *module, const weft_function_v1 &function) {
-  return (weft_bind_fn)(uintptr_t)(module->descriptor.base + function.bind);
+/// bind and run of a function.
+WEFT_CALLS_IMAGE inline int32_t weft_call_bind(const weft_module_t *module,
+                                               const weft_function_v1 &function,
+                                               const weft_tensor_t *in, int64_t *values) {
+  return ((weft_bind_fn)(uintptr_t)(module->descriptor.base + function.bind))(in, values);
 }
-
-inline weft_run_fn weft_run_of(const weft_module_t *module, const weft_function_v1 &function) {
-  return (weft_run_fn)(uintptr_t)(module->descriptor.base + function.run);
+WEFT_CALLS_IMAGE inline int32_t
+weft_call_run(const weft_module_t *module, const weft_function_v1 &function, weft_frame_v1 *frame) {
+  return ((weft_run_fn)(uintptr_t)(module->descriptor.base + function.run))(frame);
 }
 
 /// One more owner, who ends with weft_module_release.

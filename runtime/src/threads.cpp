@@ -69,7 +69,7 @@ void weft_split(int64_t units, int64_t grain, int32_t pieces, int32_t piece, int
 static void compute_piece(const weft_region_t &region, int32_t pieces, int32_t piece) {
   int64_t begin, end;
   weft_split(region.units, region.grain, pieces, piece, &begin, &end);
-  region.kernel(region.words, begin, end, &region.workers[piece]);
+  weft_call_kernel(region, begin, end, piece);
 }
 
 static void wait_for_ticket(weft_pool_slot_t *slot, uint32_t seen) {

@@ -26,6 +26,18 @@ struct weft_region_t {
   weft_worker_t *workers;
 };
 
+/// For functions that call into an image: UBSan would look for type information before the callee.
+#if defined(__clang__)
+#define WEFT_CALLS_IMAGE __attribute__((no_sanitize("function")))
+#else
+#define WEFT_CALLS_IMAGE
+#endif
+
+WEFT_CALLS_IMAGE inline void weft_call_kernel(const weft_region_t &region, int64_t begin,
+                                              int64_t end, int32_t worker) {
+  region.kernel(region.words, begin, end, &region.workers[worker]);
+}
+
 struct weft_pool;
 
 /// A worker's letter box, alone on its cache line.
