@@ -37,8 +37,8 @@ public:
 
   bool parse_error(std::size_t, const std::string &,
                    const nlohmann::detail::exception &error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...; last read: '...'": the library's own
-    // label and the text it quotes are of no use to a user.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...; last read: '...'":
+    // the library's own label and the text it quotes are of no use to a user.
     StringRef text = StringRef(error.what()).split("; last read").first;
     text.consume_front("[");
     StringRef inner = text.split("] ").second;

@@ -1,6 +1,7 @@
 //===- Json.h - Bounded JSON and fields with readable errors ----------------------------------===//
 //
-// parseJson guards nlohmann's parser with limits and lets no exception out; JsonObject reads fields of a known type.
+// parseJson guards nlohmann's parser with limits and lets no exception out; JsonObject reads fields
+// of a known type.
 //
 //   Expected<nlohmann::json> config = parseJson(text, "config.json");
 //   Expected<int64_t> width = JsonObject(*config, "config.json").positiveInteger("hidden_size");
@@ -25,14 +26,16 @@ struct JsonLimits {
   unsigned depth = 64;         ///< of objects and arrays
 };
 
-/// Parses one JSON value. Refuses duplicate keys, text after the value and what exceeds `limits`; `place` starts the error.
+/// Parses one JSON value. Refuses duplicate keys, text after the value and what exceeds `limits`;
+/// `place` starts the error.
 llvm::Expected<nlohmann::json> parseJson(llvm::StringRef text, llvm::StringRef place,
                                          const JsonLimits &limits = {});
 
 /// A value in one line, cut to 60 characters: `"x"`, `[1,2`...
 std::string jsonText(const nlohmann::json &value);
 
-/// Reads fields of an object. A field that is absent or null gives `fallback`, or an error where there is none.
+/// Reads fields of an object. A field that is absent or null gives `fallback`, or an error where
+/// there is none.
 class JsonObject {
 public:
   /// `object` must outlive this; when it is not an object, every field is an error that says so.

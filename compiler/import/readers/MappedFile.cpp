@@ -74,7 +74,8 @@ static Error leavesDirectory(StringRef relativePath) {
                    "hint: copy the file itself there");
 }
 
-/// openat2 with RESOLVE_BENEATH: the kernel itself keeps the walk inside. -1 with errno ENOSYS where it is missing.
+/// openat2 with RESOLVE_BENEATH: the kernel itself keeps the walk inside. -1 with errno ENOSYS
+/// where it is missing.
 static int openBeneath(int directory, const std::string &relativePath) {
 #if defined(SYS_openat2) && defined(RESOLVE_BENEATH)
   struct open_how how = {};
@@ -88,14 +89,16 @@ static int openBeneath(int directory, const std::string &relativePath) {
 #endif
 }
 
-/// For kernels without openat2: compares the resolved paths. Someone who swaps links meanwhile can defeat this.
+/// For kernels without openat2: compares the resolved paths. Someone who swaps links meanwhile can
+/// defeat this.
 static int openResolved(const std::string &directory, const std::string &relativePath) {
   char *root = ::realpath(directory.c_str(), nullptr);
   char *target = ::realpath((directory + "/" + relativePath).c_str(), nullptr);
   int descriptor = -1;
   if (root && target) {
     StringRef inside(target);
-    bool beneath = inside.consume_front(root) && (StringRef(root) == "/" || inside.starts_with("/"));
+    bool beneath =
+        inside.consume_front(root) && (StringRef(root) == "/" || inside.starts_with("/"));
     if (beneath)
       descriptor = ::open(target, openFlags | O_NOFOLLOW);
     else
@@ -117,7 +120,8 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory
   if (rootDescriptor < 0)
     return systemError(root, errno);
   int descriptor = openBeneath(rootDescriptor, relativePath.str());
-  // Sandboxes that do not know the call answer EPERM; a real EPERM comes back from the second attempt.
+  // Sandboxes that do not know the call answer EPERM; a real EPERM comes back from the second
+  // attempt.
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM))
     descriptor = openResolved(root, relativePath.str());
   int code = errno;
@@ -154,7 +158,8 @@ void MappedFile::releasePages(ArrayRef<char> range) const {
   auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   uintptr_t begin = (reinterpret_cast<uintptr_t>(range.begin()) + page - 1) / page * page;
   uintptr_t end = reinterpret_cast<uintptr_t>(range.end()) / page * page;
-  // The last page of the file belongs to the range that reaches the end, though no further page follows it.
+  // The last page of the file belongs to the range that reaches the end, though no further page
+  // follows it.
   if (range.end() == data + length)
     end = (reinterpret_cast<uintptr_t>(range.end()) + page - 1) / page * page;
   if (begin < end)

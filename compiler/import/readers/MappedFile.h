@@ -1,11 +1,13 @@
 //===- MappedFile.h - A read-only mapping of a file -------------------------------------------===//
 //
-// Weights are read where they lie on disk: readers hand out ranges of a mapping and keep it alive by sharing it.
+// Weights are read where they lie on disk: readers hand out ranges of a mapping and keep it alive
+// by sharing it.
 //
 //   Expected<std::shared_ptr<MappedFile>> file = MappedFile::open("model.onnx");
 //   ArrayRef<char> bytes = (*file)->bytes();
 //
-// A file that another process shortens while it is mapped ends this process with SIGBUS, as for every user of mmap.
+// A file that another process shortens while it is mapped ends this process with SIGBUS, as for
+// every user of mmap.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_READERS_MAPPEDFILE_H
 #define WEFT_COMPILER_IMPORT_READERS_MAPPEDFILE_H
@@ -22,11 +24,13 @@ namespace weft {
 /// The bytes of one regular file, immutable; any number of threads may read them at once.
 class MappedFile {
 public:
-  /// Maps a regular file, following symbolic links. Fails when it is missing, unreadable or not a regular file.
+  /// Maps a regular file, following symbolic links. Fails when it is missing, unreadable or not a
+  /// regular file.
   static llvm::Expected<std::shared_ptr<MappedFile>> open(llvm::StringRef path);
 
-  /// Maps a file that a model names. `relativePath` comes from hostile input: absolute paths, '..' components and symbolic
-  /// links that lead out of `directory` are refused. `directory` is the user's own and may be "" for the current one.
+  /// Maps a file that a model names. `relativePath` comes from hostile input: absolute paths, '..'
+  /// components and symbolic links that lead out of `directory` are refused. `directory` is the
+  /// user's own and may be "" for the current one.
   static llvm::Expected<std::shared_ptr<MappedFile>> openInside(llvm::StringRef directory,
                                                                 llvm::StringRef relativePath);
 
@@ -53,7 +57,8 @@ public:
   uint64_t offsetOf(llvm::ArrayRef<char> range) const { return offsetOf(range.data()); }
   uint64_t offsetOf(const char *position) const { return position - data; }
 
-  /// Tells the system that the whole pages inside `range` are not needed soon; they are read again when touched.
+  /// Tells the system that the whole pages inside `range` are not needed soon; they are read again
+  /// when touched.
   void releasePages(llvm::ArrayRef<char> range) const;
 
 private:

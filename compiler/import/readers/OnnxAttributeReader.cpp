@@ -97,7 +97,8 @@ bool OnnxParser::parseAttribute(ArrayRef<char> bytes, OnnxAttribute &attribute) 
   return wellFormed && settleAttributeKind(bytes.begin(), attribute, presentKinds);
 }
 
-/// The single kinds share the lists of the plural ones; a second value shows when the kind is settled.
+/// The single kinds share the lists of the plural ones; a second value shows when the kind is
+/// settled.
 bool OnnxParser::parseAttributeValue(const WireField &field, OnnxAttribute &attribute, Kind kind) {
   switch (kind) {
   case Kind::Float:

@@ -18,10 +18,12 @@ bool isTypedDataField(unsigned field);
 /// How one unpacked entry of a typed data field is encoded.
 WireType typedDataWire(unsigned field);
 
-/// Entries that `elements` of a type take in a typed data field; nothing when the type may not use that field.
+/// Entries that `elements` of a type take in a typed data field; nothing when the type may not use
+/// that field.
 std::optional<uint64_t> typedEntryCount(OnnxElementType type, uint64_t elements, unsigned field);
 
-/// Bits of the result that one entry of the typed field fills: 8 for a pair of int4, 6 for one float6, else the element's.
+/// Bits of the result that one entry of the typed field fills: 8 for a pair of int4, 6 for one
+/// float6, else the element's.
 unsigned typedEntryBits(OnnxElementType type);
 
 } // namespace weft

@@ -1,11 +1,13 @@
 //===- OnnxModel.h - An ONNX file as plain structs --------------------------------------------===//
 //
-// What OnnxReader.h fills: one struct per message of onnx.proto, checked for form but not for meaning.
+// What OnnxReader.h fills: one struct per message of onnx.proto, checked for form but not for
+// meaning.
 //
 //   for (const OnnxNode &node : model.graph.nodes)
 //     if (const OnnxAttribute *axis = node.attribute("axis")) use(axis->i);
 //
-// Every StringRef and ArrayRef points into `OnnxModel::file`, which the model keeps mapped; nothing of a weight is copied.
+// Every StringRef and ArrayRef points into `OnnxModel::file`, which the model keeps mapped; nothing
+// of a weight is copied.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_READERS_ONNXMODEL_H
 #define WEFT_COMPILER_IMPORT_READERS_ONNXMODEL_H
@@ -22,7 +24,8 @@
 
 namespace weft {
 
-/// TensorProto.DataType. A file may hold other numbers; the reader keeps them, reading such a tensor's data is refused.
+/// TensorProto.DataType. A file may hold other numbers; the reader keeps them, reading such a
+/// tensor's data is refused.
 enum class OnnxElementType : int32_t {
   Undefined = 0,
   Float = 1,
@@ -55,13 +58,15 @@ enum class OnnxElementType : int32_t {
   Float6E3M2 = 28,
 };
 
-/// Name as in the ONNX documentation ("float", "int64", "float8e4m3fn"); "element type 77" for an unknown number.
+/// Name as in the ONNX documentation ("float", "int64", "float8e4m3fn"); "element type 77" for an
+/// unknown number.
 std::string elementTypeName(OnnxElementType type);
 
 /// Width of one element in bits (4 for int4); 0 for strings, undefined and unknown types.
 unsigned elementBits(OnnxElementType type);
 
-/// One dimension of a declared shape. A stored value of -1 and an empty parameter name mean Unknown.
+/// One dimension of a declared shape. A stored value of -1 and an empty parameter name mean
+/// Unknown.
 struct OnnxDim {
   enum class Kind { Unknown, Value, Param };
   Kind kind = Kind::Unknown;
@@ -69,7 +74,8 @@ struct OnnxDim {
   llvm::StringRef param;
 };
 
-/// A declared type. Sequence and Optional have one element in `inner`, Map has its value type there.
+/// A declared type. Sequence and Optional have one element in `inner`, Map has its value type
+/// there.
 struct OnnxType {
   enum class Kind { None, Tensor, SparseTensor, Sequence, Optional, Map, Opaque };
   Kind kind = Kind::None;
@@ -84,15 +90,17 @@ struct OnnxValueInfo {
   OnnxType type; ///< Kind::None when the file states no type
 };
 
-/// Where a tensor's bytes lie outside the model file, as written there; checked when OnnxTensorData reads them.
+/// Where a tensor's bytes lie outside the model file, as written there; checked when OnnxTensorData
+/// reads them.
 struct OnnxExternalData {
   llvm::StringRef location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
 };
 
-/// A constant. `storage` says which of the fields below carries it; OnnxTensorData.h turns any of them into plain bytes.
-/// For element types known here the reader has checked that the stored amount agrees with `dims` (External: when read).
+/// A constant. `storage` says which of the fields below carries it; OnnxTensorData.h turns any of
+/// them into plain bytes. For element types known here the reader has checked that the stored
+/// amount agrees with `dims` (External: when read).
 struct OnnxTensor {
   enum class Storage { None, Raw, Typed, Strings, External };
   llvm::StringRef name;
@@ -115,8 +123,9 @@ struct OnnxSparseTensor {
 
 struct OnnxGraph;
 
-/// A named attribute. The single kinds Tensor, Graph, SparseTensor and Type use element 0 of the list of the same name.
-/// When `refName` is not empty the attribute takes its value from that attribute of the enclosing function, and holds none.
+/// A named attribute. The single kinds Tensor, Graph, SparseTensor and Type use element 0 of the
+/// list of the same name. When `refName` is not empty the attribute takes its value from that
+/// attribute of the enclosing function, and holds none.
 struct OnnxAttribute {
   enum class Kind {
     Undefined = 0,
@@ -153,8 +162,8 @@ struct OnnxAttribute {
 /// "float", "ints", "graph", ...
 llvm::StringRef attributeKindName(OnnxAttribute::Kind kind);
 
-/// A call of an operator or of a model-local function. An empty input name is an omitted optional input.
-/// The domain "ai.onnx" is stored as "", here, in functions and in operator set imports.
+/// A call of an operator or of a model-local function. An empty input name is an omitted optional
+/// input. The domain "ai.onnx" is stored as "", here, in functions and in operator set imports.
 struct OnnxNode {
   llvm::StringRef name;
   llvm::StringRef opType;

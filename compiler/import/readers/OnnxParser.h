@@ -1,7 +1,8 @@
 //===- OnnxParser.h - The reader behind readOnnx ----------------------------------------------===//
 //
-// Private to this folder. One method per message of onnx.proto; each returns false once an error is recorded, and the first
-// error stands. The stack of Place objects says where in the model the reader is:
+// Private to this folder. One method per message of onnx.proto; each returns false once an error is
+// recorded, and the first error stands. The stack of Place objects says where in the model the
+// reader is:
 //
 //   Place here(*this, "node", graph.nodes.size(), &node.name);     // "node 7 ('/a/b'): "
 //===------------------------------------------------------------------------------------------===//

@@ -54,7 +54,7 @@ bool OnnxParser::parseModel(OnnxModel &model) {
       return count(field.start, functions, limits.functions, "functions") &&
              expect(field, WireType::Bytes) && parseFunction(field.bytes, function);
     }
-    default: // Training, device placement and later additions do not change what the graph computes.
+    default: // Training and device placement do not change what the graph computes.
       return true;
     }
   });

@@ -1,7 +1,8 @@
 //===- OnnxReader.h - ONNX files to plain structs ---------------------------------------------===//
 //
-// A bounded reader of ONNX's protobuf encoding (docs/decisions/0001-onnx-wire-reader.md). Any input is safe: the result is a
-// well-formed OnnxModel or a one-line error such as "model.onnx: byte 1234: node 7 ('/a/b'): ...".
+// A bounded reader of ONNX's protobuf encoding (docs/decisions/0001-onnx-wire-reader.md). Any input
+// is safe: the result is a well-formed OnnxModel or a one-line error such as "model.onnx: byte
+// 1234: node 7 ('/a/b'): ...".
 //
 //   Expected<OnnxModel> model = readOnnxFile("model.onnx");
 //===------------------------------------------------------------------------------------------===//
@@ -13,8 +14,8 @@
 
 namespace weft {
 
-/// They bound memory (about 2 GB at the defaults), stack and time for files made to exhaust them. All but the last five count
-/// over the whole file.
+/// They bound memory (about 2 GB at the defaults), stack and time for files made to exhaust them.
+/// All but the last five count over the whole file.
 struct OnnxLimits {
   uint64_t nodes = 1'000'000;      ///< in graphs and functions
   uint64_t attributes = 2'000'000; ///< of nodes and functions

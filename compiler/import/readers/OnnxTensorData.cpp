@@ -54,7 +54,8 @@ static bool fits(int64_t value, unsigned bits) {
   return bits >= 64 || (value >= -(int64_t(1) << (bits - 1)) && value < (int64_t(1) << bits));
 }
 
-/// Calls `visit(entry)` for each entry of a tensor's typed numbers; the reader has checked their form.
+/// Calls `visit(entry)` for each entry of a tensor's typed numbers; the reader has checked their
+/// form.
 template <typename Visit> static bool eachEntry(const OnnxTensor &tensor, Visit visit) {
   WireCursor cursor(tensor.message);
   WireType single = typedDataWire(tensor.typedField);

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace weft {
 
-//===- Types ------------------------------------------------------------------------------------===//
+//===- Types ----------------------------------------------------------------------------------===//
 
 bool OnnxParser::parseValueInfo(ArrayRef<char> bytes, OnnxValueInfo &info) {
   return eachField(bytes, [&](const WireField &field) {
@@ -70,7 +70,8 @@ bool OnnxParser::parseTensorType(ArrayRef<char> bytes, OnnxType &type) {
   });
 }
 
-/// Sequence, Optional and Map differ only in the number of the field that holds the inner type; a map's key is field 1.
+/// Sequence, Optional and Map differ only in the number of the field that holds the inner type; a
+/// map's key is field 1.
 bool OnnxParser::parseInnerType(ArrayRef<char> bytes, OnnxType &type, unsigned innerField) {
   return eachField(bytes, [&](const WireField &field) {
     if (field.number == innerField) {
@@ -120,7 +121,7 @@ bool OnnxParser::parseDim(ArrayRef<char> bytes, OnnxDim &dim) {
   });
 }
 
-//===- Tensors ----------------------------------------------------------------------------------===//
+//===- Tensors --------------------------------------------------------------------------------===//
 
 bool OnnxParser::appendTensor(const WireField &field, const char *kind,
                               std::vector<OnnxTensor> &list) {

@@ -1,6 +1,7 @@
 //===- ReadError.h - One-line errors about hostile text ---------------------------------------===//
 //
-// Names in a model file may be long, binary or made to forge terminal output; errors show them through `quotedText`.
+// Names in a model file may be long, binary or made to forge terminal output; errors show them
+// through `quotedText`.
 //
 //   return readError(file.path() + ": tensor " + quotedText(name) + " has no data");
 //===------------------------------------------------------------------------------------------===//

@@ -38,9 +38,10 @@ unsigned safetensorsTypeBytes(SafetensorsType type) {
   return typeTable[static_cast<unsigned>(type)].bytes;
 }
 
-//===- One file ---------------------------------------------------------------------------------===//
+//===- One file -------------------------------------------------------------------------------===//
 
-/// The unsigned integers of a JSON list; nothing when it holds anything else. Bounded by the caller's check of its size.
+/// The unsigned integers of a JSON list; nothing when it holds anything else. Bounded by the
+/// caller's check of its size.
 static std::optional<std::vector<uint64_t>> unsignedList(const json *value) {
   if (!value || !value->is_array())
     return std::nullopt;
@@ -188,7 +189,7 @@ Expected<Tensors> readSafetensors(std::shared_ptr<MappedFile> file,
   return tensors;
 }
 
-//===- Directories ------------------------------------------------------------------------------===//
+//===- Directories ----------------------------------------------------------------------------===//
 
 const CheckpointTensor *Checkpoint::find(StringRef name) const {
   auto position = std::lower_bound(

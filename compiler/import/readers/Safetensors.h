@@ -41,7 +41,8 @@ llvm::StringRef safetensorsTypeName(SafetensorsType type);
 /// Bytes of one element.
 unsigned safetensorsTypeBytes(SafetensorsType type);
 
-/// A weight, little-endian and row-major. Its bytes have no alignment: copy elements out with memcpy.
+/// A weight, little-endian and row-major. Its bytes have no alignment: copy elements out with
+/// memcpy.
 struct CheckpointTensor {
   std::string name;
   SafetensorsType type;
@@ -58,12 +59,13 @@ struct SafetensorsLimits {
   unsigned shards = 4096;
 };
 
-/// Reads one file or view; tensors come in the order of their bytes. As in the reference implementation the tensors must
-/// fill the file without overlap or gap.
+/// Reads one file or view; tensors come in the order of their bytes. As in the reference
+/// implementation the tensors must fill the file without overlap or gap.
 llvm::Expected<std::vector<CheckpointTensor>> readSafetensors(std::shared_ptr<MappedFile> file,
                                                               const SafetensorsLimits &limits = {});
 
-/// Which file holds which tensor, from the text of model.safetensors.index.json: pairs (tensor, file), sorted.
+/// Which file holds which tensor, from the text of model.safetensors.index.json: pairs (tensor,
+/// file), sorted.
 llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 readShardIndex(llvm::StringRef text, llvm::StringRef place, const SafetensorsLimits &limits = {});
 
@@ -77,7 +79,8 @@ struct Checkpoint {
   const CheckpointTensor *find(llvm::StringRef name) const;
 };
 
-/// Opens a directory. Shards that the index names must lie inside it; the files with fixed names may be symbolic links.
+/// Opens a directory. Shards that the index names must lie inside it; the files with fixed names
+/// may be symbolic links.
 llvm::Expected<Checkpoint> openCheckpoint(llvm::StringRef directory,
                                           const SafetensorsLimits &limits = {});
 

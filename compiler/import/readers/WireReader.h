@@ -1,6 +1,7 @@
 //===- WireReader.h - Protobuf's wire format, field by field ----------------------------------===//
 //
-// Splits one serialised message into its fields and knows nothing of their meaning. Never reads outside the message.
+// Splits one serialised message into its fields and knows nothing of their meaning. Never reads
+// outside the message.
 //
 //   WireCursor cursor(message);
 //   for (WireField field; cursor.next(field);) use(field);
@@ -14,7 +15,8 @@
 
 namespace weft {
 
-/// How a field is encoded, as numbered in the file. 3 and 4 are the obsolete groups, which are refused.
+/// How a field is encoded, as numbered in the file. 3 and 4 are the obsolete groups, which are
+/// refused.
 enum class WireType : unsigned { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 struct WireField {
@@ -36,7 +38,8 @@ public:
   explicit WireCursor(llvm::ArrayRef<char> message)
       : current(message.begin()), end(message.end()) {}
 
-  /// False at the end of the message, and at the first malformed field: then problem() says what is wrong with it.
+  /// False at the end of the message, and at the first malformed field: then problem() says what is
+  /// wrong with it.
   bool next(WireField &field);
 
   const char *problem() const { return reason; }

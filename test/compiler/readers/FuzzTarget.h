@@ -1,6 +1,7 @@
 //===- FuzzTarget.h - What each fuzz target provides ------------------------------------------===//
 //
-// A target is one function over bytes; what it promises it checks with fuzzRequire, also in optimised builds.
+// A target is one function over bytes; what it promises it checks with fuzzRequire, also in
+// optimised builds.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TEST_COMPILER_READERS_FUZZTARGET_H
 #define WEFT_TEST_COMPILER_READERS_FUZZTARGET_H

@@ -1,6 +1,7 @@
 //===- WireWriter.h - Writes protobuf messages for tests --------------------------------------===//
 //
-// The opposite of WireReader.h, without any checks, so that tests can write what no serialiser would.
+// The opposite of WireReader.h, without any checks, so that tests can write what no serialiser
+// would.
 //
 //   WireWriter node;
 //   node.text(4, "Add").text(1, "x");

@@ -1,10 +1,11 @@
 //===- fuzz_driver.cpp - Runs a fuzz target on seeded mutations, without libFuzzer ------------===//
 //
-// Linked to a target in normal builds, so that every test run feeds it some ten thousand inputs that are the same each time.
+// Linked to a target in normal builds, so that every test run feeds it some ten thousand inputs
+// that are the same each time.
 //
 //   onnx_fuzz                        20,000 inputs of seed 1
 //   onnx_fuzz FILE...                just these files, for example what libFuzzer has found
-//   onnx_fuzz --write-seeds=FOLDER   the valid inputs that mutations start from, as a corpus for libFuzzer
+//   onnx_fuzz --write-seeds=FOLDER   the valid seeds, as a corpus for libFuzzer
 //
 // WEFT_FUZZ_RUNS and WEFT_FUZZ_SEED change the two numbers.
 //===------------------------------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
-// Any bytes: the JSON reader gives an error of one line, or a value within its limits whose fields can all be asked for.
+// Any bytes: the JSON reader gives an error of one line, or a value within its limits whose fields
+// can all be asked for.
 #include "compiler/import/readers/Json.h"
 #include "test/compiler/readers/FuzzTarget.h"
 

@@ -1,4 +1,5 @@
-// Any bytes: the ONNX reader gives an error of one line, or a model whose parts and tensors can all be read.
+// Any bytes: the ONNX reader gives an error of one line, or a model whose parts and tensors can all
+// be read.
 #include "compiler/import/readers/OnnxReader.h"
 #include "compiler/import/readers/OnnxTensorData.h"
 #include "test/compiler/readers/FuzzTarget.h"

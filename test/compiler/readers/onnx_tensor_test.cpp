@@ -114,7 +114,7 @@ TEST_CASE("an element type of the future is kept, but its data is refused") {
         "bytes");
 }
 
-//===- External data ----------------------------------------------------------------------------===//
+//===- External data --------------------------------------------------------------------------===//
 
 static WireWriter external(const std::string &location, const std::string &offset,
                            const std::string &length) {

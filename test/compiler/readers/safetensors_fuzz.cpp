@@ -1,4 +1,5 @@
-// Any bytes: the safetensors reader gives an error of one line, or tensors that fill the file; likewise the shard index.
+// Any bytes: the safetensors reader gives an error of one line, or tensors that fill the file;
+// likewise the shard index.
 #include "compiler/import/readers/Safetensors.h"
 #include "test/compiler/readers/FuzzTarget.h"
 #include "test/compiler/readers/SampleFiles.h"

@@ -138,7 +138,7 @@ TEST_CASE("the number of tensors is limited") {
         "m.safetensors: has 5 tensors, but the reader's limit is 3");
 }
 
-//===- Directories ------------------------------------------------------------------------------===//
+//===- Directories ----------------------------------------------------------------------------===//
 
 static std::string oneTensor(const std::string &name, const std::string &data) {
   return safetensorsFile("{\"" + name + "\":{\"dtype\":\"U8\",\"shape\":[" +
