@@ -274,18 +274,19 @@ uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_funct
 }
 
 bool weft_tensor_bytes(uint32_t element, uint32_t rank, const int64_t *dim, int64_t *out_bytes) {
-  int64_t bits = weft_element_bits(element);
   bool is_empty = false;
   for (uint32_t d = 0; d < rank; ++d) {
     if (dim[d] < 0)
       return false;
-    if (dim[d] == 0)
-      is_empty = true;
-    else if (__builtin_mul_overflow(bits, dim[d], &bits))
-      return false;
+    is_empty |= dim[d] == 0;
   }
+  *out_bytes = 0;
   if (is_empty)
-    bits = 0;
+    return true;
+  int64_t bits = weft_element_bits(element);
+  for (uint32_t d = 0; d < rank; ++d)
+    if (__builtin_mul_overflow(bits, dim[d], &bits))
+      return false;
   *out_bytes = bits / 8 + (bits % 8 != 0);
   return true;
 }

@@ -70,5 +70,5 @@ weft_argument_v1 weft_argument(const weft_descriptor_t &descriptor,
 /// Length of the values[] that bind fills: symbols, bytes of the arena, dimensions of all outputs.
 uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_function_v1 &function);
 
-/// Bytes of a tensor; false when a dimension is negative or the size exceeds 2^62.
+/// Bytes of a tensor; false when a dimension is negative or there are more than 2^63 bits.
 bool weft_tensor_bytes(uint32_t element, uint32_t rank, const int64_t *dim, int64_t *out_bytes);

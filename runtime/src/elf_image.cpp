@@ -107,9 +107,51 @@ static bool add_segment(const Elf64_Phdr &header, weft_elf_t *elf, weft_refusal_
   return true;
 }
 
-static bool read_program_header(const uint8_t *page, size_t page_bytes, const Elf64_Phdr &header,
-                                weft_elf_t *elf, uint64_t *note, uint64_t *note_size,
-                                weft_refusal_t *refusal) {
+static bool check_versions(const weft_file_v1 &file, weft_refusal_t *refusal) {
+  if (file.abi_major != WEFT_ABI_MAJOR || file.abi_minor > WEFT_ABI_MINOR)
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
+                       "has format %u.%u, but this runtime reads %u.0 to %u.%u", file.abi_major,
+                       file.abi_minor, (unsigned)WEFT_ABI_MAJOR, (unsigned)WEFT_ABI_MAJOR,
+                       (unsigned)WEFT_ABI_MINOR);
+  if (file.flags)
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
+                       "has flags %#x, which this runtime does not know", file.flags);
+  return true;
+}
+
+/// Reads program header `index`, which lies in the page.
+static Elf64_Phdr program_header(const uint8_t *page, const Elf64_Ehdr &header, uint32_t index) {
+  Elf64_Phdr result;
+  memcpy(&result, page + header.e_phoff + index * sizeof result, sizeof result);
+  return result;
+}
+
+/// Finds weft_file_v1. A file without it is somebody else's, whatever else may be wrong with it.
+static bool read_note(const uint8_t *page, size_t page_bytes, const Elf64_Ehdr &header,
+                      weft_elf_t *elf, weft_refusal_t *refusal) {
+  uint64_t note = 0, size = 0;
+  for (uint32_t i = 0; i < header.e_phnum && !size; ++i) {
+    Elf64_Phdr segment = program_header(page, header, i);
+    if (segment.p_type != PT_NOTE || segment.p_offset > page_bytes)
+      continue;
+    uint64_t room = page_bytes - segment.p_offset;
+    uint64_t bytes = segment.p_filesz < room ? segment.p_filesz : room;
+    find_note(page, segment.p_offset, segment.p_offset + bytes, &note, &size);
+  }
+  if (!size)
+    return bad(refusal, "W0501", "is an ELF file, but not a Weft artifact");
+  if (size < sizeof elf->file)
+    return bad(refusal, "W0504", "has a note that is too short");
+  memcpy(&elf->file, page + note, sizeof elf->file);
+  elf->hash_offset = note + offsetof(weft_file_v1, hash);
+  if (!check_versions(elf->file, refusal))
+    return false;
+  if (elf->file.struct_size < sizeof elf->file || elf->file.struct_size > size)
+    return bad(refusal, "W0504", "has a note of the wrong size");
+  return true;
+}
+
+static bool read_segment(const Elf64_Phdr &header, weft_elf_t *elf, weft_refusal_t *refusal) {
   switch (header.p_type) {
   case PT_LOAD:
     return add_segment(header, elf, refusal);
@@ -123,30 +165,9 @@ static bool read_program_header(const uint8_t *page, size_t page_bytes, const El
     elf->dynamic_offset = header.p_offset;
     elf->dynamic_size = header.p_filesz;
     return true;
-  case PT_NOTE:
-    if (*note_size || header.p_offset > page_bytes)
-      return true;
-    {
-      uint64_t room = page_bytes - header.p_offset;
-      uint64_t size = header.p_filesz < room ? header.p_filesz : room;
-      find_note(page, header.p_offset, header.p_offset + size, note, note_size);
-    }
-    return true;
   default:
     return true;
   }
-}
-
-static bool check_versions(const weft_file_v1 &file, weft_refusal_t *refusal) {
-  if (file.abi_major != WEFT_ABI_MAJOR || file.abi_minor > WEFT_ABI_MINOR)
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
-                       "has format %u.%u, but this runtime reads %u.0 to %u.%u", file.abi_major,
-                       file.abi_minor, (unsigned)WEFT_ABI_MAJOR, (unsigned)WEFT_ABI_MAJOR,
-                       (unsigned)WEFT_ABI_MINOR);
-  if (file.flags)
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
-                       "has flags %#x, which this runtime does not know", file.flags);
-  return true;
 }
 
 /// [begin, begin + size) lies in [low, high).
@@ -216,29 +237,14 @@ bool weft_elf_parse(const uint8_t *page, size_t page_bytes, uint64_t file_size, 
   if (page_bytes < sizeof header)
     return bad(refusal, "W0501", "is too short for a Weft artifact");
   memcpy(&header, page, sizeof header);
-  if (!check_header(header, page_bytes, refusal))
+  if (!check_header(header, page_bytes, refusal) ||
+      !read_note(page, page_bytes, header, out_elf, refusal))
     return false;
-  uint64_t note = 0, note_size = 0;
-  for (uint32_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr program_header;
-    memcpy(&program_header, page + header.e_phoff + i * sizeof program_header,
-           sizeof program_header);
-    if (!read_program_header(page, page_bytes, program_header, out_elf, &note, &note_size, refusal))
+  for (uint32_t i = 0; i < header.e_phnum; ++i)
+    if (!read_segment(program_header(page, header, i), out_elf, refusal))
       return false;
-  }
-  if (!note_size)
-    return bad(refusal, "W0501", "is an ELF file, but not a Weft artifact");
-  weft_file_v1 &file = out_elf->file;
-  if (note_size < sizeof file)
-    return bad(refusal, "W0504", "has a note that is too short");
-  memcpy(&file, page + note, sizeof file);
-  out_elf->hash_offset = note + offsetof(weft_file_v1, hash);
-  if (!check_versions(file, refusal))
-    return false;
-  if (file.struct_size < sizeof file || file.struct_size > note_size)
-    return bad(refusal, "W0504", "has a note of the wrong size");
   out_elf->machine = header.e_machine;
-  if (!check_ranges(file, file_size, refusal) || !check_image(*out_elf, refusal))
+  if (!check_ranges(out_elf->file, file_size, refusal) || !check_image(*out_elf, refusal))
     return false;
   if (header.e_machine != own_machine)
     return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",

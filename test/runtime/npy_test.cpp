@@ -79,10 +79,10 @@ TEST_CASE("what is not supported is refused in words") {
   weft_npy_t npy;
   auto dictionary = [&](const std::string &descr, const std::string &order,
                         const std::string &shape) {
-    return parse(file("{'descr': " + descr + ", 'fortran_order': " + order +
-                          ", 'shape': " + shape + ", }",
-                      64),
-                 &npy);
+    return parse(
+        file("{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }",
+             64),
+        &npy);
   };
   REQUIRE(dictionary("'>f4'", "False", "(2,)") ==
           "npy: element '>f4' is big-endian, but only little-endian is supported");

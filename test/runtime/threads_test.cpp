@@ -118,28 +118,6 @@ TEST_CASE("between calls no thread runs, even with a long spin time") {
   REQUIRE(cpu_seconds() - before < 0.02);
 }
 
-static void divide(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *) {
-  float *values = (float *)words[0];
-  for (int64_t i = begin; i < end; ++i)
-    values[i] = values[i] / 3.0f;
-}
-
-TEST_CASE("the calling program's float mode does not reach workers") {
-  uint64_t mine = weft_float_mode_enter();
-#if defined(__x86_64__)
-  __builtin_ia32_ldmxcsr(0x1F80 | 0x8040 | 0x6000); // flush denormals, round to zero
-#endif
-  pool_of p(2, 0);
-  std::vector<float> values(8, 1e-38f);
-  uint64_t words[1] = {uint64_t(values.data())};
-  uint64_t callers = weft_float_mode_enter();
-  p.run(divide, words, 8, 1);
-  weft_float_mode_leave(callers);
-  weft_float_mode_leave(mine);
-  for (float value : values)
-    REQUIRE(value == 1e-38f / 3.0f);
-}
-
 TEST_CASE("the process may use at least one CPU") {
   REQUIRE(weft_cpus_allowed() >= 1);
   REQUIRE(weft_cpus_allowed() <= WEFT_MAX_WORKERS);
