@@ -119,6 +119,11 @@ private:
   std::deque<llvm::SmallVector<Factor, 4>> storage;
 };
 
+/// Rebuilds `expr` from its leaves. `replace` may give another value for a symbol, or for a function atom whose operands are rebuilt;
+/// null keeps it. Parts for which `wanted` is false stay as they are.
+SymExpr rewriteAtoms(SymExpr expr, llvm::function_ref<bool(SymExpr)> wanted,
+                     llvm::function_ref<SymExpr(SymExpr)> replace);
+
 /// True when expr >= 0 follows from its form for all symbols >= 0: a sum of such atoms, or of mod, min and max of them.
 bool knownNonNegative(SymExpr expr);
 

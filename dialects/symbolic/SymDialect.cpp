@@ -25,3 +25,9 @@ Attribute SymDialect::parseAttribute(DialectAsmParser &parser, Type) const {
 void SymDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
   printer << "expr<" << SymExpr(attribute).str() << ">";
 }
+
+std::shared_ptr<const void>
+SymDialect::getFactsRoot(llvm::function_ref<std::shared_ptr<const void>()> make) {
+  std::call_once(factsOnce, [&] { factsRoot = make(); });
+  return factsRoot;
+}

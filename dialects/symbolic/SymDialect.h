@@ -12,6 +12,8 @@
 #include "dialects/symbolic/SymExpr.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include <memory>
+#include <mutex>
 
 namespace weft {
 namespace symbolic {
@@ -25,6 +27,13 @@ public:
   static llvm::StringRef getDialectNamespace() { return "sym"; }
   mlir::Attribute parseAttribute(mlir::DialectAsmParser &parser, mlir::Type type) const override;
   void printAttribute(mlir::Attribute attribute, mlir::DialectAsmPrinter &printer) const override;
+
+  /// The empty set of facts of this context; SymFacts keeps its memo here so that it lives as long as the expressions.
+  std::shared_ptr<const void> getFactsRoot(llvm::function_ref<std::shared_ptr<const void>()> make);
+
+private:
+  std::once_flag factsOnce;
+  std::shared_ptr<const void> factsRoot;
 };
 
 /// The uniqued node of an expression; use SymExpr for everything but casting and replacing attributes.

@@ -86,12 +86,13 @@ SmallVector<SymExpr, 2> SymExpr::atomOperands() const {
 
 namespace {
 /// Rebuilds an expression bottom-up; each distinct atom once.
-class Substitution {
+class Rewriter {
 public:
-  explicit Substitution(const SymMap &map) : map(map) {}
+  Rewriter(llvm::function_ref<bool(SymExpr)> wanted, llvm::function_ref<SymExpr(SymExpr)> replace)
+      : wanted(wanted), replace(replace) {}
 
   SymExpr apply(SymExpr expr) {
-    if (llvm::none_of(expr.symbols(), [&](StringAttr name) { return map.count(name) != 0; }))
+    if (!wanted(expr))
       return expr;
     if (isAtom(expr))
       return applyToAtom(expr);
@@ -109,25 +110,45 @@ private:
   SymExpr applyToAtom(SymExpr atom) {
     const SymExprStorage &node = nodeOf(atom);
     if (node.kind == NodeKind::Symbol) {
-      auto found = map.find(node.name);
-      return found == map.end() ? atom : found->second;
+      SymExpr replacement = replace(atom);
+      return replacement ? replacement : atom;
     }
+    if (!wanted(atom))
+      return atom;
     if (SymExpr known = done.lookup(atom))
       return known;
     SymExpr lhs = apply(node.lhs);
     SymExpr result = node.kind == NodeKind::Pos        ? SymExpr::pos(lhs)
                      : node.kind == NodeKind::FloorDiv ? SymExpr::floordiv(lhs, apply(node.rhs))
                                                        : SymExpr::bcast(lhs, apply(node.rhs));
+    // A symbol that appears here came from a replacement and is final.
+    if (isAtom(result) && nodeOf(result).kind != NodeKind::Symbol)
+      if (SymExpr replacement = replace(result))
+        result = replacement;
     done[atom] = result;
     return result;
   }
 
-  const SymMap &map;
+  llvm::function_ref<bool(SymExpr)> wanted;
+  llvm::function_ref<SymExpr(SymExpr)> replace;
   llvm::SmallDenseMap<SymExpr, SymExpr, 4> done;
 };
 } // namespace
 
-SymExpr SymExpr::substitute(const SymMap &map) const { return Substitution(map).apply(*this); }
+SymExpr symbolic::rewriteAtoms(SymExpr expr, llvm::function_ref<bool(SymExpr)> wanted,
+                               llvm::function_ref<SymExpr(SymExpr)> replace) {
+  return Rewriter(wanted, replace).apply(expr);
+}
+
+SymExpr SymExpr::substitute(const SymMap &map) const {
+  auto mentionsKey = [&](SymExpr expr) {
+    return llvm::any_of(expr.symbols(), [&](StringAttr name) { return map.count(name) != 0; });
+  };
+  return rewriteAtoms(*this, mentionsKey, [&](SymExpr atom) {
+    StringAttr name = atom.asSymbol();
+    return name ? map.lookup(name) : SymExpr();
+  });
+}
 
 //===- Evaluation -------------------------------------------------------------------------------===//
 

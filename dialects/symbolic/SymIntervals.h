@@ -1,0 +1,52 @@
+//===- SymIntervals.h - Ranges of symbols and of expressions over them -------------------------===//
+//
+// Private to this folder. Interval arithmetic on the normal form and on its spelled form, whichever is tighter:
+//
+//   Intervals ranges;
+//   ranges.restrict(facts);                  // n - 1 >= 0, 2048 - n*m >= 0, ... narrow n and m
+//   SymInterval range = ranges.of(expr);
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_DIALECTS_SYMBOLIC_SYMINTERVALS_H
+#define WEFT_DIALECTS_SYMBOLIC_SYMINTERVALS_H
+
+#include "dialects/symbolic/Polynomial.h"
+#include "dialects/symbolic/SymFacts.h"
+
+namespace weft::symbolic {
+
+/// expr == 0 or expr >= 0.
+struct Constraint {
+  bool equality;
+  SymExpr expr;
+  bool operator==(const Constraint &other) const {
+    return equality == other.equality && expr == other.expr;
+  }
+};
+
+class Intervals {
+public:
+  SymInterval of(SymExpr expr) const;
+  SymInterval ofSymbol(mlir::StringAttr name) const;
+
+  /// Narrows the ranges of symbols until nothing changes, in a few rounds. False when a range is empty: the constraints contradict
+  /// each other.
+  bool restrict(llvm::ArrayRef<Constraint> constraints);
+
+private:
+  bool restrictSymbol(mlir::StringAttr name, SymInterval range);
+  bool restrictByNonNegative(SymExpr expr);
+  SymInterval ofAtom(SymExpr atom) const;
+  SymInterval ofProduct(llvm::ArrayRef<Factor> factors) const;
+  SymInterval ofTerm(const Term &term) const;
+  SymInterval ofPieces(SymExpr expr) const;
+
+  llvm::SmallDenseMap<mlir::StringAttr, SymInterval, 8> symbols;
+  bool changed = false;
+};
+
+SymInterval addIntervals(SymInterval a, SymInterval b);
+SymInterval intersectIntervals(SymInterval a, SymInterval b);
+
+} // namespace weft::symbolic
+
+#endif // WEFT_DIALECTS_SYMBOLIC_SYMINTERVALS_H
