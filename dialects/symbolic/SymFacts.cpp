@@ -330,10 +330,38 @@ Proof SymFacts::proveLE(SymExpr a, SymExpr b) const { return prove(SymPred::le(a
 
 //===- Bounds, divisors, simplification ---------------------------------------------------------===//
 
+/// The bounds over all options of one list of alternatives; an option that contradicts the rest does not count.
+static SymInterval boundsOverOptions(const Problem &problem, const Alternatives &options,
+                                     SymExpr expr) {
+  std::optional<SymInterval> all;
+  for (const Constraint &option : options) {
+    Problem branch = problem;
+    branch.add(option);
+    branch.solve();
+    if (branch.contradiction)
+      continue;
+    SymInterval range = branch.thoroughBounds(branch.rewrite(expr), 1);
+    all = all ? uniteIntervals(*all, range) : range;
+  }
+  return all.value_or(SymInterval());
+}
+
 SymInterval SymFacts::bounds(SymExpr expr) const {
   const Problem &problem = impl->getDerived().problem;
   SymExpr rewritten = problem.rewrite(expr);
-  return intersectIntervals(problem.ranges.of(expr), problem.thoroughBounds(rewritten, 2));
+  SymInterval result =
+      intersectIntervals(problem.ranges.of(expr), problem.thoroughBounds(rewritten, 2));
+  constexpr size_t maxLists = 4;
+  for (const Alternatives &options : ArrayRef(problem.alternatives).take_front(maxLists)) {
+    bool touches = llvm::any_of(options, [&](const Constraint &option) {
+      return llvm::any_of(option.expr.symbols(), [&](StringAttr name) {
+        return llvm::is_contained(rewritten.symbols(), name);
+      });
+    });
+    if (touches)
+      result = intersectIntervals(result, boundsOverOptions(problem, options, rewritten));
+  }
+  return result;
 }
 
 int64_t SymFacts::divisor(StringAttr symbol) const {

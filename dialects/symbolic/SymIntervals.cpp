@@ -33,7 +33,7 @@ SymInterval symbolic::addIntervals(SymInterval a, SymInterval b) {
   return {addEnds(a.low, b.low), addEnds(a.high, b.high)};
 }
 
-static SymInterval hull(SymInterval a, SymInterval b) {
+SymInterval symbolic::uniteIntervals(SymInterval a, SymInterval b) {
   SymInterval result;
   if (a.low && b.low)
     result.low = std::min(*a.low, *b.low);
@@ -63,7 +63,7 @@ static SymInterval multiplyIntervals(SymInterval a, SymInterval b) {
   SymInterval result;
   if (a.low && a.high && b.low && b.high) {
     SymInterval low = scaleInterval(b, *a.low), high = scaleInterval(b, *a.high);
-    return hull(low, high);
+    return uniteIntervals(low, high);
   }
   // One end at most is needed in practice: a product of one side that may be negative and one that is not.
   if (aPositive && b.high && *b.high <= 0)
@@ -113,7 +113,7 @@ SymInterval Intervals::ofAtom(SymExpr atom) const {
     SymInterval lhs = of(node.lhs), rhs = of(node.rhs);
     if ((lhs.low && *lhs.low > 1) || (lhs.high && *lhs.high < 1))
       return lhs;
-    return hull(lhs, rhs);
+    return uniteIntervals(lhs, rhs);
   }
   case NodeKind::Polynomial:
   case NodeKind::Overflow:
@@ -161,11 +161,11 @@ SymInterval Intervals::ofPieces(SymExpr expr) const {
       special = addIntervals(divideIntervals(addIntervals(lhs, {-1, -1}), rhs), {1, 1});
       break;
     case Spelling::Min:
-      special = hull(lhs, rhs);
+      special = uniteIntervals(lhs, rhs);
       special.high = lhs.high && (!rhs.high || *lhs.high < *rhs.high) ? lhs.high : rhs.high;
       break;
     case Spelling::Max:
-      special = hull(lhs, rhs);
+      special = uniteIntervals(lhs, rhs);
       special.low = lhs.low && (!rhs.low || *lhs.low > *rhs.low) ? lhs.low : rhs.low;
       break;
     }

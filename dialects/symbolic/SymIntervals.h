@@ -46,6 +46,7 @@ private:
 
 SymInterval addIntervals(SymInterval a, SymInterval b);
 SymInterval intersectIntervals(SymInterval a, SymInterval b);
+SymInterval uniteIntervals(SymInterval a, SymInterval b);
 
 } // namespace weft::symbolic
 

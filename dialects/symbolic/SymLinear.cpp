@@ -1,6 +1,7 @@
 //===- SymLinear.cpp - Linear arithmetic over monomials, with lemmas ---------------------------===//
 //
-// Every distinct monomial becomes a variable of a Presburger set. What ties the variables together is added as lemmas:
+// Every distinct monomial becomes a variable of a linear system: infeasible over the rationals, or, when it is small, over the integers
+// (Presburger). What ties the variables together is added as lemmas:
 //
 //   q = floordiv(a, k)     a - k*q >= 0 and k*q + k - 1 - a >= 0
 //   p = pos(a)             p >= 0 and p - a >= 0
@@ -9,6 +10,7 @@
 //
 // The limits below bound the work of one call; above them an answer is "not infeasible".
 //===------------------------------------------------------------------------------------------===//
+#include "dialects/symbolic/Infeasibility.h"
 #include "dialects/symbolic/SymProblem.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "mlir/Analysis/Presburger/Simplex.h"
@@ -18,16 +20,18 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::symbolic;
 
-static constexpr unsigned kMaxColumns = 40;
-static constexpr unsigned kMaxRows = 120;
-static constexpr unsigned kMaxProducts = 32;
+static constexpr unsigned kMaxColumns = 28;
+static constexpr unsigned kMaxRows = 72;
+static constexpr unsigned kMaxProducts = 24;
+static constexpr int64_t kLarge = int64_t(1) << 24;
 /// The search for integer points is exponential in the number of variables.
-static constexpr unsigned kMaxIntegerColumns = 10;
+static constexpr unsigned kMaxIntegerColumns = 4;
 
 namespace {
 class LinearSystem {
 public:
-  explicit LinearSystem(const Problem &problem) : problem(problem), context(problem.context) {}
+  LinearSystem(const Problem &problem, uint64_t &work)
+      : problem(problem), context(problem.context), work(work) {}
 
   bool infeasible() {
     for (const Constraint &constraint : problem.constraints)
@@ -50,7 +54,7 @@ private:
       if (!term.factors.empty())
         added.push_back(makeMonomial(context, term.factors));
     unsigned fresh = llvm::count_if(added, [&](SymExpr m) { return !columns.contains(m); });
-    if (columns.size() + fresh > kMaxColumns && !problem.constraints.empty() && lemmas)
+    if (columns.size() + fresh > kMaxColumns && lemmas)
       return;
     columns.insert(added.begin(), added.end());
     rows.push_back(row);
@@ -135,43 +139,81 @@ private:
         }
   }
 
-  bool solve() {
-    using namespace mlir::presburger;
-    IntegerPolyhedron set(PresburgerSpace::getSetSpace(columns.size()));
+  SmallVector<LinearRow, 32> matrix() const {
     llvm::SmallDenseMap<SymExpr, unsigned, 32> index;
     for (auto [i, column] : llvm::enumerate(columns))
       index[column] = i;
-    SmallVector<int64_t, 48> row;
+    SmallVector<LinearRow, 32> result;
+    auto addLinear = [&](bool equality) -> LinearRow & {
+      LinearRow &row = result.emplace_back();
+      row.values.assign(columns.size() + 1, 0);
+      row.equality = equality;
+      return row;
+    };
     for (const Constraint &constraint : rows) {
-      row.assign(columns.size() + 1, 0);
+      LinearRow &row = addLinear(constraint.equality);
       for (const Term &term : nodeOf(constraint.expr).terms)
         if (term.factors.empty())
-          row.back() = term.coefficient;
+          row.values.back() = term.coefficient;
         else
-          row[index[makeMonomial(context, term.factors)]] = term.coefficient;
-      if (constraint.equality)
-        set.addEquality(row);
-      else
-        set.addInequality(row);
+          row.values[index[makeMonomial(context, term.factors)]] = term.coefficient;
     }
-    bool bounded = true;
     for (auto [i, column] : llvm::enumerate(columns)) {
       SymInterval range = problem.ranges.of(column);
-      if (range.low)
-        set.addBound(BoundType::LB, i, *range.low);
-      if (range.high && *range.high < kMaxSymbolValue)
-        set.addBound(BoundType::UB, i, *range.high);
-      else
-        bounded = false;
+      if (range.low && *range.low != INT64_MIN) {
+        LinearRow &row = addLinear(false);
+        row.values[i] = 1;
+        row.values.back() = -*range.low;
+      }
+      if (range.high && *range.high < kMaxSymbolValue) {
+        LinearRow &row = addLinear(false);
+        row.values[i] = -1;
+        row.values.back() = *range.high;
+      }
     }
-    (void)bounded;
-    if (Simplex(set).isEmpty())
+    return result;
+  }
+
+  template <typename Rows> presburger::IntegerPolyhedron polyhedron(const Rows &selected) const {
+    presburger::IntegerPolyhedron set(presburger::PresburgerSpace::getSetSpace(columns.size()));
+    for (const LinearRow &row : selected)
+      if (row.equality)
+        set.addEquality(row.values);
+      else
+        set.addInequality(row.values);
+    return set;
+  }
+
+  /// Floating point names a few rows; exact arithmetic decides about them.
+  bool contradict(ArrayRef<LinearRow> candidates) const {
+    auto named = findContradictingRows(candidates);
+    if (!named)
+      return false;
+    SmallVector<LinearRow, 8> selected;
+    for (unsigned i : *named)
+      selected.push_back(candidates[i]);
+    return presburger::Simplex(polyhedron(selected)).isEmpty();
+  }
+
+  bool solve() {
+    SmallVector<LinearRow, 32> all = matrix();
+    uint64_t cost = all.size() * columns.size();
+    if (cost > work)
+      return false;
+    work -= cost;
+    // Large bounds rarely matter and spoil the floating-point search, so it is tried without them first.
+    SmallVector<LinearRow, 32> plain;
+    llvm::copy_if(all, std::back_inserter(plain), [](const LinearRow &row) {
+      return llvm::all_of(row.values, [](int64_t v) { return v > -kLarge && v < kLarge; });
+    });
+    if (contradict(plain) || (plain.size() != all.size() && contradict(all)))
       return true;
-    return columns.size() <= kMaxIntegerColumns && set.isIntegerEmpty();
+    return columns.size() <= kMaxIntegerColumns && polyhedron(all).isIntegerEmpty();
   }
 
   const Problem &problem;
   MLIRContext *context;
+  uint64_t &work;
   SmallVector<Constraint, 32> rows;
   llvm::SetVector<SymExpr> columns;
   llvm::DenseSet<SymExpr> seen;
@@ -180,6 +222,6 @@ private:
 };
 } // namespace
 
-bool symbolic::linearlyInfeasible(const Problem &problem) {
-  return LinearSystem(problem).infeasible();
+bool symbolic::linearlyInfeasible(const Problem &problem, uint64_t &work) {
+  return LinearSystem(problem, work).infeasible();
 }

@@ -72,8 +72,9 @@ private:
   unsigned freshCount = 0;
 };
 
-/// True when the solved problem has no integer solution by linear arithmetic, with lemmas for atoms and products.
-bool linearlyInfeasible(const Problem &problem);
+/// True when the solved problem has no integer solution by linear arithmetic, with lemmas for atoms and products. Takes what it costs
+/// (rows times columns) from `work`, and does nothing when that is not left.
+bool linearlyInfeasible(const Problem &problem, uint64_t &work);
 
 /// True when the problem has no integer solution, by all means including case splits. False means unknown.
 bool contradicts(Problem problem);

@@ -9,8 +9,10 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::symbolic;
 
-static constexpr unsigned kMaxSplits = 7;
-static constexpr unsigned kMaxLeaves = 48;
+static constexpr unsigned kMaxSplits = 6;
+static constexpr unsigned kMaxLeaves = 32;
+/// Sum of rows times columns of all linear systems of one proof.
+static constexpr uint64_t kMaxWork = 16000;
 
 namespace {
 class Search {
@@ -21,7 +23,7 @@ public:
       return true;
     if (++leaves > kMaxLeaves)
       return false;
-    if (linearlyInfeasible(problem))
+    if (linearlyInfeasible(problem, work))
       return true;
     if (splits == kMaxSplits)
       return false;
@@ -79,6 +81,7 @@ private:
   }
 
   unsigned leaves = 0;
+  uint64_t work = kMaxWork;
 };
 } // namespace
 

@@ -1,6 +1,7 @@
 // Proofs: a table of goals with expected answers, then random goals against brute force over small boxes.
 #include "Helpers.h"
 #include <chrono>
+#include <thread>
 
 using namespace weft;
 using namespace weft::test;
@@ -155,4 +156,147 @@ TEST_CASE("the table of goals") {
     CHECK(std::string(name(proof)) == name(row.expected));
   }
   WARN("slowest proof: " << worstGoal << ", " << worst << " ms");
+}
+
+static std::string text(SymInterval range) {
+  return "[" + (range.low ? std::to_string(*range.low) : "-") + ", " +
+         (range.high ? std::to_string(*range.high) : "-") + "]";
+}
+
+namespace {
+struct TextRow {
+  std::vector<const char *> facts;
+  const char *expr, *expected;
+};
+} // namespace
+
+TEST_CASE("bounds") {
+  mlir::MLIRContext context;
+  // clang-format off
+  const TextRow rows[] = {
+      {{}, "n", "[0, 2147483647]"},
+      {{}, "n*m*p", "[0, -]"},
+      {{}, "-n*m*p", "[-, 0]"},
+      {{}, "mod(n, 8)", "[0, 7]"},
+      {{}, "n - m", "[-2147483647, 2147483647]"},
+      {{"n <= 10"}, "2*n + 1", "[1, 21]"},
+      {{"3 <= n", "n <= 9"}, "n - 3", "[0, 6]"},
+      {{"3 <= n", "n <= 9"}, "20 - n*n", "[-61, 11]"},
+      {{"n <= 100"}, "ceildiv(n, 32)", "[0, 4]"},
+      {{"n <= 100"}, "floordiv(n, 32)", "[0, 3]"},
+      {{"s <= 512"}, "min(s, 100)", "[0, 100]"},
+      {{"s <= 512"}, "max(s, 100)", "[100, 512]"},
+      {{"s <= 512"}, "2*pos(s - 100)", "[0, 824]"},
+      {{"1 <= b", "b <= 64", "p + s <= 2048"}, "64*b*p + 64*b*s", "[0, 8388608]"},
+      {{"p + s <= 2048"}, "p + s", "[0, 2048]"},
+      {{"u1 <= b*s", "b <= 4", "s <= 8"}, "u1", "[0, 32]"},
+      {{"ps == p + s", "p <= 3", "s <= 4"}, "ps", "[0, 7]"},
+      {{"j == n or j == 2*n", "n <= 10"}, "j", "[0, 20]"},
+      {{"ps == p + s or ps == 1", "p + s <= 2048"}, "ps", "[0, 2048]"},
+      {{"mod(n, 8) == 0", "1 <= n", "n <= 100"}, "n", "[8, 96]"},
+      {{"n <= 4", "m <= 6"}, "bcast(n, m)", "[0, 6]"},
+  };
+  // clang-format on
+  for (const TextRow &row : rows) {
+    INFO(row.expr);
+    CHECK(text(factsOf(context, row.facts).bounds(parse(context, row.expr))) == row.expected);
+  }
+}
+
+TEST_CASE("simplify") {
+  mlir::MLIRContext context;
+  // clang-format off
+  const TextRow rows[] = {
+      {{}, "n + 1", "n + 1"},
+      {{"ps == p + s"}, "64*ps", "64*p + 64*s"},
+      {{"s <= 512"}, "min(s, 512)", "s"},
+      {{"512 <= s"}, "min(s, 512)", "512"},
+      {{"n <= m"}, "2*max(n, m)", "2*m"},
+      {{"n == m or n == 1"}, "b*bcast(n, m)", "b*m"},
+      {{"2 <= m"}, "bcast(n, m)", "m"},
+      {{"n == 1"}, "bcast(n, m)", "m"},
+      {{}, "bcast(n, m)", "bcast(m, n)"},
+      {{}, "min(2*ceildiv(d, 2), d)", "d"},
+      {{"mod(n, 8) == 0"}, "4*floordiv(n, 4)", "n"},
+      {{"mod(H, 2) == 0"}, "2*c*floordiv(H, 2) + 1", "H*c + 1"},
+      {{"mod(n, 8) == 0"}, "mod(n, 4)", "0"},
+      {{"n == 3"}, "n*m + floordiv(n, 2)", "3*m + 1"},
+      {{"n == m", "m == k"}, "n + m + k", "3*k"},
+  };
+  // clang-format on
+  for (const TextRow &row : rows) {
+    INFO(row.expr);
+    CHECK(factsOf(context, row.facts).simplify(parse(context, row.expr)).str() == row.expected);
+  }
+}
+
+TEST_CASE("divisors") {
+  mlir::MLIRContext context;
+  auto divisor = [&](llvm::ArrayRef<const char *> facts, const char *symbol) {
+    return factsOf(context, facts).divisor(mlir::StringAttr::get(&context, symbol));
+  };
+  CHECK(divisor({}, "n") == 1);
+  CHECK(divisor({"mod(n, 8) == 0"}, "n") == 8);
+  CHECK(divisor({"mod(n, 6) == 0", "mod(n, 4) == 0"}, "n") == 12);
+  CHECK(divisor({"n == 4*m"}, "n") == 4);
+  CHECK(divisor({"mod(n, 8) == 4"}, "n") == 4);
+  CHECK(divisor({"mod(n, 8) == 0"}, "m") == 1);
+  CHECK(divisor({"n <= 5"}, "n") == 1);
+}
+
+TEST_CASE("facts are immutable and shared") {
+  mlir::MLIRContext context;
+  SymFacts none(&context);
+  SymPred positive = parsePred(context, "1 <= n");
+  SymFacts some = none.with(positive);
+  CHECK(none.facts().empty());
+  REQUIRE(some.facts().size() == 1);
+  CHECK(some.facts()[0] == positive);
+  CHECK(none.prove(positive) == Proof::Unknown);
+  CHECK(some.prove(positive) == Proof::Yes);
+  // the same facts again are the same object: they share the memo
+  CHECK(SymFacts(&context).with(positive).facts().data() == some.facts().data());
+  CHECK(some.with(positive).facts().size() == 1);
+}
+
+TEST_CASE("overflow is never proved") {
+  mlir::MLIRContext context;
+  SymFacts facts(&context);
+  SymExpr poison = parse(context, "overflow()"), n = parse(context, "n");
+  CHECK(facts.proveEqual(poison, poison) == Proof::Unknown);
+  CHECK(facts.proveLE(n, poison) == Proof::Unknown);
+  CHECK(facts.with(SymPred::le(poison, n)).proveLE(poison, n) == Proof::Unknown);
+  CHECK(facts.with(SymPred::equal(poison, n)).proveEqual(n, n + 1) == Proof::No);
+  CHECK(!facts.bounds(poison).low);
+  CHECK(facts.simplify(poison) == poison);
+  // a difference that overflows although both sides do not
+  SymExpr big = SymExpr::constant(&context, INT64_MAX),
+          least = SymExpr::constant(&context, INT64_MIN);
+  CHECK(facts.proveLE(big * n, least * n) == Proof::Unknown);
+  SymFacts odd = facts.with(SymPred::le(big * n, least * n));
+  CHECK(odd.proveLE(big * parse(context, "m"), least * parse(context, "m")) == Proof::Unknown);
+}
+
+TEST_CASE("threads make the same pointers and share facts") {
+  mlir::MLIRContext context;
+  SymFacts facts = factsOf(context, {"1 <= n", "p + s <= 2048"});
+  constexpr unsigned count = 4;
+  std::vector<std::vector<SymExpr>> made(count);
+  std::vector<unsigned> proved(count);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t)
+    threads.emplace_back([&, t] {
+      Random random(1); // the same expressions in every thread
+      for (unsigned i = 0; i < 1500; ++i)
+        made[t].push_back(randomTree(random, 3).build(context));
+      for (unsigned i = 0; i < 40; ++i) {
+        SymExpr n = SymExpr::symbol(&context, "n");
+        proved[t] += facts.with(SymPred::le(n, n + i)).proveLE(n, n * n + i) == Proof::Yes;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (unsigned t = 1; t < count; ++t)
+    CHECK(made[t] == made[0]);
+  CHECK(proved == std::vector<unsigned>(count, 40));
 }
