@@ -1,0 +1,30 @@
+//===- Commands.h - The verbs that need no compiler -------------------------------------------===//
+//
+// Each takes a parsed command line and returns the exit code: the table of verbs in main.cpp calls
+// them.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_COMMANDS_H
+#define WEFT_TOOLS_WEFT_COMMANDS_H
+
+#include "tools/weft/Console.h"
+#include "tools/weft/Options.h"
+
+namespace weft::cli {
+
+int runCommand(const ParsedOptions &options, Console &console);
+int benchCommand(const ParsedOptions &options, Console &console);
+/// Artifacts only; isArtifact decides.
+int inspectCommand(const ParsedOptions &options, Console &console);
+int versionCommand(const ParsedOptions &options, Console &console);
+int helpCommand(const ParsedOptions &options, Console &console);
+
+/// Hands the whole command line to the compiler half, libweft_tool.so, and returns its exit code.
+/// Where that is not installed, says so and returns ExitMachineLacks.
+int compilerCommand(const ParsedOptions &options, Console &console, int argc,
+                    const char *const *argv);
+/// Where the compiler half is, or empty.
+std::string findCompilerHalf();
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_COMMANDS_H

@@ -1,0 +1,21 @@
+//===- Elements.h - Values of element types as doubles and back -------------------------------===//
+//
+//   double value = decodeFloat(WEFT_BF16, bits);
+//   uint32_t bits = encodeFloat(WEFT_F16, 0.1);     // nearest, ties to even
+//
+// For the floating-point types that C++17 lacks: f16, bf16, f8e4m3 and f8e5m2.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_ELEMENTS_H
+#define WEFT_TOOLS_WEFT_ELEMENTS_H
+
+#include <cstdint>
+
+namespace weft::cli {
+
+double decodeFloat(uint32_t element, uint32_t bits);
+/// Beyond the largest value: infinity, or NaN where the type has no infinity (f8e4m3).
+uint32_t encodeFloat(uint32_t element, double value);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_ELEMENTS_H
