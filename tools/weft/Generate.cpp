@@ -163,8 +163,8 @@ Result<HostTensor> parseTensor(std::string_view text, uint32_t element) {
   for (int64_t i = 0; i < tensor->count(); ++i) {
     double value = parser.values[static_cast<size_t>(i)];
     tensor->set(i, value);
-    // Numbers are read as doubles, which hold whole numbers up to 2^53.
-    if (!isFloat(element) && (tensor->get(i) != value || std::fabs(value) > 9007199254740992.0))
+    // Numbers are read as doubles, which hold all whole numbers below 2^53.
+    if (!isFloat(element) && (tensor->get(i) != value || std::fabs(value) >= 9007199254740992.0))
       return Failure{ExitInputRefused,
                      "element " + std::to_string(i) + " does not fit " + weft_element_name(element),
                      {},

@@ -87,20 +87,21 @@ private:
     bool any = false;
     for (size_t i = 0; i < functions.size(); ++i) {
       const std::vector<SymbolSpec> &symbols = functions[i].signature.symbols;
-      auto unset = std::find_if(symbols.begin(), symbols.end(),
-                                [&](const SymbolSpec &s) { return !at.count(s.name); });
+      auto isSet = [&](const SymbolSpec &symbol) { return at.count(symbol.name) != 0; };
+      auto unset = std::find_if_not(symbols.begin(), symbols.end(), isSet);
       if (unset != symbols.end()) {
-        missing = unset->name;
+        if (missing.empty() && std::any_of(symbols.begin(), symbols.end(), isSet))
+          missing = unset->name;
         continue;
       }
-      // Without symbols the numbers are the formulas.
+      // Without symbols the formulas are numbers.
       if (at.empty())
         continue;
       Result<weft_cost_t> cost = artifact.cost(functions[i], at);
       if (!cost)
         return cost.failure();
       costs[i] = *cost;
-      any = true;
+      any |= !symbols.empty();
     }
     if (!at.empty() && !any)
       return Failure{

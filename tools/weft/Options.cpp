@@ -122,7 +122,7 @@ std::optional<std::string_view> closest(std::string_view word,
   for (std::string_view candidate : words) {
     // A beginning is meant to be completed, however much is missing.
     bool isStart = word.size() > 1 && candidate.substr(0, word.size()) == word;
-    unsigned distance = isStart ? 1 : editDistance(word, candidate);
+    unsigned distance = isStart ? 0 : editDistance(word, candidate);
     if (distance < bestDistance) {
       bestDistance = distance;
       best = candidate;

@@ -1,0 +1,82 @@
+// Formulas as numbers and as text, and numbers as people write them.
+#include <catch2/catch.hpp>
+
+#include "tools/weft/Formula.h"
+#include "tools/weft/Values.h"
+
+using namespace weft::cli;
+
+static const SymbolValues kValues = {{"b", 3}, {"s", 17}, {"odd name", 5}, {"one", 1}};
+
+TEST_CASE("formulas are evaluated as the symbolic engine prints them") {
+  CHECK(evaluateFormula("4*b*s + 1", kValues) == 205);
+  CHECK(evaluateFormula("-b + s", kValues) == 14);
+  CHECK(evaluateFormula("s - b - 1", kValues) == 13);
+  CHECK(evaluateFormula("b*s*s", kValues) == 867);
+  CHECK(evaluateFormula("s^2", kValues) == 289);
+  CHECK(evaluateFormula("ceildiv(s, 4)*2", kValues) == 10);
+  CHECK(evaluateFormula("floordiv(s - 20, 2)", kValues) == -2);
+  CHECK(evaluateFormula("mod(b - s, 4)", kValues) == 2);
+  CHECK(evaluateFormula("max(b, min(s, 9))", kValues) == 9);
+  CHECK(evaluateFormula("pos(b - s)", kValues) == 0);
+  CHECK(evaluateFormula("bcast(one, s) + bcast(b, s)", kValues) == 20);
+  CHECK(evaluateFormula("\"odd name\" + 2*(b + 1)", kValues) == 13);
+}
+
+TEST_CASE("formulas that have no value have none") {
+  for (const char *text :
+       {"", "x", "4*", "b +", "(b", "b)", "mod(b)", "max(b, s, s)", "nothing(b, s)",
+        "floordiv(b, 0)", "ceildiv(b, -2)", "9223372036854775807 + b", "99999999999999999999",
+        "s^99", "\"", "b b", "4 b"})
+    CHECK_FALSE(evaluateFormula(text, kValues));
+  CHECK_FALSE(evaluateFormula(std::string(100000, '('), kValues));
+}
+
+TEST_CASE("linear formulas are solved") {
+  CHECK(solveFormula("2*n + 1", "n", 33, {}) == 16);
+  CHECK(solveFormula("n + 2*m", "m", 20, {{"n", 6}}) == 7);
+  CHECK_FALSE(solveFormula("2*n", "n", 33, {}));
+  CHECK_FALSE(solveFormula("n*n", "n", 16, {}));
+  CHECK_FALSE(solveFormula("n + m", "n", 16, {}));
+  CHECK(formulaSymbols("max(b, 2*s) + \"odd name\" - b") ==
+        std::vector<std::string>{"b", "s", "odd name"});
+}
+
+TEST_CASE("formulas for people") {
+  CHECK(beautifyFormula("3072*b*s*s + 5", true) == "3072·b·s² + 5");
+  CHECK(beautifyFormula("3072*b*s*s + 5", false) == "3072*b*s^2 + 5");
+  CHECK(beautifyFormula("max(a*b, -c)", true) == "max(a·b, -c)");
+  CHECK(beautifyFormula("b - s*max(s, 1)", true) == "b - s·max(s, 1)");
+  CHECK(beautifyFormula("64*ceildiv(s, 16)", true) == "64·ceildiv(s, 16)");
+  CHECK(roundFormula("21233664*b*s + 9216*b*s*s", true) == "21.2 M·b·s + 9216·b·s²");
+}
+
+TEST_CASE("sizes and numbers as people write them") {
+  CHECK(parseSize("64M") == 64 << 20);
+  CHECK(parseSize("1.5GiB") == int64_t(3) << 29);
+  CHECK(parseSize("100") == 100);
+  CHECK(parseSize("2kB") == 2048);
+  for (const char *bad : {"", "M", "1X", "1MM", "-1", "1e30", "1 M", "nan", "1.2.3"})
+    CHECK_FALSE(parseSize(bad));
+  CHECK(parseInteger("9223372036854775807") == INT64_MAX);
+  for (const char *bad : {"", "-1", "1.0", "1x", " 1", "9223372036854775808"})
+    CHECK_FALSE(parseInteger(bad));
+  CHECK(parseSizes("seq=1,22")->second == std::vector<int64_t>{1, 22});
+  for (const char *bad : {"seq", "=1", "seq=", "seq=1,", "seq=1..2"})
+    CHECK_FALSE(parseSizes(bad));
+  CHECK(parseReal("1e-3") == 1e-3);
+  for (const char *bad : {"", "-1", "nan", "inf", "1x", "e"})
+    CHECK_FALSE(parseReal(bad));
+}
+
+TEST_CASE("numbers for people have three digits") {
+  CHECK(printBytes(512) == "512 B");
+  CHECK(printBytes(1536) == "1.50 KiB");
+  CHECK(printBytes(90868376) == "86.7 MiB");
+  CHECK(printCount(9999) == "9999");
+  CHECK(printCount(21233664) == "21.2 M");
+  CHECK(printCount(1e18) == "1.00 E");
+  CHECK(printSeconds(0.0314) == "31.4 ms");
+  CHECK(printSeconds(2) == "2.00 s");
+  CHECK(printSeconds(5e-7) == "500 ns");
+}

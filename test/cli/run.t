@@ -1,0 +1,95 @@
+# Alone, it assumes small sizes, says which, and generates the inputs.
+$ weft run sample.weft
+| outputs  y      f32[1, 16]  min {#} {*}mean {#} {*}max {#} {*}nan 0
+|          total  f32[1]      min {#} {*}mean {#} {*}max {#} {*}nan 0
+! assumed  b=1 seq=16  (set with --dim)
+! inputs   ids   f32[1, 16]  generated, seed 1, uniform in -1..1
+!          mask  f32[1, 16]  generated, seed 1, uniform in -1..1
+! {#} {*} (first call), {#} {*} (second)
+
+# Generated inputs depend on the seed only: y = ids * mask + 0, 1, 2.
+$ weft run sample.weft --dim b=1 --dim seq=3 -i ids=rand -i mask=zeros -q --output-dir a && npy --show a/y.npy
+| a/y.npy <f4 [1, 3] 0 1 2
+$ weft run sample.weft --dim b=2 --dim seq=3 --seed 7 -q --output-dir b
+$ weft run sample.weft --dim b=2 --dim seq=3 --seed 7 -q --output-dir c && cmp b/y.npy c/y.npy
+$ weft run sample.weft --dim b=2 --dim seq=3 --seed 8 -q --output-dir d; cmp -s b/y.npy d/y.npy
+? 1
+
+# Inputs from .npy files give the sizes; outputs go to a folder, made when it is missing.
+$ npy ids.npy '<f4' 2,3 1 2 3 4 5 6 && npy mask.npy '<f4' 2,3 1 0 1 0 1 0
+$ weft run sample.weft --input ids=@ids.npy --input mask=@mask.npy --output-dir deep/out
+| outputs  y      f32[2, 3]  min 0  {*}mean 2.5  {*}max 6  {*}nan 0
+|          total  f32[2]     min 7  {*}mean 7.5  {*}max 8  {*}nan 0
+! inputs   ids   f32[2, 3]  ids.npy
+!          mask  f32[2, 3]  mask.npy
+! {*}
+! wrote 2 files to deep/out
+$ npy --show deep/out/y.npy; npy --show deep/out/total.npy; ls deep/out
+| deep/out/y.npy <f4 [2, 3] 1 1 5 0 6 2
+| deep/out/total.npy <f4 [2] 7 8
+| total.npy
+| y.npy
+
+# .npz in and out, as numpy.savez writes it; values on the command line.
+$ npy in.npz ids.npy mask.npy && weft run sample.weft -i @in.npz -o out.npz -q && npy --show out.npz
+| y.npy <f4 [2, 3] 1 1 5 0 6 2
+| total.npy <f4 [2] 7 8
+$ weft run sample.weft -i 'ids=[[1, 2.5], [-3, 4e0]]' -i mask=ones -q --output-dir w && npy --show w/y.npy
+| w/y.npy <f4 [2, 2] 1 3.5 -3 5
+
+# --expect compares: exit 3 and the worst element when something differs.
+$ weft run sample.weft -i @in.npz --expect @out.npz -q
+$ npy y.npy '<f4' 2,3 1 1 5 0 6.5 2.00001 && weft run sample.weft -i @in.npz --expect y=@y.npy -q
+! error: output 'y': 1 of 6 elements differ, worst error 0.0769: got 6, expected 6.5 at [1, 1]
+? 3
+$ weft run sample.weft -i @in.npz --expect y=@y.npy --tol 0.1
+| ...
+! ...
+! output 'y': as expected, worst error 0.0769: got 6, expected 6.5
+$ npy wide.npy '<f8' 2,3 1 1 5 0 6 2 && weft run sample.weft -i @in.npz --expect y=@wide.npy -q
+$ npy small.npy '<f4' 3 1 1 5 && weft run sample.weft -i @in.npz --expect y=@small.npy -q
+! error: output 'y': its shape is [2, 3], but [3] is expected
+? 3
+$ weft run sample.weft -i @in.npz --expect z=@y.npy -q
+! error: y.npy: there is no output 'z'
+!   hint: the outputs are y, total
+? 1
+
+# One JSON document.
+$ weft run sample.weft -i @in.npz --expect y=@y.npy --json 2>/dev/null >run.json
+? 3
+$ python3 -c "
+$+ import json; d = json.load(open('run.json')); c = d['comparisons'][0]
+$+ print(d['schema'], d['symbols'], d['outputs'][1]['mean'], c['good'], c['index'], c['wrong'])"
+| weft.run/1 {'b': 2, 'seq': 3} 7.5 False [1, 1] 1
+
+# Other functions; integers are generated in 0..99.
+$ weft run sample.weft --function halve --dim n=4 --dim m=2 -i x=range -q --output-dir h && npy --show h/y.npy
+| h/y.npy <i4 [4] 1 5 9 13
+$ weft run sample.weft --function mian
+! error: there is no function 'mian'
+!   hint: the functions are main, halve, spin, who
+? 2
+
+# Ctrl-C ends the call; nothing is left.
+$ timeout --preserve-status -s INT 0.5 weft run sample.weft --function spin -i steps=1000000000 --output-dir spun -q
+! error: interrupted
+? 130
+$ ls spun
+! ls: cannot access 'spun': No such file or directory
+? 2
+
+# Limits and options of the runtime.
+$ weft run sample.weft --dim seq=512 --dim b=1000 --max-memory 1M -q --output-dir limited
+! error[W0421]: this call needs {*} (b = 1000, seq = 512) but the limit is 1 MiB
+? 1
+$ test -e limited
+? 1
+$ weft run sample.weft --verify --threads 2 --spin-us 0 -q
+
+# Empty tensors are tensors.
+$ weft run sample.weft --dim b=0 --dim seq=3 --output-dir e && npy --show e/y.npy
+| outputs  y      f32[0, 3]  min nan  {*}nan 0
+|          total  f32[0]     min nan  {*}nan 0
+| e/y.npy <f4 [0, 3]
+! ...
