@@ -104,9 +104,14 @@ Attribute SymbolsAttr::parse(AsmParser &parser, Type) {
   }
   if (succeeded(parser.parseOptionalColon()))
     do {
-      FailureOr<SymPred> fact = parseSymPred(parser);
-      if (failed(fact))
+      std::string text, why; // quoted: a bare '<=' would unbalance the brackets of the attribute
+      if (parser.parseString(&text))
         return {};
+      FailureOr<SymPred> fact = parseSymPred(parser.getContext(), text, &why);
+      if (failed(fact)) {
+        parser.emitError(parser.getCurrentLocation()) << "fact \"" << text << "\": " << why;
+        return {};
+      }
       facts.push_back(*fact);
     } while (succeeded(parser.parseOptionalComma()));
   if (parser.parseGreater())
@@ -119,7 +124,7 @@ void SymbolsAttr::print(AsmPrinter &printer) const {
   llvm::interleaveComma(getNames(), printer.getStream(), [&](StringAttr name) { printer << SymExpr::symbol(name).str(); });
   if (!getFactAttributes().empty()) {
     printer << " : ";
-    llvm::interleaveComma(getFacts(), printer.getStream(), [&](const SymPred &fact) { printer << fact.str(); });
+    llvm::interleaveComma(getFacts(), printer.getStream(), [&](const SymPred &fact) { printer << '"' << fact.str() << '"'; });
   }
   printer << ">";
 }

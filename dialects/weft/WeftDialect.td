@@ -12,7 +12,7 @@ def Weft_Dialect : Dialect {
   let summary = "Pure functions on tensors whose dimensions are expressions over symbols";
   let description = [{
     Values have the type `!weft.tensor<[b, 4*s + 1, 768], f32>`. The function attribute `weft.symbols` declares the symbols and
-    the facts that callers promise: `#weft.symbols<b, s : 1 <= s, s <= 512>`.
+    the facts that callers promise: `#weft.symbols<b, s : "1 <= s", "s <= 512">`.
   }];
   let dependentDialects = ["::weft::SymDialect"];
   let useDefaultTypePrinterParser = 1;
@@ -69,7 +69,7 @@ def Weft_SymbolsAttr : AttrDef<Weft_Dialect, "Symbols"> {
   let mnemonic = "symbols";
   let summary = "The symbols of a function and the facts its callers promise";
   let description = [{
-    `#weft.symbols<b, s, p : 1 <= b, b <= 64, p + s <= 2048, mod(p, 16) == 0>`. A fact may be an `or` of relations.
+    `#weft.symbols<b, s, p : "1 <= b", "p + s <= 2048", "mod(p, 16) == 0">`. A fact may be an `or` of relations.
   }];
   // A fact is an array [kind, lhs, rhs, kind, lhs, rhs, ...], so that attribute replacement reaches the expressions.
   let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$names, OptionalArrayRefParameter<"::mlir::ArrayAttr">:$factAttributes);

@@ -302,7 +302,8 @@ private:
     region->push_back(new Block());
     KernelBuilder kernel(*this, group);
     kernel.body = &region->front();
-    OpBuilder inner = OpBuilder::atBlockEnd(kernel.body);
+    OpBuilder inner(function.getContext());
+    inner.setInsertionPointToEnd(kernel.body);
     SmallVector<Value> yielded;
     for (Value result : results)
       yielded.push_back(kernel.map(inner, result));
@@ -341,7 +342,8 @@ private:
     region->push_back(new Block());
     KernelBuilder kernel(*this, nullptr);
     kernel.body = &region->front();
-    OpBuilder inner = OpBuilder::atBlockEnd(kernel.body);
+    OpBuilder inner(function.getContext());
+    inner.setInsertionPointToEnd(kernel.body);
     Value mapped = kernel.map(inner, operand.get());
     inner.create<YieldOp>(operand.get().getLoc(), mapped);
     SmallVector<Value> inputs;

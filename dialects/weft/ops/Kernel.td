@@ -21,7 +21,7 @@ def Weft_YieldOp : Weft_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>
   let summary = "ends a region with its values";
   let arguments = (ins Variadic<Weft_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)$_state; /* nothing to yield */ }]>];
 }
 
 #endif

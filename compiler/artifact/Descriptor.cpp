@@ -1,0 +1,162 @@
+//===- Descriptor.cpp - From the lowered program to weft_module_v1 ---------------------------------------------===//
+
+#include "compiler/artifact/Descriptor.h"
+#include "compiler/artifact/Blob.h"
+
+using namespace mlir;
+
+namespace weft {
+
+uint16_t elementCode(Type element) {
+  if (element.isF64())
+    return WEFT_F64;
+  if (element.isF32())
+    return WEFT_F32;
+  if (element.isF16())
+    return WEFT_F16;
+  if (element.isBF16())
+    return WEFT_BF16;
+  if (element.isFloat8E4M3FN())
+    return WEFT_F8E4M3;
+  if (element.isFloat8E5M2())
+    return WEFT_F8E5M2;
+  bool u = element.isUnsignedInteger();
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1: return WEFT_BOOL;
+  case 4: return u ? WEFT_U4 : WEFT_I4;
+  case 8: return u ? WEFT_U8 : WEFT_I8;
+  case 16: return u ? WEFT_U16 : WEFT_I16;
+  case 32: return u ? WEFT_U32 : WEFT_I32;
+  default: return u ? WEFT_U64 : WEFT_I64;
+  }
+}
+
+namespace {
+
+class DescriptorBuilder {
+public:
+  DescriptorBuilder(const Program &program, const Target &target) : program(program), target(target) {}
+
+  Descriptor build(StringRef name) {
+    uint32_t root = blob.reserve<weft_module_v1>();
+    weft_module_v1 module = {};
+    module.name = blob.text(name);
+    module.producer = blob.text(kProducer);
+    module.target = blob.text(target.name());
+    std::vector<weft_function_v1> functions;
+    for (const LoweredFunction &lowered : program.functions)
+      functions.push_back(function(lowered));
+    module.functions = blob.list(functions);
+    module.kernels = kernels();
+    module.weights = weights();
+    module.cpu_features = blob.texts(target.features());
+    module.host_table_size = sizeof(weft_host_v1);
+    blob.fill(root, module);
+    Descriptor result{blob.data(), {}};
+    for (size_t i = 0; i < functions.size(); ++i)
+      result.functions.push_back(module.functions.offset + i * sizeof(weft_function_v1));
+    return result;
+  }
+
+private:
+  weft_function_v1 function(const LoweredFunction &lowered) {
+    func::FuncOp op = lowered.function;
+    symbols.clear();
+    for (const EntrySymbol &symbol : lowered.entry.symbols)
+      symbols.push_back(symbol.name);
+    weft_function_v1 row = {};
+    row.name = blob.text(op.getName());
+    std::vector<weft_argument_v1> inputs, outputs;
+    for (unsigned i = 0; i < op.getNumArguments(); ++i)
+      inputs.push_back(argument(inputName(op, i), cast<SymTensorType>(op.getArgumentTypes()[i])));
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      outputs.push_back(argument(outputName(op, i), cast<SymTensorType>(op.getResultTypes()[i])));
+    row.inputs = blob.list(inputs);
+    row.outputs = blob.list(outputs);
+    std::vector<weft_symbol_v1> symbolRows;
+    for (const EntrySymbol &s : lowered.entry.symbols)
+      symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
+    row.symbols = blob.list(symbolRows);
+    row.facts = blob.texts(lowered.entry.facts);
+    row.checks = checks(lowered.entry);
+    row.arena = blob.formula(lowered.plan.peaks, symbols);
+    row.scratch_per_worker = blob.formula(lowered.scratch, symbols);
+    row.flops = blob.formula({lowered.flops}, symbols);
+    row.bytes_moved = blob.formula({lowered.bytesMoved}, symbols);
+    return row;
+  }
+
+  weft_argument_v1 argument(StringRef name, SymTensorType type) {
+    std::vector<weft_formula_v1> dims;
+    for (SymExpr dim : type.getDims())
+      dims.push_back(blob.formula({dim}, symbols));
+    weft_argument_v1 row = {};
+    row.name = blob.text(name);
+    row.element = elementCode(type.getElementType());
+    row.rank = type.getRank();
+    row.dims = blob.list(dims);
+    return row;
+  }
+
+  weft_list_t checks(const EntryPlan &entry) {
+    std::vector<weft_check_v1> rows;
+    for (const EntryStep &step : entry.steps) {
+      if (step.kind == EntryStep::Bind)
+        continue;
+      weft_check_v1 row = {};
+      row.kind = step.check;
+      row.input = step.input;
+      row.dim = step.dim;
+      row.symbol = step.symbol;
+      if (step.expected)
+        row.expected = blob.formula({step.expected}, symbols);
+      if (step.fact)
+        row.fact = blob.text(step.fact->str());
+      rows.push_back(row);
+    }
+    return blob.list(rows);
+  }
+
+  weft_list_t kernels() {
+    std::vector<weft_kernel_v1> rows;
+    for (const KernelCode &kernel : program.kernels) {
+      weft_kernel_v1 row = {};
+      row.name = blob.text(kernel.symbol);
+      row.nodes = blob.texts(kernel.nodes);
+      memcpy(row.key, kernel.key, sizeof(row.key));
+      row.calls = kernel.calls;
+      rows.push_back(row);
+    }
+    return blob.list(rows);
+  }
+
+  weft_list_t weights() {
+    std::vector<weft_weight_v1> rows;
+    for (const StoredWeight &weight : program.weights) {
+      weft_weight_v1 row = {};
+      row.name = blob.text(weight.name);
+      row.layout = blob.text(weight.layout.empty() ? "rows" : weight.layout);
+      row.element = elementCode(weight.type.getElementType());
+      row.rank = weight.type.getRank();
+      SmallVector<int64_t> dims = *SymTensorType(weight.type).getConstantDims();
+      row.dims = blob.list(std::vector<int64_t>(dims.begin(), dims.end()));
+      row.offset = weight.offset;
+      row.bytes = weight.bytes;
+      rows.push_back(row);
+    }
+    return blob.list(rows);
+  }
+
+  const Program &program;
+  const Target &target;
+  Blob blob;
+  SmallVector<StringAttr> symbols;
+};
+
+} // namespace
+
+Descriptor buildDescriptor(const Program &program, StringRef name, const Target &target) {
+  return DescriptorBuilder(program, target).build(name);
+}
+
+} // namespace weft

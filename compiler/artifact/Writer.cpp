@@ -1,0 +1,293 @@
+//===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
+
+#include "compiler/artifact/Writer.h"
+#include "compiler/pipeline/HostProgram.h"
+#include "weft/sha256.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr uint64_t kWeightAlign = 64, kWeightsAlign = 2 << 20, kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
+
+llvm::Error fail(const Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+
+/// "panels<32>" or "panels_t<32>".
+struct PanelLayout {
+  int64_t columns = 0;
+  bool transposed = false;
+  explicit PanelLayout(StringRef text) {
+    transposed = text.consume_front("panels_t<");
+    if (transposed || text.consume_front("panels<"))
+      text.drop_back().getAsInteger(10, columns);
+  }
+};
+
+/// The file being written; removed again unless renamed.
+class OutputFile {
+public:
+  llvm::Error open(const std::string &path) {
+    target = path;
+    temporary = path + ".tmp" + std::to_string(getpid());
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno)) : llvm::Error::success();
+  }
+  ~OutputFile() {
+    if (fd >= 0) {
+      ::close(fd);
+      ::unlink(temporary.c_str());
+    }
+  }
+  llvm::Error write(StringRef bytes) {
+    while (!bytes.empty()) {
+      ssize_t done = ::write(fd, bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done < 0)
+        return fail("cannot write '" + target + "': " + strerror(errno));
+      bytes = bytes.drop_front(done);
+      position += done;
+    }
+    return llvm::Error::success();
+  }
+  llvm::Error overwrite(uint64_t at, StringRef bytes) {
+    if (::pwrite(fd, bytes.data(), bytes.size(), at) != ssize_t(bytes.size()))
+      return fail("cannot write '" + target + "': " + strerror(errno));
+    return llvm::Error::success();
+  }
+  llvm::Error commit() {
+    if (::fsync(fd) != 0 || ::close(fd) != 0) {
+      fd = -1;
+      ::unlink(temporary.c_str());
+      return fail("cannot write '" + target + "': " + strerror(errno));
+    }
+    fd = -1;
+    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+      int why = errno;
+      ::unlink(temporary.c_str());
+      return fail("cannot write '" + target + "': " + strerror(why));
+    }
+    return llvm::Error::success();
+  }
+  uint64_t position = 0;
+
+private:
+  std::string target, temporary;
+  int fd = -1;
+};
+
+/// Weight bytes on their way into the file, hashed leaf by leaf.
+class WeightStream {
+public:
+  explicit WeightStream(OutputFile &file) : file(file) { weft_sha256_init(&state); }
+
+  llvm::Error write(StringRef bytes) {
+    if (llvm::Error error = file.write(bytes))
+      return error;
+    while (!bytes.empty()) {
+      size_t part = std::min<uint64_t>(bytes.size(), kLeaf - inLeaf);
+      weft_sha256_update(&state, bytes.data(), part);
+      bytes = bytes.drop_front(part);
+      inLeaf += part;
+      size += part;
+      if (inLeaf == kLeaf)
+        endLeaf();
+    }
+    return llvm::Error::success();
+  }
+  llvm::Error align() { return write(std::string(llvm::offsetToAlignment(size, llvm::Align(kWeightAlign)), '\0')); }
+  std::string finish() {
+    if (inLeaf > 0)
+      endLeaf();
+    return leaves;
+  }
+  uint64_t size = 0;
+
+private:
+  void endLeaf() {
+    uint8_t hash[32];
+    weft_sha256_final(&state, hash);
+    leaves.append(reinterpret_cast<char *>(hash), sizeof(hash));
+    weft_sha256_init(&state);
+    inLeaf = 0;
+  }
+  OutputFile &file;
+  weft_sha256_t state;
+  uint64_t inLeaf = 0;
+  std::string leaves;
+};
+
+class ArtifactWriter {
+public:
+  ArtifactWriter(Image &image, const Program &program, Module::Impl &module) : image(image), program(program), module(module) {}
+
+  llvm::Expected<uint64_t> write(const std::string &path, const Descriptor &descriptor, StringRef manifest) {
+    if (llvm::Error error = patchDescriptor(descriptor))
+      return std::move(error);
+    if (llvm::Error error = file.open(path))
+      return std::move(error);
+    header.abi_major = WEFT_ABI_MAJOR;
+    header.abi_minor = WEFT_ABI_MINOR;
+    header.struct_size = sizeof(header);
+    header.image_size = image.bytes.size();
+    header.descriptor = image.symbols.lookup(kDescriptorSymbol);
+    header.descriptor_size = descriptor.bytes.size();
+    if (llvm::Error error = writeParts(manifest))
+      return std::move(error);
+    if (llvm::Error error = seal())
+      return std::move(error);
+    if (llvm::Error error = file.commit())
+      return std::move(error);
+    return header.file_size;
+  }
+
+private:
+  llvm::Error patchDescriptor(const Descriptor &descriptor) {
+    uint64_t base = image.symbols.lookup(kDescriptorSymbol);
+    llvm::Expected<uint64_t> offset = image.fileOffset(base);
+    if (!offset)
+      return offset.takeError();
+    for (auto [i, row] : llvm::enumerate(descriptor.functions)) {
+      char *function = image.bytes.data() + *offset + row;
+      auto patch = [&](size_t field, const std::string &symbol) {
+        int32_t distance = int32_t(int64_t(image.symbols.lookup(symbol)) - int64_t(base));
+        memcpy(function + field, &distance, sizeof(distance));
+      };
+      patch(offsetof(weft_function_v1, bind), bindSymbol(i));
+      patch(offsetof(weft_function_v1, run), runSymbol(i));
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error writeParts(StringRef manifest) {
+    tail.clear();
+    if (llvm::Error error = file.write(image.bytes))
+      return error;
+    if (!program.weights.empty()) {
+      padding = llvm::offsetToAlignment(file.position, llvm::Align(kWeightsAlign));
+      if (llvm::Error error = file.write(std::string(padding, '\0')))
+        return error;
+      header.weights_begin = file.position;
+      WeightStream stream(file);
+      for (const StoredWeight &weight : program.weights)
+        if (llvm::Error error = writeWeight(stream, weight))
+          return error;
+      header.weights_size = stream.size;
+      header.leaves_begin = file.position;
+      tail = stream.finish();
+      header.leaf_count = tail.size() / 32;
+    } else {
+      header.leaves_begin = file.position;
+    }
+    header.manifest_begin = header.leaves_begin + tail.size();
+    header.manifest_size = manifest.size();
+    tail += manifest;
+    if (llvm::Error error = file.write(tail))
+      return error;
+    header.file_size = file.position;
+    return llvm::Error::success();
+  }
+
+  /// Fills the note; the hash covers everything but the weights, itself taken as zero.
+  llvm::Error seal() {
+    memcpy(image.bytes.data() + image.noteOffset, &header, sizeof(header));
+    weft_sha256_t state;
+    weft_sha256_init(&state);
+    weft_sha256_update(&state, image.bytes.data(), image.bytes.size());
+    std::string zeros(padding, '\0');
+    weft_sha256_update(&state, zeros.data(), zeros.size());
+    weft_sha256_update(&state, tail.data(), tail.size());
+    weft_sha256_final(&state, header.hash);
+    return file.overwrite(image.noteOffset, StringRef(reinterpret_cast<char *>(&header), sizeof(header)));
+  }
+
+  llvm::Error writeWeight(WeightStream &stream, const StoredWeight &weight) {
+    if (llvm::Error error = stream.align())
+      return error;
+    SymTensorType type = weight.type;
+    SmallVector<int64_t> dims = *type.getConstantDims();
+    std::string owned;
+    const char *bytes = nullptr;
+    if (auto name = dyn_cast<FlatSymbolRefAttr>(weight.value)) {
+      bytes = module.weightBytes(name.getValue());
+      if (!bytes)
+        return fail("the file of weight '" + weight.name + "' is not open or too short");
+    } else {
+      owned = denseBytes(cast<DenseElementsAttr>(weight.value), type);
+      bytes = owned.data();
+    }
+    if (weight.layout.empty())
+      return stream.write(StringRef(bytes, weight.bytes));
+    return writePanels(stream, PanelLayout(weight.layout), dims, bytes);
+  }
+
+  static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
+    RefTensor tensor(type.getElementType(), *type.getConstantDims());
+    ReferenceCall call;
+    OpBuilder b(elements.getContext());
+    auto constant = b.create<ConstantOp>(b.getUnknownLoc(), type, elements);
+    (void)constant.evaluate(call);
+    constant.erase();
+    std::string bytes(elementBytes(type.getElementType(), tensor.size()), '\0');
+    toBytes(call.outputs[0], bytes.data());
+    return bytes;
+  }
+
+  /// f32 panels [n / columns][k][columns], zero-padded.
+  static llvm::Error writePanels(WeightStream &stream, PanelLayout layout, ArrayRef<int64_t> dims, const char *bytes) {
+    int64_t k = dims[layout.transposed ? 1 : 0], n = dims[layout.transposed ? 0 : 1];
+    std::vector<float> panel(k * layout.columns);
+    for (int64_t first = 0; first < n; first += layout.columns) {
+      std::fill(panel.begin(), panel.end(), 0.0f);
+      int64_t count = std::min(layout.columns, n - first);
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t i = 0; i < k; ++i) {
+          int64_t at = layout.transposed ? (first + j) * k + i : i * n + first + j;
+          memcpy(&panel[i * layout.columns + j], bytes + at * sizeof(float), sizeof(float));
+        }
+      if (llvm::Error error = stream.write(StringRef(reinterpret_cast<char *>(panel.data()), panel.size() * sizeof(float))))
+        return error;
+    }
+    return llvm::Error::success();
+  }
+
+  Image &image;
+  const Program &program;
+  Module::Impl &module;
+  OutputFile file;
+  weft_file_v1 header = {};
+  uint64_t padding = 0;
+  std::string tail;
+};
+
+} // namespace
+
+void placeWeights(Program &program) {
+  uint64_t offset = 0;
+  for (StoredWeight &weight : program.weights) {
+    SmallVector<int64_t> dims = *weight.type.getConstantDims();
+    PanelLayout layout(weight.layout);
+    if (layout.columns > 0) {
+      int64_t k = dims[layout.transposed ? 1 : 0], n = dims[layout.transposed ? 0 : 1];
+      weight.bytes = llvm::alignTo(n, layout.columns) * k * sizeof(float);
+    } else {
+      int64_t count = 1;
+      for (int64_t dim : dims)
+        count *= dim;
+      weight.bytes = elementBytes(weight.type.getElementType(), count);
+    }
+    weight.offset = llvm::alignTo(offset, kWeightAlign);
+    offset = weight.offset + weight.bytes;
+  }
+}
+
+llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image, const Descriptor &descriptor, const Program &program,
+                                       Module::Impl &module, StringRef manifest) {
+  return ArtifactWriter(image, program, module).write(path, descriptor, manifest);
+}
+
+} // namespace weft

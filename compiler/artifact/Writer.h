@@ -1,0 +1,20 @@
+//===- Writer.h - The .weft file -------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_ARTIFACT_WRITER_H
+#define WEFT_COMPILER_ARTIFACT_WRITER_H
+
+#include "compiler/artifact/Descriptor.h"
+#include "compiler/artifact/Link.h"
+#include "compiler/pipeline/ModuleImpl.h"
+
+namespace weft {
+
+/// Gives every stored weight its offset and size; order is that of first use.
+void placeWeights(Program &program);
+
+/// Writes image, weights, hashes and manifest beside `path` and renames; on failure nothing is left. Returns the size of the file.
+llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image, const Descriptor &descriptor, const Program &program,
+                                       Module::Impl &module, llvm::StringRef manifest);
+
+} // namespace weft
+
+#endif

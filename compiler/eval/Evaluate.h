@@ -1,0 +1,26 @@
+//===- Evaluate.h - The reference evaluator: operator by operator, in double and integer arithmetic ---===//
+//
+//   auto results = evaluateFunction(function, inputs, [&](StringRef weight) { return impl.weightBytes(weight); });
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_EVAL_EVALUATE_H
+#define WEFT_COMPILER_EVAL_EVALUATE_H
+
+#include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Error.h"
+
+namespace weft {
+
+struct EvaluateOptions {
+  std::function<const char *(llvm::StringRef)> weight;
+  /// Sees every operation's results as they are computed.
+  std::function<void(mlir::Operation *, llvm::ArrayRef<RefTensor>)> observe;
+};
+
+/// Checks the inputs as a call does, binds symbols and evaluates. The error names the node that failed.
+llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::func::FuncOp function, llvm::ArrayRef<RefTensor> inputs,
+                                                        const EvaluateOptions &options);
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,233 @@
+//===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
+//
+//   facts → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
+//
+// The caller's module is not changed: passes work on a copy.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/artifact/Writer.h"
+#include "compiler/pipeline/HostProgram.h"
+#include "compiler/pipeline/ModuleImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+#include "targets/cpu/Codegen.h"
+#include "llvm/Support/JSON.h"
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+weft::Diagnostic error(const char *code, const Twine &text, const std::string &hint = "") {
+  return {weft::Diagnostic::Error, code, "", text.str(), hint};
+}
+
+class Compilation {
+public:
+  Compilation(const Module &module, const CompileOptions &options) : impl(module.get()), options(options) {}
+
+  Result<Artifact> run() {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    llvm::Expected<std::unique_ptr<Target>> found = findTarget(options.target);
+    if (!found)
+      return error("W0301", llvm::toString(found.takeError()));
+    target = std::move(*found);
+    copy = impl.module->clone();
+    if (std::optional<weft::Diagnostic> bad = addFacts())
+      return *bad;
+    if (failed(group()))
+      return diagnostics(collector);
+    FailureOr<Program> lowered = lowerProgram(*copy, *target);
+    if (failed(lowered))
+      return diagnostics(collector);
+    program = std::move(*lowered);
+    placeWeights(program);
+    report("plan", "peak = " + peakText());
+    std::vector<std::string> objects(program.kernels.size() + 1);
+    if (llvm::Error failure = compileKernels(objects))
+      return error("W0390", llvm::toString(std::move(failure)));
+    Descriptor descriptor = buildDescriptor(program, impl.name, *target);
+    if (llvm::Error failure = compileHost(descriptor, objects.back()))
+      return error("W0390", llvm::toString(std::move(failure)));
+    report("code", std::to_string(program.kernels.size()) + " kernels");
+    return write(descriptor, objects);
+  }
+
+private:
+  std::vector<weft::Diagnostic> diagnostics(DiagnosticCollector &collector) {
+    std::vector<weft::Diagnostic> list = collector.take();
+    if (list.empty())
+      list.push_back(error("W0390", "the compilation failed without a reason; this is a fault of Weft"));
+    return list;
+  }
+
+  void report(const std::string &phase, const std::string &summary) {
+    Clock::time_point now = Clock::now();
+    if (options.onPhase)
+      options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
+    since = now;
+  }
+
+  /// The caller's facts join the contract of every public function; one that contradicts it is refused.
+  std::optional<weft::Diagnostic> addFacts() {
+    for (auto function : copy->getOps<func::FuncOp>()) {
+      if (!function.isPublic())
+        continue;
+      auto symbols = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
+      if (!symbols)
+        symbols = SymbolsAttr::get(copy->getContext(), ArrayRef<StringAttr>(), ArrayRef<SymPred>());
+      SmallVector<SymPred> facts = symbols.getFacts();
+      for (const std::string &text : options.facts) {
+        std::string why;
+        FailureOr<SymPred> fact = parseSymPred(copy->getContext(), text, &why);
+        if (failed(fact))
+          return error("W0302", "fact '" + text + "': " + why);
+        for (StringAttr name : fact->symbols())
+          if (!llvm::is_contained(symbols.getNames(), name))
+            return error("W0302", "fact '" + text + "' speaks of '" + name.getValue() + "', which the model does not have",
+                         "its symbols are: " + namesOf(symbols));
+        facts.push_back(*fact);
+      }
+      if (std::string why = contradiction(symbols.getNames(), symbols.getFacts(), facts); !why.empty())
+        return error("W0303", why);
+      function->setAttr(kSymbolsAttr, SymbolsAttr::get(copy->getContext(), symbols.getNames(), facts));
+    }
+    return std::nullopt;
+  }
+
+  static std::string namesOf(SymbolsAttr symbols) {
+    std::string text;
+    for (StringAttr name : symbols.getNames())
+      text += (text.empty() ? "" : ", ") + name.str();
+    return text;
+  }
+
+  /// A range given by the caller must lie inside what the model says.
+  std::string contradiction(ArrayRef<StringAttr> names, ArrayRef<SymPred> before, ArrayRef<SymPred> after) {
+    SymFacts model(copy->getContext()), given(copy->getContext());
+    for (const SymPred &fact : before)
+      model = model.with(fact);
+    for (const SymPred &fact : after.drop_front(before.size()))
+      given = given.with(fact);
+    for (StringAttr name : names) {
+      SymInterval allowed = model.bounds(SymExpr::symbol(name)), wanted = given.bounds(SymExpr::symbol(name));
+      int64_t high = wanted.high.value_or(kMaxSymbolValue), low = wanted.low.value_or(0);
+      int64_t most = allowed.high.value_or(kMaxSymbolValue), least = allowed.low.value_or(0);
+      if (high < kMaxSymbolValue && high > most)
+        return ("'" + name.getValue() + "' up to " + Twine(high) + " was asked for, but the model allows at most " + Twine(most)).str();
+      if (std::max(low, least) > std::min(high, most))
+        return ("no value of '" + name.getValue() + "' satisfies all facts").str();
+    }
+    return "";
+  }
+
+  LogicalResult group() {
+    PassManager pm(copy->getContext());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createFormKernels());
+    pm.addNestedPass<func::FuncOp>(createCollapseDims());
+    if (failed(pm.run(*copy)))
+      return failure();
+    unsigned kernels = 0;
+    copy->walk([&](KernelOp) { ++kernels; });
+    report("fuse", std::to_string(kernels) + " kernel calls");
+    return success();
+  }
+
+  std::string peakText() {
+    std::string text;
+    for (SymExpr peak : program.functions[0].plan.peaks)
+      text += (text.empty() ? "" : ", ") + peak.str();
+    return program.functions[0].plan.peaks.size() > 1 ? "max(" + text + ")" : text;
+  }
+
+  llvm::Error compileKernels(std::vector<std::string> &objects) {
+    std::atomic<size_t> next{0};
+    std::vector<std::string> failures(program.kernels.size());
+    auto work = [&] {
+      for (size_t i; (i = next++) < program.kernels.size();) {
+        const KernelCode &kernel = program.kernels[i];
+        llvm::Expected<std::string> object = target->compileKernel(kernel.text, kernel.symbol, kernel.schedule);
+        if (object)
+          objects[i] = std::move(*object);
+        else
+          failures[i] = llvm::toString(object.takeError());
+      }
+    };
+    unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (unsigned t = 1; t < std::min<size_t>(jobs, program.kernels.size()); ++t)
+      threads.emplace_back(work);
+    work();
+    for (std::thread &thread : threads)
+      thread.join();
+    for (const std::string &failure : failures)
+      if (!failure.empty())
+        return llvm::createStringError(failure);
+    return llvm::Error::success();
+  }
+
+  llvm::Error compileHost(const Descriptor &descriptor, std::string &object) {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerCodegenDialects(context);
+    OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
+    emitHostProgram(*host, program, descriptor.bytes);
+    llvm::Expected<std::string> compiled = target->compileHost(*host);
+    if (!compiled)
+      return compiled.takeError();
+    object = std::move(*compiled);
+    return llvm::Error::success();
+  }
+
+  Result<Artifact> write(const Descriptor &descriptor, const std::vector<std::string> &objects) {
+    llvm::Expected<Image> image = linkImage(objects);
+    if (!image)
+      return error("W0391", llvm::toString(image.takeError()));
+    llvm::Expected<uint64_t> size = writeArtifact(options.outputPath, *image, descriptor, program, impl, manifest());
+    if (!size)
+      return error("W0310", llvm::toString(size.takeError()));
+    Artifact artifact;
+    artifact.path = options.outputPath;
+    artifact.bytes = *size;
+    artifact.codeBytes = image->bytes.size();
+    for (const StoredWeight &weight : program.weights)
+      artifact.weightBytes += weight.bytes;
+    artifact.kernels = program.kernels.size();
+    artifact.target = target->name();
+    artifact.peak = peakText();
+    report("write", "");
+    return artifact;
+  }
+
+  /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
+  std::string manifest() {
+    llvm::json::Array facts;
+    for (const std::string &fact : options.facts)
+      facts.push_back(fact);
+    llvm::json::Object object{{"schema", "weft.manifest/1"}, {"producer", kProducer.str()}, {"model", impl.name},
+                              {"target", target->name()},    {"facts", std::move(facts)}};
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+    return text;
+  }
+
+  Module::Impl &impl;
+  const CompileOptions &options;
+  std::unique_ptr<Target> target;
+  OwningOpRef<ModuleOp> copy;
+  Program program;
+  Clock::time_point since = Clock::now();
+};
+
+} // namespace
+
+Result<Artifact> Compiler::compile(const Module &module, const CompileOptions &options) { return Compilation(module, options).run(); }
+
+} // namespace weft

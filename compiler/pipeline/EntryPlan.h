@@ -1,0 +1,50 @@
+//===- EntryPlan.h - How a call's symbols are found and its inputs checked ---------------------------===//
+//
+// Arguments are walked left to right: dimensions that are one symbol bind it; then dimensions k*n + c with one unbound symbol are solved;
+// every other symbolic dimension is a check, and so are ranges and facts. The order is fixed, so messages are deterministic.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_PIPELINE_ENTRYPLAN_H
+#define WEFT_COMPILER_PIPELINE_ENTRYPLAN_H
+
+#include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "weft/artifact.h"
+#include "llvm/Support/Error.h"
+
+namespace weft {
+
+struct EntrySymbol {
+  mlir::StringAttr name;
+  int64_t min, max, multiple;
+  unsigned input, dim; ///< where it is bound
+};
+
+/// One step of bind; all but Bind are rows of the check table, in this order.
+struct EntryStep {
+  enum Kind { Bind, Check } kind;
+  weft_check_kind_t check = WEFT_CHECK_DIM;
+  unsigned input = 0, dim = 0, symbol = 0;
+  int64_t factor = 1, addend = 0; ///< of a dimension factor*n + addend that is solved for `symbol`
+  SymExpr expected;
+  std::optional<SymPred> fact;
+};
+
+struct EntryPlan {
+  llvm::SmallVector<EntrySymbol> symbols;
+  std::vector<EntryStep> steps;
+  llvm::SmallVector<std::string> facts; ///< all of the contract, as text
+
+  /// Values of all symbols for the dimensions of the inputs, or what is wrong with them.
+  llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims, llvm::ArrayRef<std::string> names) const;
+};
+
+/// Fails when nothing determines a symbol, or when the contract contradicts itself.
+llvm::Expected<EntryPlan> planEntry(mlir::func::FuncOp function);
+
+/// The name of an argument or result for people.
+std::string inputName(mlir::func::FuncOp function, unsigned i);
+std::string outputName(mlir::func::FuncOp function, unsigned i);
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,14 @@
+//===- Import.h - Readers behind weft::Compiler::importFile ------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_PIPELINE_IMPORT_H
+#define WEFT_COMPILER_PIPELINE_IMPORT_H
+
+#include "compiler/pipeline/ModuleImpl.h"
+
+namespace weft {
+
+/// Textual IR. `path` names it in messages, and its folder holds the files of weights. Hostile text ends in a diagnostic.
+Result<Module> importText(const std::string &path, llvm::StringRef text);
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,48 @@
+//===- Target.h - What the compiler asks of a processor family --------------------------------------===//
+//
+// A target is found from text ("x86:v3"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
+// to object code. Targets are immutable; compile may run in many threads at once, each call uses contexts of its own.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_COMMON_TARGET_H
+#define WEFT_TARGETS_COMMON_TARGET_H
+
+#include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// How a kernel is started, and how it wants its operands; expressions over the specification's symbols.
+struct KernelChoice {
+  std::string schedule;
+  SymExpr units, grain, scratch;
+  llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+  /// "x86:v4".
+  virtual std::string name() const = 0;
+  /// CPU features the code needs, by the names the runtime knows.
+  virtual std::vector<std::string> features() const = 0;
+  /// ELF machine number and LLVM triple of the image.
+  virtual std::string triple() const = 0;
+  /// Never fails: the general schedule accepts every kernel.
+  virtual KernelChoice choose(mlir::func::FuncOp specification) const = 0;
+  /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
+  virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification, llvm::StringRef symbol, llvm::StringRef schedule) const = 0;
+  /// Object code of a module in the LLVM, func, arith, cf, scf and math dialects.
+  virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
+};
+
+/// The target named by `text`, or an error that lists what there is.
+llvm::Expected<std::unique_ptr<Target>> findTarget(llvm::StringRef text);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_COMMON_TARGET_H

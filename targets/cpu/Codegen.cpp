@@ -1,0 +1,151 @@
+//===- Codegen.cpp - MLIR to LLVM IR to object code, in process ----------------------------------------===//
+
+#include "targets/cpu/Codegen.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "targets/cpu/math/VectorMath.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace weft {
+
+void registerCodegenDialects(MLIRContext &context) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context.appendDialectRegistry(registry);
+  context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                      scf::SCFDialect, vector::VectorDialect>();
+}
+
+static llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+
+static llvm::Error lowerToLLVM(ModuleOp module, const CodegenOptions &options) {
+  PassManager pm(module.getContext());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (failed(pm.run(module)))
+    return fail("simplification before code generation failed");
+  VectorMathOptions math;
+  math.hasFma = options.fma;
+  if (failed(expandVectorMath(module, math)))
+    return fail("a mathematical function has no expansion");
+  PassManager lower(module.getContext());
+  lower.addPass(arith::createArithExpandOpsPass());
+  lower.addPass(createConvertSCFToCFPass());
+  lower.addPass(createConvertVectorToLLVMPass());
+  lower.addPass(createConvertMathToLLVMPass());
+  lower.addPass(createArithToLLVMConversionPass());
+  lower.addPass(createConvertIndexToLLVMPass());
+  lower.addPass(createConvertFuncToLLVMPass());
+  lower.addPass(createConvertControlFlowToLLVMPass());
+  lower.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(lower.run(module)))
+    return fail("lowering to LLVM failed");
+  return llvm::Error::success();
+}
+
+/// Every function is compiled for the same processor; nothing may become a call of the C library.
+static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
+  std::string width = std::to_string(options.vectorBits);
+  for (llvm::GlobalValue &value : module.global_values()) {
+    if (value.hasLocalLinkage())
+      continue;
+    value.setVisibility(llvm::GlobalValue::HiddenVisibility); // nothing is exported: no relocations
+    value.setDSOLocal(true);
+  }
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", options.cpu);
+    function.addFnAttr("target-features", options.features);
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    function.addFnAttr("no-builtins");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.setUWTableKind(llvm::UWTableKind::None);
+  }
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = false; // generators emit vectors themselves
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOptions &options) {
+  static std::once_flag initialized;
+  std::call_once(initialized, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  if (llvm::Error error = lowerToLLVM(module, options))
+    return std::move(error);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
+  if (!code)
+    return fail("translation to LLVM IR failed");
+  std::string why;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.triple, why);
+  if (!target)
+    return fail("LLVM has no target '" + options.triple + "': " + why);
+  llvm::TargetOptions targetOptions;
+  targetOptions.FunctionSections = false;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(options.triple, options.cpu, options.features, targetOptions,
+                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                           llvm::CodeGenOptLevel::Default));
+  code->setTargetTriple(options.triple);
+  code->setDataLayout(machine->createDataLayout());
+  code->setPICLevel(llvm::PICLevel::BigPIC);
+  setAttributes(*code, options);
+  optimize(*code, *machine);
+  llvm::SmallString<0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager emit;
+  if (machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return fail("LLVM cannot write object files for '" + options.triple + "'");
+  emit.run(*code);
+  return std::string(object);
+}
+
+} // namespace weft

@@ -1,0 +1,25 @@
+//===- Codegen.h - From structured operations to object code -----------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_CODEGEN_H
+#define WEFT_TARGETS_CPU_CODEGEN_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace weft {
+
+struct CodegenOptions {
+  std::string triple, cpu, features; ///< as LLVM names them
+  unsigned vectorBits = 128;
+  bool fma = false;
+};
+
+/// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.
+llvm::Expected<std::string> compileToObject(mlir::ModuleOp module, const CodegenOptions &options);
+
+/// Registers what translation needs in a context.
+void registerCodegenDialects(mlir::MLIRContext &context);
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,108 @@
+//===- X86Target.cpp - x86-64 by feature level ----------------------------------------------------------===//
+//
+// v2: SSE4.2. v3: AVX2 and FMA. v4: AVX-512 F, BW, CD, DQ, VL. host: the best of these that this machine has.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Parser/Parser.h"
+#include "targets/common/Target.h"
+#include "targets/cpu/Codegen.h"
+#include "targets/cpu/Schedule.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+struct Level {
+  const char *name, *cpu;
+  VectorIsa isa;
+  unsigned vectorBits;
+  std::vector<std::string> features; ///< as the runtime names them
+};
+
+const Level &level(StringRef name) {
+  static const std::vector<std::string> v2 = {"sse4.2", "popcnt"};
+  static const std::vector<std::string> v3 = {"sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"};
+  static const std::vector<std::string> v4 = [] {
+    std::vector<std::string> all = v3;
+    for (const char *feature : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+      all.push_back(feature);
+    return all;
+  }();
+  static const Level levels[] = {
+      {"v2", "x86-64-v2", {4, 16, false}, 128, v2}, {"v3", "x86-64-v3", {8, 16, true}, 256, v3}, {"v4", "x86-64-v4", {16, 32, true}, 512, v4}};
+  for (const Level &each : levels)
+    if (name == each.name)
+      return each;
+  llvm_unreachable("findTarget knows the levels");
+}
+
+class X86Target : public Target {
+public:
+  explicit X86Target(const Level &level) : level(level) {}
+
+  std::string name() const override { return std::string("x86:") + level.name; }
+  std::vector<std::string> features() const override { return level.features; }
+  std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
+
+  KernelChoice choose(func::FuncOp spec) const override {
+    const Schedule *schedule = find(spec);
+    Launch launch = schedule->launch(spec, level.isa);
+    return {schedule->name().str(), launch.units, launch.grain, launch.scratch, schedule->layouts(spec, level.isa)};
+  }
+
+  llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol, StringRef scheduleName) const override {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerCodegenDialects(context);
+    context.loadDialect<WeftDialect, SymDialect>();
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(specification, &context);
+    if (!module)
+      return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
+    for (const Schedule *schedule : cpuSchedules())
+      if (schedule->name() == scheduleName)
+        if (failed(emitKernel(*module, symbol, *schedule, level.isa)))
+          return llvm::createStringError("schedule '" + scheduleName + "' cannot emit kernel '" + symbol + "'");
+    return compileToObject(*module, options());
+  }
+
+  llvm::Expected<std::string> compileHost(ModuleOp module) const override { return compileToObject(module, options()); }
+
+private:
+  const Schedule *find(func::FuncOp spec) const {
+    for (const Schedule *schedule : cpuSchedules())
+      if (schedule->accepts(spec, level.isa))
+        return schedule;
+    llvm_unreachable("the loop schedule accepts every kernel that FormKernels makes");
+  }
+
+  CodegenOptions options() const { return {triple(), level.cpu, "", level.vectorBits, level.isa.fma}; }
+
+  const Level &level;
+};
+
+/// The highest level whose features this machine has.
+StringRef hostLevel() {
+  llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
+  auto all = [&](std::initializer_list<const char *> features) {
+    return llvm::all_of(features, [&](const char *feature) { return have.lookup(feature); });
+  };
+  if (all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "bmi2"}))
+    return "v4";
+  return all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}) ? "v3" : "v2";
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Target>> findTarget(StringRef text) {
+  StringRef name = text;
+  if (name.consume_front("x86:")) {
+    if (name == "host")
+      name = hostLevel();
+    if (name == "v2" || name == "v3" || name == "v4")
+      return std::make_unique<X86Target>(level(name));
+  }
+  return llvm::createStringError("unknown target '" + text + "'; known are x86:host, x86:v2, x86:v3, x86:v4");
+}
+
+} // namespace weft
