@@ -2,6 +2,7 @@
 
 #include "targets/cpu/math/LaneExpr.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -64,10 +65,10 @@ Real mulAdd(Real a, Real b, Real c) {
   return {a.emitter, a.builder().create<math::FmaOp>(a.loc(), a.value, b.value, c.value)};
 }
 
-Mask compare(arith::CmpFPredicate predicate, Real a, Real b) {
+static Mask compare(arith::CmpFPredicate predicate, Real a, Real b) {
   return {a.emitter, a.builder().create<arith::CmpFOp>(a.loc(), predicate, a.value, b.value)};
 }
-Mask compare(arith::CmpIPredicate predicate, Int a, Int b) {
+static Mask compare(arith::CmpIPredicate predicate, Int a, Int b) {
   return {a.emitter, a.builder().create<arith::CmpIOp>(a.loc(), predicate, a.value, b.value)};
 }
 Mask operator<(Real a, Real b) { return compare(arith::CmpFPredicate::OLT, a, b); }
@@ -86,12 +87,14 @@ Mask operator|(Mask a, Mask b) { return binary<arith::OrIOp>(a, b); }
 Mask operator^(Mask a, Mask b) { return binary<arith::XOrIOp>(a, b); }
 Mask operator!(Mask a) {
   Value all = splat(a, a.value.getType(), a.builder().getBoolAttr(true));
-  return a ^ Mask{{a.emitter, all}};
+  return a ^ Mask {
+    { a.emitter, all }
+  };
 }
 
 template <typename T> static T selectLanes(Mask mask, T yes, T no) {
-  auto op = yes.builder().template create<arith::SelectOp>(yes.loc(), mask.value, yes.value,
-                                                           no.value);
+  auto op =
+      yes.builder().template create<arith::SelectOp>(yes.loc(), mask.value, yes.value, no.value);
   return {yes.emitter, op};
 }
 Real select(Mask mask, Real yes, Real no) { return selectLanes(mask, yes, no); }
@@ -126,11 +129,10 @@ Int bits(Real a) {
   unsigned width = a.elementType().getIntOrFloatBitWidth();
   return convert<arith::BitcastOp, Int>(a, a.builder().getIntegerType(width));
 }
+Real fromBits(Int a, Type element) { return convert<arith::BitcastOp, Real>(a, element); }
 Real fromBits(Int a) {
-  Type element = a.width() == 64   ? a.builder().getF64Type()
-                 : a.width() == 32 ? Type(a.builder().getF32Type())
-                                   : Type(a.builder().getF16Type());
-  return convert<arith::BitcastOp, Real>(a, element);
+  OpBuilder &b = a.builder();
+  return fromBits(a, a.width() == 64 ? Type(b.getF64Type()) : Type(b.getF32Type()));
 }
 int64_t bitsOf(Real like, double value) {
   if (like.isDouble())
@@ -138,13 +140,12 @@ int64_t bitsOf(Real like, double value) {
   return llvm::bit_cast<int32_t>(static_cast<float>(value));
 }
 
-Real widen(Real a) { return convert<arith::ExtFOp, Real>(a, a.builder().getF64Type()); }
-Real narrow(Real a) { return convert<arith::TruncFOp, Real>(a, a.builder().getF32Type()); }
+Real extendTo(Real a, Type element) { return convert<arith::ExtFOp, Real>(a, element); }
+Real roundTo(Real a, Type element) { return convert<arith::TruncFOp, Real>(a, element); }
+Real widen(Real a) { return extendTo(a, a.builder().getF64Type()); }
+Real narrow(Real a) { return roundTo(a, a.builder().getF32Type()); }
 Int extendZero(Int a, unsigned width) {
   return convert<arith::ExtUIOp, Int>(a, a.builder().getIntegerType(width));
-}
-Int extendSign(Int a, unsigned width) {
-  return convert<arith::ExtSIOp, Int>(a, a.builder().getIntegerType(width));
 }
 Int truncate(Int a, unsigned width) {
   return convert<arith::TruncIOp, Int>(a, a.builder().getIntegerType(width));
@@ -158,7 +159,19 @@ Real toReal(Int a) {
   return fromBits(a + llvm::bit_cast<int64_t>(magic)) - magic;
 }
 
+Real toDouble(Int a) { return convert<arith::SIToFPOp, Real>(a, a.builder().getF64Type()); }
+
 //===- Building blocks ------------------------------------------------------------------------===//
+
+Int exponentAbove(Int encoded, double threshold) {
+  Real like = fromBits(encoded);
+  Int relative = encoded - bitsOf(like, threshold);
+  if (!like.isDouble())
+    return shiftRightSigned(relative, like.mantissaBits());
+  // AVX2 has no arithmetic shift of 64-bit lanes: add the bias first.
+  Int biased = relative + (static_cast<int64_t>(like.bias()) << like.mantissaBits());
+  return shiftRight(biased, like.mantissaBits()) - like.bias();
+}
 
 Real horner(Real x, Coefficients coefficients) {
   Real result = constant(x, coefficients.back());
@@ -210,8 +223,8 @@ static Real callMasked(Real a, llvm::StringRef stem, llvm::SmallVector<Value> op
   Type maskType = b.getIntegerType(std::max<int64_t>(8, a.laneCount()));
   operands.push_back(
       b.create<arith::ConstantOp>(a.loc(), maskType, b.getIntegerAttr(maskType, -1)));
-  bool takesRounding = a.laneCount() * a.elementType().getIntOrFloatBitWidth() == 512 &&
-                       !stem.starts_with("rcp14");
+  bool takesRounding =
+      a.laneCount() * a.elementType().getIntOrFloatBitWidth() == 512 && !stem.starts_with("rcp14");
   if (takesRounding) {
     const int currentDirection = 4;
     operands.push_back(b.create<arith::ConstantOp>(a.loc(), b.getI32IntegerAttr(currentDirection)));

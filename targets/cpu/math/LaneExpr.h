@@ -13,8 +13,8 @@
 
 #include "targets/cpu/math/VectorMath.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace weft::lanes {
 
@@ -80,17 +80,14 @@ inline Real operator/(double a, Real b) { return constant(b, a) / b; }
 Real mulAdd(Real a, Real b, Real c);
 inline Real mulAdd(Real a, double b, Real c) { return mulAdd(a, constant(a, b), c); }
 inline Real mulAdd(Real a, Real b, double c) { return mulAdd(a, b, constant(a, c)); }
-inline Real mulAdd(Real a, double b, double c) {
-  return mulAdd(a, constant(a, b), constant(a, c));
-}
+inline Real mulAdd(Real a, double b, double c) { return mulAdd(a, constant(a, b), constant(a, c)); }
 
 /// Comparisons of floats are false when a side is NaN; those of integers are signed.
-Mask compare(mlir::arith::CmpFPredicate predicate, Real a, Real b);
-Mask compare(mlir::arith::CmpIPredicate predicate, Int a, Int b);
 Mask operator<(Real a, Real b);
 Mask operator<=(Real a, Real b);
 Mask operator==(Real a, Real b);
 inline Mask operator>(Real a, Real b) { return b < a; }
+inline Mask operator>=(Real a, Real b) { return b <= a; }
 inline Mask operator<(Real a, double b) { return a < constant(a, b); }
 inline Mask operator>(Real a, double b) { return constant(a, b) < a; }
 inline Mask operator<=(Real a, double b) { return a <= constant(a, b); }
@@ -145,23 +142,31 @@ inline Int shiftLeft(Int a, int64_t n) { return shiftLeft(a, constant(a, n)); }
 inline Int shiftRight(Int a, int64_t n) { return shiftRight(a, constant(a, n)); }
 inline Int shiftRightSigned(Int a, int64_t n) { return shiftRightSigned(a, constant(a, n)); }
 
-/// The encoding of a float as an integer of equal width, and back.
+/// The encoding of a float as an integer of equal width, and back to f32, f64 or the given type.
 Int bits(Real a);
 Real fromBits(Int a);
+Real fromBits(Int a, mlir::Type element);
 /// The encoding of one constant in the format of `like`.
 int64_t bitsOf(Real like, double value);
 
-/// Changes of width. Integers extend with zeros or with their sign.
+/// Changes of width: any float to a wider or narrower one, f32 to f64, f64 to f32, integers.
+Real extendTo(Real a, mlir::Type element);
+Real roundTo(Real a, mlir::Type element);
 Real widen(Real a);
 Real narrow(Real a);
 Int extendZero(Int a, unsigned width);
-Int extendSign(Int a, unsigned width);
 Int truncate(Int a, unsigned width);
 /// An integer of magnitude below 2^22 (for f32) or 2^51 (for f64) as a float of equal width.
 Real toReal(Int a);
 
-/// Coefficients chosen by the precision of x, evaluated by Horner's rule.
+/// Any signed integer as f64.
+Real toDouble(Int a);
+
+/// The e in x = 2^e * m with threshold <= m < 2*threshold, for normal positive x given by its bits.
+Int exponentAbove(Int encoded, double threshold);
+
 Real horner(Real x, Coefficients coefficients);
+/// Chooses by the precision of x.
 inline Coefficients pick(Real x, Coefficients single, Coefficients full) {
   return x.isDouble() ? full : single;
 }
@@ -198,9 +203,8 @@ Real getMantissaAvx512(Real x, int control);
 /// True if any lane is set.
 mlir::Value anyLane(Mask mask);
 /// Where any lane of `mask` is set runs `then`, which returns new values for `otherwise`.
-llvm::SmallVector<mlir::Value>
-ifAnyLane(Mask mask, mlir::ValueRange otherwise,
-          llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
+llvm::SmallVector<mlir::Value> ifAnyLane(Mask mask, mlir::ValueRange otherwise,
+                                         llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
 /// Repeats `step` on the state while `condition` of it has any lane set.
 llvm::SmallVector<mlir::Value>
 whileAnyLane(Emitter &emitter, mlir::ValueRange state,

@@ -1,0 +1,79 @@
+//===- SmallFloat.cpp - f16 and bf16 to and from f32 --------------------------------------------===//
+//
+// LLVM calls compiler-rt for roundings to bf16 on most processors, and for f16 before F16C. Integer
+// operations need no library and round the same everywhere, denormals included.
+//
+//===-------------------------------------------------------------------------------------------===//
+
+#include "targets/cpu/math/Functions.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace weft::lanes {
+
+static Real bf16ToSingle(Real x) { return fromBits(shiftLeft(extendZero(bits(x), 32), 16)); }
+
+static Real singleToBf16(Real x, mlir::Type element) {
+  Int encoded = bits(x);
+  // Adding just below half a unit, or half for an odd result, carries where rounding goes up.
+  Int odd = shiftRight(encoded, 16) & 1;
+  Int rounded = shiftRight(encoded + odd + 0x7fff, 16);
+  Int quietNan = shiftRight(encoded, 16) | 0x40;
+  return fromBits(truncate(select(isNan(x), quietNan, rounded), 16), element);
+}
+
+static Real f16ToSingle(Real x) {
+  Int encoded = extendZero(bits(x), 32);
+  Int magnitude = encoded & 0x7fff;
+  // Moves the fields into place and multiplies by 2^112, which also normalises denormals.
+  Real scaled = fromBits(shiftLeft(magnitude, 13)) * 0x1p112;
+  Int special = shiftLeft(magnitude, 13) | 0x7f800000;
+  Mask finite = magnitude < constant(magnitude, 0x7c00);
+  Int result = select(finite, bits(scaled), special);
+  return fromBits(result | shiftLeft(encoded & 0x8000, 16));
+}
+
+static Real singleToF16(Real x, mlir::Type element) {
+  Int encoded = bits(x);
+  Int sign = shiftRight(encoded, 16) & 0x8000;
+  Real magnitude = abs(x);
+  // Adding 2^(e+13), where 2^e is x's exponent or the smallest normal one, rounds to 10 bits after
+  // the point.
+  Int exponent = bits(atLeast(magnitude, 0x1p-14)) & 0x7f800000;
+  Real grid = fromBits(exponent + (int64_t(13) << 23));
+  Real rounded = (atMost(magnitude, 0x1p16) + grid) - grid;
+  Int half = shiftRight(bits(rounded * 0x1p-112), 13);
+  half = select(magnitude >= 65520.0, constant(half, 0x7c00), half);
+  Int quietNan = (shiftRight(encoded, 13) & 0x3ff) | 0x7e00;
+  half = select(isNan(x), quietNan, half);
+  return fromBits(truncate(half | sign, 16), element);
+}
+
+Real widenSmall(Real x) {
+  if (x.elementType().isBF16())
+    return bf16ToSingle(x);
+  if (!x.emitter->options.hasFma)
+    return f16ToSingle(x);
+  return extendTo(x, x.builder().getF32Type());
+}
+
+/// f64 to f32 such that a second rounding cannot go wrong: an inexact result gets an odd last bit.
+static Real narrowToOdd(Real x) {
+  Real rounded = narrow(x);
+  Real back = widen(rounded);
+  Int encoded = bits(rounded);
+  // Truncates towards zero, then marks inexactness.
+  Mask away = abs(back) > abs(x);
+  Int truncated = select(away, encoded - 1, encoded);
+  return fromBits(select((back == x) | isNan(x), encoded, truncated | 1));
+}
+
+Real narrowSmall(Real x, mlir::Type element) {
+  if (x.isDouble())
+    x = narrowToOdd(x);
+  if (element.isBF16())
+    return singleToBf16(x, element);
+  return x.emitter->options.hasFma ? roundTo(x, element) : singleToF16(x, element);
+}
+
+} // namespace weft::lanes

@@ -1,0 +1,305 @@
+//===- vector_math_test.cpp - Accuracy and special values of the vector math functions ----------===//
+//
+// Compiles every function for each processor level the host has and compares with libm in double.
+// WEFT_MATH_SAMPLES=n tries n arguments; `vector_math_test [exhaustive]` every f32 (about two minutes
+// per function), or one in WEFT_MATH_STRIDE of them, for the functions WEFT_MATH_ONLY names or all.
+//
+//===-------------------------------------------------------------------------------------------===//
+
+#include "JitModule.h"
+#include "Samples.h"
+#include "Ulp.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+
+using namespace weft::test;
+
+namespace {
+
+struct Unary {
+  const char *name;
+  double (*reference)(double);
+  /// Where the function is neither constant nor NaN, sampled densely.
+  double low, high;
+};
+
+const Unary unaryFunctions[] = {
+    {"exp", std::exp, -105, 90},
+    {"exp2", std::exp2, -150, 129},
+    {"expm1", std::expm1, -20, 90},
+    {"sinh", std::sinh, -90, 90},
+    {"cosh", std::cosh, -90, 90},
+    {"tanh", std::tanh, -10, 10},
+    {"erf", std::erf, -5, 5},
+    {"log", std::log, 0, 4},
+    {"log2", std::log2, 0, 4},
+    {"log10", std::log10, 0, 4},
+    {"log1p", std::log1p, -1, 3},
+    {"asinh", std::asinh, -5, 5},
+    {"acosh", std::acosh, 1, 5},
+    {"atanh", std::atanh, -1, 1},
+    {"sin", std::sin, -100, 100},
+    {"cos", std::cos, -100, 100},
+    {"tan", std::tan, -100, 100},
+    {"asin", std::asin, -1, 1},
+    {"acos", std::acos, -1, 1},
+    {"atan", std::atan, -5, 5},
+    {"cbrt", std::cbrt, -100, 100},
+    {"sqrt", std::sqrt, 0, 100},
+    {"floor", std::floor, -100, 100},
+    {"ceil", std::ceil, -100, 100},
+    {"trunc", std::trunc, -100, 100},
+    {"roundeven", std::nearbyint, -100, 100},
+    {"round", std::round, -100, 100},
+    {"absf", std::fabs, -100, 100},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 0, 100},
+};
+
+struct Binary {
+  const char *name, *body;
+  double (*reference)(double, double);
+};
+
+const Binary binaryFunctions[] = {
+    {"atan2", "%r = math.atan2 %a, %b : $T", std::atan2},
+    {"powf", "%r = math.powf %a, %b : $T", std::pow},
+    {"copysign", "%r = math.copysign %a, %b : $T", std::copysign},
+    {"remf", "%r = arith.remf %a, %b : $T", std::fmod},
+};
+
+std::vector<Snippet> allSnippets(const std::string &type) {
+  std::vector<Snippet> snippets;
+  auto add = [&](const char *name, std::string body) {
+    snippets.push_back({name, std::move(body), type, type, type});
+  };
+  for (const Unary &f : unaryFunctions)
+    add(f.name, std::string("%r = math.") + f.name + " %a : $T");
+  for (const Binary &f : binaryFunctions)
+    add(f.name, f.body);
+  return snippets;
+}
+
+/// The largest error and where it was.
+struct Worst {
+  double ulp = 0, a = 0, b = 0;
+
+  void see(double error, double x, double y = 0) {
+    if (error > ulp)
+      *this = {error, x, y};
+  }
+};
+
+/// Results of one function on `a` (and `b`) against precomputed references.
+Worst measure(const JitModule &module, const char *name, const std::vector<float> &a,
+              const std::vector<float> *b, const std::vector<double> &expected) {
+  std::vector<float> got(expected.size());
+  module.call(name, a.data(), b ? b->data() : nullptr, got.data(), got.size());
+  Worst worst;
+  for (size_t i = 0; i < got.size(); ++i)
+    worst.see(ulpError(got[i], expected[i]), a[i], b ? (*b)[i] : 0);
+  return worst;
+}
+
+struct Compiled {
+  std::string label;
+  std::unique_ptr<JitModule> module;
+};
+
+/// Each machine with full registers, and with `others` also the odd lane counts.
+std::vector<Compiled> compileAll(const std::vector<Snippet> &snippets, bool others) {
+  std::vector<Compiled> all;
+  for (const Machine &machine : machines())
+    for (int lanes : {0, 1, 4, 8, 16})
+      if ((lanes == machine.lanes) != others)
+        all.push_back({machine.cpu + " x" + std::to_string(lanes),
+                       std::make_unique<JitModule>(snippets, machine, lanes)});
+  return all;
+}
+
+/// Runs every function on `count` samples in every module; each must stay within 4 ulp.
+void checkSingle(const std::vector<Compiled> &modules, size_t count) {
+  auto report = [](const char *name, const Compiled &compiled, Worst worst) {
+    std::printf("  %-9s %-13s %6.3f ulp at %a, %a\n", name, compiled.label.c_str(), worst.ulp,
+                worst.a, worst.b);
+    INFO(name << " on " << compiled.label << " at " << worst.a << ", " << worst.b);
+    CHECK(worst.ulp <= 4);
+  };
+  for (const Unary &f : unaryFunctions) {
+    auto a = unarySamples<float>(count, f.low, f.high);
+    std::vector<double> expected(a.begin(), a.end());
+    for (double &x : expected)
+      x = f.reference(x);
+    for (const Compiled &compiled : modules)
+      report(f.name, compiled, measure(*compiled.module, f.name, a, nullptr, expected));
+  }
+  for (const Binary &f : binaryFunctions) {
+    auto pairs = binarySamples<float>(count);
+    std::vector<double> expected;
+    for (size_t i = 0; i < pairs.a.size(); ++i)
+      expected.push_back(f.reference(pairs.a[i], pairs.b[i]));
+    for (const Compiled &compiled : modules)
+      report(f.name, compiled, measure(*compiled.module, f.name, pairs.a, &pairs.b, expected));
+  }
+}
+
+} // namespace
+
+TEST_CASE("f32 functions are within 4 ulp with full registers") {
+  checkSingle(compileAll(allSnippets("f32"), /*others=*/false), sampleCount(100000));
+}
+
+TEST_CASE("f32 functions are within 4 ulp with every lane count") {
+  checkSingle(compileAll(allSnippets("f32"), /*others=*/true), 5000);
+}
+
+TEST_CASE("generated code calls no library") {
+  for (const Compiled &compiled : compileAll(allSnippets("f32"), /*others=*/false)) {
+    INFO(compiled.label);
+    CHECK(compiled.module->undefinedSymbols() == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("f32 functions are within 4 ulp everywhere", "[.][exhaustive]") {
+  const char *strideText = std::getenv("WEFT_MATH_STRIDE"), *only = std::getenv("WEFT_MATH_ONLY");
+  const uint64_t stride = strideText ? std::strtoull(strideText, nullptr, 10) : 1;
+  std::vector<Compiled> modules = compileAll(allSnippets("f32"), /*others=*/false);
+  for (const Unary &f : unaryFunctions) {
+    if (only &&
+        (" " + std::string(only) + " ").find(" " + std::string(f.name) + " ") == std::string::npos)
+      continue;
+    std::vector<Worst> worst(modules.size());
+    std::vector<float> in(4096);
+    std::vector<double> expected(in.size());
+    for (uint64_t next = 0; next < uint64_t(1) << 32;) {
+      for (size_t i = 0; i < in.size(); ++i, next += stride) {
+        uint32_t pattern = static_cast<uint32_t>(next);
+        std::memcpy(&in[i], &pattern, sizeof pattern);
+        expected[i] = f.reference(in[i]);
+      }
+      for (size_t m = 0; m < modules.size(); ++m) {
+        Worst here = measure(*modules[m].module, f.name, in, nullptr, expected);
+        worst[m].see(here.ulp, here.a);
+      }
+    }
+    for (size_t m = 0; m < modules.size(); ++m) {
+      std::printf("  %-9s %-13s %6.3f ulp at %a\n", f.name, modules[m].label.c_str(), worst[m].ulp,
+                  worst[m].a);
+      std::fflush(stdout);
+      CHECK(worst[m].ulp <= 4);
+    }
+  }
+}
+
+//===- Values that must be exact --------------------------------------------------------------===//
+
+TEST_CASE("special values are exact") {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  struct Row {
+    const char *name;
+    float x, expected;
+  };
+  const Row rows[] = {
+      {"exp", 0, 1},           {"exp", -inf, 0},        {"exp", inf, inf},
+      {"exp", -1000, 0},       {"exp", 1000, inf},      {"exp", tiny, 1},
+      {"exp", nan, nan},       {"exp2", -149, tiny},    {"exp2", 10, 1024},
+      {"exp2", 127, 0x1p127f}, {"expm1", -0.0f, -0.0f}, {"expm1", tiny, tiny},
+      {"expm1", -inf, -1},     {"expm1", inf, inf},     {"tanh", 100, 1},
+      {"tanh", -inf, -1},      {"tanh", -0.0f, -0.0f},  {"tanh", tiny, tiny},
+      {"tanh", nan, nan},      {"erf", inf, 1},         {"erf", -5, -1},
+      {"erf", -0.0f, -0.0f},   {"erf", nan, nan},       {"log", 1, 0},
+      {"log", 0, -inf},        {"log", -0.0f, -inf},    {"log", -1, nan},
+      {"log", -inf, nan},      {"log", inf, inf},       {"log", nan, nan},
+      {"log2", 1024, 10},      {"log2", tiny, -149},    {"log10", 1, 0},
+      {"log1p", -1, -inf},     {"log1p", -0.0f, -0.0f}, {"log1p", -2, nan},
+      {"log1p", inf, inf},     {"sin", -0.0f, -0.0f},   {"sin", tiny, tiny},
+      {"sin", inf, nan},       {"cos", 0, 1},           {"cos", -inf, nan},
+      {"tan", -0.0f, -0.0f},   {"tan", nan, nan},       {"asin", 1.5f, nan},
+      {"acos", 1, 0},          {"acos", -2, nan},       {"atan", -0.0f, -0.0f},
+      {"sinh", -inf, -inf},    {"cosh", -inf, inf},     {"atanh", 1, inf},
+      {"atanh", -2, nan},      {"acosh", 1, 0},         {"acosh", 0.5f, nan},
+      {"asinh", -0.0f, -0.0f}, {"cbrt", -27, -3},       {"cbrt", -0.0f, -0.0f},
+      {"rsqrt", 0.25f, 2},     {"rsqrt", 0, inf},       {"rsqrt", -1, nan},
+      {"sqrt", -0.0f, -0.0f},  {"roundeven", 2.5f, 2},  {"roundeven", -0.5f, -0.0f}};
+  auto check = [&](const Compiled &compiled) {
+    for (const Row &row : rows) {
+      std::vector<float> in(16, row.x), out(16);
+      compiled.module->call(row.name, in.data(), nullptr, out.data(), in.size());
+      INFO(row.name << "(" << row.x << ") = " << out[15] << " on " << compiled.label);
+      if (std::isnan(row.expected))
+        CHECK(std::isnan(out[15]));
+      else
+        CHECK((out[15] == row.expected && std::signbit(out[15]) == std::signbit(row.expected)));
+    }
+  };
+  for (const Compiled &compiled : compileAll(allSnippets("f32"), /*others=*/false))
+    check(compiled);
+}
+
+TEST_CASE("huge arguments reduce modulo pi exactly") {
+  // The f32 nearest a multiple of pi/2, and arguments with the largest exponents.
+  std::vector<float> in;
+  for (float x : {0x1.6ac5b2p+16f, 0x1.9b0104p+17f, 0x1.f7ad2p+103f, 16367173.0f * 0x1p72f,
+                  0x1p127f, std::numeric_limits<float>::max(), 0x1.fffffep16f, 0x1p17f})
+    in.insert(in.end(), {x, -x});
+  for (const Compiled &compiled : compileAll(allSnippets("f32"), /*others=*/false)) {
+    std::vector<float> out(in.size());
+    for (const char *name : {"sin", "cos", "tan"}) {
+      compiled.module->call(name, in.data(), nullptr, out.data(), in.size());
+      for (size_t i = 0; i < in.size(); ++i) {
+        double x = in[i];
+        double expected = *name == 's' ? std::sin(x) : *name == 'c' ? std::cos(x) : std::tan(x);
+        INFO(name << "(" << x << ") on " << compiled.label);
+        CHECK(ulpError(out[i], expected) <= 4);
+      }
+    }
+  }
+}
+
+//===- Integer powers -------------------------------------------------------------------------===//
+
+TEST_CASE("integer powers wrap and float powers take integer exponents") {
+  std::vector<Snippet> snippets = {
+      {"ipowi", "%r = math.ipowi %a, %b : $T", "i32", "i32", "i32"},
+      {"ipowi64", "%r = math.ipowi %a, %b : $T", "i64", "i64", "i64"},
+      {"fpowi", "%r = math.fpowi %a, %b : $A, $B", "f32", "f32", "i32"},
+      {"fpowi64", "%r = math.fpowi %a, %b : $A, $B", "f32", "f32", "i64"}};
+  const int64_t base[] = {0, 0, 1, -1, -1, 2, 2, 3, -3, 7, 2, 5, -2, 1, 10, 3};
+  const int64_t power[] = {0, 3, -5, -5, -4, -1, 31, 20, 3, 41, 33, -2, 31, 1 << 30, 9, 1 << 30};
+  std::vector<int32_t> a32(base, base + 16), b32(power, power + 16), out32(16);
+  std::vector<int64_t> a64(base, base + 16), b64(power, power + 16), out64(16);
+  std::vector<float> real(16);
+  for (int i = 0; i < 16; ++i)
+    real[i] = static_cast<float>(base[i]) * 1.25f;
+  auto expected = [](uint64_t base, int64_t power) -> uint64_t {
+    if (power < 0)
+      return base == 1 ? 1 : base == uint64_t(-1) ? (power % 2 ? -1 : 1) : 0;
+    uint64_t result = 1;
+    for (; power; power >>= 1, base *= base)
+      result *= power & 1 ? base : 1;
+    return result;
+  };
+  for (const Machine &machine : machines())
+    for (int lanes : {0, machine.lanes}) {
+      JitModule module(snippets, machine, lanes);
+      CHECK(module.undefinedSymbols() == std::vector<std::string>{});
+      module.call("ipowi", a32.data(), b32.data(), out32.data(), 16);
+      module.call("ipowi64", a64.data(), b64.data(), out64.data(), 16);
+      for (int i = 0; i < 16; ++i) {
+        INFO(base[i] << "^" << power[i] << " on " << machine.cpu);
+        CHECK(out32[i] == static_cast<int32_t>(expected(base[i], power[i])));
+        CHECK(out64[i] == static_cast<int64_t>(expected(base[i], power[i])));
+      }
+      std::vector<float> out(16), outLong(16);
+      module.call("fpowi", real.data(), b32.data(), out.data(), 16);
+      module.call("fpowi64", real.data(), b64.data(), outLong.data(), 16);
+      for (int i = 0; i < 16; ++i) {
+        INFO(real[i] << "^" << power[i] << " on " << machine.cpu);
+        CHECK(ulpError(out[i], std::pow(double(real[i]), double(power[i]))) <= 4);
+        CHECK(ulpError(outLong[i], std::pow(double(real[i]), double(power[i]))) <= 4);
+      }
+    }
+}
