@@ -16,8 +16,9 @@ namespace weft {
 
 namespace {
 
-/// Trailing dimensions that an operator names; nothing when its rule is not of the indifferent kind.
-std::optional<unsigned> namedTail(Operation *op) {
+/// Trailing dimensions that an operator names after `...`; nothing when its rule is not of the indifferent kind. Operands without `...`
+/// (a weight) keep their dimensions: they are added to `fixed`.
+std::optional<unsigned> namedTail(Operation *op, llvm::DenseSet<Value> &fixed) {
   auto rule = dyn_cast<RuleOpInterface>(op);
   if (!rule)
     return std::nullopt;
@@ -29,7 +30,7 @@ std::optional<unsigned> namedTail(Operation *op) {
   auto scan = [&](StringRef list, bool result) {
     SmallVector<StringRef> tensors;
     list.split(tensors, ',');
-    for (StringRef tensor : tensors) {
+    for (auto [i, tensor] : llvm::enumerate(tensors)) {
       tensor = tensor.trim();
       bool ellipsis = tensor.consume_front("...");
       anyEllipsis |= ellipsis;
@@ -39,7 +40,10 @@ std::optional<unsigned> namedTail(Operation *op) {
       tensor.split(names, ' ', -1, /*KeepEmpty=*/false);
       if (llvm::any_of(names, [](StringRef name) { return name.contains('(') || name.contains('{') || name == "..."; }))
         return false;
-      tail = std::max(tail, unsigned(names.size()));
+      if (ellipsis)
+        tail = std::max(tail, unsigned(names.size()));
+      else if (!result && i < op->getNumOperands())
+        fixed.insert(op->getOperand(i));
     }
     return true;
   };
@@ -55,13 +59,17 @@ public:
   void run() {
     unsigned tail = 0;
     for (Operation &op : kernel.getBody().front().without_terminator()) {
-      std::optional<unsigned> named = namedTail(&op);
+      std::optional<unsigned> named = namedTail(&op, fixed);
       if (!named)
         return;
       tail = std::max(tail, *named);
       llvm::append_range(values, op.getResults());
     }
     llvm::append_range(values, kernel.getBody().front().getArguments());
+    for (Value value : fixed) // one that is also used with `...` cannot be both
+      if (!isa<BlockArgument>(value) || !isOnlyFixed(value))
+        return;
+    llvm::erase_if(values, [&](Value value) { return fixed.contains(value); });
     findSpace();
     if (!chooseRuns(tail))
       return;
@@ -73,6 +81,14 @@ private:
   SymExpr dimAt(Type type, unsigned fromRight) {
     auto tensor = cast<SymTensorType>(type);
     return fromRight < tensor.getRank() ? tensor.getDim(tensor.getRank() - 1 - fromRight) : SymExpr::constant(type.getContext(), 1);
+  }
+
+  /// Whether every use of the value is one without `...`.
+  static bool isOnlyFixed(Value value) {
+    return llvm::all_of(value.getUses(), [](OpOperand &use) {
+      llvm::DenseSet<Value> fixed;
+      return !isa<YieldOp>(use.getOwner()) && namedTail(use.getOwner(), fixed) && fixed.contains(use.get());
+    });
   }
 
   void findSpace() {
@@ -135,8 +151,8 @@ private:
   void rewrite() {
     OpBuilder b(kernel);
     SmallVector<Value> inputs;
-    for (Value input : kernel.getInputs())
-      inputs.push_back(reshape(b, input, collapsed(input.getType())));
+    for (auto [input, argument] : llvm::zip(kernel.getInputs(), kernel.getBody().front().getArguments()))
+      inputs.push_back(fixed.contains(argument) ? input : reshape(b, input, collapsed(input.getType())));
     SmallVector<Type> types;
     for (Type type : kernel.getResultTypes())
       types.push_back(collapsed(type));
@@ -150,7 +166,8 @@ private:
   }
 
   KernelOp kernel;
-  SmallVector<Value> values;
+  SmallVector<Value> values; ///< that are collapsed
+  llvm::DenseSet<Value> fixed;
   SmallVector<SymExpr> space; ///< innermost first
   SmallVector<unsigned> runs;
 };
