@@ -107,6 +107,13 @@ struct SymTerm {
   llvm::SmallVector<std::pair<SymExpr, unsigned>, 2> factors;
 };
 
+SymExpr operator+(SymExpr a, SymExpr b);
+SymExpr operator-(SymExpr a, SymExpr b);
+SymExpr operator*(SymExpr a, SymExpr b);
+SymExpr operator+(SymExpr a, int64_t b);
+SymExpr operator-(SymExpr a, int64_t b);
+SymExpr operator*(SymExpr a, int64_t b);
+SymExpr operator-(SymExpr a);
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, SymExpr expr);
 
 /// The hash of the pointer, for types and attributes that hold expressions.
