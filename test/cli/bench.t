@@ -1,6 +1,6 @@
 # One row for every combination of sizes and threads.
 $ weft bench sample.weft --dim b=4 --dim seq=16,64 --threads 1,2 --rounds 7
-| b  seq  threads  {*}median{*}min{*}p95  spread{*}GFLOP/s{*}memory
+| b  seq  threads  {*}median {*}min {*}p95 {*}spread {*}GFLOP/s {*}memory
 | 4   16        1  {*}
 | 4   16        2  {*}
 | 4   64        1  {*}

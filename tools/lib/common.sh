@@ -23,3 +23,15 @@ fail() {
 
 # The comment block below the first line of the calling script is its help.
 usage() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0"; }
+
+# Prints the first interpreter that can make environments (Debian splits that into python3-venv), or fails.
+weft_python() {
+  local candidate
+  for candidate in ${WEFT_PYTHON:-} /usr/bin/python3 python3; do
+    if "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}

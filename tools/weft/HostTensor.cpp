@@ -102,8 +102,11 @@ HostTensor HostTensor::over(uint32_t element, std::vector<int64_t> dims, void *d
 }
 
 weft_tensor_t HostTensor::view() const {
+  // An empty vector may have no address, which memcpy forbids even for no bytes.
+  static const int64_t none = 0;
   return weft_tensor_of(begin, static_cast<weft_element_t>(elementType),
-                        static_cast<uint16_t>(dimensions.size()), dimensions.data());
+                        static_cast<uint16_t>(dimensions.size()),
+                        dimensions.empty() ? &none : dimensions.data());
 }
 
 HostTensor HostTensor::reinterpreted(uint32_t element) const {
