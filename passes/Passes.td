@@ -14,6 +14,7 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
     %1 = weft.mul %0, %c          ->        %2 = weft.add … ; %3 = weft.mul … ; weft.yield %3 }
     ```
   }];
+  let options = [Option<"attention", "attention", "bool", "true", "whether softmax between two contractions becomes one kernel">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

@@ -41,8 +41,14 @@ public:
     copy = impl.module->clone();
     if (std::optional<weft::Diagnostic> bad = addFacts())
       return *bad;
-    if (failed(group()))
+    OwningOpRef<ModuleOp> ungrouped = copy->clone();
+    if (failed(group(/*attention=*/true)))
       return diagnostics(collector);
+    if (!allAccepted(*copy, *target)) { // a form of attention that no schedule knows: in separate kernels, then
+      copy = std::move(ungrouped);
+      if (failed(group(/*attention=*/false)))
+        return diagnostics(collector);
+    }
     FailureOr<Program> lowered = lowerProgram(*copy, *target);
     if (failed(lowered))
       return diagnostics(collector);
@@ -127,11 +133,13 @@ private:
     return "";
   }
 
-  LogicalResult group() {
+  LogicalResult group(bool attention) {
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(createFormKernels());
+    FormKernelsOptions form;
+    form.attention = attention;
+    pm.addNestedPass<func::FuncOp>(createFormKernels(form));
     pm.addNestedPass<func::FuncOp>(createCollapseDims());
     if (failed(pm.run(*copy)))
       return failure();

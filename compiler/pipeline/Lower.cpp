@@ -180,7 +180,6 @@ public:
     return std::move(lowered);
   }
 
-private:
   /// The value whose memory a chain of reshapes names.
   static Value base(Value value) {
     while (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -188,6 +187,7 @@ private:
     return value;
   }
 
+private:
   LogicalResult lowerKernel(KernelOp kernel) {
     SmallVector<bool> isWeight;
     for (Value input : kernel.getInputs())
@@ -195,7 +195,10 @@ private:
     SpecificationBuilder specification(kernel);
     OwningOpRef<ModuleOp> module = specification.build(isWeight);
     auto function = *module->getOps<func::FuncOp>().begin();
-    KernelChoice choice = target.choose(function);
+    std::optional<KernelChoice> chosen = target.choose(function);
+    if (!chosen)
+      return kernel.emitError("no schedule of target '") << target.name() << "' can compute this kernel";
+    KernelChoice choice = *chosen;
     KernelCall call;
     call.kernel = kernelRow(*module, choice, kernel);
     step = lowered.calls.size();
@@ -286,6 +289,19 @@ private:
 };
 
 } // namespace
+
+bool allAccepted(ModuleOp module, const Target &target) {
+  return !module
+              .walk([&](KernelOp kernel) {
+                SmallVector<bool> isWeight;
+                for (Value input : kernel.getInputs())
+                  isWeight.push_back(FunctionLowering::base(input).getDefiningOp<ConstantOp>() != nullptr);
+                OwningOpRef<ModuleOp> specification = SpecificationBuilder(kernel).build(isWeight);
+                bool accepted = target.choose(*specification->getOps<func::FuncOp>().begin()).has_value();
+                return accepted ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
 
 FailureOr<Program> lowerProgram(ModuleOp module, const Target &target) {
   Program program;

@@ -58,6 +58,9 @@ struct Program {
   std::vector<StoredWeight> weights;
 };
 
+/// Whether the target has a schedule for every kernel of the module.
+bool allAccepted(mlir::ModuleOp module, const Target &target);
+
 /// Lowers all public functions of a grouped module. Reports through the module's context.
 mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const Target &target);
 

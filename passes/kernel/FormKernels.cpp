@@ -43,7 +43,7 @@ bool isStored(Operation *op) { return isa<ConstantOp, KernelOp>(op) && !isFree(o
 
 class Former {
 public:
-  explicit Former(func::FuncOp function) : function(function) {}
+  Former(func::FuncOp function, bool formAttention) : function(function), formAttention(formAttention) {}
 
   LogicalResult run() {
     Block &body = function.getBody().front();
@@ -88,6 +88,8 @@ private:
     joined->space = type;
     joined->operations.push_back(op);
     owner[op] = joined;
+    if (kind == RootKind::Contraction && formAttention)
+      absorbAttention(joined, op);
     for (Value operand : op->getOperands())
       if (kind == RootKind::Row || kind == RootKind::Loop)
         absorb(joined, operand, op);
@@ -138,6 +140,55 @@ private:
     return false;
   }
 
+  /// A contraction over the line of a softmax whose scores come from another contraction: nothing between them is needed elsewhere, so the
+  /// three become one group and scores never reach memory.
+  void absorbAttention(Group *into, Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Group *row = groupOf(operand);
+      auto softmax = operand.getDefiningOp<SoftmaxOp>();
+      if (!row || !softmax || row == into || escapesBoth(operand, row, into))
+        continue;
+      Group *scores = nullptr;
+      for (Operation *each : row->operations)
+        for (Value source : each->getOperands())
+          if (Group *group = groupOf(source); group && group != row && group->kind == RootKind::Contraction)
+            scores = scores && scores != group ? into : group;
+      if (!scores || scores == into || !feedsOnly(scores, row))
+        continue;
+      merge(into, row);
+      merge(into, scores);
+      into->kind = RootKind::Attention;
+      return;
+    }
+  }
+
+  /// Whether every result of `group` is read inside `group` and `reader` only.
+  bool feedsOnly(Group *group, Group *reader) {
+    for (Operation *op : group->operations)
+      for (Value result : op->getResults())
+        if (escapesBoth(result, group, reader))
+          return false;
+    return true;
+  }
+
+  bool escapesBoth(Value value, Group *a, Group *b) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (isFree(user))
+        return llvm::any_of(user->getResults(), [&](Value result) { return escapesBoth(result, a, b); });
+      Group *group = owner.lookup(user);
+      return group != a && group != b;
+    });
+  }
+
+  void merge(Group *into, Group *group) {
+    for (Operation *op : group->operations)
+      owner[op] = into;
+    into->operations.append(group->operations);
+    llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
+    group->dead = true;
+    group->operations.clear();
+  }
+
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
   void absorb(Group *into, Value operand, Operation *reader) {
     Group *group = groupOf(operand);
@@ -152,12 +203,7 @@ private:
       for (Operation *user : op->getUsers())
         if (owner.lookup(user) != group && owner.lookup(user) != into)
           return;
-    for (Operation *op : group->operations)
-      owner[op] = into;
-    into->operations.append(group->operations);
-    llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
-    group->dead = true;
-    group->operations.clear();
+    merge(into, group);
   }
 
   /// Every returned value must be the result of a kernel, each of another one.
@@ -368,6 +414,7 @@ private:
   }
 
   func::FuncOp function;
+  bool formAttention;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::DenseMap<Operation *, Group *> owner;
   llvm::DenseMap<Operation *, size_t> order;
@@ -377,10 +424,11 @@ private:
 };
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  using FormKernelsBase::FormKernelsBase;
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    if (failed(Former(getOperation()).run()))
+    if (failed(Former(getOperation(), attention).run()))
       signalPassFailure();
   }
 };

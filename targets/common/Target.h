@@ -32,8 +32,8 @@ public:
   virtual std::vector<std::string> features() const = 0;
   /// ELF machine number and LLVM triple of the image.
   virtual std::string triple() const = 0;
-  /// Never fails: the general schedule accepts every kernel.
-  virtual KernelChoice choose(mlir::func::FuncOp specification) const = 0;
+  /// Nothing when no schedule accepts the kernel.
+  virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
   virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification, llvm::StringRef symbol, llvm::StringRef schedule) const = 0;
   /// Object code of a module in the LLVM, func, arith, cf, scf and math dialects.

@@ -63,12 +63,32 @@ public:
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
+/// Rows in registers: sums[r][v] += A[r, k] * B[k, v] for k in [0, depth). A's rows are `rowStride` elements apart (a constant keeps one base
+/// register), B's are at `columns + k * columnStride` elements.
+struct TileSource {
+  mlir::Value a;
+  int64_t rowStride;
+  mlir::Value b;
+  mlir::Value columnStride;
+};
+void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value depth, int64_t unroll, llvm::SmallVectorImpl<mlir::Value> &sums,
+                 int64_t rows, int64_t vectors);
+/// Rows of a register tile, and columns in vectors of two.
+inline int64_t tileRows(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 6; }
+inline int64_t tileColumns(const VectorIsa &isa) { return 2 * isa.lanes; }
+
+/// Cuts `m` rows into ceil(m / tileRows) tiles of sizes that differ by at most one, and calls the function for tile `tile`'s size with
+/// (leading arguments…, first row).
+void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m, mlir::Value count, mlir::Value tile,
+                 llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first)> arguments);
+
 /// All schedules, most specific first; the last accepts everything.
 llvm::ArrayRef<const Schedule *> cpuSchedules();
 
 const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
+const Schedule *attentionSchedule();
 
 /// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
 mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name, const Schedule &schedule, const VectorIsa &isa);

@@ -46,10 +46,12 @@ public:
   std::vector<std::string> features() const override { return level.features; }
   std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
 
-  KernelChoice choose(func::FuncOp spec) const override {
+  std::optional<KernelChoice> choose(func::FuncOp spec) const override {
     const Schedule *schedule = find(spec);
+    if (!schedule)
+      return std::nullopt;
     Launch launch = schedule->launch(spec, level.isa);
-    return {schedule->name().str(), launch.units, launch.grain, launch.scratch, schedule->layouts(spec, level.isa)};
+    return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch, schedule->layouts(spec, level.isa)};
   }
 
   llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol, StringRef scheduleName) const override {
@@ -73,7 +75,7 @@ private:
     for (const Schedule *schedule : cpuSchedules())
       if (schedule->accepts(spec, level.isa))
         return schedule;
-    llvm_unreachable("the loop schedule accepts every kernel that FormKernels makes");
+    return nullptr;
   }
 
   CodegenOptions options() const { return {triple(), level.cpu, "", level.vectorBits, level.isa.fma}; }

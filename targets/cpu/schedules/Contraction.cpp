@@ -75,11 +75,9 @@ public:
   StringRef name() const override { return "contraction"; }
   bool accepts(func::FuncOp spec, const VectorIsa &) const override { return match(spec).has_value(); }
 
-  static int64_t rowsOf(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 6; }
-  static int64_t columnsOf(const VectorIsa &isa) { return 2 * isa.lanes; }
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) { return llvm::divideCeil(s.n, columnsOf(isa)); }
+  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) { return llvm::divideCeil(s.n, tileColumns(isa)); }
   static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
-    int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * columnsOf(isa) * 4));
+    int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa) * 4));
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
     return llvm::divideCeil(panelsOf(s, isa), blocks);
   }
@@ -88,19 +86,19 @@ public:
     Shape s = *match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
     SymExpr one = SymExpr::constant(spec.getContext(), 1);
-    return {SymExpr::ceildiv(s.m, rowsOf(isa)) * blocks, one, SymExpr::constant(spec.getContext(), 0)};
+    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, one, SymExpr::constant(spec.getContext(), 0)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
     SmallVector<std::string> result(spec.getNumArguments());
-    result[s.rhs] = (s.transposed ? "panels_t<" : "panels<") + std::to_string(columnsOf(isa)) + ">";
+    result[s.rhs] = (s.transposed ? "panels_t<" : "panels<") + std::to_string(tileColumns(isa)) + ">";
     return result;
   }
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
-    int64_t rows = rowsOf(c.isa), perBlock = panelsPerBlock(s, c.isa);
+    int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
       tiles.push_back(declareTile(c, r));
@@ -108,14 +106,10 @@ public:
     auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
     auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value block = div(unit, count), tile = rem(unit, count), small = div(m, count), larger = rem(m, count);
-      Value extra = c.b.create<arith::MinSIOp>(tile, larger);
-      Value first = c.add(c.mul(tile, small), extra);
-      Value isLarger = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, tile, larger);
-      Value size = c.add(small, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), isLarger));
+      Value block = div(unit, count), tile = rem(unit, count);
       Value from = c.mul(block, constantI64(c.b, perBlock));
       Value to = c.b.create<arith::MinSIOp>(c.add(from, constantI64(c.b, perBlock)), constantI64(c.b, panelsOf(s, c.isa)));
-      callTile(c, tiles, size, {c.kernel.getArgument(0), first, from, to});
+      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to}; });
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
       emitTile(c, tile, i + 1);
@@ -132,23 +126,6 @@ private:
     return tile;
   }
 
-  static void callTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value size, ValueRange arguments) {
-    SmallVector<int64_t> cases;
-    for (size_t i = 1; i < tiles.size(); ++i)
-      cases.push_back(i + 1);
-    Value index = c.b.create<arith::IndexCastOp>(c.b.getIndexType(), size);
-    auto choose = c.b.create<scf::IndexSwitchOp>(TypeRange(), index, cases, cases.size());
-    auto fill = [&](Region &region, func::FuncOp tile) {
-      OpBuilder::InsertionGuard insertion(c.b);
-      c.b.createBlock(&region);
-      c.b.create<func::CallOp>(tile, arguments);
-      c.b.create<scf::YieldOp>();
-    };
-    fill(choose.getDefaultRegion(), tiles[0]);
-    for (size_t i = 1; i < tiles.size(); ++i)
-      fill(choose.getCaseRegions()[i - 1], tiles[i]);
-  }
-
   /// Panels [from, to) for `rows` rows starting at `first`.
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
     OpBuilder::InsertionGuard insertion(outer.b);
@@ -162,9 +139,9 @@ private:
     Value a = elementPointer(c.b, c.inputs[s.lhs], f32, c.mul(first, constantI64(c.b, s.k)));
     c.loop(tile.getArgument(2), tile.getArgument(3), 1, [&](Value panel) {
       e.forget();
-      Value w = elementPointer(c.b, c.inputs[s.rhs], f32, c.mul(panel, constantI64(c.b, s.k * columnsOf(c.isa))));
+      Value w = elementPointer(c.b, c.inputs[s.rhs], f32, c.mul(panel, constantI64(c.b, s.k * tileColumns(c.isa))));
       SmallVector<Value> sums = accumulate(c, s, rows, a, w);
-      Value column = c.mul(panel, constantI64(c.b, columnsOf(c.isa)));
+      Value column = c.mul(panel, constantI64(c.b, tileColumns(c.isa)));
       epilogue(c, s, rows, first, column, sums);
       e.forget();
     });
@@ -174,42 +151,14 @@ private:
   /// The sums of all rows and vectors of one panel, row by row.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, int64_t rows, Value a, Value w) {
     auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
-    Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
-    SmallVector<Value> sums(rows * 2, zero);
-    int64_t whole = s.k / kUnroll * kUnroll;
-    if (whole > 0)
-      sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kUnroll, sums, [&](Value k, ValueRange carried) {
-        SmallVector<Value> next(carried);
-        for (int64_t u = 0; u < kUnroll; ++u)
-          step(c, s, rows, a, w, k, u, next);
-        return next;
-      });
-    for (int64_t k = whole; k < s.k; ++k)
-      step(c, s, rows, a, w, constantI64(c.b, 0), k, sums);
+    SmallVector<Value> sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+    TileSource source{a, s.k, w, constantI64(c.b, tileColumns(c.isa))};
+    multiplyAdd(c, source, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
     return sums;
   }
 
-  /// One k: two loads of W, and for every row one broadcast and two multiply-adds.
-  static void step(KernelContext &c, const Shape &s, int64_t rows, Value a, Value w, Value k, int64_t ahead, MutableArrayRef<Value> sums) {
-    Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto vector = VectorType::get({c.isa.lanes}, f32);
-    auto at = [&](Value base, int64_t offset) -> Value {
-      return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    };
-    Value row = elementPointer(c.b, w, f32, c.mul(k, constantI64(c.b, columnsOf(c.isa))));
-    Value column = elementPointer(c.b, a, f32, k);
-    Value w0 = c.b.create<LLVM::LoadOp>(vector, at(row, ahead * columnsOf(c.isa)), 4);
-    Value w1 = c.b.create<LLVM::LoadOp>(vector, at(row, ahead * columnsOf(c.isa) + c.isa.lanes), 4);
-    for (int64_t r = 0; r < rows; ++r) {
-      Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.k + ahead), 4);
-      Value all = c.b.create<vector::SplatOp>(x, vector);
-      sums[2 * r] = c.b.create<vector::FMAOp>(all, w0, sums[2 * r]);
-      sums[2 * r + 1] = c.b.create<vector::FMAOp>(all, w1, sums[2 * r + 1]);
-    }
-  }
-
   static void epilogue(KernelContext &c, Shape s, int64_t rows, Value first, Value column, ArrayRef<Value> sums) {
-    bool ragged = s.n % columnsOf(c.isa) != 0;
+    bool ragged = s.n % tileColumns(c.isa) != 0;
     for (int64_t v = 0; v < 2; ++v) {
       IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
       if (ragged)

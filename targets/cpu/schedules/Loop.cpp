@@ -1,7 +1,7 @@
 //===- Loop.cpp - One loop nest over the result, everything else pulled ---------------------------===//
 //
 // The general schedule: a unit is one line of the innermost dimension (or a block of a vector), vectorised along it. Reductions inside
-// are folded per element. It accepts every kernel whose results have the same dimensions.
+// are folded per element. It accepts every kernel without composites whose results have the same dimensions.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +20,9 @@ public:
   StringRef name() const override { return "loop"; }
 
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    for (Operation &op : spec.getBody().front())
+      if (isa<CompositeOpInterface>(op)) // needs whole lines, which elements cannot be pulled from
+        return false;
     return llvm::all_of(spec.getResultTypes(), [&](Type type) {
       return cast<SymTensorType>(type).getDimAttributes() == cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
     });

@@ -1,0 +1,77 @@
+//===- RowTile.cpp - What contraction and attention share: rows of a tile in registers ---------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "targets/cpu/Schedule.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
+void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
+  Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
+  auto vector = VectorType::get({c.isa.lanes}, f32);
+  auto at = [&](Value base, int64_t offset) -> Value {
+    return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  };
+  Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
+  Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
+  Value column = elementPointer(c.b, s.a, f32, k);
+  SmallVector<Value, 4> loaded;
+  for (int64_t v = 0; v < vectors; ++v)
+    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));
+  for (int64_t r = 0; r < rows; ++r) {
+    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead), 4);
+    Value all = c.b.create<vector::SplatOp>(x, vector);
+    for (int64_t v = 0; v < vectors; ++v)
+      sums[vectors * r + v] = c.b.create<vector::FMAOp>(all, loaded[v], sums[vectors * r + v]);
+  }
+}
+
+} // namespace
+
+void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll, SmallVectorImpl<Value> &sums, int64_t rows,
+                 int64_t vectors) {
+  Value whole = c.b.createOrFold<arith::SubIOp>(depth, c.b.createOrFold<arith::RemUIOp>(depth, constantI64(c.b, unroll)));
+  auto run = [&](Value from, Value to, int64_t by) {
+    sums = c.loop(from, to, by, ValueRange(sums), [&](Value k, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      for (int64_t u = 0; u < by; ++u)
+        step(c, source, k, u, next, rows, vectors);
+      return next;
+    });
+  };
+  if (!matchPattern(whole, m_Zero()))
+    run(constantI64(c.b, 0), whole, unroll);
+  if (unroll > 1 && whole != depth)
+    run(whole, depth, 1);
+}
+
+void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
+                 function_ref<SmallVector<Value>(Value)> arguments) {
+  Value small = c.b.create<arith::DivUIOp>(m, count), larger = c.b.create<arith::RemUIOp>(m, count);
+  Value first = c.add(c.mul(tile, small), c.b.create<arith::MinSIOp>(tile, larger));
+  Value isLarger = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, tile, larger);
+  Value size = c.add(small, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), isLarger));
+  SmallVector<Value> operands = arguments(first);
+  SmallVector<int64_t> cases;
+  for (size_t i = 1; i < tiles.size(); ++i)
+    cases.push_back(i + 1);
+  Value index = c.b.create<arith::IndexCastOp>(c.b.getIndexType(), size);
+  auto choose = c.b.create<scf::IndexSwitchOp>(TypeRange(), index, cases, cases.size());
+  auto fill = [&](Region &region, func::FuncOp function) {
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.createBlock(&region);
+    c.b.create<func::CallOp>(function, operands);
+    c.b.create<scf::YieldOp>();
+  };
+  fill(choose.getDefaultRegion(), tiles[0]);
+  for (size_t i = 1; i < tiles.size(); ++i)
+    fill(choose.getCaseRegions()[i - 1], tiles[i]);
+}
+
+} // namespace weft

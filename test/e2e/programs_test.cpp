@@ -1,0 +1,113 @@
+// Small programs compiled and compared with the reference evaluator at sizes 0, 1, odd ones and beyond a vector.
+#include "test/support/Program.h"
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+using namespace weft::test;
+
+static void agrees(const std::string &text, std::initializer_list<Sizes> all, double tolerance = 1e-5) {
+  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+    Program program(text, target);
+    INFO(target << " " << text);
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    for (const Sizes &sizes : all) {
+      std::string where;
+      for (auto &[name, value] : sizes)
+        where += name + "=" + std::to_string(value) + " ";
+      INFO(where);
+      double difference = program.difference(sizes);
+      INFO(program.error());
+      CHECK(difference <= tolerance);
+    }
+  }
+}
+
+/// A function of one input and one result.
+static std::string unary(const std::string &op, const std::string &from, const std::string &to) {
+  return "func.func @main(%x: !weft.tensor<" + from + ">) -> !weft.tensor<" + to +
+         "> attributes {weft.symbols = #weft.symbols<m, n>} {\n  %0 = weft." + op + " : (!weft.tensor<" + from + ">) -> !weft.tensor<" + to +
+         ">\n  return %0 : !weft.tensor<" + to + ">\n}\n";
+}
+
+TEST_CASE("a product with symbolic sizes and a bias") {
+  agrees(R"(func.func @main(%a: !weft.tensor<[m, 24], f32>, %b: !weft.tensor<[24, n], f32>, %c: !weft.tensor<[n], f32>)
+    -> !weft.tensor<[m, n], f32> attributes {weft.symbols = #weft.symbols<m, n : "m <= 4096">} {
+  %0 = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 24], f32>, !weft.tensor<[24, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.add %0, %c : (!weft.tensor<[m, n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], f32>
+  return %1 : !weft.tensor<[m, n], f32>
+})",
+         {{{"m", 0}, {"n", 5}}, {{"m", 1}, {"n", 1}}, {{"m", 7}, {"n", 33}}, {{"m", 64}, {"n", 64}}});
+}
+
+TEST_CASE("views are index arithmetic") {
+  agrees(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"), {{{"m", 3}, {"n", 37}}, {{"m", 0}, {"n", 4}}});
+  agrees(unary("reshape %x to [2*m, 6]", "[m, 3, 4], f32", "[2*m, 6], f32"), {{{"m", 5}}, {{"m", 0}}, {{"m", 1}}});
+  agrees(unary("slice %x from [1, 0] size [m, n] step [1, 2]", "[m + 3, 2*n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 17}}});
+  agrees(unary("slice %x from [m - 1, 0] size [m, n] step [-1, 1]", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 17}}});
+  agrees(unary("expand %x to [m, 5, n]", "[m, 1, n], f32", "[m, 5, n], f32"), {{{"m", 3}, {"n", 17}}});
+}
+
+TEST_CASE("lines: softmax, normalize, reductions") {
+  std::initializer_list<Sizes> sizes = {{{"m", 3}, {"n", 1}}, {{"m", 2}, {"n", 16}}, {{"m", 5}, {"n", 77}}, {{"m", 0}, {"n", 9}}};
+  agrees(unary("softmax %x", "[m, n], f32", "[m, n], f32"), sizes);
+  agrees(unary("softmax %x {logarithm}", "[m, n], f32", "[m, n], f32"), sizes);
+  agrees(unary("reduce sum %x [1]", "[m, n], f32", "[m], f32"), sizes);
+  agrees(unary("reduce max %x [0]", "[m, n], f32", "[n], f32"), {{{"m", 3}, {"n", 33}}});
+  agrees(unary("reduce sum %x [0, 1]", "[m, n], i64", "[], i64"), sizes);
+  agrees(unary("reduce min %x [1]", "[m, n], i32", "[m], i32"), sizes);
+  agrees(unary("reduce sum %x [1]", "[m, n], f32", "[m], f32"), {{{"m", 3}, {"n", 0}}});
+}
+
+TEST_CASE("elementwise functions over whole vectors and rests") {
+  for (const char *op : {"neg", "abs", "exp", "sqrt", "tanh", "erf", "floor", "ceil", "round", "sin", "cos"})
+    if (std::string(op) != "sqrt")
+      agrees(unary(std::string(op) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}});
+  for (const char *kind : {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
+    agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}});
+  for (const char *to : {"i64", "i8", "ui8", "i1", "f64", "f16", "bf16"})
+    agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)), {{{"m", 3}, {"n", 29}}}, 0);
+}
+
+TEST_CASE("attention is one kernel, with its mask and scale") {
+  agrees(R"(func.func @main(%q: !weft.tensor<[b, s, 3, 32], f32>, %k: !weft.tensor<[b, t, 3, 32], f32>, %v: !weft.tensor<[b, t, 3, 32], f32>,
+      %mask: !weft.tensor<[b, 1, 1, t], f32>) -> !weft.tensor<[b, s, 3, 32], f32> attributes {weft.symbols = #weft.symbols<b, s, t>} {
+  %0 = weft.contract "b s h d, b t h d -> b h s t" %q, %k accumulate f32 : (!weft.tensor<[b, s, 3, 32], f32>, !weft.tensor<[b, t, 3, 32], f32>) -> !weft.tensor<[b, 3, s, t], f32>
+  %c = weft.fill 0.17 : f32 -> !weft.tensor<[], f32>
+  %1 = weft.mul %0, %c : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[b, 3, s, t], f32>
+  %2 = weft.add %1, %mask : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[b, 1, 1, t], f32>) -> !weft.tensor<[b, 3, s, t], f32>
+  %3 = weft.softmax %2 : (!weft.tensor<[b, 3, s, t], f32>) -> !weft.tensor<[b, 3, s, t], f32>
+  %4 = weft.contract "b h s t, b t h d -> b s h d" %3, %v accumulate f32 : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[b, t, 3, 32], f32>) -> !weft.tensor<[b, s, 3, 32], f32>
+  return %4 : !weft.tensor<[b, s, 3, 32], f32>
+})",
+         {{{"b", 1}, {"s", 1}, {"t", 1}},
+          {{"b", 2}, {"s", 31}, {"t", 45}},
+          {{"b", 1}, {"s", 14}, {"t", 64}},
+          {{"b", 1}, {"s", 3}, {"t", 0}},
+          {{"b", 0}, {"s", 3}, {"t", 5}}});
+}
+
+TEST_CASE("pad, concat and gather read only what is there") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %y: !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
+      attributes {weft.symbols = #weft.symbols<m, n>} {
+  %c = weft.fill 7.0 : f32 -> !weft.tensor<[], f32>
+  %0 = weft.concat %x, %y dim 1 : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, n + 3], f32>
+  %1 = weft.pad %0 with %c low [1, 2] high [1, 0] : (!weft.tensor<[m, n + 3], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
+  return %1 : !weft.tensor<[m + 2, n + 5], f32>
+})",
+         {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 0}}, {{"m", 1}, {"n", 33}}});
+  agrees(R"(func.func @main(%table: !weft.tensor<[8, n], f32>, %ids: !weft.tensor<[m], i64>) -> !weft.tensor<[m, n], f32>
+      attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.gather %table, %ids axis 0 : (!weft.tensor<[8, n], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, n], f32>
+  return %0 : !weft.tensor<[m, n], f32>
+})",
+         {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 3}}, {{"m", 9}, {"n", 33}}});
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+  std::string text = unary("softmax %x", "[m, n], f32", "[m, n], f32");
+  Program one(text, "x86:host", 1), two(text, "x86:host", 2);
+  auto inputs = one.generate({{"m", 4000}, {"n", 65}}, 3);
+  REQUIRE(one.run(inputs)[0].bytes == two.run(inputs)[0].bytes);
+}

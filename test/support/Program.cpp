@@ -1,0 +1,149 @@
+#include "test/support/Program.h"
+#include "compiler/artifact/Descriptor.h"
+#include "compiler/eval/Evaluate.h"
+#include "compiler/pipeline/Import.h"
+#include <cmath>
+#include <unistd.h>
+
+namespace weft::test {
+
+static std::string textOf(const std::vector<Diagnostic> &diagnostics) {
+  std::string text;
+  for (const Diagnostic &each : diagnostics)
+    text += (text.empty() ? "" : "; ") + each.text;
+  return text.empty() ? "failed without a reason" : text;
+}
+
+Program::Program(const std::string &text, const std::string &target, int threads) {
+  Result<Module> imported = importText("test.mlir", text);
+  if (!imported) {
+    failure = textOf(imported.diagnostics());
+    return;
+  }
+  module = *imported;
+  compile(target, threads);
+}
+
+Program::Program(Module given, const std::string &target, int threads) : module(given) { compile(target, threads); }
+
+Program::~Program() {
+  weft_context_release(context);
+  weft_module_release(artifact);
+  if (!path.empty())
+    unlink(path.c_str());
+}
+
+void Program::compile(const std::string &target, int threads) {
+  char name[] = "weft-test-XXXXXX";
+  int fd = mkstemp(name);
+  if (fd < 0) {
+    failure = "cannot make a file";
+    return;
+  }
+  close(fd);
+  path = name;
+  CompileOptions options;
+  options.target = target;
+  options.outputPath = path;
+  options.jobs = 1;
+  Compiler compiler;
+  Result<Artifact> done = compiler.compile(*module, options);
+  if (!done) {
+    failure = textOf(done.diagnostics());
+    return;
+  }
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_context_options_t contextOptions = {sizeof(weft_context_options_t), threads, -1, 0};
+  if (weft_module_open(nullptr, path.c_str(), &artifact, &error) || weft_context_create(artifact, &contextOptions, &context, &error))
+    failure = error.message;
+}
+
+mlir::func::FuncOp Program::function() { return module->get().module->lookupSymbol<mlir::func::FuncOp>("main"); }
+
+std::vector<Tensor> Program::generate(const Sizes &sizes, unsigned seed, int64_t limit) {
+  SymValues values;
+  for (auto &[name, value] : sizes)
+    values[mlir::StringAttr::get(module->get().context.get(), name)] = value;
+  std::mt19937_64 random(seed);
+  std::vector<Tensor> inputs;
+  for (mlir::Type type : function().getArgumentTypes()) {
+    auto tensor = mlir::cast<SymTensorType>(type);
+    Tensor input;
+    input.element = tensor.getElementType();
+    for (SymExpr dim : tensor.getDims())
+      input.dims.push_back(*dim.evaluate(values));
+    RefTensor reference(input.element, input.dims);
+    for (int64_t i = 0; i < reference.size(); ++i)
+      reference.set(i, reference.kind == Scalar::Real ? Scalar::of(double(random() % 4096) / 1024 - 2) : Scalar::of(int64_t(random() % limit)));
+    input.bytes.resize(elementBytes(input.element, reference.size()));
+    toBytes(reference, input.bytes.data());
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
+  std::vector<weft_tensor_t> in;
+  for (const Tensor &input : inputs)
+    in.push_back(weft_tensor_of(const_cast<char *>(input.bytes.data()), weft_element_t(elementCode(input.element)), input.dims.size(),
+                                input.dims.data()));
+  std::vector<weft_tensor_t> out(function().getNumResults(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+  weft_error_t error = WEFT_ERROR_INIT;
+  failure.clear();
+  if (weft_call(context, nullptr, in.data(), in.size(), out.data(), out.size(), &error)) {
+    failure = error.message;
+    return {};
+  }
+  std::vector<Tensor> results;
+  for (auto [i, tensor] : llvm::enumerate(out)) {
+    Tensor result;
+    result.element = mlir::cast<SymTensorType>(function().getResultTypes()[i]).getElementType();
+    result.dims.assign(tensor.dim, tensor.dim + tensor.rank);
+    int64_t count = 1;
+    for (int64_t dim : result.dims)
+      count *= dim;
+    const char *data = static_cast<const char *>(tensor.data);
+    result.bytes.assign(data, data + elementBytes(result.element, count));
+    results.push_back(std::move(result));
+    weft_tensor_release(context, &tensor);
+  }
+  return results;
+}
+
+std::vector<RefTensor> Program::evaluate(const std::vector<Tensor> &inputs) {
+  std::vector<RefTensor> tensors;
+  for (const Tensor &input : inputs)
+    tensors.push_back(input.reference());
+  EvaluateOptions options;
+  options.weight = [&](llvm::StringRef name) { return module->get().weightBytes(name); };
+  llvm::Expected<std::vector<RefTensor>> results = evaluateFunction(function(), tensors, options);
+  if (!results) {
+    failure = llvm::toString(results.takeError());
+    return {};
+  }
+  return std::move(*results);
+}
+
+double Program::difference(const Sizes &sizes, unsigned seed, int64_t limit) {
+  std::vector<Tensor> inputs = generate(sizes, seed, limit);
+  std::vector<RefTensor> expected = evaluate(inputs);
+  std::vector<Tensor> got = run(inputs);
+  if (expected.empty() || got.size() != expected.size())
+    return INFINITY;
+  double worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    RefTensor actual = got[i].reference();
+    if (actual.dims != expected[i].dims)
+      return INFINITY;
+    for (int64_t k = 0; k < actual.size(); ++k) {
+      double a = actual.at(k).asReal(), e = expected[i].at(k).asReal();
+      if (std::isnan(a) != std::isnan(e) || std::isinf(a) != std::isinf(e))
+        return INFINITY;
+      if (!std::isnan(a) && a != e)
+        worst = std::max(worst, std::fabs(a - e) / std::max(1.0, std::fabs(e)));
+    }
+  }
+  return worst;
+}
+
+} // namespace weft::test

@@ -1,0 +1,56 @@
+//===- Program.h - Runs one program through compiler and evaluator, for tests ---------------------------===//
+//
+//   Program program(text);                       // textual IR; fails the test when it does not compile
+//   program.compare({{"m", 7}, {"n", 5}});       // generated inputs; compiled against evaluated
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TEST_SUPPORT_PROGRAM_H
+#define WEFT_TEST_SUPPORT_PROGRAM_H
+
+#include "compiler/pipeline/EntryPlan.h"
+#include "compiler/pipeline/ModuleImpl.h"
+#include "weft/compiler.hpp"
+#include "weft/runtime.h"
+#include <map>
+#include <random>
+
+namespace weft::test {
+
+using Sizes = std::map<std::string, int64_t>;
+
+/// One input or output in memory.
+struct Tensor {
+  mlir::Type element;
+  std::vector<int64_t> dims;
+  std::vector<char> bytes;
+  RefTensor reference() const { return fromBytes(element, dims, bytes.data()); }
+};
+
+class Program {
+public:
+  /// Compiles for `target`. On failure `error()` is not empty.
+  explicit Program(const std::string &text, const std::string &target = "x86:host", int threads = 1);
+  explicit Program(Module module, const std::string &target = "x86:host", int threads = 1);
+  ~Program();
+  const std::string &error() const { return failure; }
+
+  /// Inputs for these sizes from a seed: floats in [-2, 2), integers in [0, limit).
+  std::vector<Tensor> generate(const Sizes &sizes, unsigned seed, int64_t limit = 8);
+  /// Compiled results, or nothing with `error()` set.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs);
+  std::vector<RefTensor> evaluate(const std::vector<Tensor> &inputs);
+  /// Largest difference, relative where values exceed 1; infinity when shapes, elements or nan-ness differ.
+  double difference(const Sizes &sizes, unsigned seed = 1, int64_t limit = 8);
+
+  weft_context_t *context = nullptr;
+  weft_module_t *artifact = nullptr;
+
+private:
+  void compile(const std::string &target, int threads);
+  mlir::func::FuncOp function();
+  std::optional<Module> module;
+  std::string failure, path;
+};
+
+} // namespace weft::test
+
+#endif // WEFT_TEST_SUPPORT_PROGRAM_H
