@@ -9,12 +9,12 @@
 #include "runtime/src/memory.h"
 #include "runtime/src/outputs.h"
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Regions: what compiled code asks for while it runs
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-/// Ends the call at once. Compiled code has nothing to clean up, so nothing is lost by jumping over it;
-/// letting it go on would make it read buffers that were never written.
+/// Ends the call at once. Compiled code has nothing to clean up, so nothing is lost by jumping over
+/// it; letting it go on would make it read buffers that were never written.
 [[noreturn]] static void leave_call(weft_context_t *context, weft_status_t status) {
   context->leave_status = status;
   longjmp(context->leave, 1);
@@ -58,7 +58,7 @@ static void run_external(weft_context_t *context, const weft_region_t *region) {
 }
 
 static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words,
-                       int64_t units, int64_t grain, int32_t kernel_id) {
+                       int64_t units, int64_t grain, int32_t /*kernel_id*/) {
   weft_context_t *context = (weft_context_t *)frame->context;
   if (units <= 0)
     return;
@@ -83,9 +83,9 @@ run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_fram
   return weft_call_run(context->module, function, frame) == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Contexts
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 static weft_status_t read_options(const weft_context_options_t *options,
                                   weft_context_options_t *out_options, weft_error_t *err) {
@@ -182,9 +182,9 @@ static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
   return WEFT_BUSY;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Memory of a call
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 static bool round_up_checked(int64_t *bytes) {
   return *bytes >= 0 && !__builtin_add_overflow(*bytes, 63, bytes) && ((*bytes &= ~63ll), true);
@@ -278,9 +278,9 @@ weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int6
   return status;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Calls
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 static weft_status_t run(weft_context_t *context, const weft_function_v1 &function,
                          const weft_needs_t &needs, const weft_tensor_t *in, weft_tensor_t *out,
@@ -344,7 +344,8 @@ weft_status_t weft_call_function(weft_context_t *context, int32_t function, cons
     return status;
   weft_succeed(err);
   weft_status_t status = call(context, function, in, n_in, out, n_out, err);
-  // One exchange ends the call and learns whether it was cancelled, so that no cancel is lost or late.
+  // One exchange ends the call and learns whether it was cancelled, so that no cancel is lost or
+  // late.
   if (context->state.exchange(WEFT_IDLE) == WEFT_CANCELLING && !status)
     status = WEFT_CANCELLED;
   if (status == WEFT_CANCELLED)

@@ -7,7 +7,8 @@
 #include "runtime/src/status.h"
 
 namespace {
-/// A check in progress. `work` ends hostile descriptors whose lists share their bytes over and over.
+/// A check in progress. `work` ends hostile descriptors whose lists share their bytes over and
+/// over.
 struct checker {
   weft_descriptor_t *descriptor;
   const weft_descriptor_limits_t *limits;

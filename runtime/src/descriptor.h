@@ -4,8 +4,8 @@
 //   weft_function_v1 f = weft_item<weft_function_v1>(descriptor, descriptor.root.functions, 0);
 //   const char *name = weft_text(descriptor, f.name);
 //
-// Elements are copied out, because a list may start at any address and an element may be longer than
-// this runtime knows.
+// Elements are copied out, because a list may start at any address and an element may be longer
+// than this runtime knows.
 #pragma once
 
 #include <stddef.h>
@@ -21,7 +21,8 @@ struct weft_descriptor_t {
   weft_module_v1 root; ///< copy of the first bytes; valid after weft_descriptor_check
 };
 
-/// What the descriptor refers to outside itself. Code positions count from the descriptor's first byte.
+/// What the descriptor refers to outside itself. Code positions count from the descriptor's first
+/// byte.
 struct weft_descriptor_limits_t {
   int64_t code_begin, code_end;
   uint64_t weights_size;

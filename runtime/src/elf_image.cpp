@@ -209,7 +209,8 @@ static bool check_ranges(const weft_file_v1 &file, uint64_t file_size, weft_refu
   return overlap ? bad(refusal, "W0504", damaged) : true;
 }
 
-/// Segments, dynamic section and descriptor lie in the image; the descriptor in a read-only segment.
+/// Segments, dynamic section and descriptor lie in the image; the descriptor in a read-only
+/// segment.
 static bool check_image(const weft_elf_t &elf, weft_refusal_t *refusal) {
   const weft_file_v1 &file = elf.file;
   if (!is_within(elf.hash_offset, sizeof file.hash, 0, file.image_size))

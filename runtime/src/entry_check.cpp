@@ -237,8 +237,8 @@ static bool all_others_known(const weft_module_t *module, const weft_function_v1
   return true;
 }
 
-/// What the inputs say about the symbols. bind stops at the first failure and promises nothing about
-/// values[] then, so messages work the values out again.
+/// What the inputs say about the symbols. bind stops at the first failure and promises nothing
+/// about values[] then, so messages work the values out again.
 static void find_symbols(const weft_module_t *module, const weft_function_v1 &function,
                          const weft_tensor_t *in, int64_t *values, bool *known) {
   uint32_t count = function.symbols.count;

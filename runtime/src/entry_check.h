@@ -4,7 +4,8 @@
 #include "runtime/src/module.h"
 #include "runtime/src/status.h"
 
-/// Set in weft_tensor_t.flags of outputs that the library allocated; weft_tensor_release looks at it.
+/// Set in weft_tensor_t.flags of outputs that the library allocated; weft_tensor_release looks at
+/// it.
 static const uint32_t WEFT_TENSOR_OWNED = 1u << 31;
 /// Set while the call that allocated an output can still fail.
 static const uint32_t WEFT_TENSOR_FRESH = 1u << 30;

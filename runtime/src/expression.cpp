@@ -2,7 +2,8 @@
 
 #include "weft/artifact.h"
 
-/// Reads a LEB128 number of at most 64 bits and moves *at behind it. False when it is cut off or larger.
+/// Reads a LEB128 number of at most 64 bits and moves *at behind it. False when it is cut off or
+/// larger.
 static bool read_number(const uint8_t **at, const uint8_t *end, uint64_t *out) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 70; shift += 7) {

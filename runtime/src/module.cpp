@@ -1,5 +1,5 @@
-// The loader. Order matters: nothing is executable before the bytes are hashed and the descriptor is
-// checked, and the file that was checked is the one that is mapped.
+// The loader. Order matters: nothing is executable before the bytes are hashed and the descriptor
+// is checked, and the file that was checked is the one that is mapped.
 #include "runtime/src/module.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ static bool out_of_memory(weft_refusal_t *refusal, const char *what) {
                      what);
 }
 
-/// Maps [begin, begin + size) of the file for reading, at an address congruent to `begin` modulo 2 MiB
-/// when `use_huge_pages`, and followed by at least one zero byte otherwise.
+/// Maps [begin, begin + size) of the file for reading, at an address congruent to `begin` modulo 2
+/// MiB when `use_huge_pages`, and followed by at least one zero byte otherwise.
 static bool map_range(int fd, uint64_t begin, uint64_t size, bool use_huge_pages,
                       weft_mapping_t *out) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -251,7 +251,7 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
     return report(refusal, path, err);
   }
   if (!S_ISREG(info.st_mode)) {
-    weft_refuse(&refusal, WEFT_INVALID, "W0508", "is not a regular file");
+    weft_refuse(&refusal, WEFT_BAD_ARTIFACT, "W0501", "is not a regular file");
     return report(refusal, path, err);
   }
   size_t bytes = sizeof(weft_module_t) + strlen(path) + 1;
@@ -263,7 +263,7 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
   module->references.store(1, std::memory_order_relaxed);
   module->env = env;
   module->bytes = bytes;
-  memcpy(module + 1, path, strlen(path) + 1);
+  memcpy((char *)memory + sizeof(weft_module_t), path, strlen(path) + 1);
   if (!load(module, fd, (uint64_t)info.st_size, &refusal) ||
       (env.verify && !check_weights(module, &refusal))) {
     report(refusal, path, err);

@@ -100,8 +100,8 @@ void weft_tensor_release(weft_context_t *context, weft_tensor_t *tensor) {
     release_output(context->module, tensor);
 }
 
-/// Hands the outputs that this call allocated to the caller, or frees them when it failed. An output of
-/// an earlier call stays the caller's.
+/// Hands the outputs that this call allocated to the caller, or frees them when it failed. An
+/// output of an earlier call stays the caller's.
 void weft_finish_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
                          bool is_good) {
   for (uint32_t i = 0; out && i < count; ++i) {

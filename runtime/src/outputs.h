@@ -7,7 +7,8 @@
 weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_function_v1 &function,
                                     const int64_t *values, weft_tensor_t *out, weft_error_t *err);
 
-/// Outputs with memory have enough of it, aligned, and share no byte with another tensor of the call.
+/// Outputs with memory have enough of it, aligned, and share no byte with another tensor of the
+/// call.
 weft_status_t weft_check_given_outputs(const weft_module_t *module,
                                        const weft_function_v1 &function, const weft_tensor_t *in,
                                        const weft_tensor_t *out, weft_error_t *err);
@@ -16,7 +17,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
 weft_status_t weft_allocate_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
                                     weft_error_t *err);
 
-/// Hands the outputs that this call allocated to the caller, or frees them when it failed. An output of
-/// an earlier call stays the caller's.
+/// Hands the outputs that this call allocated to the caller, or frees them when it failed. An
+/// output of an earlier call stays the caller's.
 void weft_finish_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
                          bool is_good);

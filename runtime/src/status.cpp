@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Names come from files: keeps a terminal safe from them, and does not end in half a UTF-8 character.
+/// Names come from files: keeps a terminal safe from them, and does not end in half a UTF-8
+/// character.
 static void tidy(char *text, bool was_cut) {
   size_t length = strlen(text);
   if (was_cut) {

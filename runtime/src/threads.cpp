@@ -76,7 +76,8 @@ static void wait_for_ticket(weft_pool_slot_t *slot, uint32_t seen) {
   weft_pool_t *pool = slot->pool;
   if (spin_while(slot->ticket, seen, pool->spin_us, pool->in_call))
     return;
-  // The giver first changes the ticket and then looks whether we sleep; we do it the other way round.
+  // The giver first changes the ticket and then looks whether we sleep; we do it the other way
+  // round.
   slot->asleep.store(1);
   while (slot->ticket.load() == seen)
     futex_wait(&slot->ticket, seen);

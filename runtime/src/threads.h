@@ -4,8 +4,8 @@
 //   weft_pool_begin_call(pool); … weft_pool_run(pool, &region) …; weft_pool_end_call(pool);
 //   weft_pool_stop(pool);                              joins all
 //
-// The caller is worker 0. Between calls every worker sleeps. The split of a region is static: worker
-// p gets the p-th contiguous piece, a multiple of grain.
+// The caller is worker 0. Between calls every worker sleeps. The split of a region is static:
+// worker p gets the p-th contiguous piece, a multiple of grain.
 #pragma once
 
 #include <pthread.h>
@@ -75,7 +75,8 @@ void weft_split(int64_t units, int64_t grain, int32_t pieces, int32_t piece, int
 /// Number of grains in `units`.
 int64_t weft_chunks(int64_t units, int64_t grain);
 
-/// CPUs this process may use, by its affinity mask and the CPU quota of its control group. At least 1.
+/// CPUs this process may use, by its affinity mask and the CPU quota of its control group. At least
+/// 1.
 int32_t weft_cpus_allowed(void);
 
 /// Sets rounding to nearest and keeps denormals, so that results do not depend on what the calling

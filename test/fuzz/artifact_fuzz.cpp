@@ -1,6 +1,7 @@
 // The loader on damaged artifacts. The first byte of an input says what the rest is:
 //   0      a whole file
-//   other  edits of a good artifact, 4 bytes each: position (3 bytes), value; bit 1 writes the hash again
+//   other  edits of a good artifact, 4 bytes each: position (3 bytes), value; bit 1 writes the hash
+//   again
 //          so that what lies behind it is reached, bit 2 puts positions into the descriptor
 // What opens is asked everything a query can ask; its code is not run.
 #include <cstdlib>
@@ -37,12 +38,13 @@ static void edit(bytes &file, const uint8_t *data, size_t size, uint8_t mode) {
   if (!(mode & 1))
     return;
   // Without weights the hash covers the whole file, whatever the note now claims.
-  weft_file_v1 changed = note;
-  std::memcpy(&changed, &file[note_position(good_file())], sizeof changed);
-  changed.weights_begin = changed.weights_size = changed.leaf_count = 0;
-  std::memcpy(&file[note_position(good_file())], &changed, sizeof changed);
-  if (std::memcmp(&file[note_position(good_file()) - 8], "WEFT", 5) == 0)
-    reseal(file);
+  uint64_t position = note_position(good_file());
+  if (std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
+    return;
+  std::memcpy(&note, &file[position], sizeof note);
+  note.weights_begin = note.weights_size = note.leaf_count = 0;
+  std::memcpy(&file[position], &note, sizeof note);
+  reseal(file);
 }
 
 static void ask_function(const weft_module_t *module, int32_t f) {

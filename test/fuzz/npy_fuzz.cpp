@@ -1,5 +1,5 @@
-// The .npy parser on arbitrary bytes. What it accepts must lie inside the input, and its header must
-// survive being written and read again.
+// The .npy parser on arbitrary bytes. What it accepts must lie inside the input, and its header
+// must survive being written and read again.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// Builds artifacts for tests, independently of the compiler: a descriptor from plain structs, written
-// into an image made of sample_code.c, sealed with weights, manifest and hash.
+// Builds artifacts for tests, independently of the compiler: a descriptor from plain structs,
+// written into an image made of sample_code.c, sealed with weights, manifest and hash.
 //
 //   sample s = make_sample();              // the module, its weights and its image
 //   bytes file = s.seal();

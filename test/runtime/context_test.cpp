@@ -294,8 +294,8 @@ TEST_CASE("an embedder's parallel that forgets units or invents workers is told 
 TEST_CASE("a running call can be cancelled, and a second caller is told that it runs") {
   for (int32_t threads : {1, 2}) {
     running r(sample_module(), threads);
-    int64_t steps = int64_t(1) << 40; // weeks
-    weft_tensor_t in = weft_tensor_of(&steps, WEFT_I64, 0, nullptr), out = WEFT_TENSOR_EMPTY;
+    int64_t steps = int64_t(1) << 40, none = 0; // weeks
+    weft_tensor_t in = weft_tensor_of(&steps, WEFT_I64, 0, &none), out = WEFT_TENSOR_EMPTY;
     weft_status_t status = WEFT_OK;
     std::thread caller([&] { status = weft_call(r.context, "spin", &in, 1, &out, 1, &r.err); });
     while (r.context->state.load() != WEFT_RUNNING)

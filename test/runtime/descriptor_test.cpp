@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -18,7 +19,7 @@ const image &sample_image() {
 /// Checks `d` on its own, in memory of exactly its size, with the code of the sample.
 std::string check(const bytes &d, uint64_t weights_size = 2048) {
   std::unique_ptr<uint8_t[]> copy(new uint8_t[d.size() + 1]);
-  std::memcpy(copy.get(), d.data(), d.size());
+  std::copy(d.begin(), d.end(), copy.get());
   weft_descriptor_t descriptor = {copy.get(), d.size(), {}};
   // Positions of the sample's code; its segment starts at 0x10000 and has 0x10000 bytes.
   int64_t base = int64_t(sample_image().address_of("weft_descriptor"));

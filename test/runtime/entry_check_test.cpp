@@ -153,7 +153,7 @@ TEST_CASE("the number of tensors") {
 }
 
 TEST_CASE("a row that is not there is a fault of the compiler, not a crash") {
-  weft_function_v1 f;
+  weft_function_v1 f = {};
   REQUIRE(weft_module_function(sample_module().module, 0, &f));
   weft_error_t err = WEFT_ERROR_INIT;
   for (int32_t row : {6, -1, INT32_MAX, INT32_MIN})
@@ -161,7 +161,7 @@ TEST_CASE("a row that is not there is a fault of the compiler, not a crash") {
 }
 
 TEST_CASE("symbol values of a caller are checked against their ranges") {
-  weft_function_v1 f;
+  weft_function_v1 f = {};
   weft_error_t err = WEFT_ERROR_INIT;
   const weft_module_t *module = sample_module().module;
   REQUIRE(weft_module_function(module, 1, &f));

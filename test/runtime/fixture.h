@@ -1,5 +1,5 @@
-// What most tests of the runtime need: an opened sample, a context, tensors, and an embedder's memory
-// that counts.
+// What most tests of the runtime need: an opened sample, a context, tensors, and an embedder's
+// memory that counts.
 #pragma once
 
 #include <atomic>

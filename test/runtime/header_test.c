@@ -1,4 +1,5 @@
-/* The public headers are C99: this file is compiled with -std=c99 -pedantic -Werror and calls through them. */
+/* The public headers are C99: this file is compiled with -std=c99 -pedantic -Werror and calls
+ * through them. */
 #include "weft/artifact.h"
 #include "weft/npy.h"
 #include "weft/runtime.h"

@@ -54,11 +54,11 @@ TEST_CASE("a module opens from a path, and its weights are where the file says")
 TEST_CASE("what is not an artifact is refused with its name") {
   REQUIRE(open_error("no/such/file.weft", WEFT_NOT_FOUND) ==
           "W0508 no/such/file.weft: cannot be opened: No such file or directory");
-  REQUIRE(open_error(".", WEFT_INVALID) == "W0508 .: is not a regular file");
+  REQUIRE(open_error(".", WEFT_BAD_ARTIFACT) == "W0501 .: is not a regular file");
   const char *pipe = "module_test_pipe";
   std::remove(pipe);
   REQUIRE(mkfifo(pipe, 0600) == 0);
-  REQUIRE(open_error(pipe, WEFT_INVALID) == "W0508 module_test_pipe: is not a regular file");
+  REQUIRE(open_error(pipe, WEFT_BAD_ARTIFACT) == "W0501 module_test_pipe: is not a regular file");
   std::remove(pipe);
   REQUIRE(open_error("/proc/self/exe", WEFT_BAD_ARTIFACT) ==
           "W0501 /proc/self/exe: is an ELF file, but not a Weft artifact");
@@ -216,7 +216,7 @@ static std::string permissions(const void *address) {
 
 TEST_CASE("nothing of an artifact is writable, only code is executable") {
   opened o(good_file());
-  weft_function_v1 f;
+  weft_function_v1 f = {};
   REQUIRE(weft_module_function(o.module, 0, &f));
   REQUIRE(permissions(o.module->descriptor.base + f.run) == "r-xp");
   REQUIRE(permissions(o.module->descriptor.base) == "r--p");

@@ -1,5 +1,6 @@
-/* The code of a small artifact, as a compiler would emit it: bind, run and kernels, no libc, no relocations.
- * artifact_builder.cpp finds the functions by name and writes their descriptor into weft_descriptor. */
+/* The code of a small artifact, as a compiler would emit it: bind, run and kernels, no libc, no
+ * relocations. artifact_builder.cpp finds the functions by name and writes their descriptor into
+ * weft_descriptor. */
 #include "weft/artifact.h"
 
 #define KEEP __attribute__((visibility("default"), used))
@@ -14,8 +15,8 @@ __attribute__((section(".note.weft"), aligned(8), used)) static const struct {
 } note = {5, sizeof(weft_file_v1), WEFT_NOTE_TYPE, "WEFT", {0}};
 
 /* main(x f32[b, s], mask f32[b, s]) -> y f32[b, s], total f32[b]
- *   y = x * mask + w, total = sum of a row of y; w f32[512] is the weight. 1 <= s <= 512, 0 <= b <= 100000.
- *   The arena holds x * mask; each worker's scratch holds one row. */
+ *   y = x * mask + w, total = sum of a row of y; w f32[512] is the weight. 1 <= s <= 512, 0 <= b <=
+ *   100000. The arena holds x * mask; each worker's scratch holds one row. */
 KEEP int32_t main_bind(const weft_tensor_t *in, int64_t *values) {
   int64_t b = in[0].dim[0], s = in[0].dim[1];
   if (b > 100000)
@@ -74,7 +75,8 @@ KEEP int32_t main_run(weft_frame_v1 *frame) {
   return 0;
 }
 
-/* halve(x i32[2*n], z i32[n + m], c i32[4]) -> y i32[n]: sums of neighbours. n is a multiple of 2, n + m <= 100. */
+/* halve(x i32[2*n], z i32[n + m], c i32[4]) -> y i32[n]: sums of neighbours. n is a multiple of 2,
+ * n + m <= 100. */
 KEEP int32_t halve_bind(const weft_tensor_t *in, int64_t *values) {
   int64_t size = in[0].dim[0], n = size / 2, m = in[1].dim[0] - n;
   if (size != 2 * n)
@@ -108,7 +110,8 @@ KEEP int32_t halve_run(weft_frame_v1 *frame) {
   return 0;
 }
 
-/* spin(steps i64[]) -> ran i64[]: a region of 64 slow units per step, so that it can be cancelled. */
+/* spin(steps i64[]) -> ran i64[]: a region of 64 slow units per step, so that it can be cancelled.
+ * */
 KEEP int32_t spin_bind(const weft_tensor_t *in, int64_t *values) {
   values[0] = 64;
   return 0;
@@ -130,7 +133,8 @@ KEEP int32_t spin_run(weft_frame_v1 *frame) {
   return 0;
 }
 
-/* who(seed i64[n]) -> out i64[n]: seed * 1000000 + worker, and 1000 more for the first unit of a piece. */
+/* who(seed i64[n]) -> out i64[n]: seed * 1000000 + worker, and 1000 more for the first unit of a
+ * piece. */
 KEEP int32_t who_bind(const weft_tensor_t *in, int64_t *values) {
   values[0] = in[0].dim[0];
   values[1] = 0;
