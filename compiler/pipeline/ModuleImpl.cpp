@@ -13,6 +13,7 @@ std::shared_ptr<Module::Impl> Module::Impl::create(std::string name) {
   auto impl = std::make_shared<Impl>();
   impl->context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   impl->context->loadDialect<WeftDialect, SymDialect, func::FuncDialect>();
+  impl->context->printOpOnDiagnostic(false); // people see names, not IR
   impl->name = std::move(name);
   return impl;
 }

@@ -10,10 +10,10 @@ using namespace mlir;
 namespace weft {
 
 Type memoryType(Type element) {
-  auto integer = dyn_cast<IntegerType>(element);
-  if (!integer)
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (isFloat(element) && width >= 32)
     return element;
-  return IntegerType::get(element.getContext(), std::max(8u, integer.getWidth()));
+  return IntegerType::get(element.getContext(), std::max(8u, width));
 }
 
 Value constantI64(ImplicitLocOpBuilder &b, int64_t value) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(value)); }
@@ -123,15 +123,18 @@ Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValu
   Type compute = computeType(element);
   if (compute == memory)
     return data;
-  return b.create<arith::ExtFOp>(laneType(compute), data);
+  Value narrow = b.create<arith::BitcastOp>(laneType(element), data);
+  return b.create<arith::ExtFOp>(laneType(compute), narrow);
 }
 
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index, Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
   if (element.isInteger(1))
     data = b.create<arith::ExtUIOp>(laneType(memory), data);
-  else if (computeType(element) != memory)
-    data = b.create<arith::TruncFOp>(laneType(memory), data);
+  else if (computeType(element) != memory) {
+    Value narrow = b.create<arith::TruncFOp>(laneType(element), data);
+    data = b.create<arith::BitcastOp>(laneType(memory), narrow);
+  }
   IndexValue at = linear(type, index);
   assert((lanes == 1 || (!at.lanes && at.stride == 1)) && "results are written along their innermost dimension");
   Value address = elementPointer(b, pointer, memory, at.base);

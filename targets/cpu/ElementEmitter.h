@@ -64,7 +64,8 @@ private:
   mlir::Value safe, tailMask, guard;
 };
 
-/// The type an element has in memory: bools are bytes, unsigned integers signless.
+/// The type an element is loaded and stored as: bools are bytes, unsigned integers signless, narrow floats bits (LLVM promotes masked
+/// stores of bf16 to library calls).
 mlir::Type memoryType(mlir::Type element);
 mlir::Value constantI64(mlir::ImplicitLocOpBuilder &b, int64_t value);
 /// Pointer plus `index` elements of `type`.

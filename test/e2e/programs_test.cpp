@@ -26,8 +26,9 @@ static void agrees(const std::string &text, std::initializer_list<Sizes> all, do
 
 /// A function of one input and one result.
 static std::string unary(const std::string &op, const std::string &from, const std::string &to) {
+  std::string symbols = from.find('n') == std::string::npos ? "m" : "m, n";
   return "func.func @main(%x: !weft.tensor<" + from + ">) -> !weft.tensor<" + to +
-         "> attributes {weft.symbols = #weft.symbols<m, n>} {\n  %0 = weft." + op + " : (!weft.tensor<" + from + ">) -> !weft.tensor<" + to +
+         "> attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n  %0 = weft." + op + " : (!weft.tensor<" + from + ">) -> !weft.tensor<" + to +
          ">\n  return %0 : !weft.tensor<" + to + ">\n}\n";
 }
 

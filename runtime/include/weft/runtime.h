@@ -79,7 +79,8 @@ static inline weft_tensor_t weft_tensor_of(void *data, weft_element_t element, u
   tensor.element = (uint16_t)element;
   tensor.rank = rank;
   tensor.data = data;
-  memcpy(tensor.dim, dim, sizeof(int64_t) * (rank < (uint16_t)WEFT_MAX_RANK ? rank : (uint16_t)WEFT_MAX_RANK));
+  if (rank > 0)
+    memcpy(tensor.dim, dim, sizeof(int64_t) * (rank < (uint16_t)WEFT_MAX_RANK ? rank : (uint16_t)WEFT_MAX_RANK));
   return tensor;
 }
 
