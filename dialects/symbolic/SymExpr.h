@@ -7,7 +7,9 @@
 //   (4 * n + 1) == (1 + 2 * n + 2 * n)                     // true: pointer comparison
 //   SymExpr::mod(n, 4).str()                               // "mod(n, 4)"
 //
-// An overflow of a coefficient gives a sticky poison value (isOverflow) that every operation keeps.
+// An overflow of a coefficient gives a sticky poison value (isOverflow) that every operation keeps. So do division by a constant <= 0, and
+// expressions of more than 16384 nodes or 60 nested functions. Whoever makes a floordiv emits the check `1 <= divisor` unless the divisor is
+// constant, and whoever makes a bcast emits `a == b or a == 1 or b == 1`: normal forms keep the value only where these hold.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_DIALECTS_SYMBOLIC_SYMEXPR_H
 #define WEFT_DIALECTS_SYMBOLIC_SYMEXPR_H
@@ -58,6 +60,7 @@ public:
   friend SymExpr operator-(SymExpr a, int64_t b);
   friend SymExpr operator*(SymExpr a, int64_t b);
   friend SymExpr operator-(SymExpr a);
+  /// floor(a / b) for b > 0; likewise ceildiv, and mod with a result in [0, b).
   static SymExpr floordiv(SymExpr a, SymExpr b);
   static SymExpr ceildiv(SymExpr a, SymExpr b);
   static SymExpr mod(SymExpr a, SymExpr b);

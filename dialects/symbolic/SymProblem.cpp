@@ -134,16 +134,9 @@ void Problem::substitute(StringAttr name, SymExpr value) {
     add(Constraint{false, SymExpr::constant(context, *range.high) - value});
 }
 
-namespace {
-struct Solution {
-  StringAttr name;
-  SymExpr value;
-};
-} // namespace
-
 /// Solves `expr == 0` for a symbol with coefficient 1 or -1 that occurs nowhere else in it. A value that is not negative by its form
 /// is preferred, then the last name (`ps == p + s` gives ps).
-static std::optional<Solution> solveForSymbol(SymExpr expr) {
+std::optional<Problem::Solution> Problem::solveForSymbol(SymExpr expr) {
   std::optional<Solution> best;
   bool bestNonNegative = false;
   for (const Term &term : nodeOf(expr).terms) {
@@ -179,6 +172,19 @@ static int64_t inverseModulo(int64_t a, int64_t m) {
   return int64_t(t0 < 0 ? t0 + m : t0);
 }
 
+/// n from c*n + t = 0 (mod k) with gcd(c, k) = 1, as k*q + start with a fresh q.
+std::optional<Problem::Solution> Problem::solveSingle(SymExpr sum, int64_t k) {
+  ArrayRef<Term> terms = nodeOf(sum).terms;
+  bool onlyConstantBesides = terms.size() == 1 || (terms.size() == 2 && terms[1].factors.empty());
+  if (!onlyConstantBesides || terms[0].factors.size() != 1 || terms[0].factors[0].power != 1)
+    return std::nullopt;
+  StringAttr name = terms[0].factors[0].atom.asSymbol();
+  if (!name || std::gcd(terms[0].coefficient, k) != 1)
+    return std::nullopt;
+  __int128 start = -__int128(constantTerm(sum)) % k * inverseModulo(terms[0].coefficient, k) % k;
+  return Solution{name, freshSymbol() * k + int64_t(start < 0 ? start + k : start)};
+}
+
 /// mod(x, k) == r, which reads x - k*floordiv(x, k) - r == 0. The congruence is solved with a fresh symbol q >= 0, so that the rules of
 /// the normal form see the multiples: n with mod(n, 8) == 0 becomes 8*q, and floordiv(n, 4) becomes 2*q.
 bool Problem::solveCongruence(const Constraint &constraint) {
@@ -204,18 +210,8 @@ bool Problem::solveCongruence(const Constraint &constraint) {
     // The fresh symbol must be a symbol like others: 0 <= q <= kMaxSymbolValue.
     if (!range.low || *range.low < 0 || !range.high || *range.high / *divisor > kMaxSymbolValue)
       continue;
-    ArrayRef<Term> terms = nodeOf(dividend).terms;
-    StringAttr single =
-        terms.empty() || terms[0].factors.size() != 1 || terms[0].factors[0].power != 1
-            ? StringAttr()
-            : terms[0].factors[0].atom.asSymbol();
-    bool onlyConstantBesides = terms.size() == 1 || (terms.size() == 2 && terms[1].factors.empty());
-    if (single && onlyConstantBesides && std::gcd(terms[0].coefficient, *divisor) == 1) {
-      // c*n + t = 0 (mod k)
-      __int128 start = -__int128(constantTerm(dividend)) % *divisor;
-      start = start * inverseModulo(terms[0].coefficient, *divisor) % *divisor;
-      start = start < 0 ? start + *divisor : start;
-      substitute(single, freshSymbol() * *divisor + int64_t(start));
+    if (std::optional<Solution> solution = solveSingle(dividend, *divisor)) {
+      substitute(solution->name, solution->value);
       return true;
     }
     if (std::optional<Solution> solution = solveForSymbol(freshSymbol() * *divisor - dividend)) {

@@ -59,6 +59,12 @@ public:
   bool useCongruences = true; ///< whether solve() may introduce fresh symbols for mod(x, k) == r
 
 private:
+  struct Solution {
+    mlir::StringAttr name;
+    SymExpr value;
+  };
+  static std::optional<Solution> solveForSymbol(SymExpr expr);
+  std::optional<Solution> solveSingle(SymExpr sum, int64_t k);
   bool solveOneEquality();
   bool solveCongruence(const Constraint &constraint);
   void substitute(mlir::StringAttr name, SymExpr value);

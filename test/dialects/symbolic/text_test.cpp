@@ -65,6 +65,18 @@ TEST_CASE("a minus before a symbol leaves no diagnostic behind") {
   CHECK(diagnostics == 0);
 }
 
+TEST_CASE("a replacer of attributes sees expressions inside others") {
+  mlir::MLIRContext context;
+  SymMap map;
+  map[mlir::StringAttr::get(&context, "n")] = parse(context, "3*m");
+  mlir::AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SymExprAttr attribute) { return attribute.getExpr().substitute(map).asAttribute(); });
+  mlir::Attribute array = mlir::ArrayAttr::get(
+      &context, {parse(context, "2*n - 1").asAttribute(), parse(context, "m").asAttribute()});
+  CHECK(print(replacer.replace(array)) == "[#sym.expr<6*m - 1>, #sym.expr<m>]");
+}
+
 TEST_CASE("predicates in text") {
   mlir::MLIRContext context;
   const std::pair<const char *, const char *> table[] = {
