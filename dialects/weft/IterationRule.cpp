@@ -194,7 +194,8 @@ private:
       size_t end = i;
       for (int depth = 0; end < token.size() && (depth > 0 || (token[end] != '+' && token[end] != '-')); ++end)
         depth += (token[end] == '{') - (token[end] == '}');
-      auto [first, second] = token.slice(i, end).split('*');
+      SmallVector<StringRef> parts = splitTop(token.slice(i, end), '*');
+      StringRef first = parts.empty() ? StringRef() : parts[0], second = parts.size() > 1 ? parts[1] : StringRef();
       i = end;
       StringRef name = second.empty() && isName(first) ? first : second;
       SymExpr number = SymExpr::constant(context, 1);
