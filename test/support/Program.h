@@ -43,12 +43,13 @@ public:
 
   weft_context_t *context = nullptr;
   weft_module_t *artifact = nullptr;
+  std::string path; ///< of the artifact
 
 private:
   void compile(const std::string &target, int threads);
   mlir::func::FuncOp function();
   std::optional<Module> module;
-  std::string failure, path;
+  std::string failure;
 };
 
 } // namespace weft::test
