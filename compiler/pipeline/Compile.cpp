@@ -7,11 +7,13 @@
 
 #include "compiler/artifact/Writer.h"
 #include "compiler/pipeline/HostProgram.h"
+#include "compiler/pipeline/MemoryLimit.h"
 #include "compiler/pipeline/ModuleImpl.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "targets/cpu/Codegen.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <chrono>
@@ -33,41 +35,126 @@ public:
   Compilation(const Module &module, const CompileOptions &options) : impl(module.get()), options(options) {}
 
   Result<Artifact> run() {
+    if (std::optional<List> bad = prepare())
+      return *bad;
+    std::vector<std::string> objects(program.kernels.size() + 1);
+    if (llvm::Error failure = compileKernels(objects))
+      return error("W0390", llvm::toString(std::move(failure)));
+    if (wasCancelled())
+      return interruption();
+    Descriptor descriptor = buildDescriptor(program, impl.name, *target);
+    if (llvm::Error failure = compileHost(descriptor, objects.back()))
+      return error("W0390", llvm::toString(std::move(failure)));
+    report("code", std::to_string(program.kernels.size()) + " kernels");
+    if (std::optional<weft::Diagnostic> bad = keepTemporaries(objects))
+      return *bad;
+    return wasCancelled() ? Result<Artifact>(interruption()) : write(descriptor, objects);
+  }
+
+  Result<Artifact> check() {
+    if (std::optional<List> bad = prepare())
+      return *bad;
+    return describe();
+  }
+
+  Result<std::string> programAfter(StringRef phase) {
     DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (phase != "import" && phase != "fuse")
+      return error("W0305", "there is no phase '" + phase + "'", "the phases are import and fuse");
+    if (std::optional<List> bad = start())
+      return *bad;
+    if (phase == "fuse")
+      if (std::optional<List> bad = group(collector))
+        return *bad;
+    return textOf(*copy);
+  }
+
+private:
+  using List = std::vector<weft::Diagnostic>;
+
+  /// The target, and a copy of the program with all facts.
+  std::optional<List> start() {
     llvm::Expected<std::unique_ptr<Target>> found = findTarget(options.target);
     if (!found)
-      return error("W0301", llvm::toString(found.takeError()));
+      return List{error("W0301", llvm::toString(found.takeError()))};
     target = std::move(*found);
     copy = impl.module->clone();
     if (std::optional<weft::Diagnostic> bad = addFacts())
-      return *bad;
-    OwningOpRef<ModuleOp> ungrouped = copy->clone();
-    if (failed(group(/*attention=*/true)))
-      return diagnostics(collector);
-    if (!allAccepted(*copy, *target)) { // a form of attention that no schedule knows: in separate kernels, then
-      copy = std::move(ungrouped);
-      if (failed(group(/*attention=*/false)))
-        return diagnostics(collector);
-    }
+      return List{*bad};
+    return std::nullopt;
+  }
+
+  /// All that comes before code.
+  std::optional<List> prepare() {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (std::optional<List> bad = start())
+      return bad;
+    if (std::optional<weft::Diagnostic> bad = dump("0-import"))
+      return List{*bad};
+    if (std::optional<List> bad = group(collector))
+      return bad;
+    if (std::optional<weft::Diagnostic> bad = dump("1-fuse"))
+      return List{*bad};
     FailureOr<Program> lowered = lowerProgram(*copy, *target);
     if (failed(lowered))
       return diagnostics(collector);
     program = std::move(*lowered);
     placeWeights(program);
+    if (options.maxMemory > 0)
+      if (std::optional<weft::Diagnostic> bad = refuseMemory(program, options.maxMemory))
+        return List{*bad};
     report("plan", "peak = " + peakText());
-    std::vector<std::string> objects(program.kernels.size() + 1);
-    if (llvm::Error failure = compileKernels(objects))
-      return error("W0390", llvm::toString(std::move(failure)));
-    Descriptor descriptor = buildDescriptor(program, impl.name, *target);
-    if (llvm::Error failure = compileHost(descriptor, objects.back()))
-      return error("W0390", llvm::toString(std::move(failure)));
-    report("code", std::to_string(program.kernels.size()) + " kernels");
-    return write(descriptor, objects);
+    if (wasCancelled())
+      return List{interruption()};
+    return std::nullopt;
   }
 
-private:
-  std::vector<weft::Diagnostic> diagnostics(DiagnosticCollector &collector) {
-    std::vector<weft::Diagnostic> list = collector.take();
+  bool wasCancelled() const { return options.cancelled && options.cancelled(); }
+  static weft::Diagnostic interruption() { return error("W0399", "interrupted"); }
+
+  static std::string textOf(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module.print(os);
+    return text + "\n";
+  }
+
+  static std::optional<weft::Diagnostic> writeFile(const std::string &folder, const std::string &name, StringRef bytes) {
+    std::error_code why = llvm::sys::fs::create_directories(folder);
+    std::string path = folder + "/" + name;
+    if (!why) {
+      llvm::raw_fd_ostream os(path, why);
+      if (!why) {
+        os << bytes;
+        os.close();
+        why = os.error();
+        os.clear_error(); // said here; the destructor would end the process
+      }
+    }
+    if (why)
+      return error("W0311", "cannot write '" + path + "': " + why.message());
+    return std::nullopt;
+  }
+
+  std::optional<weft::Diagnostic> dump(const std::string &phase) {
+    if (options.dumpDirectory.empty())
+      return std::nullopt;
+    return writeFile(options.dumpDirectory, phase + ".mlir", textOf(*copy));
+  }
+
+  /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.
+  std::optional<weft::Diagnostic> keepTemporaries(const std::vector<std::string> &objects) {
+    if (options.temporariesDirectory.empty())
+      return std::nullopt;
+    for (auto [kernel, object] : llvm::zip(program.kernels, objects))
+      for (auto &[ending, bytes] : {std::pair<const char *, const std::string &>(".mlir", kernel.text), {".o", object}})
+        if (std::optional<weft::Diagnostic> bad = writeFile(options.temporariesDirectory, kernel.symbol + ending, bytes))
+          return bad;
+    return writeFile(options.temporariesDirectory, "weft_host.o", objects.back());
+  }
+
+  List diagnostics(DiagnosticCollector &collector) {
+    List list = collector.take();
     if (list.empty())
       list.push_back(error("W0390", "the compilation failed without a reason; this is a fault of Weft"));
     return list;
@@ -133,6 +220,19 @@ private:
     return "";
   }
 
+  std::optional<List> group(DiagnosticCollector &collector) {
+    OwningOpRef<ModuleOp> ungrouped = copy->clone();
+    if (failed(group(/*attention=*/true)))
+      return diagnostics(collector);
+    if (allAccepted(*copy, *target))
+      return std::nullopt;
+    // A form of attention that no schedule knows: in separate kernels, then.
+    copy = std::move(ungrouped);
+    if (failed(group(/*attention=*/false)))
+      return diagnostics(collector);
+    return std::nullopt;
+  }
+
   LogicalResult group(bool attention) {
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
@@ -160,7 +260,7 @@ private:
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(program.kernels.size());
     auto work = [&] {
-      for (size_t i; (i = next++) < program.kernels.size();) {
+      for (size_t i; (i = next++) < program.kernels.size() && !wasCancelled();) {
         const KernelCode &kernel = program.kernels[i];
         llvm::Expected<std::string> object = target->compileKernel(kernel.text, kernel.symbol, kernel.schedule);
         if (object)
@@ -201,16 +301,21 @@ private:
     llvm::Expected<uint64_t> size = writeArtifact(options.outputPath, *image, descriptor, program, impl, manifest());
     if (!size)
       return error("W0310", llvm::toString(size.takeError()));
-    Artifact artifact;
+    Artifact artifact = describe();
     artifact.path = options.outputPath;
     artifact.bytes = *size;
     artifact.codeBytes = image->bytes.size();
+    report("write", "");
+    return artifact;
+  }
+
+  Artifact describe() {
+    Artifact artifact;
     for (const StoredWeight &weight : program.weights)
       artifact.weightBytes += weight.bytes;
     artifact.kernels = program.kernels.size();
     artifact.target = target->name();
     artifact.peak = peakText();
-    report("write", "");
     return artifact;
   }
 
@@ -237,5 +342,11 @@ private:
 } // namespace
 
 Result<Artifact> Compiler::compile(const Module &module, const CompileOptions &options) { return Compilation(module, options).run(); }
+
+Result<Artifact> Compiler::check(const Module &module, const CompileOptions &options) { return Compilation(module, options).check(); }
+
+Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).programAfter(phase);
+}
 
 } // namespace weft

@@ -66,13 +66,19 @@ struct CompileOptions {
   std::string outputPath;
   /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4".
   std::vector<std::string> facts;
-  int64_t maxMemory = 0; ///< bytes of arena and scratch that must suffice at the upper bounds; 0: no limit
-  unsigned jobs = 0;     ///< threads that compile kernels; 0: as many as cores
-  std::string dumpDirectory; ///< when set, the program after every phase is written there
+  /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
+  int64_t maxMemory = 0;
+  unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores
+  /// When set, the program after every phase is written there.
+  std::string dumpDirectory;
+  /// When set, specification and object code of every kernel are kept there.
+  std::string temporariesDirectory;
+  /// Asked between phases and kernels; once true, compile ends with code W0399 and leaves nothing.
+  std::function<bool()> cancelled;
   std::function<void(const std::string &phase, const std::string &summary, double seconds)> onPhase;
 };
 
-/// What was written.
+/// What was written, or would be.
 struct Artifact {
   std::string path;
   uint64_t bytes = 0, weightBytes = 0, codeBytes = 0;
@@ -86,6 +92,10 @@ public:
   Result<Module> importFile(const std::string &path);
   /// Compiles and writes options.outputPath beside and renamed: on failure nothing is left.
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
+  /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.
+  Result<Artifact> check(const Module &module, const CompileOptions &options);
+  /// The program after a phase as text: "import" (with the options' facts) or "fuse" (grouped into kernels).
+  Result<std::string> programAfter(const std::string &phase, const Module &module, const CompileOptions &options);
 };
 
 } // namespace weft

@@ -1,0 +1,114 @@
+//===- MemoryLimit.cpp - Bounds of the arena over all sizes -----------------------------------===//
+//
+// Bounds come from intervals of the symbols, so they are never too low; for sums of products, which
+// is what sizes are, they are exact.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/pipeline/MemoryLimit.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+std::string printMiB(int64_t bytes) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (bytes < (1 << 20))
+    os << bytes << " bytes";
+  else
+    os << llvm::format("%.1f MiB", double(bytes) / (1 << 20));
+  return text;
+}
+
+class FunctionMemory {
+public:
+  FunctionMemory(const LoweredFunction &lowered, int64_t limit)
+      : lowered(lowered), limit(limit), facts(lowered.function->getContext()) {
+    func::FuncOp function = lowered.function;
+    if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
+      facts = attribute.asFacts();
+  }
+
+  std::optional<weft::Diagnostic> refuse() {
+    std::optional<int64_t> arena = largest(lowered.plan.peaks);
+    std::optional<int64_t> scratch = largest(lowered.scratch);
+    int64_t total;
+    if (arena && scratch && !llvm::AddOverflow(*arena, *scratch, total) && total <= limit)
+      return std::nullopt;
+    if (std::string unbounded = unboundedSymbols(); !unbounded.empty())
+      return error("W0313",
+                   "--max-memory " + printMiB(limit) + " cannot be promised, because nothing bounds " + unbounded,
+                   "give a range, as in --dim " + firstUnbounded + "=1..512");
+    std::string text = "a call could need ";
+    if (!arena || !scratch || llvm::AddOverflow(*arena, *scratch, total))
+      text += "more bytes than 64 bits count";
+    else
+      text += printMiB(total) + " (arena " + printMiB(*arena) + ", scratch " + printMiB(*scratch) + " per worker)";
+    return error("W0312", text + sizes() + ", but the limit is " + printMiB(limit),
+                 lowered.entry.symbols.empty() ? "" : "lower the upper bounds with --dim, or raise --max-memory");
+  }
+
+private:
+  static weft::Diagnostic error(const char *code, const std::string &text, const std::string &hint) {
+    return {weft::Diagnostic::Error, code, "", text, hint};
+  }
+
+  /// The largest of the upper bounds, 0 for none; nothing when one of them is beyond 64 bits.
+  std::optional<int64_t> largest(ArrayRef<SymExpr> exprs) {
+    int64_t most = 0;
+    for (SymExpr expr : exprs) {
+      std::optional<int64_t> high = facts.bounds(expr).high;
+      if (!high)
+        return std::nullopt;
+      most = std::max(most, *high);
+    }
+    return most;
+  }
+
+  bool isUsed(StringAttr symbol) {
+    auto mentions = [&](SymExpr expr) { return llvm::is_contained(expr.symbols(), symbol); };
+    return llvm::any_of(lowered.plan.peaks, mentions) || llvm::any_of(lowered.scratch, mentions);
+  }
+
+  std::string unboundedSymbols() {
+    std::string text;
+    for (const EntrySymbol &symbol : lowered.entry.symbols) {
+      if (symbol.max < kMaxSymbolValue || !isUsed(symbol.name))
+        continue;
+      if (firstUnbounded.empty())
+        firstUnbounded = symbol.name.str();
+      text += (text.empty() ? "'" : " and '") + symbol.name.str() + "'";
+    }
+    return text;
+  }
+
+  /// " at batch = 8, seq = 512".
+  std::string sizes() {
+    std::string text;
+    for (const EntrySymbol &symbol : lowered.entry.symbols)
+      if (isUsed(symbol.name))
+        text += (text.empty() ? " at " : ", ") + symbol.name.str() + " = " + std::to_string(symbol.max);
+    return text;
+  }
+
+  const LoweredFunction &lowered;
+  int64_t limit;
+  SymFacts facts;
+  std::string firstUnbounded;
+};
+
+} // namespace
+
+std::optional<weft::Diagnostic> refuseMemory(const Program &program, int64_t limit) {
+  for (const LoweredFunction &function : program.functions)
+    if (std::optional<weft::Diagnostic> why = FunctionMemory(function, limit).refuse()) {
+      if (program.functions.size() > 1)
+        why->where = func::FuncOp(function.function).getName().str();
+      return why;
+    }
+  return std::nullopt;
+}
+
+} // namespace weft
