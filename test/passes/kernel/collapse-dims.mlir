@@ -1,0 +1,39 @@
+// RUN: weft-opt %s --weft-form-kernels --weft-collapse-dims | FileCheck %s
+
+// Dimensions that all values walk alike become one; a bias keeps the last apart.
+// CHECK-LABEL: func @bias
+// CHECK:         weft.reshape %{{.*}} to [b*s, 384]
+// CHECK:         weft.kernel "loop"
+// CHECK:           weft.add %{{.*}} : (!weft.tensor<[b*s, 384], f32>, !weft.tensor<[384], f32>)
+func.func @bias(%x: !weft.tensor<[b, s, 384], f32>, %y: !weft.tensor<[384], f32>) -> !weft.tensor<[b, s, 384], f32>
+    attributes {weft.symbols = #weft.symbols<b, s>} {
+  %0 = weft.add %x, %y : (!weft.tensor<[b, s, 384], f32>, !weft.tensor<[384], f32>) -> !weft.tensor<[b, s, 384], f32>
+  return %0 : !weft.tensor<[b, s, 384], f32>
+}
+
+// Without a broadcast everything is one line.
+// CHECK-LABEL: func @flat
+// CHECK:         weft.exp %{{.*}} : (!weft.tensor<[384*b*s], f32>)
+func.func @flat(%x: !weft.tensor<[b, s, 384], f32>) -> !weft.tensor<[b, s, 384], f32> attributes {weft.symbols = #weft.symbols<b, s>} {
+  %0 = weft.exp %x : (!weft.tensor<[b, s, 384], f32>) -> !weft.tensor<[b, s, 384], f32>
+  return %0 : !weft.tensor<[b, s, 384], f32>
+}
+
+// The rows of a product with a weight are merged, the weight is left alone.
+// CHECK-LABEL: func @linear
+// CHECK:         weft.contract "... k, k n -> ... n" %{{.*}} : (!weft.tensor<[b*s, 8], f32>, !weft.tensor<[8, 16], f32>)
+func.func @linear(%x: !weft.tensor<[b, s, 8], f32>, %w: !weft.tensor<[8, 16], f32>) -> !weft.tensor<[b, s, 16], f32>
+    attributes {weft.symbols = #weft.symbols<b, s>} {
+  %0 = weft.contract "... k, k n -> ... n" %x, %w accumulate f32 : (!weft.tensor<[b, s, 8], f32>, !weft.tensor<[8, 16], f32>) -> !weft.tensor<[b, s, 16], f32>
+  return %0 : !weft.tensor<[b, s, 16], f32>
+}
+
+// A transposed operand walks differently: nothing is merged.
+// CHECK-LABEL: func @transposed
+// CHECK:         weft.add %{{.*}} : (!weft.tensor<[s, b], f32>, !weft.tensor<[s, b], f32>)
+func.func @transposed(%x: !weft.tensor<[b, s], f32>, %y: !weft.tensor<[s, b], f32>) -> !weft.tensor<[s, b], f32>
+    attributes {weft.symbols = #weft.symbols<b, s>} {
+  %0 = weft.transpose %x [1, 0] : (!weft.tensor<[b, s], f32>) -> !weft.tensor<[s, b], f32>
+  %1 = weft.add %0, %y : (!weft.tensor<[s, b], f32>, !weft.tensor<[s, b], f32>) -> !weft.tensor<[s, b], f32>
+  return %1 : !weft.tensor<[s, b], f32>
+}

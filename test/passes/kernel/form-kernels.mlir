@@ -1,0 +1,62 @@
+// RUN: weft-opt %s --weft-form-kernels | FileCheck %s
+
+// An elementwise chain is one kernel; the broadcast operand rides along.
+// CHECK-LABEL: func @chain
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[m, n], f32>, %[[Y:.*]]: !weft.tensor<[n], f32>)
+// CHECK:         %[[K:.*]] = weft.kernel "loop"(%[[X]], %[[Y]])
+// CHECK:           weft.exp
+// CHECK:           weft.add
+// CHECK-NOT:     weft.kernel
+// CHECK:         return %[[K]]
+func.func @chain(%x: !weft.tensor<[m, n], f32>, %y: !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], f32>
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.exp %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.add %0, %y : (!weft.tensor<[m, n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], f32>
+  return %1 : !weft.tensor<[m, n], f32>
+}
+
+// Softmax takes in the producer that only it reads.
+// CHECK-LABEL: func @row
+// CHECK:         weft.kernel "row"
+// CHECK:           weft.neg
+// CHECK:           weft.softmax
+// CHECK-NOT:     weft.kernel
+func.func @row(%x: !weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32> attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.neg %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.softmax %0 : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  return %1 : !weft.tensor<[m, n], f32>
+}
+
+// A value that is needed elsewhere too stays outside the row.
+// CHECK-LABEL: func @shared
+// CHECK:         %[[N:.*]] = weft.kernel "loop"
+// CHECK:         %[[S:.*]] = weft.kernel "row"(%[[N]])
+// CHECK:         return %[[N]], %[[S]]
+func.func @shared(%x: !weft.tensor<[m, n], f32>) -> (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>)
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.neg %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.softmax %0 : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  return %0, %1 : !weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>
+}
+
+// An operator that needs the root's result on two paths does not make a circle of groups.
+// CHECK-LABEL: func @diamond
+// CHECK-DAG:     weft.kernel "contraction"
+// CHECK-DAG:     weft.kernel "row"
+// CHECK:         return
+func.func @diamond(%x: !weft.tensor<[m, 8], f32>, %w: !weft.tensor<[8, 8], f32>) -> !weft.tensor<[m, 8], f32>
+    attributes {weft.symbols = #weft.symbols<m>} {
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 8], f32>, !weft.tensor<[8, 8], f32>) -> !weft.tensor<[m, 8], f32>
+  %1 = weft.softmax %0 : (!weft.tensor<[m, 8], f32>) -> !weft.tensor<[m, 8], f32>
+  %2 = weft.add %0, %1 : (!weft.tensor<[m, 8], f32>, !weft.tensor<[m, 8], f32>) -> !weft.tensor<[m, 8], f32>
+  return %2 : !weft.tensor<[m, 8], f32>
+}
+
+// An input that is returned as it is needs a copy.
+// CHECK-LABEL: func @copy
+// CHECK:         weft.kernel "loop"
+// CHECK-NEXT:    ^bb0(%[[A:[a-z0-9]+]]:
+// CHECK-NEXT:      weft.yield %[[A]]
+func.func @copy(%x: !weft.tensor<[m], f32>) -> !weft.tensor<[m], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  return %x : !weft.tensor<[m], f32>
+}
