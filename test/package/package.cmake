@@ -1,0 +1,21 @@
+# Steps of the package test; any failure is fatal.
+function(step)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(code)
+    message(FATAL_ERROR "${ARGN}\n${out}${err}")
+  endif()
+  set(output "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK}/prefix ${WORK}/build)
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
+     -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
+step(${CMAKE_COMMAND} --build ${WORK}/build)
+step(${WORK}/build/embed ${WORK}/embed.weft)
+set(expected "0.1863 0.3072 0.5065\n0.1863 0.3072 0.5065\n0.1863 0.3072 0.5065\n")
+if(NOT output STREQUAL expected)
+  message(FATAL_ERROR "embed printed\n${output}instead of\n${expected}")
+endif()
+step(${WORK}/prefix/bin/weft inspect ${WORK}/embed.weft)
+step(${WORK}/prefix/bin/weft compile ${SOURCE}/test/e2e/two.mlir -o ${WORK}/two.weft)
