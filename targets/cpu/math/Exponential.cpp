@@ -1,8 +1,8 @@
-//===- Exponential.cpp - exp, exp2, expm1, sinh, cosh -------------------------------------------===//
+//===- Exponential.cpp - exp, exp2, expm1, sinh, cosh -----------------------------------------===//
 //
 // x = n ln 2 + r with |r| <= ln(2)/2; a polynomial gives e^r and an exponent 2^n.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"

@@ -1,9 +1,8 @@
-//===- Functions.h - One expansion per elementary function --------------------------------------===//
+//===- Functions.h - One expansion per elementary function ------------------------------------===//
 //
 // Each takes f32 or f64 lanes and emits the function of them; VectorMath.cpp ties them to math ops.
-// Errors stated are the largest measured in f32 with fused multiply-add.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef WEFT_TARGETS_CPU_MATH_FUNCTIONS_H
 #define WEFT_TARGETS_CPU_MATH_FUNCTIONS_H

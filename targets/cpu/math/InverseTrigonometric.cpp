@@ -1,4 +1,4 @@
-//===- InverseTrigonometric.cpp - asin, acos, atan, atan2 ---------------------------------------===//
+//===- InverseTrigonometric.cpp - asin, acos, atan, atan2 -------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"

@@ -1,4 +1,4 @@
-//===- LaneExpr.cpp - Write lane-wise arithmetic as C++ expressions -----------------------------===//
+//===- LaneExpr.cpp - Write lane-wise arithmetic as C++ expressions ---------------------------===//
 
 #include "targets/cpu/math/LaneExpr.h"
 
@@ -115,6 +115,7 @@ Int operator*(Int a, Int b) { return binary<arith::MulIOp>(a, b); }
 Int operator&(Int a, Int b) { return binary<arith::AndIOp>(a, b); }
 Int operator|(Int a, Int b) { return binary<arith::OrIOp>(a, b); }
 Int operator^(Int a, Int b) { return binary<arith::XOrIOp>(a, b); }
+Int remainder(Int a, Int b) { return binary<arith::RemUIOp>(a, b); }
 Int shiftLeft(Int a, Int amount) { return binary<arith::ShLIOp>(a, amount); }
 Int shiftRight(Int a, Int amount) { return binary<arith::ShRUIOp>(a, amount); }
 Int shiftRightSigned(Int a, Int amount) { return binary<arith::ShRSIOp>(a, amount); }
@@ -198,10 +199,32 @@ Real scaleByPowerOfTwo(Real p, Real n, Int biased) {
          fromBits(shiftLeft(second, p.mantissaBits()));
 }
 
-Sum twoSum(Real a, Real b) {
+HighLow twoSum(Real a, Real b) {
   Real sum = a + b;
   Real bRounded = sum - a;
   return {sum, (a - (sum - bRounded)) + (b - bRounded)};
+}
+
+HighLow quickTwoSum(Real a, Real b) {
+  Real sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+/// The upper half of the significand and the rest (Veltkamp).
+static HighLow splitInHalves(Real a) {
+  Real scaled = a * (std::ldexp(1.0, (a.mantissaBits() + 2) / 2) + 1.0);
+  Real high = scaled - (scaled - a);
+  return {high, a - high};
+}
+
+HighLow twoProduct(Real a, Real b) {
+  Real product = a * b;
+  if (a.emitter->options.hasFma)
+    return {product, mulAdd(a, b, -product)};
+  HighLow x = splitInHalves(a), y = splitInHalves(b);
+  Real error = x.high * y.high - product;
+  error = error + x.high * y.low + x.low * y.high;
+  return {product, error + x.low * y.low};
 }
 
 //===- AVX-512 --------------------------------------------------------------------------------===//

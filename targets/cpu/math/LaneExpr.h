@@ -1,12 +1,12 @@
-//===- LaneExpr.h - Write lane-wise arithmetic as C++ expressions -------------------------------===//
+//===- LaneExpr.h - Write lane-wise arithmetic as C++ expressions -----------------------------===//
 //
-// Real, Int and Mask wrap an SSA value (scalar or 1-D vector); operators on them emit arith and math
-// operations, so an expansion reads like the formula it implements:
+// Real, Int and Mask wrap an SSA value (scalar or 1-D vector); operators on them emit arith and
+// math operations, so an expansion reads like the formula it implements:
 //
 //   Real r = mulAdd(n, -ln2High, x);   Real y = select(x < 0.0, -r, r);
 //
 // Constants take the type of the other operand.
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef WEFT_TARGETS_CPU_MATH_LANEEXPR_H
 #define WEFT_TARGETS_CPU_MATH_LANEEXPR_H
@@ -134,6 +134,8 @@ inline Int operator*(Int a, int64_t b) { return a * constant(a, b); }
 inline Int operator&(Int a, int64_t b) { return a & constant(a, b); }
 inline Int operator|(Int a, int64_t b) { return a | constant(a, b); }
 inline Int operator^(Int a, int64_t b) { return a ^ constant(a, b); }
+/// Unsigned; b must not be 0.
+Int remainder(Int a, Int b);
 /// Shift amounts must be below the width.
 Int shiftLeft(Int a, Int amount);
 Int shiftRight(Int a, Int amount);
@@ -188,11 +190,16 @@ struct Rounded {
 };
 Rounded roundToInt(Real x, double factor, int64_t offset);
 
-/// Exact a+b = sum + error.
-struct Sum {
+/// The unevaluated sum of two floats, the second of which is below half an ulp of the first.
+struct HighLow {
   Real high, low;
 };
-Sum twoSum(Real a, Real b);
+/// a+b without error.
+HighLow twoSum(Real a, Real b);
+/// a+b without error when |a| >= |b| or a is 0.
+HighLow quickTwoSum(Real a, Real b);
+/// a*b without error, unless the product is near the ends of the range.
+HighLow twoProduct(Real a, Real b);
 
 /// Calls an intrinsic of AVX-512 by name; only valid when `hasAvx512Form` is true.
 bool hasAvx512Form(Real a);

@@ -1,9 +1,9 @@
-//===- Logarithm.cpp - log, log2, log10, log1p and the inverse hyperbolic functions -------------===//
+//===- Logarithm.cpp - log, log2, log10, log1p and the inverse hyperbolic functions -----------===//
 //
 // x = 2^e (1+f) with 3/4 <= 1+f < 3/2, and log(1+f) = f + low with a polynomial `low` much smaller
 // than f near zero, so the leading term f carries no error.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"
@@ -101,7 +101,7 @@ Real expandLog10(Real x) {
 
 Real expandLog1p(Real x) {
   // 1+x = sum + error exactly; the error joins the fraction after the same scaling.
-  Sum one = twoSum(constant(x, 1.0), x);
+  HighLow one = twoSum(constant(x, 1.0), x);
   Real sum = one.high;
   Int encoded = bits(sum);
   Int exponent = exponentAbove(encoded, 0.75);

@@ -1,4 +1,4 @@
-//===- PiReduction.h - Arguments of trigonometric functions modulo pi/2 -------------------------===//
+//===- PiReduction.h - Arguments of trigonometric functions modulo pi/2 -----------------------===//
 
 #ifndef WEFT_TARGETS_CPU_MATH_PIREDUCTION_H
 #define WEFT_TARGETS_CPU_MATH_PIREDUCTION_H

@@ -1,4 +1,4 @@
-//===- Power.cpp - powf, fpowi, ipowi, cbrt, rsqrt ----------------------------------------------===//
+//===- Power.cpp - powf, fpowi, ipowi, cbrt, rsqrt --------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"
@@ -34,16 +34,76 @@ static Real exp2Wide(Real x) {
   return narrow(p * fromBits(shiftLeft(rounded.raw, x.mantissaBits())));
 }
 
-/// |base|^exponent; 1 for |base| = 1 even with an infinite exponent.
-static Real powMagnitude(Real magnitude, Real exponent) {
+/// |base|^exponent in f32; 1 for |base| = 1 even with an infinite exponent.
+static Real powSingle(Real magnitude, Real exponent) {
   Real wide = widen(magnitude);
   Real product = exponent * log2Wide(wide);
   return exp2Wide(select(wide == 1.0, 0.0, product));
 }
 
+//===- Powers of f64, with a logarithm in two parts -------------------------------------------===//
+
+static HighLow multiply(HighLow a, HighLow b) {
+  HighLow product = twoProduct(a.high, b.high);
+  Real cross = a.high * b.low + a.low * b.high;
+  return quickTwoSum(product.high, product.low + cross);
+}
+
+static HighLow constants(Real like, double high, double low) {
+  return {constant(like, high), constant(like, low)};
+}
+
+/// log2 of m in [sqrt(1/2), sqrt(2)], to about 2^-65 of itself, as 2/ln 2 * (s + s^3 * series(s^2))
+/// with s = (m-1)/(m+1).
+static HighLow log2Mantissa(Real m) {
+  Real numerator = m - 1.0;
+  HighLow denominator = twoSum(m, constant(m, 1.0));
+  Real quotient = numerator / denominator.high;
+  HighLow back = twoProduct(quotient, denominator.high);
+  Real rest = ((numerator - back.high) - back.low) - quotient * denominator.low;
+  HighLow s = quickTwoSum(quotient, rest / denominator.high);
+  HighLow square = multiply(s, s);
+  // series = 1/3 + square * polynomial; only the leading term needs two parts.
+  Real tail = square.high * horner(square.high, fit::powSeriesF64);
+  HighLow series = twoSum(constant(m, 0x1.5555555555555p-2), tail + 0x1.5555555555555p-56);
+  HighLow cubic = multiply(multiply(s, square), series);
+  HighLow sum = twoSum(s.high, cubic.high);
+  HighLow half = quickTwoSum(sum.high, sum.low + (s.low + cubic.low));
+  return multiply(half, constants(m, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
+}
+
+/// |base|^exponent in f64.
+static Real powDouble(Real magnitude, Real exponent) {
+  Mask denormal = magnitude < 0x1p-1022;
+  Int encoded = bits(select(denormal, magnitude * 0x1p54, magnitude));
+  Int power = exponentAbove(encoded, std::sqrt(0.5));
+  HighLow fraction = log2Mantissa(fromBits(encoded - shiftLeft(power, 52)));
+  Real whole = toReal(power) - select(denormal, constant(magnitude, 54.0), 0.0);
+  HighLow sum = twoSum(whole, fraction.high);
+  HighLow log2 = quickTwoSum(sum.high, sum.low + fraction.low);
+  log2.high = select(magnitude == 0.0, -infinity, log2.high);
+  log2.high = select(magnitude == infinity, infinity, log2.high);
+
+  HighLow product = twoProduct(exponent, log2.high);
+  Real low = product.low + exponent * log2.low;
+  // Beyond the range, where the low part may be NaN, the high part decides alone.
+  low = select(abs(product.high) < 1100.0, low, 0.0);
+  Mask one = magnitude == 1.0;
+  product.high = select(one, 0.0, product.high);
+  low = select(one, 0.0, low);
+  Real clamped = atMost(atLeast(product.high, -1100.0), 1100.0);
+  Rounded rounded = roundToInt(clamped, 1.0, 2 * magnitude.bias());
+  Real r = (clamped - rounded.n) + low;
+  Real p = mulAdd(horner(r, fit::exp2F64), r, 1.0);
+  return scaleByPowerOfTwo(p, rounded.n, rounded.raw);
+}
+
+//===- Signs and special values ---------------------------------------------------------------===//
+
 Real expandPow(Real base, Real exponent) {
   Real magnitude = abs(base);
-  Real result = powMagnitude(magnitude, widen(exponent));
+  Real result =
+      base.isDouble() ? powDouble(magnitude, exponent) : powSingle(magnitude, widen(exponent));
   Mask integral = trunc(exponent) == exponent;
   Real half = exponent * 0.5;
   Mask odd = integral & !(trunc(half) == half);
@@ -54,7 +114,8 @@ Real expandPow(Real base, Real exponent) {
 }
 
 Real expandPow(Real base, Int exponent) {
-  Real result = powMagnitude(abs(base), toDouble(exponent));
+  Real magnitude = abs(base), wide = toDouble(exponent);
+  Real result = base.isDouble() ? powDouble(magnitude, wide) : powSingle(magnitude, wide);
   result = select(isNegative(base) & !((exponent & 1) == 0), -result, result);
   result = select(isNan(base), base, result);
   return select(exponent == 0, 1.0, result);
@@ -90,16 +151,23 @@ static Real cbrtMagnitude(Real x, int steps) {
   Int third = truncate(shiftRight(extendZero(high, 64) * 0x55555556, 32), 32) + 0x2a9f7893;
   Real root = fromBits(shiftLeft(extendZero(third, 64), 32));
   for (int i = 0; i < steps; ++i) {
-    Real cube = root * root * root;
-    root = root * ((cube + (x + x)) / ((cube + cube) + x));
+    // root * (cube + 2x) / (2 cube + x), scaled to stay in the range.
+    Real half = (root * root) * (root * 0.5);
+    root = root * (mulAdd(half, 0.5, x * 0.5) / mulAdd(x, 0.25, half));
   }
   return root;
 }
 
 Real expandCbrt(Real x) {
-  Real wide = abs(widen(x));
-  Real root = copySign(narrow(cbrtMagnitude(wide, 2)), x);
-  return select((x == 0.0) | !(abs(x) < infinity), x, root);
+  Real magnitude = abs(x), root = magnitude;
+  if (x.isDouble()) {
+    Mask small = magnitude < 0x1p-1000;
+    root = cbrtMagnitude(select(small, magnitude * 0x1p54, magnitude), 3);
+    root = select(small, root * 0x1p-18, root);
+  } else {
+    root = narrow(cbrtMagnitude(widen(magnitude), 2));
+  }
+  return select((x == 0.0) | !(magnitude < infinity), x, copySign(root, x));
 }
 
 Real expandRsqrt(Real x) { return 1.0 / sqrt(x); }

@@ -1,9 +1,9 @@
-//===- Saturating.cpp - tanh and erf ------------------------------------------------------------===//
+//===- Saturating.cpp - tanh and erf ----------------------------------------------------------===//
 //
 // Both approach 1 as 1 - e^-t does. Built on expm1 they are accurate near zero and near one without
 // a second branch; rational approximations cost the same and lose 4 to 6 ulp near one.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"
@@ -19,10 +19,10 @@ Real expandTanh(Real x) {
 }
 
 Real expandErf(Real x) {
-  // erf a = 1 - e^-t with t = -log(1 - erf a) = a * (slope + polynomial in a)
-  const double slope = 0x1.20dd76p+0;
-  Real magnitude = atMost(abs(x), 3.95);
-  Real correction = magnitude * horner(magnitude, fit::erfF32);
+  // erf a = 1 - e^-t with t = -log(1 - erf a) = a * (2/sqrt(pi) + polynomial in a)
+  const double slope = pick(x, 0x1.20dd76p+0, 0x1.20dd750429b6dp+0);
+  Real magnitude = atMost(abs(x), pick(x, 3.95, 6.0));
+  Real correction = magnitude * horner(magnitude, pick(x, fit::erfF32, fit::erfF64));
   Real negated = mulAdd(magnitude, -slope, -correction);
   return copySign(expM1Moderate(negated), x);
 }

@@ -1,9 +1,9 @@
-//===- SmallFloat.cpp - f16 and bf16 to and from f32 --------------------------------------------===//
+//===- SmallFloat.cpp - f16 and bf16 to and from f32 ------------------------------------------===//
 //
 // LLVM calls compiler-rt for roundings to bf16 on most processors, and for f16 before F16C. Integer
 // operations need no library and round the same everywhere, denormals included.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Functions.h"
 

@@ -1,10 +1,10 @@
-//===- Trigonometric.cpp - sin, cos, tan --------------------------------------------------------===//
+//===- Trigonometric.cpp - sin, cos, tan ------------------------------------------------------===//
 //
 // x = n pi/2 + r with |r| <= pi/4. Moderate arguments subtract n times pi/2 in parts (Cody and
 // Waite); huge ones multiply by the bits of 2/pi that matter (Payne and Hanek) in a branch that is
 // taken only when a lane needs it.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"

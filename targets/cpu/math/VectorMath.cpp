@@ -1,9 +1,9 @@
-//===- VectorMath.cpp - Elementary functions as plain vector code -------------------------------===//
+//===- VectorMath.cpp - Elementary functions as plain vector code -----------------------------===//
 //
 // Ties math operations to their expansions: unwraps operands, computes f16 and bf16 in f32, and
 // applies each pattern exactly once.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/Functions.h"

@@ -1,11 +1,11 @@
-//===- VectorMath.h - Elementary functions as plain vector code ---------------------------------===//
+//===- VectorMath.h - Elementary functions as plain vector code -------------------------------===//
 //
 // Rewrites the math dialect (and arith.remf, f16/bf16 conversions) into adds, multiplies, compares
 // and integer operations, so that generated kernels call no libm. Run it on finished vector code:
 //
 //   if (failed(weft::expandVectorMath(function, {/*hasFma=*/true, /*hasAvx512=*/false}))) ...
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef WEFT_TARGETS_CPU_MATH_VECTORMATH_H
 #define WEFT_TARGETS_CPU_MATH_VECTORMATH_H

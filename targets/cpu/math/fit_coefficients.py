@@ -7,6 +7,8 @@ Remez exchange on a Chebyshev grid at 50 digits, minimising the weighted (mostly
 Coefficients are rounded to f32 or f64 one after another, refitting those not yet rounded, so the
 rounded polynomial stays close to the best one. The error reached stands beside each array.
 """
+import textwrap
+
 import mpmath as mp
 
 mp.mp.dps = 50
@@ -102,8 +104,8 @@ def rounded_fit(target, bases, weight, bits):
 def show(name, comment, values, bits):
     digits = 9 if bits == SINGLE else 17
     text = ", ".join(mp.nstr(v, digits, min_fixed=-4, max_fixed=6) for v in values)
-    print(f"/// {comment}")
-    print(f"inline constexpr double {name}[] = {{{text}}};\n")
+    print(f"/// {comment}\ninline constexpr double {name}[] = {{")
+    print(textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ") + "};\n")
 
 
 def polynomial(name, comment, function, low, high, count, weight, bits):
@@ -168,22 +170,27 @@ def trigonometric():
 
 
 def error_function():
-    """-log(erfc x) / x, less its leading constant in f32, weighted for the error in erf."""
+    """-log(erfc x) / x, less its leading constant, weighted for the error in erf."""
     slope = 2 / mp.sqrt(mp.pi)
-    series = lambda x: (-mp.log(mp.erfc(x)) / x if x else slope) - round_to(slope, SINGLE)
     weight = lambda x: mp.erfc(x) * x / mp.erf(x) if x else 1 / slope
-    polynomial("erfF32", "-log(erfc x) / x - 0x1.20dd76p+0, 0 <= x <= 3.95", series, 0, "3.95", 9,
-               weight, SINGLE)
+    for suffix, high, count, bits in (("F32", "3.95", 9, SINGLE), ("F64", "6", 26, DOUBLE)):
+        series = lambda x: (-mp.log(mp.erfc(x)) / x if x else slope) - round_to(slope, bits)
+        polynomial("erf" + suffix, f"-log(erfc x) / x - 2/sqrt(pi) rounded, 0 <= x <= {high}",
+                   series, 0, high, count, weight, bits)
 
 
 def powers():
-    """powf runs in f64 lanes but needs only about 40 good bits."""
+    """powf of f32 runs in f64 lanes but needs only about 40 good bits; that of f64 needs 65."""
     limit = (mp.sqrt(2) - 1)**2 / (mp.sqrt(2) + 1)**2 * mp.mpf("1.001")
     series = near_zero("1e-15", 2 / mp.log(2) / 3,
                        lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.log(2) / mp.sqrt(z)
                                   - 2 / mp.log(2)) / z)
     polynomial("powLog2", "(log2((1+s)/(1-s)) - 2s/ln 2) / s^3 in s^2", series, 0, limit, 6,
                lambda z: z, DOUBLE)
+    series = near_zero("1e-15", mp.mpf(1) / 5,
+                       lambda z: ((mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z - mp.mpf(1) / 3) / z)
+    polynomial("powSeriesF64", "(atanh s - s - s^3/3) / s^5 in s^2", series, 0, limit, 10,
+               lambda z: z * z, DOUBLE)
     half = mp.mpf("0.50001")
     tail = near_zero("1e-20", mp.log(2), lambda r: (mp.power(2, r) - 1) / r)
     polynomial("powExp2", "(2^r - 1) / r", tail, -half, half, 7,
@@ -191,8 +198,8 @@ def powers():
 
 
 def main():
-    print("//===- Coefficients.h - Printed by fit_coefficients.py; do not edit --------------------"
-          "---------===//\n")
+    title = "//===- Coefficients.h - Printed by fit_coefficients.py; do not edit "
+    print(title + "-" * (95 - len(title)) + "===//\n")
     print("#ifndef WEFT_TARGETS_CPU_MATH_COEFFICIENTS_H")
     print("#define WEFT_TARGETS_CPU_MATH_COEFFICIENTS_H\n")
     print("namespace weft::lanes::fit {\n")

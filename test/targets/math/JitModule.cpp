@@ -1,4 +1,4 @@
-//===- JitModule.cpp - Compile lane-wise MLIR snippets in process and call them -----------------===//
+//===- JitModule.cpp - Compile lane-wise MLIR snippets in process and call them ---------------===//
 
 #include "JitModule.h"
 

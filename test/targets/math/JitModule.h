@@ -1,9 +1,9 @@
-//===- JitModule.h - Compile lane-wise MLIR snippets in process and call them -------------------===//
+//===- JitModule.h - Compile lane-wise MLIR snippets in process and call them -----------------===//
 //
 //   JitModule module({{"exp", "%r = math.exp %a : $T"}}, machines()[0], /*lanes=*/8);
 //   module.call("exp", a.data(), nullptr, out.data(), count);
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef WEFT_TEST_TARGETS_MATH_JITMODULE_H
 #define WEFT_TEST_TARGETS_MATH_JITMODULE_H
@@ -30,8 +30,8 @@ struct Machine {
 /// x86-64-v2, v3 and v4, as far as the host has them.
 std::vector<Machine> machines();
 
-/// One function over arrays: `body` computes %r from the lanes %a and %b, where $T, $A, $B stand for
-/// the types of %r, %a and %b.
+/// One function over arrays: `body` computes %r from the lanes %a and %b, where $T, $A, $B stand
+/// for the types of %r, %a and %b.
 struct Snippet {
   std::string name, body;
   std::string result = "f32", a = "f32", b = "f32";

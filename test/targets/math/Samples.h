@@ -1,4 +1,4 @@
-//===- Samples.h - Arguments to try elementary functions on -------------------------------------===//
+//===- Samples.h - Arguments to try elementary functions on -----------------------------------===//
 
 #ifndef WEFT_TEST_TARGETS_MATH_SAMPLES_H
 #define WEFT_TEST_TARGETS_MATH_SAMPLES_H

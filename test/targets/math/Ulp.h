@@ -1,8 +1,8 @@
-//===- Ulp.h - Error of a float result in units in the last place -------------------------------===//
+//===- Ulp.h - Error of a float result in units in the last place -----------------------------===//
 //
 // References have more precision than the type measured: double for f32, long double for f64.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef WEFT_TEST_TARGETS_MATH_ULP_H
 #define WEFT_TEST_TARGETS_MATH_ULP_H
@@ -12,8 +12,8 @@
 
 namespace weft::test {
 
-/// |got - reference| in units of T's last place at the reference. Infinite where a NaN, an infinity,
-/// an exact zero or the sign of a zero is wrong.
+/// |got - reference| in units of T's last place at the reference. Infinite where a NaN, an
+/// infinity, an exact zero or the sign of a zero is wrong.
 template <typename T, typename Wide> double ulpError(T got, Wide reference) {
   using Limits = std::numeric_limits<T>;
   const double wrong = std::numeric_limits<double>::infinity();

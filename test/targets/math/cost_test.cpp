@@ -1,9 +1,9 @@
-//===- cost_test.cpp - What the vector math functions cost --------------------------------------===//
+//===- cost_test.cpp - What the vector math functions cost ------------------------------------===//
 //
-// Not run by ctest: `WEFT_MATH_ASSEMBLY=1 vector_math_test [cost]` prints instructions per vector and
-// nanoseconds per element on 4096 elements in the cache.
+// Not run by ctest: `WEFT_MATH_ASSEMBLY=1 vector_math_test [cost]` prints instructions per vector
+// and nanoseconds per element on 4096 elements in the cache.
 //
-//===-------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "JitModule.h"
 

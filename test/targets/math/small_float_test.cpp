@@ -1,4 +1,4 @@
-//===- small_float_test.cpp - f16 and bf16 conversions and functions ----------------------------===//
+//===- small_float_test.cpp - f16 and bf16 conversions and functions --------------------------===//
 
 #include "JitModule.h"
 #include "Samples.h"
@@ -113,16 +113,17 @@ TEST_CASE("functions of f16 and bf16 are right to the last place but one") {
                                     {"sin", std::sin},
                                     {"sqrt", std::sqrt}}) {
         module.call(name, in.data(), nullptr, out.data(), in.size());
-        int worst = 0;
+        int worst = 0, wrongNan = 0;
         for (size_t i = 0; i < in.size(); ++i) {
           double expected = function(decode(in[i], format.exponentBits, format.mantissaBits));
           double got = decode(out[i], format.exponentBits, format.mantissaBits);
-          REQUIRE(std::isnan(got) == std::isnan(expected));
-          if (!std::isnan(expected))
+          wrongNan += std::isnan(got) != std::isnan(expected);
+          if (!std::isnan(expected) && !std::isnan(got))
             worst = std::max(worst, std::abs(out[i] - encode(expected, format.exponentBits,
                                                              format.mantissaBits)));
         }
         INFO(name << " of " << type << " on " << machine.cpu);
+        CHECK(wrongNan == 0);
         CHECK(worst <= 1);
       }
     }
