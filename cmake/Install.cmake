@@ -15,8 +15,8 @@ install(EXPORT WeftRuntime NAMESPACE weft:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 if(WEFT_COMPILER)
   # The public headers need the standard library only, so the package does not ask for LLVM's headers.
-  set_target_properties(weft_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
-  set_target_properties(weft_tool PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+  set_target_properties(weft_compiler PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(weft_tool PROPERTIES INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS weft_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS weft_tool LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft)
   install(DIRECTORY compiler/include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
