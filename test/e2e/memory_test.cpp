@@ -87,3 +87,27 @@ TEST_CASE("arena and scratch are exactly what the formula says, and a second cal
       CHECK(counter.held == 0);
     }
 }
+
+static std::vector<std::string> kernelNames(Program &program) {
+  std::vector<std::string> names;
+  weft_module_info_t info = {sizeof(info)};
+  weft_module_info(program.artifact, &info);
+  for (uint32_t i = 0; i < info.kernels; ++i) {
+    weft_kernel_info_t kernel = {sizeof(kernel)};
+    weft_kernel_info(program.artifact, i, &kernel);
+    names.push_back(kernel.name);
+  }
+  return names;
+}
+
+TEST_CASE("the range of a symbol changes no kernel") {
+  std::string narrow = kEncoder, wide = kEncoder;
+  std::string fact = "\"1 <= s\"";
+  narrow.replace(narrow.find(fact), fact.size(), "\"1 <= s\", \"s <= 128\"");
+  wide.replace(wide.find(fact), fact.size(), "\"1 <= s\", \"s <= 8192\"");
+  Program a(narrow), b(wide);
+  REQUIRE(a.error().empty());
+  REQUIRE(b.error().empty());
+  REQUIRE(!kernelNames(a).empty());
+  CHECK(kernelNames(a) == kernelNames(b)); // a kernel's name is the hash of what its code is made from
+}
