@@ -194,6 +194,28 @@ private:
     return std::nullopt;
   }
 
+  /// A tensor whose byte count does not fit 64 bits whatever the symbols are is refused by name, before any pass multiplies dimensions.
+  LogicalResult checkSizes() {
+    auto check = [](Location location, Type type) -> LogicalResult {
+      auto tensor = dyn_cast<SymTensorType>(type);
+      if (!tensor || !(tensor.getElements() * 64).isOverflow())
+        return success();
+      return emitError(location) << "a value of type " << type << " has more bytes than 64 bits count";
+    };
+    WalkResult result = copy->walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (failed(check(argument.getLoc(), argument.getType())))
+              return WalkResult::interrupt();
+      for (Value value : op->getResults())
+        if (failed(check(op->getLoc(), value.getType())))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   static std::string namesOf(SymbolsAttr symbols) {
     std::string text;
     for (StringAttr name : symbols.getNames())
@@ -221,6 +243,8 @@ private:
   }
 
   std::optional<List> group(DiagnosticCollector &collector) {
+    if (failed(checkSizes()))
+      return diagnostics(collector);
     OwningOpRef<ModuleOp> ungrouped = copy->clone();
     if (failed(group(/*attention=*/true)))
       return diagnostics(collector);

@@ -112,3 +112,19 @@ TEST_CASE("results do not depend on the number of threads") {
   auto inputs = one.generate({{"m", 4000}, {"n", 65}}, 3);
   REQUIRE(one.run(inputs)[0].bytes == two.run(inputs)[0].bytes);
 }
+
+TEST_CASE("a size that 64 bits cannot count is refused by name") {
+  Program program(unary("exp %x", "[m, 1000000000000, 1000000000000], f32", "[m, 1000000000000, 1000000000000], f32"));
+  CHECK(program.error() == "a value of type '!weft.tensor<[m, 1000000000000, 1000000000000], f32>' has more bytes than 64 bits count");
+}
+
+TEST_CASE("sizes that overflow when the model runs are refused before anything is allocated") {
+  Program program(unary("exp %x", "[m, n, 4096], f32", "[m, n, 4096], f32"));
+  REQUIRE(program.error().empty());
+  int64_t dims[] = {2147483647, 2147483647, 4096};
+  float data = 0;
+  weft_tensor_t in = weft_tensor_of(&data, WEFT_F32, 3, dims), out = WEFT_TENSOR_EMPTY;
+  weft_error_t error = WEFT_ERROR_INIT;
+  CHECK(weft_query_outputs(program.artifact, 0, &in, 1, &out, 1, &error) == WEFT_INVALID);
+  CHECK(std::string(error.message) == "input 'input0': its size overflows");
+}
