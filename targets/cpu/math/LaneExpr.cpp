@@ -270,6 +270,20 @@ Real getMantissaAvx512(Real x, int control) {
   return callMasked(x, "mask.getmant", {x.value, immediate, x.value});
 }
 
+bool hasTableLookUp(Real a) {
+  return a.emitter->options.hasAvx512 && a.elementType().isF32() && a.laneCount() == 16;
+}
+
+Real lookUpAvx512(llvm::ArrayRef<float> table, Int index) {
+  OpBuilder &b = index.builder();
+  auto type = cast<VectorType>(index.typeWith(b.getF32Type()));
+  Value constants = b.create<arith::ConstantOp>(index.loc(), DenseElementsAttr::get(type, table));
+  auto call = b.create<LLVM::CallIntrinsicOp>(
+      index.loc(), type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+      ValueRange{constants, index.value}, LLVM::FastmathFlagsAttr());
+  return {index.emitter, call.getResults()};
+}
+
 Real quickDivide(Real a, Real b) {
   if (a.isDouble() || !hasAvx512Form(a))
     return a / b;

@@ -206,6 +206,10 @@ bool hasAvx512Form(Real a);
 Real scalefAvx512(Real p, Real n);
 Real getExponentAvx512(Real x);
 Real getMantissaAvx512(Real x, int control);
+/// Can choose among 16 constants by lane: 16 lanes of f32 with AVX-512.
+bool hasTableLookUp(Real a);
+/// table[index mod 16] in every lane; the index is given in the low bits.
+Real lookUpAvx512(llvm::ArrayRef<float> table, Int index);
 
 /// True if any lane is set.
 mlir::Value anyLane(Mask mask);

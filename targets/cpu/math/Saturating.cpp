@@ -18,7 +18,20 @@ Real expandTanh(Real x) {
   return copySign(quickDivide(grown, grown + 2.0), x);
 }
 
+/// erf by the polynomial around the nearest of 16 points: half the cost where lanes can look up.
+static Real erfByTable(Real x) {
+  Real magnitude = atMost(abs(x), 3.97);
+  Rounded point = roundToInt(magnitude, 3.9, 0);
+  Real distance = mulAdd(point.n, -0x1.06906ap-2, magnitude);
+  Real result = lookUpAvx512(fit::erfTable[std::size(fit::erfTable) - 1], point.raw);
+  for (const auto &row : llvm::reverse(llvm::ArrayRef(fit::erfTable).drop_back()))
+    result = mulAdd(result, distance, lookUpAvx512(row, point.raw));
+  return copySign(result, x);
+}
+
 Real expandErf(Real x) {
+  if (hasTableLookUp(x))
+    return erfByTable(x);
   // erf a = 1 - e^-t with t = -log(1 - erf a) = a * (2/sqrt(pi) + polynomial in a)
   const double slope = pick(x, 0x1.20dd76p+0, 0x1.20dd750429b6dp+0);
   Real magnitude = atMost(abs(x), pick(x, 3.95, 6.0));

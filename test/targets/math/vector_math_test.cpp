@@ -2,7 +2,8 @@
 //
 // Compiles every function for each processor level the host has and compares with libm in double.
 // WEFT_MATH_SAMPLES=n tries n arguments; `vector_math_test [exhaustive]` every f32 (about two
-// minutes per function), or one in WEFT_MATH_STRIDE of them, for the functions WEFT_MATH_ONLY names or all.
+// minutes per function), or one in WEFT_MATH_STRIDE of them, for all functions or those that
+// WEFT_MATH_ONLY names.
 //
 //===------------------------------------------------------------------------------------------===//
 
