@@ -73,8 +73,12 @@ Result<Module> importText(const std::string &path, StringRef text) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   impl->module = parseSourceFile<ModuleOp>(sources, impl->context.get());
-  if (!impl->module)
-    return collector.take();
+  if (!impl->module) {
+    std::vector<weft::Diagnostic> found = collector.take();
+    if (found.empty()) // MLIR's lexer passes over some stray bytes without a word
+      found.push_back(error("W0201", path, "the text is not textual IR"));
+    return found;
+  }
   if (std::optional<weft::Diagnostic> bad = openWeights(*impl, path))
     return *bad;
   return Module(impl);

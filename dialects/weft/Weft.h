@@ -43,6 +43,9 @@ inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) { printDimLis
 
 bool isFloat(mlir::Type element);
 bool isUnsigned(mlir::Type element);
+/// Why no value can have these dimensions; empty when one can. Types that operators infer are judged by the verifier of the function, not when
+/// they are made.
+std::string refuseDims(SymTensorType type);
 /// Why a type cannot be an element; empty when it can.
 std::string refuseElement(mlir::Type element);
 

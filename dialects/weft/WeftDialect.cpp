@@ -24,6 +24,8 @@ LogicalResult checkScope(Operation *op, Type type, const llvm::DenseSet<StringAt
   auto tensor = dyn_cast<SymTensorType>(type);
   if (!tensor)
     return success();
+  if (std::string why = refuseDims(tensor); !why.empty())
+    return op->emitError() << "gives a value of type " << type << ": " << why;
   for (SymExpr dim : tensor.getDims())
     for (StringAttr name : dim.symbols())
       if (!known.contains(name))

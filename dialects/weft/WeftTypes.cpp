@@ -45,7 +45,12 @@ Type SymTensorType::parse(AsmParser &parser) {
   Type element;
   if (parser.parseLess() || parseDimList(parser, dims) || parser.parseComma() || parser.parseType(element) || parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), dims.getDimAttributes(), element);
+  auto type = getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), dims.getDimAttributes(), element);
+  if (std::string why = type ? refuseDims(type) : ""; !why.empty()) {
+    parser.emitError(parser.getNameLoc()) << why;
+    return {};
+  }
+  return type;
 }
 
 void SymTensorType::print(AsmPrinter &printer) const {
@@ -57,16 +62,19 @@ void SymTensorType::print(AsmPrinter &printer) const {
 LogicalResult SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Attribute> dims, Type element) {
   if (std::string why = refuseElement(element); !why.empty())
     return emitError() << why;
-  if (dims.size() > 8)
-    return emitError() << "a tensor has at most 8 dimensions, but this one has " << dims.size();
-  for (auto [i, attribute] : llvm::enumerate(dims)) {
-    SymExpr dim(attribute);
-    if (dim.isOverflow())
-      return emitError() << "dimension " << i << " overflows 64 bits";
-    if (dim.asConstant() && *dim.asConstant() < 0)
-      return emitError() << "dimension " << i << " is " << *dim.asConstant() << ", but a size is at least 0";
-  }
   return success();
+}
+
+std::string refuseDims(SymTensorType type) {
+  if (type.getRank() > 8)
+    return "a tensor has at most 8 dimensions, but this one has " + std::to_string(type.getRank());
+  for (auto [i, dim] : llvm::enumerate(type.getDims())) {
+    if (dim.isOverflow())
+      return "dimension " + std::to_string(i) + " overflows 64 bits";
+    if (dim.asConstant() && *dim.asConstant() < 0)
+      return "dimension " + std::to_string(i) + " is " + std::to_string(*dim.asConstant()) + ", but a size is at least 0";
+  }
+  return "";
 }
 
 bool isFloat(Type element) { return isa<FloatType>(element); }
