@@ -55,17 +55,43 @@ Value storeReal(Real x, Type type) {
   return isSmall(type) ? lanes::narrowSmall(x, getElementTypeOrSelf(type)).value : x.value;
 }
 
+//===- Which operations -----------------------------------------------------------------------===//
+
+/// Conversions that LLVM turns into library calls.
+bool convertsByLibrary(Type from, Type to, const VectorMathOptions &options) {
+  auto element = [](Type type) { return getElementTypeOrSelf(type); };
+  if (element(to).isBF16() || element(from).isBF16())
+    return true;
+  if (element(to).isF16() && element(from).isF64())
+    return true;
+  return !options.hasFma && (isSmall(from) || isSmall(to));
+}
+
+/// Operations that have no instruction on some processor we compile for.
+bool needsExpansion(Operation *op, const VectorMathOptions &options) {
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convertsByLibrary(op->getOperand(0).getType(), op->getResult(0).getType(), options);
+  if (isa<math::FmaOp, vector::FMAOp>(op))
+    return !options.hasFma || isSmall(op->getResult(0).getType());
+  if (isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::RoundOp,
+          math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op))
+    return isSmall(op->getResult(0).getType());
+  if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
+    return false;
+  return isa<arith::RemFOp>(op) || isa<math::MathDialect>(op->getDialect());
+}
+
 //===- Patterns -------------------------------------------------------------------------------===//
 
 /// An operation whose expansion is a function from its operands to its result.
 template <typename Op> struct Expansion : OpRewritePattern<Op> {
-  using Function = llvm::function_ref<Value(Emitter &, Op)>;
-
   Expansion(MLIRContext *context, const VectorMathOptions &options,
             std::function<Value(Emitter &, Op)> expand)
       : OpRewritePattern<Op>(context), options(options), expand(std::move(expand)) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!needsExpansion(op, options))
+      return rewriter.notifyMatchFailure(op, "the processor has an instruction for it");
     for (Value operand : op->getOperands())
       if (!isSupported(operand.getType()))
         return rewriter.notifyMatchFailure(op, "operand is not 1-D lanes of a known float");
@@ -176,32 +202,6 @@ void addInstructions(Collector c) {
   c.add<arith::TruncFOp>([](Emitter &emitter, arith::TruncFOp op) {
     return storeReal(loadReal(emitter, op.getIn()), op.getType());
   });
-}
-
-//===- Which operations -----------------------------------------------------------------------===//
-
-/// Conversions that LLVM turns into library calls.
-bool convertsByLibrary(Type from, Type to, const VectorMathOptions &options) {
-  auto element = [](Type type) { return getElementTypeOrSelf(type); };
-  if (element(to).isBF16() || element(from).isBF16())
-    return true;
-  if (element(to).isF16() && element(from).isF64())
-    return true;
-  return !options.hasFma && (isSmall(from) || isSmall(to));
-}
-
-/// Operations that have no instruction on some processor we compile for.
-bool needsExpansion(Operation *op, const VectorMathOptions &options) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return convertsByLibrary(op->getOperand(0).getType(), op->getResult(0).getType(), options);
-  if (isa<math::FmaOp, vector::FMAOp>(op))
-    return !options.hasFma || isSmall(op->getResult(0).getType());
-  if (isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::RoundOp,
-          math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op))
-    return isSmall(op->getResult(0).getType());
-  if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
-    return false;
-  return isa<arith::RemFOp>(op) || isa<math::MathDialect>(op->getDialect());
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <catch2/catch.hpp>
 
@@ -150,4 +151,37 @@ TEST_CASE("types without an expansion are refused with a reason") {
     CHECK(message.find("no vector expansion") != std::string::npos);
     CHECK(message.find(type) != std::string::npos);
   }
+}
+
+TEST_CASE("the patterns reach a fixed point under the greedy driver") {
+  using namespace mlir;
+  DialectRegistry registry;
+  weft::insertVectorMathDialects(registry);
+  registry.insert<func::FuncDialect>();
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%a: vector<8xf32>, %b: vector<8xbf16>) -> (vector<8xf64>, vector<8xbf16>) {
+      %exp = math.exp %a : vector<8xf32>
+      %root = math.sqrt %exp : vector<8xf32>
+      %fma = math.fma %root, %a, %exp : vector<8xf32>
+      %wide = arith.extf %fma : vector<8xf32> to vector<8xf64>
+      %small = math.absf %b : vector<8xbf16>
+      return %wide, %small : vector<8xf64>, vector<8xbf16>
+    })",
+                                                             &context);
+  REQUIRE(module);
+  RewritePatternSet patterns(&context);
+  weft::populateVectorMathPatterns(patterns);
+  CHECK(succeeded(applyPatternsAndFoldGreedily(*module, std::move(patterns))));
+  int exps = 0, roots = 0, smallFloats = 0;
+  module->walk([&](Operation *op) {
+    llvm::StringRef name = op->getName().getStringRef();
+    exps += name == "math.exp";
+    roots += name == "math.sqrt";
+    smallFloats += name == "math.absf" && getElementTypeOrSelf(op->getOperand(0)).isBF16();
+  });
+  CHECK(exps == 0);
+  CHECK(roots == 1);
+  CHECK(smallFloats == 0);
 }
