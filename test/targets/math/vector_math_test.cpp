@@ -1,9 +1,9 @@
 //===- vector_math_test.cpp - Accuracy and special values of the vector math functions --------===//
 //
 // Compiles every function for each processor level the host has and compares with libm in double.
-// WEFT_MATH_SAMPLES=n tries n arguments. `vector_math_test [exhaustive]` tries every f32 (minutes for
-// each function); WEFT_MATH_ONLY="sin cos" names the functions, WEFT_MATH_STRIDE=n takes one argument
-// in n, and WEFT_MATH_FIRST and WEFT_MATH_END limit the bit patterns.
+// WEFT_MATH_SAMPLES=n tries n arguments. `vector_math_test [exhaustive]` tries every f32 (minutes
+// for each function); WEFT_MATH_ONLY="sin cos" names the functions, WEFT_MATH_STRIDE=n takes one
+// argument in n, and WEFT_MATH_FIRST and WEFT_MATH_END limit the bit patterns.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <map>
 
 using namespace weft::test;
 
@@ -126,15 +127,24 @@ struct Compiled {
   std::unique_ptr<JitModule> module;
 };
 
-/// Each machine with full registers, and with `others` also the odd lane counts.
-std::vector<Compiled> compileAll(const std::vector<Snippet> &snippets, bool others) {
+/// Every function for each machine, with full registers or with all other lane counts.
+std::vector<Compiled> compileAll(const std::string &type, bool others) {
   std::vector<Compiled> all;
   for (const Machine &machine : machines())
     for (int lanes : {0, 1, 4, 8, 16})
       if ((lanes == machine.lanes) != others)
         all.push_back({machine.cpu + " x" + std::to_string(lanes),
-                       std::make_unique<JitModule>(snippets, machine, lanes)});
+                       std::make_unique<JitModule>(allSnippets(type), machine, lanes)});
   return all;
+}
+
+/// Full registers; compiled once per process.
+const std::vector<Compiled> &fullRegisters(const std::string &type) {
+  static std::map<std::string, std::vector<Compiled>> cache;
+  auto [entry, isNew] = cache.try_emplace(type);
+  if (isNew)
+    entry->second = compileAll(type, /*others=*/false);
+  return entry->second;
 }
 
 void report(const char *name, const Compiled &compiled, Worst worst) {
@@ -169,20 +179,20 @@ template <typename T> void checkAccuracy(const std::vector<Compiled> &modules, s
 } // namespace
 
 TEST_CASE("f32 functions are within 4 ulp with full registers") {
-  checkAccuracy<float>(compileAll(allSnippets("f32"), /*others=*/false), sampleCount(100000));
+  checkAccuracy<float>(fullRegisters("f32"), sampleCount(100000));
 }
 
 TEST_CASE("f32 functions are within 4 ulp with every lane count") {
-  checkAccuracy<float>(compileAll(allSnippets("f32"), /*others=*/true), 5000);
+  checkAccuracy<float>(compileAll("f32", /*others=*/true), 5000);
 }
 
 TEST_CASE("f64 functions are within 4 ulp with full registers") {
-  checkAccuracy<double>(compileAll(allSnippets("f64"), /*others=*/false), sampleCount(20000));
+  checkAccuracy<double>(fullRegisters("f64"), sampleCount(20000));
 }
 
 TEST_CASE("generated code calls no library") {
   for (const char *type : {"f32", "f64"})
-    for (const Compiled &compiled : compileAll(allSnippets(type), /*others=*/false)) {
+    for (const Compiled &compiled : fullRegisters(type)) {
       INFO(type << " on " << compiled.label);
       CHECK(compiled.module->undefinedSymbols() == std::vector<std::string>{});
     }
@@ -196,7 +206,7 @@ TEST_CASE("f32 functions are within 4 ulp everywhere", "[.][exhaustive]") {
   const uint64_t stride = number("WEFT_MATH_STRIDE", 1), first = number("WEFT_MATH_FIRST", 0),
                  end = number("WEFT_MATH_END", uint64_t(1) << 32);
   const char *only = std::getenv("WEFT_MATH_ONLY");
-  std::vector<Compiled> modules = compileAll(allSnippets("f32"), /*others=*/false);
+  const std::vector<Compiled> &modules = fullRegisters("f32");
   for (const Unary &f : unaryFunctions) {
     if (only &&
         (" " + std::string(only) + " ").find(" " + std::string(f.name) + " ") == std::string::npos)
@@ -267,7 +277,7 @@ TEST_CASE("special values are exact") {
         CHECK((out[15] == row.expected && std::signbit(out[15]) == std::signbit(row.expected)));
     }
   };
-  for (const Compiled &compiled : compileAll(allSnippets("f32"), /*others=*/false))
+  for (const Compiled &compiled : fullRegisters("f32"))
     check(compiled);
 }
 
@@ -276,7 +286,7 @@ template <typename T> void checkTrigonometric(const char *type, std::vector<T> i
   for (size_t i = 0, count = in.size(); i < count; ++i)
     in.push_back(-in[i]);
   in.resize((in.size() + 15) / 16 * 16);
-  for (const Compiled &compiled : compileAll(allSnippets(type), /*others=*/false))
+  for (const Compiled &compiled : fullRegisters(type))
     for (const Unary &f : unaryFunctions)
       if (std::string("sin cos tan").find(f.name) != std::string::npos) {
         std::vector<Wide<T>> expected;
