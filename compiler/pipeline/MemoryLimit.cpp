@@ -12,11 +12,13 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-std::string printMiB(int64_t bytes) {
+std::string printSize(int64_t bytes) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (bytes < (1 << 20))
+  if (bytes < 1024)
     os << bytes << " bytes";
+  else if (bytes < (1 << 20))
+    os << llvm::format("%.1f KiB", double(bytes) / 1024);
   else
     os << llvm::format("%.1f MiB", double(bytes) / (1 << 20));
   return text;
@@ -39,14 +41,14 @@ public:
       return std::nullopt;
     if (std::string unbounded = unboundedSymbols(); !unbounded.empty())
       return error("W0313",
-                   "--max-memory " + printMiB(limit) + " cannot be promised, because nothing bounds " + unbounded,
+                   "--max-memory " + printSize(limit) + " cannot be promised, because nothing bounds " + unbounded,
                    "give a range, as in --dim " + firstUnbounded + "=1..512");
     std::string text = "a call could need ";
     if (!arena || !scratch || llvm::AddOverflow(*arena, *scratch, total))
       text += "more bytes than 64 bits count";
     else
-      text += printMiB(total) + " (arena " + printMiB(*arena) + ", scratch " + printMiB(*scratch) + " per worker)";
-    return error("W0312", text + sizes() + ", but the limit is " + printMiB(limit),
+      text += printSize(total) + " (arena " + printSize(*arena) + ", scratch " + printSize(*scratch) + " per worker)";
+    return error("W0312", text + sizes() + ", but the limit is " + printSize(limit),
                  lowered.entry.symbols.empty() ? "" : "lower the upper bounds with --dim, or raise --max-memory");
   }
 

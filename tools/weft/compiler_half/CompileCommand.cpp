@@ -1,72 +1,150 @@
-//===- CompileCommand.cpp - weft compile ------------------------------------------------------------------------===//
+//===- CompileCommand.cpp - weft compile --------------------------------------------------------===//
 
+#include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Values.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 namespace weft::cli {
 namespace {
 
-/// MODEL with .weft for its extension; a folder's own name.
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kSummaryWidth = 72;
+
+/// MODEL with .weft for its extension, in the current folder; a checkpoint folder's own name.
 std::string defaultOutput(std::string model) {
   while (model.size() > 1 && model.back() == '/')
     model.pop_back();
-  size_t slash = model.rfind('/'), dot = model.rfind('.');
-  std::string name = model.substr(slash == std::string::npos ? 0 : slash + 1);
-  if (dot != std::string::npos && (slash == std::string::npos || dot > slash + 1))
-    name = model.substr(slash == std::string::npos ? 0 : slash + 1, dot - (slash == std::string::npos ? 0 : slash + 1));
+  std::string name = model.substr(model.rfind('/') + 1);
+  size_t dot = name.rfind('.');
+  if (name.empty() || name == "." || name == "..")
+    name = "model";
+  else if (dot != std::string::npos && dot > 0)
+    name.resize(dot);
   return name + ".weft";
 }
 
-std::string seconds(double value) {
-  char text[32];
-  snprintf(text, sizeof(text), "%.2f s", value);
-  return text;
-}
+class Compile {
+public:
+  Compile(const ParsedOptions &options, Console &console)
+      : options(options), console(console), model(options.positional()[0]) {}
+
+  int run() {
+    if (Result<Done> done = readOptions(); !done)
+      return console.fail(done.failure());
+    weft::Result<Module> module = compiler.importFile(model);
+    if (!module)
+      return refuse(console, module.diagnostics());
+    warn(console, module.diagnostics());
+    if (options.has("stop-after"))
+      return printProgram(*module);
+    compile.onPhase("import", model, elapsed());
+    InterruptGuard guard(nullptr);
+    weft::Result<Artifact> artifact = compiler.compile(*module, compile);
+    if (!artifact)
+      return refuse(console, artifact.diagnostics());
+    console.json() ? reportJson(*artifact) : report(*artifact);
+    return console.finish();
+  }
+
+private:
+  Result<Done> readOptions() {
+    compile.target = options.value("target", "x86:host");
+    compile.outputPath = options.value("output", defaultOutput(model));
+    compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
+    compile.dumpDirectory = options.value("dump-ir");
+    compile.temporariesDirectory = options.value("save-temps");
+    compile.cancelled = interrupted;
+    for (const char *folder : {"dump-ir", "save-temps"})
+      if (options.has(folder) && options.value(folder).empty())
+        return Failure{ExitWrongUsage, std::string("'--") + folder + "' names no folder", "", ""};
+    compile.maxMemory = parseSize(options.value("max-memory")).value_or(0);
+    if (options.has("max-memory") && compile.maxMemory == 0)
+      return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", "", ""};
+    Result<std::vector<std::string>> facts = readFacts(options);
+    if (!facts)
+      return facts.failure();
+    compile.facts = *facts;
+    compile.onPhase = [this](const std::string &phase, const std::string &summary, double time) {
+      if (summary.empty() && console.verbosity() < 1)
+        return;
+      console.say(phaseLine(phase, summary, time));
+    };
+    return Done{};
+  }
+
+  std::string phaseLine(const std::string &phase, std::string summary, double time) const {
+    const std::string peak = "peak = ";
+    if (summary.compare(0, peak.size(), peak) == 0)
+      summary = peak + beautifyFormula(summary.substr(peak.size()), console.unicode()) + " B";
+    // Columns count characters, not bytes of UTF-8.
+    size_t shown = size_t(
+        std::count_if(summary.begin(), summary.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    summary.resize(summary.size() + (shown < kSummaryWidth ? kSummaryWidth - shown : 0), ' ');
+    char start[32], end[32];
+    snprintf(start, sizeof start, "  %-9s ", phase.c_str());
+    snprintf(end, sizeof end, " %.2f s", time);
+    return start + summary + end;
+  }
+
+  int printProgram(const Module &module) {
+    weft::Result<std::string> text =
+        compiler.programAfter(options.value("stop-after"), module, compile);
+    if (!text)
+      return refuse(console, text.diagnostics());
+    if (console.json())
+      console.result(JsonWriter("weft.program/1")
+                         .field("model", model)
+                         .field("phase", options.value("stop-after"))
+                         .field("text", *text)
+                         .finish());
+    else
+      console.result(*text);
+    return console.finish();
+  }
+
+  void report(const Artifact &artifact) {
+    char time[32];
+    snprintf(time, sizeof time, "%.2f s", elapsed());
+    if (console.verbosity() >= 0)
+      console.result(artifact.path + "  " + printBytes(double(artifact.bytes)) + " (weights " +
+                     printBytes(double(artifact.weightBytes)) + ", code " +
+                     printBytes(double(artifact.codeBytes)) + ")  " + artifact.target + "  in " +
+                     time + "\n");
+    for (const char *folder : {"dump-ir", "save-temps"})
+      if (options.has(folder))
+        console.say("  " + std::string(folder) + ": " + options.value(folder));
+    console.say("  next: weft run " + artifact.path + " · weft inspect " + artifact.path);
+  }
+
+  void reportJson(const Artifact &artifact) {
+    JsonWriter json("weft.compile/1");
+    json.field("path", artifact.path).field("target", artifact.target);
+    json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
+    json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
+    json.field("peak", artifact.peak).list("facts", compile.facts).field("seconds", elapsed());
+    console.result(json.finish());
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+  const ParsedOptions &options;
+  Console &console;
+  const std::string model;
+  const Clock::time_point begin = Clock::now();
+  Compiler compiler;
+  CompileOptions compile;
+};
 
 } // namespace
 
 int compileCommand(const ParsedOptions &options, Console &console) {
-  auto begin = std::chrono::steady_clock::now();
-  auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  CompileOptions compile;
-  compile.target = options.value("target", "x86:host");
-  compile.outputPath = options.value("output", defaultOutput(options.positional()[0]));
-  compile.jobs = unsigned(options.number("jobs", 0));
-  for (const char *later : {"stop-after", "dump-ir", "save-temps", "max-memory"})
-    if (options.has(later))
-      return console.fail({ExitWrongUsage, std::string("--") + later + " is not supported yet", "", ""});
-  Result<std::vector<std::string>> facts = readFacts(options);
-  if (!facts)
-    return console.fail(facts.failure());
-  compile.facts = *facts;
-  compile.onPhase = [&](const std::string &phase, const std::string &summary, double time) {
-    char line[512];
-    snprintf(line, sizeof(line), "  %-9s %-72s %s", phase.c_str(), summary.c_str(), seconds(time).c_str());
-    console.say(line);
-  };
-  Compiler compiler;
-  weft::Result<Module> module = compiler.importFile(options.positional()[0]);
-  if (!module)
-    return refuse(console, module.diagnostics());
-  compile.onPhase("import", options.positional()[0], elapsed());
-  weft::Result<Artifact> artifact = compiler.compile(*module, compile);
-  if (!artifact)
-    return refuse(console, artifact.diagnostics());
-  if (console.json()) {
-    JsonWriter json("weft.compile/1");
-    json.field("path", artifact->path).field("target", artifact->target).field("bytes", artifact->bytes);
-    json.field("weight_bytes", artifact->weightBytes).field("code_bytes", artifact->codeBytes);
-    json.field("kernels", artifact->kernels).field("peak", artifact->peak).field("seconds", elapsed());
-    console.result(json.finish());
-    return console.finish();
-  }
-  console.result(artifact->path + "  " + printBytes(double(artifact->bytes)) + " (weights " + printBytes(double(artifact->weightBytes)) +
-                 ", code " + printBytes(double(artifact->codeBytes)) + ")  " + artifact->target + "  in " + seconds(elapsed()) + "\n");
-  console.say("  next: weft run " + artifact->path + " · weft inspect " + artifact->path);
-  return console.finish();
+  return Compile(options, console).run();
 }
 
 } // namespace weft::cli

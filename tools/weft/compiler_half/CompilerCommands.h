@@ -1,7 +1,14 @@
-//===- CompilerCommands.h - Verbs that need the compiler ----------------------------------------------===//
+//===- CompilerCommands.h - Verbs that need the compiler --------------------------------------===//
+//
+//   int compileCommand(options, console)      // prints everything, gives the exit code
+//
+// What several of them share stands below: models as signatures, and diagnostics on the console.
+//===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILERCOMMANDS_H
 #define WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILERCOMMANDS_H
 
+#include "compiler/pipeline/ModuleImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/weft/Console.h"
 #include "tools/weft/Inputs.h"
 #include "weft/compiler.hpp"
@@ -10,16 +17,31 @@ namespace weft::cli {
 
 int compileCommand(const ParsedOptions &options, Console &console);
 int evalCommand(const ParsedOptions &options, Console &console);
+int checkCommand(const ParsedOptions &options, Console &console);
+int verifyCommand(const ParsedOptions &options, Console &console);
+int inspectModelCommand(const ParsedOptions &options, Console &console);
 
-/// Prints all diagnostics, the last as the failure; gives the exit code.
-int refuse(Console &console, const std::vector<Diagnostic> &diagnostics, int exitCode = ExitInputRefused);
+/// "path: text".
+std::string textOf(const Diagnostic &diagnostic);
+/// What the process exits with when these end a command.
+int exitCodeOf(const std::vector<Diagnostic> &diagnostics);
+/// The last of them, where only one can be said.
+Failure failureOf(const std::vector<Diagnostic> &diagnostics);
+/// Prints all of them and gives the exit code; with --json one document lists them.
+int refuse(Console &console, const std::vector<Diagnostic> &diagnostics);
+/// Prints the warnings that came with a value.
+void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 
-/// The signature of a function of a model, as prepareInputs needs it.
-Result<Signature> modelSignature(Module &module, const std::string &function);
+/// The function of that name; without a name 'main' or the first public one.
+Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);
+/// Its signature, as prepareInputs needs it.
+Result<Signature> modelSignature(mlir::func::FuncOp function);
+/// What it gives.
+std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
 
 /// `--dim seq=1..512` and `--assume PREDICATE` as predicates.
 Result<std::vector<std::string>> readFacts(const ParsedOptions &options);
 
 } // namespace weft::cli
 
-#endif
+#endif // WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILERCOMMANDS_H

@@ -1,97 +1,149 @@
-//===- EvalCommand.cpp - weft eval --------------------------------------------------------------------------------===//
+//===- EvalCommand.cpp - weft eval ------------------------------------------------------------===//
 
-#include "compiler/eval/Evaluate.h"
-#include "compiler/artifact/Descriptor.h"
-#include "compiler/pipeline/ModuleImpl.h"
-#include "tools/weft/TensorFile.h"
+#include "tools/weft/Compare.h"
+#include "tools/weft/Interrupt.h"
+#include "tools/weft/Json.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
-#include "compiler/pipeline/EntryPlan.h"
+#include "tools/weft/compiler_half/Evaluation.h"
+
+#include <set>
 
 namespace weft::cli {
 namespace {
 
-struct Evaluated {
+class Eval {
+public:
+  Eval(const ParsedOptions &options, Console &console, Module module)
+      : options(options), console(console), module(std::move(module)) {}
+
+  int run() {
+    for (auto step : {&Eval::prepare, &Eval::evaluate, &Eval::writeFiles})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    console.json() ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> prepare() {
+    Result<mlir::func::FuncOp> found = findFunction(module, options.value("function"));
+    if (!found)
+      return found.failure();
+    function = *found;
+    Result<Signature> read = modelSignature(function);
+    if (!read)
+      return read.failure();
+    signature = *read;
+    Result<InputRequest> request = readInputRequest(options);
+    if (!request)
+      return request.failure();
+    Result<Inputs> prepared = prepareInputs(signature, *request);
+    if (!prepared)
+      return prepared.failure();
+    inputs = std::move(*prepared);
+    if (!inputs.assumed.empty()) {
+      std::string line = "assumed ";
+      for (const std::string &symbol : inputs.assumed)
+        line += " " + symbol;
+      console.say(line + "  (set with --dim)");
+    }
+    return Done{};
+  }
+
+  Result<Done> evaluate() {
+    Result<std::vector<NamedTensor>> results = evaluateModel(module, function, inputs);
+    if (!results)
+      return results.failure();
+    outputs = std::move(*results);
+    return Done{};
+  }
+
+  Result<Done> writeFiles() {
+    InterruptGuard guard(nullptr);
+    std::string folder = options.value("output-dir");
+    OutputFiles files;
+    Result<Done> done = Done{};
+    if (options.has("output-dir"))
+      done = files.makeFolder(folder);
+    std::set<std::string> taken;
+    for (const NamedTensor &output : outputs) {
+      std::string base = fileName(output.name), name = base;
+      for (int n = 2; !taken.insert(name).second; ++n)
+        name = base + "-" + std::to_string(n);
+      paths.push_back(folder + "/" + name + ".npy");
+      if (done && options.has("output-dir"))
+        done = files.addNpy(paths.back(), output.tensor);
+    }
+    if (done && options.has("output"))
+      done = files.addNpz(options.value("output"), outputs);
+    if (interrupted())
+      return Failure{ExitInterrupted, "interrupted", "", ""};
+    return done ? files.commit() : done;
+  }
+
+  void report() {
+    if (console.verbosity() < 0)
+      return;
+    size_t nameWidth = 0, shapeWidth = 0;
+    std::vector<std::string> shapes;
+    for (const NamedTensor &output : outputs) {
+      shapes.push_back(weft_element_name(output.tensor.element()) +
+                       printDims(output.tensor.dims()));
+      nameWidth = std::max(nameWidth, output.name.size());
+      shapeWidth = std::max(shapeWidth, shapes.back().size());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      std::string name = outputs[i].name, &shape = shapes[i];
+      name.resize(nameWidth, ' ');
+      shape.resize(shapeWidth, ' ');
+      console.result((i ? "         " : "outputs  ") + name + "  " + shape + "  " +
+                     printSummary(summarize(outputs[i].tensor)) + "\n");
+    }
+    if (options.has("output-dir"))
+      console.say("wrote " + std::to_string(outputs.size()) + " files to " +
+                  options.value("output-dir"));
+    if (options.has("output"))
+      console.say("wrote " + options.value("output"));
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.eval/1");
+    json.field("model", options.positional()[0]).field("function", signature.function);
+    json.field("seed", options.number("seed", 1)).object("symbols");
+    for (const auto &[name, value] : inputs.symbols)
+      json.field(name, value);
+    json.end().array("outputs");
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const HostTensor &tensor = outputs[i].tensor;
+      Summary s = summarize(tensor);
+      json.object().field("name", outputs[i].name);
+      json.field("element", weft_element_name(tensor.element())).list("dims", tensor.dims());
+      json.field("min", s.min).field("mean", s.mean).field("max", s.max).field("nan", s.nans);
+      if (options.has("output-dir"))
+        json.field("file", paths[i]);
+      json.end();
+    }
+    console.result(json.end().finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  Module module;
+  mlir::func::FuncOp function;
+  Signature signature;
+  Inputs inputs;
   std::vector<NamedTensor> outputs;
+  std::vector<std::string> paths;
 };
-
-Result<Evaluated> evaluate(Module &module, const std::string &name, const Inputs &inputs) {
-  Module::Impl &impl = module.get();
-  auto function = impl.module->lookupSymbol<mlir::func::FuncOp>(name);
-  std::vector<RefTensor> tensors;
-  for (auto [i, input] : llvm::enumerate(inputs.tensors)) {
-    auto type = mlir::cast<SymTensorType>(function.getArgumentTypes()[i]);
-    const HostTensor &host = input.tensor;
-    if (host.element() != elementCode(type.getElementType()))
-      return Failure{ExitInputRefused, "input '" + inputName(function, i) + "' has element type " + weft_element_name(host.element()) +
-                                           ", but the model takes " + weft_element_name(elementCode(type.getElementType())), "", "W0402"};
-    tensors.push_back(fromBytes(type.getElementType(), host.dims(), reinterpret_cast<const char *>(host.data())));
-  }
-  EvaluateOptions options;
-  options.weight = [&](llvm::StringRef weight) { return impl.weightBytes(weight); };
-  llvm::Expected<std::vector<RefTensor>> results = evaluateFunction(function, tensors, options);
-  if (!results)
-    return Failure{ExitInputRefused, llvm::toString(results.takeError()), "", "W0410"};
-  Evaluated evaluated;
-  for (auto [i, result] : llvm::enumerate(*results)) {
-    auto element = mlir::cast<SymTensorType>(function.getResultTypes()[i]).getElementType();
-    Result<HostTensor> host = HostTensor::allocate(elementCode(element), {result.dims.begin(), result.dims.end()});
-    if (!host)
-      return host.failure();
-    toBytes(result, reinterpret_cast<char *>(host->data()));
-    evaluated.outputs.push_back({outputName(function, i), *host});
-  }
-  return evaluated;
-}
-
-Result<Done> write(const ParsedOptions &options, const std::vector<NamedTensor> &outputs) {
-  OutputFiles files;
-  Result<Done> done = Done{};
-  if (options.has("output-dir")) {
-    done = files.makeFolder(options.value("output-dir"));
-    for (const NamedTensor &output : outputs)
-      if (done)
-        done = files.addNpy(options.value("output-dir") + "/" + fileName(output.name) + ".npy", output.tensor);
-  }
-  if (done && options.has("output"))
-    done = files.addNpz(options.value("output"), outputs);
-  return done ? files.commit() : done;
-}
 
 } // namespace
 
 int evalCommand(const ParsedOptions &options, Console &console) {
-  Compiler compiler;
-  weft::Result<Module> module = compiler.importFile(options.positional()[0]);
+  weft::Result<Module> module = Compiler().importFile(options.positional()[0]);
   if (!module)
     return refuse(console, module.diagnostics());
-  Result<Signature> signature = modelSignature(*module, options.value("function"));
-  if (!signature)
-    return console.fail(signature.failure());
-  Result<InputRequest> request = readInputRequest(options);
-  if (!request)
-    return console.fail(request.failure());
-  Result<Inputs> inputs = prepareInputs(*signature, *request);
-  if (!inputs)
-    return console.fail(inputs.failure());
-  Result<Evaluated> evaluated = evaluate(*module, signature->function, *inputs);
-  if (!evaluated)
-    return console.fail(evaluated.failure());
-  if (Result<Done> done = write(options, evaluated->outputs); !done)
-    return console.fail(done.failure());
-  for (const NamedTensor &output : evaluated->outputs) {
-    double low = INFINITY, high = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < output.tensor.count(); ++i) {
-      double value = output.tensor.get(i);
-      low = std::min(low, value);
-      high = std::max(high, value);
-      sum += value;
-    }
-    char text[256];
-    snprintf(text, sizeof(text), "  min %.6g  mean %.6g  max %.6g\n", low, sum / double(std::max<int64_t>(1, output.tensor.count())), high);
-    console.result(output.name + "  " + weft_element_name(output.tensor.element()) + " " + printDims(output.tensor.dims()) +
-                   (output.tensor.count() ? text : "\n"));
-  }
-  return console.finish();
+  warn(console, module.diagnostics());
+  return Eval(options, console, *module).run();
 }
 
 } // namespace weft::cli

@@ -1,0 +1,137 @@
+# One line says what was written.
+$ weft compile layers.mlir
+| layers.weft  {*} (weights 0 B, code {*})  x86:{*}  in {#} s
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+!   plan      peak = 128·batch B {*} s
+!   code      3 kernels {*} s
+!   next: weft run layers.weft · weft inspect layers.weft
+
+# The limit is judged at the upper bounds of all symbols, before anything is written.
+$ rm layers.weft && weft compile layers.mlir --max-memory 64K
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+! error[W0313]: --max-memory 64.0 KiB cannot be promised, because nothing bounds 'batch'
+!   hint: give a range, as in --dim batch=1..512
+? 1
+$ weft compile layers.mlir --max-memory 64K --dim batch=1..1000
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+! error[W0312]: a call could need 125.2 KiB (arena 125.0 KiB, scratch 256 bytes per worker) at batch = 1000, but the limit is 64.0 KiB
+!   hint: lower the upper bounds with --dim, or raise --max-memory
+? 1
+$ test -e layers.weft
+? 1
+$ weft compile layers.mlir -q --max-memory 64K --dim batch=1..200 && test -e layers.weft
+$ weft compile layers.mlir --max-memory 0
+! error: '--max-memory' must be more than 0
+? 2
+
+# The program after a phase, on stdout, and back in.
+$ weft compile layers.mlir --stop-after import --dim batch=1..8 | grep -c -e '"batch <= 8"' -e weft.contract
+| 2
+$ weft compile layers.mlir --stop-after fuse > fused.mlir && grep -c weft.kernel fused.mlir
+| 3
+!   fuse      3 kernel calls {*} s
+$ weft compile -q fused.mlir && weft verify -q fused.mlir fused.weft
+$ weft compile layers.mlir --stop-after lunch
+! error[W0305]: there is no phase 'lunch'
+!   hint: the phases are import and fuse
+? 2
+$ weft compile layers.mlir --stop-after fuse --json | grep schema
+|   "schema": "weft.program/1",
+!   fuse      3 kernel calls {*} s
+
+# Programs and temporaries are kept where they are asked for.
+$ weft compile layers.mlir --dump-ir ir/deep --save-temps temps && ls ir/deep && ls temps | sed 's/_[0-9a-f]*[.]/_HASH./'
+| layers.weft  {*} (weights 0 B, code {*})  x86:{*}  in {#} s
+| 0-import.mlir
+| 1-fuse.mlir
+| weft_host.o
+| weft_k_loop_HASH.mlir
+| weft_k_loop_HASH.o
+| weft_k_loop_HASH.mlir
+| weft_k_loop_HASH.o
+| weft_k_row_HASH.mlir
+| weft_k_row_HASH.o
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+!   plan      peak = 128·batch B {*} s
+!   code      3 kernels {*} s
+!   dump-ir: ir/deep
+!   save-temps: temps
+!   next: weft run layers.weft · weft inspect layers.weft
+$ touch file && weft compile layers.mlir --dump-ir file/x
+!   import    layers.mlir{*} s
+! error[W0311]: cannot write 'file/x/0-import.mlir': Not a directory
+? 1
+$ weft compile layers.mlir -o nowhere/layers.weft
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+!   plan      peak = 128·batch B {*} s
+!   code      3 kernels {*} s
+! error[W0310]: cannot write 'nowhere/layers.weft': No such file or directory
+? 1
+
+# What is asked for and cannot be.
+$ weft compile layers.mlir --target x86:v9
+!   import    layers.mlir{*} s
+! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4
+? 2
+$ weft compile layers.mlir --dim sequence=4
+!   import    layers.mlir{*} s
+! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
+!   hint: its symbols are: batch
+? 2
+$ weft compile layers.mlir --dim batch=4..2
+! error: '--dim batch=4..2' must be a size, a range or a multiple
+!   hint: write seq=128, seq=1..512 or seq=multiple-of(8)
+? 2
+$ weft compile layers.mlir --assume 'batch <='
+!   import    layers.mlir{*} s
+! error[W0302]: fact 'batch <=': expected a number, a symbol, a function or '(' at character 9
+? 2
+$ weft compile layers.mlir --dim batch=0
+!   import    layers.mlir{*} s
+! error[W0303]: no value of 'batch' satisfies all facts
+? 1
+$ weft compile nothing.onnx
+! error[W0200]: cannot read 'nothing.onnx': No such file or directory
+? 1
+$ weft compile nothing.onnx --json
+| {
+|   "schema": "weft.error/1",
+|   "exit": 1,
+|   "code": "W0200",
+|   "message": "cannot read 'nothing.onnx': No such file or directory",
+|   "hint": ""
+| }
+! error[W0200]: cannot read 'nothing.onnx': No such file or directory
+? 1
+$ echo 'func.func @main() { return' > broken.mlir && weft compile broken.mlir
+! error[W0201]: broken.mlir:1:27: expected operation name in quotes
+? 1
+
+# As a document.
+$ weft compile layers.mlir --json --dim batch=1..8
+| {
+|   "schema": "weft.compile/1",
+|   "path": "layers.weft",
+|   "target": "x86:{*}",
+|   "bytes": {#},
+|   "weight_bytes": 0,
+|   "code_bytes": {#},
+|   "kernels": 3,
+|   "peak": "128*batch",
+|   "facts": ["1 <= batch", "batch <= 8"],
+|   "seconds": {#}
+| }
+!   import    layers.mlir {*} s
+!   fuse      3 kernel calls {*} s
+!   plan      peak = 128·batch B {*} s
+!   code      3 kernels {*} s
+
+# Ctrl-C leaves nothing, and says so with 130.
+$ mkdir quiet && cp layers.mlir quiet && cd quiet && sh ../interrupt compile -q layers.mlir -o slow.weft && ls
+| interrupted
+| layers.mlir

@@ -1,0 +1,98 @@
+//===- CompiledModel.cpp ------------------------------------------------------------------------===//
+
+#include "tools/weft/compiler_half/CompiledModel.h"
+#include "tools/weft/Artifact.h"
+#include "tools/weft/compiler_half/CompilerCommands.h"
+
+#include "llvm/Support/FileSystem.h"
+#include <cerrno>
+#include <cstring>
+
+namespace weft::cli {
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  const char *parent = getenv("TMPDIR");
+  std::string place = parent && *parent ? parent : "/tmp", pattern = place + "/weft-XXXXXX";
+  if (!mkdtemp(pattern.data()))
+    return Failure{ExitMachineLacks,
+                   "no temporary folder can be made in '" + place + "': " + strerror(errno),
+                   "set TMPDIR to a folder that can be written", ""};
+  TemporaryFolder folder;
+  folder.name =
+      std::shared_ptr<const std::string>(new std::string(pattern), [](const std::string *path) {
+        llvm::sys::fs::remove_directories(*path);
+        delete path;
+      });
+  return folder;
+}
+
+Result<std::string> compileAside(const Module &module, const std::string &target,
+                                 const TemporaryFolder &folder) {
+  CompileOptions options;
+  options.target = target;
+  options.outputPath = folder.path() + "/model.weft";
+  options.cancelled = interrupted;
+  weft::Result<weft::Artifact> done = Compiler().compile(module, options);
+  if (!done)
+    return failureOf(done.diagnostics());
+  return options.outputPath;
+}
+
+namespace {
+
+/// Outputs that the runtime allocated, and the context they belong to.
+struct Call {
+  Artifact artifact;
+  Context context;
+  std::vector<weft_tensor_t> raw;
+  ~Call() {
+    for (weft_tensor_t &output : raw)
+      weft_tensor_release(context.get(), &output);
+  }
+};
+
+} // namespace
+
+Result<CalledModel> callArtifact(const std::string &path, const std::string &name,
+                                 const Inputs &inputs, InterruptGuard &guard) {
+  Result<Artifact> artifact = Artifact::open(path, false);
+  if (!artifact)
+    return artifact.failure();
+  Result<FunctionView> function = artifact->function(name);
+  if (!function)
+    return function.failure();
+  weft_context_options_t options{};
+  options.struct_size = sizeof options;
+  options.spin_us = -1;
+  Result<Context> context = artifact->createContext(options);
+  if (!context)
+    return context.failure();
+  std::shared_ptr<Call> call(new Call{*artifact, *context, {}});
+  call->raw.assign(function->outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+  std::vector<weft_tensor_t> views;
+  for (const PreparedInput &input : inputs.tensors)
+    views.push_back(input.tensor.view());
+  weft_error_t error = WEFT_ERROR_INIT;
+  guard.watch(context->get());
+  weft_status_t status = interrupted()
+                             ? WEFT_CANCELLED
+                             : weft_call_function(context->get(), function->index, views.data(),
+                                                  uint32_t(views.size()), call->raw.data(),
+                                                  uint32_t(call->raw.size()), &error);
+  guard.watch(nullptr);
+  if (status == WEFT_CANCELLED)
+    return Failure{ExitInterrupted, "interrupted", "", ""};
+  if (status)
+    return failureOf(error);
+  CalledModel called{artifact->info().target, {}};
+  for (size_t i = 0; i < call->raw.size(); ++i) {
+    const weft_tensor_t &output = call->raw[i];
+    called.outputs.push_back(
+        {function->outputs[i].name,
+         HostTensor::over(output.element, {output.dim, output.dim + output.rank}, output.data,
+                          call)});
+  }
+  return called;
+}
+
+} // namespace weft::cli

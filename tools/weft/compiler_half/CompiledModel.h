@@ -1,0 +1,42 @@
+//===- CompiledModel.h - A model compiled aside and called --------------------------------------===//
+//
+//   Result<TemporaryFolder> folder = TemporaryFolder::create();
+//   Result<std::string> path = compileAside(module, target, *folder);
+//   Result<CalledModel> called = callArtifact(*path, "main", inputs, guard);
+//===--------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
+#define WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
+
+#include "tools/weft/Inputs.h"
+#include "tools/weft/Interrupt.h"
+#include "tools/weft/TensorFile.h"
+#include "weft/compiler.hpp"
+
+namespace weft::cli {
+
+/// A folder in $TMPDIR that is removed, with its files, together with its last copy.
+class TemporaryFolder {
+public:
+  static Result<TemporaryFolder> create();
+  const std::string &path() const { return *name; }
+
+private:
+  std::shared_ptr<const std::string> name;
+};
+
+struct CalledModel {
+  std::string target; ///< "x86:v4"
+  std::vector<NamedTensor> outputs;
+};
+
+/// Compiles into the folder and gives the artifact's path. Ctrl-C ends it.
+Result<std::string> compileAside(const Module &module, const std::string &target,
+                                 const TemporaryFolder &folder);
+
+/// One call; `guard` cancels it. The outputs keep what they need alive.
+Result<CalledModel> callArtifact(const std::string &path, const std::string &function,
+                                 const Inputs &inputs, InterruptGuard &guard);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
