@@ -9,6 +9,7 @@
 #define WEFT_DIALECTS_WEFT_REFERENCE_H
 
 #include "dialects/symbolic/SymFacts.h"
+#include "dialects/weft/IterationRule.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include <variant>
@@ -75,6 +76,10 @@ struct ReferenceCall {
   mlir::FailureOr<int64_t> value(SymExpr expr);
   mlir::FailureOr<llvm::SmallVector<int64_t, 4>> dims(mlir::Type tensor);
 };
+
+/// Two values combined, and the value that changes nothing. A nan wins a maximum and a minimum.
+Scalar combineScalars(Combiner combiner, mlir::Type element, const Scalar &a, const Scalar &b);
+Scalar identityScalar(Combiner combiner, mlir::Type element);
 
 /// The default of ReferenceOpInterface::evaluate: interprets the rule with the operation's scalar function.
 mlir::LogicalResult evaluateByRule(mlir::Operation *op, ReferenceCall &call);

@@ -10,6 +10,10 @@ include "dialects/weft/ops/Contraction.td"
 include "dialects/weft/ops/Reduction.td"
 include "dialects/weft/ops/Normalize.td"
 include "dialects/weft/ops/Index.td"
+include "dialects/weft/ops/Window.td"
+include "dialects/weft/ops/Order.td"
+include "dialects/weft/ops/Resize.td"
+include "dialects/weft/ops/Scatter.td"
 include "dialects/weft/ops/Kernel.td"
 
 #endif

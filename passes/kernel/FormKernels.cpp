@@ -100,12 +100,37 @@ private:
     Group *best = nullptr;
     for (Value operand : op->getOperands()) {
       Group *group = groupOf(operand);
-      if (!group || group->space.getDimAttributes() != type.getDimAttributes() || !mayJoin(group, op))
+      if (!group || group->kind == RootKind::Serial || group->space.getDimAttributes() != type.getDimAttributes())
+        continue;
+      if (!mayJoin(group, op) || !(group->kind == RootKind::Loop || readsInPlace(op, group)))
         continue;
       if (!best || order[group->operations.back()] > order[best->operations.back()])
         best = group;
     }
     return best;
+  }
+
+  /// Whether `op` reads what `group` computes only at the point it computes itself: schedules other than the loop over the result have
+  /// no other elements at hand.
+  bool readsInPlace(Operation *op, Group *group) {
+    auto element = dyn_cast<RuleOpInterface>(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      SetVector<Value> sources;
+      storedSources(operand, sources);
+      if (llvm::none_of(sources, [&](Value source) { return groupOf(source) == group; }))
+        continue;
+      if (!element || groupOf(operand) != group)
+        return false;
+      IterationRule rule = element.rule();
+      ArrayRef<Access> read = rule.operand(i), result = rule.result(0);
+      bool same = read.size() == result.size() && llvm::all_of(llvm::zip(read, result), [](auto pair) {
+                    auto &[a, b] = pair;
+                    return a.kind == AccessKind::Point && b.kind == AccessKind::Point && a.factor() == b.factor();
+                  });
+      if (!same)
+        return false;
+    }
+    return true;
   }
 
   /// No operand of `op` outside `group` may depend on it.
@@ -333,7 +358,7 @@ private:
   }
 
   static StringRef kindName(RootKind kind) {
-    static constexpr StringRef names[] = {"loop", "view", "contraction", "row", "attention", "serial"};
+    static constexpr StringRef names[] = {"loop", "view", "contraction", "row", "attention", "serial", "window"};
     return names[unsigned(kind)];
   }
 

@@ -56,6 +56,7 @@ static llvm::Error lowerToLLVM(ModuleOp module, const CodegenOptions &options) {
     return fail("simplification before code generation failed");
   VectorMathOptions math;
   math.hasFma = options.fma;
+  math.hasAvx512 = options.vectorBits >= 512;
   if (failed(expandVectorMath(module, math)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());

@@ -63,7 +63,7 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), attentionSchedule(), rowSchedule(), loopSchedule()};
+  static const Schedule *all[] = {contractionSchedule(), attentionSchedule(), serialSchedule(), rowSchedule(), loopSchedule()};
   return all;
 }
 

@@ -89,6 +89,7 @@ const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
 const Schedule *attentionSchedule();
+const Schedule *serialSchedule();
 
 /// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
 mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name, const Schedule &schedule, const VectorIsa &isa);

@@ -35,7 +35,14 @@ def Weft_ElementInterface : OpInterface<"ElementOpInterface"> {
       (ins "::weft::ElementBuilder &":$builder, "unsigned":$result, "::llvm::ArrayRef<::weft::IndexValue>":$index),
       [{}], [{ return ::weft::emitElementByRule($_op, builder, index); }]>,
     InterfaceMethod<"The family of schedules that can be the root of a kernel with this operation", "::weft::RootKind", "rootKind",
-      (ins), [{}], [{ return ::weft::RootKind::Loop; }]>
+      (ins), [{}], [{ return ::weft::RootKind::Loop; }]>,
+    InterfaceMethod<"For RootKind::Serial: one unit of work as plain loops", "void", "emitSerial",
+      (ins "::weft::SerialBuilder &":$builder, "::mlir::Value":$unit), [{}],
+      [{ llvm_unreachable("operators of root kind serial override this"); }]>,
+    InterfaceMethod<"For RootKind::Serial: units of work that do not depend on each other; null for one", "::weft::SymExpr", "serialUnits",
+      (ins), [{}], [{ return ::weft::SymExpr(); }]>,
+    InterfaceMethod<"For RootKind::Serial: words of memory that a unit needs; null for none", "::weft::SymExpr", "serialScratch",
+      (ins), [{}], [{ return ::weft::SymExpr(); }]>
   ];
 }
 

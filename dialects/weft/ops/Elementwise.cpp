@@ -19,6 +19,12 @@ static LogicalResult inferUnary(Value input, SmallVectorImpl<Type> &results) {
   return success();
 }
 
+static LogicalResult inferReal(StringRef name, std::optional<Location> location, Value input, SmallVectorImpl<Type> &results) {
+  if (!isFloat(elementOf(input)))
+    return emitOptionalError(location, "'weft.", name, "' needs floats, but its operand has elements ", elementOf(input));
+  return inferUnary(input, results);
+}
+
 static LogicalResult inferBinary(StringRef name, std::optional<Location> location, Value lhs, Value rhs, SmallVectorImpl<Type> &results) {
   if (elementOf(lhs) != elementOf(rhs)) // R1
     return emitOptionalError(location, "'weft.", name, "' operands must have one element type, but 'lhs' is ", elementOf(lhs),
@@ -42,6 +48,22 @@ static LogicalResult inferBinary(StringRef name, std::optional<Location> locatio
     return inferBinary(getOperationName().drop_front(5), location, adaptor.getLhs(), adaptor.getRhs(), results);                  \
   }
 
+/// Functions that integers do not have.
+#define WEFT_INFER_REAL(OP)                                                                                                      \
+  LogicalResult OP::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,                            \
+                                     SmallVectorImpl<Type> &results) {                                                            \
+    return inferReal(getOperationName().drop_front(5), location, adaptor.getInput(), results);                                    \
+  }
+
+WEFT_INFER_REAL(TanOp)
+WEFT_INFER_REAL(AsinOp)
+WEFT_INFER_REAL(AcosOp)
+WEFT_INFER_REAL(AtanOp)
+WEFT_INFER_REAL(SinhOp)
+WEFT_INFER_REAL(CoshOp)
+WEFT_INFER_REAL(AsinhOp)
+WEFT_INFER_REAL(AcoshOp)
+WEFT_INFER_REAL(AtanhOp)
 WEFT_INFER_UNARY(NegOp)
 WEFT_INFER_UNARY(AbsOp)
 WEFT_INFER_UNARY(SignOp)
@@ -76,6 +98,28 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
     return failure();
   results[0] = cast<SymTensorType>(results[0]).withElement(IntegerType::get(context, 1));
   return success();
+}
+
+/// A test of floats.
+static LogicalResult inferTest(StringRef name, std::optional<Location> location, Value input, SmallVectorImpl<Type> &results) {
+  if (failed(inferReal(name, location, input, results)))
+    return failure();
+  results[0] = cast<SymTensorType>(results[0]).withElement(IntegerType::get(input.getContext(), 1));
+  return success();
+}
+
+LogicalResult IsNanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  return inferTest("is_nan", location, adaptor.getInput(), results);
+}
+
+LogicalResult IsInfOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  return inferTest("is_inf", location, adaptor.getInput(), results);
+}
+
+LogicalResult ShiftOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  if (!isa<IntegerType>(elementOf(adaptor.getLhs())) || elementOf(adaptor.getLhs()).isInteger(1)) // R1
+    return emitOptionalError(location, "'weft.shift' moves bits of integers, but its operand has elements ", elementOf(adaptor.getLhs()));
+  return inferBinary("shift", location, adaptor.getLhs(), adaptor.getRhs(), results);
 }
 
 LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
@@ -163,6 +207,15 @@ Value RsqrtOp::emitScalar(Builder &b, ValueRange e) {
 }
 Value SinOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::SinOp>(e[0]); }
 Value CosOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::CosOp>(e[0]); }
+Value TanOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::TanOp>(e[0]); }
+Value AsinOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AsinOp>(e[0]); }
+Value AcosOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AcosOp>(e[0]); }
+Value AtanOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AtanOp>(e[0]); }
+Value SinhOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::SinhOp>(e[0]); }
+Value CoshOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::CoshOp>(e[0]); }
+Value AsinhOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AsinhOp>(e[0]); }
+Value AcoshOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AcoshOp>(e[0]); }
+Value AtanhOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::AtanhOp>(e[0]); }
 Value TanhOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::TanhOp>(e[0]); }
 Value ErfOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::ErfOp>(e[0]); }
 Value FloorOp::emitScalar(Builder &b, ValueRange e) { return b.create<math::FloorOp>(e[0]); }
@@ -227,6 +280,28 @@ Value CompareOp::emitScalar(Builder &b, ValueRange e) {
   if (floating(e[0]))
     return compareFloat(b, floats[kind], e[0], e[1]);
   return compareInt(b, isUnsigned(elementOf(getLhs())) ? unsignedInts[kind] : ints[kind], e[0], e[1]);
+}
+
+Value IsNanOp::emitScalar(Builder &b, ValueRange e) { return compareFloat(b, arith::CmpFPredicate::UNO, e[0], e[0]); }
+
+Value IsInfOp::emitScalar(Builder &b, ValueRange e) {
+  Value high = compareFloat(b, arith::CmpFPredicate::OEQ, e[0], number(b, e[0].getType(), INFINITY));
+  Value low = compareFloat(b, arith::CmpFPredicate::OEQ, e[0], number(b, e[0].getType(), -INFINITY));
+  if (getPositive() != getNegative())
+    return getPositive() ? high : low;
+  return getPositive() ? Value(b.create<arith::OrIOp>(high, low)) : number(b, high.getType(), 0);
+}
+
+/// Shifts by at least the width have no value in LLVM: all bits are moved out by hand.
+Value ShiftOp::emitScalar(Builder &b, ValueRange e) {
+  Type type = e[0].getType();
+  Value zero = number(b, type, 0), last = number(b, type, elementBits(elementOf(getLhs())) - 1);
+  Value far = compareInt(b, arith::CmpIPredicate::ugt, e[1], last), by = select(b, far, last, e[1]);
+  if (getKind() == ShiftKind::Right && !isUnsigned(elementOf(getLhs())))
+    return b.create<arith::ShRSIOp>(e[0], by);
+  if (getKind() == ShiftKind::Right)
+    return select(b, far, zero, b.create<arith::ShRUIOp>(e[0], by));
+  return select(b, far, zero, b.create<arith::ShLIOp>(e[0], by));
 }
 
 Value SelectOp::emitScalar(Builder &b, ValueRange e) { return select(b, e[0], e[1], e[2]); }
@@ -329,6 +404,27 @@ Value ActivationOp::emitScalar(Builder &b, ValueRange e) {
   case ActivationKind::Softplus: { // max(x, 0) + log(1 + e^-|x|)
     Value small = b.create<math::ExpOp>(b.create<arith::NegFOp>(b.create<math::AbsFOp>(x)));
     return add(b.create<arith::MaximumFOp>(x, zero), b.create<math::LogOp>(add(one, small)));
+  }
+  case ActivationKind::Selu: {
+    Value elu = select(b, negative(), mul(number(b, type, alpha), b.create<math::ExpM1Op>(x)), x);
+    return mul(number(b, type, beta), elu);
+  }
+  case ActivationKind::Celu: {
+    Value power = b.create<math::ExpM1Op>(b.create<arith::DivFOp>(x, number(b, type, alpha)));
+    return select(b, negative(), mul(number(b, type, alpha), power), x);
+  }
+  case ActivationKind::Mish: { // tanh(log(1 + w)) = n / (n + 2) with n = w * (w + 2); 1 where w would overflow
+    Value w = b.create<math::ExpOp>(b.create<arith::MinimumFOp>(x, number(b, type, 20)));
+    Value n = mul(w, add(w, number(b, type, 2)));
+    return mul(x, b.create<arith::DivFOp>(n, add(n, number(b, type, 2))));
+  }
+  case ActivationKind::Softsign: return b.create<arith::DivFOp>(x, add(one, b.create<math::AbsFOp>(x)));
+  case ActivationKind::ThresholdedRelu: return select(b, compareFloat(b, arith::CmpFPredicate::OGT, x, number(b, type, alpha)), x, zero);
+  case ActivationKind::Shrink: {
+    Value above = compareFloat(b, arith::CmpFPredicate::OGT, x, number(b, type, alpha));
+    Value below = compareFloat(b, arith::CmpFPredicate::OLT, x, number(b, type, -alpha));
+    Value raised = select(b, below, add(x, number(b, type, beta)), zero);
+    return select(b, above, add(x, number(b, type, -beta)), raised);
   }
   }
   llvm_unreachable("closed set of activations");

@@ -37,7 +37,16 @@ def Weft_SqrtOp : Weft_Unary<"sqrt", "square root">;
 def Weft_RsqrtOp : Weft_Unary<"rsqrt", "reciprocal of the square root">;
 def Weft_SinOp : Weft_Unary<"sin", "sine of an angle in radians">;
 def Weft_CosOp : Weft_Unary<"cos", "cosine of an angle in radians">;
+def Weft_TanOp : Weft_Unary<"tan", "tangent of an angle in radians">;
+def Weft_AsinOp : Weft_Unary<"asin", "angle whose sine is the operand; nan outside [-1, 1]">;
+def Weft_AcosOp : Weft_Unary<"acos", "angle whose cosine is the operand; nan outside [-1, 1]">;
+def Weft_AtanOp : Weft_Unary<"atan", "angle whose tangent is the operand">;
+def Weft_SinhOp : Weft_Unary<"sinh", "hyperbolic sine">;
+def Weft_CoshOp : Weft_Unary<"cosh", "hyperbolic cosine">;
 def Weft_TanhOp : Weft_Unary<"tanh", "hyperbolic tangent">;
+def Weft_AsinhOp : Weft_Unary<"asinh", "inverse hyperbolic sine">;
+def Weft_AcoshOp : Weft_Unary<"acosh", "inverse hyperbolic cosine; nan below 1">;
+def Weft_AtanhOp : Weft_Unary<"atanh", "inverse hyperbolic tangent; nan outside [-1, 1]">;
 def Weft_ErfOp : Weft_Unary<"erf", "the error function">;
 def Weft_FloorOp : Weft_Unary<"floor", "largest integer not above">;
 def Weft_CeilOp : Weft_Unary<"ceil", "smallest integer not below">;
@@ -75,6 +84,43 @@ def Weft_CompareOp : Weft_Elementwise<"compare", "..., ... -> ..."> {
   let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
+def Weft_IsNanOp : Weft_Unary<"is_nan", "whether an element is not a number"> {
+  let description = "Rule: `... -> ...`. The operand has floats, the result `i1`.";
+}
+
+def Weft_IsInfOp : Weft_Unary<"is_inf", "whether an element is infinite"> {
+  let description = [{
+    Rule: `... -> ...`. The operand has floats, the result `i1`. `positive` and `negative` say which infinities count.
+
+    ```mlir
+    %y = weft.is_inf %x {negative = false} : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], i1>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, DefaultValuedAttr<BoolAttr, "true">:$positive, DefaultValuedAttr<BoolAttr, "true">:$negative);
+}
+
+def Weft_ShiftKind : I32EnumAttr<"ShiftKind", "a direction", [
+    I32EnumAttrCase<"Left", 0, "left">, I32EnumAttrCase<"Right", 1, "right">]> {
+  let cppNamespace = "::weft";
+}
+
+def Weft_ShiftOp : Weft_Elementwise<"shift", "..., ... -> ..."> {
+  let summary = "the bits of the first operand moved by the second";
+  let description = [{
+    Rule: `..., ... -> ...`. To the left zeros come in, to the right copies of the sign (zeros when unsigned). Amounts below 0 or of at
+    least the width move all bits out.
+
+    (R1) Both operands have the same integer element type; the result has it too.
+    (R2) Per dimension, operands agree or one is the literal 1.
+
+    ```mlir
+    %y = weft.shift right %x, %by : (!weft.tensor<[n], ui32>, !weft.tensor<[n], ui32>) -> !weft.tensor<[n], ui32>
+    ```
+  }];
+  let arguments = (ins Weft_ShiftKind:$kind, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+
 def Weft_SelectOp : Weft_Elementwise<"select", "..., ..., ... -> ..."> {
   let summary = "the second operand where the first is true, else the third";
   let description = "Rule: `..., ..., ... -> ...`. The condition is `i1`.";
@@ -95,7 +141,9 @@ def Weft_ActivationKind : I32EnumAttr<"ActivationKind", "an activation function"
     I32EnumAttrCase<"Relu", 0, "relu">, I32EnumAttrCase<"Sigmoid", 1, "sigmoid">, I32EnumAttrCase<"Gelu", 2, "gelu">,
     I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">, I32EnumAttrCase<"Silu", 4, "silu">, I32EnumAttrCase<"LeakyRelu", 5, "leaky_relu">,
     I32EnumAttrCase<"Elu", 6, "elu">, I32EnumAttrCase<"HardSigmoid", 7, "hard_sigmoid">, I32EnumAttrCase<"HardSwish", 8, "hard_swish">,
-    I32EnumAttrCase<"Softplus", 9, "softplus">]> {
+    I32EnumAttrCase<"Softplus", 9, "softplus">, I32EnumAttrCase<"Selu", 10, "selu">, I32EnumAttrCase<"Celu", 11, "celu">,
+    I32EnumAttrCase<"Mish", 12, "mish">, I32EnumAttrCase<"Softsign", 13, "softsign">,
+    I32EnumAttrCase<"ThresholdedRelu", 14, "thresholded_relu">, I32EnumAttrCase<"Shrink", 15, "shrink">]> {
   let cppNamespace = "::weft";
 }
 
@@ -104,7 +152,9 @@ def Weft_ActivationOp : Weft_Elementwise<"activation", "... -> ..."> {
   let description = [{
     Rule: `... -> ...`. With x the operand: relu max(x, 0); sigmoid 1/(1+e^-x); gelu x*(1+erf(x/sqrt 2))/2; gelu_tanh its tanh
     approximation; silu x*sigmoid(x); leaky_relu x < 0 ? alpha*x : x; elu x < 0 ? alpha*(e^x - 1) : x; hard_sigmoid
-    clamp(alpha*x + beta, 0, 1); hard_swish x*clamp(x/6 + 1/2, 0, 1); softplus log(1+e^x).
+    clamp(alpha*x + beta, 0, 1); hard_swish x*clamp(x/6 + 1/2, 0, 1); softplus log(1+e^x); selu beta*elu(x); celu
+    x < 0 ? alpha*(e^(x/alpha) - 1) : x; mish x*tanh(softplus(x)); softsign x/(1+|x|); thresholded_relu x > alpha ? x : 0; shrink
+    x > alpha ? x - beta : x < -alpha ? x + beta : 0.
   }];
   let arguments = (ins Weft_ActivationKind:$kind, Weft_Tensor:$input, DefaultValuedAttr<F64Attr, "0.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta);
   let assemblyFormat = "$kind $input attr-dict `:` functional-type(operands, results)";

@@ -1,8 +1,7 @@
-//===- Index.cpp - gather -----------------------------------------------------------------------===//
+//===- Index.cpp - gather, gather_elements, gather_nd -------------------------------------------===//
 
-#include "dialects/weft/Weft.h"
+#include "dialects/weft/ops/Emit.h"
 #include "dialects/weft/ops/Infer.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -43,25 +42,115 @@ LogicalResult GatherOp::evaluate(ReferenceCall &call) {
   return success();
 }
 
-Value GatherOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+/// A position from data: counted from the end when negative, clamped into [0, size).
+static IndexValue clampedPosition(ElementBuilder &e, IndexValue at, IndexValue size) {
   auto &b = e.builder();
-  unsigned axis = getAxis(), picks = tensorType(getIndices()).getRank();
-  IndexValue size = e.symbolic(tensorType(getInput()).getDim(axis));
-  IndexValue at = e.toIndex(e.operand(1, index.slice(axis, picks)));
   auto clamp = [&](Value v, Value s, Value zero, Value one) -> Value {
     Value wrapped = b.create<arith::AddIOp>(v, s);
     Value negative = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, v, zero);
     Value from = b.create<arith::SelectOp>(negative, wrapped, v);
     return b.create<arith::MaxSIOp>(b.create<arith::MinSIOp>(from, b.create<arith::SubIOp>(s, one)), zero);
   };
+  IndexValue zero = e.constant(0), one = e.constant(1);
   if (at.isUniform())
-    at.base = clamp(at.base, size.base, e.constant(0).base, e.constant(1).base);
-  else
-    at = {{}, 0, clamp(e.materialize(at), e.materialize(size), e.materialize(e.constant(0)), e.materialize(e.constant(1)))};
+    return {clamp(at.base, size.base, zero.base, one.base)};
+  return {{}, 0, clamp(e.materialize(at), e.materialize(size), e.materialize(zero), e.materialize(one))};
+}
+
+Value GatherOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+  unsigned axis = getAxis(), picks = tensorType(getIndices()).getRank();
+  IndexValue size = e.symbolic(tensorType(getInput()).getDim(axis));
+  IndexValue at = e.toIndex(e.operand(1, index.slice(axis, picks)));
   SmallVector<IndexValue> position(index.take_front(axis));
-  position.push_back(at);
+  position.push_back(clampedPosition(e, at, size));
   llvm::append_range(position, index.drop_front(axis + picks));
   return e.operand(0, position);
+}
+
+//===-- gather_elements, gather_nd ---------------------------------------------------------------===//
+
+static LogicalResult verifyIndices(StringRef name, std::optional<Location> location, Type element) {
+  if (element.isSignlessInteger(64) || element.isSignlessInteger(32))
+    return success();
+  return emitOptionalError(location, "'weft.", name, "' indices must be i32 or i64, but are ", element);
+}
+
+/// An element of operand 0, or 0 where one of the dimensions that positions were clamped to is empty.
+static Value pickUnlessEmpty(ElementBuilder &e, SymTensorType type, ArrayRef<IndexValue> position, ArrayRef<unsigned> clamped) {
+  Value inside;
+  for (unsigned d : clamped)
+    if (!type.getDim(d).asConstant().value_or(0)) {
+      Value some = e.less(e.constant(0), e.symbolic(type.getDim(d)));
+      inside = inside ? Value(e.builder().create<arith::AndIOp>(inside, some)) : some;
+    }
+  if (!inside)
+    return e.operand(0, position);
+  return e.guarded(inside, [&] { return e.operand(0, position); }, zeroOf(e, type.getElementType()));
+}
+
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &results) {
+  auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
+  int64_t axis = adaptor.getAxis();
+  if (input.getRank() != indices.getRank() || axis < 0 || axis >= int64_t(input.getRank())) // R1
+    return emitOptionalError(location, "'weft.gather_elements' has no axis ", axis, " in both ", input, " and ", indices);
+  if (failed(verifyIndices("gather_elements", location, indices.getElementType()))) // R2
+    return failure();
+  for (unsigned d = 0; d < input.getRank(); ++d) { // R3
+    auto have = input.getDim(d).asConstant(), want = indices.getDim(d).asConstant();
+    if (int64_t(d) != axis && have && want && *want > *have)
+      return emitOptionalError(location, "'weft.gather_elements': dimension ", d, " of the indices is ", *want, ", but the operand's is ", *have);
+  }
+  results.push_back(indices.withElement(input.getElementType()));
+  return success();
+}
+
+Value GatherElementsOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+  auto input = tensorType(getInput()), indices = tensorType(getIndices());
+  SmallVector<IndexValue> position(index);
+  position[getAxis()] = e.toIndex(e.operand(1, index));
+  SmallVector<unsigned> clamped;
+  for (unsigned d = 0; d < input.getRank(); ++d) {
+    auto have = input.getDim(d).asConstant(), want = indices.getDim(d).asConstant();
+    if (d != getAxis() && (input.getDim(d) == indices.getDim(d) || (have && want)))
+      continue;
+    position[d] = clampedPosition(e, position[d], e.symbolic(input.getDim(d)));
+    clamped.push_back(d);
+  }
+  return pickUnlessEmpty(e, input, position, clamped);
+}
+
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                           SmallVectorImpl<Type> &results) {
+  auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
+  int64_t batch = adaptor.getBatch(), rank = input.getRank(), picks = indices.getRank();
+  auto tuple = picks > 0 ? indices.getDim(picks - 1).asConstant() : std::nullopt;
+  if (!tuple || batch < 0 || batch >= picks || batch + *tuple > rank) // R1
+    return emitOptionalError(location, "'weft.gather_nd' cannot index ", input, " after ", batch, " batch dimensions with tuples of ", indices);
+  if (failed(verifyIndices("gather_nd", location, indices.getElementType()))) // R2
+    return failure();
+  for (int64_t d = 0; d < batch; ++d) // R3
+    if (input.getDim(d) != indices.getDim(d))
+      return emitOptionalError(location, "'weft.gather_nd': batch dimension ", d, " is '", input.getDim(d).str(), "' and '", indices.getDim(d).str(), "'");
+  SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
+  llvm::append_range(dims, input.getDimAttributes().drop_front(batch + *tuple));
+  results.push_back(SymTensorType::get(context, dims, input.getElementType()));
+  return success();
+}
+
+Value GatherNdOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+  auto input = tensorType(getInput()), indices = tensorType(getIndices());
+  unsigned outer = indices.getRank() - 1, tuple = *indices.getDim(outer).asConstant();
+  SmallVector<IndexValue> position(index.take_front(getBatch()));
+  SmallVector<unsigned> clamped;
+  for (unsigned t = 0; t < tuple; ++t) {
+    SmallVector<IndexValue> at(index.take_front(outer));
+    at.push_back(e.constant(t));
+    clamped.push_back(position.size());
+    position.push_back(clampedPosition(e, e.toIndex(e.operand(1, at)), e.symbolic(input.getDim(position.size()))));
+  }
+  llvm::append_range(position, index.drop_front(outer));
+  return pickUnlessEmpty(e, input, position, clamped);
 }
 
 } // namespace weft

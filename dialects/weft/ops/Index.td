@@ -14,4 +14,41 @@ def Weft_GatherOp : Weft_PureOp<"gather", [DeclareOpInterfaceMethods<Weft_Elemen
   let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
 
+def Weft_GatherElementsOp : Weft_PureOp<"gather_elements", [DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>, Weft_Reference]> {
+  let summary = "one element per position, which replaces the index along `axis`";
+  let description = [{
+    `result[i, j] = input[indices[i, j], j]` for axis 0. Negative positions count from the end; positions outside are clamped, and so are
+    indices in other dimensions where the operand is smaller. From an empty dimension come zeros.
+
+    (R1) Both operands have the same rank, and `axis` is one of its dimensions.
+    (R2) `indices` are i32 or i64.
+    (R3) Where both are constants, the other dimensions of `indices` are not larger than the operand's.
+
+    ```mlir
+    %y = weft.gather_elements %x, %i axis 1 : (!weft.tensor<[b, 9], f32>, !weft.tensor<[b, 2], i64>) -> !weft.tensor<[b, 2], f32>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$indices, I64Attr:$axis);
+  let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+
+def Weft_GatherNdOp : Weft_PureOp<"gather_nd", [DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>, Weft_Reference]> {
+  let summary = "slices of the first operand at index tuples";
+  let description = [{
+    The last dimension of `indices` holds tuples that index the operand's dimensions after the first `batch`, which both have in common.
+    The result has the dimensions of `indices` without the last, then those of the operand that no tuple indexes. Negative positions
+    count from the end; positions outside are clamped. From an empty dimension come zeros.
+
+    (R1) The last dimension of `indices` is a constant, and there are as many dimensions after the batch.
+    (R2) `indices` are i32 or i64.
+    (R3) The first `batch` dimensions agree.
+
+    ```mlir
+    %y = weft.gather_nd %x, %i batch 0 : (!weft.tensor<[h, w, 3], f32>, !weft.tensor<[n, 2], i64>) -> !weft.tensor<[n, 3], f32>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$indices, I64Attr:$batch);
+  let assemblyFormat = "$input `,` $indices `batch` $batch attr-dict `:` functional-type(operands, results)";
+}
+
 #endif

@@ -50,6 +50,7 @@ SymExpr noExpr(SymExpr, SymExpr) { return SymExpr(); }
 bool isUnsignedOperand(Operation *op) { return isUnsigned(cast<SymTensorType>(op->getOperand(0).getType()).getElementType()); }
 
 double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 double clamp01(double x) { return std::isnan(x) ? x : std::min(1.0, std::max(0.0, x)); }
 
 int64_t divide(int64_t a, int64_t b, bool u) {
@@ -110,6 +111,20 @@ Scalar SqrtOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return 
 Scalar RsqrtOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return 1 / std::sqrt(x); }); }
 Scalar SinOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::sin(x); }); }
 Scalar CosOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::cos(x); }); }
+Scalar TanOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::tan(x); }); }
+Scalar AsinOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::asin(x); }); }
+Scalar AcosOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::acos(x); }); }
+Scalar AtanOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::atan(x); }); }
+Scalar SinhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::sinh(x); }); }
+Scalar CoshOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::cosh(x); }); }
+Scalar AsinhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::asinh(x); }); }
+Scalar AcoshOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::acosh(x); }); }
+Scalar AtanhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::atanh(x); }); }
+Scalar IsNanOp::evaluateScalar(WEFT_ARGS) { return Scalar::of(int64_t(std::isnan(e[0].real))); }
+Scalar IsInfOp::evaluateScalar(WEFT_ARGS) {
+  bool counts = e[0].real > 0 ? getPositive() : getNegative();
+  return Scalar::of(int64_t(counts && std::isinf(e[0].real)));
+}
 Scalar TanhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::tanh(x); }); }
 Scalar ErfOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::erf(x); }); }
 
@@ -162,6 +177,18 @@ Scalar MaximumOp::evaluateScalar(WEFT_ARGS) {
 Scalar AndOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_and<>(), noExpr); }
 Scalar OrOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_or<>(), noExpr); }
 Scalar XorOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_xor<>(), noExpr); }
+
+Scalar ShiftOp::evaluateScalar(WEFT_ARGS) {
+  bool u = isUnsignedOperand(*this), right = getKind() == ShiftKind::Right;
+  uint64_t width = elementBits(cast<SymTensorType>(getLhs().getType()).getElementType());
+  auto shift = [&](int64_t a, int64_t by) -> int64_t {
+    bool far = uint64_t(by) >= width;
+    if (right && !u)
+      return a >> (far ? 63 : by);
+    return far ? 0 : right ? int64_t(uint64_t(a) >> by) : int64_t(uint64_t(a) << by);
+  };
+  return binary(e, [](double, double) { return 0.0; }, shift, noExpr);
+}
 
 template <typename T> static bool compareValues(CompareKind kind, T a, T b) {
   switch (kind) {
@@ -243,7 +270,13 @@ Scalar ActivationOp::evaluateScalar(WEFT_ARGS) {
     case ActivationKind::Elu: return x < 0 ? alpha * std::expm1(x) : x;
     case ActivationKind::HardSigmoid: return clamp01(alpha * x + beta);
     case ActivationKind::HardSwish: return x * clamp01(x / 6 + 0.5);
-    case ActivationKind::Softplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case ActivationKind::Softplus: return softplus(x);
+    case ActivationKind::Selu: return beta * (x < 0 ? alpha * std::expm1(x) : x);
+    case ActivationKind::Celu: return x < 0 ? alpha * std::expm1(x / alpha) : x;
+    case ActivationKind::Mish: return x * std::tanh(softplus(x));
+    case ActivationKind::Softsign: return x / (1 + std::fabs(x));
+    case ActivationKind::ThresholdedRelu: return x > alpha ? x : 0.0;
+    case ActivationKind::Shrink: return x > alpha ? x - beta : x < -alpha ? x + beta : 0.0;
     }
     llvm_unreachable("closed set of activations");
   });

@@ -17,8 +17,9 @@ public:
   Interpreter(Operation *op, ReferenceCall &call) : op(op), element(cast<ElementOpInterface>(op)), call(call), rule(IterationRule::of(op)) {}
 
   LogicalResult run() {
-    auto type = cast<SymTensorType>(op->getResult(0).getType());
-    auto dims = call.dims(type);
+    auto resultType = cast<SymTensorType>(op->getResult(0).getType());
+    type = resultType.getElementType();
+    auto dims = call.dims(resultType);
     if (failed(dims))
       return failure();
     for (const Factor &factor : rule.factors()) {
@@ -28,7 +29,7 @@ public:
       extents.push_back(*extent);
     }
     bool symbolic = llvm::any_of(call.inputs, [](const RefTensor *t) { return t->kind == Scalar::Symbolic; });
-    RefTensor &out = call.outputs.emplace_back(type.getElementType(), *dims, symbolic);
+    RefTensor &out = call.outputs.emplace_back(type, *dims, symbolic);
     for (unsigned i = 0; i < rule.operandCount(); ++i)
       if (failed(linearize(rule.operand(i), call.inputs[i]->dims, operands.emplace_back())))
         return failure();
@@ -113,7 +114,7 @@ private:
     std::optional<Scalar> total;
     fold(total, 0);
     if (!total)
-      total = identity(out.element);
+      total = identityScalar(rule.combiner(), out.element);
     out.set(*locate(result), *total);
     return success();
   }
@@ -123,7 +124,7 @@ private:
       return;
     if (depth == reduced.size()) {
       if (std::optional<Scalar> value = point())
-        total = total ? combine(*total, *value) : *value;
+        total = total ? combineScalars(rule.combiner(), type, *total, *value) : *value;
       return;
     }
     for (int64_t &i = position[reduced[depth]] = 0; i < extents[reduced[depth]]; ++i)
@@ -166,53 +167,8 @@ private:
     return element.evaluateScalar(elements, call.facts);
   }
 
-  Scalar identity(Type type) const {
-    TypedAttr attribute = combinerIdentity(rule.combiner(), type);
-    if (auto real = dyn_cast<FloatAttr>(attribute))
-      return Scalar::of(real.getValueAsDouble());
-    llvm::APInt value = cast<IntegerAttr>(attribute).getValue();
-    return Scalar::of(isUnsigned(type) ? int64_t(value.getZExtValue()) : value.getSExtValue());
-  }
-
-  Scalar combine(const Scalar &a, const Scalar &b) const {
-    if (a.kind == Scalar::Symbolic || b.kind == Scalar::Symbolic)
-      return combineSymbolic(a, b);
-    if (a.kind == Scalar::Real) {
-      double x = a.real, y = b.asReal();
-      switch (rule.combiner()) {
-      case Combiner::Sum: return Scalar::of(x + y);
-      case Combiner::Prod: return Scalar::of(x * y);
-      case Combiner::Max: return Scalar::of(std::isnan(x) || x > y ? x : y);
-      default: return Scalar::of(std::isnan(x) || x < y ? x : y);
-      }
-    }
-    int64_t x = a.integer, y = b.integer;
-    switch (rule.combiner()) {
-    case Combiner::Sum: return Scalar::of(int64_t(uint64_t(x) + uint64_t(y)));
-    case Combiner::Prod: return Scalar::of(int64_t(uint64_t(x) * uint64_t(y)));
-    case Combiner::Max: return Scalar::of(std::max(x, y));
-    case Combiner::Min: return Scalar::of(std::min(x, y));
-    case Combiner::And: return Scalar::of(x & y);
-    case Combiner::Or: return Scalar::of(x | y);
-    }
-    llvm_unreachable("closed set of combiners");
-  }
-
-  Scalar combineSymbolic(const Scalar &a, const Scalar &b) const {
-    auto expr = [&](const Scalar &s) { return s.kind == Scalar::Symbolic ? s.expr : SymExpr::constant(op->getContext(), s.integer); };
-    SymExpr x = expr(a), y = expr(b);
-    if (!x || !y)
-      return Scalar::of(SymExpr());
-    switch (rule.combiner()) {
-    case Combiner::Sum: return Scalar::of(x + y);
-    case Combiner::Prod: return Scalar::of(x * y);
-    case Combiner::Max: return Scalar::of(SymExpr::max(x, y));
-    case Combiner::Min: return Scalar::of(SymExpr::min(x, y));
-    default: return Scalar::of(SymExpr());
-    }
-  }
-
   Operation *op;
+  Type type; ///< of the result's elements
   ElementOpInterface element;
   ReferenceCall &call;
   IterationRule rule;

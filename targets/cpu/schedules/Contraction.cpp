@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 4;
+constexpr int64_t kChunk = 384; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 
 struct Shape {
   ContractOp op;
@@ -152,8 +153,25 @@ private:
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, int64_t rows, Value a, Value w) {
     auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
     SmallVector<Value> sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
-    TileSource source{a, s.k, w, constantI64(c.b, tileColumns(c.isa))};
-    multiplyAdd(c, source, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
+    Value step = constantI64(c.b, tileColumns(c.isa));
+    if (s.k <= kChunk) {
+      multiplyAdd(c, {a, s.k, w, step}, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
+      return sums;
+    }
+    const SmallVector<Value> zeros(sums);
+    auto addChunk = [&](Value from, int64_t depth, ValueRange totals) {
+      SmallVector<Value> part(zeros);
+      Value row = elementPointer(c.b, a, c.b.getF32Type(), from), panel = elementPointer(c.b, w, c.b.getF32Type(), c.mul(from, step));
+      multiplyAdd(c, {row, s.k, panel, step}, constantI64(c.b, depth), kUnroll, part, rows, 2);
+      for (auto [total, value] : llvm::zip(totals, part))
+        value = c.b.create<arith::AddFOp>(total, value);
+      return part;
+    };
+    int64_t whole = s.k / kChunk * kChunk;
+    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kChunk, ValueRange(sums),
+                  [&](Value from, ValueRange totals) { return addChunk(from, kChunk, totals); });
+    if (whole < s.k)
+      sums = addChunk(constantI64(c.b, whole), s.k - whole, ValueRange(sums));
     return sums;
   }
 

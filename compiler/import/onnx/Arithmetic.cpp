@@ -1,0 +1,195 @@
+//===- Arithmetic.cpp - Add, Mul, Pow, Cast and other functions of numbers --------------------===//
+
+#include "compiler/import/onnx/Operators.h"
+
+using namespace mlir;
+
+namespace weft::onnx {
+namespace {
+
+template <typename Op> void convertUnary(NodeImport &n) {
+  n.ignoreAttributes({"consumed_inputs"});
+  n.result(n.unary<Op>(n.input(0)));
+}
+
+/// Below opset 7 broadcasting was asked for, and `axis` said where the second operand's dimensions go.
+Value alignedOperand(NodeImport &n) {
+  Value b = n.input(1);
+  n.ignoreAttributes({"consumed_inputs"});
+  if (n.opset >= 7 || !b)
+    return b;
+  bool broadcasts = n.intAttribute("broadcast", 0) != 0;
+  std::optional<int64_t> axis = n.intAttribute("axis");
+  if (!broadcasts || !axis)
+    return b;
+  unsigned first = n.axis(*axis, n.rank(0));
+  if (first + rankOf(b) > n.rank(0))
+    return n.wrong("axis " + Twine(*axis) + " leaves too few dimensions for the second operand");
+  Dims dims(typeOf(b).getDims());
+  dims.append(n.rank(0) - first - rankOf(b), n.constant(1));
+  return n.reshape(b, dims);
+}
+
+template <typename Op> void convertBinary(NodeImport &n) {
+  Value b = alignedOperand(n);
+  n.result(n.binary<Op>(n.input(0), b));
+}
+
+template <typename Op> Value foldInputs(NodeImport &n) {
+  n.ignoreAttributes({"consumed_inputs"});
+  Value result = n.input(0);
+  for (Value next : n.allInputs().drop_front())
+    result = n.binary<Op>(result, next);
+  return result;
+}
+
+template <typename Op> void convertVariadic(NodeImport &n) { n.result(foldInputs<Op>(n)); }
+
+void convertMean(NodeImport &n) {
+  Value sum = foldInputs<AddOp>(n);
+  n.result(n.div(sum, n.numberLike(sum, n.inputCount())));
+}
+
+void convertReciprocal(NodeImport &n) {
+  Value x = n.input(0);
+  n.ignoreAttributes({"consumed_inputs"});
+  n.result(n.div(n.numberLike(x, 1), x));
+}
+
+/// The exponent when it is one small whole number.
+std::optional<int64_t> wholeExponent(NodeImport &n, Value exponent, Value base) {
+  const RefTensor *tensor = n.known(exponent);
+  if (!tensor || tensor->size() != 1 || tensor->kind == Scalar::Symbolic || rankOf(exponent) > rankOf(base))
+    return std::nullopt;
+  double value = tensor->at(0).asReal();
+  return value == 1 || value == 2 || value == 3 ? std::optional(int64_t(value)) : std::nullopt;
+}
+
+void convertPow(NodeImport &n) {
+  Value x = n.input(0), y = n.opset < 7 ? alignedOperand(n) : n.input(1);
+  if (!x || !y)
+    return;
+  if (std::optional<int64_t> exponent = wholeExponent(n, y, x)) {
+    Value power = x;
+    for (int64_t i = 1; i < *exponent; ++i)
+      power = n.mul(power, x);
+    return n.result(power);
+  }
+  if (!isFloat(elementOf(x)) && isFloat(elementOf(y))) {
+    Type wide = n.attributes().getF64Type();
+    Value power = n.binary<PowOp>(n.convert(x, wide), n.convert(y, wide));
+    return n.result(n.convert(power, elementOf(x)));
+  }
+  n.result(n.binary<PowOp>(x, n.convert(y, elementOf(x))));
+}
+
+void convertMod(NodeImport &n) {
+  bool truncates = n.intAttribute("fmod", 0) != 0;
+  Type element = n.element(0);
+  if (element && isFloat(element) && !truncates)
+    return (void)n.wrong("attribute 'fmod' must be 1 for floating-point numbers");
+  SmallVector<NamedAttribute> attributes;
+  if (!truncates)
+    attributes.push_back(n.attribute("floor", n.attributes().getUnitAttr()));
+  n.result(n.binary<RemOp>(n.input(0), n.input(1), attributes));
+}
+
+//===-- Functions written with others ---------------------------------------------------------===//
+
+void convertTan(NodeImport &n) { n.result(n.div(n.unary<SinOp>(n.input(0)), n.unary<CosOp>(n.input(0)))); }
+
+void convertSinh(NodeImport &n) {
+  Value x = n.input(0);
+  n.result(n.mul(n.sub(n.exp(x), n.exp(n.neg(x))), n.numberLike(x, 0.5)));
+}
+
+void convertCosh(NodeImport &n) {
+  Value x = n.input(0);
+  n.result(n.mul(n.add(n.exp(x), n.exp(n.neg(x))), n.numberLike(x, 0.5)));
+}
+
+/// log(|x| + sqrt(x^2 + 1)) with the sign of x.
+void convertAsinh(NodeImport &n) {
+  Value x = n.input(0), magnitude = n.abs(x), one = n.numberLike(x, 1);
+  Value root = n.sqrt(n.add(n.mul(x, x), one));
+  n.result(n.mul(n.unary<SignOp>(x), n.log(n.add(magnitude, root))));
+}
+
+void convertAcosh(NodeImport &n) {
+  Value x = n.input(0), one = n.numberLike(x, 1);
+  n.result(n.log(n.add(x, n.sqrt(n.sub(n.mul(x, x), one)))));
+}
+
+void convertAtanh(NodeImport &n) {
+  Value x = n.input(0), one = n.numberLike(x, 1);
+  n.result(n.mul(n.log(n.div(n.add(one, x), n.sub(one, x))), n.numberLike(x, 0.5)));
+}
+
+//===-- Casts ---------------------------------------------------------------------------------===//
+
+/// 8-bit floats have no room for large numbers: with `saturate` they become the largest one.
+Value castTo(NodeImport &n, Value x, Type element, bool saturate) {
+  if (!x || !element)
+    return {};
+  bool narrow = element.isFloat8E4M3FN() || element.isFloat8E5M2();
+  if (narrow && saturate && isFloat(elementOf(x)) && elementOf(x) != element) {
+    double most = element.isFloat8E4M3FN() ? 448 : 57344;
+    x = n.minimum(n.maximum(x, n.numberLike(x, -most)), n.numberLike(x, most));
+  }
+  return n.convert(x, element);
+}
+
+void convertCast(NodeImport &n) {
+  n.ignoreAttributes({"round_mode"}); // of element types that are not supported
+  std::optional<int64_t> to = n.intAttribute("to");
+  if (!to)
+    return (void)n.wrong("attribute 'to' is missing");
+  bool saturate = n.intAttribute("saturate", 1) != 0;
+  n.result(castTo(n, n.input(0), n.elementType(*to), saturate));
+}
+
+void convertCastLike(NodeImport &n) {
+  n.ignoreAttributes({"round_mode"});
+  bool saturate = n.intAttribute("saturate", 1) != 0;
+  n.result(castTo(n, n.input(0), n.element(1), saturate));
+}
+
+} // namespace
+
+void addArithmetic(OperatorTable &table) {
+  constexpr int64_t newest = kNewestOpset;
+  table.add({"Abs", 1, newest, convertUnary<AbsOp>});
+  table.add({"Ceil", 1, newest, convertUnary<CeilOp>});
+  table.add({"Cos", 7, newest, convertUnary<CosOp>});
+  table.add({"Erf", 9, newest, convertUnary<ErfOp>});
+  table.add({"Exp", 1, newest, convertUnary<ExpOp>});
+  table.add({"Floor", 1, newest, convertUnary<FloorOp>});
+  table.add({"Log", 1, newest, convertUnary<LogOp>});
+  table.add({"Neg", 1, newest, convertUnary<NegOp>});
+  table.add({"Round", 11, newest, convertUnary<RoundOp>});
+  table.add({"Sign", 9, newest, convertUnary<SignOp>});
+  table.add({"Sin", 7, newest, convertUnary<SinOp>});
+  table.add({"Sqrt", 1, newest, convertUnary<SqrtOp>});
+  table.add({"Tanh", 1, newest, convertUnary<TanhOp>});
+  table.add({"Reciprocal", 1, newest, convertReciprocal});
+  table.add({"Tan", 7, newest, convertTan});
+  table.add({"Sinh", 9, newest, convertSinh});
+  table.add({"Cosh", 9, newest, convertCosh});
+  table.add({"Asinh", 9, newest, convertAsinh});
+  table.add({"Acosh", 9, newest, convertAcosh});
+  table.add({"Atanh", 9, newest, convertAtanh});
+  table.add({"Add", 1, newest, convertBinary<AddOp>, 2, 2});
+  table.add({"Sub", 1, newest, convertBinary<SubOp>, 2, 2});
+  table.add({"Mul", 1, newest, convertBinary<MulOp>, 2, 2});
+  table.add({"Div", 1, newest, convertBinary<DivOp>, 2, 2});
+  table.add({"Pow", 1, newest, convertPow, 2, 2});
+  table.add({"Mod", 10, newest, convertMod, 2, 2});
+  table.add({"Max", 1, newest, convertVariadic<MaximumOp>, 1, kAnyNumber});
+  table.add({"Min", 1, newest, convertVariadic<MinimumOp>, 1, kAnyNumber});
+  table.add({"Sum", 1, newest, convertVariadic<AddOp>, 1, kAnyNumber});
+  table.add({"Mean", 1, newest, convertMean, 1, kAnyNumber});
+  table.add({"Cast", 6, newest, convertCast});
+  table.add({"CastLike", 15, newest, convertCastLike, 2, 2});
+}
+
+} // namespace weft::onnx

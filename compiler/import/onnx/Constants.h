@@ -1,0 +1,41 @@
+//===- Constants.h - Tensors of the file as constants and weights -----------------------------===//
+//
+// Small tensors become constants in the program. Large ones stay where they lie: a `weft.weight`
+// names their bytes in the mapped file, and equal ranges are one weight.
+//
+//   Value w = constants.create(state, tensor, why);
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_ONNX_CONSTANTS_H
+#define WEFT_COMPILER_IMPORT_ONNX_CONSTANTS_H
+
+#include "compiler/import/onnx/GraphBuilder.h"
+#include "compiler/import/readers/OnnxTensorData.h"
+#include "compiler/pipeline/ModuleImpl.h"
+
+namespace weft::onnx {
+
+class Constants {
+public:
+  Constants(const OnnxModel &model, Module::Impl &impl, mlir::ModuleOp module)
+      : data(model), impl(impl), module(module), symbols(module) {}
+
+  /// At the builder's position. `name` is for a weight. Null with `why` set when the element type is
+  /// not supported or the data cannot be read.
+  Value create(BuildState &state, const OnnxTensor &tensor, llvm::StringRef name, std::string &why);
+
+private:
+  Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
+                     const TensorBytes &bytes);
+  std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);
+
+  OnnxTensorData data;
+  Module::Impl &impl;
+  mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
+  mlir::Operation *last = nullptr; ///< weight
+  std::map<std::tuple<std::string, uint64_t, const void *>, std::string> names;
+};
+
+} // namespace weft::onnx
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_CONSTANTS_H

@@ -1,0 +1,142 @@
+//===- Creation.cpp - Constants, shapes as data, ranges ---------------------------------------===//
+
+#include "compiler/import/onnx/Operators.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft::onnx {
+namespace {
+
+Value constantReals(NodeImport &n, ArrayRef<double> values, ArrayRef<int64_t> dims) {
+  RefTensor tensor(n.f32(), dims);
+  tensor.reals.assign(values.begin(), values.end());
+  return n.constantTensor(tensor);
+}
+
+Value constantIntegers(NodeImport &n, ArrayRef<int64_t> values, ArrayRef<int64_t> dims) {
+  RefTensor tensor(n.i64(), dims);
+  tensor.integers.assign(values.begin(), values.end());
+  return n.constantTensor(tensor);
+}
+
+void convertConstant(NodeImport &n) {
+  for (StringRef name : {"sparse_value", "value_string", "value_strings"})
+    if (n.hasAttribute(name))
+      return (void)n.refuse("attribute '" + name + "' is not supported");
+  if (const OnnxTensor *tensor = n.tensorAttribute("value"))
+    return n.result(n.constantOf(*tensor));
+  if (std::optional<double> value = n.floatAttribute("value_float"))
+    return n.result(constantReals(n, *value, {}));
+  if (std::optional<int64_t> value = n.intAttribute("value_int"))
+    return n.result(constantIntegers(n, *value, {}));
+  if (auto values = n.floatsAttribute("value_floats"))
+    return n.result(constantReals(n, *values, int64_t(values->size())));
+  if (auto values = n.intsAttribute("value_ints"))
+    return n.result(constantIntegers(n, *values, int64_t(values->size())));
+  n.wrong("the constant has no value");
+}
+
+void convertIdentity(NodeImport &n) { n.result(n.input(0)); }
+
+/// Nothing is dropped outside of training.
+void convertDropout(NodeImport &n) {
+  n.ignoreAttributes({"ratio", "seed", "consumed_inputs"});
+  Value x = n.input(0);
+  if (n.opset < 7 && n.intAttribute("is_test", 0) == 0)
+    return (void)n.refuse("dropout in training is not supported");
+  if (n.hasInput(2) && n.constantScalar(2).value_or(0) != 0)
+    return (void)n.refuse("dropout in training is not supported");
+  if (x)
+    n.results = {x, n.wantsOutput(1) ? n.fill(typeOf(x).getDims(), n.i1(), 1) : Value()};
+}
+
+void convertShape(NodeImport &n) {
+  int64_t rank = n.rank(0);
+  auto position = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  int64_t start = position(n.intAttribute("start", 0)), end = position(n.intAttribute("end", rank));
+  Dims dims = n.dims(0);
+  n.result(n.dimsValue(ArrayRef<SymExpr>(dims).slice(start, std::max<int64_t>(end - start, 0))));
+}
+
+void convertSize(NodeImport &n) {
+  if (Value x = n.input(0))
+    n.result(n.number(n.i64(), typeOf(x).getElements()));
+}
+
+void convertConstantOfShape(NodeImport &n) {
+  std::optional<Dims> dims = n.shapeOperand(0);
+  const OnnxTensor *tensor = n.tensorAttribute("value");
+  if (!dims)
+    return;
+  for (SymExpr dim : *dims)
+    if (!n.requireAtMost(n.constant(0), dim, "the shape"))
+      return;
+  if (!tensor)
+    return n.result(n.fill(*dims, n.f32(), 0));
+  Value value = n.constantOf(*tensor);
+  auto filled = value ? value.getDefiningOp<FillOp>() : FillOp();
+  if (filled && typeOf(value).getElements().isConstant(1))
+    return n.result(n.fill(*dims, cast<TypedAttr>(filled.getValue())));
+  n.wrong("the value must be one number");
+}
+
+/// limit, start and delta are constants: the length is computed as the definition says.
+void convertRealRange(NodeImport &n, Type element) {
+  auto start = n.constantReals(0), limit = n.constantReals(1), delta = n.constantReals(2);
+  if (!start || !limit || !delta)
+    return;
+  if (start->size() != 1 || limit->size() != 1 || delta->size() != 1 || (*delta)[0] == 0)
+    return (void)n.wrong("start, limit and delta must be numbers, and delta not 0");
+  double length = std::max(0.0, std::ceil(((*limit)[0] - (*start)[0]) / (*delta)[0]));
+  if (!(length <= double(kMaxSymbolValue)))
+    return (void)n.wrong("the range has too many elements");
+  Value index = n.iota(n.constant(int64_t(length)), 0, element);
+  n.result(n.add(n.mul(index, n.number(element, (*delta)[0])), n.number(element, (*start)[0])));
+}
+
+void convertRange(NodeImport &n) {
+  Type element = n.element(0);
+  if (!element || isFloat(element))
+    return element ? convertRealRange(n, element) : void();
+  std::optional<SymExpr> start = n.shapeScalar(0), limit = n.shapeScalar(1);
+  std::optional<int64_t> delta = n.constantScalar(2);
+  if (!start || !limit || !delta)
+    return;
+  if (*delta == 0)
+    return (void)n.wrong("delta is 0");
+  SymExpr distance = *delta > 0 ? *limit - *start : *start - *limit;
+  SymExpr length = n.simplify(n.larger(SymExpr::ceildiv(distance, std::abs(*delta)), n.constant(0)));
+  Value index = n.iota(length, 0, element);
+  if (*delta != 1)
+    index = n.mul(index, n.number(element, double(*delta)));
+  n.result(start->isConstant(0) ? index : n.add(index, n.number(element, *start)));
+}
+
+void convertEyeLike(NodeImport &n) {
+  int64_t k = n.intAttribute("k", 0);
+  std::optional<int64_t> type = n.intAttribute("dtype");
+  Type element = type ? n.elementType(*type) : n.element(0);
+  if (n.rank(0) != 2)
+    return (void)n.wrong("the input must be a matrix");
+  Value row = n.iota({n.dim(0, 0), n.constant(1)}, 0, n.i64());
+  Value column = n.iota({n.constant(1), n.dim(0, 1)}, 1, n.i64());
+  Value diagonal = n.compare(CompareKind::Equal, column, n.add(row, n.number(n.i64(), double(k))));
+  n.result(n.convert(diagonal, element));
+}
+
+} // namespace
+
+void addCreation(OperatorTable &table) {
+  constexpr int64_t newest = kNewestOpset;
+  table.add({"Constant", 1, newest, convertConstant, 0, 0});
+  table.add({"Identity", 1, newest, convertIdentity});
+  table.add({"Dropout", 1, newest, convertDropout, 1, 3, 2});
+  table.add({"Shape", 1, newest, convertShape});
+  table.add({"Size", 1, newest, convertSize});
+  table.add({"ConstantOfShape", 9, newest, convertConstantOfShape});
+  table.add({"Range", 11, newest, convertRange, 3, 3});
+  table.add({"EyeLike", 9, newest, convertEyeLike});
+}
+
+} // namespace weft::onnx

@@ -1,0 +1,227 @@
+//===- GraphBuilder.h - Operations of the graph level with ONNX's broadcasting ----------------===//
+//
+// What converters write their operators with. A value that cannot be built is null, and so is
+// everything built from it; the first reason is kept. A converter therefore reads as a formula:
+//
+//   Value centered = g.sub(x, mean);
+//   Value y = g.mul(centered, g.rsqrt(g.add(variance, g.number(element, epsilon))));
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPHBUILDER_H
+#define WEFT_COMPILER_IMPORT_ONNX_GRAPHBUILDER_H
+
+#include "compiler/import/onnx/Contract.h"
+#include "compiler/import/onnx/KnownValues.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace weft::onnx {
+
+using mlir::Type;
+using mlir::Value;
+using mlir::ValueRange;
+using Dims = llvm::SmallVector<SymExpr>;
+
+/// Why a node was not imported.
+struct Refusal {
+  enum Kind {
+    Unsupported, ///< a limit of this compiler
+    Wrong,       ///< the model breaks ONNX's rules
+  } kind = Unsupported;
+  std::string text, hint;
+};
+
+/// What all builders of one import share.
+struct BuildState {
+  BuildState(mlir::MLIRContext *context, Contract &contract)
+      : builder(mlir::UnknownLoc::get(context), context), contract(contract) {}
+
+  mlir::ImplicitLocOpBuilder builder; ///< at the end of main
+  Contract &contract;
+  KnownValues values;
+};
+
+inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }
+inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
+inline unsigned rankOf(Value value) { return typeOf(value).getRank(); }
+
+class GraphBuilder {
+public:
+  /// `place` is the node in messages about the contract.
+  GraphBuilder(BuildState &state, std::string place) : state(state), place(std::move(place)) {}
+
+  //===-- Refusals ----------------------------------------------------------------------------===//
+
+  /// Keeps the first reason; gives null so that `return refuse(...)` reads well.
+  Value refuse(const llvm::Twine &text, const llvm::Twine &hint = "");
+  Value wrong(const llvm::Twine &text, const llvm::Twine &hint = "");
+  const std::optional<Refusal> &refusal() const { return reason; }
+  bool refused() const { return reason.has_value(); }
+
+  //===-- Expressions and types ---------------------------------------------------------------===//
+
+  mlir::MLIRContext *context() const { return state.builder.getContext(); }
+  SymExpr constant(int64_t value) { return SymExpr::constant(context(), value); }
+  const SymFacts &facts() const { return state.contract.facts(); }
+  SymExpr simplify(SymExpr expr) { return state.contract.simplify(expr); }
+  SymExpr product(llvm::ArrayRef<SymExpr> dims);
+  Type i64() { return state.builder.getI64Type(); }
+  Type i32() { return state.builder.getI32Type(); }
+  Type i1() { return state.builder.getI1Type(); }
+  Type f32() { return state.builder.getF32Type(); }
+  /// The tensor type; null and refused when it has too many dimensions or elements.
+  SymTensorType type(llvm::ArrayRef<SymExpr> dims, Type element);
+  /// Records that the model needs a == b; refuses when that cannot be.
+  bool requireEqual(SymExpr a, SymExpr b, const llvm::Twine &what);
+  /// The dimensions with one expression instead of `dim`.
+  static Dims replaced(Value like, unsigned dim, SymExpr expr);
+  /// Records that the model needs a <= b; refuses when that cannot be.
+  bool requireAtMost(SymExpr a, SymExpr b, const llvm::Twine &what);
+  /// The smaller and the larger, written as one of the two where that is known.
+  SymExpr smaller(SymExpr a, SymExpr b);
+  SymExpr larger(SymExpr a, SymExpr b);
+
+  //===-- Values from nothing -----------------------------------------------------------------===//
+
+  Value fill(llvm::ArrayRef<SymExpr> dims, Type element, double value);
+  Value fill(llvm::ArrayRef<SymExpr> dims, mlir::TypedAttr value);
+  /// 0-d; of integer elements the value is truncated.
+  Value number(Type element, double value) { return fill({}, element, value); }
+  Value numberLike(Value like, double value) { return like ? number(elementOf(like), value) : Value(); }
+  /// An expression as a 0-d tensor.
+  Value number(Type element, SymExpr expr);
+  Value constantTensor(const RefTensor &tensor);
+  Value dimsValue(llvm::ArrayRef<SymExpr> dims);
+  Value iota(llvm::ArrayRef<SymExpr> dims, unsigned dim, Type element);
+
+  //===-- Elementwise, with broadcasting ------------------------------------------------------===//
+
+  /// Computes before repetition where an operand was expanded, and repeats the result.
+  template <typename Op>
+  Value elementwise(llvm::SmallVector<Value, 3> operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+    Dims dims;
+    return broadcast(operands, dims) ? repeatTo(emit<Op>(operands, attributes), dims) : Value();
+  }
+  template <typename Op> Value unary(Value x) { return elementwise<Op>({x}, {}); }
+  template <typename Op> Value binary(Value a, Value b, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return elementwise<Op>({a, b}, attributes);
+  }
+  Value neg(Value x) { return unary<NegOp>(x); }
+  Value abs(Value x) { return unary<AbsOp>(x); }
+  Value exp(Value x) { return unary<ExpOp>(x); }
+  Value log(Value x) { return unary<LogOp>(x); }
+  Value sqrt(Value x) { return unary<SqrtOp>(x); }
+  Value rsqrt(Value x) { return unary<RsqrtOp>(x); }
+  Value add(Value a, Value b) { return binary<AddOp>(a, b); }
+  Value sub(Value a, Value b) { return binary<SubOp>(a, b); }
+  Value mul(Value a, Value b) { return binary<MulOp>(a, b); }
+  Value div(Value a, Value b) { return binary<DivOp>(a, b); }
+  Value maximum(Value a, Value b) { return binary<MaximumOp>(a, b); }
+  Value minimum(Value a, Value b) { return binary<MinimumOp>(a, b); }
+  Value compare(CompareKind kind, Value a, Value b);
+  Value select(Value condition, Value yes, Value no);
+  Value convert(Value x, Type element);
+  Value activation(ActivationKind kind, Value x, double alpha = 0, double beta = 0);
+
+  /// Makes the operands' dimensions agree with those of the result up to literal 1s, as ONNX
+  /// broadcasts. Where sizes are unknown it records what must hold. False when refused or when an
+  /// operand is null.
+  bool broadcast(llvm::MutableArrayRef<Value> operands, Dims &result);
+  /// ONNX's Expand: both sides broadcast.
+  Value expandTo(Value x, llvm::ArrayRef<SymExpr> dims);
+
+  //===-- Moves -------------------------------------------------------------------------------===//
+
+  Value reshape(Value x, llvm::ArrayRef<SymExpr> dims);
+  /// With a dimension of 1 at each of the ascending positions of the result.
+  Value unsqueeze(Value x, llvm::ArrayRef<int64_t> positions);
+  Value transpose(Value x, llvm::ArrayRef<int64_t> order);
+  /// Moves one dimension to another place.
+  Value moveDim(Value x, unsigned from, unsigned to);
+  Value slice(Value x, llvm::ArrayRef<SymExpr> starts, llvm::ArrayRef<SymExpr> sizes,
+              llvm::ArrayRef<int64_t> steps);
+  /// `size` elements of one dimension.
+  Value sliceDim(Value x, unsigned dim, SymExpr start, SymExpr size);
+  Value pad(Value x, Value value, llvm::ArrayRef<SymExpr> low, llvm::ArrayRef<SymExpr> high);
+  Value concat(llvm::ArrayRef<Value> parts, unsigned dim);
+  Value gather(Value x, Value indices, unsigned axis);
+  /// The same elements; dimension `dim`, which is equal to `to` when the program runs, is written so.
+  Value refine(Value x, unsigned dim, SymExpr to);
+
+  //===-- Sums --------------------------------------------------------------------------------===//
+
+  Value contract(llvm::StringRef rule, Value lhs, Value rhs, Type accumulate);
+  Value reduce(CombinerKind kind, Value x, llvm::ArrayRef<int64_t> axes, bool keepDims);
+  Value softmax(Value x, bool logarithm); ///< along the last dimension
+  Value normalize(Value x, Value scale, Value shift, double epsilon, bool center);
+
+  //===-- Any operation -----------------------------------------------------------------------===//
+
+  mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {
+    return state.builder.getNamedAttr(name, value);
+  }
+  mlir::OpBuilder &attributes() { return state.builder; }
+  DimsAttr dimsAttr(llvm::ArrayRef<SymExpr> dims) { return DimsAttr::get(context(), dims); }
+
+  /// An operation with one result whose type is inferred. Null when an operand is.
+  template <typename Op>
+  Value emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  /// An operation whose result type is given.
+  template <typename Op>
+  Value emitTyped(SymTensorType type, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
+  /// What is known about a value; null when nothing is.
+  const RefTensor *known(Value value) const { return value ? state.values.find(value) : nullptr; }
+
+protected:
+  Value create(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes,
+               Type type);
+  bool checkType(SymTensorType type);
+  bool mergeDims(Dims &result, llvm::ArrayRef<SymExpr> next, bool nextIsTarget);
+  std::optional<SymExpr> mergeDim(SymExpr a, SymExpr b, int narrower);
+  bool require(const SymPred &pred, SymExpr a, SymExpr b);
+  Value applyDims(Value x, llvm::ArrayRef<SymExpr> result);
+  Value withoutRepeats(Value x);
+  Value repeatTo(Value x, const Dims &dims);
+
+  BuildState &state;
+  std::string place;
+
+private:
+  std::optional<Refusal> reason;
+};
+
+//===-- Inline --------------------------------------------------------------------------------===//
+
+template <typename Op>
+Value GraphBuilder::emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  if (refused() || !llvm::all_of(operands, [](Value v) { return bool(v); }))
+    return {};
+  using Properties = typename Op::template InferredProperties<Op>;
+  mlir::DictionaryAttr dictionary = state.builder.getDictionaryAttr(attributes);
+  llvm::SmallVector<Type, 1> types;
+  std::string why;
+  mlir::ScopedDiagnosticHandler handler(context(), [&](mlir::Diagnostic &diagnostic) {
+    why = diagnostic.str();
+    return mlir::success();
+  });
+  Properties properties{};
+  if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>)
+    if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
+                                               [&] { return mlir::emitError(state.builder.getLoc()); })))
+      return refuse(why);
+  if (mlir::failed(Op::inferReturnTypes(context(), state.builder.getLoc(), operands, dictionary,
+                                        mlir::OpaqueProperties(&properties), {}, types)))
+    return wrong(why);
+  return create(Op::getOperationName(), operands, attributes, types[0]);
+}
+
+template <typename Op>
+Value GraphBuilder::emitTyped(SymTensorType type, ValueRange operands,
+                              llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  if (refused() || !type || !llvm::all_of(operands, [](Value v) { return bool(v); }))
+    return {};
+  return create(Op::getOperationName(), operands, attributes, type);
+}
+
+} // namespace weft::onnx
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_GRAPHBUILDER_H

@@ -1,0 +1,376 @@
+//===- GraphImport.cpp - Walks the graphs of a model and imports their nodes ------------------===//
+
+#include "compiler/import/onnx/GraphImport.h"
+#include "compiler/import/readers/ReadError.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace weft::onnx {
+
+constexpr unsigned kMostNesting = 100;            ///< of function calls and branches
+constexpr uint64_t kMostImportedNodes = 1'000'000; ///< after inlining
+
+static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  auto main = func::FuncOp::create(UnknownLoc::get(context), "main", FunctionType::get(context, {}, {}));
+  module->push_back(main);
+  main.addEntryBlock();
+  return module;
+}
+
+GraphImport::GraphImport(const OnnxModel &model, Module::Impl &impl, Contract &contract)
+    : model(model), impl(impl), state(impl.context.get(), contract), contract(contract),
+      ownedModule(createModule(impl.context.get())), constants(model, impl, *ownedModule),
+      function(*ownedModule->getOps<func::FuncOp>().begin()) {
+  state.builder.setInsertionPointToEnd(&function.front());
+  for (const OnnxFunction &each : model.functions)
+    functions[{each.domain, each.name, each.overload}] = &each;
+}
+
+bool GraphImport::fail(const Twine &text, Refusal::Kind kind) {
+  if (!graphProblem)
+    graphProblem = Refusal{kind, text.str(), ""};
+  return false;
+}
+
+//===-- The main graph ------------------------------------------------------------------------===//
+
+bool GraphImport::run() {
+  Scope scope;
+  addInitializers(model.graph, scope);
+  if (!declareInputs(scope))
+    return false;
+  std::vector<StringRef> outputs;
+  llvm::StringSet<> seen;
+  for (const OnnxValueInfo &output : model.graph.outputs) {
+    outputs.push_back(output.name);
+    if (!seen.insert(output.name).second)
+      return fail("two outputs are called " + quotedText(output.name));
+  }
+  if (outputs.empty())
+    return fail("the model has no outputs");
+  const NodeOrder &order = orderOf(model.graph.nodes, outputs, &model.graph);
+  return importNodes(model.graph.nodes, order, scope) && finish(scope);
+}
+
+void GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
+  for (const OnnxTensor &tensor : graph.initializers)
+    scope.initializers[tensor.name] = &tensor;
+  for (const OnnxSparseTensor &tensor : graph.sparseInitializers)
+    scope.unavailable[tensor.values.name] =
+        "tensor " + quotedText(tensor.values.name) + " is sparse, which is not supported";
+}
+
+/// Inputs with an initializer have a value already.
+bool GraphImport::declareInputs(Scope &scope) {
+  unsigned count = 0;
+  for (const OnnxValueInfo &input : model.graph.inputs) {
+    if (scope.initializers.count(input.name))
+      continue;
+    if (scope.values.count(input.name))
+      return fail("two inputs are called " + quotedText(input.name));
+    GraphBuilder builder(state, "input " + quotedText(input.name));
+    Type element = elementTypeOf(impl.context.get(), input.type.elementType);
+    Dims dims;
+    for (unsigned d = 0; d < input.type.dims.size(); ++d)
+      dims.push_back(contract.inputDim(input, d));
+    SymTensorType type = element ? builder.type(dims, element) : SymTensorType();
+    if (!element)
+      return fail("input " + quotedText(input.name) + " has elements of type " +
+                      elementTypeName(input.type.elementType) + ", which is not supported",
+                  Refusal::Unsupported);
+    if (!type)
+      return fail("input " + quotedText(input.name) + ": " + builder.refusal()->text, builder.refusal()->kind);
+    auto location = NameLoc::get(StringAttr::get(impl.context.get(), "input " + quotedText(input.name)));
+    scope.values[input.name] = function.front().addArgument(type, location);
+    function.setType(FunctionType::get(impl.context.get(), function.front().getArgumentTypes(), {}));
+    function.setArgAttr(count++, kNameAttr, StringAttr::get(impl.context.get(), input.name));
+  }
+  return true;
+}
+
+/// The declared shape of an output is the exporter's claim, not ours: a wrong one is worth a word.
+void GraphImport::checkOutput(const OnnxValueInfo &declared, Value value) {
+  if (declared.type.kind != OnnxType::Kind::Tensor)
+    return;
+  std::string name = "output " + quotedText(declared.name);
+  Type element = elementTypeOf(impl.context.get(), declared.type.elementType);
+  if (element && element != elementOf(value))
+    fail(name + " is declared with elements of type " + elementTypeName(declared.type.elementType) +
+         ", but has others");
+  if (!declared.type.hasShape)
+    return;
+  bool differs = declared.type.dims.size() != rankOf(value);
+  for (auto [i, dim] : llvm::enumerate(declared.type.dims))
+    if (!differs && dim.kind == OnnxDim::Kind::Value)
+      differs = typeOf(value).getDim(i).asConstant().value_or(dim.value) != dim.value;
+  if (!differs)
+    return;
+  std::string actual;
+  for (SymExpr dim : typeOf(value).getDims())
+    actual += (actual.empty() ? "" : ", ") + dim.str();
+  warningTexts.push_back(name + " is declared with another shape than [" + actual + "], which it has");
+}
+
+bool GraphImport::finish(Scope &scope) {
+  SmallVector<Value> results;
+  SmallVector<Attribute> names;
+  for (const OnnxValueInfo &output : model.graph.outputs) {
+    Value value;
+    std::string why;
+    switch (lookUp(output.name, scope, value, why)) {
+    case Found::Value:
+      checkOutput(output, value);
+      results.push_back(value);
+      break;
+    case Found::Missing:
+      return fail("output " + quotedText(output.name) + ": " + why);
+    case Found::Omitted:
+    case Found::Poisoned:
+      break;
+    }
+  }
+  if (!refusedNodes.empty() || graphProblem)
+    return false;
+  MLIRContext *context = impl.context.get();
+  state.builder.setLoc(UnknownLoc::get(context));
+  state.builder.create<func::ReturnOp>(results);
+  function.setType(FunctionType::get(context, function.front().getArgumentTypes(), ValueRange(results).getTypes()));
+  for (auto [i, output] : llvm::enumerate(model.graph.outputs))
+    function.setResultAttr(i, kNameAttr, StringAttr::get(context, output.name));
+  function->setAttr(kSymbolsAttr, contract.attribute());
+  state.values.materialize(function.front());
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (WeightOp weight : llvm::make_early_inc_range(ownedModule->getOps<WeightOp>()))
+    if (SymbolTable::symbolKnownUseEmpty(weight, *ownedModule))
+      weight.erase();
+  impl.module = std::move(ownedModule);
+  return true;
+}
+
+//===-- Names ---------------------------------------------------------------------------------===//
+
+GraphImport::Found GraphImport::lookUp(StringRef name, Scope &scope, Value &value, std::string &why) {
+  for (Scope *each = &scope; each; each = each->parent) {
+    if (auto found = each->values.find(name); found != each->values.end()) {
+      value = found->second;
+      return value ? Found::Value : Found::Poisoned;
+    }
+    if (each->omitted.contains(name))
+      return Found::Omitted;
+    if (auto found = each->unavailable.find(name); found != each->unavailable.end()) {
+      why = found->second;
+      return Found::Missing;
+    }
+    if (auto found = each->initializers.find(name); found != each->initializers.end()) {
+      value = constantOf(*found->second, name, why);
+      return value ? Found::Value : Found::Missing;
+    }
+  }
+  why = "nothing defines the value " + quotedText(name);
+  return Found::Missing;
+}
+
+bool GraphImport::bind(StringRef name, Scope &scope, Value value) {
+  if (name.empty())
+    return true;
+  if (scope.initializers.count(name) || !scope.values.try_emplace(name, value).second)
+    return fail("the value " + quotedText(name) + " is defined twice");
+  return true;
+}
+
+Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::string &why) {
+  Value &value = tensorValues[&tensor];
+  if (!value) {
+    Location before = state.builder.getLoc();
+    state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
+    value = constants.create(state, tensor, name, why);
+    state.builder.setLoc(before);
+  }
+  return value;
+}
+
+//===-- Nodes ---------------------------------------------------------------------------------===//
+
+const NodeOrder &GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs, const void *key) {
+  auto found = orders.find(key);
+  if (found == orders.end())
+    found = orders.emplace(key, orderNodes(nodes, outputs)).first;
+  return found->second;
+}
+
+bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope) {
+  if (!order.problem.empty())
+    return fail(order.problem);
+  for (unsigned i : order.nodes) {
+    if (++importedNodes > kMostImportedNodes)
+      return fail("the model has more than " + Twine(kMostImportedNodes) + " nodes after its functions are inlined",
+                  Refusal::Unsupported);
+    importNode(nodes[i], scope);
+    if (graphProblem)
+      return false;
+  }
+  return true;
+}
+
+void GraphImport::refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal) {
+  refusedNodes.push_back({node.domain.str(), node.opType.str(), describeNode(node), opsetOf(node.domain, scope),
+                          wholeOperator, std::move(refusal)});
+}
+
+void GraphImport::poison(const OnnxNode &node, Scope &scope) {
+  for (StringRef output : node.outputs)
+    bind(output, scope, Value());
+}
+
+void GraphImport::importNode(const OnnxNode &node, Scope &scope) {
+  SmallVector<Value> inputs;
+  bool poisoned = false;
+  std::string place = describeNode(node);
+  state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), place)));
+  for (StringRef name : node.inputs) {
+    Value value;
+    std::string why;
+    Found found = name.empty() ? Found::Omitted : lookUp(name, scope, value, why);
+    if (found == Found::Missing) {
+      refuseNode(node, scope, false, {Refusal::Wrong, why, ""});
+      return poison(node, scope);
+    }
+    poisoned |= found == Found::Poisoned;
+    inputs.push_back(value);
+  }
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  if (!poisoned) {
+    importOperator(node, scope, inputs);
+    return;
+  }
+  // Its inputs were refused; whether the operator exists at all can still be said.
+  if (!functionOf(node) && !OperatorTable::standard().find(node.domain, node.opType, opsetOf(node.domain, scope)))
+    refuseNode(node, scope, true, {});
+  poison(node, scope);
+}
+
+void GraphImport::importOperator(const OnnxNode &node, Scope &scope, ArrayRef<Value> inputs) {
+  if (const OnnxFunction *called = functionOf(node))
+    return importCall(node, *called, scope, inputs);
+  int64_t opset = opsetOf(node.domain, scope);
+  const OnnxOperator *entry = OperatorTable::standard().find(node.domain, node.opType, opset);
+  if (!entry) {
+    refuseNode(node, scope, true, {});
+    return poison(node, scope);
+  }
+  convert(node, *entry, opset, scope, inputs);
+}
+
+void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64_t opset, Scope &scope,
+                          ArrayRef<Value> inputs) {
+  NodeImport n(state, *this, node, opset, scope.frame, inputs, describeNode(node));
+  if (inputs.size() < entry.leastInputs || inputs.size() > entry.mostInputs)
+    n.wrong("the node has " + Twine(inputs.size()) + " inputs, but the operator takes " +
+            (entry.leastInputs == entry.mostInputs ? "" : inputs.size() < entry.leastInputs ? "at least " : "at most ") +
+            Twine(inputs.size() < entry.leastInputs ? entry.leastInputs : entry.mostInputs));
+  size_t refusedBefore = refusedNodes.size();
+  Scope *outer = std::exchange(currentScope, &scope);
+  if (!n.refused())
+    entry.convert(n);
+  currentScope = outer;
+  if (StringRef extra = n.unusedAttribute(); !n.refused() && !extra.empty())
+    n.refuse("attribute " + quotedText(extra) + " is not supported");
+  if (!n.refused() && n.results.empty() && refusedNodes.size() == refusedBefore && !graphProblem)
+    n.refuse("the operator is not supported in this form");
+  if (n.refused())
+    refuseNode(node, scope, false, *n.refusal());
+  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+    Value value = !n.refused() && i < n.results.size() ? n.results[i] : Value();
+    if (!value && !n.refused() && !n.results.empty() && !output.empty())
+      scope.unavailable[output] =
+          "output " + std::to_string(i) + " of " + describeNode(node) + " is not supported";
+    else
+      bind(output, scope, value);
+  }
+}
+
+//===-- Functions and branches ----------------------------------------------------------------===//
+
+const OnnxFunction *GraphImport::functionOf(const OnnxNode &node) const {
+  auto found = functions.find({node.domain, node.opType, node.overload});
+  return found == functions.end() ? nullptr : found->second;
+}
+
+int64_t GraphImport::opsetOf(StringRef domain, const Scope &scope) const {
+  ArrayRef<OnnxOpset> opsets = scope.function ? scope.function->opsets : model.opsets;
+  for (const OnnxOpset &opset : opsets)
+    if (opset.domain == domain)
+      return opset.version;
+  return 0;
+}
+
+void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, Scope &scope, ArrayRef<Value> inputs) {
+  auto refuse = [&](const std::string &why) {
+    refuseNode(node, scope, false, {Refusal::Wrong, why, ""});
+    poison(node, scope);
+  };
+  if (llvm::is_contained(calls, &called))
+    return refuse("function " + quotedText(called.name) + " calls itself");
+  if (calls.size() + depth >= kMostNesting)
+    return refuse("functions are nested deeper than " + std::to_string(kMostNesting));
+  if (inputs.size() > called.inputs.size() || node.outputs.size() > called.outputs.size())
+    return refuse("function " + quotedText(called.name) + " has fewer inputs or outputs than the node");
+  NodeImport call(state, *this, node, 0, scope.frame, inputs, describeNode(node));
+  AttributeFrame frame = call.passedAttributes();
+  for (const OnnxAttribute &attribute : called.attributeDefaults)
+    frame.try_emplace(attribute.name, &attribute);
+  Scope body;
+  body.function = &called;
+  body.frame = &frame;
+  for (auto [i, name] : llvm::enumerate(called.inputs)) {
+    if (i < inputs.size() && inputs[i])
+      bind(name, body, inputs[i]);
+    else
+      body.omitted.insert(name);
+  }
+  calls.push_back(&called);
+  bool complete = importNodes(called.nodes, orderOf(called.nodes, called.outputs, &called), body);
+  calls.pop_back();
+  SmallVector<Value> values(node.outputs.size());
+  for (auto [i, name] : llvm::enumerate(node.outputs)) {
+    std::string why;
+    if (complete && lookUp(called.outputs[i], body, values[i], why) == Found::Missing && !name.empty())
+      return refuse("function " + quotedText(called.name) + ": " + why);
+  }
+  for (auto [name, value] : llvm::zip(node.outputs, values))
+    bind(name, scope, value);
+}
+
+bool GraphImport::inlineGraph(const OnnxGraph &graph, SmallVectorImpl<Value> &outputs) {
+  if (calls.size() + depth >= kMostNesting)
+    return fail("functions and branches are nested deeper than " + Twine(kMostNesting), Refusal::Unsupported);
+  Scope body;
+  body.parent = currentScope;
+  body.function = currentScope->function;
+  body.frame = currentScope->frame;
+  addInitializers(graph, body);
+  std::vector<StringRef> names;
+  for (const OnnxValueInfo &output : graph.outputs)
+    names.push_back(output.name);
+  ++depth;
+  bool complete = importNodes(graph.nodes, orderOf(graph.nodes, names, &graph), body);
+  --depth;
+  for (StringRef name : names) {
+    Value value;
+    std::string why;
+    Found found = complete ? lookUp(name, body, value, why) : Found::Poisoned;
+    if (found == Found::Missing)
+      return fail("output " + quotedText(name) + " of a branch: " + why);
+    if (found != Found::Value)
+      return false;
+    outputs.push_back(value);
+  }
+  return true;
+}
+
+} // namespace weft::onnx

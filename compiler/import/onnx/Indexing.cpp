@@ -1,0 +1,165 @@
+//===- Indexing.cpp - Gather, GatherElements, GatherND, OneHot --------------------------------===//
+
+#include "compiler/import/onnx/AffineIndex.h"
+#include "compiler/import/onnx/Operators.h"
+
+using namespace mlir;
+
+namespace weft::onnx {
+namespace {
+
+/// The index when it is one constant.
+std::optional<int64_t> singleIndex(NodeImport &n, Value indices) {
+  const RefTensor *tensor = n.known(indices);
+  if (!tensor || tensor->size() != 1 || rankOf(indices) > 1 || tensor->kind != Scalar::Integer)
+    return std::nullopt;
+  return tensor->integers[0];
+}
+
+/// One constant position is a slice: a view without loads of indices.
+Value gatherOne(NodeImport &n, Value x, unsigned axis, int64_t index, bool keepsDim) {
+  SymExpr size = typeOf(x).getDim(axis);
+  SymExpr start = index < 0 ? size + index : n.constant(index);
+  if (!n.requireAtMost(n.constant(0), start, "index " + Twine(index)) ||
+      !n.requireAtMost(start + 1, size, "index " + Twine(index)))
+    return {};
+  Value part = n.sliceDim(x, axis, start, n.constant(1));
+  if (keepsDim || !part)
+    return part;
+  Dims dims(typeOf(part).getDims());
+  dims.erase(dims.begin() + axis);
+  return n.reshape(part, dims);
+}
+
+/// Refuses constant indices that lie outside of a constant dimension.
+bool checkIndices(NodeImport &n, Value indices, SymExpr size) {
+  const RefTensor *tensor = n.known(indices);
+  std::optional<int64_t> most = size.asConstant();
+  if (!tensor || !most || tensor->kind != Scalar::Integer)
+    return true;
+  for (int64_t index : tensor->integers)
+    if (index < -*most || index >= *most) {
+      n.wrong("index " + Twine(index) + " is outside of a dimension of " + Twine(*most));
+      return false;
+    }
+  return true;
+}
+
+Value toIndex(NodeImport &n, Value indices) {
+  if (indices && (elementOf(indices).isInteger(32) || elementOf(indices).isInteger(64)) &&
+      !elementOf(indices).isUnsignedInteger())
+    return indices;
+  return n.convert(indices, n.i64());
+}
+
+void convertGather(NodeImport &n) {
+  Value x = n.input(0), indices = toIndex(n, n.input(1));
+  unsigned axis = n.axis(n.intAttribute("axis", 0), n.rank(0));
+  if (!x || !indices || n.refused() || !checkIndices(n, indices, typeOf(x).getDim(axis)))
+    return;
+  if (std::optional<int64_t> index = singleIndex(n, indices))
+    return n.result(gatherOne(n, x, axis, *index, rankOf(indices) == 1));
+  n.result(n.gather(x, indices, axis));
+}
+
+/// Negative positions count from the end.
+Value wrapIndex(NodeImport &n, Value indices, SymExpr size) {
+  if (indices && neverNegative(n, indices))
+    return indices;
+  Value negative = n.compare(CompareKind::Less, indices, n.numberLike(indices, 0));
+  return n.select(negative, n.add(indices, n.number(n.i64(), size)), indices);
+}
+
+/// The product of the dimensions behind `d`, as data.
+Value strideOf(NodeImport &n, Value x, unsigned d) {
+  Dims dims(typeOf(x).getDims());
+  return n.number(n.i64(), n.product(ArrayRef<SymExpr>(dims).drop_front(d + 1)));
+}
+
+/// result[i0, i1, ...] = x[i0, .., indices[i0, i1, ...], ..]: a gather from all elements in a row.
+void convertGatherElements(NodeImport &n) {
+  Value x = n.input(0), indices = n.convert(n.input(1), n.i64());
+  unsigned axis = n.axis(n.intAttribute("axis", 0), n.rank(0));
+  if (!x || !indices || n.refused())
+    return;
+  if (rankOf(indices) != rankOf(x))
+    return (void)n.wrong("data and indices have different ranks");
+  Value position = n.mul(wrapIndex(n, indices, typeOf(x).getDim(axis)), strideOf(n, x, axis));
+  for (unsigned d = 0; d < rankOf(x); ++d) {
+    if (d == axis || typeOf(indices).getDim(d).isConstant(1))
+      continue;
+    if (!n.requireAtMost(typeOf(indices).getDim(d), typeOf(x).getDim(d), "dimension " + Twine(d) + " of the indices"))
+      return;
+    Dims line(rankOf(x), n.constant(1));
+    line[d] = typeOf(indices).getDim(d);
+    position = n.add(position, n.mul(n.iota(line, d, n.i64()), strideOf(n, x, d)));
+  }
+  n.result(n.gather(n.reshape(x, typeOf(x).getElements()), position, 0));
+}
+
+/// The last dimension of the indices holds positions in the dimensions behind the batch ones.
+void convertGatherND(NodeImport &n) {
+  Value x = n.input(0), indices = n.convert(n.input(1), n.i64());
+  int64_t batch = n.intAttribute("batch_dims", 0);
+  if (!x || !indices)
+    return;
+  std::optional<int64_t> depth;
+  if (rankOf(indices) > 0)
+    depth = typeOf(indices).getDim(rankOf(indices) - 1).asConstant();
+  if (!depth)
+    return (void)n.refuse("the last dimension of the indices is not constant");
+  if (batch < 0 || batch >= rankOf(indices) || *depth < 1 || batch + *depth > rankOf(x))
+    return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " + Twine(rankOf(x)));
+  Dims dims(typeOf(x).getDims()), outer(ArrayRef<SymExpr>(typeOf(indices).getDims()).drop_back());
+  ArrayRef<SymExpr> all(dims);
+  unsigned addressed = batch + *depth;
+  auto stride = [&](unsigned d) { return n.number(n.i64(), n.product(all.slice(d + 1, addressed - d - 1))); };
+  Value position;
+  for (unsigned k = 0; k < *depth; ++k) {
+    Value column = n.reshape(n.sliceDim(indices, outer.size(), n.constant(k), n.constant(1)), outer);
+    Value term = n.mul(wrapIndex(n, column, dims[batch + k]), stride(batch + k));
+    position = position ? n.add(position, term) : term;
+  }
+  for (unsigned d = 0; d < batch; ++d) {
+    n.requireEqual(outer[d], dims[d], "batch dimension " + Twine(d));
+    Dims line(outer.size(), n.constant(1));
+    line[d] = outer[d];
+    position = n.add(position, n.mul(n.iota(line, d, n.i64()), stride(d)));
+  }
+  Dims flat = {n.product(all.take_front(addressed))};
+  llvm::append_range(flat, all.drop_front(addressed));
+  n.result(n.gather(n.reshape(x, flat), position, 0));
+}
+
+void convertOneHot(NodeImport &n) {
+  Value indices = n.convert(n.input(0), n.i64()), values = n.input(2);
+  std::optional<SymExpr> depth;
+  if (n.hasInput(1) && isFloat(n.element(1))) {
+    if (auto reals = n.constantReals(1); reals && reals->size() == 1)
+      depth = n.constant(int64_t((*reals)[0]));
+  } else {
+    depth = n.shapeScalar(1);
+  }
+  unsigned axis = n.axis(n.intAttribute("axis", -1), n.rank(0) + 1);
+  if (!indices || !values || !depth || n.refused())
+    return;
+  Dims line(rankOf(indices) + 1, n.constant(1));
+  line[axis] = *depth;
+  Value wrapped = n.unsqueeze(wrapIndex(n, indices, *depth), int64_t(axis));
+  Value hit = n.compare(CompareKind::Equal, wrapped, n.iota(line, axis, n.i64()));
+  Value off = n.reshape(n.sliceDim(values, 0, n.constant(0), n.constant(1)), {});
+  Value on = n.reshape(n.sliceDim(values, 0, n.constant(1), n.constant(1)), {});
+  n.result(n.select(hit, on, off));
+}
+
+} // namespace
+
+void addIndexing(OperatorTable &table) {
+  constexpr int64_t newest = kNewestOpset;
+  table.add({"Gather", 1, newest, convertGather, 2, 2});
+  table.add({"GatherElements", 11, newest, convertGatherElements, 2, 2});
+  table.add({"GatherND", 11, newest, convertGatherND, 2, 2});
+  table.add({"OneHot", 9, newest, convertOneHot, 3, 3});
+}
+
+} // namespace weft::onnx

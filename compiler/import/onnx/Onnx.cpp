@@ -1,0 +1,202 @@
+//===- Onnx.cpp - ONNX models to modules of the graph level -----------------------------------===//
+//
+// A model is imported several times: sizes that one pass had to require of its inputs ("seq <= 512")
+// are facts for the next, which then writes shorter types. It is over when nothing new is required.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/import/onnx/Onnx.h"
+#include "compiler/import/onnx/GraphImport.h"
+#include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/readers/ReadError.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace weft {
+using namespace onnx;
+
+namespace {
+
+constexpr unsigned kMostPasses = 4;
+constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongFact = "W0203",
+                     *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+
+weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
+                         const std::string &hint = "") {
+  return {weft::Diagnostic::Error, code, where, text, hint};
+}
+
+/// What came out of the last pass.
+struct Imported {
+  std::shared_ptr<Module::Impl> impl; ///< with a module when everything was imported
+  std::vector<RefusedNode> refused;
+  std::vector<weft::Diagnostic> diagnostics;
+};
+
+class ModelImport {
+public:
+  ModelImport(const std::string &path, const OnnxImportOptions &options) : path(path), options(options) {}
+
+  Imported run() {
+    Imported result;
+    llvm::Expected<OnnxModel> model = readOnnxFile(path);
+    if (!model) {
+      result.diagnostics.push_back(problem(kUnreadable, "", llvm::toString(model.takeError())));
+      return result;
+    }
+    if (std::optional<weft::Diagnostic> why = refuseModel(*model)) {
+      result.diagnostics.push_back(*why);
+      return result;
+    }
+    for (unsigned pass = 0; pass < kMostPasses; ++pass) {
+      result = Imported();
+      if (!importOnce(*model, result) || !foundMore)
+        break;
+    }
+    return result;
+  }
+
+private:
+  std::optional<weft::Diagnostic> refuseModel(const OnnxModel &model) {
+    std::optional<int64_t> version = model.opsetVersion("");
+    if (version && *version > kNewestOpset)
+      return problem(kUnsupported, path, "the model uses version " + std::to_string(*version) +
+                                             " of the operator set, but " + std::to_string(kNewestOpset) +
+                                             " is the newest that is supported");
+    for (const OnnxValueInfo &input : model.graph.inputs) {
+      std::string name = "input " + quotedText(input.name);
+      if (llvm::any_of(model.graph.initializers, [&](const OnnxTensor &t) { return t.name == input.name; }))
+        continue;
+      if (input.type.kind != OnnxType::Kind::Tensor)
+        return problem(kUnsupported, path, name + " is not a tensor, which is not supported");
+      if (!input.type.hasShape)
+        return problem(kUnsupported, path, name + " has no declared rank");
+    }
+    return std::nullopt;
+  }
+
+  /// True when the whole graph was imported.
+  bool importOnce(const OnnxModel &model, Imported &result) {
+    auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
+    Requirements known = readRequirements(impl->context.get());
+    Contract contract(impl->context.get(), options.facts, known);
+    DiagnosticCollector collector(impl->context.get(), kWrongModel);
+    std::vector<const OnnxValueInfo *> inputs;
+    llvm::StringSet<> initialized;
+    for (const OnnxTensor &tensor : model.graph.initializers)
+      initialized.insert(tensor.name);
+    for (const OnnxValueInfo &input : model.graph.inputs)
+      if (!initialized.contains(input.name))
+        inputs.push_back(&input);
+    std::string error;
+    if (!contract.declare(inputs, error)) {
+      result.diagnostics.push_back(problem(kWrongFact, path, error));
+      return false;
+    }
+    GraphImport import(model, *impl, contract);
+    bool complete = import.run();
+    keepRequirements(contract);
+    result.refused = import.refusals();
+    if (import.problem())
+      result.diagnostics.push_back(problem(import.problem()->kind == Refusal::Wrong ? kWrongModel : kUnsupported, path,
+                                           import.problem()->text));
+    if (!complete)
+      return false;
+    for (const std::string &text : import.warnings())
+      result.diagnostics.push_back({weft::Diagnostic::Warning, kOutputDiffers, path, text, ""});
+    if (std::string why = contract.conflict(); !why.empty()) {
+      result.diagnostics.push_back(problem(kWrongFact, path, why));
+      return false;
+    }
+    if (failed(verify(*impl->module))) {
+      for (weft::Diagnostic &diagnostic : collector.take()) {
+        diagnostic.where = path + ": " + diagnostic.where;
+        result.diagnostics.push_back(diagnostic);
+      }
+      return false;
+    }
+    result.impl = impl;
+    return true;
+  }
+
+  //===-- Requirements live in a context, and each pass has its own -----------------------------===//
+
+  using Requirements = std::vector<Requirement>;
+
+  Requirements readRequirements(MLIRContext *context) {
+    Requirements list;
+    for (auto &[text, place] : texts) {
+      FailureOr<SymPred> pred = parseSymPred(context, text, nullptr);
+      if (succeeded(pred))
+        list.push_back({*pred, place});
+    }
+    return list;
+  }
+
+  void keepRequirements(const Contract &contract) {
+    foundMore = !contract.newRequirements().empty();
+    for (const Requirement &requirement : contract.newRequirements())
+      texts.push_back({requirement.pred.str(), requirement.place});
+  }
+
+  const std::string &path;
+  const OnnxImportOptions &options;
+  std::vector<std::pair<std::string, std::string>> texts;
+  bool foundMore = false;
+};
+
+/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing.
+std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused) {
+  std::vector<UnsupportedGroup> groups;
+  std::map<std::tuple<std::string, std::string, int64_t, std::string>, size_t> index;
+  for (const RefusedNode &node : refused) {
+    std::string reason = node.wholeOperator ? "" : node.refusal.text;
+    auto [found, isNew] = index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
+    if (isNew)
+      groups.push_back({node.domain, node.op, node.opset, 0, {}, reason});
+    UnsupportedGroup &group = groups[found->second];
+    if (++group.count <= 3)
+      group.firstNodes.push_back(node.name);
+  }
+  return groups;
+}
+
+std::string andMore(uint64_t count) {
+  return count < 2 ? "" : " and " + std::to_string(count - 1) + " more like it";
+}
+
+/// One line per group of refused nodes.
+void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused, std::vector<weft::Diagnostic> &out) {
+  std::vector<UnsupportedGroup> groups = groupRefusals(refused);
+  for (const UnsupportedGroup &group : groups) {
+    const RefusedNode &first = *llvm::find_if(refused, [&](const RefusedNode &n) { return n.name == group.firstNodes[0] && n.op == group.op; });
+    bool whole = group.reason.empty();
+    std::string name = (group.domain.empty() ? "" : group.domain + ":") + group.op;
+    std::string text = whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported" : group.reason;
+    bool isWrong = !whole && first.refusal.kind == Refusal::Wrong;
+    out.push_back(problem(isWrong ? kWrongModel : kUnsupported, path + ": " + group.firstNodes[0] + andMore(group.count),
+                          text, first.refusal.hint));
+  }
+}
+
+} // namespace
+
+Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &options) {
+  Imported imported = ModelImport(path, options).run();
+  reportRefusals(path, imported.refused, imported.diagnostics);
+  if (!imported.impl)
+    return imported.diagnostics;
+  Result<Module> result = Module(imported.impl);
+  result.diagnostics() = imported.diagnostics;
+  return result;
+}
+
+Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path, const OnnxImportOptions &options) {
+  Imported imported = ModelImport(path, options).run();
+  if (!imported.impl && imported.refused.empty())
+    return imported.diagnostics;
+  return groupRefusals(imported.refused);
+}
+
+} // namespace weft

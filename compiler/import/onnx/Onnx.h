@@ -1,0 +1,36 @@
+//===- Onnx.h - The ONNX front end ------------------------------------------------------------===//
+//
+//   Result<Module> module = importOnnx("model.onnx", {});
+//   Result<std::vector<UnsupportedGroup>> missing = checkOnnx("model.onnx", {});   // all of them at once
+//
+// Shape arithmetic is folded while importing: what is left computes values.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_ONNX_ONNX_H
+#define WEFT_COMPILER_IMPORT_ONNX_ONNX_H
+
+#include "weft/compiler.hpp"
+
+namespace weft {
+
+struct OnnxImportOptions {
+  std::vector<std::string> facts; ///< predicates about symbols that the caller promises: "seq <= 512"
+};
+
+/// Nodes of one operator that are refused for one reason; an empty reason: the operator is not supported at all.
+struct UnsupportedGroup {
+  std::string domain, op;
+  int64_t opset = 0;
+  uint64_t count = 0;
+  std::vector<std::string> firstNodes; ///< at most 3
+  std::string reason;
+};
+
+/// Reads, checks and imports a model. Refuses with one diagnostic per kind of problem.
+Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &options);
+
+/// Every group of nodes that importOnnx refuses; empty when it refuses none.
+Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path, const OnnxImportOptions &options);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_ONNX_H

@@ -1,0 +1,33 @@
+//===- Operators.cpp - The table of ONNX operators --------------------------------------------===//
+
+#include "compiler/import/onnx/Operators.h"
+
+namespace weft::onnx {
+
+const OperatorTable &OperatorTable::standard() {
+  static const OperatorTable table = [] {
+    OperatorTable result;
+    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addCreation, addEinsum,
+                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addReductions,
+                     addReshapes, addSlices})
+      add(result);
+    return result;
+  }();
+  return table;
+}
+
+const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const {
+  auto found = entries.find(name);
+  if (!domain.empty() || found == entries.end())
+    return nullptr;
+  for (const OnnxOperator &entry : found->second)
+    if (entry.since <= opset && opset <= entry.until)
+      return &entry;
+  return nullptr;
+}
+
+bool OperatorTable::knowsName(llvm::StringRef domain, llvm::StringRef name) const {
+  return domain.empty() && entries.count(name);
+}
+
+} // namespace weft::onnx

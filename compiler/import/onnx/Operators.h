@@ -1,0 +1,66 @@
+//===- Operators.h - Which ONNX operators are imported, and by what ---------------------------===//
+//
+// Each family file registers its operators with the opsets in which their meaning is the one it
+// implements:
+//
+//   void addActivations(OperatorTable &table) {
+//     table.add({"Elu", 6, kNewestOpset, convertElu});
+//   }
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_ONNX_OPERATORS_H
+#define WEFT_COMPILER_IMPORT_ONNX_OPERATORS_H
+
+#include "compiler/import/onnx/NodeImport.h"
+
+namespace weft::onnx {
+
+using Converter = void (*)(NodeImport &);
+
+/// Versions above are not known, so nothing may be assumed about them.
+constexpr int64_t kNewestOpset = 28;
+
+/// An operator between two versions of its operator set.
+struct OnnxOperator {
+  llvm::StringRef name;
+  int64_t since, until; ///< both inclusive
+  Converter convert;
+  unsigned leastInputs = 1, mostInputs = 1, mostOutputs = 1;
+};
+
+constexpr unsigned kAnyNumber = ~0u;
+
+class OperatorTable {
+public:
+  /// All operators of the standard operator set.
+  static const OperatorTable &standard();
+
+  void add(const OnnxOperator &entry) { entries[entry.name].push_back(entry); }
+  /// Null when the operator is not imported at that version.
+  const OnnxOperator *find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const;
+  /// True when another version of the operator is imported.
+  bool knowsName(llvm::StringRef domain, llvm::StringRef name) const;
+
+private:
+  llvm::StringMap<llvm::SmallVector<OnnxOperator, 2>> entries;
+};
+
+//===-- Families, one file each ---------------------------------------------------------------===//
+
+void addActivations(OperatorTable &table);
+void addArithmetic(OperatorTable &table);
+void addContractions(OperatorTable &table);
+void addControl(OperatorTable &table);
+void addCreation(OperatorTable &table);
+void addEinsum(OperatorTable &table);
+void addIndexing(OperatorTable &table);
+void addLogic(OperatorTable &table);
+void addMoves(OperatorTable &table);
+void addNormalizations(OperatorTable &table);
+void addQuantization(OperatorTable &table);
+void addReductions(OperatorTable &table);
+void addReshapes(OperatorTable &table);
+void addSlices(OperatorTable &table);
+
+} // namespace weft::onnx
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_OPERATORS_H

@@ -1,0 +1,161 @@
+//===- Quantization.cpp - Integers that stand for reals -----------------------------------------===//
+
+#include "compiler/import/onnx/Contractions.h"
+#include "compiler/import/onnx/Operators.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft::onnx {
+namespace {
+
+/// How a scale or zero point lies beside the data: one number, one per index of an axis, or one per
+/// block along it.
+struct Granularity {
+  int64_t axis = 1, block = 0;
+};
+
+Granularity readGranularity(NodeImport &n) {
+  return {n.intAttribute("axis", 1), n.opset >= 21 ? n.intAttribute("block_size", 0) : 0};
+}
+
+/// One value per block as one per element.
+Value repeatBlocks(NodeImport &n, Value parameter, Value x, const Granularity &g) {
+  unsigned axis = n.axis(g.axis, rankOf(x));
+  if (n.refused() || rankOf(parameter) != rankOf(x))
+    return n.wrong("a blockwise scale must have the rank of the data");
+  Dims dims(typeOf(parameter).getDims()), apart = dims, joined = dims;
+  apart.insert(apart.begin() + axis + 1, n.constant(1));
+  Value repeated = n.reshape(parameter, apart);
+  apart[axis + 1] = n.constant(g.block);
+  joined[axis] = dims[axis] * g.block;
+  repeated = n.reshape(n.expandTo(repeated, apart), joined);
+  SymExpr size = typeOf(x).getDim(axis);
+  if (!n.requireAtMost(size, joined[axis], "the blocks along axis " + Twine(axis)))
+    return {};
+  return n.sliceDim(repeated, axis, n.constant(0), size);
+}
+
+/// A scale or zero point with dimensions that broadcast against the data.
+Value alignParameter(NodeImport &n, Value parameter, Value x, const Granularity &g) {
+  if (!parameter || !x)
+    return {};
+  if (typeOf(parameter).getElements().isConstant(1) && g.block == 0)
+    return n.reshape(parameter, {});
+  if (g.block > 0)
+    return repeatBlocks(n, parameter, x, g);
+  if (rankOf(parameter) != 1)
+    return rankOf(parameter) == 0 ? parameter : n.wrong("a scale must be one number or a list");
+  unsigned axis = n.axis(g.axis, rankOf(x));
+  if (n.refused())
+    return {};
+  Dims dims(rankOf(x) - axis, n.constant(1));
+  dims[0] = typeOf(parameter).getDim(0);
+  return n.reshape(parameter, dims);
+}
+
+/// x - zero as a real. Bytes are exact in f32; wider integers are subtracted first.
+Value centered(NodeImport &n, Value x, Value zero) {
+  if (!x)
+    return {};
+  bool wide = !isFloat(elementOf(x)) && elementBits(elementOf(x)) > 16;
+  if (!zero)
+    return n.convert(x, n.f32());
+  if (wide)
+    return n.convert(n.sub(x, zero), n.f32());
+  return n.sub(n.convert(x, n.f32()), n.convert(zero, n.f32()));
+}
+
+void convertDequantize(NodeImport &n) {
+  Granularity g = readGranularity(n);
+  Value x = n.input(0), scale = n.input(1);
+  int64_t declared = n.opset >= 23 ? n.intAttribute("output_dtype", 0) : 0;
+  Type element = declared ? n.elementType(declared) : n.element(1);
+  if (!x || !scale || !element)
+    return;
+  Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
+  Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
+  n.result(n.convert(n.mul(centered(n, x, zero), factor), element));
+}
+
+/// The range of a quantised type.
+std::pair<double, double> rangeOf(Type element) {
+  unsigned bits = elementBits(element);
+  if (element.isUnsignedInteger())
+    return {0, std::ldexp(1, bits) - 1};
+  return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
+}
+
+/// round(x / scale) + zero, saturated.
+Value quantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
+  Value ratio = n.div(n.convert(x, n.f32()), n.convert(scale, n.f32()));
+  if (!ratio || !element)
+    return {};
+  if (isFloat(element)) {
+    double most = element.isFloat8E4M3FN() ? 448 : 57344;
+    return n.convert(n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
+  }
+  Value rounded = n.unary<RoundOp>(ratio);
+  if (zero)
+    rounded = n.add(rounded, n.convert(zero, n.f32()));
+  auto [low, high] = rangeOf(element);
+  rounded = n.minimum(n.maximum(rounded, n.numberLike(rounded, low)), n.numberLike(rounded, high));
+  return n.convert(rounded, element);
+}
+
+void convertQuantize(NodeImport &n) {
+  Granularity g = readGranularity(n);
+  Value x = n.input(0), scale = n.input(1);
+  int64_t declared = n.opset >= 21 ? n.intAttribute("output_dtype", 0) : 0;
+  n.ignoreAttributes({"precision"}); // the ratio is computed in float, as by default
+  bool saturate = n.intAttribute("saturate", 1) != 0;
+  Type element = n.hasInput(2) ? n.element(2) : n.elementType(declared ? declared : int64_t(OnnxElementType::UInt8));
+  if (!x || !scale || !element)
+    return;
+  if (!saturate && isFloat(element))
+    return (void)n.refuse("quantisation without saturation is not supported");
+  if (!isFloat(element) && elementBits(element) > 16)
+    return (void)n.refuse("quantisation to more than 16 bits is not supported");
+  Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
+  n.result(quantize(n, x, alignParameter(n, scale, x, g), zero, element));
+}
+
+/// Scale and zero point from the range of all elements, which always contains 0.
+void convertDynamicQuantize(NodeImport &n) {
+  Value x = n.input(0);
+  if (!x)
+    return;
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x)));
+  Value none = n.numberLike(x, 0), steps = n.numberLike(x, 255);
+  Value high = n.maximum(n.reduce(CombinerKind::Max, x, all, false), none);
+  Value low = n.minimum(n.reduce(CombinerKind::Min, x, all, false), none);
+  Value scale = n.div(n.sub(high, low), steps);
+  Value empty = n.compare(CompareKind::Equal, scale, none), divisor = n.select(empty, n.numberLike(x, 1), scale);
+  Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));
+  zero = n.convert(n.minimum(n.maximum(zero, none), steps), n.elementType(int64_t(OnnxElementType::UInt8)));
+  n.results = {quantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
+}
+
+/// Dequantise, multiply, quantise; the product itself is one of integers.
+void convertQLinearMatMul(NodeImport &n) {
+  Value scaleA = n.input(1), scaleB = n.input(4), scaleY = n.input(6), zeroY = n.input(7);
+  Value product = buildIntegerMatMul(n, n.input(0), n.input(3), n.input(2), n.input(5));
+  auto scale = [&](Value value, bool perRow) {
+    Value wide = n.convert(value, n.f32());
+    return wide && rankOf(wide) == 1 && perRow ? n.unsqueeze(wide, int64_t(1)) : wide;
+  };
+  Value real = n.mul(n.mul(n.convert(product, n.f32()), scale(scaleA, true)), scale(scaleB, false));
+  n.result(quantize(n, real, scale(scaleY, true), zeroY, zeroY ? elementOf(zeroY) : Type()));
+}
+
+} // namespace
+
+void addQuantization(OperatorTable &table) {
+  constexpr int64_t newest = kNewestOpset;
+  table.add({"DequantizeLinear", 10, newest, convertDequantize, 2, 3});
+  table.add({"QuantizeLinear", 10, newest, convertQuantize, 2, 3});
+  table.add({"DynamicQuantizeLinear", 11, newest, convertDynamicQuantize, 1, 1, 3});
+  table.add({"QLinearMatMul", 10, newest, convertQLinearMatMul, 8, 8});
+}
+
+} // namespace weft::onnx

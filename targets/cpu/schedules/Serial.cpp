@@ -1,0 +1,127 @@
+//===- Serial.cpp - Plain loops that the operator writes itself -----------------------------------===//
+//
+// A kernel with one operator of root kind serial: units are what that operator calls independent, and each runs scalar code. Views and
+// values made from nothing may stand in front of it; nothing is fused behind it.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/Schedule.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// The operation whose loops the kernel runs, or null.
+ElementOpInterface findRoot(func::FuncOp spec) {
+  ElementOpInterface root;
+  for (Operation &op : spec.getBody().front()) {
+    auto element = dyn_cast<ElementOpInterface>(op);
+    if (!element || element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::View)
+      continue;
+    if (root || element.rootKind() != RootKind::Serial)
+      return {};
+    root = element;
+  }
+  return root;
+}
+
+class Loops : public SerialBuilder {
+public:
+  Loops(KernelContext &c, Operation *root) : SerialBuilder(c.b), c(c), root(root) {
+    outputs.resize(root->getNumResults());
+    for (auto [i, value] : llvm::enumerate(c.returnOp()->getOperands()))
+      outputs[cast<OpResult>(value).getResultNumber()] = c.outputs[i];
+  }
+
+  Value symbolic(SymExpr expr) override { return c.e.uniform(expr); }
+
+  /// Nothing is remembered between loads: they may lie in different blocks.
+  Value load(unsigned operand, ArrayRef<Value> index) override {
+    c.e.forget();
+    Value data = c.e.pull(root->getOperand(operand), positions(index));
+    c.e.forget();
+    return data;
+  }
+
+  Value loadResult(unsigned result, ArrayRef<Value> index) override {
+    return c.e.load(outputs[result], type(result), positions(index));
+  }
+
+  void store(unsigned result, ArrayRef<Value> index, Value data) override {
+    if (outputs[result])
+      c.e.store(outputs[result], type(result), positions(index), data);
+  }
+
+  void copy(unsigned operand, unsigned result) override {
+    SmallVector<SymExpr> dims = type(result).getDims();
+    if (dims.empty())
+      return store(result, {}, load(operand, {}));
+    box(ArrayRef(dims).drop_back(), [&](ArrayRef<Value> outer) {
+      SmallVector<IndexValue> index = positions(outer);
+      index.emplace_back();
+      c.e.setLanes(c.isa.lanes);
+      c.vectors(dims.back(), [&](IndexValue i) {
+        index.back() = i;
+        c.e.store(outputs[result], type(result), index, c.e.pull(root->getOperand(operand), index));
+      });
+      c.e.setLanes(1);
+    });
+  }
+
+  Value scratch(Value slot) override {
+    return b.create<LLVM::LoadOp>(b.getI64Type(), word(slot), 8);
+  }
+  void setScratch(Value slot, Value data) override {
+    b.create<LLVM::StoreOp>(data, word(slot), 8);
+  }
+
+private:
+  static SmallVector<IndexValue> positions(ArrayRef<Value> index) {
+    return llvm::map_to_vector(index, [](Value i) { return IndexValue{i}; });
+  }
+  SymTensorType type(unsigned result) {
+    return cast<SymTensorType>(root->getResult(result).getType());
+  }
+  Value word(Value slot) { return elementPointer(b, c.scratch, b.getI64Type(), slot); }
+
+  KernelContext &c;
+  Operation *root;
+  SmallVector<Value> outputs; ///< pointers by result; null where nobody reads it
+};
+
+class SerialSchedule : public Schedule {
+public:
+  StringRef name() const override { return "serial"; }
+
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    ElementOpInterface root = findRoot(spec);
+    return root && llvm::all_of(spec.getBody().front().getTerminator()->getOperands(), [&](Value value) {
+      return value.getDefiningOp() == root;
+    });
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+    ElementOpInterface root = findRoot(spec);
+    SymExpr one = SymExpr::constant(spec.getContext(), 1), units = root.serialUnits();
+    SymExpr words = root.serialScratch();
+    SymExpr bytes = words ? SymExpr::ceildiv(words, 8) * 64 : SymExpr::constant(spec.getContext(), 0);
+    return {units ? units : one, one, bytes};
+  }
+
+  void emit(KernelContext &c) const override {
+    ElementOpInterface root = findRoot(c.spec);
+    c.e.setLanes(1);
+    Loops loops(c, root);
+    loops.loop(c.begin, c.end, [&](Value unit) { root.emitSerial(loops, unit); });
+  }
+};
+
+} // namespace
+
+const Schedule *serialSchedule() {
+  static const SerialSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft
