@@ -1,4 +1,4 @@
-//===- Bisect.h - The first operator whose compiled value differs from the evaluator's ----------===//
+//===- Bisect.h - The first operator whose compiled value differs from the evaluator's --------===//
 //
 //   Bisection bisection(module, function, inputs, tolerance);
 //   evaluateModel(module, function, inputs, bisection.observer());
@@ -7,7 +7,7 @@
 // A prefix of the program is compiled so that it returns what the rest would read from it. When
 // one of these values differs, the fault lies in the prefix; halving finds the shortest one. Up to
 // its end a prefix is fused as the whole program is.
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_COMPILER_HALF_BISECT_H
 #define WEFT_TOOLS_WEFT_COMPILER_HALF_BISECT_H
 

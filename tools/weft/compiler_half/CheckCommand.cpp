@@ -1,8 +1,8 @@
-//===- CheckCommand.cpp - weft check ------------------------------------------------------------===//
+//===- CheckCommand.cpp - weft check ----------------------------------------------------------===//
 //
 // Imports the model and plans its kernels; no code is generated. What is not supported is listed at
 // once, equal reasons together.
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "tools/weft/Formula.h"
 #include "tools/weft/Json.h"
@@ -107,8 +107,8 @@ private:
       return console.finish();
     }
     console.result(path + ": can be compiled for " + plan.target + "; " +
-                   std::to_string(plan.kernels) +
-                   " kernels, peak = " + beautifyFormula(plan.peak, console.unicode()) + " B\n");
+                   std::to_string(plan.kernels) + (plan.kernels == 1 ? " kernel" : " kernels") +
+                   ", peak = " + beautifyFormula(plan.peak, console.unicode()) + " B\n");
     return console.finish();
   }
 

@@ -1,4 +1,4 @@
-//===- CompileCommand.cpp - weft compile --------------------------------------------------------===//
+//===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
 
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"

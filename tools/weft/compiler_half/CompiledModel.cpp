@@ -1,4 +1,4 @@
-//===- CompiledModel.cpp ------------------------------------------------------------------------===//
+//===- CompiledModel.cpp ----------------------------------------------------------------------===//
 
 #include "tools/weft/compiler_half/CompiledModel.h"
 #include "tools/weft/Artifact.h"

@@ -1,9 +1,9 @@
-//===- CompiledModel.h - A model compiled aside and called --------------------------------------===//
+//===- CompiledModel.h - A model compiled aside and called ------------------------------------===//
 //
 //   Result<TemporaryFolder> folder = TemporaryFolder::create();
 //   Result<std::string> path = compileAside(module, target, *folder);
 //   Result<CalledModel> called = callArtifact(*path, "main", inputs, guard);
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
 #define WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
 

@@ -1,7 +1,7 @@
-//===- InspectModelCommand.cpp - weft inspect of a model ----------------------------------------===//
+//===- InspectModelCommand.cpp - weft inspect of a model --------------------------------------===//
 //
 // What a model says before it is compiled: its signature, its operators, its parameters.
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/pipeline/EntryPlan.h"

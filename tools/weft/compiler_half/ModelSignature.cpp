@@ -1,4 +1,4 @@
-//===- ModelSignature.cpp - What a model takes, before it is compiled ---------------------------------------===//
+//===- ModelSignature.cpp - What a model takes, before it is compiled -------------------------===//
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/pipeline/EntryPlan.h"

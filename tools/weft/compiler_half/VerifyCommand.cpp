@@ -1,7 +1,7 @@
-//===- VerifyCommand.cpp - weft verify ----------------------------------------------------------===//
+//===- VerifyCommand.cpp - weft verify --------------------------------------------------------===//
 //
 // Evaluates the model, calls what was compiled from it with the same inputs, and compares.
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "tools/weft/Json.h"
 #include "tools/weft/Values.h"
