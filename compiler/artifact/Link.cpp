@@ -4,9 +4,11 @@
 #include "weft/artifact.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <csignal>
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -40,6 +42,28 @@ llvm::Error writeFile(const std::string &path, llvm::StringRef bytes) {
   }
   return llvm::Error::success();
 }
+
+/// Signals of the keyboard wait while lld works: one that interrupts its system calls would be an error to it.
+class SignalsLater {
+public:
+  SignalsLater() {
+    sigset_t later;
+    sigemptyset(&later);
+    sigaddset(&later, SIGINT);
+    sigaddset(&later, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &later, &before);
+  }
+  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
+
+/// lld ends the process at its fatal errors unless crash recovery is on.
+struct FatalErrorsReturn {
+  FatalErrorsReturn() { llvm::CrashRecoveryContext::Enable(); }
+  ~FatalErrorsReturn() { llvm::CrashRecoveryContext::Disable(); }
+};
 
 llvm::Error readSymbols(Image &image) {
   auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(image.bytes, "image"));
@@ -98,6 +122,8 @@ llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
   {
     static std::mutex oneLinkAtATime; // lld keeps global state
     std::lock_guard<std::mutex> lock(oneLinkAtATime);
+    SignalsLater later;
+    FatalErrorsReturn recoverable;
     llvm::raw_string_ostream stream(messages);
     const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
     if (lld::lldMain(raw, stream, stream, drivers).retCode != 0)

@@ -293,17 +293,18 @@ TEST_CASE("nan, infinities and shifts") {
 //===-- resize -----------------------------------------------------------------------------------===//
 
 TEST_CASE("resize: every mode, coordinate and rounding") {
-  for (const char *coordinates : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"}) {
-    std::string how = std::string(" coordinates ") + coordinates + " rounding ";
-    for (const char *rounding : {"prefer_floor", "prefer_ceil", "floor", "ceil"})
-      agrees({"resize nearest %a to [m, 2*n] scales [0.0, 2.0]" + how + rounding, {"[m, n], f32"}, {"[m, 2*n], f32"}}, kSizes, 0);
-    agrees({"resize linear %a to [m, 7, n] scales [1.0, 0.0, 0.0]" + how + "floor", {"[m, 4, 2*n], f32"}, {"[m, 7, n], f32"}}, kSizes);
-    agrees({"resize cubic %a to [m, 5, 3*n] scales [0.0, 1.3, 0.0]" + how + "floor", {"[m, 4, n], f32"}, {"[m, 5, 3*n], f32"}}, kSizes);
-    agrees({"resize cubic %a to [m, 3*n] scales [0.0, 0.0]" + how + "floor {cubic_a = -0.5 : f64, exclude_outside}",
-            {"[m, n], f32"},
-            {"[m, 3*n], f32"}},
-           kSizes);
-  }
+  auto how = [](const char *coordinates, const char *rounding) {
+    return std::string(" coordinates ") + coordinates + " rounding " + rounding;
+  };
+  for (const char *rounding : {"prefer_floor", "prefer_ceil", "floor", "ceil"})
+    agrees({"resize nearest %a to [m, 2*n] scales [0.0, 2.0]" + how("half_pixel", rounding), {"[m, n], f32"}, {"[m, 2*n], f32"}}, kSizes, 0);
+  for (const char *coordinates : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"})
+    agrees({"resize linear %a to [m, 7, n] scales [1.0, 0.0, 0.0]" + how(coordinates, "floor"), {"[m, 4, 2*n], f32"}, {"[m, 7, n], f32"}}, kSizes);
+  agrees({"resize cubic %a to [m, 5, 3*n] scales [0.0, 1.3, 0.0]" + how("align_corners", "floor"), {"[m, 4, n], f32"}, {"[m, 5, 3*n], f32"}}, kSizes);
+  agrees({"resize cubic %a to [m, 3*n] scales [0.0, 0.0]" + how("half_pixel", "floor") + " {cubic_a = -0.5 : f64, exclude_outside}",
+          {"[m, n], f32"},
+          {"[m, 3*n], f32"}},
+         kSizes);
   agrees({"resize nearest %a to [m, floordiv(3*n, 5)] scales [0.0, 0.6] coordinates half_pixel rounding prefer_floor",
           {"[m, n], i32"},
           {"[m, floordiv(3*n, 5)], i32"}},

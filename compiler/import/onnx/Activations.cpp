@@ -34,15 +34,11 @@ void convertSelu(NodeImport &n) {
   n.ignoreAttributes({"consumed_inputs"});
   double alpha = n.floatAttribute("alpha", 1.67326319217681884765625f);
   double gamma = n.floatAttribute("gamma", 1.05070102214813232421875f);
-  Value elu = n.activation(ActivationKind::Elu, n.input(0), alpha);
-  n.result(n.mul(elu, n.numberLike(elu, gamma)));
+  n.result(n.activation(ActivationKind::Selu, n.input(0), alpha, gamma));
 }
 
-/// max(0, x) + min(0, alpha * (e^(x / alpha) - 1))
 void convertCelu(NodeImport &n) {
-  Value x = n.input(0), zero = n.numberLike(x, 0), alpha = n.numberLike(x, n.floatAttribute("alpha", 1));
-  Value elu = n.activation(ActivationKind::Elu, n.div(x, alpha), 1);
-  n.result(n.add(n.maximum(x, zero), n.mul(alpha, n.minimum(elu, zero))));
+  n.result(n.activation(ActivationKind::Celu, n.input(0), n.floatAttribute("alpha", 1)));
 }
 
 void convertGelu(NodeImport &n) {
@@ -58,16 +54,6 @@ void convertHardSigmoid(NodeImport &n) {
   n.result(n.activation(ActivationKind::HardSigmoid, n.input(0), alpha, beta));
 }
 
-void convertSoftsign(NodeImport &n) {
-  Value x = n.input(0);
-  n.result(n.div(x, n.add(n.abs(x), n.numberLike(x, 1))));
-}
-
-void convertMish(NodeImport &n) {
-  Value x = n.input(0);
-  n.result(n.mul(x, n.unary<TanhOp>(n.activation(ActivationKind::Softplus, x))));
-}
-
 void convertSwish(NodeImport &n) {
   Value x = n.input(0);
   double alpha = n.floatAttribute("alpha", 1);
@@ -77,23 +63,16 @@ void convertSwish(NodeImport &n) {
 }
 
 void convertThresholdedRelu(NodeImport &n) {
-  Value x = n.input(0), alpha = n.numberLike(x, n.floatAttribute("alpha", 1));
-  n.result(n.select(n.compare(CompareKind::Greater, x, alpha), x, n.numberLike(x, 0)));
+  n.result(n.activation(ActivationKind::ThresholdedRelu, n.input(0), n.floatAttribute("alpha", 1)));
 }
 
-/// x < -lambd: x + bias; x > lambd: x - bias; else 0.
 void convertShrink(NodeImport &n) {
   Value x = n.input(0);
   double bias = n.floatAttribute("bias", 0), lambda = n.floatAttribute("lambd", 0.5);
   if (!x)
     return;
-  Type element = elementOf(x), computed = isFloat(element) ? element : n.f32();
-  Value v = n.convert(x, computed), zero = n.number(computed, 0.0);
-  Value below = n.compare(CompareKind::Less, v, n.number(computed, -lambda));
-  Value above = n.compare(CompareKind::Greater, v, n.number(computed, lambda));
-  Value shrunk = n.select(below, n.add(v, n.number(computed, bias)),
-                          n.select(above, n.sub(v, n.number(computed, bias)), zero));
-  n.result(n.convert(shrunk, element));
+  Value real = isFloat(elementOf(x)) ? x : n.convert(x, n.f32());
+  n.result(n.convert(n.activation(ActivationKind::Shrink, real, lambda, bias), elementOf(x)));
 }
 
 /// The slope is broadcast to x, never the other way round.
@@ -142,8 +121,8 @@ void addActivations(OperatorTable &table) {
   table.add({"Celu", 12, newest, convertCelu});
   table.add({"Gelu", 20, newest, convertGelu});
   table.add({"HardSigmoid", 1, newest, convertHardSigmoid});
-  table.add({"Softsign", 1, newest, convertSoftsign});
-  table.add({"Mish", 18, newest, convertMish});
+  table.add({"Softsign", 1, newest, convertPlain<ActivationKind::Softsign>});
+  table.add({"Mish", 18, newest, convertPlain<ActivationKind::Mish>});
   table.add({"Swish", 24, newest, convertSwish});
   table.add({"ThresholdedRelu", 10, newest, convertThresholdedRelu});
   table.add({"Shrink", 9, newest, convertShrink});

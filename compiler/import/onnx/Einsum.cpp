@@ -19,7 +19,7 @@ struct Term {
 
 bool contains(const Labels &labels, StringRef label) { return llvm::is_contained(labels, label); }
 
-/// Reads "b...ij" with `hidden` dimensions under the ellipsis; each letter at most once.
+/// Reads "b...ij" with `hidden` dimensions under the ellipsis.
 std::optional<Labels> parseTerm(NodeImport &n, StringRef text, unsigned hidden) {
   Labels labels;
   while (!text.empty()) {
@@ -31,8 +31,6 @@ std::optional<Labels> parseTerm(NodeImport &n, StringRef text, unsigned hidden) 
     std::string letter(1, text.front());
     if (!llvm::isAlpha(letter[0]))
       return n.wrong("the equation has an unexpected '" + letter + "'"), std::nullopt;
-    if (contains(labels, letter))
-      return n.refuse("letter '" + letter + "' occurs twice in one operand, which is not supported"), std::nullopt;
     labels.push_back(letter);
     text = text.drop_front();
   }
@@ -74,11 +72,39 @@ private:
       unsigned hidden = rankOf(value) - letters;
       mostHidden = std::max(mostHidden, hidden);
       std::optional<Labels> labels = parseTerm(n, piece, hidden);
-      if (!labels || !agree(value, *labels))
+      if (!labels)
+        return false;
+      takeDiagonals(value, *labels);
+      if (!agree(value, *labels))
         return false;
       terms.push_back({value, *labels});
     }
     return true;
+  }
+
+  /// A letter that occurs twice reads the diagonal: elements i*(n + 1) of both dimensions in a row.
+  void takeDiagonals(Value &value, Labels &labels) {
+    for (unsigned first = 0; value && first < labels.size(); ++first) {
+      const auto *again = std::find(labels.begin() + first + 1, labels.end(), labels[first]);
+      if (again == labels.end())
+        continue;
+      unsigned second = again - labels.begin(), last = labels.size() - 1;
+      SymExpr size = typeOf(value).getDim(first);
+      if (!n.requireEqual(typeOf(value).getDim(second), size, "dimension '" + labels[first] + "'"))
+        return;
+      value = n.moveDim(n.moveDim(n.refine(value, second, size), second, last), first, last - 1);
+      if (!value)
+        return;
+      std::string label = labels[first];
+      labels.erase(labels.begin() + second);
+      labels.erase(labels.begin() + first);
+      labels.push_back(label);
+      Dims joined(ArrayRef<SymExpr>(typeOf(value).getDims()).drop_back(2));
+      joined.push_back(size * size);
+      Value position = n.mul(n.iota(size, 0, n.i64()), n.number(n.i64(), size + 1));
+      value = n.gather(n.reshape(value, joined), position, joined.size() - 1);
+      --first; // a letter may occur three times
+    }
   }
 
   /// The first size of a label is the one that later operands must have, unless they broadcast.
@@ -100,6 +126,9 @@ private:
       if (!labels)
         return false;
       output = *labels;
+      for (const std::string &label : output)
+        if (llvm::count(output, label) > 1)
+          return n.wrong("'" + label + "' occurs twice in the result"), false;
     } else { // what occurs once, in alphabetical order, behind the ellipsis
       std::map<std::string, unsigned> counts;
       for (const Term &term : terms)

@@ -190,6 +190,8 @@ Value GraphBuilder::reshape(Value x, ArrayRef<SymExpr> dims) {
   SymExpr want = product(dims);
   if (auto earlier = x.getDefiningOp<ReshapeOp>(); earlier && typeOf(x).getElements() == want)
     x = earlier.getInput();
+  if (Value moved = reshapeOfTranspose(x, dims))
+    return moved;
   SymTensorType from = typeOf(x);
   if (from.getDims() == Dims(dims))
     return x;
@@ -215,6 +217,37 @@ Value GraphBuilder::reshape(Value x, ArrayRef<SymExpr> dims) {
     return refuse(text + ", which cannot be shown to be the same");
   }
   return emit<ReshapeOp>({x}, attribute("dims", dimsAttr(dims)));
+}
+
+/// Dimensions that were merged, moved as one and are split again moved by themselves: a transpose.
+Value GraphBuilder::reshapeOfTranspose(Value x, ArrayRef<SymExpr> dims) {
+  auto transposed = x.getDefiningOp<TransposeOp>();
+  auto merged = transposed ? transposed.getInput().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!merged || merged.getDims().size() > typeOf(merged.getInput()).getRank())
+    return {};
+  Value source = merged.getInput();
+  SmallVector<SmallVector<int64_t>> groups; // of source dimensions, per merged one
+  unsigned next = 0;
+  for (SymExpr dim : merged.getDims().getDims()) {
+    SmallVector<int64_t> &group = groups.emplace_back();
+    SymExpr size = constant(1);
+    while (next < rankOf(source) && (group.empty() || size != dim)) {
+      size = size * typeOf(source).getDim(next);
+      group.push_back(next++);
+    }
+    if (size != dim)
+      return {};
+  }
+  if (next != rankOf(source))
+    return {};
+  SmallVector<int64_t> order;
+  Dims result;
+  for (int64_t from : transposed.getOrder())
+    for (int64_t each : groups[from]) {
+      order.push_back(each);
+      result.push_back(typeOf(source).getDim(each));
+    }
+  return result == Dims(dims) ? transpose(source, order) : Value();
 }
 
 Value GraphBuilder::unsqueeze(Value x, ArrayRef<int64_t> positions) {
@@ -432,6 +465,24 @@ Value GraphBuilder::withoutRepeats(Value x) {
       return x;
   }
   return input;
+}
+
+/// The transpose among operands that are otherwise single numbers: it can follow the operator, where
+/// contractions take it into their rule.
+TransposeOp GraphBuilder::soleTranspose(ArrayRef<Value> operands) {
+  TransposeOp found;
+  for (Value operand : operands) {
+    bool single = llvm::all_of(typeOf(operand).getDims(), [](SymExpr d) { return d.isConstant(1); });
+    auto transposed = operand.getDefiningOp<TransposeOp>();
+    if (transposed && !single && (!found || found == transposed))
+      found = transposed;
+    else if (!single)
+      return {};
+  }
+  for (Value operand : operands) // single numbers of higher rank would add dimensions
+    if (found && rankOf(operand) > rankOf(found.getResult()))
+      return {};
+  return found;
 }
 
 Value GraphBuilder::repeatTo(Value x, const Dims &dims) {

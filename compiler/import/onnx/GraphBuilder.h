@@ -94,11 +94,20 @@ public:
 
   //===-- Elementwise, with broadcasting ------------------------------------------------------===//
 
-  /// Computes before repetition where an operand was expanded, and repeats the result.
+  /// Computes before repetition and transposition of an operand, and moves the result instead.
   template <typename Op>
   Value elementwise(llvm::SmallVector<Value, 3> operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
     Dims dims;
-    return broadcast(operands, dims) ? repeatTo(emit<Op>(operands, attributes), dims) : Value();
+    if (!broadcast(operands, dims))
+      return {};
+    TransposeOp moved = soleTranspose(operands);
+    if (moved)
+      for (Value &operand : operands)
+        operand = operand == moved.getResult() ? moved.getInput() : operand;
+    Value result = emit<Op>(operands, attributes);
+    if (moved && result)
+      result = transpose(result, moved.getOrder());
+    return repeatTo(result, dims);
   }
   template <typename Op> Value unary(Value x) { return elementwise<Op>({x}, {}); }
   template <typename Op> Value binary(Value a, Value b, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
@@ -180,6 +189,8 @@ protected:
   bool require(const SymPred &pred, SymExpr a, SymExpr b);
   Value applyDims(Value x, llvm::ArrayRef<SymExpr> result);
   Value withoutRepeats(Value x);
+  TransposeOp soleTranspose(llvm::ArrayRef<Value> operands);
+  Value reshapeOfTranspose(Value x, llvm::ArrayRef<SymExpr> dims);
   Value repeatTo(Value x, const Dims &dims);
 
   BuildState &state;

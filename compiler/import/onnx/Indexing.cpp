@@ -70,36 +70,40 @@ Value wrapIndex(NodeImport &n, Value indices, SymExpr size) {
   return n.select(negative, n.add(indices, n.number(n.i64(), size)), indices);
 }
 
-/// The product of the dimensions behind `d`, as data.
-Value strideOf(NodeImport &n, Value x, unsigned d) {
-  Dims dims(typeOf(x).getDims());
-  return n.number(n.i64(), n.product(ArrayRef<SymExpr>(dims).drop_front(d + 1)));
-}
-
-/// result[i0, i1, ...] = x[i0, .., indices[i0, i1, ...], ..]: a gather from all elements in a row.
 void convertGatherElements(NodeImport &n) {
-  Value x = n.input(0), indices = n.convert(n.input(1), n.i64());
+  Value x = n.input(0), indices = toIndex(n, n.input(1));
   unsigned axis = n.axis(n.intAttribute("axis", 0), n.rank(0));
-  if (!x || !indices || n.refused())
+  if (!x || !indices || n.refused() || !checkIndices(n, indices, typeOf(x).getDim(axis)))
     return;
   if (rankOf(indices) != rankOf(x))
     return (void)n.wrong("data and indices have different ranks");
-  Value position = n.mul(wrapIndex(n, indices, typeOf(x).getDim(axis)), strideOf(n, x, axis));
-  for (unsigned d = 0; d < rankOf(x); ++d) {
-    if (d == axis || typeOf(indices).getDim(d).isConstant(1))
-      continue;
-    if (!n.requireAtMost(typeOf(indices).getDim(d), typeOf(x).getDim(d), "dimension " + Twine(d) + " of the indices"))
+  for (unsigned d = 0; d < rankOf(x); ++d)
+    if (d != axis && !n.requireAtMost(typeOf(indices).getDim(d), typeOf(x).getDim(d), "dimension " + Twine(d) + " of the indices"))
       return;
-    Dims line(rankOf(x), n.constant(1));
-    line[d] = typeOf(indices).getDim(d);
-    position = n.add(position, n.mul(n.iota(line, d, n.i64()), strideOf(n, x, d)));
+  n.result(n.emit<GatherElementsOp>({x, indices}, n.attribute("axis", n.attributes().getI64IntegerAttr(axis))));
+}
+
+/// Index tuples that are functions of their position, as exporters write for masks, are one position
+/// in the elements addressed by them: then the tensor is read as it lies. Null when they are not.
+Value gatherTuplesByPosition(NodeImport &n, Value x, Value indices, unsigned depth) {
+  Dims dims(typeOf(x).getDims()), outer(ArrayRef<SymExpr>(typeOf(indices).getDims()).drop_back());
+  ArrayRef<SymExpr> all(dims);
+  Value position;
+  for (unsigned k = 0; k < depth; ++k) {
+    Value column = n.reshape(n.sliceDim(indices, outer.size(), n.constant(k), n.constant(1)), outer);
+    if (!column || !neverNegative(n, column))
+      return {};
+    Value term = n.mul(column, n.number(n.i64(), n.product(all.slice(k + 1, depth - k - 1))));
+    position = position ? n.add(position, term) : term;
   }
-  n.result(n.gather(n.reshape(x, typeOf(x).getElements()), position, 0));
+  Dims flat = {n.product(all.take_front(depth))};
+  llvm::append_range(flat, all.drop_front(depth));
+  return gatherByPosition(n, n.reshape(x, flat), position, 0);
 }
 
 /// The last dimension of the indices holds positions in the dimensions behind the batch ones.
 void convertGatherND(NodeImport &n) {
-  Value x = n.input(0), indices = n.convert(n.input(1), n.i64());
+  Value x = n.input(0), indices = toIndex(n, n.input(1));
   int64_t batch = n.intAttribute("batch_dims", 0);
   if (!x || !indices)
     return;
@@ -110,25 +114,12 @@ void convertGatherND(NodeImport &n) {
     return (void)n.refuse("the last dimension of the indices is not constant");
   if (batch < 0 || batch >= rankOf(indices) || *depth < 1 || batch + *depth > rankOf(x))
     return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " + Twine(rankOf(x)));
-  Dims dims(typeOf(x).getDims()), outer(ArrayRef<SymExpr>(typeOf(indices).getDims()).drop_back());
-  ArrayRef<SymExpr> all(dims);
-  unsigned addressed = batch + *depth;
-  auto stride = [&](unsigned d) { return n.number(n.i64(), n.product(all.slice(d + 1, addressed - d - 1))); };
-  Value position;
-  for (unsigned k = 0; k < *depth; ++k) {
-    Value column = n.reshape(n.sliceDim(indices, outer.size(), n.constant(k), n.constant(1)), outer);
-    Value term = n.mul(wrapIndex(n, column, dims[batch + k]), stride(batch + k));
-    position = position ? n.add(position, term) : term;
-  }
-  for (unsigned d = 0; d < batch; ++d) {
-    n.requireEqual(outer[d], dims[d], "batch dimension " + Twine(d));
-    Dims line(outer.size(), n.constant(1));
-    line[d] = outer[d];
-    position = n.add(position, n.mul(n.iota(line, d, n.i64()), stride(d)));
-  }
-  Dims flat = {n.product(all.take_front(addressed))};
-  llvm::append_range(flat, all.drop_front(addressed));
-  n.result(n.gather(n.reshape(x, flat), position, 0));
+  if (Value read = batch == 0 ? gatherTuplesByPosition(n, x, indices, *depth) : Value())
+    return n.result(read);
+  for (unsigned d = 0; d < batch; ++d)
+    if (n.requireEqual(typeOf(indices).getDim(d), typeOf(x).getDim(d), "batch dimension " + Twine(d)))
+      indices = n.refine(indices, d, typeOf(x).getDim(d));
+  n.result(n.emit<GatherNdOp>({x, indices}, n.attribute("batch", n.attributes().getI64IntegerAttr(batch))));
 }
 
 void convertOneHot(NodeImport &n) {

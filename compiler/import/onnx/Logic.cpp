@@ -1,7 +1,6 @@
 //===- Logic.cpp - Comparisons, booleans, bits and selection ----------------------------------===//
 
 #include "compiler/import/onnx/Operators.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -36,20 +35,21 @@ void convertNot(NodeImport &n) { n.result(n.unary<NotOp>(n.input(0))); }
 
 void convertWhere(NodeImport &n) { n.result(n.select(n.input(0), n.input(1), n.input(2))); }
 
-void convertIsNaN(NodeImport &n) {
-  n.result(n.compare(CompareKind::NotEqual, n.input(0), n.input(0)));
-}
+void convertIsNaN(NodeImport &n) { n.result(n.unary<IsNanOp>(n.input(0))); }
 
 void convertIsInf(NodeImport &n) {
-  Value x = n.input(0);
   bool negative = n.intAttribute("detect_negative", 1) != 0, positive = n.intAttribute("detect_positive", 1) != 0;
-  if (!x)
-    return;
-  if (negative && positive)
-    return n.result(n.compare(CompareKind::Equal, n.abs(x), n.numberLike(x, INFINITY)));
-  if (negative || positive)
-    return n.result(n.compare(CompareKind::Equal, x, n.numberLike(x, negative ? -INFINITY : INFINITY)));
-  n.result(n.fill(typeOf(x).getDims(), n.i1(), 0));
+  auto &b = n.attributes();
+  n.result(n.elementwise<IsInfOp>({n.input(0)}, {n.attribute("positive", b.getBoolAttr(positive)),
+                                                  n.attribute("negative", b.getBoolAttr(negative))}));
+}
+
+void convertBitShift(NodeImport &n) {
+  std::string direction = n.textAttribute("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return (void)n.wrong("attribute 'direction' must be LEFT or RIGHT");
+  ShiftKind kind = direction == "LEFT" ? ShiftKind::Left : ShiftKind::Right;
+  n.result(n.binary<ShiftOp>(n.input(0), n.input(1), n.attribute("kind", ShiftKindAttr::get(n.context(), kind))));
 }
 
 } // namespace
@@ -68,6 +68,7 @@ void addLogic(OperatorTable &table) {
   table.add({"BitwiseOr", 18, newest, convertBits<OrOp>, 2, 2});
   table.add({"BitwiseXor", 18, newest, convertBits<XorOp>, 2, 2});
   table.add({"BitwiseNot", 18, newest, convertNot});
+  table.add({"BitShift", 11, newest, convertBitShift, 2, 2});
   table.add({"Not", 1, newest, convertNot});
   table.add({"Where", 9, newest, convertWhere, 3, 3});
   table.add({"IsNaN", 9, newest, convertIsNaN});

@@ -193,7 +193,8 @@ void convertLpNormalization(NodeImport &n) {
   if (p != 1 && p != 2)
     return (void)n.wrong("attribute 'p' must be 1 or 2");
   Value total = n.reduce(CombinerKind::Sum, p == 1 ? n.abs(x) : n.mul(x, x), axis, true);
-  n.result(n.div(x, p == 1 ? total : n.sqrt(total)));
+  Value norm = p == 1 ? total : n.sqrt(total), zero = n.numberLike(x, 0);
+  n.result(n.select(n.compare(CompareKind::Equal, norm, zero), zero, n.div(x, norm)));
 }
 
 } // namespace
