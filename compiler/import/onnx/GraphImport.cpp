@@ -113,6 +113,18 @@ void GraphImport::checkOutput(const OnnxValueInfo &declared, Value value) {
   warningTexts.push_back(name + " is declared with another shape than [" + actual + "], which it has");
 }
 
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDead(inner);
+  }
+}
+
 bool GraphImport::finish(Scope &scope) {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -141,9 +153,7 @@ bool GraphImport::finish(Scope &scope) {
     function.setResultAttr(i, kNameAttr, StringAttr::get(context, output.name));
   function->setAttr(kSymbolsAttr, contract.attribute());
   state.values.materialize(function.front());
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDead(function.front());
   for (WeightOp weight : llvm::make_early_inc_range(ownedModule->getOps<WeightOp>()))
     if (SymbolTable::symbolKnownUseEmpty(weight, *ownedModule))
       weight.erase();
@@ -186,6 +196,9 @@ Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::str
   Value &value = tensorValues[&tensor];
   if (!value) {
     Location before = state.builder.getLoc();
+    OpBuilder::InsertionGuard guard(state.builder); // visible everywhere: in front of all loops and branches around here
+    for (Block *block = state.builder.getInsertionBlock(); block != &function.front(); block = state.builder.getInsertionBlock())
+      state.builder.setInsertionPoint(block->getParentOp());
     state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
     value = constants.create(state, tensor, name, why);
     state.builder.setLoc(before);
@@ -346,7 +359,7 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
     bind(name, scope, value);
 }
 
-bool GraphImport::inlineGraph(const OnnxGraph &graph, SmallVectorImpl<Value> &outputs) {
+bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments, SmallVectorImpl<Value> &outputs) {
   if (calls.size() + depth >= kMostNesting)
     return fail("functions and branches are nested deeper than " + Twine(kMostNesting), Refusal::Unsupported);
   Scope body;
@@ -354,6 +367,11 @@ bool GraphImport::inlineGraph(const OnnxGraph &graph, SmallVectorImpl<Value> &ou
   body.function = currentScope->function;
   body.frame = currentScope->frame;
   addInitializers(graph, body);
+  if (graph.inputs.size() != arguments.size())
+    return fail("a subgraph has " + Twine(graph.inputs.size()) + " inputs, but " + Twine(arguments.size()) + " are given to it");
+  for (auto [input, value] : llvm::zip(graph.inputs, arguments))
+    if (!bind(input.name, body, value))
+      return false;
   std::vector<StringRef> names;
   for (const OnnxValueInfo &output : graph.outputs)
     names.push_back(output.name);

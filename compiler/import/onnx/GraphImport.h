@@ -39,7 +39,8 @@ public:
   llvm::ArrayRef<std::string> warnings() const { return warningTexts; }
 
   Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) override;
-  bool inlineGraph(const OnnxGraph &graph, llvm::SmallVectorImpl<Value> &outputs) override;
+  bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
+                   llvm::SmallVectorImpl<Value> &outputs) override;
 
 private:
   /// Names that are visible in one graph or function body. A null value was refused.

@@ -122,6 +122,13 @@ std::optional<SmallVector<double>> NodeImport::floatsAttribute(StringRef name) {
   return SmallVector<double>(found->floats.begin(), found->floats.end());
 }
 
+std::optional<SmallVector<std::string>> NodeImport::textsAttribute(StringRef name) {
+  const OnnxAttribute *found = find(name, OnnxAttribute::Kind::Strings);
+  if (!found)
+    return std::nullopt;
+  return SmallVector<std::string>(found->strings.begin(), found->strings.end());
+}
+
 const OnnxTensor *NodeImport::tensorAttribute(StringRef name) {
   const OnnxAttribute *found = find(name, OnnxAttribute::Kind::Tensor);
   return found && !found->tensors.empty() ? &found->tensors[0] : nullptr;

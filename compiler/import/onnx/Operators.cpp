@@ -8,8 +8,8 @@ const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
     for (auto add : {addActivations, addArithmetic, addContractions, addControl, addCreation, addEinsum,
-                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addReductions,
-                     addReshapes, addSlices})
+                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addRecurrent,
+                     addReductions, addReshapes, addSelections, addSlices})
       add(result);
     return result;
   }();

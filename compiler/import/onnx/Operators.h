@@ -57,8 +57,10 @@ void addLogic(OperatorTable &table);
 void addMoves(OperatorTable &table);
 void addNormalizations(OperatorTable &table);
 void addQuantization(OperatorTable &table);
+void addRecurrent(OperatorTable &table);
 void addReductions(OperatorTable &table);
 void addReshapes(OperatorTable &table);
+void addSelections(OperatorTable &table);
 void addSlices(OperatorTable &table);
 
 } // namespace weft::onnx
