@@ -7,9 +7,10 @@ namespace weft::onnx {
 const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
-    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addCreation, addEinsum,
-                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addReductions,
-                     addReshapes, addSlices})
+    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addConvolutions,
+                     addCreation, addEinsum, addIndexing, addLogic, addMoves, addNormalizations,
+                     addOrders, addPools, addQuantization, addReductions, addReshapes, addScatters,
+                     addSlices})
       add(result);
     return result;
   }();
