@@ -7,7 +7,7 @@ namespace weft::onnx {
 const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
-    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addConvolutions,
+    for (auto add : {addActivations, addArithmetic, addAttention, addContractions, addControl, addConvolutions,
                      addCreation, addEinsum, addIndexing, addLogic, addMoves, addNormalizations,
                      addOrders, addPools, addQuantization, addReductions, addReshapes, addScatters,
                      addSlices})
