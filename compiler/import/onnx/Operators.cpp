@@ -7,9 +7,29 @@ namespace weft::onnx {
 const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
-    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addCreation, addEinsum,
-                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addRecurrent,
-                     addReductions, addReshapes, addSelections, addSlices})
+    for (auto add : {
+             addActivations,
+             addArithmetic,
+             addAttention,
+             addContractions,
+             addControl,
+             addConvolutions,
+             addCreation,
+             addEinsum,
+             addIndexing,
+             addLogic,
+             addMoves,
+             addNormalizations,
+             addOrders,
+             addPools,
+             addQuantization,
+             addRecurrent,
+             addReductions,
+             addReshapes,
+             addScatters,
+             addSelections,
+             addSlices,
+         })
       add(result);
     return result;
   }();
