@@ -19,8 +19,8 @@ static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
   return module;
 }
 
-GraphImport::GraphImport(const OnnxModel &model, Module::Impl &impl, Contract &contract)
-    : model(model), impl(impl), state(impl.context.get(), contract), contract(contract),
+GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl, Contract &contract)
+    : model(model), given(given), impl(impl), state(impl.context.get(), contract), contract(contract),
       ownedModule(createModule(impl.context.get())), constants(model, impl, *ownedModule),
       function(*ownedModule->getOps<func::FuncOp>().begin()) {
   state.builder.setInsertionPointToEnd(&function.front());
@@ -62,6 +62,19 @@ void GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
         "tensor " + quotedText(tensor.values.name) + " is sparse, which is not supported";
 }
 
+/// Contents that the caller gave become a constant where the input would have been.
+bool GraphImport::bindConstant(const OnnxValueInfo &input, const GivenConstant &constant, Scope &scope) {
+  std::string name = "input " + quotedText(input.name), why;
+  if (!requireShape(input, constant, contract))
+    return fail(name + " cannot have the shape " + shapeText(constant.tensor.dims) + " of its constant");
+  state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), name)));
+  Value value = constants.create(state, constant.tensor, constant.bytes, input.name, why);
+  if (!value)
+    return fail(name + ": " + why);
+  scope.values[input.name] = value;
+  return true;
+}
+
 /// Inputs with an initializer have a value already.
 bool GraphImport::declareInputs(Scope &scope) {
   unsigned count = 0;
@@ -70,6 +83,11 @@ bool GraphImport::declareInputs(Scope &scope) {
       continue;
     if (scope.values.count(input.name))
       return fail("two inputs are called " + quotedText(input.name));
+    if (const GivenConstant *constant = given.find(input.name)) {
+      if (!bindConstant(input, *constant, scope))
+        return false;
+      continue;
+    }
     GraphBuilder builder(state, "input " + quotedText(input.name));
     Type element = elementTypeOf(impl.context.get(), input.type.elementType);
     Dims dims;

@@ -181,7 +181,8 @@ std::optional<Dims> NodeImport::shapeOperand(unsigned i) {
   if (isFloat(elementOf(value)) || rankOf(value) > 1)
     wrong(inputName(i) + " must be a list of integers");
   else
-    refuse(inputName(i) + " depends on the contents of tensors, and sizes that do are not supported yet");
+    refuse(inputName(i) + " depends on the contents of tensors, and sizes that do are not supported yet",
+           isa<BlockArgument>(value) ? "an input whose contents never change can be given with '--constant NAME=VALUE'" : "");
   return std::nullopt;
 }
 
