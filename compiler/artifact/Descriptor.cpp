@@ -79,7 +79,7 @@ private:
       symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
     SymFacts facts = symbolsOf(op).asFacts();
     for (StringAttr name : lowered.entry.boundSymbols) {
-      SymExpr limit = symbolsOf(op).getLimit(name);
+      SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
       int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
       symbolRows.push_back({blob.text(name.getValue()), 0, std::clamp<int64_t>(most, 0, kMaxSymbolValue), 1, UINT32_MAX, UINT32_MAX});
     }

@@ -74,18 +74,19 @@ bool SymbolsAttr::isInner(const SymPred &fact) const {
 }
 
 SymExpr SymbolsAttr::getLimit(StringAttr symbol) const {
+  SymExpr name = SymExpr::symbol(symbol);
+  ArrayRef<StringAttr> later = getBoundNames().drop_while([&](StringAttr each) { return each != symbol; });
+  auto isEarlier = [&](SymExpr expr) {
+    return llvm::none_of(expr.symbols(), [&](StringAttr each) { return llvm::is_contained(later, each); });
+  };
   for (const SymPred &fact : getFacts()) {
     if (fact.relations().size() != 1)
       continue;
     const SymRelation &relation = fact.relations()[0];
-    SymExpr name = SymExpr::symbol(symbol), rest = relation.rhs - (relation.lhs - name);
-    bool upper = !llvm::is_contained(rest.symbols(), symbol);
-    if (upper && !isInner(SymPred::le(rest, rest)))
-      return rest;
-    rest = relation.lhs - (relation.rhs - name);
-    upper = relation.kind == SymRelation::Equal && !llvm::is_contained(rest.symbols(), symbol);
-    if (upper && !isInner(SymPred::le(rest, rest)))
-      return rest;
+    if (SymExpr limit = relation.rhs - (relation.lhs - name); isEarlier(limit))
+      return limit;
+    if (SymExpr limit = relation.lhs - (relation.rhs - name); relation.kind == SymRelation::Equal && isEarlier(limit))
+      return limit;
   }
   return {};
 }
@@ -144,6 +145,7 @@ private:
       if (!llvm::is_contained(symbols.getBoundNames(), atom.asSymbol()))
         return atom;
       SymExpr limit = symbols.getLimit(atom.asSymbol()), zero = SymExpr::constant(atom.getContext(), 0);
+      limit = limit ? upper(limit) : limit;
       return !limit || facts.proveLE(zero, limit) == Proof::Yes ? limit : SymExpr::pos(limit);
     }
     case AtomKind::FloorDiv: {

@@ -85,7 +85,7 @@ def Weft_SymbolsAttr : AttrDef<Weft_Dialect, "Symbols"> {
     ::weft::SymFacts asFacts() const;
     /// Whether the fact speaks of a symbol that is bound inside the function.
     bool isInner(const ::weft::SymPred &fact) const;
-    /// The least expression over symbols of the signature that a fact `symbol <= expression` gives; null without one.
+    /// The expression of the first fact `symbol <= expression` about a bound symbol and such that have values before it; null without one.
     ::weft::SymExpr getLimit(::mlir::StringAttr symbol) const;
     /// An expression over symbols of the signature that is never smaller; null when nothing limits a symbol.
     ::weft::SymExpr getUpperBound(::weft::SymExpr expr) const;

@@ -43,6 +43,8 @@ public:
   /// where it is bound.
   SymExpr bindSymbol(llvm::StringRef wish, SymExpr limit);
 
+  /// Symbols that run time binds, in order.
+  llvm::ArrayRef<mlir::StringAttr> boundSymbols() const { return boundNames; }
   /// While a region of a loop or branch is imported: it need not run, so relations about bound symbols hold only inside it.
   unsigned regions = 0;
 

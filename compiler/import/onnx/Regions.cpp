@@ -46,11 +46,34 @@ static Value fitTo(GraphBuilder &g, Value value, SymTensorType type, const Twine
   return value;
 }
 
+/// What a loop stacks has the same size in every turn: that of the first.
+static Value fitStacked(GraphBuilder &g, Value value, SymExpr index, ArrayRef<StringAttr> inside) {
+  if (!value)
+    return {};
+  SymMap first;
+  first[index.asSymbol()] = g.constant(0);
+  for (unsigned d = 0; d < rankOf(value); ++d) {
+    SymExpr have = typeOf(value).getDim(d), want = g.simplify(have.substitute(first));
+    for (StringAttr name : want.symbols())
+      if (llvm::is_contained(inside, name))
+        return g.refuse("a loop stacks values whose dimension " + Twine(d) + " is '" + want.str() +
+                        "', which is known only inside it");
+    if (have == want)
+      continue;
+    if (!g.requireEqual(have, want, "dimension " + Twine(d) + " of what the loop stacks"))
+      return {};
+    value = g.refine(value, d, want);
+  }
+  return value;
+}
+
 SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value> inits, LoopFiller fill) {
   if (refused() || !trips || llvm::is_contained(inits, Value()))
     return {};
   ImplicitLocOpBuilder &b = state.builder;
+  Location here = b.getLoc();
   SymExpr index = state.contract.bindSymbol("i", trips);
+  size_t outside = state.contract.boundSymbols().size();
   auto draft = b.create<LoopOp>(TypeRange(), index.asSymbol(), dimsAttr({trips}), ValueRange(), StringAttr());
   Block *block = b.createBlock(&draft.getBody());
   for (Value init : inits)
@@ -58,9 +81,11 @@ SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value
   LoopBody body;
   ++state.contract.regions;
   bool complete = fill(index, block->getArguments(), body) && body.yielded.size() >= inits.size();
-  for (auto [i, init] : llvm::enumerate(inits))
-    if (complete)
-      body.yielded[i] = fitTo(*this, body.yielded[i], typeOf(init), "carried value " + Twine(i));
+  b.setLoc(here);
+  for (size_t i = 0; complete && i < body.yielded.size(); ++i)
+    body.yielded[i] = i < inits.size()
+                          ? fitTo(*this, body.yielded[i], typeOf(inits[i]), "carried value " + Twine(i))
+                          : fitStacked(*this, body.yielded[i], index, state.contract.boundSymbols().drop_front(outside));
   bool conditional = body.goOn || begin;
   if (conditional && !body.goOn)
     body.goOn = number(i1(), 1.0);
@@ -100,6 +125,7 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
   if (refused() || !condition)
     return {};
   ImplicitLocOpBuilder &b = state.builder;
+  Location here = b.getLoc();
   condition = reshape(condition, {});
   if (!condition)
     return {};
@@ -112,6 +138,7 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
     complete &= fill(yes, yielded[yes]);
   }
   --state.contract.regions;
+  b.setLoc(here);
   complete &= !refused() && yielded[0].size() == yielded[1].size();
   SmallVector<Type> types;
   SmallVector<Attribute> binds;
