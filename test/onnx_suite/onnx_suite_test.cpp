@@ -151,6 +151,9 @@ int main(int argc, char **argv) {
   if (!options.notYet.empty())
     if (std::string why = readNotYet(options.notYet, notYet); !why.empty())
       quit(why);
+  for (const auto &[name, reason] : notYet)
+    if (std::none_of(cases.begin(), cases.end(), [&, &name = name](const Case &each) { return each.name == name; }))
+      quit(options.notYet + ": there is no case '" + name + "'");
   char scratch[] = "onnx-suite-XXXXXX";
   if (!mkdtemp(scratch))
     quit(std::string("no folder for artifacts: ") + strerror(errno));
