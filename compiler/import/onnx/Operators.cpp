@@ -8,8 +8,8 @@ const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
     for (auto add : {addActivations, addArithmetic, addAttention, addContractions, addControl, addConvolutions,
-                     addCreation, addEinsum, addIndexing, addLogic, addMoves, addNormalizations,
-                     addOrders, addPools, addQuantization, addReductions, addReshapes, addScatters,
+                     addCreation, addEinsum, addIndexing, addLogic, addLosses, addMoves, addNormalizations,
+                     addOrders, addPools, addQuantization, addReductions, addResampling, addReshapes, addSampling, addScatters,
                      addSlices})
       add(result);
     return result;
