@@ -10,7 +10,7 @@ const OperatorTable &OperatorTable::standard() {
     for (auto add : {addActivations, addArithmetic, addAttention, addContractions, addControl, addConvolutions,
                      addCreation, addEinsum, addIndexing, addLogic, addLosses, addMoves, addNormalizations,
                      addOrders, addPools, addQuantization, addReductions, addResampling, addReshapes, addSampling, addScatters,
-                     addSlices})
+                     addSignals, addSlices})
       add(result);
     return result;
   }();
