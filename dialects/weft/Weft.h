@@ -45,6 +45,8 @@ inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) { printDimLis
 
 bool isFloat(mlir::Type element);
 bool isUnsigned(mlir::Type element);
+/// Whether two elements share a byte of memory.
+bool isPacked(mlir::Type element);
 /// Why no value can have these dimensions; empty when one can. Types that operators infer are judged by the verifier of the function, not when
 /// they are made.
 std::string refuseDims(SymTensorType type);

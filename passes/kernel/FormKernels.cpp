@@ -111,6 +111,8 @@ private:
       Group *group = groupOf(operand);
       if (!group || group->kind == RootKind::Serial || group->space.getDimAttributes() != type.getDimAttributes())
         continue;
+      if (isPacked(type.getElementType()) && group->kind != RootKind::Loop) // only loops write parts of bytes
+        continue;
       if (!mayJoin(group, op) || !(group->kind == RootKind::Loop || readsInPlace(op, group)))
         continue;
       if (!best || order[group->operations.back()] > order[best->operations.back()])

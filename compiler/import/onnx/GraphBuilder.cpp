@@ -139,6 +139,8 @@ Value GraphBuilder::number(Type element, SymExpr expr) {
 }
 
 Value GraphBuilder::dimsValue(ArrayRef<SymExpr> dims) {
+  if (dims.empty())
+    return fill(constant(0), i64(), 0);
   return emitTyped<DimsValueOp>(type({constant(dims.size())}, i64()), {},
                                 {attribute("values", dimsAttr(dims))});
 }

@@ -18,6 +18,7 @@ const OperatorTable &OperatorTable::standard() {
              addEinsum,
              addIndexing,
              addLogic,
+             addLosses,
              addMoves,
              addNormalizations,
              addOrders,
@@ -25,9 +26,12 @@ const OperatorTable &OperatorTable::standard() {
              addQuantization,
              addRecurrent,
              addReductions,
+             addResampling,
              addReshapes,
+             addSampling,
              addScatters,
              addSelections,
+             addSignals,
              addSlices,
          })
       add(result);

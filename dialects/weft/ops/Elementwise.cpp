@@ -351,9 +351,7 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
       x = b.create<arith::ExtFOp>(type, x);
     if (to == scalar || to == from)
       return x;
-    Type narrow = isa<VectorType>(type) ? Type(cast<VectorType>(type).clone(to)) : to; // round where narrow types are computed in f32
-    Value rounded = b.create<arith::TruncFOp>(narrow, x);
-    return b.create<arith::ExtFOp>(type, rounded);
+    return decodeFloat(b, to, encodeFloat(b, to, x)); // round where narrow types are computed in f32
   }
   if (isFloat(from))
     return saturate(b, x, to, type);
