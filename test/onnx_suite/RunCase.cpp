@@ -125,7 +125,8 @@ private:
   }
 
   static bool isSmallOperand(const HostTensor &tensor) {
-    return tensor.dims().size() <= 1 && tensor.count() <= kMostConstantElements && tensor.element() != WEFT_BOOL;
+    int64_t most = tensor.element() == WEFT_BOOL ? 1 : kMostConstantElements;
+    return tensor.dims().size() <= 1 && tensor.count() <= most;
   }
 
   std::vector<InputConstant> constantsOf(const DataSet &data) const {

@@ -40,6 +40,8 @@ PACKED = {getattr(TensorProto, name): (bits, signed)
                                      ("UINT2", 2, False), ("INT2", 2, True))
           if hasattr(TensorProto, name)}
 COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
+# Data of 1.16 that later releases corrected; the operator's next version, which only adds element types, has the right ones.
+CORRECTED = {"1.16.2/node/test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True"}
 PLUMBING = {"Constant", "Identity"}
 
 
@@ -163,7 +165,7 @@ class Exporter:
         operators = sorted(set(operators_of(model.graph, [])))
         operator = self.tested[case.name] = self.operator(case.name, operators)
         key = key_of(model)
-        if key in self.skipped:
+        if key in self.skipped or f"{onnx.__version__}/{kind}/{case.name}" in CORRECTED:
             self.left_out += 1
             return
         place = self.folder / kind / case.name
