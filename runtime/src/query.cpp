@@ -104,11 +104,11 @@ const char *weft_fact_text(const weft_module_t *module, int32_t index, uint32_t 
 static void add_range(weft_text_t *out, const weft_module_t *module, const weft_function_v1 &f,
                       const weft_check_v1 &row) {
   weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(module->descriptor, f.symbols, row.symbol);
+  if (row.kind == WEFT_CHECK_DATA)
+    return weft_text_add(out, "'%.60s', which data decide, is not negative", text(module, symbol.name));
   weft_text_add(out, "'%.60s' is ", text(module, symbol.name));
   if (row.kind == WEFT_CHECK_MIN)
     weft_text_add(out, "at least %lld", (long long)symbol.min);
-  else if (row.kind == WEFT_CHECK_DATA)
-    weft_text_add(out, "at least 0, when data decide it");
   else if (row.kind == WEFT_CHECK_MAX)
     weft_text_add(out, "at most %lld", (long long)symbol.max);
   else

@@ -98,8 +98,9 @@ FunctionView Artifact::view(int32_t index) const {
   for (uint32_t i = 0; i < info.symbols; ++i) {
     auto symbol = emptyInfo<weft_symbol_info_t>();
     weft_symbol_info(module(), index, i, &symbol);
-    view.signature.symbols.push_back({text(symbol.name), symbol.min, symbol.max, symbol.multiple,
-                                      symbol.bound_by_input, symbol.bound_by_dim});
+    (symbol.bound_by_input < 0 ? view.bound : view.signature.symbols)
+        .push_back({text(symbol.name), symbol.min, symbol.max, symbol.multiple,
+                    symbol.bound_by_input, symbol.bound_by_dim});
   }
   for (uint32_t i = 0; i < info.facts; ++i)
     view.facts.push_back(text(weft_fact_text(module(), index, i)));
@@ -170,6 +171,8 @@ Result<weft_cost_t> Artifact::cost(const FunctionView &function,
       return Failure{ExitWrongUsage, "symbol '" + symbol.name + "' has no value", {}, {}};
     values.push_back(found->second);
   }
+  for (const SymbolSpec &symbol : function.bound) // formulas of costs do not speak of them
+    values.push_back(symbol.min);
   values.push_back(0); // never an empty array
   auto cost = emptyInfo<weft_cost_t>();
   weft_error_t error = WEFT_ERROR_INIT;

@@ -24,6 +24,7 @@ struct FunctionView {
   int32_t index;
   Signature signature;
   std::vector<InputSpec> outputs;
+  std::vector<SymbolSpec> bound; ///< symbols that a call binds while it runs: data decide them
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
 };

@@ -148,6 +148,11 @@ private:
       symbols += (symbols.empty() ? "" : "    ") + range(symbol);
     if (!symbols.empty())
       line("symbols  " + symbols);
+    std::string bound;
+    for (const SymbolSpec &symbol : f.bound)
+      bound += (bound.empty() ? "" : ", ") + symbol.name;
+    if (!bound.empty())
+      line("bound    " + bound + "  (known while a call runs)");
     if (!extraFacts(f).empty())
       list("facts", extraFacts(f));
     list("checks", f.checks);
@@ -178,7 +183,8 @@ private:
     }
     line("memory   arena = " + exactBytes(cost.arena) +
          "    scratch = " + exactBytes(cost.scratch_per_worker) +
-         " per worker    outputs = " + exactBytes(cost.outputs));
+         " per worker    outputs = " +
+         (f.bound.empty() ? exactBytes(cost.outputs) : "decided by data"));
     line("work     flops = " + printCount(static_cast<double>(cost.flops)) +
          "    moved = " + printBytes(static_cast<double>(cost.bytes_moved)));
   }
@@ -291,6 +297,9 @@ private:
           .field("input", s.input)
           .field("dim", s.dim)
           .end();
+    json.end().array("bound_symbols");
+    for (const SymbolSpec &s : f.bound)
+      json.object().field("name", s.name).field("max", s.max).end();
     json.end().list("facts", f.facts).list("checks", f.checks);
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
     json.field("flops", f.flops).field("bytes_moved", f.bytesMoved).end();
