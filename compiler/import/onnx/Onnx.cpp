@@ -19,7 +19,7 @@ using namespace onnx;
 namespace {
 
 constexpr unsigned kMostPasses = 4;
-constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongFact = "W0203",
+constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202",
                      *kOutputDiffers = "W0206", *kUnsupported = "W0207";
 
 weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
@@ -89,9 +89,8 @@ private:
     for (const OnnxValueInfo &input : model.graph.inputs)
       if (!initialized.contains(input.name))
         inputs.push_back(&input);
-    std::string error;
-    if (!contract.declare(inputs, error)) {
-      result.diagnostics.push_back(problem(kWrongFact, path, error));
+    if (std::optional<weft::Diagnostic> bad = contract.declare(inputs)) {
+      result.diagnostics.push_back(*bad);
       return false;
     }
     GraphImport import(model, *impl, contract);
@@ -106,7 +105,7 @@ private:
     for (const std::string &text : import.warnings())
       result.diagnostics.push_back({weft::Diagnostic::Warning, kOutputDiffers, path, text, ""});
     if (std::string why = contract.conflict(); !why.empty()) {
-      result.diagnostics.push_back(problem(kWrongFact, path, why));
+      result.diagnostics.push_back(problem(kContradictingFact, path, why));
       return false;
     }
     if (failed(verify(*impl->module))) {

@@ -61,10 +61,16 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
+struct ImportOptions {
+  /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4". A symbol that they leave
+  /// one value for is a number in the module.
+  std::vector<std::string> facts;
+};
+
 struct CompileOptions {
   std::string target = "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4
   std::string outputPath;
-  /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4".
+  /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;
@@ -89,7 +95,7 @@ struct Artifact {
 class Compiler {
 public:
   /// Reads a .onnx file, a checkpoint directory (config.json + *.safetensors) or textual IR (.mlir). The kind is told from the content.
-  Result<Module> importFile(const std::string &path);
+  Result<Module> importFile(const std::string &path, const ImportOptions &options = {});
   /// Compiles and writes options.outputPath beside and renamed: on failure nothing is left.
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.

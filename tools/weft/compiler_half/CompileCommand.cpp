@@ -37,7 +37,7 @@ public:
   int run() {
     if (Result<Done> done = readOptions(); !done)
       return console.fail(done.failure());
-    weft::Result<Module> module = compiler.importFile(model);
+    weft::Result<Module> module = compiler.importFile(model, import);
     if (!module)
       return refuse(console, module.diagnostics());
     warn(console, module.diagnostics());
@@ -69,7 +69,7 @@ private:
     Result<std::vector<std::string>> facts = readFacts(options);
     if (!facts)
       return facts.failure();
-    compile.facts = *facts;
+    import.facts = *facts;
     compile.onPhase = [this](const std::string &phase, const std::string &summary, double time) {
       if (summary.empty() && console.verbosity() < 1)
         return;
@@ -127,7 +127,7 @@ private:
     json.field("path", artifact.path).field("target", artifact.target);
     json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
     json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
-    json.field("peak", artifact.peak).list("facts", compile.facts).field("seconds", elapsed());
+    json.field("peak", artifact.peak).list("facts", import.facts).field("seconds", elapsed());
     console.result(json.finish());
   }
 
@@ -138,6 +138,7 @@ private:
   const std::string model;
   const Clock::time_point begin = Clock::now();
   Compiler compiler;
+  ImportOptions import;
   CompileOptions compile;
 };
 
