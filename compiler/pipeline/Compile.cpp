@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "compiler/pipeline/Facts.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "compiler/pipeline/MemoryLimit.h"
 #include "compiler/pipeline/ModuleImpl.h"
@@ -79,7 +80,7 @@ private:
       return List{error("W0301", llvm::toString(found.takeError()))};
     target = std::move(*found);
     copy = impl.module->clone();
-    if (std::optional<weft::Diagnostic> bad = addFacts())
+    if (std::optional<weft::Diagnostic> bad = applyFacts(*copy, options.facts))
       return List{*bad};
     return std::nullopt;
   }
@@ -167,33 +168,6 @@ private:
     since = now;
   }
 
-  /// The caller's facts join the contract of every public function; one that contradicts it is refused.
-  std::optional<weft::Diagnostic> addFacts() {
-    for (auto function : copy->getOps<func::FuncOp>()) {
-      if (!function.isPublic())
-        continue;
-      auto symbols = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
-      if (!symbols)
-        symbols = SymbolsAttr::get(copy->getContext(), ArrayRef<StringAttr>(), ArrayRef<SymPred>());
-      SmallVector<SymPred> facts = symbols.getFacts();
-      for (const std::string &text : options.facts) {
-        std::string why;
-        FailureOr<SymPred> fact = parseSymPred(copy->getContext(), text, &why);
-        if (failed(fact))
-          return error("W0302", "fact '" + text + "': " + why);
-        for (StringAttr name : fact->symbols())
-          if (!llvm::is_contained(symbols.getNames(), name))
-            return error("W0302", "fact '" + text + "' speaks of '" + name.getValue() + "', which the model does not have",
-                         "its symbols are: " + namesOf(symbols));
-        facts.push_back(*fact);
-      }
-      if (std::string why = contradiction(symbols.getNames(), symbols.getFacts(), facts); !why.empty())
-        return error("W0303", why);
-      function->setAttr(kSymbolsAttr, SymbolsAttr::get(copy->getContext(), symbols.getNames(), facts, symbols.getBoundNames()));
-    }
-    return std::nullopt;
-  }
-
   /// A tensor whose byte count does not fit 64 bits whatever the symbols are is refused by name, before any pass multiplies dimensions.
   LogicalResult checkSizes() {
     auto check = [](Location location, Type type) -> LogicalResult {
@@ -214,32 +188,6 @@ private:
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
-  }
-
-  static std::string namesOf(SymbolsAttr symbols) {
-    std::string text;
-    for (StringAttr name : symbols.getNames())
-      text += (text.empty() ? "" : ", ") + name.str();
-    return text;
-  }
-
-  /// A range given by the caller must lie inside what the model says.
-  std::string contradiction(ArrayRef<StringAttr> names, ArrayRef<SymPred> before, ArrayRef<SymPred> after) {
-    SymFacts model(copy->getContext()), given(copy->getContext());
-    for (const SymPred &fact : before)
-      model = model.with(fact);
-    for (const SymPred &fact : after.drop_front(before.size()))
-      given = given.with(fact);
-    for (StringAttr name : names) {
-      SymInterval allowed = model.bounds(SymExpr::symbol(name)), wanted = given.bounds(SymExpr::symbol(name));
-      int64_t high = wanted.high.value_or(kMaxSymbolValue), low = wanted.low.value_or(0);
-      int64_t most = allowed.high.value_or(kMaxSymbolValue), least = allowed.low.value_or(0);
-      if (high < kMaxSymbolValue && high > most)
-        return ("'" + name.getValue() + "' up to " + Twine(high) + " was asked for, but the model allows at most " + Twine(most)).str();
-      if (std::max(low, least) > std::min(high, most))
-        return ("no value of '" + name.getValue() + "' satisfies all facts").str();
-    }
-    return "";
   }
 
   std::optional<List> group(DiagnosticCollector &collector) {
@@ -346,8 +294,9 @@ private:
   /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
   std::string manifest() {
     llvm::json::Array facts;
-    for (const std::string &fact : options.facts)
-      facts.push_back(fact);
+    for (ArrayRef<std::string> list : {ArrayRef(impl.facts), ArrayRef(options.facts)})
+      for (const std::string &fact : list)
+        facts.push_back(fact);
     llvm::json::Object object{{"schema", "weft.manifest/1"}, {"producer", kProducer.str()}, {"model", impl.name},
                               {"target", target->name()},    {"facts", std::move(facts)}};
     std::string text;

@@ -17,6 +17,8 @@ struct Module::Impl {
   std::map<std::string, std::shared_ptr<MappedFile>> files;
   /// Of the model, for messages and the artifact's name.
   std::string name;
+  /// What the caller promised when the model was imported, as written.
+  std::vector<std::string> facts;
 
   /// A context with the dialects of the graph level loaded; single-threaded.
   static std::shared_ptr<Impl> create(std::string name);

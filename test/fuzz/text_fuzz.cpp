@@ -29,6 +29,11 @@ extern "C" size_t weft_fuzz_seed(unsigned index, uint8_t *out, size_t size) {
   return strlen(kSeeds[index]);
 }
 
+/// LLVM's allocators mark free memory where they are instrumented; MLIR's library is not and does not unmark it. Hangs and undefined
+/// behaviour end the run as crashes do.
+extern "C" const char *__asan_default_options() { return "allow_user_poisoning=0"; }
+extern "C" const char *__ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   weft::Result<weft::Module> module = weft::importText("fuzz.mlir", llvm::StringRef(reinterpret_cast<const char *>(data), size));
   if (!module) {

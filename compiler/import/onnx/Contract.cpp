@@ -121,18 +121,17 @@ void Contract::declareInput(const OnnxValueInfo &input, bool parameterPass) {
   }
 }
 
-bool Contract::declare(ArrayRef<const OnnxValueInfo *> inputs, std::string &error) {
+std::optional<weft::Diagnostic> Contract::declare(ArrayRef<const OnnxValueInfo *> inputs) {
   for (bool parameterPass : {true, false})
     for (const OnnxValueInfo *input : inputs)
       declareInput(*input, parameterPass);
-  if (!readUserFacts(error))
-    return false;
+  if (std::optional<weft::Diagnostic> bad = readFacts(userTexts, names, context, userFacts))
+    return bad;
   std::vector<SymPred> preds;
   for (const SymPred &fact : userFacts) {
-    if (known.prove(fact.substitute(solved)) == Proof::No) {
-      error = "the fact '" + fact.str() + "' cannot hold together with the other facts";
-      return false;
-    }
+    if (known.prove(fact.substitute(solved)) == Proof::No)
+      return weft::Diagnostic{weft::Diagnostic::Error, kContradictingFact, "",
+                              "fact '" + fact.str() + "' cannot hold together with the other facts", ""};
     solve(fact, preds);
     rebuildFacts(preds);
   }
@@ -141,7 +140,7 @@ bool Contract::declare(ArrayRef<const OnnxValueInfo *> inputs, std::string &erro
   for (const Requirement &requirement : earlier)
     solve(requirement.pred, preds);
   rebuildFacts(preds);
-  return true;
+  return std::nullopt;
 }
 
 SymExpr Contract::inputDim(const OnnxValueInfo &input, unsigned index) const {
@@ -149,27 +148,6 @@ SymExpr Contract::inputDim(const OnnxValueInfo &input, unsigned index) const {
 }
 
 //===-- Facts ---------------------------------------------------------------------------------===//
-
-bool Contract::readUserFacts(std::string &error) {
-  for (const std::string &text : userTexts) {
-    std::string why;
-    FailureOr<SymPred> fact = parseSymPred(context, text, &why);
-    if (failed(fact)) {
-      error = "the fact " + quotedText(text) + " cannot be read: " + why;
-      return false;
-    }
-    for (StringAttr name : fact->symbols())
-      if (!taken.contains(name.getValue())) {
-        error = "the fact " + quotedText(text) + " speaks of " + quotedText(name.getValue()) +
-                ", but the model has " + (names.empty() ? "no dimension names" : "");
-        for (auto [i, known] : llvm::enumerate(ArrayRef(names).take_front(10)))
-          error += (i ? ", " : "") + quotedText(known.getValue());
-        return false;
-      }
-    userFacts.push_back(*fact);
-  }
-  return true;
-}
 
 /// Appends `pred` to `preds`. If it is `symbol == expression` it removes the symbol, the later one of
 /// two.

@@ -11,6 +11,7 @@
 #define WEFT_COMPILER_IMPORT_ONNX_CONTRACT_H
 
 #include "compiler/import/readers/OnnxModel.h"
+#include "compiler/pipeline/Facts.h"
 #include "dialects/weft/Weft.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,9 +30,9 @@ public:
   Contract(mlir::MLIRContext *context, llvm::ArrayRef<std::string> userFacts,
            llvm::ArrayRef<Requirement> known);
 
-  /// Declares the symbols of all inputs; afterwards inputDim gives their dimensions. False with
-  /// `error` set when a user's fact cannot be read, speaks of unknown symbols or contradicts.
-  bool declare(llvm::ArrayRef<const OnnxValueInfo *> inputs, std::string &error);
+  /// Declares the symbols of all inputs; afterwards inputDim gives their dimensions. Refuses a
+  /// user's fact that cannot be read, speaks of unknown symbols or contradicts.
+  std::optional<Diagnostic> declare(llvm::ArrayRef<const OnnxValueInfo *> inputs);
 
   /// The dimension of an input after substitution of solved equalities.
   SymExpr inputDim(const OnnxValueInfo &input, unsigned index) const;
@@ -65,7 +66,6 @@ private:
   std::string freshName(llvm::StringRef wish);
   SymExpr parameterExpr(llvm::StringRef text);
   bool isInner(const SymPred &pred) const;
-  bool readUserFacts(std::string &error);
   void solve(const SymPred &pred, std::vector<SymPred> &preds);
   void rebuildFacts(llvm::ArrayRef<SymPred> preds);
 

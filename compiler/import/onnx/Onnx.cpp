@@ -19,8 +19,8 @@ using namespace onnx;
 namespace {
 
 constexpr unsigned kMostPasses = 4;
-constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongFact = "W0203",
-                     *kWrongConstant = "W0205", *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongConstant = "W0205",
+                     *kOutputDiffers = "W0206", *kUnsupported = "W0207";
 
 weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
                          const std::string &hint = "") {
@@ -96,9 +96,8 @@ private:
     for (const OnnxValueInfo &input : model.graph.inputs)
       if (!initialized.contains(input.name))
         inputs.push_back(&input);
-    std::string error;
-    if (!contract.declare(inputs, error)) {
-      result.diagnostics.push_back(problem(kWrongFact, path, error));
+    if (std::optional<weft::Diagnostic> bad = contract.declare(inputs)) {
+      result.diagnostics.push_back(*bad);
       return false;
     }
     GraphImport import(model, given, *impl, contract);
@@ -113,7 +112,7 @@ private:
     for (const std::string &text : import.warnings())
       result.diagnostics.push_back({weft::Diagnostic::Warning, kOutputDiffers, path, text, ""});
     if (std::string why = contract.conflict(); !why.empty()) {
-      result.diagnostics.push_back(problem(kWrongFact, path, why));
+      result.diagnostics.push_back(problem(kContradictingFact, path, why));
       return false;
     }
     if (failed(verify(*impl->module))) {

@@ -72,13 +72,16 @@ struct InputConstant {
 };
 
 struct ImportOptions {
+  /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4". A symbol that they leave
+  /// one value for is a number in the module.
+  std::vector<std::string> facts;
   std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
 };
 
 struct CompileOptions {
   std::string target = "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4
   std::string outputPath;
-  /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4".
+  /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;

@@ -17,8 +17,8 @@ LogicalResult WeightOp::verify() {
   for (int64_t dim : *dims)
     if (__builtin_mul_overflow(count, dim, &count))
       return emitOpError("has more elements than 64 bits count");
-  if (count > (int64_t(1) << 58) || elementBytes(type.getElementType(), count) != getBytes())
-    return emitOpError() << "needs " << elementBytes(type.getElementType(), count) << " bytes for " << type << ", but 'bytes' is " << getBytes();
+  if (count > (int64_t(1) << 58) || int64_t(elementBytes(type.getElementType(), count)) != int64_t(getBytes()))
+    return emitOpError() << "needs " << elementBytes(type.getElementType(), count) << " bytes for " << type << ", but 'bytes' is " << int64_t(getBytes());
   return success();
 }
 
@@ -32,10 +32,12 @@ LogicalResult ConstantOp::verify() {
       return emitOpError("has type ") << type << ", but weight '" << name.getValue() << "' has type " << weight.getType();
     return success();
   }
-  auto elements = cast<ElementsAttr>(getValue());
+  auto elements = dyn_cast<DenseElementsAttr>(getValue());
+  if (!elements)
+    return emitOpError("must have dense elements");
   auto dims = type.getConstantDims();
-  if (!dims || ArrayRef<int64_t>(*dims) != elements.getShapedType().getShape() || elements.getElementType() != type.getElementType())
-    return emitOpError("has elements of type ") << elements.getShapedType() << ", but its type is " << type;
+  if (!dims || ArrayRef<int64_t>(*dims) != elements.getType().getShape() || elements.getElementType() != type.getElementType())
+    return emitOpError("has elements of type ") << elements.getType() << ", but its type is " << type;
   return success();
 }
 

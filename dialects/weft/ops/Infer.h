@@ -20,6 +20,16 @@ inline mlir::FailureOr<llvm::SmallVector<SymExpr>> inferDims(llvm::StringRef rul
 inline SymTensorType tensorType(mlir::Value value) { return mlir::cast<SymTensorType>(value.getType()); }
 inline mlir::Type elementOf(mlir::Value value) { return tensorType(value).getElementType(); }
 
+/// Products of `element` can be summed in `accumulate`.
+inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name, std::optional<mlir::Location> location, mlir::Type element,
+                                            mlir::Type accumulate) {
+  if (std::string why = refuseElement(accumulate); !why.empty())
+    return mlir::emitOptionalError(location, "'weft.", name, "' accumulates: ", why);
+  if (isFloat(element) == isFloat(accumulate) && elementBits(accumulate) >= elementBits(element))
+    return mlir::success();
+  return mlir::emitOptionalError(location, "'weft.", name, "' cannot sum products of ", element, " in ", accumulate);
+}
+
 } // namespace weft
 
 #endif

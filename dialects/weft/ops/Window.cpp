@@ -80,10 +80,8 @@ FailureOr<SmallVector<Window>> verifyConvolution(Adaptor op, StringRef name,
   if (lhs != rhs && !(isNarrowInteger(lhs) && isNarrowInteger(rhs))) // R2
     return emitOptionalError(location, "'weft.", name, "' operands must have one element type, ",
                              "but are ", lhs, " and ", rhs);
-  if (isFloat(lhs) != isFloat(op.getAccumulate()) || // R3
-      elementBits(op.getAccumulate()) < elementBits(lhs))
-    return emitOptionalError(location, "'weft.", name, "' cannot sum products of ", lhs, " in ",
-                             op.getAccumulate());
+  if (failed(verifyAccumulate(name, location, lhs, op.getAccumulate()))) // R3
+    return failure();
   if (int64_t(op.getGroups()) < 1)
     return emitOptionalError(location, "'weft.", name, "' needs at least 1 group");
   return readWindows(op, input.getRank() - 2, name, location);

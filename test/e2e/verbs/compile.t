@@ -79,7 +79,6 @@ $ weft compile layers.mlir --target x86:v9
 ! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4
 ? 2
 $ weft compile layers.mlir --dim sequence=4
-!   import    layers.mlir{*} s
 ! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
 !   hint: its symbols are: batch
 ? 2
@@ -88,11 +87,9 @@ $ weft compile layers.mlir --dim batch=4..2
 !   hint: write seq=128, seq=1..512 or seq=multiple-of(8)
 ? 2
 $ weft compile layers.mlir --assume 'batch <='
-!   import    layers.mlir{*} s
 ! error[W0302]: fact 'batch <=': expected a number, a symbol, a function or '(' at character 9
 ? 2
 $ weft compile layers.mlir --dim batch=0
-!   import    layers.mlir{*} s
 ! error[W0303]: no value of 'batch' satisfies all facts
 ? 1
 $ weft compile nothing.onnx
@@ -110,6 +107,44 @@ $ weft compile nothing.onnx --json
 ? 1
 $ echo 'func.func @main() { return' > broken.mlir && weft compile broken.mlir
 ! error[W0201]: broken.mlir:1:27: expected operation name in quotes
+? 1
+
+$ weft compile layers.mlir --dim batch=1..4 --assume '5 <= batch'
+! error[W0303]: no value of 'batch' satisfies all facts
+? 1
+$ weft compile layers.mlir --dim batch=5 --assume 'mod(batch, 2) == 0'
+! error[W0303]: no value of 'batch' satisfies all facts
+? 1
+
+# A size that is given is a number from then on, and checked when the model is called.
+$ weft compile -q layers.mlir --dim batch=4 -o four.weft && weft inspect four.weft | grep -e main -e "'x': dimension 0" -e batch
+| main(x: f32[4, 48], w: f32[48, 32]) -> (y: f32[4, 32], kept: f32[4, 48])
+| checks   input 'x': dimension 0 equals 4
+$ npy x3.npy '<f4' 3,48 1 && npy x4.npy '<f4' 4,48 1 && weft run -q four.weft -i x=@x4.npy -i w=rand
+$ weft run -q four.weft -i x=@x3.npy -i w=rand
+! error[W0411]: input 'x': dimension 0 is 3, but 4 is needed
+!   hint: 'x' is f32 [3, 48] (x3.npy)
+? 1
+$ weft run -q four.weft --dim batch=4
+! error: '--dim batch=4': there is no symbol 'batch'
+!   hint: all sizes of this model are fixed
+? 2
+
+# ONNX models the same, and they are imported with what was promised.
+$ python3 make_onnx.py chain.onnx Relu Neg && weft compile -q chain.onnx --dim batch=4 -o four.weft && weft inspect four.weft | grep -e main -e batch
+| main(x: f32[4, 4]) -> v2: f32[4, 4]
+$ npy x3.npy '<f4' 3,4 1 && weft run -q four.weft -i x=@x3.npy
+! error[W0411]: input 'x': dimension 0 is 3, but 4 is needed
+!   hint: 'x' is f32 [3, 4] (x3.npy)
+? 1
+$ weft compile -q chain.onnx --dim batch=1..8 -o eight.weft && weft inspect eight.weft | grep symbols
+| symbols  1 ≤ batch ≤ 8
+$ weft compile chain.onnx --dim sequence=4
+! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
+!   hint: its symbols are: batch
+? 2
+$ weft compile chain.onnx --dim batch=4 --assume '5 <= batch'
+! error[W0303]: fact '5 <= batch' cannot hold together with the other facts
 ? 1
 
 # As a document.

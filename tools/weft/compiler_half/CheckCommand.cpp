@@ -4,20 +4,17 @@
 // once, equal reasons together.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/import/onnx/Onnx.h"
 #include "tools/weft/Formula.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
-#if __has_include("compiler/import/onnx/Onnx.h")
-#include "compiler/import/onnx/Onnx.h"
-#define WEFT_WITH_ONNX
-#endif
 
 #include <algorithm>
 
 namespace weft::cli {
 namespace {
 
-[[maybe_unused]] constexpr const char *kUnsupported = "W0207";
+constexpr const char *kUnsupported = "W0207";
 
 /// Findings of one kind.
 struct Group {
@@ -53,7 +50,6 @@ std::vector<Group> groupDiagnostics(const std::vector<Diagnostic> &diagnostics) 
 std::vector<Group> groupNodes(const std::string &path, const ImportOptions &import,
                               const std::vector<Diagnostic> &why) {
   std::vector<Group> groups;
-#ifdef WEFT_WITH_ONNX
   if (std::none_of(why.begin(), why.end(),
                    [](const Diagnostic &each) { return each.code == kUnsupported; }))
     return groups;
@@ -63,7 +59,6 @@ std::vector<Group> groupNodes(const std::string &path, const ImportOptions &impo
   for (const UnsupportedGroup &each : *refused)
     groups.push_back({each.domain, each.op, each.opset, each.count, each.reason, kUnsupported, "",
                       each.firstNodes});
-#endif
   return groups;
 }
 

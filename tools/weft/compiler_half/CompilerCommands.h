@@ -35,8 +35,9 @@ void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 /// `--constant NAME=@FILE.npy` and `--constant NAME=1,2,3`.
 Result<ImportOptions> readConstants(const ParsedOptions &options);
 /// Imports the model that the first operand names, with its warnings printed. When there is none,
-/// `exitCode` is what the command returns.
-std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode);
+/// `exitCode` is what the command returns. `facts` as in ImportOptions.
+std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
+                                  std::vector<std::string> facts = {});
 
 /// The function of that name; without a name 'main' or the first public one.
 Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);

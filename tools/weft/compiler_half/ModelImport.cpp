@@ -60,12 +60,14 @@ Result<ImportOptions> readConstants(const ParsedOptions &options) {
   return import;
 }
 
-std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode) {
+std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
+                                  std::vector<std::string> facts) {
   Result<ImportOptions> import = readConstants(options);
   if (!import) {
     exitCode = console.fail(import.failure());
     return std::nullopt;
   }
+  import->facts = std::move(facts);
   weft::Result<Module> module = Compiler().importFile(options.positional()[0], *import);
   if (!module) {
     exitCode = refuse(console, module.diagnostics());

@@ -1,0 +1,116 @@
+//===- ImportText.cpp - Textual IR, behind limits that MLIR's parser does not have --------------------------------------===//
+
+#include "compiler/pipeline/Import.h"
+#include "dialects/weft/Weft.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr unsigned kMostNesting = 200; ///< brackets; the parser of MLIR recurses
+constexpr size_t kMostText = 256 << 20;
+
+weft::Diagnostic error(const char *code, const std::string &where, const std::string &text) {
+  return {weft::Diagnostic::Error, code, where, text, ""};
+}
+
+/// Brackets of a text as MLIR's lexer sees them: without those in strings and comments, and without arrows.
+class Brackets {
+public:
+  explicit Brackets(StringRef text) : text(text) {}
+
+  /// Why the text is refused before it is parsed; empty when it is not.
+  std::string refuse() {
+    for (at = 0; at < text.size(); ++at) {
+      if (text[at] == '"')
+        skipString();
+      else if (text.substr(at).starts_with("//"))
+        at = std::min(text.find('\n', at), text.size());
+      else if (text.substr(at).starts_with("->"))
+        ++at;
+      else if (text.substr(at).starts_with("affine_")) // its expressions recurse without brackets
+        return "affine maps are not part of textual IR";
+      else if (!step(text[at]))
+        return "brackets are nested deeper than " + std::to_string(kMostNesting);
+    }
+    return "";
+  }
+
+private:
+  /// A line's end also ends a string, with an error of the lexer.
+  void skipString() {
+    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+      if (text[at] == '\\')
+        ++at;
+  }
+
+  /// Only the bracket that was opened last is closed: a wrong one hides no depth.
+  bool step(char c) {
+    size_t kind = StringRef("([{<").find(c);
+    if (kind != StringRef::npos) {
+      open.push_back(")]}>"[kind]);
+      return open.size() <= kMostNesting;
+    }
+    if (!open.empty() && open.back() == c)
+      open.pop_back();
+    return true;
+  }
+
+  StringRef text;
+  size_t at = 0;
+  std::string open; ///< the closing brackets that are awaited
+};
+
+/// MLIR's parser recurses on brackets and reads text up to a NUL: both are bounded here.
+std::string refuseText(StringRef text) {
+  if (text.size() > kMostText)
+    return "the text is larger than " + std::to_string(kMostText >> 20) + " MiB";
+  if (text.contains('\0'))
+    return "the text contains a zero byte";
+  return Brackets(text).refuse();
+}
+
+/// Maps the files that weights name; their paths are relative to the text's folder.
+std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::string &path) {
+  std::string folder = llvm::sys::path::parent_path(path).str();
+  for (auto weight : impl.module->getOps<WeightOp>()) {
+    std::string name = weight.getFile().str();
+    if (impl.files.count(name))
+      continue;
+    auto file = MappedFile::openInside(folder.empty() ? "." : folder, name);
+    if (!file)
+      return error("W0204", path, "weight '" + weight.getSymName().str() + "': " + llvm::toString(file.takeError()));
+    impl.files[name] = *file;
+    if (!impl.weightBytes(weight.getSymName()))
+      return error("W0204", path, "weight '" + weight.getSymName().str() + "' lies outside file '" + name + "'");
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+Result<Module> importText(const std::string &path, StringRef text) {
+  if (std::string why = refuseText(text); !why.empty())
+    return error("W0201", path, why);
+  auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
+  DiagnosticCollector collector(impl->context.get(), "W0201");
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, path);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  impl->module = parseSourceFile<ModuleOp>(sources, impl->context.get());
+  if (!impl->module) {
+    std::vector<weft::Diagnostic> found = collector.take();
+    if (found.empty()) // MLIR's lexer passes over some stray bytes without a word
+      found.push_back(error("W0201", path, "the text is not textual IR"));
+    return found;
+  }
+  if (std::optional<weft::Diagnostic> bad = openWeights(*impl, path))
+    return *bad;
+  return Module(impl);
+}
+
+} // namespace weft
