@@ -189,7 +189,7 @@ private:
       }
       if (std::string why = contradiction(symbols.getNames(), symbols.getFacts(), facts); !why.empty())
         return error("W0303", why);
-      function->setAttr(kSymbolsAttr, SymbolsAttr::get(copy->getContext(), symbols.getNames(), facts));
+      function->setAttr(kSymbolsAttr, SymbolsAttr::get(copy->getContext(), symbols.getNames(), facts, symbols.getBoundNames()));
     }
     return std::nullopt;
   }

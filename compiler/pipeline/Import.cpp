@@ -84,25 +84,35 @@ Result<Module> importText(const std::string &path, StringRef text) {
   return Module(impl);
 }
 
-Result<Module> Compiler::importFile(const std::string &path) {
-  if (llvm::sys::fs::is_directory(path))
+static bool isText(const std::string &path, StringRef bytes) {
+  // A model file starts with a protobuf field (ir_version: 0x08); text does not contain control characters.
+  return llvm::sys::path::extension(path) == ".mlir" || llvm::all_of(bytes.take_front(512), [](char c) {
+    return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
+  });
+}
+
+Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {
+  auto onlyOnnx = [&] { return error("W0205", path, "only inputs of ONNX models can be given constants"); };
+  if (llvm::sys::fs::is_directory(path)) {
+    if (!options.constants.empty())
+      return onlyOnnx();
 #ifdef WEFT_WITH_CHECKPOINT
     return importCheckpoint(path);
 #else
     return error("W0200", path, "checkpoint directories are not supported yet");
 #endif
+  }
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return error("W0200", path, "cannot read '" + path + "': " + buffer.getError().message());
   StringRef bytes = (*buffer)->getBuffer();
-  // A model file starts with a protobuf field (ir_version: 0x08); text does not contain control characters.
-  bool text = llvm::sys::path::extension(path) == ".mlir" || llvm::all_of(bytes.take_front(512), [](char c) {
-    return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
-  });
-  if (text)
+  if (isText(path, bytes)) {
+    if (!options.constants.empty())
+      return onlyOnnx();
     return importText(path, bytes);
+  }
 #ifdef WEFT_WITH_ONNX
-  return importOnnx(path, {});
+  return importOnnx(path, {{}, options.constants});
 #else
   return error("W0200", path, "ONNX files are not supported yet");
 #endif

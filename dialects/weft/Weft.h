@@ -33,6 +33,8 @@ namespace weft {
 
 /// Name of the function attribute that holds a SymbolsAttr.
 constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
+/// That attribute of the function, empty when it has none.
+SymbolsAttr symbolsOf(mlir::Operation *function);
 /// Names of arguments and results for people.
 constexpr llvm::StringLiteral kNameAttr = "weft.name";
 

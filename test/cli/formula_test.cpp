@@ -18,6 +18,7 @@ TEST_CASE("formulas are evaluated as the symbolic engine prints them") {
   CHECK(evaluateFormula("floordiv(s - 20, 2)", kValues) == -2);
   CHECK(evaluateFormula("mod(b - s, 4)", kValues) == 2);
   CHECK(evaluateFormula("max(b, min(s, 9))", kValues) == 9);
+  CHECK(evaluateFormula("max(b, 4*s, s, 1)", kValues) == 68);
   CHECK(evaluateFormula("pos(b - s)", kValues) == 0);
   CHECK(evaluateFormula("bcast(one, s) + bcast(b, s)", kValues) == 20);
   CHECK(evaluateFormula("\"odd name\" + 2*(b + 1)", kValues) == 13);
@@ -25,7 +26,7 @@ TEST_CASE("formulas are evaluated as the symbolic engine prints them") {
 
 TEST_CASE("formulas that have no value have none") {
   for (const char *text :
-       {"", "x", "4*", "b +", "(b", "b)", "mod(b)", "max(b, s, s)", "nothing(b, s)",
+       {"", "x", "4*", "b +", "(b", "b)", "mod(b)", "mod(b, s, s)", "nothing(b, s)",
         "floordiv(b, 0)", "ceildiv(b, -2)", "9223372036854775807 + b", "99999999999999999999",
         "s^99", "\"", "b b", "4 b"})
     CHECK_FALSE(evaluateFormula(text, kValues));

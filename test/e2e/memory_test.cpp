@@ -1,28 +1,10 @@
 // The memory a call uses, counted by the caller's allocator, is what the formula says.
-#include "test/support/Program.h"
-#include "tools/weft/Formula.h"
+#include "test/support/Memory.h"
 #include <catch2/catch.hpp>
 
 using namespace weft::test;
 
 namespace {
-
-struct Counter {
-  int64_t held = 0, most = 0, calls = 0;
-};
-
-void *allocate(void *user, size_t bytes, size_t alignment) {
-  auto *counter = static_cast<Counter *>(user);
-  counter->held += int64_t(bytes);
-  counter->most = std::max(counter->most, int64_t(bytes));
-  ++counter->calls;
-  return aligned_alloc(std::max<size_t>(alignment, 64), (bytes + 4095) / 4096 * 4096);
-}
-
-void release(void *user, void *pointer, size_t bytes) {
-  static_cast<Counter *>(user)->held -= int64_t(bytes);
-  free(pointer);
-}
 
 /// Two attention layers with a feed-forward product: buffers of different lives and sizes.
 const char *kEncoder = R"(
@@ -42,50 +24,46 @@ func.func @main(%x: !weft.tensor<[b, s, 64], f32>, %w: !weft.tensor<[64, 64], f3
   return %e : !weft.tensor<[b, s, 64], f32>
 })";
 
+/// A small convolutional classifier of images of any size: convolution, activation, pool, convolution, mean, product.
+const char *kConvolutional = R"(
+func.func @main(%x: !weft.tensor<[b, 3, h, w], f32>, %f: !weft.tensor<[8, 3, 3, 3], f32>, %g: !weft.tensor<[16, 8, 3, 3], f32>, %d: !weft.tensor<[16, 10], f32>)
+    -> !weft.tensor<[b, 10], f32> attributes {weft.symbols = #weft.symbols<b, h, w : "2 <= h", "2 <= w">} {
+  %0 = weft.conv %x, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32 : (!weft.tensor<[b, 3, h, w], f32>, !weft.tensor<[8, 3, 3, 3], f32>) -> !weft.tensor<[b, 8, h, w], f32>
+  %1 = weft.activation relu %0 : (!weft.tensor<[b, 8, h, w], f32>) -> !weft.tensor<[b, 8, h, w], f32>
+  %2 = weft.pool max %1 kernel [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : (!weft.tensor<[b, 8, h, w], f32>) -> !weft.tensor<[b, 8, floordiv(h, 2), floordiv(w, 2)], f32>
+  %3 = weft.conv %2, %g strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32 : (!weft.tensor<[b, 8, floordiv(h, 2), floordiv(w, 2)], f32>, !weft.tensor<[16, 8, 3, 3], f32>) -> !weft.tensor<[b, 16, floordiv(h, 2), floordiv(w, 2)], f32>
+  %4 = weft.reduce sum %3 [2, 3] : (!weft.tensor<[b, 16, floordiv(h, 2), floordiv(w, 2)], f32>) -> !weft.tensor<[b, 16], f32>
+  %5 = weft.dims_value [floordiv(h, 2)*floordiv(w, 2)] : !weft.tensor<[1], i64>
+  %6 = weft.convert %5 to f32 : (!weft.tensor<[1], i64>) -> !weft.tensor<[1], f32>
+  %7 = weft.div %4, %6 : (!weft.tensor<[b, 16], f32>, !weft.tensor<[1], f32>) -> !weft.tensor<[b, 16], f32>
+  %8 = weft.contract "m k, k n -> m n" %7, %d accumulate f32 : (!weft.tensor<[b, 16], f32>, !weft.tensor<[16, 10], f32>) -> !weft.tensor<[b, 10], f32>
+  return %8 : !weft.tensor<[b, 10], f32>
+})";
+
+void checkMemory(const char *text, std::initializer_list<Sizes> all) {
+  Program program(text);
+  INFO(program.error());
+  REQUIRE(program.error().empty());
+  for (int threads : {1, 2})
+    for (const Sizes &sizes : all) {
+      MemoryOfCall memory = memoryOfCall(program, sizes, threads);
+      INFO(memory.what);
+      REQUIRE(memory.error == "");
+      REQUIRE(memory.arena > 0);
+      CHECK(memory.most == memory.arena + threads * memory.scratch);
+      CHECK(memory.allocationsOfSecondCall == 0);
+      CHECK(memory.leaked == 0);
+    }
+}
+
 } // namespace
 
 TEST_CASE("arena and scratch are exactly what the formula says, and a second call allocates nothing") {
-  Program program(kEncoder);
-  INFO(program.error());
-  REQUIRE(program.error().empty());
-  weft_function_info_t info = {sizeof(info)};
-  REQUIRE(weft_function_info(program.artifact, 0, &info) == WEFT_OK);
-  for (int threads : {1, 2})
-    for (auto [b, s] : {std::pair<int64_t, int64_t>{1, 1}, {3, 37}, {2, 130}}) {
-      Counter counter;
-      weft_env_t env = {};
-      env.struct_size = sizeof(env);
-      env.user = &counter;
-      env.allocate = allocate;
-      env.release = release;
-      weft_error_t error = WEFT_ERROR_INIT;
-      weft_module_t *module = nullptr;
-      weft_context_t *context = nullptr;
-      weft_context_options_t options = {sizeof(options), threads, -1, 0};
-      REQUIRE(weft_module_open(&env, program.path.c_str(), &module, &error) == WEFT_OK);
-      REQUIRE(weft_context_create(module, &options, &context, &error) == WEFT_OK);
-      auto inputs = program.generate({{"b", b}, {"s", s}}, 1);
-      std::vector<weft_tensor_t> in;
-      for (const Tensor &input : inputs)
-        in.push_back(weft_tensor_of(const_cast<char *>(input.bytes.data()), WEFT_F32, input.dims.size(), input.dims.data()));
-      std::vector<float> result(b * s * 64);
-      weft_tensor_t out = WEFT_TENSOR_EMPTY;
-      out.data = result.data();
-      out.capacity = int64_t(result.size() * sizeof(float));
-      counter.most = 0;
-      REQUIRE(weft_call(context, nullptr, in.data(), in.size(), &out, 1, &error) == WEFT_OK);
-      weft::cli::SymbolValues sizes{{"b", b}, {"s", s}};
-      int64_t arena = *weft::cli::evaluateFormula(info.arena, sizes), scratch = *weft::cli::evaluateFormula(info.scratch, sizes);
-      INFO("b=" << b << " s=" << s << " threads=" << threads << " arena=" << info.arena << " scratch=" << info.scratch);
-      REQUIRE(arena > 0);
-      CHECK(counter.most == arena + threads * scratch);
-      int64_t calls = counter.calls;
-      REQUIRE(weft_call(context, nullptr, in.data(), in.size(), &out, 1, &error) == WEFT_OK);
-      CHECK(counter.calls == calls);
-      weft_context_release(context);
-      weft_module_release(module);
-      CHECK(counter.held == 0);
-    }
+  checkMemory(kEncoder, {{{"b", 1}, {"s", 1}}, {{"b", 3}, {"s", 37}}, {{"b", 2}, {"s", 130}}});
+}
+
+TEST_CASE("the same for a convolutional network with symbolic batch, height and width") {
+  checkMemory(kConvolutional, {{{"b", 1}, {"h", 2}, {"w", 3}}, {{"b", 2}, {"h", 17}, {"w", 30}}, {{"b", 5}, {"h", 64}, {"w", 33}}});
 }
 
 static std::vector<std::string> kernelNames(Program &program) {

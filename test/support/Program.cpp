@@ -85,8 +85,7 @@ std::vector<Tensor> Program::generate(const Sizes &sizes, unsigned seed, int64_t
 std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
   std::vector<weft_tensor_t> in;
   for (const Tensor &input : inputs)
-    in.push_back(weft_tensor_of(const_cast<char *>(input.bytes.data()), weft_element_t(elementCode(input.element)), input.dims.size(),
-                                input.dims.data()));
+    in.push_back(input.view());
   std::vector<weft_tensor_t> out(function().getNumResults(), weft_tensor_t(WEFT_TENSOR_EMPTY));
   weft_error_t error = WEFT_ERROR_INIT;
   failure.clear();
@@ -108,6 +107,10 @@ std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
     weft_tensor_release(context, &tensor);
   }
   return results;
+}
+
+weft_tensor_t Tensor::view() const {
+  return weft_tensor_of(const_cast<char *>(bytes.data()), weft_element_t(elementCode(element)), dims.size(), dims.data());
 }
 
 std::vector<RefTensor> Program::evaluate(const std::vector<Tensor> &inputs) {

@@ -23,6 +23,7 @@ struct Tensor {
   std::vector<int64_t> dims;
   std::vector<char> bytes;
   RefTensor reference() const { return fromBytes(element, dims, bytes.data()); }
+  weft_tensor_t view() const; ///< as an input of a call
 };
 
 class Program {

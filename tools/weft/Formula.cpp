@@ -171,6 +171,10 @@ private:
     int64_t a = arguments[0];
     if (name == "pos" && arguments.size() == 1)
       return std::max<int64_t>(a, 0);
+    if (name == "min")
+      return *std::min_element(arguments.begin(), arguments.end());
+    if (name == "max") // the peak of an artifact is the largest of any number of sums
+      return *std::max_element(arguments.begin(), arguments.end());
     if (arguments.size() != 2)
       return std::nullopt;
     return apply(name, a, arguments[1]);
@@ -179,8 +183,6 @@ private:
   static std::optional<int64_t> apply(const std::string &name, int64_t a, int64_t b) {
     int64_t result;
     std::optional<int64_t> quotient;
-    if (name == "min" || name == "max")
-      return name == "min" ? std::min(a, b) : std::max(a, b);
     if (name == "bcast")
       return a == 1 ? b : a;
     if (name == "floordiv")

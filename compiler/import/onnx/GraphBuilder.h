@@ -162,6 +162,22 @@ public:
   Value softmax(Value x, bool logarithm = false); ///< along the last dimension
   Value normalize(Value x, Value scale, Value shift, double epsilon, bool center);
 
+  //===-- Control, in Regions.cpp -------------------------------------------------------------===//
+
+  /// What one run of a loop's region gives: the next carried values, then the elements of stacked
+  /// results. `goOn` is null when only the number of trips ends the loop.
+  struct LoopBody {
+    Value goOn;
+    llvm::SmallVector<Value> yielded;
+  };
+  using LoopFiller = llvm::function_ref<bool(SymExpr index, ValueRange carried, LoopBody &body)>;
+  /// The last carried values, then the stacked results; empty when refused. `begin` may be null.
+  llvm::SmallVector<Value> loop(SymExpr trips, Value begin, llvm::ArrayRef<Value> inits, LoopFiller fill);
+  using BranchFiller = llvm::function_ref<bool(bool yes, llvm::SmallVectorImpl<Value> &yielded)>;
+  llvm::SmallVector<Value> branch(Value condition, BranchFiller fill);
+  /// One integer of a tensor as a symbol of at most `limit`, which may be null.
+  SymExpr bindSymbol(Value value, llvm::StringRef wish, SymExpr limit);
+
   //===-- Any operation -----------------------------------------------------------------------===//
 
   mlir::NamedAttribute attribute(llvm::StringRef name, mlir::Attribute value) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned kMostPasses = 4;
 constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongFact = "W0203",
-                     *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+                     *kWrongConstant = "W0205", *kOutputDiffers = "W0206", *kUnsupported = "W0207";
 
 weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
                          const std::string &hint = "") {
@@ -45,6 +45,13 @@ public:
       result.diagnostics.push_back(problem(kUnreadable, "", llvm::toString(model.takeError())));
       return result;
     }
+    MLIRContext types(MLIRContext::Threading::DISABLED);
+    llvm::Expected<GivenConstants> read = readInputConstants(&types, *model, options.constants);
+    if (!read) {
+      result.diagnostics.push_back(problem(kWrongConstant, path, llvm::toString(read.takeError())));
+      return result;
+    }
+    given = std::move(*read);
     if (std::optional<weft::Diagnostic> why = refuseModel(*model)) {
       result.diagnostics.push_back(*why);
       return result;
@@ -70,7 +77,7 @@ private:
         continue;
       if (input.type.kind != OnnxType::Kind::Tensor)
         return problem(kUnsupported, path, name + " is not a tensor, which is not supported");
-      if (!input.type.hasShape)
+      if (!input.type.hasShape && !given.find(input.name))
         return problem(kUnsupported, path, name + " has no declared rank");
     }
     return std::nullopt;
@@ -94,7 +101,7 @@ private:
       result.diagnostics.push_back(problem(kWrongFact, path, error));
       return false;
     }
-    GraphImport import(model, *impl, contract);
+    GraphImport import(model, given, *impl, contract);
     bool complete = import.run();
     keepRequirements(contract);
     result.refused = import.refusals();
@@ -142,6 +149,7 @@ private:
 
   const std::string &path;
   const OnnxImportOptions &options;
+  GivenConstants given;
   std::vector<std::pair<std::string, std::string>> texts;
   bool foundMore = false;
 };

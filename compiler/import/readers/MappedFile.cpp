@@ -136,6 +136,19 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory
   return file;
 }
 
+Expected<std::shared_ptr<MappedFile>> MappedFile::openEntry(StringRef directory, StringRef name) {
+  if (name.contains('/') || name.contains('\0') || name.empty() || name == "..")
+    return openInside(directory, name);
+  SmallString<128> path(directory);
+  sys::path::append(path, name);
+  int descriptor = ::open(path.c_str(), openFlags);
+  if (descriptor < 0)
+    return systemError(quotedText(name), errno);
+  auto file = mapDescriptor(descriptor, path);
+  ::close(descriptor);
+  return file;
+}
+
 std::shared_ptr<MappedFile> MappedFile::view(StringRef name, ArrayRef<char> bytes) {
   auto *file = new MappedFile(name, bytes.data(), bytes.size(), false);
   file->fromMemory = true;

@@ -34,6 +34,11 @@ public:
   static llvm::Expected<std::shared_ptr<MappedFile>> openInside(llvm::StringRef directory,
                                                                 llvm::StringRef relativePath);
 
+  /// Maps a file whose name the directory has an entry for: a link there may lead anywhere, as in the
+  /// caches of Hugging Face, whose files are links to blobs. Names with '/' are held inside, as above.
+  static llvm::Expected<std::shared_ptr<MappedFile>> openEntry(llvm::StringRef directory,
+                                                               llvm::StringRef name);
+
   /// Wraps bytes in memory that the caller keeps alive; `name` stands for the path in messages.
   static std::shared_ptr<MappedFile> view(llvm::StringRef name, llvm::ArrayRef<char> bytes);
 

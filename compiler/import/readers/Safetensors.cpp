@@ -238,7 +238,7 @@ static Expected<Tensors> readShards(StringRef directory, const MappedFile &index
                      " files, but the reader's limit is " + Twine(limits.shards));
   uint64_t total = 0;
   for (auto &[shard, byName] : shards) {
-    auto file = MappedFile::openInside(directory, shard);
+    auto file = MappedFile::openEntry(directory, shard);
     if (!file)
       return readError(indexFile.path() + ": shard " + toString(file.takeError()));
     auto tensors = readSafetensors(*file, limits);

@@ -61,6 +61,20 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
+/// Contents for an input of an ONNX model, which then is a constant of the program instead of an input.
+struct InputConstant {
+  std::string name;
+  /// As Weft prints types: "f32", "i64", "bool". What .npy lacks may come as it stores that: bf16 as "u16", 8-bit floats as "u8",
+  /// 4-bit integers as "i8" or "u8", one per byte. Empty: int64 numbers that become the input's type and, when alone, its rank 0.
+  std::string element;
+  std::vector<int64_t> dims;
+  std::vector<char> bytes; ///< row-major
+};
+
+struct ImportOptions {
+  std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
+};
+
 struct CompileOptions {
   std::string target = "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4
   std::string outputPath;
@@ -89,7 +103,7 @@ struct Artifact {
 class Compiler {
 public:
   /// Reads a .onnx file, a checkpoint directory (config.json + *.safetensors) or textual IR (.mlir). The kind is told from the content.
-  Result<Module> importFile(const std::string &path);
+  Result<Module> importFile(const std::string &path, const ImportOptions &options = {});
   /// Compiles and writes options.outputPath beside and renamed: on failure nothing is left.
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.

@@ -205,8 +205,8 @@ TEST_CASE("shards are read as the index says") {
   TemporaryFolder elsewhere;
   std::string target = elsewhere.write("m-1.safetensors", oneTensor("x", "12"));
   REQUIRE(::symlink(target.c_str(), (folder.path + "/link").c_str()) == 0);
-  index(R"({"x":"link"})");
-  CHECK(refusalOf(folder) == place + "shard 'link' is a symbolic link that leaves the model's "
+  index(R"({"x":"./link"})"); // a path, not the name of an entry
+  CHECK(refusalOf(folder) == place + "shard './link' is a symbolic link that leaves the model's "
                                      "directory; hint: copy the file itself there");
   index(R"({"x":"absent"})");
   CHECK(refusalOf(folder) == place + "shard 'absent': cannot be opened: no such file or directory");
@@ -215,4 +215,26 @@ TEST_CASE("shards are read as the index says") {
   index("[]");
   CHECK(refusalOf(folder) ==
         place + "'weight_map' must be an object that maps tensors to files, but is []");
+}
+
+TEST_CASE("the cache of huggingface_hub is read, whose files are links to blobs outside") {
+  TemporaryFolder cache;
+  for (const char *folder : {"/blobs", "/snapshots", "/snapshots/0123"})
+    REQUIRE(::mkdir((cache.path + folder).c_str(), 0700) == 0);
+  std::string snapshot = cache.path + "/snapshots/0123/";
+  auto add = [&](const std::string &name, const std::string &content) {
+    cache.write("blobs/" + name + "-hash", content);
+    REQUIRE(::symlink(("../../blobs/" + name + "-hash").c_str(), (snapshot + name).c_str()) == 0);
+  };
+  add("config.json", "{}");
+  add("m-1.safetensors", oneTensor("x", "12"));
+  add("m-2.safetensors", oneTensor("y", "345"));
+  add("model.safetensors.index.json",
+      R"({"weight_map":{"y":"m-2.safetensors","x":"m-1.safetensors"}})");
+  Checkpoint shards = valueOf(openCheckpoint(snapshot));
+  CHECK(asText(shards.find("x")->bytes) == "12");
+  CHECK(asText(shards.find("y")->bytes) == "345");
+
+  add("model.safetensors", oneTensor("z", "6"));
+  CHECK(asText(valueOf(openCheckpoint(snapshot)).find("z")->bytes) == "6");
 }

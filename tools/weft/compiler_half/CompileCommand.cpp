@@ -37,10 +37,10 @@ public:
   int run() {
     if (Result<Done> done = readOptions(); !done)
       return console.fail(done.failure());
-    weft::Result<Module> module = compiler.importFile(model);
+    int exitCode = ExitOk;
+    std::optional<Module> module = importModel(options, console, exitCode);
     if (!module)
-      return refuse(console, module.diagnostics());
-    warn(console, module.diagnostics());
+      return exitCode;
     if (options.has("stop-after"))
       return printProgram(*module);
     compile.onPhase("import", model, elapsed());
