@@ -1,6 +1,7 @@
 //===- ElementEmitter.cpp - Loads, stores, guards and folds of generated kernels -----------------===//
 
 #include "targets/cpu/ElementEmitter.h"
+#include "dialects/weft/NarrowFloat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -115,26 +116,80 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   return b.create<LLVM::masked_gather>(vector, addresses, mask, zero, b.getI32IntegerAttr(align));
 }
 
+/// Where a 4-bit element lies in its byte: the lower half comes first.
+static Value halfShift(ImplicitLocOpBuilder &b, Value position, Type bytes) {
+  auto like = [&](int64_t value) -> Value {
+    TypedAttr attribute = b.getI64IntegerAttr(value);
+    if (auto vector = dyn_cast<VectorType>(position.getType()))
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return b.create<arith::ConstantOp>(attribute);
+  };
+  Value half = b.create<arith::AndIOp>(position, like(1));
+  return b.create<arith::TruncIOp>(bytes, b.create<arith::ShLIOp>(half, like(2)));
+}
+
+Value ElementEmitter::loadHalves(Value pointer, Type element, IndexValue at) {
+  Type memory = memoryType(element);
+  Value position = materialize(at);
+  IndexValue byte;
+  auto halved = [&](Value value) -> Value {
+    TypedAttr one = b.getI64IntegerAttr(1);
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      one = DenseElementsAttr::get(vector, Attribute(one));
+    return b.create<arith::ShRUIOp>(value, b.create<arith::ConstantOp>(one));
+  };
+  if (at.isUniform() || lanes == 1)
+    byte.base = halved(at.lanes ? at.lanes : at.base);
+  else
+    byte.lanes = halved(position);
+  Value bytes = loadLanes(pointer, memory, byte);
+  Value shifted = b.create<arith::ShRUIOp>(bytes, halfShift(b, position, bytes.getType()));
+  return b.create<arith::TruncIOp>(laneType(computeType(element)), shifted);
+}
+
+/// Two elements share a byte, and the other one may belong to another thread: halves are written without touching it.
+void ElementEmitter::storeHalves(Value pointer, IndexValue at, Value data) {
+  Type i8 = b.getI8Type();
+  auto byte = [&](int64_t value) -> Value { return b.create<arith::ConstantOp>(b.getIntegerAttr(i8, value)); };
+  Value positions = materialize(at);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    auto of = [&](Value vector) -> Value { return lanes == 1 ? vector : b.create<vector::ExtractOp>(vector, int64_t(lane)); };
+    Value position = of(positions), shift = halfShift(b, position, i8);
+    Value set = b.create<arith::ShLIOp>(b.create<arith::ExtUIOp>(i8, of(data)), shift);
+    Value keep = b.create<arith::XOrIOp>(b.create<arith::ShLIOp>(byte(15), shift), byte(-1));
+    Value address = elementPointer(b, pointer, i8, b.create<arith::ShRUIOp>(position, constantI64(b, 1)));
+    if (lanes > 1 && tailMask) {
+      Value inside = of(tailMask);
+      set = b.create<arith::SelectOp>(inside, set, byte(0));
+      keep = b.create<arith::SelectOp>(inside, keep, byte(-1));
+      address = b.create<LLVM::SelectOp>(inside, address, pointer);
+    }
+    b.create<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::_and, address, keep, LLVM::AtomicOrdering::monotonic);
+    b.create<LLVM::AtomicRMWOp>(LLVM::AtomicBinOp::_or, address, set, LLVM::AtomicOrdering::monotonic);
+  }
+}
+
 Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValue> index) {
   Type element = type.getElementType(), memory = memoryType(element);
+  if (elementBits(element) == 4)
+    return loadHalves(pointer, element, linear(type, index));
   Value data = loadLanes(pointer, memory, linear(type, index));
   if (element.isInteger(1))
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, data, constantData(memory, IntegerAttr::get(memory, 0)));
   Type compute = computeType(element);
   if (compute == memory)
     return data;
-  Value narrow = b.create<arith::BitcastOp>(laneType(element), data);
-  return b.create<arith::ExtFOp>(laneType(compute), narrow);
+  return decodeFloat(b, data, element);
 }
 
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index, Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
   if (element.isInteger(1))
     data = b.create<arith::ExtUIOp>(laneType(memory), data);
-  else if (computeType(element) != memory) {
-    Value narrow = b.create<arith::TruncFOp>(laneType(element), data);
-    data = b.create<arith::BitcastOp>(laneType(memory), narrow);
-  }
+  else if (elementBits(element) == 4)
+    return storeHalves(pointer, linear(type, index), data);
+  else if (computeType(element) != memory)
+    data = encodeFloat(b, data, element);
   IndexValue at = linear(type, index);
   // An innermost dimension of 1 has one lane inside the tail mask.
   bool single = type.getRank() > 0 && type.getDim(type.getRank() - 1).isConstant(1);

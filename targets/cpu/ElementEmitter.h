@@ -54,6 +54,8 @@ public:
 private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
+  mlir::Value loadHalves(mlir::Value pointer, mlir::Type element, IndexValue at);
+  void storeHalves(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value both(mlir::Value a, mlir::Value c);
 
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;

@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - Types and code of elementwise operators --------------------------------===//
 
+#include "dialects/weft/NarrowFloat.h"
 #include "dialects/weft/Weft.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -141,6 +142,16 @@ LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   if (std::string why = refuseElement(adaptor.getTo()); !why.empty())
     return emitOptionalError(location, "'weft.convert': ", why);
   results.push_back(tensorType(adaptor.getInput()).withElement(adaptor.getTo()));
+  return success();
+}
+
+LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type from = elementOf(adaptor.getInput()), to = adaptor.getTo();
+  if (std::string why = refuseElement(to); !why.empty())
+    return emitOptionalError(location, "'weft.bitcast': ", why);
+  if (elementBits(from) != elementBits(to)) // R1
+    return emitOptionalError(location, "'weft.bitcast' cannot read elements of ", from, " as ", to, ", which have another width");
+  results.push_back(tensorType(adaptor.getInput()).withElement(to));
   return success();
 }
 
@@ -351,9 +362,7 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
       x = b.create<arith::ExtFOp>(type, x);
     if (to == scalar || to == from)
       return x;
-    Type narrow = isa<VectorType>(type) ? Type(cast<VectorType>(type).clone(to)) : to; // round where narrow types are computed in f32
-    Value rounded = b.create<arith::TruncFOp>(narrow, x);
-    return b.create<arith::ExtFOp>(type, rounded);
+    return decodeFloat(b, encodeFloat(b, x, to), to); // rounded, where narrow types are computed in f32
   }
   if (isFloat(from))
     return saturate(b, x, to, type);
@@ -363,6 +372,22 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
   if (have > want)
     return b.create<arith::TruncIOp>(type, x);
   return isUnsigned(from) ? Value(b.create<arith::ExtUIOp>(type, x)) : b.create<arith::ExtSIOp>(type, x);
+}
+
+/// Elements as the integers and floats that hold their bits: narrow floats are computed in f32.
+Value BitcastOp::emitScalar(Builder &b, ValueRange e) {
+  Type from = elementOf(getInput()), to = getTo();
+  Value bits = e[0];
+  if (from == to)
+    return bits;
+  if (isFloat(from) && elementBits(from) < 32)
+    bits = encodeFloat(b, bits, from);
+  if (isFloat(to) && elementBits(to) < 32)
+    return decodeFloat(b, bits, to);
+  Type type = computeType(to);
+  if (auto vector = dyn_cast<VectorType>(bits.getType()))
+    type = vector.clone(type);
+  return bits.getType() == type ? bits : b.create<arith::BitcastOp>(type, bits);
 }
 
 static Value emitSigmoid(Builder &b, Value x) {
