@@ -67,8 +67,18 @@ TEST_CASE("elementwise functions over whole vectors and rests") {
       agrees(unary(std::string(op) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}});
   for (const char *kind : {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
     agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}});
-  for (const char *to : {"i64", "i8", "ui8", "i1", "f64", "f16", "bf16"})
+  for (const char *to : {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"})
     agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)), {{{"m", 3}, {"n", 29}}}, 0);
+  for (const char *from : {"i4", "ui4", "f8E4M3FN", "f8E5M2"})
+    agrees(unary("convert %x to f32", "[m, n], " + std::string(from), "[m, n], f32"), {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}}, 0);
+}
+
+TEST_CASE("bits read as another element type") {
+  const std::pair<const char *, const char *> pairs[] = {{"f32", "i32"}, {"i32", "f32"}, {"f64", "ui64"}, {"f16", "i16"},
+                                                         {"ui16", "bf16"}, {"f8E5M2", "ui8"}, {"i8", "ui8"}};
+  for (auto [from, to] : pairs)
+    agrees(unary("bitcast %x to " + std::string(to), "[m, n], " + std::string(from), "[m, n], " + std::string(to)),
+           {{{"m", 3}, {"n", 29}}}, 0);
 }
 
 TEST_CASE("attention is one kernel, with its mask and scale") {

@@ -122,6 +122,22 @@ void convertCastLike(NodeImport &n) {
   n.result(castTo(n, n.input(0), n.element(1), saturate));
 }
 
+/// A bool is a byte of 0 or 1.
+void convertBitCast(NodeImport &n) {
+  Value x = n.input(0);
+  std::optional<int64_t> to = n.intAttribute("to");
+  Type element = to ? n.elementType(*to) : Type();
+  if (!to)
+    n.wrong("attribute 'to' is missing");
+  if (!x || !element)
+    return;
+  Type byte = n.attributes().getIntegerType(8, /*isSigned=*/false);
+  if (elementOf(x).isInteger(1))
+    x = n.convert(x, byte);
+  Value bits = n.elementwise<BitcastOp>({x}, n.attribute("to", TypeAttr::get(element.isInteger(1) ? byte : element)));
+  n.result(n.convert(bits, element));
+}
+
 } // namespace
 
 void addArithmetic(OperatorTable &table) {
@@ -161,6 +177,7 @@ void addArithmetic(OperatorTable &table) {
   table.add({"Mean", 1, newest, convertMean, 1, kAnyNumber});
   table.add({"Cast", 6, newest, convertCast});
   table.add({"CastLike", 15, newest, convertCastLike, 2, 2});
+  table.add({"BitCast", 26, newest, convertBitCast});
 }
 
 } // namespace weft::onnx

@@ -1,6 +1,8 @@
-//===- Sampling.cpp - AffineGrid, GridSample, RoiAlign: images read at points from data -------===//
+//===- Sampling.cpp - Images read at points from data: GridSample, RoiAlign, DeformConv -------===//
 
+#include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/Windows.h"
 
 using namespace mlir;
 
@@ -298,6 +300,98 @@ void convertRoiAlign(NodeImport &n) {
   n.result(channelsFirst(n, y));
 }
 
+//===-- DeformConv ----------------------------------------------------------------------------===//
+
+/// The numbers of a deformable convolution; data is [n, groups of offsets, kernel.., image..] inside.
+struct Deformed {
+  Windows windows;
+  int64_t groups, offsetGroups;
+  SymExpr batch, channels; ///< of the input
+
+  Dims points(NodeImport &n) const {
+    return {batch, n.constant(offsetGroups), windows.kernel[0], windows.kernel[1], windows.sizes[0], windows.sizes[1]};
+  }
+};
+
+std::optional<Deformed> readDeformed(NodeImport &n) {
+  Value x = n.input(0), filter = n.input(1);
+  int64_t groups = n.intAttribute("group", 1), offsetGroups = n.intAttribute("offset_group", 1);
+  n.ignoreAttributes({"kernel_shape"}); // the filter has it
+  if (!x || !filter)
+    return std::nullopt;
+  if (rankOf(x) != 4 || rankOf(filter) != 4)
+    return n.refuse("only two spatial dimensions are supported"), std::nullopt;
+  if (groups < 1 || offsetGroups < 1)
+    return n.wrong("the numbers of groups must be positive"), std::nullopt;
+  auto w = readWindows(n, spatialDims(n, x), {typeOf(filter).getDim(2), typeOf(filter).getDim(3)});
+  SymExpr channels = typeOf(filter).getDim(1) * groups, perFilter = n.simplify(SymExpr::floordiv(n.dim(1, 0), groups));
+  SymExpr perOffset = n.simplify(SymExpr::floordiv(channels, offsetGroups));
+  if (!w || !n.requireEqual(n.dim(0, 1), channels, "the number of channels") ||
+      !n.requireEqual(n.dim(1, 0), perFilter * groups, "the number of filters") ||
+      !n.requireEqual(channels, perOffset * offsetGroups, "the number of channels"))
+    return std::nullopt;
+  return Deformed{*w, groups, offsetGroups, n.dim(0, 0), channels};
+}
+
+/// Two neighbours along dimension `d` of where the taps of the filter are moved to.
+SmallVector<Neighbour, 4> deformedNeighbours(NodeImport &n, const Deformed &f, Value offsets, unsigned d) {
+  Type element = elementOf(offsets);
+  Dims taps(6, n.constant(1)), windows = taps;
+  taps[2 + d] = f.windows.kernel[d];
+  windows[4 + d] = f.windows.sizes[d];
+  Value tap = n.mul(n.iota(taps, 2 + d, element), n.number(element, double(f.windows.dilations[d])));
+  Value window = n.mul(n.iota(windows, 4 + d, element), n.number(element, double(f.windows.strides[d])));
+  Value moved = n.reshape(n.sliceDim(offsets, 4, n.constant(d), n.constant(1)), f.points(n));
+  Value at = n.add(n.add(n.sub(window, n.number(element, f.windows.low[d])), tap), moved);
+  SymExpr size = n.dim(0, 2 + d);
+  n.requireAtMost(n.constant(1), size, "dimension " + Twine(2 + d) + " of the input");
+  Value low = n.unary<FloorOp>(at), rest = n.sub(at, low), one = n.number(element, 1.0);
+  auto neighbour = [&](Value position, Value weight) -> Neighbour {
+    Value inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, position, n.number(element, 0.0)),
+                                   n.compare(CompareKind::LessEqual, position, n.number(element, size - 1)));
+    return {clamped(n, position, size), weight, inside};
+  };
+  return {neighbour(low, n.sub(one, rest)), neighbour(n.add(low, one), rest)};
+}
+
+/// The input at the moved taps, as [n, groups of offsets, kernel.., image.., channels of a group].
+Value deformedSamples(NodeImport &n, const Deformed &f) {
+  Dims points = f.points(n), split = points;
+  split.insert(split.begin() + 4, n.constant(2));
+  SymExpr groups = n.constant(f.offsetGroups), each = SymExpr::floordiv(f.channels, f.offsetGroups);
+  Value offsets = n.reshape(n.input(2), split), x = n.refine(n.input(0), 1, f.channels);
+  if (!offsets || n.refused())
+    return {};
+  SmallVector<SmallVector<Neighbour, 4>> dims = {deformedNeighbours(n, f, offsets, 0), deformedNeighbours(n, f, offsets, 1)};
+  Value image = n.transpose(n.reshape(x, {f.batch, groups, each, n.dim(0, 2), n.dim(0, 3)}), {0, 1, 3, 4, 2});
+  image = n.reshape(image, {f.batch * groups, n.dim(0, 2), n.dim(0, 3), each});
+  Dims places(6, n.constant(1));
+  places[0] = f.batch;
+  places[1] = groups;
+  Gatherer gather(n, image, n.reshape(n.iota({f.batch * groups}, 0, n.i64()), places), points);
+  Value samples = gather.over(dims, [&](Value a, Value b) { return n.add(a, b); });
+  if (Value mask = n.optionalInput(4))
+    samples = n.mul(samples, n.unsqueeze(n.reshape(mask, points), int64_t(6)));
+  return samples;
+}
+
+/// A convolution whose filter taps are moved by offsets from data, and weighed by a mask.
+void convertDeformConv(NodeImport &n) {
+  auto f = readDeformed(n);
+  Value samples = f ? deformedSamples(n, *f) : Value();
+  if (!samples)
+    return;
+  SymExpr groups = n.constant(f->groups), filters = SymExpr::floordiv(n.dim(1, 0), f->groups);
+  SymExpr terms = SymExpr::floordiv(f->channels, f->groups) * n.product(f->windows.kernel), image = n.product(f->windows.sizes);
+  Value columns = n.reshape(n.moveDim(samples, 6, 2), {f->batch, groups, terms, image});
+  Value filter = n.reshape(n.refine(n.input(1), 0, filters * groups), {groups, filters, terms});
+  Value y = n.contract("n g c p, g o c -> n g o p", columns, filter, accumulateType(n, n.element(0)));
+  y = n.reshape(y, {f->batch, filters * groups, f->windows.sizes[0], f->windows.sizes[1]});
+  if (Value bias = n.optionalInput(3))
+    y = n.add(y, channelParameter(n, n.convert(bias, accumulateType(n, n.element(0))), 4, filters * groups));
+  n.result(n.convert(y, n.element(0)));
+}
+
 } // namespace
 
 void addSampling(OperatorTable &table) {
@@ -305,6 +399,7 @@ void addSampling(OperatorTable &table) {
   table.add({"AffineGrid", 20, newest, convertAffineGrid, 2, 2});
   table.add({"GridSample", 16, newest, convertGridSample, 2, 2});
   table.add({"RoiAlign", 10, newest, convertRoiAlign, 3, 3});
+  table.add({"DeformConv", 19, newest, convertDeformConv, 3, 5});
 }
 
 } // namespace weft::onnx

@@ -144,6 +144,16 @@ LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
+LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type from = elementOf(adaptor.getInput()), to = adaptor.getTo();
+  if (std::string why = refuseElement(to); !why.empty())
+    return emitOptionalError(location, "'weft.bitcast': ", why);
+  if (elementBits(from) != elementBits(to)) // R1
+    return emitOptionalError(location, "'weft.bitcast' cannot read elements of ", from, " as ", to, ", which have another width");
+  results.push_back(tensorType(adaptor.getInput()).withElement(to));
+  return success();
+}
+
 //===-- Code -------------------------------------------------------------------------------------===//
 
 using Builder = ImplicitLocOpBuilder;
@@ -361,6 +371,22 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
   if (have > want)
     return b.create<arith::TruncIOp>(type, x);
   return isUnsigned(from) ? Value(b.create<arith::ExtUIOp>(type, x)) : b.create<arith::ExtSIOp>(type, x);
+}
+
+/// Elements as the integers and floats that hold their bits: narrow floats are computed in f32.
+Value BitcastOp::emitScalar(Builder &b, ValueRange e) {
+  Type from = elementOf(getInput()), to = getTo();
+  Value bits = e[0];
+  if (from == to)
+    return bits;
+  if (isFloat(from) && elementBits(from) < 32)
+    bits = encodeFloat(b, from, bits);
+  if (isFloat(to) && elementBits(to) < 32)
+    return decodeFloat(b, to, bits);
+  Type type = computeType(to);
+  if (auto vector = dyn_cast<VectorType>(bits.getType()))
+    type = vector.clone(type);
+  return bits.getType() == type ? bits : b.create<arith::BitcastOp>(type, bits);
 }
 
 static Value emitSigmoid(Builder &b, Value x) {

@@ -137,6 +137,21 @@ def Weft_ConvertOp : Weft_Elementwise<"convert", "... -> ..."> {
   let assemblyFormat = "$input `to` $to attr-dict `:` functional-type(operands, results)";
 }
 
+def Weft_BitcastOp : Weft_Elementwise<"bitcast", "... -> ..."> {
+  let summary = "the same bits as another element type";
+  let description = [{
+    Rule: `... -> ...`.
+
+    (R1) Both element types have the same number of bits.
+
+    ```mlir
+    %y = weft.bitcast %x to i32 : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], i32>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, TypeAttr:$to);
+  let assemblyFormat = "$input `to` $to attr-dict `:` functional-type(operands, results)";
+}
+
 def Weft_ActivationKind : I32EnumAttr<"ActivationKind", "an activation function", [
     I32EnumAttrCase<"Relu", 0, "relu">, I32EnumAttrCase<"Sigmoid", 1, "sigmoid">, I32EnumAttrCase<"Gelu", 2, "gelu">,
     I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">, I32EnumAttrCase<"Silu", 4, "silu">, I32EnumAttrCase<"LeakyRelu", 5, "leaky_relu">,

@@ -234,6 +234,17 @@ Scalar SelectOp::evaluateScalar(WEFT_ARGS) {
   return none();
 }
 
+Scalar BitcastOp::evaluateScalar(WEFT_ARGS) {
+  Type from = cast<SymTensorType>(getInput().getType()).getElementType(), to = getTo();
+  if (e[0].kind == Scalar::Symbolic)
+    return from == to ? e[0] : none();
+  char bytes[8] = {};
+  RefTensor element(from, {1});
+  element.set(0, e[0]);
+  toBytes(element, bytes);
+  return fromBytes(to, {1}, bytes).at(0);
+}
+
 Scalar ConvertOp::evaluateScalar(WEFT_ARGS) {
   Type to = getTo();
   if (e[0].kind == Scalar::Symbolic) // only a widening or equal integer type keeps an expression
