@@ -114,64 +114,72 @@ SymFacts SymbolsAttr::asFacts() const {
 
 namespace {
 
-/// The largest and smallest value of expressions over all values of bound symbols, as expressions.
+/// Expressions that are never smaller or never larger, whatever the bound symbols are. Null when there is none, and where a factor of a
+/// product could be negative.
 class Limits {
 public:
   explicit Limits(SymbolsAttr symbols) : symbols(symbols), facts(symbols.asFacts()) {}
 
-  SymExpr upper(SymExpr expr) {
-    if (!symbols.isInner(SymPred::le(expr, expr)))
+  SymExpr upper(SymExpr expr) { return limit(expr, true); }
+
+private:
+  bool isFixed(SymExpr expr) { return !symbols.isInner(SymPred::le(expr, expr)); }
+  bool isNotNegative(SymExpr expr) {
+    return expr && facts.proveLE(SymExpr::constant(expr.getContext(), 0), expr) == Proof::Yes;
+  }
+
+  SymExpr limit(SymExpr expr, bool above) {
+    if (isFixed(expr))
       return expr;
     SymExpr sum = SymExpr::constant(expr.getContext(), 0);
     for (const SymTerm &term : expr.terms()) {
       SymExpr product = SymExpr::constant(expr.getContext(), term.coefficient);
-      for (auto [atom, power] : term.factors)
-        for (unsigned i = 0; i < power; ++i) {
-          SymExpr limit = term.coefficient > 0 ? upperAtom(atom) : lowerAtom(atom);
-          if (!limit)
-            return {};
-          product = product * limit;
-        }
+      bool single = term.factors.size() == 1 && term.factors[0].second == 1;
+      for (auto [atom, power] : term.factors) {
+        if (!single && !isNotNegative(atomLimit(atom, false)))
+          return {};
+        SymExpr factor = atomLimit(atom, above == (term.coefficient > 0));
+        if (!factor)
+          return {};
+        for (unsigned i = 0; i < power; ++i)
+          product = product * factor;
+      }
       sum = sum + product;
     }
     return sum;
   }
 
-private:
-  SymExpr upperAtom(SymExpr atom) {
+  SymExpr atomLimit(SymExpr atom, bool above) {
+    if (isFixed(atom))
+      return atom;
+    SymExpr zero = SymExpr::constant(atom.getContext(), 0);
     SmallVector<SymExpr, 2> operands = atom.atomOperands();
     switch (*atom.asAtom()) {
     case AtomKind::Symbol: {
-      if (!llvm::is_contained(symbols.getBoundNames(), atom.asSymbol()))
-        return atom;
-      SymExpr limit = symbols.getLimit(atom.asSymbol()), zero = SymExpr::constant(atom.getContext(), 0);
-      limit = limit ? upper(limit) : limit;
-      return !limit || facts.proveLE(zero, limit) == Proof::Yes ? limit : SymExpr::pos(limit);
+      SymExpr most = above ? symbols.getLimit(atom.asSymbol()) : zero;
+      most = most ? limit(most, above) : most;
+      return !most || isNotNegative(most) ? most : SymExpr::pos(most);
     }
     case AtomKind::FloorDiv: {
-      SymExpr above = upper(operands[0]);
-      if (!above || symbols.isInner(SymPred::le(operands[1], operands[1])))
-        return above;
-      return SymExpr::floordiv(above, operands[1]);
+      SymExpr dividend = limit(operands[0], above);
+      if (!dividend || isFixed(operands[1]))
+        return dividend ? SymExpr::floordiv(dividend, operands[1]) : dividend;
+      if (!isNotNegative(limit(operands[0], false))) // divisors are at least 1
+        return {};
+      return above ? dividend : zero;
     }
     case AtomKind::Pos: {
-      SymExpr above = upper(operands[0]);
-      return above ? SymExpr::pos(above) : above;
+      SymExpr inside = limit(operands[0], above);
+      return inside ? SymExpr::pos(inside) : above ? inside : zero;
     }
     case AtomKind::BCast: {
-      SymExpr a = upper(operands[0]), b = upper(operands[1]);
+      if (!above)
+        return zero; // of two sizes
+      SymExpr a = limit(operands[0], true), b = limit(operands[1], true);
       return a && b ? SymExpr::max(a, b) : SymExpr();
     }
     }
     llvm_unreachable("closed set of atoms");
-  }
-
-  /// Sizes are not negative.
-  SymExpr lowerAtom(SymExpr atom) {
-    if (!symbols.isInner(SymPred::le(atom, atom)))
-      return atom;
-    int64_t low = atom.asSymbol() ? facts.bounds(atom).low.value_or(0) : 0;
-    return SymExpr::constant(atom.getContext(), low);
   }
 
   SymbolsAttr symbols;

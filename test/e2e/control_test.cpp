@@ -124,3 +124,22 @@ TEST_CASE("memory of a size that nothing limits is refused") {
   text.replace(text.find("\"u <= n\", "), 10, "");
   CHECK(Program(text, "x86:v2").error().find("nothing limits") != std::string::npos);
 }
+
+TEST_CASE("memory is planned for the most that a size can be, also where it is subtracted") {
+  // n - floordiv(u, 2) is largest where u is 0; 3*n - pos(u - 5) where u is at most 5.
+  std::string text = kSelect;
+  auto replace = [&](const std::string &from, const std::string &to) { text.replace(text.find(from), from.size(), to); };
+  replace("%r = weft.neg %front : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], f32>",
+          "%r = weft.neg %front : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], f32>\n"
+          "  %wide = weft.fill 1.0 : f32 -> !weft.tensor<[n - floordiv(u, 2)], f32>\n"
+          "  %long = weft.fill 2.0 : f32 -> !weft.tensor<[3*n - max(u - 5, 0)], f32>\n"
+          "  %all2 = weft.concat %wide, %long dim 0 : (!weft.tensor<[n - floordiv(u, 2)], f32>, !weft.tensor<[3*n - max(u - 5, 0)], f32>) -> "
+          "!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>\n"
+          "  %sums = weft.cumulate sum %all2 axis 0 : (!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>) -> "
+          "!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>\n"
+          "  %total = weft.reduce max %sums [0] : (!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>) -> !weft.tensor<[], f32>");
+  replace("return %r, %y :", "return %total, %y :");
+  replace("!weft.tensor<[u], f32>, !weft.tensor<[j], f32>\n}", "!weft.tensor<[], f32>, !weft.tensor<[j], f32>\n}");
+  replace("-> (!weft.tensor<[u], f32>, !weft.tensor<[j], f32>)", "-> (!weft.tensor<[], f32>, !weft.tensor<[j], f32>)");
+  agrees(text, {{{"n", 1}}, {{"n", 2}}, {{"n", 9}}, {{"n", 50}}});
+}
