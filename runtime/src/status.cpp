@@ -75,7 +75,7 @@ void weft_text_add(weft_text_t *text, const char *format, ...) {
 void weft_text_add_bytes(weft_text_t *text, uint64_t bytes) {
   static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) {
-    weft_text_add(text, "%u bytes", (unsigned)bytes);
+    weft_text_add(text, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
     return;
   }
   int unit = 0;
