@@ -63,14 +63,17 @@ public:
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
-/// Rows in registers: sums[r][v] += A[r, k] * B[k, v] for k in [0, depth). A's rows are `rowStride` elements apart (a constant keeps one base
-/// register), B's are at `columns + k * columnStride` elements.
+/// Rows in registers: sums[r][v] += A[r, k] * B[k, v] for k in [0, depth). A's rows are `rowStride` elements apart and what follows along k
+/// `depthStride` (constants keep one base register), B's are at `columns + k * columnStride` elements.
 struct TileSource {
   mlir::Value a;
   int64_t rowStride;
   mlir::Value b;
   mlir::Value columnStride;
+  int64_t depthStride = 1;
 };
+/// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
+constexpr int64_t kSumChunk = 96;
 void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value depth, int64_t unroll, llvm::SmallVectorImpl<mlir::Value> &sums,
                  int64_t rows, int64_t vectors);
 /// Rows of a register tile, and columns in vectors of two.
@@ -91,6 +94,7 @@ llvm::ArrayRef<const Schedule *> cpuSchedules();
 const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
+const Schedule *productSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 

@@ -42,6 +42,32 @@ TEST_CASE("a product with symbolic sizes and a bias") {
          {{{"m", 0}, {"n", 5}}, {{"m", 1}, {"n", 1}}, {{"m", 7}, {"n", 33}}, {{"m", 64}, {"n", 64}}});
 }
 
+/// A contraction of two inputs, and what comes behind it.
+static std::string product(const std::string &rule, const std::string &a, const std::string &b, const std::string &out, const std::string &element = "f32") {
+  auto tensor = [](const std::string &dims, const std::string &type) { return "!weft.tensor<[" + dims + "], " + type + ">"; };
+  std::string result = tensor(out, "f32");
+  return "func.func @main(%a: " + tensor(a, element) + ", %b: " + tensor(b, element) + ", %c: " + result + ") -> " + result +
+         " attributes {weft.symbols = #weft.symbols<g, m, n" + (a.find('k') == std::string::npos ? "" : ", k") + ">} {\n  %0 = weft.contract \"" + rule + "\" %a, %b accumulate f32 : (" +
+         tensor(a, element) + ", " + tensor(b, element) + ") -> " + result + "\n  %1 = weft.activation relu %0 : (" + result + ") -> " + result +
+         "\n  %2 = weft.add %1, %c : (" + result + ", " + result + ") -> " + result + "\n  return %2 : " + result + "\n}\n";
+}
+
+TEST_CASE("products of two inputs, in any order of dimensions") {
+  std::initializer_list<Sizes> sizes = {{{"g", 2}, {"m", 3}, {"n", 5}, {"k", 7}},    {{"g", 1}, {"m", 1}, {"n", 1}, {"k", 1}},
+                                        {{"g", 3}, {"m", 17}, {"n", 33}, {"k", 0}},  {{"g", 2}, {"m", 0}, {"n", 9}, {"k", 4}},
+                                        {{"g", 2}, {"m", 115}, {"n", 64}, {"k", 97}}, {{"g", 1}, {"m", 14}, {"n", 100}, {"k", 200}}};
+  agrees(product("g m k, g k n -> g m n", "g, m, k", "g, k, n", "g, m, n"), sizes);
+  agrees(product("g m k, g n k -> g m n", "g, m, k", "g, n, k", "g, m, n"), sizes);
+  agrees(product("g k m, g k n -> g m n", "g, k, m", "g, k, n", "g, m, n"), sizes);
+  agrees(product("g m k, k n -> g m n", "g, m, k", "k, n", "g, m, n"), sizes);
+  agrees(product("m k, g k n -> m g n", "m, k", "g, k, n", "m, g, n"), sizes);
+  agrees(product("m g k, n g k -> g m n", "m, g, k", "n, g, k", "g, m, n"), sizes);
+  agrees(product("g k n, g m k -> g m n", "g, k, n", "g, m, k", "g, m, n"), sizes); // the first operand has the last dimension
+  agrees(product("g m k, g k n -> g m n", "g, m, 24", "g, 24, n", "g, m, n"), sizes);
+  for (const char *element : {"f16", "bf16"})
+    agrees(product("g m k, g k n -> g m n", "g, m, k", "g, k, n", "g, m, n", element), sizes);
+}
+
 TEST_CASE("views are index arithmetic") {
   agrees(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"), {{{"m", 3}, {"n", 37}}, {{"m", 0}, {"n", 4}}});
   agrees(unary("reshape %x to [2*m, 6]", "[m, 3, 4], f32", "[2*m, 6], f32"), {{{"m", 5}}, {{"m", 0}}, {{"m", 1}}});

@@ -5,8 +5,10 @@
 //
 // A target may define weft_fuzz_seed to say what good inputs look like.
 #include <cstdint>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -33,11 +35,37 @@ static std::vector<input> seeds() {
   return result;
 }
 
-/// One small change: another byte, a flipped bit, a lost, repeated or inserted piece, a cut.
+/// The letters and digits around a place.
+static std::pair<size_t, size_t> word_at(const input &data, size_t at) {
+  size_t begin = at, end = at;
+  while (begin > 0 && std::isalnum(data[begin - 1]))
+    --begin;
+  while (end < data.size() && std::isalnum(data[end]))
+    ++end;
+  return {begin, end};
+}
+
+/// A word becomes another word or number: text that often still means something.
+static void exchange_word(input &data, std::mt19937_64 &random) {
+  static const char *const numbers[] = {"0", "1", "2", "7", "-1", "64", "4096", "2147483647", "9223372036854775807"};
+  auto [begin, end] = word_at(data, random() % data.size());
+  auto [from, to] = word_at(data, random() % data.size());
+  input word(data.begin() + from, data.begin() + to);
+  if (random() % 3 == 0) {
+    const char *number = numbers[random() % (sizeof numbers / sizeof *numbers)];
+    word.assign(number, number + std::strlen(number));
+  }
+  data.erase(data.begin() + begin, data.begin() + end);
+  data.insert(data.begin() + begin, word.begin(), word.end());
+}
+
+/// One small change: another word or byte, a flipped bit, a lost, repeated or inserted piece, a cut.
 static void mutate(input &data, std::mt19937_64 &random) {
   static const uint8_t corners[] = {0, 1, 2, 0x7F, 0x80, 0xFF};
   size_t at = data.empty() ? 0 : random() % data.size();
   size_t length = data.empty() ? 0 : 1 + random() % 8 % (data.size() - at);
+  if (!data.empty() && random() % 2)
+    return exchange_word(data, random);
   switch (data.empty() ? 4 : random() % 7) {
   case 0:
     data[at] = uint8_t(random());
@@ -92,7 +120,7 @@ int main(int count, char **arguments) {
   for (unsigned long round = 0; round < rounds; ++round) {
     std::mt19937_64 random(round);
     input data = good[random() % good.size()];
-    for (unsigned changes = 1 + random() % 8; changes; --changes)
+    for (unsigned changes = 1 + random() % 8 % (1 + random() % 8); changes; --changes)
       mutate(data, random);
     run(data);
   }

@@ -1,5 +1,7 @@
-// Textual IR of any content ends in a module or in diagnostics. What is accepted prints to text that is accepted again.
+// Textual IR of any content ends in a module or in diagnostics. What is accepted prints to text that is accepted again, and is planned
+// up to code generation or refused.
 #include "compiler/pipeline/Import.h"
+#include "weft/compiler.hpp"
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +22,32 @@ static const char *const kSeeds[] = {
   %1 = weft.transpose %0 [1, 0] : (!weft.tensor<[2*m + 1, floordiv(n, 2)], bf16>) -> !weft.tensor<[floordiv(n, 2), 2*m + 1], bf16>
   %2 = weft.convert %1 to ui8 : (!weft.tensor<[floordiv(n, 2), 2*m + 1], bf16>) -> !weft.tensor<[floordiv(n, 2), 2*m + 1], ui8>
   return %2 : !weft.tensor<[floordiv(n, 2), 2*m + 1], ui8>
+})",
+    R"(func.func @main(%x: !weft.tensor<[n], f32> {weft.name = "x"}, %c: !weft.tensor<[], i1> {weft.name = "c"}, %k: !weft.tensor<[], i64> {weft.name = "k"}) -> (!weft.tensor<[j], f32> {weft.name = "y"}, !weft.tensor<[u], f32> {weft.name = "z"})
+    attributes {weft.symbols = #weft.symbols<n bound j, u : "j <= 2*n", "u <= n">} {
+  %y = weft.if %c attributes {binds = ["j"]} : (!weft.tensor<[], i1>) -> !weft.tensor<[j], f32> {
+    %a = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    weft.yield %a : !weft.tensor<[n], f32>
+  } else {
+    %b = weft.concat %x, %x dim 0 : (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[2*n], f32>
+    weft.yield %b : !weft.tensor<[2*n], f32>
+  }
+  weft.bind "u" %k : !weft.tensor<[], i64>
+  %e = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  %z = weft.slice %e from [0] size [u] step [1] : (!weft.tensor<[n], f32>) -> !weft.tensor<[u], f32>
+  return %y, %z : !weft.tensor<[j], f32>, !weft.tensor<[u], f32>
+})",
+    R"(func.func @main(%x: !weft.tensor<[n, 4], f32> {weft.name = "x"}) -> (!weft.tensor<[4], f32> {weft.name = "sum"}, !weft.tensor<[n, 4], f32> {weft.name = "each"})
+    attributes {weft.symbols = #weft.symbols<n bound i : "i <= n">} {
+  %zero = weft.fill 0.0 : f32 -> !weft.tensor<[4], f32>
+  %sum, %each = weft.loop "i" trips [n] (%zero) : (!weft.tensor<[4], f32>) -> (!weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>) {
+  ^bb0(%s: !weft.tensor<[4], f32>):
+    %row = weft.slice %x from [i, 0] size [1, 4] step [1, 1] : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[1, 4], f32>
+    %r = weft.reshape %row to [4] : (!weft.tensor<[1, 4], f32>) -> !weft.tensor<[4], f32>
+    %next = weft.add %s, %r : (!weft.tensor<[4], f32>, !weft.tensor<[4], f32>) -> !weft.tensor<[4], f32>
+    weft.yield %next, %next : !weft.tensor<[4], f32>, !weft.tensor<[4], f32>
+  }
+  return %sum, %each : !weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>
 })"};
 
 extern "C" size_t weft_fuzz_seed(unsigned index, uint8_t *out, size_t size) {
@@ -46,6 +74,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string text = module->text();
   if (!weft::importText("fuzz.mlir", text)) {
     fprintf(stderr, "printed text is refused:\n%s\n", text.c_str());
+    abort();
+  }
+  weft::CompileOptions options;
+  options.target = "x86:v2";
+  weft::Result<weft::Artifact> checked = weft::Compiler().check(*module, options);
+  if (!checked && checked.diagnostics().empty()) {
+    fprintf(stderr, "refused without a reason:\n%s\n", text.c_str());
     abort();
   }
   return 0;

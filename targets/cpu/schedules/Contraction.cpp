@@ -23,7 +23,6 @@ namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 4;
-constexpr int64_t kChunk = 96; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 
 struct Shape {
   ContractOp op;
@@ -154,7 +153,7 @@ private:
     auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
     SmallVector<Value> sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
     Value step = constantI64(c.b, tileColumns(c.isa));
-    if (s.k <= kChunk) {
+    if (s.k <= kSumChunk) {
       multiplyAdd(c, {a, s.k, w, step}, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
       return sums;
     }
@@ -167,9 +166,9 @@ private:
         value = c.b.create<arith::AddFOp>(total, value);
       return part;
     };
-    int64_t whole = s.k / kChunk * kChunk;
-    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kChunk, ValueRange(sums),
-                  [&](Value from, ValueRange totals) { return addChunk(from, kChunk, totals); });
+    int64_t whole = s.k / kSumChunk * kSumChunk;
+    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kSumChunk, ValueRange(sums),
+                  [&](Value from, ValueRange totals) { return addChunk(from, kSumChunk, totals); });
     if (whole < s.k)
       sums = addChunk(constantI64(c.b, whole), s.k - whole, ValueRange(sums));
     return sums;

@@ -20,12 +20,12 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Mutable
   };
   Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
   Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
-  Value column = elementPointer(c.b, s.a, f32, k);
+  Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
   SmallVector<Value, 4> loaded;
   for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead), 4);
+    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead * s.depthStride), 4);
     Value all = c.b.create<vector::SplatOp>(x, vector);
     for (int64_t v = 0; v < vectors; ++v)
       sums[vectors * r + v] = c.b.create<vector::FMAOp>(all, loaded[v], sums[vectors * r + v]);

@@ -85,7 +85,7 @@ $ weft run contract.weft -i @y.npz --max-memory 1 --output-dir out
 ! inputs   ids   i64[2, 8]  y.npz
 !          mask  f32[2, 8]  y.npz
 !          past  f32[6, 2]  y.npz
-! error[W0421]: this call needs {#} bytes (batch = 2, seq = 8, half = 3) but the limit is 1 bytes
+! error[W0421]: this call needs {#} bytes (batch = 2, seq = 8, half = 3) but the limit is 1 byte
 ? 1
 $ cp contract.weft cut.weft && truncate -s -1 cut.weft && weft run cut.weft -i @y.npz --output-dir out
 ! error[W0503]: cut.weft: is truncated: it has {#} bytes, but should have {#}

@@ -17,7 +17,7 @@ $ rm layers.weft && weft compile layers.mlir --max-memory 64K
 $ weft compile layers.mlir --max-memory 64K --dim batch=1..1000
 !   import    layers.mlir {*} s
 !   fuse      3 kernel calls {*} s
-! error[W0312]: a call could need 125.2 KiB (arena 125.0 KiB, scratch 256 bytes per worker) at batch = 1000, but the limit is 64.0 KiB
+! error[W0312]: a call could need {*} (arena 125.0 KiB, scratch {*} per worker) at batch = 1000, but the limit is 64.0 KiB
 !   hint: lower the upper bounds with --dim, or raise --max-memory
 ? 1
 $ test -e layers.weft
@@ -50,8 +50,8 @@ $ weft compile layers.mlir --dump-ir ir/deep --save-temps temps && ls ir/deep &&
 | weft_host.o
 | weft_k_loop_HASH.mlir
 | weft_k_loop_HASH.o
-| weft_k_loop_HASH.mlir
-| weft_k_loop_HASH.o
+| weft_k_product_HASH.mlir
+| weft_k_product_HASH.o
 | weft_k_row_HASH.mlir
 | weft_k_row_HASH.o
 !   import    layers.mlir {*} s

@@ -13,7 +13,7 @@ $ weft compile -q other.mlir && weft verify layers.mlir other.weft --dim batch=3
 |          kept  f32[3, 48]  different
 ! inputs   x  f32[3, 48]  generated, seed 1, uniform in -1..1
 !          w  f32[48, 32]  generated, seed 1, uniform in -1..1
-! error: output 'y': 96 of 96 elements differ, worst error 5.63: got -5.62704849, expected 1.9294076e-07 at [0, 26]
+! error: output 'y': 96 of 96 elements differ, worst error 5.63: got -5.62704{*}, expected 1.9294076e-07 at [0, 26]
 ! error: output 'kept': 64 of 144 elements differ, worst error 0.5: got 0.564487696, expected 1.12897539 at [0, 1]
 ? 3
 $ weft verify layers.mlir other.weft --dim batch=3 --bisect 2>/dev/null | tail -1
@@ -36,9 +36,9 @@ $ weft verify layers.mlir other.weft --dim batch=3 --json
 |       "good": false,
 |       "element": "f32",
 |       "dims": [3, 32],
-|       "worst": 5.6270486853724009,
+|       "worst": 5.62704{*},
 |       "index": [0, 26],
-|       "got": -5.6270484924316406,
+|       "got": -5.62704{*},
 |       "expected": 1.9294076025744289e-07,
 |       "wrong": 96
 |     },
@@ -57,7 +57,7 @@ $ weft verify layers.mlir other.weft --dim batch=3 --json
 | }
 ! inputs   x  f32[3, 48]  generated, seed 1, uniform in -1..1
 !          w  f32[48, 32]  generated, seed 1, uniform in -1..1
-! error: output 'y': 96 of 96 elements differ, worst error 5.63: got -5.62704849, expected 1.9294076e-07 at [0, 26]
+! error: output 'y': 96 of 96 elements differ, worst error 5.63: got -5.62704{*}, expected 1.9294076e-07 at [0, 26]
 ! error: output 'kept': 64 of 144 elements differ, worst error 0.5: got 0.564487696, expected 1.12897539 at [0, 1]
 ? 3
 
