@@ -91,6 +91,7 @@ llvm::ArrayRef<const Schedule *> cpuSchedules();
 const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
+const Schedule *convolutionSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 
