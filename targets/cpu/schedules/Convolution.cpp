@@ -28,6 +28,7 @@ constexpr int64_t kStripFloats = 400 << 8; ///< of scratch, to stay in L2
 constexpr int64_t kFewestPixels = 64, kMostPixels = 256;
 constexpr int64_t kChunk = 384;      ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 constexpr int64_t kUnrolledTaps = 16; ///< code size
+constexpr int64_t kChannelsTogether = 8; ///< copied with one mask
 constexpr int64_t kGrainWork = 1 << 18;
 
 /// How a shape is cut for a processor.
@@ -117,12 +118,19 @@ public:
   /// Pixels [first, first + count) of image n, channels from `channel` on.
   void emit(Value n, Value channel, Value first, Value count) {
     image = n, begin = first, pixels = count;
-    c.loop(number(0), number(s.channels), 1, [&](Value each) {
-      plane = c.add(channel, each);
-      if (input)
-        source = elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
-                                c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane), c.mul(height, width)));
-      strips = elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(each, c.mul(number(t.planes), pitch)));
+    int64_t together = kChannelsTogether;
+    while (s.channels % together)
+      --together;
+    c.loop(number(0), number(s.channels), together, [&](Value each) {
+      planes.clear(), sources.clear(), strips.clear();
+      for (int64_t u = 0; u < together; ++u) {
+        Value here = c.add(each, number(u)), plane = c.add(channel, here);
+        planes.push_back(plane);
+        if (input)
+          sources.push_back(elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
+                                           c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane), c.mul(height, width))));
+        strips.push_back(elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(here, c.mul(number(t.planes), pitch))));
+      }
       c.loop(number(0), number(rows.kernel), 1, [&](Value tap) { emitTap(tap); });
     });
   }
@@ -150,7 +158,7 @@ private:
       Value y = c.sub(c.add(c.mul(each, stride), phase), top);
       Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)), compare(arith::CmpIPredicate::slt, y, height));
       Value rowWidth = c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
-      Value line = input ? elementPointer(c.b, source, c.b.getF32Type(), c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width)) : Value();
+      Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
       // A whole vector is written: what is too much lies in the next row, which follows, or behind the strip.
       c.loop(here, end, c.isa.lanes, [&](Value position) {
         Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
@@ -164,48 +172,45 @@ private:
     });
   }
 
+  /// Elements x, x + stride, … of row y, which begins at `line`, for all channels; zeros outside [0, rowWidth).
   void emitVector(Value line, Value y, Value rowWidth, Value x, Value j, Value position) {
-    Value strip = c.mul(c.add(c.mul(j, number(t.phases)), phase), pitch);
-    Value to = elementPointer(c.b, strips, c.b.getF32Type(), c.add(strip, position));
-    c.e.forget();
-    c.b.create<LLVM::StoreOp>(columnsFrom(line, y, rowWidth, x), to, 4);
-    c.e.forget();
+    Value to = c.add(c.mul(c.add(c.mul(j, number(t.phases)), phase), pitch), position);
+    if (!input || columns.stride > 2)
+      return pullColumns(y, rowWidth, x, to);
+    Value end = c.add(x, number(c.isa.lanes * columns.stride));
+    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)), compare(arith::CmpIPredicate::sle, end, rowWidth));
+    auto choose = c.b.create<scf::IfOp>(whole, true);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(choose.thenBlock());
+    copyColumns(c.add(line, x), {}, to);
+    c.b.setInsertionPointToStart(choose.elseBlock());
+    SmallVector<Value> masks;
+    for (int64_t part = 0; part < columns.stride; ++part)
+      masks.push_back(inside(c.add(x, number(part * c.isa.lanes)), rowWidth));
+    copyColumns(c.add(line, x), masks, to);
   }
 
   VectorType vectorType() { return VectorType::get({c.isa.lanes}, c.b.getF32Type()); }
 
-  /// Elements x, x + stride, … of a row; zeros outside [0, rowWidth).
-  Value columnsFrom(Value line, Value y, Value rowWidth, Value x) {
-    int64_t lanes = c.isa.lanes;
-    if (!input || columns.stride > 2)
-      return pullColumns(y, rowWidth, x);
-    Value end = c.add(x, number(lanes * columns.stride));
-    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)), compare(arith::CmpIPredicate::sle, end, rowWidth));
-    auto read = [&](bool masked) {
+  void copyColumns(Value from, ArrayRef<Value> masks, Value to) {
+    Type f32 = c.b.getF32Type();
+    SmallVector<int64_t> even;
+    for (unsigned i = 0; i < c.isa.lanes; ++i)
+      even.push_back(2 * i);
+    for (auto [source, strip] : llvm::zip(sources, strips)) {
       SmallVector<Value, 2> parts;
       for (int64_t part = 0; part < columns.stride; ++part) {
-        Value at = c.add(x, number(part * lanes)), from = elementPointer(c.b, line, c.b.getF32Type(), at);
-        if (!masked) {
-          parts.push_back(c.b.create<LLVM::LoadOp>(vectorType(), from, 4));
+        Value at = elementPointer(c.b, source, f32, c.add(from, number(part * c.isa.lanes)));
+        if (masks.empty()) {
+          parts.push_back(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
           continue;
         }
         Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vectorType()));
-        parts.push_back(c.b.create<LLVM::MaskedLoadOp>(vectorType(), from, inside(at, rowWidth), zero, 4));
+        parts.push_back(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, masks[part], zero, 4));
       }
-      if (columns.stride == 1)
-        return parts[0];
-      SmallVector<int64_t> even;
-      for (int64_t i = 0; i < lanes; ++i)
-        even.push_back(2 * i);
-      return Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even));
-    };
-    auto choose = c.b.create<scf::IfOp>(TypeRange{vectorType()}, whole, true);
-    for (bool masked : {false, true}) {
-      OpBuilder::InsertionGuard insertion(c.b);
-      c.b.setInsertionPointToStart(masked ? choose.elseBlock() : choose.thenBlock());
-      c.b.create<scf::YieldOp>(read(masked));
+      Value data = parts.size() == 1 ? parts[0] : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even));
+      c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, f32, to), 4);
     }
-    return choose.getResult(0);
   }
 
   /// Which lanes of x, x + 1, … lie in [0, rowWidth).
@@ -221,15 +226,20 @@ private:
     return c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, lane, from), compare(arith::CmpIPredicate::slt, lane, to));
   }
 
-  Value pullColumns(Value y, Value rowWidth, Value x) {
+  void pullColumns(Value y, Value rowWidth, Value x, Value to) {
     IndexValue column{x, columns.stride};
     Value mask = c.b.create<arith::AndIOp>(c.e.nonNegative(column), c.e.less(column, {rowWidth}));
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vectorType()));
-    SmallVector<IndexValue> index{{image}, {plane}};
-    if (!s.isLine)
-      index.push_back({y});
-    index.push_back(column);
-    return c.e.guarded(mask, [&] { return c.e.pull(s.op.getInput(), index); }, zero);
+    for (auto [plane, strip] : llvm::zip(planes, strips)) {
+      SmallVector<IndexValue> index{{image}, {plane}};
+      if (!s.isLine)
+        index.push_back({y});
+      index.push_back(column);
+      c.e.forget();
+      Value data = c.e.guarded(mask, [&] { return c.e.pull(s.op.getInput(), index); }, zero);
+      c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, c.b.getF32Type(), to), 4);
+      c.e.forget();
+    }
   }
 
   KernelContext &c;
@@ -238,7 +248,8 @@ private:
   const ConvolutionWindow &rows, &columns;
   BlockArgument input; ///< null when the operand is computed on the way
   Value width, height, outWidth, left, top, pitch;
-  Value image, begin, pixels, plane, source, strips, phase;
+  Value image, begin, pixels, phase;
+  SmallVector<Value> planes, sources, strips; ///< of the channels copied together
 };
 
 /// A function for a tile: `rows` filters by some vectors of pixels.
