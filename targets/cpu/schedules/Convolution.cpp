@@ -28,6 +28,7 @@ constexpr int64_t kStripFloats = 400 << 8; ///< of scratch, to stay in L2
 constexpr int64_t kFewestPixels = 64, kMostPixels = 256;
 constexpr int64_t kChunk = 384;      ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 constexpr int64_t kUnrolledTaps = 16; ///< code size
+constexpr int64_t kChains = 8;       ///< additions that can be under way at once
 constexpr int64_t kChannelsTogether = 8; ///< copied with one mask
 constexpr int64_t kGrainWork = 1 << 18;
 
@@ -252,22 +253,30 @@ private:
   SmallVector<Value> planes, sources, strips; ///< of the channels copied together
 };
 
-/// A function for a tile: `rows` filters by some vectors of pixels.
+/// A function for a tile: some filters by some pixels, in one of three forms.
+///   Vectors   lanes are pixels, every filter is broadcast
+///   Ragged    the same for the last pixels, fewer than a vector
+///   Few       lanes are filters, every pixel is broadcast: for few pixels that would waste most of a vector
 class TileFunction {
 public:
-  /// `ragged`: the last pixels, fewer than a vector.
-  TileFunction(KernelContext &c, const ConvolutionShape &s, const Tiling &t, int64_t rows, int64_t vectors, bool ragged)
-      : s(s), t(t), rows(rows), vectors(vectors), ragged(ragged) {
+  enum Form { Vectors, Ragged, Few };
+
+  TileFunction(KernelContext &c, const ConvolutionShape &s, const Tiling &t, int64_t rows, Form form, int64_t pixels)
+      : form(form), pixels(pixels), s(s), t(t), rows(rows) {
+    vectors = form == Few ? llvm::divideCeil(rows, c.isa.lanes) : llvm::divideCeil(pixels, c.isa.lanes);
+    chains = form == Few ? std::max<int64_t>(1, kChains / (pixels * vectors)) : 1;
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    std::string name = (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(vectors) + (ragged ? "r" : "")).str();
+    std::string name = (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(pixels) + (form == Vectors ? "" : form == Few ? "f" : "r")).str();
     function = c.b.create<func::FuncOp>(name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
     function.setPrivate();
   }
 
   /// (words, filters of the tile, strips at the pixel, image, first filter, first pixel)
   func::FuncOp function;
+  Form form;
+  int64_t pixels; ///< of a call; at most that many when ragged
 
   void emit(KernelContext &outer) {
     OpBuilder::InsertionGuard insertion(outer.b);
@@ -276,10 +285,16 @@ public:
     KernelContext c{outer.b, outer.spec, function, e, outer.isa, {}, {}, {}, {}, {}};
     bindWords(c, function.getArgument(0));
     IndexValue pixel{function.getArgument(5), 1};
-    Value mask = ragged ? c.e.less(pixel, c.e.symbolic(s.pixels())) : Value();
     pitch = c.e.uniform(t.inPlace ? s.pixels() : ConvolutionSchedule::stripFloats(s, t, c.isa));
     outWidth = c.e.uniform(s.window[1].out);
-    SmallVector<Value> sums = accumulate(c, t.inPlace ? mask : Value());
+    Value mask;
+    if (form == Ragged)
+      mask = c.e.less(pixel, c.e.symbolic(s.pixels()));
+    else if (form == Few)
+      mask = firstLanes(c, pixels);
+    SmallVector<Value> sums = accumulate(c, t.inPlace && form == Ragged ? mask : Value());
+    if (form == Few)
+      sums = pixelsInLanes(c, sums);
     c.e.setTailMask(mask);
     epilogue(c, sums, pixel);
     c.b.create<func::ReturnOp>();
@@ -290,7 +305,7 @@ private:
   SmallVector<Value> accumulate(KernelContext &c, Value mask) {
     int64_t taps = s.window[0].kernel * s.window[1].kernel, chunk = std::max<int64_t>(1, kChunk / taps);
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
-    SmallVector<Value> zeros(rows * vectors, zero);
+    SmallVector<Value> zeros(form == Few ? pixels * vectors * chains : rows * vectors, zero);
     if (s.channels <= chunk)
       return addChannels(c, constantI64(c.b, 0), s.channels, zeros, mask);
     auto addChunk = [&](Value from, int64_t count, ValueRange totals) {
@@ -334,7 +349,7 @@ private:
         Value tap = c.add(c.mul(i, constantI64(c.b, across.kernel)), j);
         Value w = elementPointer(c.b, filters, f32, c.mul(tap, constantI64(c.b, t.rows)));
         Value x = elementPointer(c.b, strips, f32, c.add(start, c.mul(j, c.mul(constantI64(c.b, t.phases), pitch))));
-        return addTap(c, w, x, carried, mask);
+        return form == Few ? addFewPixels(c, w, x, carried) : addTap(c, w, x, carried, mask);
       });
     });
   }
@@ -370,14 +385,60 @@ private:
   }
 
 
+  static Value firstLanes(KernelContext &c, int64_t count) {
+    SmallVector<bool> in(c.isa.lanes);
+    std::fill(in.begin(), in.begin() + std::min<int64_t>(count, c.isa.lanes), true);
+    return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(VectorType::get({c.isa.lanes}, c.b.getI1Type()), ArrayRef<bool>(in)));
+  }
+
+  /// Vectors of filters, then for every pixel one broadcast and its multiply-adds, in the next of the chains.
+  SmallVector<Value> addFewPixels(KernelContext &c, Value w, Value x, ValueRange carried) {
+    Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
+    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto at = [&](Value base, int64_t offset) -> Value {
+      return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    };
+    SmallVector<Value> filters, next(carried);
+    Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
+    for (int64_t v = 0; v < vectors; ++v)
+      filters.push_back(c.b.create<LLVM::MaskedLoadOp>(vector, at(w, v * c.isa.lanes), firstLanes(c, rows - v * c.isa.lanes), zero, 4));
+    int64_t chain = chains == 1 ? 0 : steps++ % chains;
+    for (int64_t i = 0; i < pixels; ++i) {
+      Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(x, i), 4), vector);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value &sum = next[(chain * pixels + i) * vectors + v];
+        sum = c.b.create<vector::FMAOp>(all, filters[v], sum);
+      }
+    }
+    return next;
+  }
+
+  /// Adds the chains, and turns vectors of filters into a vector of pixels for each filter.
+  SmallVector<Value> pixelsInLanes(KernelContext &c, ArrayRef<Value> sums) {
+    SmallVector<Value> totals(sums.take_front(pixels * vectors)), result;
+    for (int64_t chain = 1; chain < chains; ++chain)
+      for (auto [i, total] : llvm::enumerate(totals))
+        total = c.b.create<arith::AddFOp>(total, sums[chain * totals.size() + i]);
+    for (int64_t r = 0; r < rows; ++r) {
+      Value row = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+      for (int64_t i = 0; i < pixels; ++i) {
+        Value each = c.b.create<vector::ExtractOp>(totals[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
+        row = c.b.create<vector::InsertOp>(each, row, i);
+      }
+      result.push_back(row);
+    }
+    return result;
+  }
+
   void epilogue(KernelContext &c, ArrayRef<Value> sums, IndexValue pixel) {
     bool inOrder = s.walksPixelsInOrder();
-    for (int64_t v = 0; v < vectors; ++v) {
+    int64_t across = form == Few ? 1 : vectors;
+    for (int64_t v = 0; v < across; ++v) {
       IndexValue here = c.e.add(pixel, c.e.constant(v * c.isa.lanes)), n{function.getArgument(3)};
       for (int64_t r = 0; r < rows; ++r) {
         IndexValue channel{c.add(function.getArgument(4), constantI64(c.b, r))};
         SmallVector<IndexValue> to = s.at(c.e, n, channel, here), index = inOrder ? to : s.rowAndColumn(c.e, n, channel, here);
-        Value sum = sums[vectors * r + v];
+        Value sum = sums[across * r + v];
         c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
         SmallVector<Value> data;
         for (Value result : c.returnOp()->getOperands())
@@ -392,7 +453,8 @@ private:
   const ConvolutionShape &s;
   const Tiling &t;
   int64_t rows, vectors;
-  bool ragged;
+  int64_t chains;    ///< sums of one pixel and vector of filters, so that additions need not wait for each other
+  int64_t steps = 0; ///< taps emitted
   Value pitch, outWidth;
 };
 
@@ -402,10 +464,9 @@ public:
   ConvolutionEmitter(KernelContext &c) : c(c), s(*ConvolutionShape::match(c.spec)), t(s, c.isa) {}
 
   void emit() {
-    for (int64_t rows : {t.rows, t.lastRows})
-      if (functions.empty() || rows != t.rows)
-        for (auto [vectors, ragged] : {std::pair(t.vectors, false), std::pair<int64_t, bool>(1, false), std::pair<int64_t, bool>(1, true)})
-          functions.push_back(TileFunction(c, s, t, rows, vectors, ragged));
+    declareTiles(t.rows, whole);
+    if (t.lastRows != t.rows)
+      declareTiles(t.lastRows, last);
     total = c.e.uniform(s.pixels());
     perImage = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.pixels));
     partCount = c.e.uniform(ConvolutionSchedule::parts(s, t));
@@ -415,11 +476,24 @@ public:
       emitUnit(block, rem(unit, partCount), copied[0]);
       return {block};
     });
-    for (TileFunction &function : functions)
-      function.emit(c);
+    for (std::vector<TileFunction> *functions : {&whole, &last})
+      for (TileFunction &function : *functions)
+        function.emit(c);
   }
 
 private:
+  /// From many pixels to few.
+  void declareTiles(int64_t rows, std::vector<TileFunction> &functions) {
+    int64_t lanes = c.isa.lanes;
+    functions.push_back(TileFunction(c, s, t, rows, TileFunction::Vectors, t.vectors * lanes));
+    functions.push_back(TileFunction(c, s, t, rows, TileFunction::Vectors, lanes));
+    if (2 * rows <= lanes)
+      functions.push_back(TileFunction(c, s, t, rows, TileFunction::Ragged, lanes));
+    else
+      for (int64_t pixels = lanes / 2; pixels >= 1; pixels /= 2)
+        functions.push_back(TileFunction(c, s, t, rows, TileFunction::Few, pixels));
+  }
+
   Value number(int64_t value) { return constantI64(c.b, value); }
   Value div(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
   Value rem(Value a, Value d) { return c.b.createOrFold<arith::RemUIOp>(a, d); }
@@ -451,26 +525,27 @@ private:
     auto cut = [&](Value each) { return div(c.mul(each, number(t.tiles)), partCount); };
     Value from = cut(part), to = cut(c.add(part, number(1)));
     if (t.lastRows == t.rows)
-      return emitTiles(from, to, 0);
-    emitTiles(from, least(to, number(t.tiles - 1)), 0);
-    Value last = number(t.tiles - 1);
-    emitTiles(c.b.create<arith::MaxSIOp>(from, last), to, 3);
+      return emitTiles(from, to, whole);
+    Value lastTile = number(t.tiles - 1);
+    emitTiles(from, least(to, lastTile), whole);
+    emitTiles(c.b.create<arith::MaxSIOp>(from, lastTile), to, last);
   }
 
-  /// Tiles [from, to) of the group, with three functions: many vectors, one, and the last pixels.
-  void emitTiles(Value from, Value to, unsigned functionSet) {
+  /// Tiles [from, to) of the group: each function does what those before it left.
+  void emitTiles(Value from, Value to, const std::vector<TileFunction> &functions) {
     c.loop(from, to, 1, [&](Value tile) {
-      int64_t lanes = c.isa.lanes, taps = s.window[0].kernel * s.window[1].kernel;
+      int64_t taps = s.window[0].kernel * s.window[1].kernel;
       Value pointer = c.inputs[s.filter], packed = c.add(c.mul(group, number(t.tiles)), tile);
       filters = elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(packed, number(s.channels * taps * t.rows)));
       filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
-      auto run = [&](Value begin, int64_t step, unsigned which) {
-        Value count = c.sub(end, begin), stop = c.add(begin, c.mul(div(count, number(step)), number(step)));
-        c.loop(begin, stop, step, [&](Value pixel) { call(functions[functionSet + which], pixel); });
-        return stop;
-      };
-      Value whole = run(first, t.vectors * lanes, 0), ones = run(whole, lanes, 1);
-      c.loop(ones, end, lanes, [&](Value pixel) { call(functions[functionSet + 2], pixel); }); // runs at most once
+      Value begin = first;
+      for (const TileFunction &each : functions) {
+        Value step = number(each.pixels), stop = end;
+        if (each.form != TileFunction::Ragged)
+          stop = c.add(begin, c.mul(div(c.sub(end, begin), step), step));
+        c.loop(begin, stop, each.pixels, [&](Value pixel) { call(each, pixel); });
+        begin = stop;
+      }
     });
   }
 
@@ -482,7 +557,7 @@ private:
   KernelContext &c;
   ConvolutionShape s;
   Tiling t;
-  std::vector<TileFunction> functions;
+  std::vector<TileFunction> whole, last; ///< tiles, and the last of a group
   Value total, perImage, partCount, image, group, first, end, source, filters, filter;
 };
 
