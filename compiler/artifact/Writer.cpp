@@ -16,7 +16,14 @@ constexpr uint64_t kWeightAlign = 64, kWeightsAlign = 2 << 20, kLeaf = uint64_t(
 
 llvm::Error fail(const Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
 
-/// "panels<32>" or "panels_t<32>".
+int64_t product(ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
+/// "panels<32>" of [k, n], or "panels_t<32>" of [n, k] where k may be several dimensions.
 struct PanelLayout {
   int64_t columns = 0;
   bool transposed = false;
@@ -25,6 +32,8 @@ struct PanelLayout {
     if (transposed || text.consume_front("panels<"))
       text.drop_back().getAsInteger(10, columns);
   }
+  int64_t depth(ArrayRef<int64_t> dims) const { return transposed ? product(dims.drop_front()) : dims[0]; }
+  int64_t width(ArrayRef<int64_t> dims) const { return dims[transposed ? 0 : 1]; }
 };
 
 /// The file being written; removed again unless renamed.
@@ -239,7 +248,7 @@ private:
 
   /// f32 panels [n / columns][k][columns], zero-padded.
   static llvm::Error writePanels(WeightStream &stream, PanelLayout layout, ArrayRef<int64_t> dims, const char *bytes) {
-    int64_t k = dims[layout.transposed ? 1 : 0], n = dims[layout.transposed ? 0 : 1];
+    int64_t k = layout.depth(dims), n = layout.width(dims);
     std::vector<float> panel(k * layout.columns);
     for (int64_t first = 0; first < n; first += layout.columns) {
       std::fill(panel.begin(), panel.end(), 0.0f);
@@ -272,13 +281,9 @@ void placeWeights(Program &program) {
     SmallVector<int64_t> dims = *weight.type.getConstantDims();
     PanelLayout layout(weight.layout);
     if (layout.columns > 0) {
-      int64_t k = dims[layout.transposed ? 1 : 0], n = dims[layout.transposed ? 0 : 1];
-      weight.bytes = llvm::alignTo(n, layout.columns) * k * sizeof(float);
+      weight.bytes = llvm::alignTo(layout.width(dims), layout.columns) * layout.depth(dims) * sizeof(float);
     } else {
-      int64_t count = 1;
-      for (int64_t dim : dims)
-        count *= dim;
-      weight.bytes = elementBytes(weight.type.getElementType(), count);
+      weight.bytes = elementBytes(weight.type.getElementType(), product(dims));
     }
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;

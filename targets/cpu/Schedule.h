@@ -95,6 +95,7 @@ const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
 const Schedule *productSchedule();
+const Schedule *convolutionSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 

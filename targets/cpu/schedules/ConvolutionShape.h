@@ -1,0 +1,44 @@
+//===- ConvolutionShape.h - What the schedules of convolutions know of a kernel ----------------------===//
+//
+// One or two spatial dimensions, f32, constant filters; in one dimension, the image has one row.
+//
+//   if (auto shape = ConvolutionShape::match(spec)) … shape->window[1].stride …
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_CONVOLUTIONSHAPE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_CONVOLUTIONSHAPE_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+/// Rows or columns.
+struct ConvolutionWindow {
+  int64_t kernel, stride, dilation;
+  SymExpr low, high, in, out;
+  /// Every element of the result meets the operand's element in the same place, and only that.
+  bool isPointwise() const { return kernel == 1 && stride == 1 && low.isConstant(0) && high.isConstant(0); }
+};
+
+struct ConvolutionShape {
+  mutable ConvOp op; ///< a handle; its methods are not const
+  unsigned filter; ///< argument of the specification
+  int64_t groups, filters, channels; ///< channels of one group
+  SymExpr batch;
+  bool isLine;                 ///< one spatial dimension
+  ConvolutionWindow window[2]; ///< rows, columns
+
+  /// The only root of the kernel, when it is a convolution these schedules can compute and all results have its dimensions.
+  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec);
+
+  SymExpr pixels() const { return window[0].out * window[1].out; }
+  /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
+  bool walksPixelsInOrder() const;
+  /// Where pixel p of a plane [rows, columns] lies, for a tensor that has all of them: with p in place of a row or column.
+  llvm::SmallVector<IndexValue> at(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const;
+  /// The same with the pixel's row and column.
+  llvm::SmallVector<IndexValue> rowAndColumn(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_CONVOLUTIONSHAPE_H
