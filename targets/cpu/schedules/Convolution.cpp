@@ -43,7 +43,7 @@ struct Tiling {
   bool inPlace;                  ///< no strips
 
   Tiling(const ConvolutionShape &s, const VectorIsa &isa) {
-    int64_t most = tileRows(isa), filters = s.filters / s.groups;
+    int64_t most = isa.registers >= 32 ? 13 : 6, filters = s.filters / s.groups;
     if (s.groups == 1) {
       rows = llvm::divideCeil(filters, llvm::divideCeil(filters, most));
     } else {
