@@ -24,9 +24,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kStripFloats = 400 << 8; ///< of scratch, to stay in L2
+constexpr int64_t kTotals = 64 << 10; ///< sums of a block kept between chunks, to stay in L2
 constexpr int64_t kFewestPixels = 64, kMostPixels = 256;
-constexpr int64_t kChunk = 384;      ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
+constexpr int64_t kChunk = 384; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 constexpr int64_t kUnrolledTaps = 16; ///< code size
 constexpr int64_t kChains = 8;       ///< additions that can be under way at once
 constexpr int64_t kChannelsTogether = 8; ///< copied with one mask
@@ -40,10 +40,12 @@ struct Tiling {
   int64_t phases, planes;        ///< strips of a channel: per residue of rows, in all
   int64_t reach;                 ///< rows that the last tap reads further than the first
   int64_t sameRow, sameReach;    ///< taps i and i + sameRow share a strip, sameReach rows apart
+  int64_t chunk;                 ///< channels summed in one call of a tile
+  int64_t totalFloats;           ///< sums of a block between chunks
   bool inPlace;                  ///< no strips
 
   Tiling(const ConvolutionShape &s, const VectorIsa &isa) {
-    int64_t most = tileRows(isa), filters = s.filters / s.groups;
+    int64_t most = isa.registers >= 32 ? 13 : 6, filters = s.filters / s.groups;
     if (s.groups == 1) {
       rows = llvm::divideCeil(filters, llvm::divideCeil(filters, most));
     } else {
@@ -61,10 +63,14 @@ struct Tiling {
     planes = s.window[1].kernel * phases;
     reach = (h.kernel - 1) * h.dilation / h.stride;
     inPlace = llvm::isa<BlockArgument>(s.op.getInput()) && s.window[0].isPointwise() && s.window[1].isPointwise();
-    int64_t group = vectors * isa.lanes, fit = kStripFloats / (s.channels * planes);
-    fit = inPlace ? kMostPixels : std::clamp(fit, kFewestPixels, kMostPixels);
+    chunk = std::max<int64_t>(1, kChunk / (h.kernel * s.window[1].kernel));
+    bool whole = chunk >= s.channels;
+    int64_t group = vectors * isa.lanes, fit = whole ? kMostPixels : std::clamp(kTotals / filters, kFewestPixels, kMostPixels);
     pixels = std::max<int64_t>(1, fit / group) * group;
+    totalFloats = whole ? 0 : tiles * pixels * slot(isa);
   }
+  /// Floats for the sums of one pixel by a tile.
+  int64_t slot(const VectorIsa &isa) const { return llvm::alignTo(rows, isa.lanes); }
 };
 
 class ConvolutionSchedule : public Schedule {
@@ -77,8 +83,8 @@ public:
     Tiling t(s, isa);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     int64_t work = t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
-    SymExpr scratch = t.inPlace ? constant(0) : stripFloats(s, t, isa) * (s.channels * t.planes * 4);
-    return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)), scratch};
+    SymExpr strips = t.inPlace ? constant(0) : stripFloats(s, t, isa) * (s.channels * t.planes);
+    return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)), (strips + t.totalFloats) * 4};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -130,7 +136,7 @@ public:
         if (input)
           sources.push_back(elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
                                            c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane), c.mul(height, width))));
-        strips.push_back(elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(here, c.mul(number(t.planes), pitch))));
+        strips.push_back(elementPointer(c.b, c.scratch, c.b.getF32Type(), c.add(number(t.totalFloats), c.mul(here, c.mul(number(t.planes), pitch)))));
       }
       c.loop(number(0), number(rows.kernel), 1, [&](Value tap) { emitTap(tap); });
     });
@@ -267,13 +273,13 @@ public:
     chains = form == Few ? std::max<int64_t>(1, kChains / (pixels * vectors)) : 1;
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
+    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type(), i1 = c.b.getI1Type();
     std::string name = (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(pixels) + (form == Vectors ? "" : form == Few ? "f" : "r")).str();
-    function = c.b.create<func::FuncOp>(name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
+    function = c.b.create<func::FuncOp>(name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64, i64, pointer, i1, i1}, {}));
     function.setPrivate();
   }
 
-  /// (words, filters of the tile, strips at the pixel, image, first filter, first pixel)
+  /// (words, filters of the tile, strips at the pixel, image, first filter, first pixel, channels, totals, first chunk?, last chunk?)
   func::FuncOp function;
   Form form;
   int64_t pixels; ///< of a call; at most that many when ragged
@@ -292,47 +298,64 @@ public:
       mask = c.e.less(pixel, c.e.symbolic(s.pixels()));
     else if (form == Few)
       mask = firstLanes(c, pixels);
-    SmallVector<Value> sums = accumulate(c, t.inPlace && form == Ragged ? mask : Value());
-    if (form == Few)
-      sums = pixelsInLanes(c, sums);
-    c.e.setTailMask(mask);
-    epilogue(c, sums, pixel);
+    SmallVector<Value> sums = joinChains(c, addChannels(c, t.inPlace && form == Ragged ? mask : Value()));
+    auto finish = [&] {
+      c.e.setTailMask(mask);
+      epilogue(c, form == Few ? pixelsInLanes(c, sums) : sums, pixel);
+    };
+    if (t.totalFloats == 0)
+      finish();
+    else
+      addTotals(c, sums, finish);
     c.b.create<func::ReturnOp>();
   }
 
 private:
-  /// Channels in chunks: sums of chunks are added up.
-  SmallVector<Value> accumulate(KernelContext &c, Value mask) {
-    int64_t taps = s.window[0].kernel * s.window[1].kernel, chunk = std::max<int64_t>(1, kChunk / taps);
-    Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
-    SmallVector<Value> zeros(form == Few ? pixels * vectors * chains : rows * vectors, zero);
-    if (s.channels <= chunk)
-      return addChannels(c, constantI64(c.b, 0), s.channels, zeros, mask);
-    auto addChunk = [&](Value from, int64_t count, ValueRange totals) {
-      SmallVector<Value> part = addChannels(c, from, count, zeros, mask);
-      for (auto [total, value] : llvm::zip(totals, part))
-        value = c.b.create<arith::AddFOp>(total, value);
-      return part;
-    };
-    int64_t whole = s.channels / chunk * chunk;
-    SmallVector<Value> sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), chunk, ValueRange(zeros),
-                                     [&](Value from, ValueRange totals) { return addChunk(from, chunk, totals); });
-    return whole < s.channels ? addChunk(constantI64(c.b, whole), s.channels - whole, ValueRange(sums)) : sums;
+  /// Sums of earlier chunks join; of all but the last chunk they are kept.
+  void addTotals(KernelContext &c, SmallVectorImpl<Value> &sums, function_ref<void()> finish) {
+    Type f32 = c.b.getF32Type();
+    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto slot = [&](size_t i) { return elementPointer(c.b, function.getArgument(7), f32, constantI64(c.b, i * c.isa.lanes)); };
+    SmallVector<Type> types(sums.size(), vector);
+    auto join = c.b.create<scf::IfOp>(types, function.getArgument(8), true);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(join.thenBlock());
+    c.b.create<scf::YieldOp>(sums);
+    c.b.setInsertionPointToStart(join.elseBlock());
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = c.b.create<arith::AddFOp>(c.b.create<LLVM::LoadOp>(vector, slot(i), 4), sum);
+    c.b.create<scf::YieldOp>(sums);
+    sums.assign(join.getResults().begin(), join.getResults().end());
+    c.b.setInsertionPointAfter(join);
+    auto end = c.b.create<scf::IfOp>(function.getArgument(9), true);
+    c.b.setInsertionPointToStart(end.thenBlock());
+    c.e.forget();
+    finish();
+    c.b.setInsertionPointToStart(end.elseBlock());
+    for (auto [i, sum] : llvm::enumerate(sums))
+      c.b.create<LLVM::StoreOp>(sum, slot(i), 4);
   }
 
-  /// Channels [from, from + count).
-  SmallVector<Value> addChannels(KernelContext &c, Value from, int64_t count, ArrayRef<Value> sums, Value mask) {
-    int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1, whole = count / unroll * unroll;
-    auto run = [&](int64_t begin, int64_t end, int64_t by, ArrayRef<Value> init) {
-      return c.loop(constantI64(c.b, begin), constantI64(c.b, end), by, ValueRange(init), [&](Value i, ValueRange carried) {
+  /// The sums over the channels of the call.
+  SmallVector<Value> addChannels(KernelContext &c, Value mask) {
+    Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+    SmallVector<Value> sums(form == Few ? pixels * vectors * chains : rows * vectors, zero);
+    int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1;
+    bool one = t.totalFloats == 0;
+    Value count = one ? constantI64(c.b, s.channels) : function.getArgument(6);
+    Value whole = c.b.createOrFold<arith::SubIOp>(count, c.b.createOrFold<arith::RemUIOp>(count, constantI64(c.b, unroll)));
+    auto run = [&](Value begin, Value end, int64_t by) {
+      sums = c.loop(begin, end, by, ValueRange(sums), [&](Value i, ValueRange carried) {
         SmallVector<Value> next(carried);
         for (int64_t u = 0; u < by; ++u)
-          next = addChannel(c, c.add(c.add(from, i), constantI64(c.b, u)), next, mask);
+          next = addChannel(c, c.add(i, constantI64(c.b, u)), next, mask);
         return next;
       });
     };
-    SmallVector<Value> result = run(0, whole, unroll, sums);
-    return whole < count ? run(whole, count, 1, result) : result;
+    run(constantI64(c.b, 0), whole, unroll);
+    if (unroll > 1)
+      run(whole, count, 1);
+    return sums;
   }
 
   SmallVector<Value> addChannel(KernelContext &c, Value channel, ArrayRef<Value> init, Value mask) {
@@ -376,6 +399,8 @@ private:
     for (int64_t v = 0; v < vectors; ++v)
       pixels.push_back(mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.isa.lanes), mask, zero, 4))
                             : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.isa.lanes), 4)));
+    if (form == Vectors && t.totalFloats > 0) // the same tap of the next tile: a new place in memory for every chunk
+      c.b.create<LLVM::Prefetch>(at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows), 0, 2, 1);
     for (int64_t r = 0; r < rows; ++r) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(w, r), 4), vector);
       for (int64_t v = 0; v < vectors; ++v)
@@ -413,16 +438,22 @@ private:
     return next;
   }
 
-  /// Adds the chains, and turns vectors of filters into a vector of pixels for each filter.
-  SmallVector<Value> pixelsInLanes(KernelContext &c, ArrayRef<Value> sums) {
-    SmallVector<Value> totals(sums.take_front(pixels * vectors)), result;
+  SmallVector<Value> joinChains(KernelContext &c, ArrayRef<Value> sums) {
+    size_t count = sums.size() / chains;
+    SmallVector<Value> totals(sums.take_front(count));
     for (int64_t chain = 1; chain < chains; ++chain)
       for (auto [i, total] : llvm::enumerate(totals))
-        total = c.b.create<arith::AddFOp>(total, sums[chain * totals.size() + i]);
+        total = c.b.create<arith::AddFOp>(total, sums[chain * count + i]);
+    return totals;
+  }
+
+  /// Turns vectors of filters into a vector of pixels for each filter.
+  SmallVector<Value> pixelsInLanes(KernelContext &c, ArrayRef<Value> sums) {
+    SmallVector<Value> result;
     for (int64_t r = 0; r < rows; ++r) {
       Value row = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
       for (int64_t i = 0; i < pixels; ++i) {
-        Value each = c.b.create<vector::ExtractOp>(totals[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
+        Value each = c.b.create<vector::ExtractOp>(sums[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
         row = c.b.create<vector::InsertOp>(each, row, i);
       }
       result.push_back(row);
@@ -470,6 +501,7 @@ public:
     total = c.e.uniform(s.pixels());
     perImage = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.pixels));
     partCount = c.e.uniform(ConvolutionSchedule::parts(s, t));
+    pitch = c.e.uniform(t.inPlace ? s.pixels() : ConvolutionSchedule::stripFloats(s, t, c.isa));
     Value none = constantI64(c.b, -1);
     c.loop(c.begin, c.end, 1, ValueRange{none}, [&](Value unit, ValueRange copied) -> SmallVector<Value> {
       Value block = div(unit, partCount);
@@ -521,14 +553,17 @@ private:
     Value plane = c.add(c.mul(image, number(s.groups * s.channels)), channel);
     source = t.inPlace ? elementPointer(c.b, c.inputs[cast<BlockArgument>(s.op.getInput()).getArgNumber()], c.b.getF32Type(),
                                         c.add(c.mul(plane, total), first))
-                       : c.scratch;
+                       : elementPointer(c.b, c.scratch, c.b.getF32Type(), number(t.totalFloats));
     auto cut = [&](Value each) { return div(c.mul(each, number(t.tiles)), partCount); };
     Value from = cut(part), to = cut(c.add(part, number(1)));
-    if (t.lastRows == t.rows)
-      return emitTiles(from, to, whole);
-    Value lastTile = number(t.tiles - 1);
-    emitTiles(from, least(to, lastTile), whole);
-    emitTiles(c.b.create<arith::MaxSIOp>(from, lastTile), to, last);
+    c.loop(number(0), number(s.channels), t.chunk, [&](Value channel) {
+      chunk = channel;
+      if (t.lastRows == t.rows)
+        return emitTiles(from, to, whole);
+      Value lastTile = number(t.tiles - 1);
+      emitTiles(from, least(to, lastTile), whole);
+      emitTiles(c.b.create<arith::MaxSIOp>(from, lastTile), to, last);
+    });
   }
 
   /// Tiles [from, to) of the group: each function does what those before it left.
@@ -536,7 +571,9 @@ private:
     c.loop(from, to, 1, [&](Value tile) {
       int64_t taps = s.window[0].kernel * s.window[1].kernel;
       Value pointer = c.inputs[s.filter], packed = c.add(c.mul(group, number(t.tiles)), tile);
-      filters = elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(packed, number(s.channels * taps * t.rows)));
+      Value channel = c.add(c.mul(packed, number(s.channels)), chunk);
+      filters = elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(channel, number(taps * t.rows)));
+      totals = elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(tile, number(t.pixels * t.slot(c.isa))));
       filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
       Value begin = first;
       for (const TileFunction &each : functions) {
@@ -550,15 +587,21 @@ private:
   }
 
   void call(const TileFunction &tile, Value pixel) {
-    Value strips = elementPointer(c.b, source, c.b.getF32Type(), c.sub(pixel, first));
-    c.b.create<func::CallOp>(tile.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel});
+    Type f32 = c.b.getF32Type();
+    Value offset = c.sub(pixel, first), plane = c.mul(number(t.planes), pitch), left = c.sub(number(s.channels), chunk);
+    Value strips = elementPointer(c.b, source, f32, c.add(offset, c.mul(chunk, plane)));
+    Value isFirst = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, number(0));
+    Value isLast = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, number(t.chunk));
+    Value slots = elementPointer(c.b, totals, f32, c.mul(offset, number(t.slot(c.isa))));
+    c.b.create<func::CallOp>(tile.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel,
+                                                       least(left, number(t.chunk)), slots, isFirst, isLast});
   }
 
   KernelContext &c;
   ConvolutionShape s;
   Tiling t;
   std::vector<TileFunction> whole, last; ///< tiles, and the last of a group
-  Value total, perImage, partCount, image, group, first, end, source, filters, filter;
+  Value total, perImage, partCount, pitch, image, group, first, end, source, chunk, totals, filters, filter;
 };
 
 void ConvolutionSchedule::emit(KernelContext &c) const { ConvolutionEmitter(c).emit(); }
