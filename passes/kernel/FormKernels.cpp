@@ -25,8 +25,11 @@ struct Group {
   RootKind kind = RootKind::Loop;
   SymTensorType space;                 ///< of the results
   SmallVector<Operation *> operations; ///< in program order
+  unsigned moved = 0; ///< operators that read elements of the group at other places, which are computed anew for each
   bool dead = false;
 };
+
+constexpr unsigned kMostMoved = 2; ///< each may double the work
 
 /// Elements come from nowhere or from another place at no cost: copied into every kernel that reads them.
 bool isFree(Operation *op) {
@@ -94,6 +97,8 @@ private:
       joined = groups.back().get();
       joined->kind = kind;
     }
+    if (!joined->operations.empty() && !readsInPlace(op, joined))
+      ++joined->moved;
     joined->space = type;
     joined->operations.push_back(op);
     owner[op] = joined;
@@ -113,7 +118,9 @@ private:
         continue;
       if (isPacked(type.getElementType()) && group->kind != RootKind::Loop) // only loops write parts of bytes
         continue;
-      if (!mayJoin(group, op) || !(group->kind == RootKind::Loop || readsInPlace(op, group)))
+      if (!mayJoin(group, op))
+        continue;
+      if (!readsInPlace(op, group) && (group->kind != RootKind::Loop || group->moved >= kMostMoved))
         continue;
       if (!best || order[group->operations.back()] > order[best->operations.back()])
         best = group;
@@ -220,6 +227,7 @@ private:
     for (Operation *op : group->operations)
       owner[op] = into;
     into->operations.append(group->operations);
+    into->moved += group->moved;
     llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
     group->dead = true;
     group->operations.clear();

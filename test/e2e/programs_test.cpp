@@ -68,6 +68,24 @@ TEST_CASE("products of two inputs, in any order of dimensions") {
     agrees(product("g m k, g k n -> g m n", "g, m, k", "g, k, n", "g, m, n", element), sizes);
 }
 
+TEST_CASE("what is read twice at every step is computed once, also at other places") {
+  std::string chain = "func.func @main(%v0: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n : \"1 <= n\">} {\n"
+                      "  %z = weft.fill 0.0 : f32 -> !weft.tensor<[], f32>\n";
+  std::string shifted = chain;
+  for (int i = 0; i < 40; ++i) {
+    std::string from = "%v" + std::to_string(i), to = "%v" + std::to_string(i + 1), step = std::to_string(i);
+    std::string binary = " : (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n";
+    chain += "  " + to + " = weft.maximum " + from + ", " + from + binary;
+    shifted += "  %s" + step + " = weft.slice " + from + " from [1] size [n - 1] step [1] : (!weft.tensor<[n], f32>) -> !weft.tensor<[n - 1], f32>\n" +
+               "  %p" + step + " = weft.pad %s" + step + " with %z low [0] high [1] : (!weft.tensor<[n - 1], f32>, !weft.tensor<[], f32>) -> " +
+               "!weft.tensor<[n], f32>\n  " + to + " = weft.maximum " + from + ", %p" + step + binary;
+  }
+  for (std::string text : {chain, shifted}) {
+    text += "  return %v40 : !weft.tensor<[n], f32>\n}\n";
+    agrees(text, {{{"n", 1}}, {{"n", 50}}}, 0);
+  }
+}
+
 TEST_CASE("views are index arithmetic") {
   agrees(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"), {{{"m", 3}, {"n", 37}}, {{"m", 0}, {"n", 4}}});
   agrees(unary("reshape %x to [2*m, 6]", "[m, 3, 4], f32", "[2*m, 6], f32"), {{{"m", 5}}, {{"m", 0}}, {{"m", 1}}});

@@ -194,6 +194,8 @@ private:
 
   /// Row-major position of a merge, or the affine sum of any other access.
   IndexValue positionOf(const Access &access, SymExpr dim) {
+    if (access.kind == AccessKind::Point) // the same value, by which builders know that an element was asked for before
+      return factors[access.factor()];
     IndexValue position = e.symbolic(access.offset);
     if (access.kind == AccessKind::Maybe) // 0 when the operand's dimension turns out to be 1
       return e.mul(e.symbolic(SymExpr::min(SymExpr::pos(dim - 1), SymExpr::constant(dim.getContext(), 1))), factors[access.factor()]);
