@@ -92,6 +92,7 @@ const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
 const Schedule *convolutionSchedule();
+const Schedule *depthwiseSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 

@@ -157,15 +157,17 @@ TEST_CASE("convolution: groups") {
 }
 
 TEST_CASE("convolution: one channel per group and filter") {
-  agrees({1, 7, 7, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)});
-  agrees({1, 3, 3, {{3, 2, 1, 1, 1}, {3, 2, 1, 1, 1}}}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)});
-  agrees({1, 2, 2, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}}}, {sizes(1, 6, 2), sizes(1, 9, 40)});
-  agrees({1, 2, 2, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}}, {sizes(1, 2, 4), sizes(1, 11, 60)});
+  agrees({1, 7, 7, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)},
+         "depthwise");
+  agrees({1, 3, 3, {{3, 2, 1, 1, 1}, {3, 2, 1, 1, 1}}}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)}, "depthwise");
+  agrees({1, 2, 2, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}}}, {sizes(1, 6, 2), sizes(1, 9, 40), sizes(1, 23, 70)}, "depthwise");
+  agrees({1, 3, 3, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, {sizes(1, 2, 3), sizes(1, 30, 90)}, "depthwise");
+  agrees({1, 2, 2, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}}, {sizes(1, 2, 4), sizes(1, 11, 60)}); // columns 3 apart
 }
 
 TEST_CASE("convolution: one dimension") {
   agrees({6, 17, 1, {{3, 2, 1, 1, 1}}}, {line(1, 1), line(2, 9), line(1, 300)});
-  agrees({1, 5, 5, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50)});
+  agrees({1, 5, 5, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50)}, "depthwise");
 }
 
 TEST_CASE("convolution: what follows walks over pixels in order") {
