@@ -67,8 +67,8 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), convolutionSchedule(), productSchedule(), attentionSchedule(),
-                                  serialSchedule(),      rowSchedule(),         loopSchedule()};
+  static const Schedule *all[] = {contractionSchedule(), depthwiseSchedule(), convolutionSchedule(), productSchedule(),
+                                  attentionSchedule(),   serialSchedule(),    rowSchedule(),         loopSchedule()};
   return all;
 }
 

@@ -96,6 +96,7 @@ const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
 const Schedule *productSchedule();
 const Schedule *convolutionSchedule();
+const Schedule *depthwiseSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 

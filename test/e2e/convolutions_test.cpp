@@ -1,0 +1,209 @@
+// Convolutions with constant filters, which schedules of their own compute: compared with the reference evaluator over strides, dilations,
+// padding and cropping, at sizes that fill no vector, no tile and no block.
+#include "test/support/Program.h"
+#include <catch2/catch.hpp>
+
+using namespace weft::test;
+
+namespace {
+
+struct Axis {
+  int64_t kernel = 1, stride = 1, dilation = 1, low = 0, high = 0;
+};
+
+/// One convolution of [m, groups * channels, h, w], or of [m, groups * channels, w] when there is one axis.
+struct Convolution {
+  int64_t channels, filters, groups;
+  std::vector<Axis> axes;
+  std::string epilogue = ""; ///< operations on %y that define %z
+};
+
+/// Numbers of a filter: no two alike, about as large as keeps sums near 1.
+std::string filterText(const std::vector<int64_t> &dims) {
+  int64_t count = 1, sum = 1;
+  std::string shape, hex;
+  for (int64_t dim : dims) {
+    count *= dim, sum = count / dims[0];
+    shape += std::to_string(dim) + "x";
+  }
+  std::mt19937 random(unsigned(count + sum));
+  std::uniform_real_distribution<float> number(-1, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    float value = number(random) / std::sqrt(float(sum));
+    unsigned char bytes[4];
+    memcpy(bytes, &value, 4);
+    for (unsigned char byte : bytes) {
+      hex += "0123456789ABCDEF"[byte >> 4];
+      hex += "0123456789ABCDEF"[byte & 15];
+    }
+  }
+  return "dense<\"0x" + hex + "\"> : tensor<" + shape + "f32>";
+}
+
+std::string joined(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+std::string textOf(const Convolution &c) {
+  std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
+  std::string in = "[m, " + std::to_string(c.groups * c.channels), out = "[m, " + std::to_string(c.filters);
+  for (size_t i = 0; i < c.axes.size(); ++i) {
+    const Axis &a = c.axes[i];
+    std::string size = i + 1 == c.axes.size() ? "w" : "h";
+    filter.push_back(a.kernel), strides.push_back(a.stride), dilations.push_back(a.dilation), low.push_back(a.low), high.push_back(a.high);
+    in += ", " + size;
+    out += ", floordiv(" + size + " + " + std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " + std::to_string(a.stride) + ") + 1";
+  }
+  std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>", f = "!weft.tensor<" + joined(filter) + ", f32>";
+  std::string epilogue = c.epilogue;
+  for (size_t at; (at = epilogue.find("$y")) != std::string::npos;)
+    epilogue.replace(at, 2, y);
+  for (size_t at; (at = epilogue.find("$x")) != std::string::npos;)
+    epilogue.replace(at, 2, x);
+  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m" +
+         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " +
+         filterText(filter) + " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " + joined(dilations) + " low " +
+         joined(low) + " high " + joined(high) + " groups " + std::to_string(c.groups) + " accumulate f32 : (" + x + ", " + f + ") -> " + y +
+         "\n" + epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
+}
+
+bool uses(const Program &program, const std::string &schedule) {
+  FILE *file = fopen(program.path.c_str(), "rb");
+  std::string bytes;
+  char buffer[4096];
+  for (size_t got; file && (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+    bytes.append(buffer, got);
+  if (file)
+    fclose(file);
+  return bytes.find("weft_k_" + schedule + "_") != std::string::npos;
+}
+
+/// The same inputs with two workers.
+std::vector<Tensor> runWithTwo(Program &program, const std::vector<Tensor> &inputs) {
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_context_options_t options = {sizeof(weft_context_options_t), 2, -1, 0};
+  weft_context_t *other = nullptr;
+  REQUIRE(!weft_context_create(program.artifact, &options, &other, &error));
+  std::swap(program.context, other);
+  std::vector<Tensor> results = program.run(inputs);
+  std::swap(program.context, other);
+  weft_context_release(other);
+  return results;
+}
+
+void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule = "convolution") {
+  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+    Program program(text, target);
+    INFO(target << " " << text.substr(text.find("weft.conv ")));
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, schedule));
+    for (const Sizes &sizes : all) {
+      INFO("m=" << sizes.at("m") << " w=" << sizes.at("w"));
+      double difference = program.difference(sizes, 1);
+      INFO(program.error());
+      CHECK(difference <= 1e-5);
+      std::vector<Tensor> inputs = program.generate(sizes, 2), one = program.run(inputs), other = runWithTwo(program, inputs);
+      REQUIRE(one.size() == 1);
+      REQUIRE(other.size() == 1);
+      CHECK(one[0].bytes == other[0].bytes); // no sum depends on the number of threads
+    }
+  }
+}
+
+void agrees(const Convolution &c, std::initializer_list<Sizes> all, const std::string &schedule = "convolution") {
+  agrees(textOf(c), all, schedule);
+}
+
+Sizes sizes(int64_t m, int64_t h, int64_t w) { return {{"m", m}, {"h", h}, {"w", w}}; }
+Sizes line(int64_t m, int64_t w) { return {{"m", m}, {"w", w}}; }
+
+} // namespace
+
+TEST_CASE("convolution: 3x3 around every pixel, several tiles of filters") {
+  agrees({5, 19, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
+         {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 3, 40), sizes(1, 19, 33)});
+}
+
+TEST_CASE("convolution: strides") {
+  agrees({3, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}}, {sizes(1, 1, 2), sizes(2, 7, 7), sizes(1, 16, 40), sizes(1, 5, 71)});
+  agrees({2, 5, 1, {{5, 3, 1, 2, 2}, {2, 3, 1, 0, 4}}}, {sizes(1, 1, 1), sizes(1, 13, 50)});
+  agrees({2, 14, 1, {{3, 4, 2, 1, 1}, {1, 2, 1, 0, 0}}}, {sizes(1, 3, 1), sizes(1, 18, 37)}); // rows 0 and 2 of every 4 are read
+}
+
+TEST_CASE("convolution: dilations, padding on one side, cropping") {
+  agrees({4, 13, 1, {{5, 1, 2, 4, -1}, {3, 1, 3, -1, 8}}}, {sizes(1, 6, 2), sizes(2, 9, 17), sizes(1, 20, 31)});
+  agrees({2, 6, 1, {{2, 1, 3, -2, -1}, {2, 1, 1, 20, 20}}}, {sizes(1, 6, 1), sizes(1, 12, 3)});
+}
+
+TEST_CASE("convolution: 1x1, in place or a stride apart, long sums") {
+  agrees({40, 14, 1, {{}, {}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)});
+  agrees({401, 15, 1, {{}, {}}}, {sizes(1, 1, 1), sizes(2, 5, 9)});
+  agrees({9, 8, 1, {{1, 2}, {1, 2}}}, {sizes(1, 1, 1), sizes(2, 9, 35)});
+  agrees({50, 27, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 2, 3), sizes(1, 7, 7), sizes(1, 9, 18)});
+}
+
+TEST_CASE("convolution: more taps than are written out") {
+  agrees({3, 7, 1, {{7, 2, 1, 3, 3}, {7, 2, 1, 3, 3}}}, {sizes(1, 1, 1), sizes(1, 21, 37)});
+  agrees({2, 5, 1, {{1}, {20, 1, 1, 10, 9}}}, {sizes(1, 2, 1), sizes(1, 3, 45)});
+}
+
+TEST_CASE("convolution: groups") {
+  agrees({2, 12, 3, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 1, 1), sizes(2, 7, 9)});
+  agrees({3, 34, 2, {{2}, {2}}}, {sizes(1, 1, 2), sizes(1, 8, 20)});
+}
+
+TEST_CASE("convolution: one channel per group and filter") {
+  agrees({1, 7, 7, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)},
+         "depthwise");
+  agrees({1, 3, 3, {{3, 2, 1, 1, 1}, {3, 2, 1, 1, 1}}}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)}, "depthwise");
+  agrees({1, 2, 2, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}}}, {sizes(1, 6, 2), sizes(1, 9, 40), sizes(1, 23, 70)}, "depthwise");
+  agrees({1, 3, 3, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, {sizes(1, 2, 3), sizes(1, 30, 90)}, "depthwise");
+  agrees({1, 2, 2, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}}, {sizes(1, 2, 4), sizes(1, 11, 60)}); // columns 3 apart
+}
+
+TEST_CASE("convolution: one dimension") {
+  agrees({6, 17, 1, {{3, 2, 1, 1, 1}}}, {line(1, 1), line(2, 9), line(1, 300)});
+  agrees({1, 5, 5, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50)}, "depthwise");
+}
+
+TEST_CASE("convolution: what follows walks over pixels in order") {
+  agrees({4, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
+          R"(  %b = weft.fill 0.25 : f32 -> !weft.tensor<[15, 1, 1], f32>
+  %0 = weft.add %y, %b : ($y, !weft.tensor<[15, 1, 1], f32>) -> $y
+  %z = weft.activation silu %0 : ($y) -> $y
+)"},
+         {sizes(1, 1, 1), sizes(2, 5, 7)});
+  agrees({15, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}, "  %z = weft.add %x, %y : ($x, $y) -> $y\n"}, {sizes(1, 1, 1), sizes(2, 5, 7)});
+}
+
+TEST_CASE("convolution: what follows differs from column to column") {
+  agrees({4, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
+          R"(  %b = weft.iota dim 0 : !weft.tensor<[w], f32>
+  %z = weft.add %y, %b : ($y, !weft.tensor<[w], f32>) -> $y
+)"},
+         {sizes(1, 1, 1), sizes(2, 5, 7), sizes(1, 3, 40)});
+}
+
+TEST_CASE("convolution: the operand is a view, the result one column") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 5, h, w], f32>
+      attributes {weft.symbols = #weft.symbols<m, h, w>} {
+  %f = weft.constant )" + filterText({5, 6, 3, 3}) + R"( -> !weft.tensor<[5, 6, 3, 3], f32>
+  %0 = weft.transpose %x [0, 3, 1, 2] : (!weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 6, h, w], f32>
+  %1 = weft.conv %0, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
+     : (!weft.tensor<[m, 6, h, w], f32>, !weft.tensor<[5, 6, 3, 3], f32>) -> !weft.tensor<[m, 5, h, w], f32>
+  return %1 : !weft.tensor<[m, 5, h, w], f32>
+})",
+         {sizes(1, 1, 1), sizes(2, 4, 19)});
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, 6, w, 3], f32>) -> !weft.tensor<[m, 20, w - 1, 1], f32>
+      attributes {weft.symbols = #weft.symbols<m, w>} {
+  %f = weft.constant )" + filterText({20, 6, 2, 3}) + R"( -> !weft.tensor<[20, 6, 2, 3], f32>
+  %0 = weft.conv %x, %f strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32
+     : (!weft.tensor<[m, 6, w, 3], f32>, !weft.tensor<[20, 6, 2, 3], f32>) -> !weft.tensor<[m, 20, w - 1, 1], f32>
+  return %0 : !weft.tensor<[m, 20, w - 1, 1], f32>
+})",
+         {line(1, 1), line(2, 2), line(1, 40)});
+}
