@@ -64,6 +64,7 @@ private:
     symbols.clear();
     for (const EntrySymbol &symbol : lowered.entry.symbols)
       symbols.push_back(symbol.name);
+    llvm::append_range(symbols, lowered.entry.boundSymbols);
     weft_function_v1 row = {};
     row.name = blob.text(op.getName());
     std::vector<weft_argument_v1> inputs, outputs;
@@ -76,6 +77,12 @@ private:
     std::vector<weft_symbol_v1> symbolRows;
     for (const EntrySymbol &s : lowered.entry.symbols)
       symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
+    SymFacts facts = symbolsOf(op).asFacts();
+    for (StringAttr name : lowered.entry.boundSymbols) {
+      SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
+      int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
+      symbolRows.push_back({blob.text(name.getValue()), 0, std::clamp<int64_t>(most, 0, kMaxSymbolValue), 1, UINT32_MAX, UINT32_MAX});
+    }
     row.symbols = blob.list(symbolRows);
     row.facts = blob.texts(lowered.entry.facts);
     row.checks = checks(lowered.entry);
@@ -112,6 +119,18 @@ private:
         row.expected = blob.formula({step.expected}, symbols);
       if (step.fact)
         row.fact = blob.text(step.fact->str());
+      rows.push_back(row);
+    }
+    for (unsigned i = 0; i < entry.boundSymbols.size(); ++i) {
+      weft_check_v1 row = {};
+      row.kind = WEFT_CHECK_DATA;
+      row.symbol = entry.symbols.size() + i;
+      rows.push_back(row);
+    }
+    for (const SymPred &fact : entry.boundFacts) {
+      weft_check_v1 row = {};
+      row.kind = WEFT_CHECK_FACT;
+      row.fact = blob.text(fact.str());
       rows.push_back(row);
     }
     return blob.list(rows);

@@ -23,8 +23,23 @@ public:
   }
 
   llvm::Error evaluate(Operation &op) {
+    llvm::Error error = evaluateAny(op);
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() == op.getBlock() && isLastUser(op, operand))
+        values.erase(operand);
+    return error;
+  }
+
+private:
+  llvm::Error evaluateAny(Operation &op) {
     if (auto kernel = dyn_cast<KernelOp>(op))
       return evaluateKernel(kernel);
+    if (auto bind = dyn_cast<BindOp>(op))
+      return setSymbol(op, bind.getSymbolAttr(), values[bind.getValue()]->at(0).integer);
+    if (auto branch = dyn_cast<IfOp>(op))
+      return evaluateIf(branch);
+    if (auto loop = dyn_cast<LoopOp>(op))
+      return evaluateLoop(loop);
     auto reference = dyn_cast<ReferenceOpInterface>(op);
     if (!reference)
       return fail("operator '" + op.getName().getStringRef() + "' has no reference semantics");
@@ -41,10 +56,14 @@ public:
       options.observe(&op, call.outputs);
     for (auto [result, tensor] : llvm::zip(op.getResults(), call.outputs))
       values[result] = std::make_shared<RefTensor>(std::move(tensor));
-    for (Value operand : op.getOperands())
-      if (llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == &op || user->isBeforeInBlock(&op); }))
-        values.erase(operand);
     return llvm::Error::success();
+  }
+
+  static bool isLastUser(Operation &op, Value operand) {
+    return llvm::all_of(operand.getUsers(), [&](Operation *user) {
+      Operation *here = op.getBlock()->findAncestorOpInBlock(*user);
+      return here == &op || here->isBeforeInBlock(&op);
+    });
   }
 
   llvm::Error evaluateKernel(KernelOp kernel) {
@@ -58,13 +77,99 @@ public:
     return llvm::Error::success();
   }
 
+  /// Every fact all of whose symbols have values now must hold.
+  llvm::Error setSymbol(Operation &op, StringAttr name, int64_t value) {
+    if (value < 0)
+      return fail(where(op) + "'" + name.getValue() + "', which the contents of tensors decide, is " + Twine(value));
+    symbols[name] = value;
+    SymbolsAttr declared = symbolsOf(op.getParentOfType<func::FuncOp>());
+    for (const SymPred &fact : declared.getFacts()) {
+      if (!llvm::is_contained(fact.symbols(), name))
+        continue;
+      FailureOr<bool> holds = fact.evaluate(symbols);
+      if (succeeded(holds) && !*holds)
+        return fail("'" + fact.str() + "' does not hold with '" + name.getValue() + "' = " + Twine(value));
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error evaluateIf(IfOp branch) {
+    Block &block = (values[branch.getCondition()]->at(0).integer ? branch.getYes() : branch.getNo()).front();
+    if (llvm::Error error = run(block))
+      return error;
+    ValueRange yielded = block.getTerminator()->getOperands();
+    for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
+      values[result] = values[value];
+    for (auto [name, dim] : llvm::zip(branch.symbolsAfter(), branch.boundDims(yielded))) {
+      FailureOr<int64_t> size = dim.evaluate(symbols);
+      if (failed(size))
+        return fail("'" + dim.str() + "' is not a size");
+      if (llvm::Error error = setSymbol(*branch, name, *size))
+        return error;
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error evaluateLoop(LoopOp loop) {
+    FailureOr<int64_t> trips = loop.getTrips()[0].evaluate(symbols);
+    if (failed(trips))
+      return fail("'" + loop.getTrips()[0].str() + "' is not a number of times");
+    Block &body = loop.getBody().front();
+    bool goOn = !loop.isConditional() || values[loop.getInits()[0]]->at(0).integer;
+    std::vector<std::shared_ptr<RefTensor>> carried;
+    for (Value init : loop.carriedInits())
+      carried.push_back(values[init]);
+    std::vector<std::vector<std::shared_ptr<RefTensor>>> stacks(loop.getNumResults() - carried.size());
+    int64_t count = 0;
+    for (; goOn && count < *trips; ++count) {
+      if (llvm::Error error = setSymbol(*loop, loop.getIndexAttr(), count))
+        return error;
+      for (auto [argument, value] : llvm::zip(body.getArguments(), carried))
+        values[argument] = value;
+      if (llvm::Error error = run(body))
+        return error;
+      goOn = !loop.isConditional() || values[body.getTerminator()->getOperand(0)]->at(0).integer;
+      for (auto [i, value] : llvm::enumerate(loop.yielded()))
+        (i < carried.size() ? carried[i] : stacks[i - carried.size()].emplace_back()) = values[value];
+    }
+    symbols.erase(loop.getIndexAttr());
+    if (loop.isConditional())
+      if (llvm::Error error = setSymbol(*loop, loop.getCountAttr(), count))
+        return error;
+    for (auto [i, value] : llvm::enumerate(carried))
+      values[loop.getResult(i)] = value;
+    for (auto [i, stack] : llvm::enumerate(stacks))
+      if (llvm::Error error = pile(loop.getResult(carried.size() + i), stack))
+        return error;
+    return llvm::Error::success();
+  }
+
+  llvm::Error pile(Value result, ArrayRef<std::shared_ptr<RefTensor>> elements) {
+    auto type = cast<SymTensorType>(result.getType());
+    ReferenceCall call;
+    call.symbols = &symbols;
+    auto dims = call.dims(type);
+    if (failed(dims))
+      return fail(call.error);
+    auto all = std::make_shared<RefTensor>(type.getElementType(), *dims);
+    int64_t at = 0;
+    for (const auto &element : elements)
+      for (int64_t i = 0; i < element->size(); ++i)
+        all->set(at++, element->at(i));
+    values[result] = all;
+    return llvm::Error::success();
+  }
+
   static std::string where(Operation &op) {
     if (auto name = dyn_cast<NameLoc>(op.getLoc()))
       return name.getName().str() + ": ";
     return ("'" + op.getName().getStringRef() + "' ").str();
   }
 
+public:
   llvm::DenseMap<Value, std::shared_ptr<RefTensor>> values;
+
+private:
   SymValues symbols;
   const EvaluateOptions &options;
 };

@@ -44,7 +44,9 @@ public:
   explicit EntryPlanner(func::FuncOp function) : function(function), facts(function.getContext()) {
     if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr)) {
       declared = attribute.getNames();
-      contract = attribute.getFacts();
+      for (const SymPred &fact : attribute.getFacts())
+        (attribute.isInner(fact) ? plan.boundFacts : contract).push_back(fact);
+      llvm::append_range(plan.boundSymbols, attribute.getBoundNames());
       facts = attribute.asFacts();
     }
   }
@@ -112,6 +114,8 @@ private:
         plan.steps.push_back({EntryStep::Check, WEFT_CHECK_FACT, 0, 0, 0, 1, 0, {}, fact});
     }
     plan.steps.push_back({EntryStep::Check, WEFT_CHECK_SIZE, 0, 0, 0, 1, 0, {}, {}});
+    for (const SymPred &fact : plan.boundFacts)
+      plan.facts.push_back(fact.str());
   }
 
   func::FuncOp function;
@@ -131,6 +135,10 @@ std::string argumentName(func::FuncOp function, DictionaryAttr attributes, const
 }
 
 } // namespace
+
+unsigned EntryPlan::checkCount() const {
+  return llvm::count_if(steps, [](const EntryStep &step) { return step.kind == EntryStep::Check; });
+}
 
 llvm::Expected<EntryPlan> planEntry(func::FuncOp function) { return EntryPlanner(function).run(); }
 
@@ -177,6 +185,7 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
         return fail("the inputs do not satisfy '" + step.fact->str() + "'");
       break;
     case WEFT_CHECK_SIZE:
+    case WEFT_CHECK_DATA:
       break;
     }
   }

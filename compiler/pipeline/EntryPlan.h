@@ -33,6 +33,12 @@ struct EntryPlan {
   llvm::SmallVector<EntrySymbol> symbols;
   std::vector<EntryStep> steps;
   llvm::SmallVector<std::string> facts; ///< all of the contract, as text
+  /// Symbols that get values while the function runs, and the facts about them: rows of the check table behind those of the steps, first
+  /// one per symbol (its value is negative), then one per fact.
+  llvm::SmallVector<mlir::StringAttr> boundSymbols;
+  llvm::SmallVector<SymPred> boundFacts;
+
+  unsigned checkCount() const;
 
   /// Values of all symbols for the dimensions of the inputs, or what is wrong with them.
   llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims, llvm::ArrayRef<std::string> names) const;

@@ -103,7 +103,7 @@ std::optional<weft::Diagnostic> applyTo(func::FuncOp function, ArrayRef<std::str
   if (std::optional<weft::Diagnostic> bad = substituteFacts(facts, fixed))
     return bad;
   llvm::erase_if(names, [&](StringAttr name) { return fixed.count(name) > 0; });
-  function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, names, facts));
+  function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, names, facts, symbols.getBoundNames()));
   return fixed.empty() ? std::nullopt : substituteProgram(function, fixed);
 }
 

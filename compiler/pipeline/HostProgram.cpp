@@ -1,7 +1,8 @@
 //===- HostProgram.cpp - Emits bind and run ---------------------------------------------------------------===//
 //
 //   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
-//   run(frame)         computes the plan's offsets, then per kernel: words, units, one call of the host's `parallel`
+//   run(frame)         computes the plan's offsets, then per kernel: words, units, one call of the host's `parallel`; between kernels
+//                      it reads symbols from memory, branches and loops
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/pipeline/HostProgram.h"
@@ -160,12 +161,16 @@ private:
       }
       emitCheck(function, in, step, row++);
     }
-    for (auto [i, symbol] : llvm::enumerate(lowered->entry.symbols))
-      store(symbols.lookup(symbol.name.getValue()), values, 8 * i);
-    int64_t slot = lowered->entry.symbols.size();
+    int64_t slot = 0;
+    for (const EntrySymbol &symbol : lowered->entry.symbols)
+      store(symbols.lookup(symbol.name.getValue()), values, 8 * slot++);
+    for (StringAttr name : lowered->entry.boundSymbols) {
+      SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
+      store(most ? emit(most) : constant(kMaxSymbolValue), values, 8 * slot++);
+    }
     store(planOffsets().second, values, 8 * slot++);
-    for (Type type : source.getResultTypes())
-      for (SymExpr dim : cast<SymTensorType>(type).getDims())
+    for (ArrayRef<SymExpr> dims : lowered->outputDims)
+      for (SymExpr dim : dims)
         store(emit(dim), values, 8 * slot++);
     finish(0);
   }
@@ -194,20 +199,25 @@ private:
     case WEFT_CHECK_MULTIPLE:
       require(function, compare(arith::CmpIPredicate::eq, b.create<arith::RemSIOp>(value(), constant(symbol->multiple)), constant(0)), row);
       return;
-    case WEFT_CHECK_FACT: {
-      Value holds;
-      for (const SymRelation &relation : step.fact->relations()) {
-        auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle;
-        Value here = compare(predicate, emit(relation.lhs), emit(relation.rhs));
-        holds = holds ? Value(b.create<arith::OrIOp>(holds, here)) : here;
-      }
-      require(function, holds, row);
+    case WEFT_CHECK_FACT:
+      require(function, emit(*step.fact), row);
       return;
-    }
     case WEFT_CHECK_SIZE:
       emitSizeCheck(function, row);
       return;
+    case WEFT_CHECK_DATA: // of symbols that run binds
+      return;
     }
+  }
+
+  Value emit(const SymPred &pred) {
+    Value holds;
+    for (const SymRelation &relation : pred.relations()) {
+      auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle;
+      Value here = compare(predicate, emit(relation.lhs), emit(relation.rhs));
+      holds = holds ? Value(b.create<arith::OrIOp>(holds, here)) : here;
+    }
+    return holds;
   }
 
   /// Every size and the peak stay below 2^62, judged in double arithmetic.
@@ -216,8 +226,12 @@ private:
     SmallVector<SymExpr> sizes(lowered->plan.peaks);
     for (Type type : source.getArgumentTypes())
       sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
-    for (Type type : source.getResultTypes())
-      sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
+    for (ArrayRef<SymExpr> dims : lowered->outputDims) {
+      SymExpr elements = SymExpr::constant(source.getContext(), 8);
+      for (SymExpr dim : dims)
+        elements = elements * dim;
+      sizes.push_back(elements);
+    }
     llvm::append_range(sizes, lowered->scratch);
     for (SymExpr size : sizes)
       if (!size.asConstant())
@@ -242,33 +256,162 @@ private:
 
   //===-- run -------------------------------------------------------------------------------------------===//
   void emitRun(StringRef name) {
-    func::FuncOp function = begin(name, {pointer});
-    Value frame = function.getArgument(0);
-    Value values = load(pointer, frame, offsetof(weft_frame_v1, values));
+    run = begin(name, {pointer});
+    frame = run.getArgument(0);
+    values = load(pointer, frame, offsetof(weft_frame_v1, values));
     for (auto [i, symbol] : llvm::enumerate(lowered->entry.symbols))
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
     Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
-    Value parallel = load(pointer, host, offsetof(weft_host_v1, parallel));
+    parallel = load(pointer, host, offsetof(weft_host_v1, parallel));
     bases = {load(pointer, frame, offsetof(weft_frame_v1, arena)), load(pointer, frame, offsetof(weft_frame_v1, in)),
              load(pointer, frame, offsetof(weft_frame_v1, out)), load(pointer, frame, offsetof(weft_frame_v1, weights))};
-    SmallVector<Value> offsets = planOffsets().first;
-    Value words = b.create<LLVM::AllocaOp>(pointer, i64, constant(WEFT_MAX_WORDS), 8);
-    for (const KernelCall &call : lowered->calls) {
-      unsigned word = 0;
-      for (const Buffer &buffer : call.pointers)
-        store(address(buffer, offsets), words, 8 * word++);
-      for (SymExpr value : call.values)
-        store(emit(value), words, 8 * word++);
-      Value kernel = b.create<LLVM::AddressOfOp>(pointer, program.kernels[call.kernel].symbol);
-      Value id = b.create<arith::ConstantOp>(b.getI32IntegerAttr(call.kernel));
-      auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, i64, i64, i32});
-      b.create<LLVM::CallOp>(type, ValueRange{parallel, frame, kernel, words, emit(call.units), emit(call.grain), id});
-    }
+    offsets = planOffsets().first;
+    slots.assign(lowered->slots, Value());
+    words = b.create<LLVM::AllocaOp>(pointer, i64, constant(WEFT_MAX_WORDS), 8);
+    emitSteps(lowered->steps);
+    storeOutputDims();
     finish(0);
   }
 
-  Value address(const Buffer &buffer, ArrayRef<Value> offsets) {
+  void emitSteps(const std::vector<HostStep> &steps) {
+    for (const HostStep &step : steps)
+      switch (step.kind) {
+      case HostStep::Call: emitCall(lowered->calls[step.index]); break;
+      case HostStep::Bind: emitBindStep(lowered->binds[step.index]); break;
+      case HostStep::If: emitIf(lowered->ifs[step.index]); break;
+      case HostStep::Loop: emitLoop(lowered->loops[step.index]); break;
+      }
+  }
+
+  void emitCall(const KernelCall &call) {
+    unsigned word = 0;
+    for (const Buffer &buffer : call.pointers)
+      store(address(buffer), words, 8 * word++);
+    for (SymExpr value : call.values)
+      store(emit(value), words, 8 * word++);
+    Value kernel = b.create<LLVM::AddressOfOp>(pointer, program.kernels[call.kernel].symbol);
+    Value id = b.create<arith::ConstantOp>(b.getI32IntegerAttr(call.kernel));
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, i64, i64, i32});
+    b.create<LLVM::CallOp>(type, ValueRange{parallel, frame, kernel, words, emit(call.units), emit(call.grain), id});
+  }
+
+  /// The symbol has its value: every fact all of whose symbols have one now must hold.
+  void setSymbol(StringAttr name, Value value) {
+    const EntryPlan &entry = lowered->entry;
+    symbols[name.getValue()] = value;
+    unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(), row = entry.checkCount();
+    store(value, values, 8 * (entry.symbols.size() + place));
+    require(run, compare(arith::CmpIPredicate::sge, value, constant(0)), row + place);
+    row += entry.boundSymbols.size();
+    for (auto [i, fact] : llvm::enumerate(entry.boundFacts)) {
+      auto names = fact.symbols();
+      if (llvm::is_contained(names, name) && llvm::all_of(names, [&](StringAttr each) { return symbols.count(each.getValue()); }))
+        require(run, emit(fact), row + i);
+    }
+  }
+
+  void emitBindStep(const BindStep &bind) {
+    Value value = b.create<LLVM::LoadOp>(b.getIntegerType(bind.bits), address(bind.value), bind.bits / 8);
+    setSymbol(bind.symbol, bind.bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
+  }
+
+  Value isTrue(const Buffer &condition) {
+    Value byte = b.create<LLVM::LoadOp>(b.getI8Type(), address(condition), 1);
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, byte, b.create<arith::ConstantOp>(b.getI8IntegerAttr(0)));
+  }
+
+  Block *newBlock(ArrayRef<Type> arguments) {
+    Block *block = run.addBlock();
+    for (Type type : arguments)
+      block->addArgument(type, b.getLoc());
+    return block;
+  }
+
+  /// Values computed meanwhile are forgotten afterwards: other blocks may not see them.
+  struct Scope {
+    explicit Scope(HostEmitter &emitter) : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols) {}
+    ~Scope() {
+      emitter.emitted = std::move(emitted);
+      emitter.symbols = std::move(symbols);
+    }
+    HostEmitter &emitter;
+    llvm::DenseMap<SymExpr, Value> emitted;
+    llvm::StringMap<Value> symbols;
+  };
+
+  void emitIf(const IfStep &step) {
+    Block *yes = newBlock({}), *no = newBlock({}), *after = newBlock(SmallVector<Type>(step.symbols.size(), i64));
+    b.create<cf::CondBranchOp>(isTrue(step.condition), yes, ValueRange(), no, ValueRange());
+    for (bool taken : {true, false}) {
+      Scope scope(*this);
+      b.setInsertionPointToEnd(taken ? yes : no);
+      emitSteps(taken ? step.yes : step.no);
+      SmallVector<Value> dims;
+      for (SymExpr dim : taken ? step.yesDims : step.noDims)
+        dims.push_back(emit(dim));
+      b.create<cf::BranchOp>(after, dims);
+    }
+    b.setInsertionPointToEnd(after);
+    for (auto [name, value] : llvm::zip(step.symbols, after->getArguments()))
+      setSymbol(name, value);
+  }
+
+  /// head(i, goes on, current..., next..., spare...): body or exit.
+  void emitLoop(const LoopStep &step) {
+    size_t n = step.carried.size();
+    SmallVector<Type> types(2 + 3 * n, pointer);
+    types[0] = i64;
+    types[1] = b.getI1Type();
+    Block *head = newBlock(types), *body = newBlock({}), *exit = newBlock({});
+    Value always = b.create<arith::ConstantOp>(b.getBoolAttr(true));
+    SmallVector<Value> start{constant(0), step.count ? isTrue(step.begin) : always};
+    for (const CarriedValue &each : step.carried)
+      start.push_back(address(each.init));
+    for (unsigned CarriedValue::*storage : {&CarriedValue::first, &CarriedValue::second})
+      for (const CarriedValue &each : step.carried)
+        start.push_back(address({Buffer::Arena, each.*storage, {}}));
+    Value trips = emit(step.trips);
+    b.create<cf::BranchOp>(head, start);
+    b.setInsertionPointToEnd(head);
+    auto arguments = head->getArguments();
+    for (auto [i, each] : llvm::enumerate(step.carried)) {
+      slots[each.current] = arguments[2 + i];
+      slots[each.next] = arguments[2 + n + i];
+    }
+    Value more = compare(arith::CmpIPredicate::slt, arguments[0], trips);
+    b.create<cf::CondBranchOp>(b.create<arith::AndIOp>(more, arguments[1]), body, ValueRange(), exit, ValueRange());
+    {
+      Scope scope(*this);
+      b.setInsertionPointToEnd(body);
+      setSymbol(step.index, arguments[0]);
+      emitSteps(step.body);
+      SmallVector<Value> next{b.create<arith::AddIOp>(arguments[0], constant(1)), step.count ? isTrue(step.goOn) : always};
+      for (size_t from : {size_t(1), size_t(2), size_t(1)}) // what was next is current, and is the next spare one
+        for (size_t i = 0; i < n; ++i)
+          next.push_back(arguments[2 + from * n + i]);
+      b.create<cf::BranchOp>(head, next);
+    }
+    b.setInsertionPointToEnd(exit);
+    if (step.count)
+      setSymbol(step.count, arguments[0]);
+  }
+
+  /// Dimensions that bind could only limit.
+  void storeOutputDims() {
+    for (auto [i, type] : llvm::enumerate(source.getResultTypes()))
+      for (auto [d, dim] : llvm::enumerate(cast<SymTensorType>(type).getDims()))
+        if (dim != lowered->outputDims[i][d])
+          store(emit(dim), bases[2], i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);
+  }
+
+  Value address(const Buffer &buffer) {
+    Value base = baseAddress(buffer);
+    return buffer.offset ? Value(b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{emit(buffer.offset)})) : base;
+  }
+
+  Value baseAddress(const Buffer &buffer) {
     switch (buffer.kind) {
+    case Buffer::Slot: return slots[buffer.index];
     case Buffer::Arena: return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), bases[0], ArrayRef<LLVM::GEPArg>{offsets[buffer.index]});
     case Buffer::Input: return load(pointer, bases[1], buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
     case Buffer::Output: return load(pointer, bases[2], buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
@@ -287,7 +430,10 @@ private:
   Type pointer, i64, i32;
   llvm::StringMap<Value> symbols;
   llvm::DenseMap<SymExpr, Value> emitted;
+  func::FuncOp run;
+  Value frame, values, parallel, words; ///< of run
   SmallVector<Value, 4> bases;
+  SmallVector<Value> offsets, slots;
 };
 
 } // namespace

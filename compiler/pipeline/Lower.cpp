@@ -1,7 +1,7 @@
 //===- Lower.cpp - Outlines kernels, assigns buffers, plans memory ----------------------------------------===//
 
 #include "compiler/pipeline/Lower.h"
-#include "mlir/IR/IRMapping.h"
+#include "compiler/pipeline/Specification.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -9,129 +9,6 @@ using namespace mlir;
 
 namespace weft {
 namespace {
-
-//===-- Specifications ---------------------------------------------------------------------------------===//
-
-/// A kernel operation as a function of its own, with symbols s0, s1, … in order of appearance: equal work has equal text.
-class SpecificationBuilder {
-public:
-  explicit SpecificationBuilder(KernelOp kernel) : kernel(kernel), context(kernel.getContext()) {}
-
-  /// `isWeight[i]`: input i is a constant.
-  OwningOpRef<ModuleOp> build(ArrayRef<bool> isWeight) {
-    opaque = dimsAreOpaque();
-    Block &body = kernel.getBody().front();
-    for (Value argument : body.getArguments())
-      collect(argument.getType());
-    for (Operation &op : body) {
-      for (Type type : op.getResultTypes())
-        collect(type);
-      for (NamedAttribute attribute : op.getAttrs())
-        if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
-          for (SymExpr dim : dims.getDims())
-            collect(dim);
-    }
-    OpBuilder b(context);
-    Location unknown = b.getUnknownLoc();
-    OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
-    b.setInsertionPointToEnd(module->getBody());
-    SmallVector<Type> inputs, results;
-    for (Value argument : body.getArguments())
-      inputs.push_back(renamed(argument.getType()));
-    for (Type type : kernel.getResultTypes())
-      results.push_back(renamed(type));
-    auto function = b.create<func::FuncOp>(unknown, "kernel", b.getFunctionType(inputs, results));
-    function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, symbols, ArrayRef<SymPred>()));
-    for (auto [i, weight] : llvm::enumerate(isWeight))
-      if (weight)
-        function.setArgAttr(i, "weft.weight", b.getUnitAttr());
-    Block *entry = function.addEntryBlock();
-    IRMapping mapping;
-    for (auto [from, to] : llvm::zip(body.getArguments(), entry->getArguments()))
-      mapping.map(from, to);
-    b.setInsertionPointToEnd(entry);
-    for (Operation &op : body.without_terminator())
-      copy(b, op, mapping);
-    SmallVector<Value> returned;
-    for (Value value : body.getTerminator()->getOperands())
-      returned.push_back(mapping.lookup(value));
-    b.create<func::ReturnOp>(unknown, returned);
-    return module;
-  }
-
-  /// Values of the specification's symbols in the function's symbols.
-  SmallVector<SymExpr> values;
-  SymMap toFunction;
-
-private:
-  /// Operators that look at dimensions only as extents: then a dimension such as b*s is one symbol of the kernel.
-  bool dimsAreOpaque() {
-    return llvm::all_of(kernel.getBody().front().without_terminator(), [](Operation &op) {
-      if (isa<ConcatOp>(op) || llvm::any_of(op.getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
-        return false;
-      auto rule = dyn_cast<RuleOpInterface>(op);
-      return !rule || StringRef(rule.ruleText()).find_first_of("({") == StringRef::npos;
-    });
-  }
-
-  void collect(Type type) {
-    if (auto tensor = dyn_cast<SymTensorType>(type))
-      for (SymExpr dim : tensor.getDims())
-        collect(dim);
-  }
-
-  void collect(SymExpr expr) {
-    if (expr.asConstant() || exprs.count(expr))
-      return;
-    if (opaque) {
-      exprs[expr] = fresh(expr);
-      return;
-    }
-    for (StringAttr symbol : expr.symbols())
-      if (!renames.count(symbol))
-        renames[symbol] = fresh(SymExpr::symbol(symbol));
-    exprs[expr] = expr.substitute(renames);
-  }
-
-  SymExpr fresh(SymExpr value) {
-    StringAttr name = StringAttr::get(context, "s" + std::to_string(symbols.size()));
-    symbols.push_back(name);
-    values.push_back(value);
-    toFunction[name] = value;
-    return SymExpr::symbol(name);
-  }
-
-  SymExpr renamed(SymExpr expr) { return expr.asConstant() ? expr : exprs.lookup(expr); }
-
-  Type renamed(Type type) {
-    auto tensor = cast<SymTensorType>(type);
-    SmallVector<SymExpr> dims = tensor.getDims();
-    for (SymExpr &dim : dims)
-      dim = renamed(dim);
-    return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), tensor.getElementType());
-  }
-
-  void copy(OpBuilder &b, Operation &op, IRMapping &mapping) {
-    Operation *clone = b.clone(op, mapping);
-    clone->setLoc(b.getUnknownLoc());
-    for (Value result : clone->getResults())
-      result.setType(renamed(result.getType()));
-    SmallVector<NamedAttribute> attributes;
-    for (NamedAttribute attribute : op.getAttrs()) {
-      if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
-        attribute.setValue(DimsAttr::get(context, llvm::map_to_vector(dims.getDims(), [&](SymExpr e) { return renamed(e); })));
-      attributes.push_back(attribute);
-    }
-    clone->setAttrs(attributes);
-  }
-
-  KernelOp kernel;
-  MLIRContext *context;
-  bool opaque = false;
-  SmallVector<StringAttr> symbols;
-  SymMap renames;
-  llvm::DenseMap<SymExpr, SymExpr> exprs;
-};
 
 //===-- Functions --------------------------------------------------------------------------------------===//
 
@@ -155,6 +32,8 @@ public:
   FunctionLowering(Program &program, func::FuncOp function, const Target &target) : program(program), target(target) {
     lowered.function = function;
     lowered.flops = lowered.bytesMoved = SymExpr::constant(function.getContext(), 0);
+    times = SymExpr::constant(function.getContext(), 1);
+    symbols = symbolsOf(function);
   }
 
   FailureOr<LoweredFunction> run() {
@@ -164,19 +43,15 @@ public:
     lowered.entry = std::move(*entry);
     Block &body = lowered.function.getBody().front();
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
-      buffers[argument] = {Buffer::Input, unsigned(i)};
+      buffers[argument] = {Buffer::Input, unsigned(i), {}};
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      outputs[base(value)] = i;
-    for (Operation &op : body.without_terminator())
-      if (auto kernel = dyn_cast<KernelOp>(op); kernel && failed(lowerKernel(kernel)))
-        return failure();
-    SmallVector<StringAttr> symbols;
+      destinations[base(value)] = {Buffer::Output, unsigned(i), {}};
+    if (failed(lowerBlock(body, lowered.steps)) || failed(limitOutputs()))
+      return failure();
+    SmallVector<StringAttr> names;
     for (const EntrySymbol &symbol : lowered.entry.symbols)
-      symbols.push_back(symbol.name);
-    SymFacts facts(lowered.function.getContext());
-    if (auto attribute = lowered.function->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
-      facts = attribute.asFacts();
-    lowered.plan = planMemory(lowered.classes, symbols, facts, lowered.function.getContext());
+      names.push_back(symbol.name);
+    lowered.plan = planMemory(lowered.classes, names, symbols.asFacts(), lowered.function.getContext());
     return std::move(lowered);
   }
 
@@ -188,41 +63,199 @@ public:
   }
 
 private:
-  LogicalResult lowerKernel(KernelOp kernel) {
+  LogicalResult lowerBlock(Block &block, std::vector<HostStep> &steps) {
+    for (Operation &op : block.without_terminator()) {
+      LogicalResult done = success();
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        done = lowerKernel(kernel, steps);
+      else if (auto bind = dyn_cast<BindOp>(op))
+        lowerBind(bind, steps);
+      else if (auto branch = dyn_cast<IfOp>(op))
+        done = lowerIf(branch, steps);
+      else if (auto loop = dyn_cast<LoopOp>(op))
+        done = lowerLoop(loop, steps);
+      if (failed(done))
+        return failure();
+    }
+    return success();
+  }
+
+  //===-- Operations of the host ------------------------------------------------------------------------===//
+
+  void lowerBind(BindOp bind, std::vector<HostStep> &steps) {
+    steps.push_back({HostStep::Bind, unsigned(lowered.binds.size())});
+    lowered.binds.push_back({bind.getSymbolAttr(), inputBuffer(bind.getValue(), ""), elementBits(bind.getValue().getType().getElementType())});
+    ++time;
+  }
+
+  LogicalResult lowerIf(IfOp branch, std::vector<HostStep> &steps) {
+    IfStep step;
+    step.condition = inputBuffer(branch.getCondition(), "");
+    ++time;
+    for (Value result : branch.getResults())
+      if (failed(placeResult(result)))
+        return failure();
+    llvm::append_range(step.symbols, branch.symbolsAfter());
+    for (bool yes : {true, false}) {
+      Block &block = (yes ? branch.getYes() : branch.getNo()).front();
+      ValueRange yielded = block.getTerminator()->getOperands();
+      for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
+        destinations[base(value)] = buffers[result];
+      if (failed(lowerBlock(block, yes ? step.yes : step.no)))
+        return failure();
+      (yes ? step.yesDims : step.noDims) = branch.boundDims(yielded);
+    }
+    for (Value result : branch.getResults())
+      touch(buffers[result]);
+    ++time;
+    steps.push_back({HostStep::If, unsigned(lowered.ifs.size())});
+    lowered.ifs.push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult lowerLoop(LoopOp loop, std::vector<HostStep> &steps) {
+    LoopStep step;
+    step.index = loop.getIndexAttr();
+    step.count = loop.getCountAttr();
+    step.trips = loop.getTrips()[0];
+    unsigned begin = ++time;
+    if (loop.isConditional())
+      step.begin = inputBuffer(loop.getInits()[0], "");
+    Block &body = loop.getBody().front();
+    SmallVector<Value> yielded(loop.yielded());
+    for (auto [i, init] : llvm::enumerate(loop.carriedInits())) {
+      CarriedValue carried;
+      carried.init = inputBuffer(init, "");
+      for (unsigned *storage : {&carried.first, &carried.second})
+        if (failed(addClass(body.getArgument(i), *storage)))
+          return failure();
+      carried.current = addSlot({carried.first, carried.second}, carried.init);
+      carried.next = addSlot({carried.first, carried.second}, carried.init);
+      buffers[body.getArgument(i)] = buffers[loop.getResult(i)] = {Buffer::Slot, carried.current, {}};
+      destinations[base(yielded[i])] = {Buffer::Slot, carried.next, {}};
+      step.carried.push_back(carried);
+    }
+    for (size_t i = step.carried.size(); i < yielded.size(); ++i) {
+      auto element = cast<SymTensorType>(yielded[i].getType());
+      if (elementBits(element.getElementType()) < 8 && !element.getElementType().isInteger(1))
+        return loop.emitError("stacks elements of less than a byte, which is not supported");
+      if (failed(placeResult(loop.getResult(i))))
+        return failure();
+      Buffer slice = buffers[loop.getResult(i)];
+      slice.offset = SymExpr::symbol(step.index) * bytesOf(element);
+      destinations[base(yielded[i])] = slice;
+    }
+    if (failed(lowerBody(loop, step)))
+      return failure();
+    keepUntilNow(begin);
+    for (Value result : loop.getResults())
+      touch(buffers[result]);
+    ++time;
+    steps.push_back({HostStep::Loop, unsigned(lowered.loops.size())});
+    lowered.loops.push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult lowerBody(LoopOp loop, LoopStep &step) {
+    Block &body = loop.getBody().front();
+    SymExpr outer = times;
+    times = times * symbols.getUpperBound(step.trips);
+    ++time;
+    if (failed(lowerBlock(body, step.body)))
+      return failure();
+    if (loop.isConditional())
+      step.goOn = inputBuffer(body.getTerminator()->getOperand(0), "");
+    times = outer;
+    return success();
+  }
+
+  unsigned addSlot(ArrayRef<unsigned> classes, const Buffer &init) {
+    SmallVector<unsigned> &kept = slotClasses.emplace_back(classes);
+    if (init.kind == Buffer::Arena)
+      kept.push_back(init.index);
+    else if (init.kind == Buffer::Slot)
+      llvm::append_range(kept, SmallVector<unsigned>(slotClasses[init.index]));
+    return lowered.slots++;
+  }
+
+  /// What was written before `begin` and read since is needed again the next time.
+  void keepUntilNow(unsigned begin) {
+    for (StorageClass &each : lowered.classes)
+      if (each.birth <= begin && each.death >= begin)
+        each.death = time;
+  }
+
+  //===-- Kernels ---------------------------------------------------------------------------------------===//
+
+  LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
     SmallVector<bool> isWeight;
     for (Value input : kernel.getInputs())
       isWeight.push_back(base(input).getDefiningOp<ConstantOp>() != nullptr);
-    SpecificationBuilder specification(kernel);
-    OwningOpRef<ModuleOp> module = specification.build(isWeight);
-    auto function = *module->getOps<func::FuncOp>().begin();
-    std::optional<KernelChoice> chosen = target.choose(function);
-    if (!chosen)
+    Specification specification = specify(kernel, isWeight);
+    auto function = *specification.module->getOps<func::FuncOp>().begin();
+    std::optional<KernelChoice> choice = target.choose(function);
+    if (!choice)
       return kernel.emitError("no schedule of target '") << target.name() << "' can compute this kernel";
-    KernelChoice choice = *chosen;
     KernelCall call;
-    call.kernel = kernelRow(*module, choice, kernel);
-    step = lowered.calls.size();
-    for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
-      call.pointers.push_back(inputBuffer(input, choice.layouts[i]));
-      lowered.bytesMoved = lowered.bytesMoved + bytesOf(cast<SymTensorType>(input.getType()));
-    }
+    call.kernel = kernelRow(*specification.module, *choice, kernel);
+    for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
+      call.pointers.push_back(inputBuffer(input, choice->layouts[i]));
     for (Value result : kernel.getResults()) {
-      call.pointers.push_back(resultBuffer(result));
-      lowered.bytesMoved = lowered.bytesMoved + bytesOf(cast<SymTensorType>(result.getType()));
+      if (failed(placeResult(result)))
+        return failure();
+      call.pointers.push_back(buffers[result]);
     }
+    call.values = specification.values;
+    call.units = choice->units.substitute(specification.toFunction);
+    call.grain = choice->grain.substitute(specification.toFunction);
+    if (failed(addScratch(kernel, choice->scratch.substitute(specification.toFunction))))
+      return failure();
+    addCost(kernel);
+    if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
+      return kernel.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
+    steps.push_back({HostStep::Call, unsigned(lowered.calls.size())});
+    lowered.calls.push_back(std::move(call));
+    ++time;
+    return success();
+  }
+
+  LogicalResult addScratch(KernelOp kernel, SymExpr scratch) {
+    SymExpr most = symbols.getUpperBound(scratch);
+    if (!most)
+      return unlimited(kernel, scratch);
+    if (!most.isConstant(0) && !llvm::is_contained(lowered.scratch, most))
+      lowered.scratch.push_back(most);
+    return success();
+  }
+
+  void addCost(KernelOp kernel) {
+    auto add = [&](SymExpr &total, SymExpr more) {
+      if (SymExpr most = symbols.getUpperBound(more))
+        total = total + most * times;
+    };
+    for (ValueRange values : {ValueRange(kernel.getInputs()), ValueRange(kernel.getResults())})
+      for (Value value : values)
+        add(lowered.bytesMoved, bytesOf(cast<SymTensorType>(value.getType())));
     for (Operation &op : kernel.getBody().front())
       if (auto rule = dyn_cast<RuleOpInterface>(op))
         if (SymExpr points = rule.rule().points())
-          lowered.flops = lowered.flops + points * rule.scalarCost();
-    call.values = specification.values;
-    call.units = choice.units.substitute(specification.toFunction);
-    call.grain = choice.grain.substitute(specification.toFunction);
-    SymExpr scratch = choice.scratch.substitute(specification.toFunction);
-    if (!scratch.isConstant(0) && !llvm::is_contained(lowered.scratch, scratch))
-      lowered.scratch.push_back(scratch);
-    if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
-      return kernel.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
-    lowered.calls.push_back(std::move(call));
+          add(lowered.flops, points * rule.scalarCost());
+  }
+
+  /// The reason why a size that only data decide cannot be planned for.
+  LogicalResult unlimited(Operation *op, SymExpr size) {
+    return op->emitError("needs memory for '") << size.str() << "' bytes, which the contents of tensors decide and nothing limits";
+  }
+
+  LogicalResult limitOutputs() {
+    for (Type type : lowered.function.getResultTypes()) {
+      SmallVector<SymExpr> &dims = lowered.outputDims.emplace_back();
+      for (SymExpr dim : cast<SymTensorType>(type).getDims()) {
+        dims.push_back(symbols.getUpperBound(dim));
+        if (!dims.back())
+          return lowered.function.emitError("the size '") << dim.str() << "' of an output is decided by the contents of tensors, and nothing limits it";
+      }
+    }
     return success();
   }
 
@@ -248,22 +281,49 @@ private:
     return row;
   }
 
+  //===-- Memory ----------------------------------------------------------------------------------------===//
+
   Buffer inputBuffer(Value input, StringRef layout) {
     Value value = base(input);
     if (auto constant = value.getDefiningOp<ConstantOp>())
-      return {Buffer::Weight, weightRow(constant, layout, cast<SymTensorType>(layout.empty() ? value.getType() : input.getType()))};
+      return {Buffer::Weight, weightRow(constant, layout, cast<SymTensorType>(layout.empty() ? value.getType() : input.getType())), {}};
     Buffer buffer = buffers.lookup(value);
-    if (buffer.kind == Buffer::Arena)
-      lowered.classes[buffer.index].death = step;
+    touch(buffer);
     return buffer;
   }
 
-  Buffer resultBuffer(Value result) {
-    if (auto it = outputs.find(result); it != outputs.end())
-      return buffers[result] = {Buffer::Output, it->second};
-    SymExpr bytes = SymExpr::ceildiv(bytesOf(cast<SymTensorType>(result.getType())), 64) * int64_t(64);
-    lowered.classes.push_back({bytes, step, step});
-    return buffers[result] = {Buffer::Arena, unsigned(lowered.classes.size() - 1)};
+  /// What the buffer lies in lives until now.
+  void touch(const Buffer &buffer) {
+    if (buffer.kind == Buffer::Arena)
+      lowered.classes[buffer.index].death = time;
+    else if (buffer.kind == Buffer::Slot)
+      for (unsigned each : slotClasses[buffer.index])
+        lowered.classes[each].death = time;
+  }
+
+  LogicalResult addClass(Value value, unsigned &index) {
+    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType())), most = symbols.getUpperBound(bytes);
+    if (!most) {
+      Operation *op = value.getDefiningOp();
+      return unlimited(op ? op : cast<BlockArgument>(value).getOwner()->getParentOp(), bytes);
+    }
+    index = lowered.classes.size();
+    lowered.classes.push_back({SymExpr::ceildiv(most, 64) * int64_t(64), time, time});
+    return success();
+  }
+
+  /// Where it is wanted, else in memory of its own.
+  LogicalResult placeResult(Value result) {
+    if (auto wanted = destinations.find(result); wanted != destinations.end()) {
+      buffers[result] = wanted->second;
+      touch(wanted->second);
+      return success();
+    }
+    unsigned index = 0;
+    if (failed(addClass(result, index)))
+      return failure();
+    buffers[result] = {Buffer::Arena, index, {}};
+    return success();
   }
 
   unsigned weightRow(ConstantOp constant, StringRef layout, SymTensorType type) {
@@ -283,9 +343,11 @@ private:
   Program &program;
   const Target &target;
   LoweredFunction lowered;
-  llvm::DenseMap<Value, Buffer> buffers;
-  llvm::DenseMap<Value, unsigned> outputs;
-  unsigned step = 0;
+  SymbolsAttr symbols;
+  SymExpr times; ///< how often the block that is lowered runs, at most
+  llvm::DenseMap<Value, Buffer> buffers, destinations;
+  std::vector<SmallVector<unsigned>> slotClasses; ///< storage classes that a slot may point into
+  unsigned time = 0;
 };
 
 } // namespace
@@ -296,8 +358,8 @@ bool allAccepted(ModuleOp module, const Target &target) {
                 SmallVector<bool> isWeight;
                 for (Value input : kernel.getInputs())
                   isWeight.push_back(FunctionLowering::base(input).getDefiningOp<ConstantOp>() != nullptr);
-                OwningOpRef<ModuleOp> specification = SpecificationBuilder(kernel).build(isWeight);
-                bool accepted = target.choose(*specification->getOps<func::FuncOp>().begin()).has_value();
+                Specification specification = specify(kernel, isWeight);
+                bool accepted = target.choose(*specification.module->getOps<func::FuncOp>().begin()).has_value();
                 return accepted ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();

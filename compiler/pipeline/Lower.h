@@ -15,8 +15,9 @@ namespace weft {
 
 /// Where a value lies.
 struct Buffer {
-  enum Kind { Arena, Input, Output, Weight } kind;
-  unsigned index; ///< storage class, argument, result, or row of Program::weights
+  enum Kind { Arena, Input, Output, Weight, Slot } kind;
+  unsigned index; ///< storage class, argument, result, row of Program::weights, or pointer that a loop moves
+  SymExpr offset; ///< in bytes; null for none
 };
 
 /// A distinct kernel. Equal text means equal code.
@@ -34,6 +35,41 @@ struct KernelCall {
   SymExpr units, grain;
 };
 
+/// What the host does, in order: an entry of LoweredFunction's list of that kind.
+struct HostStep {
+  enum Kind { Call, Bind, If, Loop } kind;
+  unsigned index;
+};
+
+struct BindStep {
+  mlir::StringAttr symbol;
+  Buffer value;
+  unsigned bits;
+};
+
+struct IfStep {
+  Buffer condition;
+  std::vector<HostStep> yes, no;
+  llvm::SmallVector<mlir::StringAttr> symbols;
+  llvm::SmallVector<SymExpr> yesDims, noDims; ///< values of the symbols
+};
+
+/// A carried value is read through one pointer and its next value written through another. They move on after each time: the next value
+/// becomes the current one, and the buffer before that is written again.
+struct CarriedValue {
+  Buffer init;
+  unsigned first, second;  ///< storage classes
+  unsigned current, next;  ///< slots
+};
+
+struct LoopStep {
+  mlir::StringAttr index, count; ///< count is null without a condition
+  SymExpr trips;
+  Buffer begin, goOn; ///< conditions, when there is a count
+  std::vector<CarriedValue> carried;
+  std::vector<HostStep> body;
+};
+
 /// A constant in one layout, as the artifact stores it.
 struct StoredWeight {
   std::string name, layout;
@@ -45,11 +81,17 @@ struct StoredWeight {
 struct LoweredFunction {
   mlir::func::FuncOp function;
   EntryPlan entry;
+  std::vector<HostStep> steps;
   std::vector<KernelCall> calls;
+  std::vector<BindStep> binds;
+  std::vector<IfStep> ifs;
+  std::vector<LoopStep> loops;
+  unsigned slots = 0;
   std::vector<StorageClass> classes;
   MemoryPlan plan;
   llvm::SmallVector<SymExpr> scratch; ///< per worker: the maximum of these
-  SymExpr flops, bytesMoved;
+  SymExpr flops, bytesMoved; ///< at most, where data decide
+  std::vector<llvm::SmallVector<SymExpr>> outputDims; ///< the most each can be, over symbols of the signature
 };
 
 struct Program {

@@ -33,6 +33,8 @@ namespace weft {
 
 /// Name of the function attribute that holds a SymbolsAttr.
 constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
+/// That attribute of the function, empty when it has none.
+SymbolsAttr symbolsOf(mlir::Operation *function);
 /// Names of arguments and results for people.
 constexpr llvm::StringLiteral kNameAttr = "weft.name";
 
@@ -43,6 +45,8 @@ inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) { printDimLis
 
 bool isFloat(mlir::Type element);
 bool isUnsigned(mlir::Type element);
+/// Whether two elements share a byte of memory.
+bool isPacked(mlir::Type element);
 /// Why no value can have these dimensions; empty when one can. Types that operators infer are judged by the verifier of the function, not when
 /// they are made.
 std::string refuseDims(SymTensorType type);

@@ -19,19 +19,85 @@ struct WeftInliner : DialectInlinerInterface {
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
 };
 
-/// Reports the first symbol in `type` that `known` lacks.
-LogicalResult checkScope(Operation *op, Type type, const llvm::DenseSet<StringAttr> &known) {
-  auto tensor = dyn_cast<SymTensorType>(type);
-  if (!tensor)
+/// Walks a function and knows the symbols in scope: those of the signature, and bound ones behind or inside what binds them.
+class ScopeCheck {
+public:
+  explicit ScopeCheck(SymbolsAttr symbols) : symbols(symbols) {
+    for (StringAttr name : symbols.getNames())
+      known.insert(name);
+  }
+
+  LogicalResult checkBlock(Block &block) {
+    for (Operation &op : block)
+      if (failed(checkOperation(op)))
+        return failure();
     return success();
-  if (std::string why = refuseDims(tensor); !why.empty())
-    return op->emitError() << "gives a value of type " << type << ": " << why;
-  for (SymExpr dim : tensor.getDims())
-    for (StringAttr name : dim.symbols())
-      if (!known.contains(name))
-        return op->emitError() << "symbol '" << name.getValue() << "' is not declared by 'weft.symbols' of the function";
-  return success();
-}
+  }
+
+  LogicalResult checkType(Operation *op, Type type) {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    if (!tensor)
+      return success();
+    if (std::string why = refuseDims(tensor); !why.empty())
+      return op->emitError() << "gives a value of type " << type << ": " << why;
+    return llvm::success(llvm::all_of(tensor.getDims(), [&](SymExpr dim) { return succeeded(checkExpr(op, dim)); }));
+  }
+
+private:
+  LogicalResult checkExpr(Operation *op, SymExpr expr) {
+    for (StringAttr name : expr.symbols()) {
+      if (known.contains(name))
+        continue;
+      if (llvm::is_contained(symbols.getBoundNames(), name))
+        return op->emitError() << "symbol '" << name.getValue() << "' has no value here";
+      return op->emitError() << "symbol '" << name.getValue() << "' is not declared by 'weft.symbols' of the function";
+    }
+    return success();
+  }
+
+  LogicalResult bind(Operation *op, ArrayRef<StringAttr> names) {
+    for (StringAttr name : names) {
+      if (!llvm::is_contained(symbols.getBoundNames(), name))
+        return op->emitError() << "binds '" << name.getValue() << "', which 'weft.symbols' of the function does not list as bound";
+      if (!bound.insert(name).second)
+        return op->emitError() << "binds '" << name.getValue() << "' a second time";
+      known.insert(name);
+    }
+    return success();
+  }
+
+  LogicalResult checkOperation(Operation &op) {
+    for (NamedAttribute attribute : op.getAttrs())
+      if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
+        for (SymExpr expr : dims.getDims())
+          if (failed(checkExpr(&op, expr)))
+            return failure();
+    auto host = dyn_cast<HostOpInterface>(op);
+    llvm::DenseSet<StringAttr> before = known;
+    if (host && failed(bind(&op, host.symbolsInside())))
+      return failure();
+    for (Region &region : op.getRegions())
+      for (Block &block : region) {
+        llvm::DenseSet<StringAttr> entered = known;
+        for (BlockArgument argument : block.getArguments())
+          if (failed(checkType(&op, argument.getType())))
+            return failure();
+        if (failed(checkBlock(block)))
+          return failure();
+        known = entered;
+      }
+    known = before;
+    if (host && failed(bind(&op, host.symbolsAfter())))
+      return failure();
+    for (Type type : op.getResultTypes())
+      if (failed(checkType(&op, type)))
+        return failure();
+    return success();
+  }
+
+  SymbolsAttr symbols;
+  llvm::DenseSet<StringAttr> known, bound;
+};
 
 } // namespace
 
@@ -54,23 +120,22 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (!function || !symbols)
     return op->emitError() << "'weft.symbols' is an attribute of functions and holds #weft.symbols<...>";
   llvm::DenseSet<StringAttr> known;
-  for (StringAttr name : symbols.getNames())
-    if (!known.insert(name).second)
-      return op->emitError() << "symbol '" << name.getValue() << "' is declared twice";
+  for (ArrayRef<StringAttr> names : {symbols.getNames(), symbols.getBoundNames()})
+    for (StringAttr name : names)
+      if (!known.insert(name).second)
+        return op->emitError() << "symbol '" << name.getValue() << "' is declared twice";
   for (const SymPred &fact : symbols.getFacts())
     for (StringAttr name : fact.symbols())
       if (!known.contains(name))
         return op->emitError() << "fact '" << fact.str() << "' speaks of '" << name.getValue() << "', which is not declared";
+  ScopeCheck scope(symbols);
   for (Type type : function.getArgumentTypes())
-    if (failed(checkScope(op, type, known)))
+    if (failed(scope.checkType(op, type)))
       return failure();
-  WalkResult result = function.walk([&](Operation *inner) {
-    for (Type type : inner->getResultTypes())
-      if (failed(checkScope(inner, type, known)))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+  for (Block &block : function.getBody())
+    if (failed(scope.checkBlock(block)))
+      return failure();
+  return success();
 }
 
 } // namespace weft

@@ -70,14 +70,25 @@ def Weft_SymbolsAttr : AttrDef<Weft_Dialect, "Symbols"> {
   let summary = "The symbols of a function and the facts its callers promise";
   let description = [{
     `#weft.symbols<b, s, p : "1 <= b", "p + s <= 2048", "mod(p, 16) == 0">`. A fact may be an `or` of relations.
+    Symbols after `bound` get their values while the function runs, from the operation that binds them:
+    `#weft.symbols<b, s bound u0 : "u0 <= b*s">`. Facts about those are checked where they are bound.
   }];
   // A fact is an array [kind, lhs, rhs, kind, lhs, rhs, ...], so that attribute replacement reaches the expressions.
-  let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$names, OptionalArrayRefParameter<"::mlir::ArrayAttr">:$factAttributes);
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$names, OptionalArrayRefParameter<"::mlir::ArrayAttr">:$factAttributes,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$boundNames);
   let hasCustomAssemblyFormat = 1;
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$names, "::llvm::ArrayRef<::weft::SymPred>":$facts)>];
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$names, "::llvm::ArrayRef<::weft::SymPred>":$facts,
+                                   CArg<"::llvm::ArrayRef<::mlir::StringAttr>", "{}">:$boundNames)>];
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::weft::SymPred> getFacts() const;
+    /// Those that hold everywhere: about symbols of the signature.
     ::weft::SymFacts asFacts() const;
+    /// Whether the fact speaks of a symbol that is bound inside the function.
+    bool isInner(const ::weft::SymPred &fact) const;
+    /// The expression of the first fact `symbol <= expression` about a bound symbol and such that have values before it; null without one.
+    ::weft::SymExpr getLimit(::mlir::StringAttr symbol) const;
+    /// An expression over symbols of the signature that is never smaller; null when nothing limits a symbol.
+    ::weft::SymExpr getUpperBound(::weft::SymExpr expr) const;
   }];
 }
 

@@ -15,5 +15,6 @@ include "dialects/weft/ops/Order.td"
 include "dialects/weft/ops/Resize.td"
 include "dialects/weft/ops/Scatter.td"
 include "dialects/weft/ops/Kernel.td"
+include "dialects/weft/ops/Control.td"
 
 #endif

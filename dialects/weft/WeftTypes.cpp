@@ -78,6 +78,7 @@ std::string refuseDims(SymTensorType type) {
 }
 
 bool isFloat(Type element) { return isa<FloatType>(element); }
+bool isPacked(Type element) { return !element.isInteger(1) && elementBits(element) < 8; }
 bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 
 std::string refuseElement(Type element) {

@@ -104,11 +104,15 @@ private:
     }
   }
 
-  bool mergeable(unsigned j) { // positions j and j + 1 from the right
+  /// Positions from the right, both ends included. Pair by pair would not do: a dimension of 1 goes with both
+  /// neighbours of a value that is repeated along only one of them.
+  bool mergeable(unsigned first, unsigned last) {
     return llvm::all_of(values, [&](Value value) {
-      SymExpr inner = dimAt(value.getType(), j), outer = dimAt(value.getType(), j + 1);
-      bool full = inner == space[j] && outer == space[j + 1];
-      bool none = inner.isConstant(1) && outer.isConstant(1);
+      bool full = true, none = true;
+      for (unsigned j = first; j <= last; ++j) {
+        full &= dimAt(value.getType(), j) == space[j];
+        none &= dimAt(value.getType(), j).isConstant(1);
+      }
       return full || none;
     });
   }
@@ -118,7 +122,7 @@ private:
     for (unsigned j = 0; j < space.size();) {
       unsigned end = j + 1;
       if (j >= tail)
-        while (end < space.size() && mergeable(end - 1))
+        while (end < space.size() && mergeable(j, end))
           ++end;
       runs.push_back(end - j);
       j = end;

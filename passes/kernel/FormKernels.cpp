@@ -3,7 +3,8 @@
 // Walks the function in program order. Views and values made from nothing belong to nobody: every group that needs them gets a copy.
 // An operator that is the root of a schedule (contraction, row, …) opens a group; an elementwise operator joins the group that produces
 // one of its operands when both cover the same space and no other operand depends on that group. A row takes in the elementwise
-// group that only it reads. What is left becomes a loop over its result.
+// group that only it reads. What is left becomes a loop over its result. Groups never span an operation of the host (bind, if, loop):
+// what such an operation or its regions read is in memory when it begins.
 //
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
@@ -41,21 +42,29 @@ bool isFree(Operation *op) {
 
 bool isStored(Operation *op) { return isa<ConstantOp, KernelOp>(op) && !isFree(op); }
 
+/// Results of kernels, by the values they replace.
+using Replacements = llvm::DenseMap<Value, Value>;
+
+/// Forms the kernels of operations of one block that no operation of the host separates.
 class Former {
 public:
-  Former(func::FuncOp function, bool formAttention) : function(function), formAttention(formAttention) {}
+  /// `end` is the operation of the host or the terminator behind them.
+  Former(Block::iterator begin, Operation *end, Replacements &replacement, bool formAttention)
+      : begin(begin), end(end), formAttention(formAttention), replacement(replacement) {}
 
   LogicalResult run() {
-    Block &body = function.getBody().front();
-    for (Operation &op : body) {
+    for (Operation &op : llvm::make_range(begin, end->getIterator())) {
       order[&op] = order.size();
-      if (op.hasTrait<OpTrait::IsTerminator>() || isStored(&op) || isFree(&op))
+      if (isStored(&op) || isFree(&op))
         continue;
       if (!isa<ElementOpInterface>(op))
         return op.emitError() << "operator '" << op.getName() << "' cannot be compiled yet";
       place(&op);
     }
-    materializeReturns(cast<func::ReturnOp>(body.getTerminator()));
+    if (end->hasTrait<OpTrait::IsTerminator>())
+      materializeYielded();
+    else
+      materializeOperands();
     return emitKernels();
   }
 
@@ -102,6 +111,8 @@ private:
       Group *group = groupOf(operand);
       if (!group || group->kind == RootKind::Serial || group->space.getDimAttributes() != type.getDimAttributes())
         continue;
+      if (isPacked(type.getElementType()) && group->kind != RootKind::Loop) // only loops write parts of bytes
+        continue;
       if (!mayJoin(group, op) || !(group->kind == RootKind::Loop || readsInPlace(op, group)))
         continue;
       if (!best || order[group->operations.back()] > order[best->operations.back()])
@@ -133,8 +144,13 @@ private:
     return true;
   }
 
+  /// Elements are pulled through a group by recursion, so one that grows without end would exhaust the stack.
+  static constexpr size_t kMostOperators = 256;
+
   /// No operand of `op` outside `group` may depend on it.
   bool mayJoin(Group *group, Operation *op) {
+    if (group->operations.size() >= kMostOperators)
+      return false;
     SetVector<Value> sources;
     for (Value operand : op->getOperands())
       storedSources(operand, sources);
@@ -217,7 +233,7 @@ private:
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
   void absorb(Group *into, Value operand, Operation *reader) {
     Group *group = groupOf(operand);
-    if (!group || group == into || group->kind != RootKind::Loop)
+    if (!group || group == into || group->kind != RootKind::Loop || group->operations.size() + into->operations.size() > kMostOperators)
       return;
     bool row = into->kind == RootKind::Row;
     if (row && group->space.getDimAttributes() != cast<SymTensorType>(operand.getType()).getDimAttributes())
@@ -232,21 +248,34 @@ private:
   }
 
   /// Every returned value must be the result of a kernel, each of another one.
-  void materializeReturns(func::ReturnOp op) {
+  void materializeYielded() {
     llvm::DenseSet<Value> seen;
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (groupOf(operand.get()) && seen.insert(operand.get()).second)
-        continue;
-      groups.push_back(std::make_unique<Group>());
-      Group *copy = groups.back().get();
-      copy->space = cast<SymTensorType>(operand.get().getType());
-      copies[&operand] = copy;
+    bool conditional = isa<YieldOp>(end) && isa<LoopOp>(end->getParentOp()) && cast<LoopOp>(end->getParentOp()).isConditional();
+    for (OpOperand &operand : end->getOpOperands()) {
+      if (conditional && operand.getOperandNumber() == 0 && !isMadeHere(operand.get()))
+        continue; // the host reads it where it lies
+      if (!groupOf(operand.get()) || !seen.insert(operand.get()).second)
+        copies.push_back(&operand);
     }
   }
 
+  /// What an operation of the host reads lies in memory.
+  void materializeOperands() {
+    for (OpOperand &operand : end->getOpOperands())
+      if (isMadeHere(operand.get()) && !groupOf(operand.get()))
+        copies.push_back(&operand);
+  }
+
+  /// Not a stored value under this or another name.
+  bool isMadeHere(Value value) {
+    while (auto reshape = value.getDefiningOp<ReshapeOp>())
+      value = reshape.getInput();
+    Operation *op = value.getDefiningOp();
+    return op && isFree(op);
+  }
+
   LogicalResult emitKernels() {
-    Operation *terminator = function.getBody().front().getTerminator();
-    OpBuilder builder(terminator);
+    OpBuilder builder(end);
     SmallVector<Group *> pending;
     for (auto &group : groups)
       if (!group->dead && !group->operations.empty())
@@ -263,12 +292,13 @@ private:
         progress = true;
       }
       if (!progress)
-        return function.emitError("kernel groups depend on each other in a circle");
+        return end->emitError("kernel groups depend on each other in a circle");
       llvm::erase(pending, nullptr);
     }
-    for (auto [operand, group] : copies)
+    for (OpOperand *operand : copies)
       emitCopy(builder, *operand);
-    eraseOld();
+    for (OpOperand &operand : end->getOpOperands())
+      operand.set(outside(builder, operand.get()));
     return success();
   }
 
@@ -282,16 +312,6 @@ private:
       return !other || other == group || done.contains(other);
     });
   }
-
-  Value replaced(Value value) { return replacement.lookup_or(value); }
-
-  struct Replacements {
-    llvm::DenseMap<Value, Value> map;
-    Value lookup_or(Value value) const {
-      auto it = map.find(value);
-      return it == map.end() ? value : it->second;
-    }
-  };
 
   /// Builds one kernel: stored values become arguments, free operators are copied in.
   class KernelBuilder {
@@ -373,7 +393,7 @@ private:
     region->push_back(new Block());
     KernelBuilder kernel(*this, group);
     kernel.body = &region->front();
-    OpBuilder inner(function.getContext());
+    OpBuilder inner(end->getContext());
     inner.setInsertionPointToEnd(kernel.body);
     SmallVector<Value> yielded;
     for (Value result : results)
@@ -394,18 +414,17 @@ private:
     auto op = builder.create<KernelOp>(location, ValueRange(results).getTypes(), inputs, root);
     op.getBody().takeBody(*region);
     for (auto [from, to] : llvm::zip(results, op.getResults()))
-      replacement.map[from] = to;
+      replacement[from] = to;
   }
 
   /// The value outside kernels: kernels' results for what they compute, reshapes kept.
   Value outside(OpBuilder &builder, Value value) {
-    if (Value known = replacement.map.lookup(value))
+    if (Value known = replacement.lookup(value))
       return known;
     auto reshape = value.getDefiningOp<ReshapeOp>();
     if (!reshape)
       return value;
-    auto copy = builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(), outside(builder, reshape.getInput()), reshape.getDims());
-    return replacement.map[value] = copy;
+    return builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(), outside(builder, reshape.getInput()), reshape.getDims());
   }
 
   void emitCopy(OpBuilder &builder, OpOperand &operand) {
@@ -413,7 +432,7 @@ private:
     region->push_back(new Block());
     KernelBuilder kernel(*this, nullptr);
     kernel.body = &region->front();
-    OpBuilder inner(function.getContext());
+    OpBuilder inner(end->getContext());
     inner.setInsertionPointToEnd(kernel.body);
     Value mapped = kernel.map(inner, operand.get());
     inner.create<YieldOp>(operand.get().getLoc(), mapped);
@@ -425,35 +444,47 @@ private:
     operand.set(op.getResult(0));
   }
 
-  void eraseOld() {
-    Operation *terminator = function.getBody().front().getTerminator();
-    for (OpOperand &operand : terminator->getOpOperands())
-      operand.set(replaced(operand.get()));
-    SmallVector<Operation *> old;
-    for (Operation &op : function.getBody().front())
-      if (!isa<KernelOp>(op) && &op != terminator)
-        old.push_back(&op);
-    for (Operation *op : llvm::reverse(old))
-      if (op->use_empty())
-        op->erase();
-  }
-
-  func::FuncOp function;
+  Block::iterator begin;
+  Operation *end;
   bool formAttention;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::DenseMap<Operation *, Group *> owner;
   llvm::DenseMap<Operation *, size_t> order;
-  llvm::MapVector<OpOperand *, Group *> copies;
-  Replacements replacement;
+  SmallVector<OpOperand *> copies;
+  Replacements &replacement;
   Group *current = nullptr;
 };
+
+LogicalResult formBlock(Block &block, Replacements &replacement, bool formAttention) {
+  SmallVector<Operation *> old;
+  auto begin = block.begin();
+  for (Operation &op : block)
+    if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())
+      old.push_back(&op);
+  for (auto it = block.begin(); it != block.end(); ++it) {
+    if (!isa<HostOpInterface>(*it) && !it->hasTrait<OpTrait::IsTerminator>())
+      continue;
+    if (failed(Former(begin, &*it, replacement, formAttention).run()))
+      return failure();
+    for (Region &region : it->getRegions())
+      for (Block &inner : region)
+        if (failed(formBlock(inner, replacement, formAttention)))
+          return failure();
+    begin = std::next(it);
+  }
+  for (Operation *op : llvm::reverse(old))
+    if (op->use_empty())
+      op->erase();
+  return success();
+}
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   using FormKernelsBase::FormKernelsBase;
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    if (failed(Former(getOperation(), attention).run()))
+    Replacements replacement;
+    if (failed(formBlock(getOperation().getBody().front(), replacement, attention)))
       signalPassFailure();
   }
 };

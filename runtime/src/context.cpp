@@ -80,7 +80,8 @@ __attribute__((noinline)) static weft_status_t
 run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_frame_v1 *frame) {
   if (_setjmp(context->leave))
     return context->leave_status;
-  return weft_call_run(context->module, function, frame) == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
+  context->failed_check = weft_call_run(context->module, function, frame);
+  return context->failed_check == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,9 +297,7 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
   weft_float_mode_leave(mode);
   weft_pool_end_call(&context->pool);
   if (status == WEFT_BAD_ARTIFACT)
-    return weft_fail(err, status, "W0511",
-                     "%.150s: its code reported an error: this is a fault of the compiler",
-                     module->path());
+    return weft_report_check(module, function, context->failed_check, in, context->values, err);
   if (status == WEFT_INVALID)
     return weft_fail(
         err, status, "W0401",
@@ -319,7 +318,7 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
     return status;
   int64_t *values = context->values;
   if (int32_t result = weft_call_bind(module, function, in, values))
-    return weft_report_check(module, function, result, in, err);
+    return weft_report_check(module, function, result, in, nullptr, err);
   weft_needs_t needs;
   status = weft_describe_outputs(module, function, values, out, err);
   if (!status)

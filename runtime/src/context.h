@@ -25,6 +25,7 @@ struct weft_context {
 
   jmp_buf leave; ///< where a region goes when the call must end early; set while run is active
   weft_status_t leave_status;
+  int32_t failed_check; ///< what run returned
 };
 
 /// Bytes of arena and scratch for these values[], each rounded up to 64.

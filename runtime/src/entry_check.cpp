@@ -327,6 +327,11 @@ static weft_status_t report_range(const failure &f, weft_error_t *err) {
       weft_text_add(&m.text, "so '%.60s' is %lld, ", name, (long long)f.values[f.row.symbol]);
     weft_text_add(&m.text, "but ");
   }
+  if (f.row.kind == WEFT_CHECK_DATA) {
+    weft_text_add(&m.text, "'%.60s', which the contents of tensors decide, is %lld", name,
+                  (long long)f.values[f.row.symbol]);
+    return m.fail(err, WEFT_INVALID, "W0417");
+  }
   const char *code = f.row.kind == WEFT_CHECK_MIN   ? "W0412"
                      : f.row.kind == WEFT_CHECK_MAX ? "W0413"
                                                     : "W0414";
@@ -383,7 +388,8 @@ static weft_status_t report_row(const failure &f, weft_error_t *err) {
 }
 
 weft_status_t weft_report_check(const weft_module_t *module, const weft_function_v1 &function,
-                                int32_t result, const weft_tensor_t *in, weft_error_t *err) {
+                                int32_t result, const weft_tensor_t *in, const int64_t *values,
+                                weft_error_t *err) {
   if (result < 0 || (uint32_t)result > function.checks.count)
     return weft_fail(err, WEFT_BAD_ARTIFACT, "W0511",
                      "%.150s: its code reported check %d of %u: this is a fault of the compiler",
@@ -391,7 +397,12 @@ weft_status_t weft_report_check(const weft_module_t *module, const weft_function
   weft_check_v1 row =
       weft_item<weft_check_v1>(module->descriptor, function.checks, (uint32_t)result - 1);
   failure f = {module, function, row, in, {}, {}};
-  find_symbols(module, function, in, f.values, f.known);
+  if (values) {
+    memcpy(f.values, values, function.symbols.count * sizeof *values);
+    memset(f.known, true, function.symbols.count * sizeof *f.known);
+  } else {
+    find_symbols(module, function, in, f.values, f.known);
+  }
   weft_status_t status = report_row(f, err);
   const char *node = weft_text(module->descriptor, row.node);
   if (*node)

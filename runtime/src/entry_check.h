@@ -20,9 +20,11 @@ weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function
 weft_status_t weft_check_outputs(const weft_module_t *module, const weft_function_v1 &function,
                                  const weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
 
-/// Reports the check that bind returned (`result` = 1 + row) for these inputs.
+/// Reports the check that bind or run returned (`result` = 1 + row) for these inputs. `values` are
+/// those of run, null for bind.
 weft_status_t weft_report_check(const weft_module_t *module, const weft_function_v1 &function,
-                                int32_t result, const weft_tensor_t *in, weft_error_t *err);
+                                int32_t result, const weft_tensor_t *in, const int64_t *values,
+                                weft_error_t *err);
 
 /// Checks symbol values that a caller gave against their ranges.
 weft_status_t weft_check_symbols(const weft_module_t *module, const weft_function_v1 &function,

@@ -107,6 +107,8 @@ static void add_range(weft_text_t *out, const weft_module_t *module, const weft_
   weft_text_add(out, "'%.60s' is ", text(module, symbol.name));
   if (row.kind == WEFT_CHECK_MIN)
     weft_text_add(out, "at least %lld", (long long)symbol.min);
+  else if (row.kind == WEFT_CHECK_DATA)
+    weft_text_add(out, "at least 0, when data decide it");
   else if (row.kind == WEFT_CHECK_MAX)
     weft_text_add(out, "at most %lld", (long long)symbol.max);
   else
@@ -229,7 +231,7 @@ weft_status_t weft_query_outputs(const weft_module_t *module, int32_t index,
   if (count > 256 && !(values = (int64_t *)weft_allocate(&module->env, bytes, 64)))
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a query");
   int32_t result = weft_call_bind(module, function, in, values);
-  status = result ? weft_report_check(module, function, result, in, err)
+  status = result ? weft_report_check(module, function, result, in, nullptr, err)
                   : weft_describe_outputs(module, function, values, out, err);
   if (values != few)
     weft_free(&module->env, values, bytes);

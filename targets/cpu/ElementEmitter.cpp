@@ -115,26 +115,62 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   return b.create<LLVM::masked_gather>(vector, addresses, mask, zero, b.getI32IntegerAttr(align));
 }
 
+/// Two elements per byte, the first in the lower half.
+Value ElementEmitter::loadPacked(Value pointer, Type element, IndexValue at) {
+  Value position = at.isUniform() ? (at.lanes ? at.lanes : at.base) : materialize(at);
+  auto shaped = [&](int64_t value, Type scalar) -> Value {
+    TypedAttr attribute = IntegerAttr::get(scalar, value);
+    if (auto vector = dyn_cast<VectorType>(position.getType()))
+      attribute = DenseElementsAttr::get(cast<ShapedType>(vector.clone(scalar)), Attribute(attribute));
+    return b.create<arith::ConstantOp>(attribute);
+  };
+  Value byte = b.create<arith::ShRUIOp>(position, shaped(1, b.getI64Type()));
+  bool one = !isa<VectorType>(position.getType());
+  Value data = loadLanes(pointer, b.getI8Type(), one ? IndexValue{byte} : IndexValue{{}, 0, byte});
+  Value half = b.create<arith::AndIOp>(position, shaped(1, b.getI64Type()));
+  Value shift = b.create<arith::ShLIOp>(half, shaped(2, b.getI64Type()));
+  Type bytes = one ? Type(b.getI8Type()) : laneType(b.getI8Type());
+  shift = b.create<arith::TruncIOp>(bytes, shift);
+  if (one && lanes > 1)
+    shift = splat(shift);
+  Value shifted = b.create<arith::ShRUIOp>(data, shift);
+  return b.create<arith::TruncIOp>(laneType(computeType(element)), shifted);
+}
+
+/// The second element of a byte joins the first, which was written before.
+void ElementEmitter::storePacked(Value pointer, IndexValue at, Value data) {
+  assert(lanes == 1 && "halves of a byte are written one after the other");
+  Value position = at.base, one = constantI64(b, 1);
+  Value address = elementPointer(b, pointer, b.getI8Type(), b.create<arith::ShRUIOp>(position, one));
+  Value second = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(position, one), constantI64(b, 0));
+  Value wide = b.create<arith::ExtUIOp>(b.getI8Type(), data);
+  Value four = b.create<arith::ConstantOp>(b.getI8IntegerAttr(4)), low = b.create<arith::ConstantOp>(b.getI8IntegerAttr(15));
+  Value before = b.create<arith::AndIOp>(b.create<LLVM::LoadOp>(b.getI8Type(), address, 1), low);
+  Value joined = b.create<arith::OrIOp>(before, b.create<arith::ShLIOp>(wide, four));
+  b.create<LLVM::StoreOp>(b.create<arith::SelectOp>(second, joined, wide), address, 1);
+}
+
 Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValue> index) {
   Type element = type.getElementType(), memory = memoryType(element);
+  if (isPacked(element))
+    return loadPacked(pointer, element, linear(type, index));
   Value data = loadLanes(pointer, memory, linear(type, index));
   if (element.isInteger(1))
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, data, constantData(memory, IntegerAttr::get(memory, 0)));
   Type compute = computeType(element);
   if (compute == memory)
     return data;
-  Value narrow = b.create<arith::BitcastOp>(laneType(element), data);
-  return b.create<arith::ExtFOp>(laneType(compute), narrow);
+  return decodeFloat(b, element, data);
 }
 
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index, Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
   if (element.isInteger(1))
     data = b.create<arith::ExtUIOp>(laneType(memory), data);
-  else if (computeType(element) != memory) {
-    Value narrow = b.create<arith::TruncFOp>(laneType(element), data);
-    data = b.create<arith::BitcastOp>(laneType(memory), narrow);
-  }
+  else if (isPacked(element))
+    return storePacked(pointer, linear(type, index), data);
+  else if (computeType(element) != memory)
+    data = encodeFloat(b, element, data);
   IndexValue at = linear(type, index);
   // An innermost dimension of 1 has one lane inside the tail mask.
   bool single = type.getRank() > 0 && type.getDim(type.getRank() - 1).isConstant(1);

@@ -53,6 +53,8 @@ public:
 
 private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
+  mlir::Value loadPacked(mlir::Value pointer, mlir::Type element, IndexValue at);
+  void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
   mlir::Value both(mlir::Value a, mlir::Value c);
 

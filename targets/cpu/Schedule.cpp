@@ -62,6 +62,10 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
   });
 }
 
+bool writesPackedElements(func::FuncOp spec) {
+  return llvm::any_of(spec.getResultTypes(), [](Type type) { return isPacked(cast<SymTensorType>(type).getElementType()); });
+}
+
 ArrayRef<const Schedule *> cpuSchedules() {
   static const Schedule *all[] = {contractionSchedule(), attentionSchedule(), serialSchedule(), rowSchedule(), loopSchedule()};
   return all;

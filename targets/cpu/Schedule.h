@@ -82,6 +82,9 @@ inline int64_t tileColumns(const VectorIsa &isa) { return 2 * isa.lanes; }
 void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m, mlir::Value count, mlir::Value tile,
                  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first)> arguments);
 
+/// Elements that share a byte are written one after the other, by one thread: only the loop schedule does that.
+bool writesPackedElements(mlir::func::FuncOp spec);
+
 /// All schedules, most specific first; the last accepts everything.
 llvm::ArrayRef<const Schedule *> cpuSchedules();
 

@@ -73,7 +73,7 @@ public:
 private:
   const Schedule *find(func::FuncOp spec) const {
     for (const Schedule *schedule : cpuSchedules())
-      if (schedule->accepts(spec, level.isa))
+      if (schedule->accepts(spec, level.isa) && (schedule == loopSchedule() || !writesPackedElements(spec)))
         return schedule;
     return nullptr;
   }

@@ -163,8 +163,8 @@ TEST_CASE("symbols have values and are bound by dimensions that exist") {
 }
 
 TEST_CASE("checks are of a known kind and name what exists") {
-  REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 8; }) ==
-          "function 'main': check 0 has the unknown kind 8");
+  REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 9; }) ==
+          "function 'main': check 0 has the unknown kind 9");
   REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 0; }) ==
           "function 'main': check 0 has the unknown kind 0");
   REQUIRE(after([](module &m) { m.functions[0].checks[1].symbol = 2; }) ==

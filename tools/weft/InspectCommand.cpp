@@ -32,6 +32,12 @@ public:
   Inspection(const ParsedOptions &options, Console &console) : options(options), console(console) {}
 
   int run() {
+    if (options.has("constant"))
+      return console.fail({ExitWrongUsage,
+                           "'--constant' is for models, but '" + options.positional()[0] +
+                               "' is compiled already",
+                           {},
+                           {}});
     Result<Artifact> opened = Artifact::open(options.positional()[0], false);
     if (!opened)
       return console.fail(opened.failure());

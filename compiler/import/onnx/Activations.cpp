@@ -54,13 +54,16 @@ void convertHardSigmoid(NodeImport &n) {
   n.result(n.activation(ActivationKind::HardSigmoid, n.input(0), alpha, beta));
 }
 
-void convertSwish(NodeImport &n) {
+Value swish(NodeImport &n) {
   Value x = n.input(0);
   double alpha = n.floatAttribute("alpha", 1);
   if (alpha == 1)
-    return n.result(n.activation(ActivationKind::Silu, x));
-  n.result(n.mul(x, n.activation(ActivationKind::Sigmoid, n.mul(x, n.numberLike(x, alpha)))));
+    return n.activation(ActivationKind::Silu, x);
+  return n.mul(x, n.activation(ActivationKind::Sigmoid, n.mul(x, n.numberLike(x, alpha))));
 }
+
+void convertSwish(NodeImport &n) { n.result(swish(n)); }
+void convertSwiGLU(NodeImport &n) { n.result(n.mul(swish(n), n.input(1))); }
 
 void convertThresholdedRelu(NodeImport &n) {
   n.result(n.activation(ActivationKind::ThresholdedRelu, n.input(0), n.floatAttribute("alpha", 1)));
@@ -124,6 +127,7 @@ void addActivations(OperatorTable &table) {
   table.add({"Softsign", 1, newest, convertPlain<ActivationKind::Softsign>});
   table.add({"Mish", 18, newest, convertPlain<ActivationKind::Mish>});
   table.add({"Swish", 24, newest, convertSwish});
+  table.add({"SwiGLU", 28, newest, convertSwiGLU, 2, 2});
   table.add({"ThresholdedRelu", 10, newest, convertThresholdedRelu});
   table.add({"Shrink", 9, newest, convertShrink});
   table.add({"PRelu", 1, newest, convertPRelu, 2, 2});

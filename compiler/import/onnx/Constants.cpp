@@ -26,11 +26,10 @@ static bool countsUp(const OnnxTensor &tensor, Type element, const char *bytes, 
   return true;
 }
 
-Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef name, std::string &why) {
-  MLIRContext *context = state.builder.getContext();
+SymTensorType Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor, std::string &why) {
   auto fail = [&](const Twine &reason) {
     why = ("tensor " + quotedText(tensor.name) + " " + reason).str();
-    return Value();
+    return SymTensorType();
   };
   Type element = elementTypeOf(context, tensor.elementType);
   if (!element)
@@ -43,22 +42,35 @@ Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef n
       return fail("has a dimension that exceeds 2^31 - 1");
     dims.push_back(SymExpr::constant(context, dim));
   }
-  llvm::Expected<TensorBytes> bytes = data.read(tensor);
-  if (!bytes) {
-    why = llvm::toString(bytes.takeError());
+  return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), element);
+}
+
+Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef name, std::string &why) {
+  if (!typeOf(state.builder.getContext(), tensor, why))
     return {};
-  }
-  auto type = SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), element);
+  llvm::Expected<TensorBytes> bytes = data.read(tensor);
+  if (bytes)
+    return create(state, tensor, *bytes, name, why);
+  why = llvm::toString(bytes.takeError());
+  return {};
+}
+
+Value Constants::create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes, StringRef name,
+                        std::string &why) {
+  SymTensorType type = typeOf(state.builder.getContext(), tensor, why);
+  if (!type)
+    return {};
+  Type element = type.getElementType();
   uint64_t count = elementCount(tensor.dims).value_or(0);
-  if (countsUp(tensor, element, bytes->bytes.data(), count)) {
+  if (countsUp(tensor, element, bytes.bytes.data(), count)) {
     int64_t dim = llvm::find_if(tensor.dims, [](int64_t d) { return d != 1; }) - tensor.dims.begin();
     auto iota = state.builder.create<IotaOp>(type, dim);
     state.values.learn(iota, state.contract.facts());
     return iota;
   }
   if (count > (isFloat(element) ? kMostInlineFloats : kMostInlineIntegers))
-    return createWeight(state, name, type, *bytes);
-  RefTensor values = fromBytes(element, tensor.dims, bytes->bytes.data());
+    return createWeight(state, name, type, bytes);
+  RefTensor values = fromBytes(element, tensor.dims, bytes.bytes.data());
   Value constant = createConstant(state.builder, values);
   state.values.learn(constant.getDefiningOp(), state.contract.facts());
   return constant;

@@ -22,8 +22,12 @@ public:
   /// At the builder's position. `name` is for a weight. Null with `why` set when the element type is
   /// not supported or the data cannot be read.
   Value create(BuildState &state, const OnnxTensor &tensor, llvm::StringRef name, std::string &why);
+  /// The same for contents that do not lie in the file.
+  Value create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
+               llvm::StringRef name, std::string &why);
 
 private:
+  SymTensorType typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor, std::string &why);
   Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
                      const TensorBytes &bytes);
   std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);

@@ -61,6 +61,23 @@ std::string Contract::freshName(StringRef wish) {
   return name;
 }
 
+SymExpr Contract::bindSymbol(StringRef wish, SymExpr limit) {
+  std::string name = wish.str();
+  for (unsigned i = 2; !taken.insert(name).second; ++i)
+    name = (wish + "_" + Twine(i)).str();
+  boundNames.push_back(StringAttr::get(context, name));
+  SymExpr symbol = SymExpr::symbol(boundNames.back());
+  if (limit) {
+    innerFacts.push_back(SymPred::le(symbol, limit));
+    known = known.with(innerFacts.back());
+  }
+  return symbol;
+}
+
+bool Contract::isInner(const SymPred &pred) const {
+  return llvm::any_of(pred.symbols(), [&](StringAttr name) { return llvm::is_contained(boundNames, name); });
+}
+
 /// The text as an expression over names that are symbols already; null when it is not one.
 SymExpr Contract::parameterExpr(StringRef text) {
   std::string error;
@@ -167,7 +184,12 @@ void Contract::rebuildFacts(ArrayRef<SymPred> preds) {
 
 bool Contract::require(SymPred pred, StringRef place) {
   Proof proof = known.prove(pred);
-  if (proof == Proof::Unknown) {
+  if (proof == Proof::Unknown && isInner(pred)) {
+    if (!llvm::is_contained(innerFacts, pred))
+      innerFacts.push_back(pred);
+    if (regions == 0)
+      known = known.with(pred);
+  } else if (proof == Proof::Unknown) {
     known = known.with(pred);
     added.push_back({pred, place.str()});
   }
@@ -214,7 +236,12 @@ SymbolsAttr Contract::attribute() const {
   for (StringAttr name : names)
     if (!solved.count(name))
       remaining.push_back(name);
-  return SymbolsAttr::get(context, remaining, llvm::to_vector(known.facts()));
+  SmallVector<SymPred> facts;
+  for (const SymPred &fact : known.facts())
+    if (!isInner(fact))
+      facts.push_back(fact);
+  llvm::append_range(facts, innerFacts);
+  return SymbolsAttr::get(context, remaining, facts, boundNames);
 }
 
 } // namespace weft::onnx

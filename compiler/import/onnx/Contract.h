@@ -40,6 +40,15 @@ public:
   const SymFacts &facts() const { return known; }
   SymExpr simplify(SymExpr expr) const { return known.simplify(expr); }
 
+  /// A new symbol whose value the program finds while it runs; `limit` (may be null) is the most it can be. Facts about it are checked
+  /// where it is bound.
+  SymExpr bindSymbol(llvm::StringRef wish, SymExpr limit);
+
+  /// Symbols that run time binds, in order.
+  llvm::ArrayRef<mlir::StringAttr> boundSymbols() const { return boundNames; }
+  /// While a region of a loop or branch is imported: it need not run, so relations about bound symbols hold only inside it.
+  unsigned regions = 0;
+
   /// Adds a relation that must hold. False when it is known to be false.
   bool require(SymPred pred, llvm::StringRef place);
   /// Those that no earlier pass knew.
@@ -56,6 +65,7 @@ private:
   void declareInput(const OnnxValueInfo &input, bool parameters);
   std::string freshName(llvm::StringRef wish);
   SymExpr parameterExpr(llvm::StringRef text);
+  bool isInner(const SymPred &pred) const;
   void solve(const SymPred &pred, std::vector<SymPred> &preds);
   void rebuildFacts(llvm::ArrayRef<SymPred> preds);
 
@@ -66,6 +76,8 @@ private:
   SymFacts known, promised; ///< everything, and what the caller promises
   SymMap solved, promisedSolved; ///< equalities of all facts, and of the caller's only
   std::vector<mlir::StringAttr> names;               ///< in order of declaration
+  std::vector<mlir::StringAttr> boundNames;
+  std::vector<SymPred> innerFacts;                   ///< about bound symbols
   llvm::StringMap<SymExpr> parameters;               ///< by the text in the file
   llvm::StringMap<std::vector<SymExpr>> inputShapes; ///< before substitution
   llvm::StringSet<> taken;

@@ -2,6 +2,7 @@
 
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/Quantization.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -97,13 +98,6 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
 
 namespace {
 
-/// A zero point that is known to be 0 changes nothing.
-bool matters(NodeImport &n, Value zero) {
-  const RefTensor *tensor = zero ? n.known(zero) : nullptr;
-  return zero && !(tensor && tensor->kind == Scalar::Integer &&
-                   llvm::all_of(tensor->integers, [](int64_t v) { return v == 0; }));
-}
-
 void convertMatMul(NodeImport &n) {
   Value a = n.input(0), b = n.input(1);
   if (!a || !b)
@@ -165,8 +159,8 @@ Value buildIntegerMatMul(NodeImport &n, Value a, Value b, Value aZero, Value bZe
     return n.refuse("vectors are not supported in products of integers");
   Value result = buildMatMul(n, a, b, n.i32());
   int64_t kA = rankOf(a) - 1, kB = rankOf(b) - 2;
-  Value za = matters(n, aZero) ? zeroPoint(n, aZero, /*perRow=*/true) : Value();
-  Value zb = matters(n, bZero) ? zeroPoint(n, bZero, /*perRow=*/false) : Value();
+  Value za = zeroPointMatters(n, aZero) ? zeroPoint(n, aZero, /*perRow=*/true) : Value();
+  Value zb = zeroPointMatters(n, bZero) ? zeroPoint(n, bZero, /*perRow=*/false) : Value();
   if (za)
     result = n.sub(result, n.mul(za, n.reduce(CombinerKind::Sum, n.convert(b, n.i32()), kB, true)));
   if (zb)

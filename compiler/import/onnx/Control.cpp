@@ -1,4 +1,4 @@
-//===- Control.cpp - If whose condition is known ----------------------------------------------===//
+//===- Control.cpp - If, Loop and Scan ---------------------------------------------------------===//
 
 #include "compiler/import/onnx/Operators.h"
 
@@ -7,25 +7,153 @@ using namespace mlir;
 namespace weft::onnx {
 namespace {
 
+/// 1 or 0 where a condition is known.
+std::optional<bool> knownCondition(NodeImport &n, Value condition) {
+  const RefTensor *known = n.known(condition);
+  if (known && known->kind == Scalar::Integer && known->size() == 1)
+    return known->integers[0] != 0;
+  return std::nullopt;
+}
+
+//===-- If ------------------------------------------------------------------------------------===//
+
 /// Exporters leave decisions about ranks and sizes in the file; most are decided here.
 void convertIf(NodeImport &n) {
-  const OnnxGraph *yes = n.graphAttribute("then_branch"), *no = n.graphAttribute("else_branch");
-  if (!yes || !no || !n.input(0))
+  const OnnxGraph *graphs[2] = {n.graphAttribute("else_branch"), n.graphAttribute("then_branch")};
+  if (!graphs[0] || !graphs[1] || !n.input(0))
     return;
-  const RefTensor *condition = n.known(n.input(0));
-  if (!condition || condition->kind != Scalar::Integer || condition->size() != 1)
-    return (void)n.refuse("the condition depends on the contents of tensors or on sizes that are not known");
-  const OnnxGraph &taken = condition->integers[0] ? *yes : *no;
-  if (taken.outputs.size() < n.node.outputs.size())
-    return (void)n.wrong("a branch has " + Twine(taken.outputs.size()) + " outputs, but the node has " +
-                         Twine(n.node.outputs.size()));
-  SmallVector<Value> outputs;
-  if (n.services.inlineGraph(taken, outputs))
-    n.results.assign(outputs.begin(), outputs.end());
+  size_t wanted = n.node.outputs.size();
+  for (const OnnxGraph *graph : graphs)
+    if (graph->outputs.size() < wanted)
+      return (void)n.wrong("a branch has " + Twine(graph->outputs.size()) + " outputs, but the node has " + Twine(wanted));
+  if (std::optional<bool> taken = knownCondition(n, n.input(0))) {
+    SmallVector<Value> outputs;
+    if (n.services.inlineGraph(*graphs[*taken], {}, outputs))
+      n.results.assign(outputs.begin(), outputs.end());
+    return;
+  }
+  SmallVector<Value> outputs = n.branch(n.input(0), [&](bool yes, SmallVectorImpl<Value> &yielded) {
+    return n.services.inlineGraph(*graphs[yes], {}, yielded);
+  });
+  n.results.assign(outputs.begin(), outputs.end());
+}
+
+//===-- Loop ----------------------------------------------------------------------------------===//
+
+/// The most trips that the first input allows. A number that only data decide becomes a symbol.
+SymExpr tripLimit(NodeImport &n) {
+  SymExpr unlimited = n.constant(kMaxSymbolValue);
+  if (!n.hasInput(0))
+    return unlimited;
+  Value trips = n.input(0);
+  const RefTensor *known = n.known(trips);
+  SymExpr expr = known && known->size() == 1 ? elementExpr(*known, 0) : SymExpr();
+  if (expr && expr.asConstant().value_or(0) > kMaxSymbolValue)
+    return unlimited;
+  if (expr)
+    return n.simplify(n.larger(expr, n.constant(0)));
+  Value low = n.maximum(n.convert(trips, n.i64()), n.number(n.i64(), 0.0));
+  return n.bindSymbol(n.minimum(low, n.number(n.i64(), double(kMaxSymbolValue))), "trips", {});
+}
+
+void convertLoop(NodeImport &n) {
+  const OnnxGraph *graph = n.graphAttribute("body");
+  SmallVector<Value> inits;
+  for (unsigned i = 2; i < n.inputCount(); ++i)
+    inits.push_back(n.input(i));
+  if (!graph || n.refused())
+    return;
+  if (graph->inputs.size() != inits.size() + 2 || graph->outputs.size() < inits.size() + 1)
+    return (void)n.wrong("the body has " + Twine(graph->inputs.size()) + " inputs and " + Twine(graph->outputs.size()) +
+                         " outputs, but the node carries " + Twine(inits.size()) + " values");
+  Value begin = n.optionalInput(1);
+  if (begin && knownCondition(n, begin).value_or(false))
+    begin = {};
+  SymExpr trips = tripLimit(n);
+  SmallVector<Value> results = n.loop(trips, begin, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+    // The region runs only while the condition holds.
+    SmallVector<Value> arguments{n.number(n.i64(), index), n.number(n.i1(), 1.0)}, outputs;
+    llvm::append_range(arguments, carried);
+    if (!n.services.inlineGraph(*graph, arguments, outputs))
+      return false;
+    if (!knownCondition(n, outputs[0]).value_or(false))
+      body.goOn = outputs[0];
+    body.yielded.assign(outputs.begin() + 1, outputs.end());
+    return true;
+  });
+  n.results.assign(results.begin(), results.end());
+}
+
+//===-- Scan ----------------------------------------------------------------------------------===//
+
+SmallVector<int64_t> listOf(NodeImport &n, StringRef name, size_t count) {
+  SmallVector<int64_t> list = n.intsAttribute(name).value_or(SmallVector<int64_t>(count, 0));
+  if (list.size() != count && !n.refused())
+    n.wrong("attribute '" + name + "' has " + Twine(list.size()) + " entries, but " + Twine(count) + " are needed");
+  list.resize(count);
+  return list;
+}
+
+/// Elements along dimension 0 in the opposite order.
+Value reversed(NodeImport &n, Value x) {
+  Dims starts(rankOf(x), n.constant(0));
+  SmallVector<int64_t> steps(rankOf(x), 1);
+  starts[0] = typeOf(x).getDim(0) - 1;
+  steps[0] = -1;
+  return n.slice(x, starts, typeOf(x).getDims(), steps);
+}
+
+void convertScan(NodeImport &n) {
+  const OnnxGraph *graph = n.graphAttribute("body");
+  std::optional<int64_t> scanned = n.intAttribute("num_scan_inputs");
+  if (!graph || !scanned)
+    return (void)n.wrong("attribute 'num_scan_inputs' is missing");
+  if (*scanned < 1 || *scanned > n.inputCount())
+    return (void)n.wrong("attribute 'num_scan_inputs' is " + Twine(*scanned) + ", but the node has " + Twine(n.inputCount()) + " inputs");
+  size_t states = n.inputCount() - *scanned;
+  if (graph->outputs.size() < states)
+    return (void)n.wrong("the body has fewer outputs than the node has states");
+  size_t stacked = graph->outputs.size() - states;
+  auto axes = listOf(n, "scan_input_axes", *scanned), directions = listOf(n, "scan_input_directions", *scanned);
+  auto outAxes = listOf(n, "scan_output_axes", stacked), outDirections = listOf(n, "scan_output_directions", stacked);
+  SmallVector<Value> inits, inputs;
+  for (unsigned i = 0; i < states; ++i)
+    inits.push_back(n.input(i));
+  for (unsigned i = 0; i < *scanned && !n.refused(); ++i) {
+    Value x = n.input(states + i);
+    inputs.push_back(n.moveDim(x, n.axis(axes[i], n.rank(states + i)), 0));
+  }
+  if (n.refused() || llvm::is_contained(inputs, Value()))
+    return;
+  SymExpr trips = typeOf(inputs[0]).getDim(0);
+  for (Value &input : inputs)
+    if (n.requireEqual(typeOf(input).getDim(0), trips, "the length of a scanned input"))
+      input = n.refine(input, 0, trips);
+  SmallVector<Value> results = n.loop(trips, {}, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+    SmallVector<Value> arguments(carried);
+    for (auto [input, direction] : llvm::zip(inputs, directions)) {
+      Value element = n.sliceDim(input, 0, direction ? trips - 1 - index : index, n.constant(1));
+      arguments.push_back(element ? n.reshape(element, Dims(ArrayRef<SymExpr>(typeOf(input).getDims()).drop_front())) : element);
+    }
+    return !n.refused() && n.services.inlineGraph(*graph, arguments, body.yielded);
+  });
+  if (results.empty())
+    return;
+  for (size_t i = 0; i < stacked; ++i) {
+    Value &result = results[states + i];
+    if (outDirections[i])
+      result = reversed(n, result);
+    result = n.moveDim(result, 0, n.axis(outAxes[i], rankOf(result)));
+  }
+  n.results.assign(results.begin(), results.end());
 }
 
 } // namespace
 
-void addControl(OperatorTable &table) { table.add({"If", 1, kNewestOpset, convertIf, 1, 1, kAnyNumber}); }
+void addControl(OperatorTable &table) {
+  table.add({"If", 1, kNewestOpset, convertIf, 1, 1, kAnyNumber});
+  table.add({"Loop", 1, kNewestOpset, convertLoop, 2, kAnyNumber, kAnyNumber});
+  table.add({"Scan", 9, kNewestOpset, convertScan, 1, kAnyNumber, kAnyNumber});
+}
 
 } // namespace weft::onnx

@@ -45,8 +45,13 @@ void convertDropout(NodeImport &n) {
   Value x = n.input(0);
   if (n.opset < 7 && n.intAttribute("is_test", 0) == 0)
     return (void)n.refuse("dropout in training is not supported");
-  if (n.hasInput(2) && n.constantScalar(2).value_or(0) != 0)
-    return (void)n.refuse("dropout in training is not supported");
+  if (n.hasInput(2) && n.constantScalar(2).value_or(0) != 0) {
+    std::optional<SmallVector<double>> ratio;
+    if (n.hasInput(1))
+      ratio = n.constantReals(1);
+    if (!ratio || ratio->size() != 1 || (*ratio)[0] != 0) // without one it is 0.5
+      return (void)n.refuse("dropout in training needs random numbers, which are not supported");
+  }
   if (x)
     n.results = {x, n.wantsOutput(1) ? n.fill(typeOf(x).getDims(), n.i1(), 1) : Value()};
 }

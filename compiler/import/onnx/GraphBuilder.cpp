@@ -101,14 +101,15 @@ Dims GraphBuilder::replaced(Value like, unsigned dim, SymExpr expr) {
 
 //===-- Creation ------------------------------------------------------------------------------===//
 
-Value GraphBuilder::create(StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes,
-                           Type type) {
-  if (!checkType(cast<SymTensorType>(type)))
-    return {};
-  OperationState operation(state.builder.getLoc(), name, operands, type, attributes);
+SmallVector<Value, 2> GraphBuilder::create(StringRef name, ValueRange operands,
+                                           ArrayRef<NamedAttribute> attributes, TypeRange types) {
+  for (Type type : types)
+    if (!checkType(cast<SymTensorType>(type)))
+      return {};
+  OperationState operation(state.builder.getLoc(), name, operands, types, attributes);
   Operation *op = state.builder.create(operation);
   state.values.learn(op, facts());
-  return op->getResult(0);
+  return SmallVector<Value, 2>(op->result_begin(), op->result_end());
 }
 
 Value GraphBuilder::fill(ArrayRef<SymExpr> dims, TypedAttr value) {
@@ -138,6 +139,8 @@ Value GraphBuilder::number(Type element, SymExpr expr) {
 }
 
 Value GraphBuilder::dimsValue(ArrayRef<SymExpr> dims) {
+  if (dims.empty())
+    return fill(constant(0), i64(), 0);
   return emitTyped<DimsValueOp>(type({constant(dims.size())}, i64()), {},
                                 {attribute("values", dimsAttr(dims))});
 }

@@ -159,8 +159,24 @@ public:
 
   Value contract(llvm::StringRef rule, Value lhs, Value rhs, Type accumulate);
   Value reduce(CombinerKind kind, Value x, llvm::ArrayRef<int64_t> axes, bool keepDims);
-  Value softmax(Value x, bool logarithm); ///< along the last dimension
+  Value softmax(Value x, bool logarithm = false); ///< along the last dimension
   Value normalize(Value x, Value scale, Value shift, double epsilon, bool center);
+
+  //===-- Control, in Regions.cpp -------------------------------------------------------------===//
+
+  /// What one run of a loop's region gives: the next carried values, then the elements of stacked
+  /// results. `goOn` is null when only the number of trips ends the loop.
+  struct LoopBody {
+    Value goOn;
+    llvm::SmallVector<Value> yielded;
+  };
+  using LoopFiller = llvm::function_ref<bool(SymExpr index, ValueRange carried, LoopBody &body)>;
+  /// The last carried values, then the stacked results; empty when refused. `begin` may be null.
+  llvm::SmallVector<Value> loop(SymExpr trips, Value begin, llvm::ArrayRef<Value> inits, LoopFiller fill);
+  using BranchFiller = llvm::function_ref<bool(bool yes, llvm::SmallVectorImpl<Value> &yielded)>;
+  llvm::SmallVector<Value> branch(Value condition, BranchFiller fill);
+  /// One integer of a tensor as a symbol of at most `limit`, which may be null.
+  SymExpr bindSymbol(Value value, llvm::StringRef wish, SymExpr limit);
 
   //===-- Any operation -----------------------------------------------------------------------===//
 
@@ -170,9 +186,16 @@ public:
   mlir::OpBuilder &attributes() { return state.builder; }
   DimsAttr dimsAttr(llvm::ArrayRef<SymExpr> dims) { return DimsAttr::get(context(), dims); }
 
-  /// An operation with one result whose type is inferred. Null when an operand is.
+  /// The first result of an operation whose result types are inferred. Null when an operand is.
   template <typename Op>
-  Value emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  Value emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    llvm::SmallVector<Value, 2> results = emitAll<Op>(operands, attributes);
+    return results.empty() ? Value() : results[0];
+  }
+  /// All its results; none when an operand is null.
+  template <typename Op>
+  llvm::SmallVector<Value, 2> emitAll(ValueRange operands,
+                                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
   /// An operation whose result type is given.
   template <typename Op>
   Value emitTyped(SymTensorType type, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
@@ -181,8 +204,9 @@ public:
   const RefTensor *known(Value value) const { return value ? state.values.find(value) : nullptr; }
 
 protected:
-  Value create(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes,
-               Type type);
+  llvm::SmallVector<Value, 2> create(llvm::StringRef name, ValueRange operands,
+                                     llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                                     mlir::TypeRange types);
   bool checkType(SymTensorType type);
   bool mergeDims(Dims &result, llvm::ArrayRef<SymExpr> next, bool nextIsTarget);
   std::optional<SymExpr> mergeDim(SymExpr a, SymExpr b, int narrower);
@@ -203,7 +227,8 @@ private:
 //===-- Inline --------------------------------------------------------------------------------===//
 
 template <typename Op>
-Value GraphBuilder::emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+llvm::SmallVector<Value, 2> GraphBuilder::emitAll(ValueRange operands,
+                                                  llvm::ArrayRef<mlir::NamedAttribute> attributes) {
   if (refused() || !llvm::all_of(operands, [](Value v) { return bool(v); }))
     return {};
   using Properties = typename Op::template InferredProperties<Op>;
@@ -218,11 +243,11 @@ Value GraphBuilder::emit(ValueRange operands, llvm::ArrayRef<mlir::NamedAttribut
   if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>)
     if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
                                                [&] { return mlir::emitError(state.builder.getLoc()); })))
-      return refuse(why);
+      return refuse(why), llvm::SmallVector<Value, 2>();
   if (mlir::failed(Op::inferReturnTypes(context(), state.builder.getLoc(), operands, dictionary,
                                         mlir::OpaqueProperties(&properties), {}, types)))
-    return wrong(why);
-  return create(Op::getOperationName(), operands, attributes, types[0]);
+    return wrong(why), llvm::SmallVector<Value, 2>();
+  return create(Op::getOperationName(), operands, attributes, types);
 }
 
 template <typename Op>
@@ -230,7 +255,9 @@ Value GraphBuilder::emitTyped(SymTensorType type, ValueRange operands,
                               llvm::ArrayRef<mlir::NamedAttribute> attributes) {
   if (refused() || !type || !llvm::all_of(operands, [](Value v) { return bool(v); }))
     return {};
-  return create(Op::getOperationName(), operands, attributes, type);
+  llvm::SmallVector<Value, 2> results =
+      create(Op::getOperationName(), operands, attributes, Type(type));
+  return results.empty() ? Value() : results[0];
 }
 
 } // namespace weft::onnx

@@ -19,8 +19,8 @@ static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
   return module;
 }
 
-GraphImport::GraphImport(const OnnxModel &model, Module::Impl &impl, Contract &contract)
-    : model(model), impl(impl), state(impl.context.get(), contract), contract(contract),
+GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl, Contract &contract)
+    : model(model), given(given), impl(impl), state(impl.context.get(), contract), contract(contract),
       ownedModule(createModule(impl.context.get())), constants(model, impl, *ownedModule),
       function(*ownedModule->getOps<func::FuncOp>().begin()) {
   state.builder.setInsertionPointToEnd(&function.front());
@@ -62,6 +62,19 @@ void GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
         "tensor " + quotedText(tensor.values.name) + " is sparse, which is not supported";
 }
 
+/// Contents that the caller gave become a constant where the input would have been.
+bool GraphImport::bindConstant(const OnnxValueInfo &input, const GivenConstant &constant, Scope &scope) {
+  std::string name = "input " + quotedText(input.name), why;
+  if (!requireShape(input, constant, contract))
+    return fail(name + " cannot have the shape " + shapeText(constant.tensor.dims) + " of its constant");
+  state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), name)));
+  Value value = constants.create(state, constant.tensor, constant.bytes, input.name, why);
+  if (!value)
+    return fail(name + ": " + why);
+  scope.values[input.name] = value;
+  return true;
+}
+
 /// Inputs with an initializer have a value already.
 bool GraphImport::declareInputs(Scope &scope) {
   unsigned count = 0;
@@ -70,6 +83,11 @@ bool GraphImport::declareInputs(Scope &scope) {
       continue;
     if (scope.values.count(input.name))
       return fail("two inputs are called " + quotedText(input.name));
+    if (const GivenConstant *constant = given.find(input.name)) {
+      if (!bindConstant(input, *constant, scope))
+        return false;
+      continue;
+    }
     GraphBuilder builder(state, "input " + quotedText(input.name));
     Type element = elementTypeOf(impl.context.get(), input.type.elementType);
     Dims dims;
@@ -113,6 +131,18 @@ void GraphImport::checkOutput(const OnnxValueInfo &declared, Value value) {
   warningTexts.push_back(name + " is declared with another shape than [" + actual + "], which it has");
 }
 
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDead(inner);
+  }
+}
+
 bool GraphImport::finish(Scope &scope) {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -141,9 +171,7 @@ bool GraphImport::finish(Scope &scope) {
     function.setResultAttr(i, kNameAttr, StringAttr::get(context, output.name));
   function->setAttr(kSymbolsAttr, contract.attribute());
   state.values.materialize(function.front());
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDead(function.front());
   for (WeightOp weight : llvm::make_early_inc_range(ownedModule->getOps<WeightOp>()))
     if (SymbolTable::symbolKnownUseEmpty(weight, *ownedModule))
       weight.erase();
@@ -186,6 +214,9 @@ Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::str
   Value &value = tensorValues[&tensor];
   if (!value) {
     Location before = state.builder.getLoc();
+    OpBuilder::InsertionGuard guard(state.builder); // visible everywhere: in front of all loops and branches around here
+    for (Block *block = state.builder.getInsertionBlock(); block != &function.front(); block = state.builder.getInsertionBlock())
+      state.builder.setInsertionPoint(block->getParentOp());
     state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
     value = constants.create(state, tensor, name, why);
     state.builder.setLoc(before);
@@ -217,7 +248,7 @@ bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, 
 }
 
 void GraphImport::refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal) {
-  refusedNodes.push_back({node.domain.str(), node.opType.str(), describeNode(node), opsetOf(node.domain, scope),
+  refusedNodes.push_back({printableText(node.domain), printableText(node.opType), describeNode(node), opsetOf(node.domain, scope),
                           wholeOperator, std::move(refusal)});
 }
 
@@ -346,7 +377,7 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
     bind(name, scope, value);
 }
 
-bool GraphImport::inlineGraph(const OnnxGraph &graph, SmallVectorImpl<Value> &outputs) {
+bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments, SmallVectorImpl<Value> &outputs) {
   if (calls.size() + depth >= kMostNesting)
     return fail("functions and branches are nested deeper than " + Twine(kMostNesting), Refusal::Unsupported);
   Scope body;
@@ -354,6 +385,11 @@ bool GraphImport::inlineGraph(const OnnxGraph &graph, SmallVectorImpl<Value> &ou
   body.function = currentScope->function;
   body.frame = currentScope->frame;
   addInitializers(graph, body);
+  if (graph.inputs.size() != arguments.size())
+    return fail("a subgraph has " + Twine(graph.inputs.size()) + " inputs, but " + Twine(arguments.size()) + " are given to it");
+  for (auto [input, value] : llvm::zip(graph.inputs, arguments))
+    if (!bind(input.name, body, value))
+      return false;
   std::vector<StringRef> names;
   for (const OnnxValueInfo &output : graph.outputs)
     names.push_back(output.name);

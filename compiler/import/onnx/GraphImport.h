@@ -4,13 +4,14 @@
 // A node that is refused does not end the walk: what depends on it is skipped, and the rest is
 // imported to find all reasons at once.
 //
-//   GraphImport import(model, impl, contract);
+//   GraphImport import(model, given, impl, contract);
 //   if (!import.run()) report(import.problem(), import.refusals());
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
 #define WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
 
 #include "compiler/import/onnx/Constants.h"
+#include "compiler/import/onnx/InputConstants.h"
 #include "compiler/import/onnx/NodeImport.h"
 #include "compiler/import/onnx/NodeOrder.h"
 #include "compiler/import/onnx/Operators.h"
@@ -28,7 +29,7 @@ struct RefusedNode {
 
 class GraphImport : public GraphServices {
 public:
-  GraphImport(const OnnxModel &model, Module::Impl &impl, Contract &contract);
+  GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl, Contract &contract);
 
   /// Builds `main` in the module. False when the graph as a whole is wrong or nodes were refused.
   bool run();
@@ -39,7 +40,8 @@ public:
   llvm::ArrayRef<std::string> warnings() const { return warningTexts; }
 
   Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) override;
-  bool inlineGraph(const OnnxGraph &graph, llvm::SmallVectorImpl<Value> &outputs) override;
+  bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
+                   llvm::SmallVectorImpl<Value> &outputs) override;
 
 private:
   /// Names that are visible in one graph or function body. A null value was refused.
@@ -55,6 +57,7 @@ private:
 
   bool fail(const llvm::Twine &text, Refusal::Kind kind = Refusal::Wrong);
   bool declareInputs(Scope &scope);
+  bool bindConstant(const OnnxValueInfo &input, const GivenConstant &constant, Scope &scope);
   bool finish(Scope &scope);
   void checkOutput(const OnnxValueInfo &declared, Value value);
   void addInitializers(const OnnxGraph &graph, Scope &scope);
@@ -74,6 +77,7 @@ private:
   const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs, const void *key);
 
   const OnnxModel &model;
+  const GivenConstants &given; ///< contents of inputs
   Module::Impl &impl;
   BuildState state;
   Contract &contract;

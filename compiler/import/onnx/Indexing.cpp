@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Gather, GatherElements, GatherND, OneHot --------------------------------===//
+//===- Indexing.cpp - Gather, GatherElements, GatherND, OneHot, ReverseSequence ---------------===//
 
 #include "compiler/import/onnx/AffineIndex.h"
 #include "compiler/import/onnx/Operators.h"
@@ -143,6 +143,26 @@ void convertOneHot(NodeImport &n) {
   n.result(n.select(hit, on, off));
 }
 
+/// The first elements of each line in reverse, as many as its length says.
+void convertReverseSequence(NodeImport &n) {
+  Value x = n.input(0), lengths = n.input(1);
+  int64_t rank = n.rank(0), batch = n.axis(n.intAttribute("batch_axis", 1), rank),
+          time = n.axis(n.intAttribute("time_axis", 0), rank);
+  if (!x || !lengths || n.refused())
+    return;
+  if (batch == time || rankOf(lengths) != 1)
+    return (void)n.wrong("batch and time must be two dimensions, and the lengths a list");
+  Dims dims = n.dims(0), line(rank, n.constant(1)), perBatch = line;
+  line[time] = dims[time];
+  perBatch[batch] = dims[batch];
+  if (!n.requireEqual(typeOf(lengths).getDim(0), dims[batch], "the number of lengths"))
+    return;
+  lengths = n.reshape(n.convert(n.refine(lengths, 0, dims[batch]), n.i64()), perBatch);
+  Value at = n.iota(line, time, n.i64()), last = n.sub(lengths, n.number(n.i64(), 1.0));
+  at = n.select(n.compare(CompareKind::LessEqual, at, last), n.sub(last, at), at);
+  n.result(n.emit<GatherElementsOp>({x, n.expandTo(at, dims)}, n.attribute("axis", n.attributes().getI64IntegerAttr(time))));
+}
+
 } // namespace
 
 void addIndexing(OperatorTable &table) {
@@ -151,6 +171,7 @@ void addIndexing(OperatorTable &table) {
   table.add({"GatherElements", 11, newest, convertGatherElements, 2, 2});
   table.add({"GatherND", 11, newest, convertGatherND, 2, 2});
   table.add({"OneHot", 9, newest, convertOneHot, 3, 3});
+  table.add({"ReverseSequence", 10, newest, convertReverseSequence, 2, 2});
 }
 
 } // namespace weft::onnx

@@ -165,6 +165,9 @@ static Value createDims(ImplicitLocOpBuilder &builder, const RefTensor &tensor, 
 
 void KnownValues::materialize(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        materialize(inner);
     if (op.getNumResults() != 1 || op.use_empty() || isa<ConstantOp, FillOp, DimsValueOp, IotaOp>(op))
       continue;
     Value value = op.getResult(0);

@@ -22,7 +22,8 @@ public:
   /// Null when nothing is known. Elements that are not known are null expressions.
   const RefTensor *find(mlir::Value value) const;
 
-  /// Replaces known integers that are still used as data by constants and `weft.dims_value`.
+  /// Replaces known integers that are still used as data by constants and `weft.dims_value`, in nested
+  /// blocks too.
   void materialize(mlir::Block &block);
 
 private:

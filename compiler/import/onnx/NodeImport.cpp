@@ -122,6 +122,13 @@ std::optional<SmallVector<double>> NodeImport::floatsAttribute(StringRef name) {
   return SmallVector<double>(found->floats.begin(), found->floats.end());
 }
 
+std::optional<SmallVector<std::string>> NodeImport::textsAttribute(StringRef name) {
+  const OnnxAttribute *found = find(name, OnnxAttribute::Kind::Strings);
+  if (!found)
+    return std::nullopt;
+  return SmallVector<std::string>(found->strings.begin(), found->strings.end());
+}
+
 const OnnxTensor *NodeImport::tensorAttribute(StringRef name) {
   const OnnxAttribute *found = find(name, OnnxAttribute::Kind::Tensor);
   return found && !found->tensors.empty() ? &found->tensors[0] : nullptr;
@@ -174,7 +181,8 @@ std::optional<Dims> NodeImport::shapeOperand(unsigned i) {
   if (isFloat(elementOf(value)) || rankOf(value) > 1)
     wrong(inputName(i) + " must be a list of integers");
   else
-    refuse(inputName(i) + " depends on the contents of tensors, and sizes that do are not supported yet");
+    refuse(inputName(i) + " depends on the contents of tensors, and sizes that do are not supported yet",
+           isa<BlockArgument>(value) ? "an input whose contents never change can be given with '--constant NAME=VALUE'" : "");
   return std::nullopt;
 }
 

@@ -29,9 +29,10 @@ public:
   virtual ~GraphServices() = default;
   /// A constant, or a weight called `name`; null with `why` set when its data cannot be used.
   virtual Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) = 0;
-  /// The outputs of a subgraph that sees the values around the node. False when it was refused,
-  /// which is reported by its own nodes.
-  virtual bool inlineGraph(const OnnxGraph &graph, llvm::SmallVectorImpl<Value> &outputs) = 0;
+  /// The outputs of a subgraph that sees the values around the node, built at the builder's position.
+  /// `arguments` are its inputs. False when it was refused, which is reported by its own nodes.
+  virtual bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
+                           llvm::SmallVectorImpl<Value> &outputs) = 0;
 };
 
 class NodeImport : public GraphBuilder {
@@ -72,6 +73,7 @@ public:
   std::string textAttribute(llvm::StringRef name, llvm::StringRef otherwise);
   std::optional<llvm::SmallVector<int64_t>> intsAttribute(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttribute(llvm::StringRef name);
+  std::optional<llvm::SmallVector<std::string>> textsAttribute(llvm::StringRef name);
   const OnnxTensor *tensorAttribute(llvm::StringRef name);
   const OnnxGraph *graphAttribute(llvm::StringRef name); ///< refuses when it is missing
   bool hasAttribute(llvm::StringRef name) const { return find(name) != nullptr; }

@@ -151,24 +151,51 @@ void convertGroupNormalization(NodeImport &n) {
   n.result(n.add(n.mul(y, perChannel(n, scale, x)), perChannel(n, shift, x)));
 }
 
-/// The form for inference: with the statistics given, it is a scale and a shift per channel.
+/// x * factor + shift per channel, with unit variance before the scale.
+Value scaleChannels(NodeImport &n, Value x, Value mean, Value variance, double epsilon) {
+  Type element = mean && variance ? elementOf(variance) : Type();
+  Value factor = n.mul(n.convert(n.input(1), element), n.rsqrt(n.add(variance, n.numberLike(variance, epsilon))));
+  Value shift = n.sub(n.convert(n.input(2), element), n.mul(n.convert(mean, element), factor));
+  return n.add(n.mul(x, perChannel(n, factor, x)), perChannel(n, shift, x));
+}
+
+/// In training the statistics are those of this batch, and the given ones move towards them.
+void trainBatchNormalization(NodeImport &n, Value x, double epsilon, double momentum) {
+  if (rankOf(x) < 2)
+    return (void)n.wrong("the input must have rank 2 or more");
+  SmallVector<int64_t> axes = {0};
+  for (int64_t d = 2; d < int64_t(rankOf(x)); ++d)
+    axes.push_back(d);
+  SymExpr points = n.constant(1);
+  for (int64_t axis : axes)
+    points = points * typeOf(x).getDim(axis);
+  Type element = isFloat(elementOf(x)) && elementBits(elementOf(x)) < 32 ? n.f32() : elementOf(x);
+  Value wide = n.convert(x, element), count = n.number(element, points);
+  Value mean = n.div(n.reduce(CombinerKind::Sum, wide, axes, false), count);
+  Value centered = n.sub(wide, perChannel(n, mean, wide));
+  Value variance = n.div(n.reduce(CombinerKind::Sum, n.mul(centered, centered), axes, false), count);
+  auto moved = [&](Value before, Value now) {
+    Value kept = n.mul(n.convert(before, element), n.number(element, momentum));
+    return n.convert(n.add(kept, n.mul(now, n.number(element, 1 - momentum))), before ? elementOf(before) : Type());
+  };
+  n.results = {n.convert(scaleChannels(n, wide, mean, variance, epsilon), elementOf(x)), moved(n.input(3), mean),
+               moved(n.input(4), variance)};
+}
+
 void convertBatchNormalization(NodeImport &n) {
   Value x = n.input(0);
-  double epsilon = n.floatAttribute("epsilon", 1e-5f);
-  n.ignoreAttributes({"momentum", "consumed_inputs"});
-  if (n.intAttribute("training_mode", 0) != 0 || n.intAttribute("spatial", 1) != 1)
-    return (void)n.refuse("batch normalisation in training is not supported");
-  if (n.opset < 7 && n.intAttribute("is_test", 0) == 0)
-    return (void)n.refuse("batch normalisation in training is not supported");
-  n.ignoreAttributes({"is_test"});
-  if (!x)
+  double epsilon = n.floatAttribute("epsilon", 1e-5f), momentum = n.floatAttribute("momentum", 0.9f);
+  bool training = n.opset < 7 ? n.intAttribute("is_test", 0) == 0 : n.intAttribute("training_mode", 0) != 0;
+  n.ignoreAttributes({"consumed_inputs", "is_test"});
+  if (n.intAttribute("spatial", 1) != 1)
+    return (void)n.refuse("statistics per element ('spatial' 0) are not supported");
+  if (training && n.opset < 14)
+    return (void)n.refuse("batch normalisation in training is not supported below opset 14");
+  if (!x || n.refused())
     return;
-  Value scale = n.input(1), variance = n.input(4);
-  Value factor = n.mul(n.convert(scale, elementOf(variance ? variance : x)),
-                       n.rsqrt(n.add(variance, n.numberLike(variance, epsilon))));
-  Value mean = n.input(3);
-  Value shift = n.sub(n.convert(n.input(2), mean ? elementOf(mean) : Type()), n.mul(mean, factor));
-  n.result(n.add(n.mul(x, perChannel(n, factor, x)), perChannel(n, shift, x)));
+  if (training)
+    return trainBatchNormalization(n, x, epsilon, momentum);
+  n.result(scaleChannels(n, x, n.input(3), n.input(4), epsilon));
 }
 
 void convertMeanVarianceNormalization(NodeImport &n) {

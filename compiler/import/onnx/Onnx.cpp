@@ -19,8 +19,8 @@ using namespace onnx;
 namespace {
 
 constexpr unsigned kMostPasses = 4;
-constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202",
-                     *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongConstant = "W0205", *kOutputDiffers = "W0206",
+                     *kUnsupported = "W0207";
 
 weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
                          const std::string &hint = "") {
@@ -45,6 +45,13 @@ public:
       result.diagnostics.push_back(problem(kUnreadable, "", llvm::toString(model.takeError())));
       return result;
     }
+    MLIRContext types(MLIRContext::Threading::DISABLED);
+    llvm::Expected<GivenConstants> read = readInputConstants(&types, *model, options.constants);
+    if (!read) {
+      result.diagnostics.push_back(problem(kWrongConstant, path, llvm::toString(read.takeError())));
+      return result;
+    }
+    given = std::move(*read);
     if (std::optional<weft::Diagnostic> why = refuseModel(*model)) {
       result.diagnostics.push_back(*why);
       return result;
@@ -64,13 +71,16 @@ private:
       return problem(kUnsupported, path, "the model uses version " + std::to_string(*version) +
                                              " of the operator set, but " + std::to_string(kNewestOpset) +
                                              " is the newest that is supported");
+    llvm::StringSet<> initialized;
+    for (const OnnxTensor &tensor : model.graph.initializers)
+      initialized.insert(tensor.name);
     for (const OnnxValueInfo &input : model.graph.inputs) {
       std::string name = "input " + quotedText(input.name);
-      if (llvm::any_of(model.graph.initializers, [&](const OnnxTensor &t) { return t.name == input.name; }))
+      if (initialized.contains(input.name))
         continue;
       if (input.type.kind != OnnxType::Kind::Tensor)
         return problem(kUnsupported, path, name + " is not a tensor, which is not supported");
-      if (!input.type.hasShape)
+      if (!input.type.hasShape && !given.find(input.name))
         return problem(kUnsupported, path, name + " has no declared rank");
     }
     return std::nullopt;
@@ -93,7 +103,7 @@ private:
       result.diagnostics.push_back(*bad);
       return false;
     }
-    GraphImport import(model, *impl, contract);
+    GraphImport import(model, given, *impl, contract);
     bool complete = import.run();
     keepRequirements(contract);
     result.refused = import.refusals();
@@ -141,12 +151,14 @@ private:
 
   const std::string &path;
   const OnnxImportOptions &options;
+  GivenConstants given;
   std::vector<std::pair<std::string, std::string>> texts;
   bool foundMore = false;
 };
 
-/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing.
-std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused) {
+/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing. `firstOf` receives the first node
+/// of each.
+std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused, std::vector<const RefusedNode *> *firstOf = nullptr) {
   std::vector<UnsupportedGroup> groups;
   std::map<std::tuple<std::string, std::string, int64_t, std::string>, size_t> index;
   for (const RefusedNode &node : refused) {
@@ -154,6 +166,8 @@ std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused) {
     auto [found, isNew] = index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
     if (isNew)
       groups.push_back({node.domain, node.op, node.opset, 0, {}, reason});
+    if (isNew && firstOf)
+      firstOf->push_back(&node);
     UnsupportedGroup &group = groups[found->second];
     if (++group.count <= 3)
       group.firstNodes.push_back(node.name);
@@ -167,15 +181,15 @@ std::string andMore(uint64_t count) {
 
 /// One line per group of refused nodes.
 void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused, std::vector<weft::Diagnostic> &out) {
-  std::vector<UnsupportedGroup> groups = groupRefusals(refused);
-  for (const UnsupportedGroup &group : groups) {
-    const RefusedNode &first = *llvm::find_if(refused, [&](const RefusedNode &n) { return n.name == group.firstNodes[0] && n.op == group.op; });
+  std::vector<const RefusedNode *> firstOf;
+  std::vector<UnsupportedGroup> groups = groupRefusals(refused, &firstOf);
+  for (auto [group, first] : llvm::zip(groups, firstOf)) {
     bool whole = group.reason.empty();
     std::string name = (group.domain.empty() ? "" : group.domain + ":") + group.op;
     std::string text = whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported" : group.reason;
-    bool isWrong = !whole && first.refusal.kind == Refusal::Wrong;
+    bool isWrong = !whole && first->refusal.kind == Refusal::Wrong;
     out.push_back(problem(isWrong ? kWrongModel : kUnsupported, path + ": " + group.firstNodes[0] + andMore(group.count),
-                          text, first.refusal.hint));
+                          text, first->refusal.hint));
   }
 }
 

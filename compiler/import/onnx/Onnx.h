@@ -14,6 +14,7 @@ namespace weft {
 
 struct OnnxImportOptions {
   std::vector<std::string> facts; ///< predicates about symbols that the caller promises: "seq <= 512"
+  std::vector<InputConstant> constants; ///< contents of inputs, which then are none
 };
 
 /// Nodes of one operator that are refused for one reason; an empty reason: the operator is not supported at all.

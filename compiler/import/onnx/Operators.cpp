@@ -7,9 +7,33 @@ namespace weft::onnx {
 const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
-    for (auto add : {addActivations, addArithmetic, addContractions, addControl, addCreation, addEinsum,
-                     addIndexing, addLogic, addMoves, addNormalizations, addQuantization, addReductions,
-                     addReshapes, addSlices})
+    for (auto add : {
+             addActivations,
+             addArithmetic,
+             addAttention,
+             addContractions,
+             addControl,
+             addConvolutions,
+             addCreation,
+             addEinsum,
+             addIndexing,
+             addLogic,
+             addLosses,
+             addMoves,
+             addNormalizations,
+             addOrders,
+             addPools,
+             addQuantization,
+             addRecurrent,
+             addReductions,
+             addResampling,
+             addReshapes,
+             addSampling,
+             addScatters,
+             addSelections,
+             addSignals,
+             addSlices,
+         })
       add(result);
     return result;
   }();

@@ -48,17 +48,28 @@ private:
 
 void addActivations(OperatorTable &table);
 void addArithmetic(OperatorTable &table);
+void addAttention(OperatorTable &table);
 void addContractions(OperatorTable &table);
 void addControl(OperatorTable &table);
+void addConvolutions(OperatorTable &table);
 void addCreation(OperatorTable &table);
 void addEinsum(OperatorTable &table);
 void addIndexing(OperatorTable &table);
 void addLogic(OperatorTable &table);
+void addLosses(OperatorTable &table);
 void addMoves(OperatorTable &table);
 void addNormalizations(OperatorTable &table);
+void addOrders(OperatorTable &table);
+void addPools(OperatorTable &table);
 void addQuantization(OperatorTable &table);
+void addRecurrent(OperatorTable &table);
 void addReductions(OperatorTable &table);
+void addResampling(OperatorTable &table);
 void addReshapes(OperatorTable &table);
+void addSampling(OperatorTable &table);
+void addScatters(OperatorTable &table);
+void addSelections(OperatorTable &table);
+void addSignals(OperatorTable &table);
 void addSlices(OperatorTable &table);
 
 } // namespace weft::onnx

@@ -1,5 +1,6 @@
 //===- Quantization.cpp - Integers that stand for reals -----------------------------------------===//
 
+#include "compiler/import/onnx/Quantization.h"
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
 #include <cmath>
@@ -86,8 +87,9 @@ std::pair<double, double> rangeOf(Type element) {
   return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
 }
 
-/// round(x / scale) + zero, saturated.
-Value quantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
+} // namespace
+
+Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
   Value ratio = n.div(n.convert(x, n.f32()), n.convert(scale, n.f32()));
   if (!ratio || !element)
     return {};
@@ -103,6 +105,14 @@ Value quantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
   return n.convert(rounded, element);
 }
 
+bool zeroPointMatters(GraphBuilder &g, Value zero) {
+  const RefTensor *tensor = zero ? g.known(zero) : nullptr;
+  return zero && !(tensor && tensor->kind == Scalar::Integer &&
+                   llvm::all_of(tensor->integers, [](int64_t v) { return v == 0; }));
+}
+
+namespace {
+
 void convertQuantize(NodeImport &n) {
   Granularity g = readGranularity(n);
   Value x = n.input(0), scale = n.input(1);
@@ -117,7 +127,7 @@ void convertQuantize(NodeImport &n) {
   if (!isFloat(element) && elementBits(element) > 16)
     return (void)n.refuse("quantisation to more than 16 bits is not supported");
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
-  n.result(quantize(n, x, alignParameter(n, scale, x, g), zero, element));
+  n.result(buildQuantize(n, x, alignParameter(n, scale, x, g), zero, element));
 }
 
 /// Scale and zero point from the range of all elements, which always contains 0.
@@ -133,7 +143,7 @@ void convertDynamicQuantize(NodeImport &n) {
   Value empty = n.compare(CompareKind::Equal, scale, none), divisor = n.select(empty, n.numberLike(x, 1), scale);
   Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));
   zero = n.convert(n.minimum(n.maximum(zero, none), steps), n.elementType(int64_t(OnnxElementType::UInt8)));
-  n.results = {quantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
+  n.results = {buildQuantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
 }
 
 /// Dequantise, multiply, quantise; the product itself is one of integers.
@@ -145,7 +155,7 @@ void convertQLinearMatMul(NodeImport &n) {
     return wide && rankOf(wide) == 1 && perRow ? n.unsqueeze(wide, int64_t(1)) : wide;
   };
   Value real = n.mul(n.mul(n.convert(product, n.f32()), scale(scaleA, true)), scale(scaleB, false));
-  n.result(quantize(n, real, scale(scaleY, true), zeroY, zeroY ? elementOf(zeroY) : Type()));
+  n.result(buildQuantize(n, real, scale(scaleY, true), zeroY, zeroY ? elementOf(zeroY) : Type()));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Slices.cpp - Slice, Split, Pad ---------------------------------------------------------===//
+//===- Slices.cpp - Slice, Split, Pad, CenterCropPad ------------------------------------------===//
 //
 // Bounds are expressions. Where the sign of one is unknown, or it may lie beyond the end, the clamp of
 // ONNX's definition becomes part of the expression.
@@ -227,6 +227,30 @@ void convertPad(NodeImport &n) {
     convertPadOf(n, *pads, axes, n.optionalInput(2));
 }
 
+/// Cropped or padded with zeros on both sides alike.
+void convertCenterCropPad(NodeImport &n) {
+  Value x = n.input(0);
+  auto wanted = n.shapeOperand(1);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(0)));
+  if (auto given = n.intsAttribute("axes"))
+    axes = *given;
+  if (!x || !wanted)
+    return;
+  if (wanted->size() != axes.size())
+    return (void)n.wrong("there are " + Twine(wanted->size()) + " sizes for " + Twine(axes.size()) + " dimensions");
+  (void)n.axes(axes, rankOf(x)); // each once
+  Dims low(rankOf(x), n.constant(0)), high = low;
+  for (auto [axis, want] : llvm::zip(axes, *wanted)) {
+    unsigned d = n.axis(axis, rankOf(x));
+    if (n.refused() || !n.requireAtMost(n.constant(0), want, "a size"))
+      return;
+    SymExpr added = n.simplify(want - typeOf(x).getDim(d)), zero = n.constant(0);
+    low[d] = n.simplify(SymExpr::floordiv(n.larger(added, zero), 2) - SymExpr::floordiv(n.larger(-added, zero), 2));
+    high[d] = n.simplify(added - low[d]);
+  }
+  n.result(n.pad(x, n.numberLike(x, 0), low, high));
+}
+
 } // namespace
 
 void addSlices(OperatorTable &table) {
@@ -236,6 +260,7 @@ void addSlices(OperatorTable &table) {
   table.add({"Split", 2, newest, convertSplit, 1, 2, kAnyNumber});
   table.add({"Pad", 1, 10, convertPadAttributes});
   table.add({"Pad", 11, newest, convertPad, 2, 4});
+  table.add({"CenterCropPad", 18, newest, convertCenterCropPad, 2, 2});
 }
 
 } // namespace weft::onnx

@@ -61,10 +61,21 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
+/// Contents for an input of an ONNX model, which then is a constant of the program instead of an input.
+struct InputConstant {
+  std::string name;
+  /// As Weft prints types: "f32", "i64", "bool". What .npy lacks may come as it stores that: bf16 as "u16", 8-bit floats as "u8",
+  /// 4-bit integers as "i8" or "u8", one per byte. Empty: int64 numbers that become the input's type and, when alone, its rank 0.
+  std::string element;
+  std::vector<int64_t> dims;
+  std::vector<char> bytes; ///< row-major
+};
+
 struct ImportOptions {
   /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4". A symbol that they leave
   /// one value for is a number in the module.
   std::vector<std::string> facts;
+  std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
 };
 
 struct CompileOptions {

@@ -67,4 +67,15 @@ def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
   ];
 }
 
+def Weft_HostInterface : OpInterface<"HostOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    What the host program does between kernels: it reads small values from memory, decides and repeats. Kernels never span one.
+  }];
+  let methods = [
+    InterfaceMethod<"Symbols that have values inside the regions", "::llvm::SmallVector<::mlir::StringAttr, 1>", "symbolsInside", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<"Symbols that have values behind the operation", "::llvm::SmallVector<::mlir::StringAttr, 1>", "symbolsAfter", (ins), [{}], [{ return {}; }]>
+  ];
+}
+
 #endif

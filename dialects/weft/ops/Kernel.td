@@ -17,7 +17,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlockImpli
   let hasVerifier = 1;
 }
 
-def Weft_YieldOp : Weft_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>]> {
+def Weft_YieldOp : Weft_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp", "IfOp", "LoopOp"]>]> {
   let summary = "ends a region with its values";
   let arguments = (ins Variadic<Weft_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

@@ -62,7 +62,8 @@ typedef struct {
 
 typedef struct { weft_list_t name; uint16_t element, rank; uint32_t flags; weft_list_t dims; /* weft_formula_v1 */ } weft_argument_v1;
 
-/* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol. */
+/* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol, or 0xffffffff for one
+ * that gets its value while the function runs: bind stores the most it can be, run the value. */
 typedef struct { weft_list_t name; int64_t min, max, multiple; uint32_t bound_by_input, bound_by_dim; } weft_symbol_v1;
 
 typedef enum {
@@ -72,7 +73,8 @@ typedef enum {
   WEFT_CHECK_MULTIPLE,
   WEFT_CHECK_SOLVE,         /* input `input`, dimension `dim` cannot have this size: no value of `symbol` gives it (`expected` is the dimension's formula) */
   WEFT_CHECK_FACT,          /* the fact with text `fact` is false; symbol values are printed with it */
-  WEFT_CHECK_SIZE           /* some tensor or the arena would exceed 2^62 bytes */
+  WEFT_CHECK_SIZE,          /* some tensor or the arena would exceed 2^62 bytes */
+  WEFT_CHECK_DATA           /* symbol `symbol`, which data determine, would be negative; reported by run */
 } weft_check_kind_t;
 typedef struct { uint32_t kind, input, dim, symbol; weft_formula_v1 expected; weft_list_t fact, node; } weft_check_v1;
 
@@ -118,7 +120,7 @@ struct weft_frame_v1 {
   weft_tensor_t *out;
   uint8_t *arena;
   const uint8_t *weights;
-  const int64_t *values;
+  int64_t *values;
   weft_worker_t *worker0;
 };
 
@@ -127,7 +129,8 @@ struct weft_frame_v1 {
  * check that failed. */
 typedef int32_t (*weft_bind_fn)(const weft_tensor_t *in, int64_t *values);
 
-/* Computes. Returns 0. */
+/* Computes; writes the dimensions of outputs that depend on data. Returns 0, or 1 + the row of the check about such a dimension
+ * that failed. */
 typedef int32_t (*weft_run_fn)(weft_frame_v1 *frame);
 
 #ifdef __cplusplus

@@ -23,6 +23,8 @@ Real expandCosh(Real x);
 // Saturating.cpp
 Real expandTanh(Real x);
 Real expandErf(Real x);
+/// Accurate where x is negative and the sum cancels, as in GELU; 0 where erf is -1 in f32.
+Real expandOnePlusErf(Real x);
 
 // Logarithm.cpp
 Real expandLog(Real x);

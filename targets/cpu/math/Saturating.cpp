@@ -1,4 +1,4 @@
-//===- Saturating.cpp - tanh and erf ----------------------------------------------------------===//
+//===- Saturating.cpp - tanh, erf and 1 + erf -------------------------------------------------===//
 //
 // Both approach 1 as 1 - e^-t does. Built on expm1 they are accurate near zero and near one without
 // a second branch; rational approximations cost the same and lose 4 to 6 ulp near one.
@@ -18,26 +18,38 @@ Real expandTanh(Real x) {
   return copySign(quickDivide(grown, grown + 2.0), x);
 }
 
-/// erf by the polynomial around the nearest of 16 points: half the cost where lanes can look up.
-static Real erfByTable(Real x) {
-  Real magnitude = atMost(abs(x), 3.97);
+/// Of |x| by the polynomial around the nearest of 16 points: half the cost where lanes can look up.
+static Real byTable(Real magnitude, llvm::ArrayRef<float[16]> table) {
   Rounded point = roundToInt(magnitude, 3.9, 0);
   Real distance = mulAdd(point.n, -0x1.06906ap-2, magnitude);
-  Real result = lookUpAvx512(fit::erfTable[std::size(fit::erfTable) - 1], point.raw);
-  for (const auto &row : llvm::reverse(llvm::ArrayRef(fit::erfTable).drop_back()))
+  Real result = lookUpAvx512(table.back(), point.raw);
+  for (const auto &row : llvm::reverse(table.drop_back()))
     result = mulAdd(result, distance, lookUpAvx512(row, point.raw));
-  return copySign(result, x);
+  return result;
+}
+
+/// log(1 - erf a) for 0 <= a <= limit: -a * (2/sqrt(pi) + polynomial in a)
+static double limitOf(Real x) { return pick(x, 3.95, 6.0); }
+static Real logErfc(Real magnitude) {
+  const double slope = pick(magnitude, 0x1.20dd76p+0, 0x1.20dd750429b6dp+0);
+  Real correction = magnitude * horner(magnitude, pick(magnitude, fit::erfF32, fit::erfF64));
+  return mulAdd(magnitude, -slope, -correction);
 }
 
 Real expandErf(Real x) {
   if (hasTableLookUp(x))
-    return erfByTable(x);
-  // erf a = 1 - e^-t with t = -log(1 - erf a) = a * (2/sqrt(pi) + polynomial in a)
-  const double slope = pick(x, 0x1.20dd76p+0, 0x1.20dd750429b6dp+0);
-  Real magnitude = atMost(abs(x), pick(x, 3.95, 6.0));
-  Real correction = magnitude * horner(magnitude, pick(x, fit::erfF32, fit::erfF64));
-  Real negated = mulAdd(magnitude, -slope, -correction);
-  return copySign(expM1Moderate(negated), x);
+    return copySign(byTable(atMost(abs(x), 3.97), fit::erfTable), x);
+  return copySign(expM1Moderate(logErfc(atMost(abs(x), limitOf(x)))), x);
+}
+
+Real expandOnePlusErf(Real x) {
+  Real magnitude = abs(x);
+  bool table = hasTableLookUp(x);
+  double limit = table ? 3.97 : limitOf(x);
+  Real near = atMost(magnitude, limit);
+  Real rest = table ? byTable(near, fit::erfcTable) : expandExp(logErfc(near));
+  rest = select(magnitude > limit, 0.0, rest);
+  return select(isNegative(x), rest, 2.0 - rest);
 }
 
 } // namespace weft::lanes

@@ -144,6 +144,32 @@ template <typename Op> Value expandFma(Emitter &emitter, Value a, Value b, Value
   return storeReal(lanes::mulAdd(product, factor, sum), op.getType());
 }
 
+bool isOne(Value value) {
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+    constant = splat.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number && number.getValue().isExactlyValue(1.0);
+}
+
+/// Where every use is 1 + erf x, as in GELU in all its spellings, the sum is expanded as a whole.
+Value expandErfAndSums(Emitter &emitter, math::ErfOp op) {
+  Real x = loadReal(emitter, op.getOperand());
+  SmallVector<Operation *> users(op->getUsers());
+  bool sums = !users.empty() && x.value.getType() == op.getType() && llvm::all_of(users, [](Operation *user) {
+    auto add = dyn_cast<arith::AddFOp>(user);
+    return add && (isOne(add.getLhs()) || isOne(add.getRhs()));
+  });
+  if (!sums)
+    return storeReal(lanes::expandErf(x), op.getType());
+  Real sum = lanes::expandOnePlusErf(x);
+  for (Operation *user : users)
+    user->getResult(0).replaceAllUsesWith(sum.value);
+  return (sum - 1.0).value; // nobody uses it
+}
+
 void addElementary(Collector c) {
   c.unary<math::ExpOp>(lanes::expandExp);
   c.unary<math::Exp2Op>(lanes::expandExp2);
@@ -151,7 +177,7 @@ void addElementary(Collector c) {
   c.unary<math::SinhOp>(lanes::expandSinh);
   c.unary<math::CoshOp>(lanes::expandCosh);
   c.unary<math::TanhOp>(lanes::expandTanh);
-  c.unary<math::ErfOp>(lanes::expandErf);
+  c.add<math::ErfOp>(expandErfAndSums);
   c.unary<math::LogOp>(lanes::expandLog);
   c.unary<math::Log2Op>(lanes::expandLog2);
   c.unary<math::Log10Op>(lanes::expandLog10);

@@ -179,22 +179,23 @@ def error_function():
                    series, 0, high, count, weight, bits)
 
 
-def error_function_table(intervals, step, count):
-    """erf around multiples of `step` as polynomials of the distance, for processors that look up 16
-    lanes at once: one row of the table per power."""
+def error_function_table(name, function, intervals, step, count):
+    """erf or erfc around multiples of `step` as polynomials of the distance, for processors that look
+    up 16 lanes at once: one row of the table per power."""
     columns, worst = [], 0
     for i in range(intervals):
         centre, half = i * step, step * mp.mpf("0.502")
         xs = chebyshev_grid(-half if i else mp.mpf(0), half, 80)
-        bases = [[x**k for x in xs] for k in range(0 if i else 1, count)]
-        target = [mp.erf(centre + x) for x in xs]
+        first = 0 if i or function(0) else 1
+        bases = [[x**k for x in xs] for k in range(first, count)]
+        target = [function(centre + x) for x in xs]
         weight = [1 / t if t else mp.mpf(0) for t in target]
         c, error = rounded_fit(target, bases, weight, SINGLE)
-        columns.append(c if i else [mp.mpf(0)] + c)
+        columns.append([mp.mpf(0)] * first + c)
         worst = max(worst, error)
-    print(f"/// erf near multiples of {float(step).hex()}, a row for each power of the distance; "
+    print(f"/// {name} near multiples of {float(step).hex()}, a row for each power of the distance; "
           f"error 2^{mp.nstr(mp.log(worst, 2), 4)}")
-    print(f"inline constexpr float erfTable[{count}][{intervals}] = {{")
+    print(f"inline constexpr float {name}Table[{count}][{intervals}] = {{")
     for row in zip(*columns):
         text = ", ".join(mp.nstr(v, 9, min_fixed=-4, max_fixed=6) for v in row)
         print("    {" + textwrap.fill(text, 94, subsequent_indent="     ") + "},")
@@ -229,7 +230,8 @@ def main():
     logarithms()
     trigonometric()
     error_function()
-    error_function_table(16, round_to(1 / mp.mpf("3.9"), SINGLE), 6)
+    for name, function in (("erf", mp.erf), ("erfc", mp.erfc)):
+        error_function_table(name, function, 16, round_to(1 / mp.mpf("3.9"), SINGLE), 6)
     powers()
     print("} // namespace weft::lanes::fit\n")
     print("#endif // WEFT_TARGETS_CPU_MATH_COEFFICIENTS_H")

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 4;
-constexpr int64_t kChunk = 384; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
+constexpr int64_t kChunk = 96; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 
 struct Shape {
   ContractOp op;

@@ -23,6 +23,9 @@ public:
     for (Operation &op : spec.getBody().front())
       if (isa<CompositeOpInterface>(op)) // needs whole lines, which elements cannot be pulled from
         return false;
+    for (Operation &op : spec.getBody().front())
+      if (auto element = dyn_cast<ElementOpInterface>(op); element && element.rootKind() == RootKind::Serial)
+        return false;
     return llvm::all_of(spec.getResultTypes(), [&](Type type) {
       return cast<SymTensorType>(type).getDimAttributes() == cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
     });
@@ -31,7 +34,7 @@ public:
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {
     SmallVector<SymExpr> dims = cast<SymTensorType>(spec.getResultTypes()[0]).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1), zero = SymExpr::constant(spec.getContext(), 0);
-    if (dims.empty())
+    if (dims.empty() || writesPackedElements(spec))
       return {one, one, zero};
     if (dims.size() == 1)
       return {SymExpr::ceildiv(dims[0], kBlock), SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
@@ -49,7 +52,15 @@ public:
       storeAll(c, {});
       return;
     }
-    c.loop(c.begin, c.end, 1, [&](Value unit) {
+    Value end = c.end;
+    if (writesPackedElements(c.spec)) {
+      c.e.setLanes(1);
+      SymExpr units = SymExpr::ceildiv(dims[0], kBlock);
+      for (size_t d = 0; d + 1 < dims.size(); ++d)
+        units = d == 0 ? dims[0] : units * dims[d];
+      end = c.e.uniform(units);
+    }
+    c.loop(c.begin, end, 1, [&](Value unit) {
       if (dims.size() == 1)
         emitBlock(c, dims[0], unit);
       else

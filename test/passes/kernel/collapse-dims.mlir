@@ -37,3 +37,11 @@ func.func @transposed(%x: !weft.tensor<[b, s], f32>, %y: !weft.tensor<[s, b], f3
   %1 = weft.add %0, %y : (!weft.tensor<[s, b], f32>, !weft.tensor<[s, b], f32>) -> !weft.tensor<[s, b], f32>
   return %1 : !weft.tensor<[s, b], f32>
 }
+
+// A dimension of 1 between two others goes with each, but does not join them: the scale is not repeated along both.
+// CHECK-LABEL: func @between
+// CHECK:         weft.mul %{{.*}} : (!weft.tensor<[2, 3], f32>, !weft.tensor<[2, 1], f32>)
+func.func @between(%x: !weft.tensor<[1, 2, 1, 3], f32>, %y: !weft.tensor<[2, 1, 1], f32>) -> !weft.tensor<[1, 2, 1, 3], f32> {
+  %0 = weft.mul %x, %y : (!weft.tensor<[1, 2, 1, 3], f32>, !weft.tensor<[2, 1, 1], f32>) -> !weft.tensor<[1, 2, 1, 3], f32>
+  return %0 : !weft.tensor<[1, 2, 1, 3], f32>
+}

@@ -190,6 +190,33 @@ TEST_CASE("f64 functions are within 4 ulp with full registers") {
   checkAccuracy<double>(fullRegisters("f64"), sampleCount(20000));
 }
 
+TEST_CASE("1 + erf does not cancel where erf is near -1") {
+  // In any order of the sum, with scalars and vectors of all machines.
+  const Snippet snippet{"gate", "%e = math.erf %a : $T\n%one = arith.constant ONE : $T\n%r = arith.addf %e, %one : $T"};
+  std::vector<float> x;
+  for (int i = -8000; i <= 8000; ++i)
+    x.push_back(float(i) / 1600);
+  x.resize(x.size() / 16 * 16);
+  for (const Machine &machine : machines())
+    for (int lanes : {0, machine.lanes}) {
+      Snippet here = snippet;
+      here.body.replace(here.body.find("ONE"), 3, lanes ? "dense<1.0>" : "1.0");
+      JitModule module({here}, machine, lanes);
+      std::vector<float> out(x.size());
+      module.call("gate", x.data(), nullptr, out.data(), x.size());
+      double worst = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        double exact = std::erfc(-double(x[i]));
+        // Relative to the result down to 2^-15, and in all cases far below the last place of 1.
+        worst = std::max(worst, std::abs(out[i] - exact) / (exact * 0x1p-15 + 2e-8));
+        if (x[i] > -2)
+          CHECK(std::abs(out[i] - exact) <= 4 * 0x1p-24 * std::max(exact, 0.25));
+      }
+      INFO(machine.cpu << " x" << lanes);
+      CHECK(worst <= 2);
+    }
+}
+
 TEST_CASE("generated code calls no library") {
   for (const char *type : {"f32", "f64"})
     for (const Compiled &compiled : fullRegisters(type)) {

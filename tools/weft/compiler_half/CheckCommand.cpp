@@ -47,12 +47,13 @@ std::vector<Group> groupDiagnostics(const std::vector<Diagnostic> &diagnostics) 
 }
 
 /// The nodes of an ONNX file that were refused; nothing when that is not what went wrong.
-std::vector<Group> groupNodes(const std::string &path, const std::vector<Diagnostic> &why) {
+std::vector<Group> groupNodes(const std::string &path, const ImportOptions &import,
+                              const std::vector<Diagnostic> &why) {
   std::vector<Group> groups;
   if (std::none_of(why.begin(), why.end(),
                    [](const Diagnostic &each) { return each.code == kUnsupported; }))
     return groups;
-  auto refused = checkOnnx(path, {});
+  auto refused = checkOnnx(path, {{}, import.constants});
   if (!refused)
     return groups;
   for (const UnsupportedGroup &each : *refused)
@@ -79,10 +80,13 @@ public:
       : options(options), console(console), path(options.positional()[0]) {}
 
   int run() {
+    Result<ImportOptions> import = readConstants(options);
+    if (!import)
+      return console.fail(import.failure());
     Compiler compiler;
-    weft::Result<Module> module = compiler.importFile(path);
+    weft::Result<Module> module = compiler.importFile(path, *import);
     if (!module)
-      return unsupported(module.diagnostics(), groupNodes(path, module.diagnostics()));
+      return unsupported(module.diagnostics(), groupNodes(path, *import, module.diagnostics()));
     warn(console, module.diagnostics());
     CompileOptions compile;
     compile.target = options.value("target", "x86:host");

@@ -37,10 +37,10 @@ public:
   int run() {
     if (Result<Done> done = readOptions(); !done)
       return console.fail(done.failure());
-    weft::Result<Module> module = compiler.importFile(model, import);
+    int exitCode = ExitOk;
+    std::optional<Module> module = importModel(options, console, exitCode, facts);
     if (!module)
-      return refuse(console, module.diagnostics());
-    warn(console, module.diagnostics());
+      return exitCode;
     if (options.has("stop-after"))
       return printProgram(*module);
     compile.onPhase("import", model, elapsed());
@@ -66,10 +66,10 @@ private:
     compile.maxMemory = parseSize(options.value("max-memory")).value_or(0);
     if (options.has("max-memory") && compile.maxMemory == 0)
       return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", "", ""};
-    Result<std::vector<std::string>> facts = readFacts(options);
-    if (!facts)
-      return facts.failure();
-    import.facts = *facts;
+    Result<std::vector<std::string>> read = readFacts(options);
+    if (!read)
+      return read.failure();
+    facts = *read;
     compile.onPhase = [this](const std::string &phase, const std::string &summary, double time) {
       if (summary.empty() && console.verbosity() < 1)
         return;
@@ -127,7 +127,7 @@ private:
     json.field("path", artifact.path).field("target", artifact.target);
     json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
     json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
-    json.field("peak", artifact.peak).list("facts", import.facts).field("seconds", elapsed());
+    json.field("peak", artifact.peak).list("facts", facts).field("seconds", elapsed());
     console.result(json.finish());
   }
 
@@ -138,7 +138,7 @@ private:
   const std::string model;
   const Clock::time_point begin = Clock::now();
   Compiler compiler;
-  ImportOptions import;
+  std::vector<std::string> facts;
   CompileOptions compile;
 };
 

@@ -32,6 +32,13 @@ int refuse(Console &console, const std::vector<Diagnostic> &diagnostics);
 /// Prints the warnings that came with a value.
 void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 
+/// `--constant NAME=@FILE.npy` and `--constant NAME=1,2,3`.
+Result<ImportOptions> readConstants(const ParsedOptions &options);
+/// Imports the model that the first operand names, with its warnings printed. When there is none,
+/// `exitCode` is what the command returns.
+std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
+                                  const std::vector<std::string> &facts = {});
+
 /// The function of that name; without a name 'main' or the first public one.
 Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);
 /// Its signature, as prepareInputs needs it.

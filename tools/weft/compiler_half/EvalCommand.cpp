@@ -139,11 +139,9 @@ private:
 } // namespace
 
 int evalCommand(const ParsedOptions &options, Console &console) {
-  weft::Result<Module> module = Compiler().importFile(options.positional()[0]);
-  if (!module)
-    return refuse(console, module.diagnostics());
-  warn(console, module.diagnostics());
-  return Eval(options, console, *module).run();
+  int exitCode = ExitOk;
+  std::optional<Module> module = importModel(options, console, exitCode);
+  return module ? Eval(options, console, *module).run() : exitCode;
 }
 
 } // namespace weft::cli

@@ -268,11 +268,9 @@ private:
 } // namespace
 
 int verifyCommand(const ParsedOptions &options, Console &console) {
-  weft::Result<Module> module = Compiler().importFile(options.positional()[0]);
-  if (!module)
-    return refuse(console, module.diagnostics());
-  warn(console, module.diagnostics());
-  return Verify(options, console, *module).run();
+  int exitCode = ExitOk;
+  std::optional<Module> module = importModel(options, console, exitCode);
+  return module ? Verify(options, console, *module).run() : exitCode;
 }
 
 } // namespace weft::cli

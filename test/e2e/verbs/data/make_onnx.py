@@ -41,4 +41,5 @@ def main(path, *kinds):
         out.write(field(1, 9) + field(7, graph) + opsets)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
