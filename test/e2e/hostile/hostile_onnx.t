@@ -6,7 +6,7 @@ $ sh cut good.onnx
 | every cut refused in one line
 
 # Graphs that hang together wrongly.
-$ sh refuse cycle self_cycle missing_initializer missing_output value_given_twice control_characters no_opset opset_of_the_future opset_negative
+$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice control_characters no_opset opset_of_the_future opset_negative
 | error[W0201]: cycle.onnx: the graph has a cycle through node 'n0' (Relu)
 | error[W0201]: self_cycle.onnx: the graph has a cycle through node 'n' (Add)
 | error[W0201]: missing_initializer.onnx: node 'n' (Add): nothing defines the value 'w'
@@ -19,7 +19,7 @@ $ sh refuse cycle self_cycle missing_initializer missing_output value_given_twic
 
 # Other files.
 $ mkdir model && cp make_hostile.py refuse model && cd model && echo secret > ../secret.bin && ln -s ../secret.bin link.bin && head -c 16 /dev/zero > w.bin
-$+ sh refuse external_parent external_absolute external_link external_missing external_folder external_behind_end external_overflow external_negative
+$+ sh refuse make_hostile.py external_parent external_absolute external_link external_missing external_folder external_behind_end external_overflow external_negative
 | error[W0201]: external_parent.onnx: node 'n' (Add): external_parent.onnx: tensor 'w': external data '../secret.bin' contains '..', which could leave the model's directory
 | error[W0201]: external_absolute.onnx: node 'n' (Add): external_absolute.onnx: tensor 'w': external data '/etc/passwd' is an absolute path, but must lie in the model's directory
 | error[W0201]: external_link.onnx: node 'n' (Add): external_link.onnx: tensor 'w': external data 'link.bin' is a symbolic link that leaves the model's directory; hint: copy the file itself there
@@ -30,7 +30,7 @@ $+ sh refuse external_parent external_absolute external_link external_missing ex
 | error[W0202]: external_negative.onnx: byte 54: initializer 0 ('w'): the external data's offset is '-16', but must be a number of bytes
 
 # Sizes that no machine has.
-$ sh refuse dims_negative dims_overflow dims_many initializer_absurd expand_absurd tile_absurd reshape_absurd reshape_two_unknown pad_absurd constant_of_shape_absurd range_absurd range_of_nothing
+$ sh refuse make_hostile.py dims_negative dims_overflow dims_many initializer_absurd expand_absurd tile_absurd reshape_absurd reshape_two_unknown pad_absurd constant_of_shape_absurd range_absurd range_of_nothing
 | error[W0202]: dims_negative.onnx: byte 39: input 0 ('x'): a dimension is -5
 | error[W0207]: dims_overflow.onnx: input 'x': a dimension exceeds 2^31 - 1
 | error[W0207]: dims_many.onnx: input 'x': a tensor of rank 60 is needed, but 8 is the most
@@ -45,7 +45,7 @@ $ sh refuse dims_negative dims_overflow dims_many initializer_absurd expand_absu
 | error[W0201]: range_of_nothing.onnx: node 'n0' (Range): delta is 0
 
 # Numbers at the end of their range.
-$ sh refuse divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats
+$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats
 | error[W0201]: divide_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: multiply_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: negate_overflow.onnx: node 'n1' (Expand): the shape: '0' exceeds '-4'
@@ -78,7 +78,7 @@ $ sh refuse divide_overflow multiply_overflow negate_overflow absolute_overflow 
 $ for case in divide_by_zero remainder_overflow remainder_by_zero; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done
 
 # Depth and width.
-$ sh refuse branches_nested functions_nested functions_recursive functions_exponential doubling squaring
+$ sh refuse make_hostile.py branches_nested functions_nested functions_recursive functions_exponential doubling squaring
 | error[W0202]: branches_nested.onnx: byte 2438: node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attri
 | error[W0201]: functions_nested.onnx: node 'n' (f:F100): functions are nested deeper than 100
 | error[W0201]: functions_recursive.onnx: node 'n' (f:F): function 'F' calls itself
