@@ -2,6 +2,7 @@
 
 #include "compiler/pipeline/Import.h"
 #include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -91,6 +92,18 @@ std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::strin
   return std::nullopt;
 }
 
+/// The rest of the compiler takes functions of tensors for granted.
+std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::string &path) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+      if (!isa<SymTensorType>(type)) {
+        std::string text = "function '" + function.getName().str() + "' takes or gives a value of type ";
+        llvm::raw_string_ostream(text) << type << ", which is not a tensor of Weft";
+        return error("W0201", path, text);
+      }
+  return std::nullopt;
+}
+
 } // namespace
 
 Result<Module> importText(const std::string &path, StringRef text) {
@@ -108,6 +121,8 @@ Result<Module> importText(const std::string &path, StringRef text) {
       found.push_back(error("W0201", path, "the text is not textual IR"));
     return found;
   }
+  if (std::optional<weft::Diagnostic> bad = refuseFunctions(*impl->module, path))
+    return *bad;
   if (std::optional<weft::Diagnostic> bad = openWeights(*impl, path))
     return *bad;
   return Module(impl);

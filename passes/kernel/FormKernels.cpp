@@ -151,8 +151,13 @@ private:
     return true;
   }
 
+  /// Elements are pulled through a group by recursion, so one that grows without end would exhaust the stack.
+  static constexpr size_t kMostOperators = 256;
+
   /// No operand of `op` outside `group` may depend on it.
   bool mayJoin(Group *group, Operation *op) {
+    if (group->operations.size() >= kMostOperators)
+      return false;
     SetVector<Value> sources;
     for (Value operand : op->getOperands())
       storedSources(operand, sources);
@@ -236,7 +241,7 @@ private:
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
   void absorb(Group *into, Value operand, Operation *reader) {
     Group *group = groupOf(operand);
-    if (!group || group == into || group->kind != RootKind::Loop)
+    if (!group || group == into || group->kind != RootKind::Loop || group->operations.size() + into->operations.size() > kMostOperators)
       return;
     bool row = into->kind == RootKind::Row;
     if (row && group->space.getDimAttributes() != cast<SymTensorType>(operand.getType()).getDimAttributes())

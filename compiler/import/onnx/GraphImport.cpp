@@ -248,7 +248,7 @@ bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, 
 }
 
 void GraphImport::refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal) {
-  refusedNodes.push_back({node.domain.str(), node.opType.str(), describeNode(node), opsetOf(node.domain, scope),
+  refusedNodes.push_back({printableText(node.domain), printableText(node.opType), describeNode(node), opsetOf(node.domain, scope),
                           wholeOperator, std::move(refusal)});
 }
 

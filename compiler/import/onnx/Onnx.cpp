@@ -71,9 +71,12 @@ private:
       return problem(kUnsupported, path, "the model uses version " + std::to_string(*version) +
                                              " of the operator set, but " + std::to_string(kNewestOpset) +
                                              " is the newest that is supported");
+    llvm::StringSet<> initialized;
+    for (const OnnxTensor &tensor : model.graph.initializers)
+      initialized.insert(tensor.name);
     for (const OnnxValueInfo &input : model.graph.inputs) {
       std::string name = "input " + quotedText(input.name);
-      if (llvm::any_of(model.graph.initializers, [&](const OnnxTensor &t) { return t.name == input.name; }))
+      if (initialized.contains(input.name))
         continue;
       if (input.type.kind != OnnxType::Kind::Tensor)
         return problem(kUnsupported, path, name + " is not a tensor, which is not supported");
@@ -153,8 +156,9 @@ private:
   bool foundMore = false;
 };
 
-/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing.
-std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused) {
+/// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing. `firstOf` receives the first node
+/// of each.
+std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused, std::vector<const RefusedNode *> *firstOf = nullptr) {
   std::vector<UnsupportedGroup> groups;
   std::map<std::tuple<std::string, std::string, int64_t, std::string>, size_t> index;
   for (const RefusedNode &node : refused) {
@@ -162,6 +166,8 @@ std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused) {
     auto [found, isNew] = index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
     if (isNew)
       groups.push_back({node.domain, node.op, node.opset, 0, {}, reason});
+    if (isNew && firstOf)
+      firstOf->push_back(&node);
     UnsupportedGroup &group = groups[found->second];
     if (++group.count <= 3)
       group.firstNodes.push_back(node.name);
@@ -175,15 +181,15 @@ std::string andMore(uint64_t count) {
 
 /// One line per group of refused nodes.
 void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused, std::vector<weft::Diagnostic> &out) {
-  std::vector<UnsupportedGroup> groups = groupRefusals(refused);
-  for (const UnsupportedGroup &group : groups) {
-    const RefusedNode &first = *llvm::find_if(refused, [&](const RefusedNode &n) { return n.name == group.firstNodes[0] && n.op == group.op; });
+  std::vector<const RefusedNode *> firstOf;
+  std::vector<UnsupportedGroup> groups = groupRefusals(refused, &firstOf);
+  for (auto [group, first] : llvm::zip(groups, firstOf)) {
     bool whole = group.reason.empty();
     std::string name = (group.domain.empty() ? "" : group.domain + ":") + group.op;
     std::string text = whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported" : group.reason;
-    bool isWrong = !whole && first.refusal.kind == Refusal::Wrong;
+    bool isWrong = !whole && first->refusal.kind == Refusal::Wrong;
     out.push_back(problem(isWrong ? kWrongModel : kUnsupported, path + ": " + group.firstNodes[0] + andMore(group.count),
-                          text, first.refusal.hint));
+                          text, first->refusal.hint));
   }
 }
 

@@ -24,10 +24,10 @@ static unsigned characterLength(StringRef text) {
   return !control && isLegalUTF8Sequence(begin, begin + length) ? length : 0;
 }
 
-std::string quotedText(StringRef text) {
+std::string printableText(StringRef text) {
   constexpr size_t maxLength = 100;
-  std::string out = "'";
-  while (!text.empty() && out.size() <= maxLength) {
+  std::string out;
+  while (!text.empty() && out.size() < maxLength) {
     unsigned length = isPrint(text.front()) ? 1 : characterLength(text);
     if (length)
       out += text.take_front(length);
@@ -35,8 +35,10 @@ std::string quotedText(StringRef text) {
       out += "\\x" + toHex(text.take_front(1));
     text = text.drop_front(length ? length : 1);
   }
-  return out + (text.empty() ? "'" : "...'");
+  return out + (text.empty() ? "" : "...");
 }
+
+std::string quotedText(StringRef text) { return "'" + printableText(text) + "'"; }
 
 std::string shapeText(ArrayRef<int64_t> shape) {
   constexpr size_t maxShown = 8;

@@ -19,7 +19,9 @@ namespace weft {
 /// An error whose text is one line, "place: reason".
 llvm::Error readError(const llvm::Twine &text);
 
-/// `text` between single quotes, at most 100 bytes of it; what is not printable UTF-8 becomes \xNN.
+/// At most 100 bytes of `text`; what is not printable UTF-8 becomes \xNN.
+std::string printableText(llvm::StringRef text);
+/// The same between single quotes.
 std::string quotedText(llvm::StringRef text);
 
 /// "[2, 3]", at most 8 dimensions of it.

@@ -49,7 +49,15 @@ Value ElementBuilder::materialize(IndexValue index) {
   return b.create<arith::AddIOp>(result, b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
 }
 
+/// Folding looks for constants on the right only, and leaves a new value where it finds none. But values that are used twice are found
+/// again by their index, so an index that nothing changes must stay the same value.
+static bool isNumber(IndexValue value, int64_t number) { return value.isUniform() && constantOf(value.base) == number; }
+
 IndexValue ElementBuilder::add(IndexValue a, IndexValue c) {
+  if (isNumber(a, 0))
+    return c;
+  if (isNumber(c, 0))
+    return a;
   if (a.lanes || c.lanes)
     return {{}, 0, b.createOrFold<arith::AddIOp>(materialize(a), materialize(c))};
   return {b.createOrFold<arith::AddIOp>(a.base, c.base), a.stride + c.stride};
@@ -62,6 +70,10 @@ IndexValue ElementBuilder::sub(IndexValue a, IndexValue c) {
 }
 
 IndexValue ElementBuilder::mul(IndexValue a, IndexValue c) {
+  if (isNumber(a, 1))
+    return c;
+  if (isNumber(c, 1))
+    return a;
   if (c.isUniform())
     std::swap(a, c);
   if (a.isUniform() && !c.lanes)

@@ -25,6 +25,12 @@ static LogicalResult inferReal(StringRef name, std::optional<Location> location,
   return inferUnary(input, results);
 }
 
+static LogicalResult requireBits(StringRef name, std::optional<Location> location, Value operand) {
+  if (isa<IntegerType>(elementOf(operand)))
+    return success();
+  return emitOptionalError(location, "'weft.", name, "' combines bits, but its operand has elements ", elementOf(operand));
+}
+
 static LogicalResult inferBinary(StringRef name, std::optional<Location> location, Value lhs, Value rhs, SmallVectorImpl<Type> &results) {
   if (elementOf(lhs) != elementOf(rhs)) // R1
     return emitOptionalError(location, "'weft.", name, "' operands must have one element type, but 'lhs' is ", elementOf(lhs),
@@ -55,6 +61,22 @@ static LogicalResult inferBinary(StringRef name, std::optional<Location> locatio
     return inferReal(getOperationName().drop_front(5), location, adaptor.getInput(), results);                                    \
   }
 
+/// Functions of bits.
+#define WEFT_INFER_BITS(OP)                                                                                                      \
+  LogicalResult OP::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,                            \
+                                     SmallVectorImpl<Type> &results) {                                                            \
+    StringRef name = getOperationName().drop_front(5);                                                                            \
+    if (failed(requireBits(name, location, adaptor.getLhs())))                                                                    \
+      return failure();                                                                                                           \
+    return inferBinary(name, location, adaptor.getLhs(), adaptor.getRhs(), results);                                              \
+  }
+
+LogicalResult NotOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  if (failed(requireBits("not", location, adaptor.getInput())))
+    return failure();
+  return inferUnary(adaptor.getInput(), results);
+}
+
 WEFT_INFER_REAL(TanOp)
 WEFT_INFER_REAL(AsinOp)
 WEFT_INFER_REAL(AcosOp)
@@ -67,19 +89,18 @@ WEFT_INFER_REAL(AtanhOp)
 WEFT_INFER_UNARY(NegOp)
 WEFT_INFER_UNARY(AbsOp)
 WEFT_INFER_UNARY(SignOp)
-WEFT_INFER_UNARY(ExpOp)
-WEFT_INFER_UNARY(LogOp)
-WEFT_INFER_UNARY(SqrtOp)
-WEFT_INFER_UNARY(RsqrtOp)
-WEFT_INFER_UNARY(SinOp)
-WEFT_INFER_UNARY(CosOp)
-WEFT_INFER_UNARY(TanhOp)
-WEFT_INFER_UNARY(ErfOp)
-WEFT_INFER_UNARY(FloorOp)
-WEFT_INFER_UNARY(CeilOp)
-WEFT_INFER_UNARY(RoundOp)
-WEFT_INFER_UNARY(NotOp)
-WEFT_INFER_UNARY(ActivationOp)
+WEFT_INFER_REAL(ExpOp)
+WEFT_INFER_REAL(LogOp)
+WEFT_INFER_REAL(SqrtOp)
+WEFT_INFER_REAL(RsqrtOp)
+WEFT_INFER_REAL(SinOp)
+WEFT_INFER_REAL(CosOp)
+WEFT_INFER_REAL(TanhOp)
+WEFT_INFER_REAL(ErfOp)
+WEFT_INFER_REAL(FloorOp)
+WEFT_INFER_REAL(CeilOp)
+WEFT_INFER_REAL(RoundOp)
+WEFT_INFER_REAL(ActivationOp)
 WEFT_INFER_BINARY(AddOp)
 WEFT_INFER_BINARY(SubOp)
 WEFT_INFER_BINARY(MulOp)
@@ -88,9 +109,9 @@ WEFT_INFER_BINARY(RemOp)
 WEFT_INFER_BINARY(PowOp)
 WEFT_INFER_BINARY(MinimumOp)
 WEFT_INFER_BINARY(MaximumOp)
-WEFT_INFER_BINARY(AndOp)
-WEFT_INFER_BINARY(OrOp)
-WEFT_INFER_BINARY(XorOp)
+WEFT_INFER_BITS(AndOp)
+WEFT_INFER_BITS(OrOp)
+WEFT_INFER_BITS(XorOp)
 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
                                           SmallVectorImpl<Type> &results) {

@@ -10,6 +10,9 @@ namespace weft {
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   SmallVector<Attribute> dims(input.getDimAttributes());
+  bool bits = adaptor.getKind() == CombinerKind::And || adaptor.getKind() == CombinerKind::Or;
+  if (bits && isFloat(input.getElementType()))
+    return emitOptionalError(location, "'weft.reduce' combines bits, but its operand has elements ", input.getElementType());
   int64_t last = -1;
   for (int64_t axis : adaptor.getAxes()) {
     if (axis <= last || axis >= input.getRank())

@@ -99,6 +99,19 @@ TEST_CASE("operators of two operands") {
   CHECK(refusal("add %a, %b", {"[1, n], f32", "[m, 1], f32"}, {"[m, n], f32"}) == "");
 }
 
+TEST_CASE("functions of floats, and functions of bits") {
+  for (const char *op : {"exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "activation relu", "acosh"}) {
+    std::string word = std::string(op).substr(0, std::string(op).find(' '));
+    INFO(op);
+    CHECK(refusal(std::string(op) + " %a", {"[n], f16"}, {"[n], f16"}) == "");
+    CHECK(refusal(std::string(op) + " %a", {"[n], i32"}, {"[n], i32"}) == "'weft." + word + "' needs floats, but its operand has elements 'i32'");
+  }
+  for (std::string op : {"and", "or", "xor"})
+    CHECK(refusal(op + " %a, %b", {"[n], f32", "[n], f32"}, {"[n], f32"}) == "'weft." + op + "' combines bits, but its operand has elements 'f32'");
+  CHECK(refusal("not %a", {"[n], f32"}, {"[n], f32"}) == "'weft.not' combines bits, but its operand has elements 'f32'");
+  CHECK(refusal("reduce or %a [0]", {"[n], f32"}, {"[], f32"}) == "'weft.reduce' combines bits, but its operand has elements 'f32'");
+}
+
 TEST_CASE("select and convert") {
   CHECK(refusal("select %a, %b, %c", {"[n], i1", "[n], f32", "[1], f32"}, {"[n], f32"}) == "");
   CHECK(refusal("select %a, %b, %c", {"[n], i1", "[n], f32", "[n], f16"}, {"[n], f32"}) ==

@@ -1,0 +1,46 @@
+"""Writes textual IR that means harm: make_text.py CASE writes CASE.mlir."""
+
+import sys
+
+DEEP = 100000
+
+
+def attribute(text):
+    return "module attributes {a = " + text + "} {}\n"
+
+
+def program(lines, result="%r"):
+    tensor = "!weft.tensor<[n], f32>"
+    body = "".join(f"  {line} : ({', '.join([tensor] * line.count('%', 2))}) -> {tensor}\n" for line in lines)
+    return (f"func.func @main(%a: {tensor}) -> {tensor} attributes {{weft.symbols = #weft.symbols<n>}} {{\n"
+            f"{body}  return {result} : {tensor}\n}}\n")
+
+
+def chain(count, operator):
+    """Every operator reads the one before it, as often as it has operands."""
+    lines = []
+    for i in range(count):
+        before = f"%v{i - 1}" if i else "%a"
+        lines.append(f"%v{i} = weft.{operator} " + ", ".join([before] * (2 if operator == "add" else 1)))
+    return program(lines, f"%v{count - 1}")
+
+
+CASES = {
+    "brackets": lambda: attribute("[" * DEEP + "1" + "]" * DEEP),
+    "closed_in_strings": lambda: attribute('["]", ' * DEEP + "1" + "]" * DEEP),
+    "closed_in_comments": lambda: attribute("[ // ]\n" * DEEP + "1" + "]" * DEEP),
+    "closed_by_arrows": lambda: attribute("tuple<() -> " * DEEP + "i1" + ">" * DEEP),
+    "closed_by_another": lambda: attribute("[)" * DEEP),
+    "affine_minus": lambda: attribute("affine_map<() -> (" + "-" * 1000000 + "1)>"),
+    "no_tensor": lambda: "func.func @main(%a: i32) -> i32 { return %a : i32 }\n",
+    "tensor_of_mlir": lambda: "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }\n",
+    "calls_itself": lambda: program(["%r = func.call @main(%a)"]),
+    "other_file": lambda: 'weft.weight @w from "../secret.bin" at 0 bytes 4 : !weft.tensor<[1], f32>\n' + program(["%r = weft.neg %a"]),
+    "behind_end": lambda: 'weft.weight @w from "behind_end.mlir" at 9223372036854775807 bytes 4 : !weft.tensor<[1], f32>\n' + program(["%r = weft.neg %a"]),
+    "long_chain": lambda: chain(5000, "neg"),
+    "doubled": lambda: chain(60, "add"),
+}
+
+for name in sys.argv[1:]:
+    with open(name + ".mlir", "w") as out:
+        out.write(CASES[name]())

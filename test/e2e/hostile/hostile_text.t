@@ -1,0 +1,20 @@
+# Nesting that MLIR's parser would follow until the stack ends, however the brackets are hidden.
+$ sh refuse make_text.py brackets closed_in_strings closed_in_comments closed_by_arrows closed_by_another affine_minus
+| error[W0201]: brackets.mlir: brackets are nested deeper than 200
+| error[W0201]: closed_in_strings.mlir: brackets are nested deeper than 200
+| error[W0201]: closed_in_comments.mlir: brackets are nested deeper than 200
+| error[W0201]: closed_by_arrows.mlir: brackets are nested deeper than 200
+| error[W0201]: closed_by_another.mlir: brackets are nested deeper than 200
+| error[W0201]: affine_minus.mlir: affine maps are not part of textual IR
+
+# Programs that the rest of the compiler does not take, and other people's files.
+$ sh refuse make_text.py no_tensor tensor_of_mlir calls_itself other_file behind_end
+| error[W0201]: no_tensor.mlir: function 'main' takes or gives a value of type i32, which is not a tensor of Weft
+| error[W0201]: tensor_of_mlir.mlir: function 'main' takes or gives a value of type tensor<4xf32>, which is not a tensor of Weft
+| error[W0300]: calls_itself.mlir:2:8: operator 'func.call' cannot be compiled yet
+| error[W0204]: other_file.mlir: weight 'w': '../secret.bin' contains '..', which could leave the model's directory
+| error[W0204]: weight 'w' lies outside file 'behind_end.mlir'
+
+# A kernel takes so many operators and no more, and a value that is used twice is computed once.
+$ python3 make_text.py long_chain doubled && for case in long_chain doubled; do timeout 60 weft compile -q $case.mlir -o out.weft || echo $case: exit $?; done
+$ weft verify -q doubled.mlir --dim n=3
