@@ -2,6 +2,7 @@
 
 #include "compiler/import/onnx/GraphBuilder.h"
 #include "compiler/import/onnx/AffineIndex.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -185,6 +186,24 @@ static TypedAttr filledWith(Value x) {
   return op ? cast<TypedAttr>(op.getValue()) : TypedAttr();
 }
 
+/// Two products without what both have, so that a requirement says only what matters.
+static std::pair<SymExpr, SymExpr> withoutCommonFactors(SymExpr a, SymExpr b) {
+  if (a.terms().size() != 1 || b.terms().size() != 1)
+    return {a, b};
+  auto divide = [&](SymExpr by) {
+    SymExpr restA = SymExpr::floordiv(a, by), restB = SymExpr::floordiv(b, by);
+    if (restA * by == a && restB * by == b)
+      std::tie(a, b) = std::pair(restA, restB);
+  };
+  auto terms = a.terms();
+  for (auto [factor, power] : terms[0].factors)
+    for (unsigned i = 0; i < power; ++i)
+      divide(factor);
+  if (a.terms().size() == 1 && b.terms().size() == 1)
+    divide(SymExpr::constant(a.getContext(), std::gcd(a.terms()[0].coefficient, b.terms()[0].coefficient)));
+  return {a, b};
+}
+
 Value GraphBuilder::reshape(Value x, ArrayRef<SymExpr> dims) {
   if (!x || refused() || !type(dims, elementOf(x)))
     return {};
@@ -212,13 +231,14 @@ Value GraphBuilder::reshape(Value x, ArrayRef<SymExpr> dims) {
   }
   if (!x || refused())
     return {};
-  if (typeOf(x).getElements() != want)
-  {
-    std::string text = "'" + from.getElements().str() + "' elements are reshaped to '" + want.str() + "'";
-    if (facts().proveEqual(from.getElements(), want) == Proof::No)
-      return wrong(text);
-    return refuse(text + ", which cannot be shown to be the same");
+  if (typeOf(x).getElements() != want) {
+    auto [have, need] = withoutCommonFactors(from.getElements(), want);
+    if (!requireEqual(have, need, "the number of elements"))
+      return {};
+    x = refine(reshape(x, from.getElements()), 0, want);
   }
+  if (!x || refused())
+    return {};
   return emit<ReshapeOp>({x}, attribute("dims", dimsAttr(dims)));
 }
 
@@ -377,7 +397,13 @@ std::optional<SymExpr> GraphBuilder::mergeDim(SymExpr a, SymExpr b, int narrower
   if (facts().proveEqual(a, b) == Proof::Yes)
     return simpler(a, b);
   SymPred equal = equalityOf(a, b);
-  if (!a.asConstant() && !b.asConstant() && shareSymbol(a, b)) {
+  // min(n, 1), as of a slice that takes the last element, goes with n whatever n is.
+  auto fits = [&](SymExpr from) { return facts().prove(SymPred::either({equal, SymPred::equal(from, constant(1))})) == Proof::Yes; };
+  if (shareSymbol(a, b) && (fits(a) || fits(b)))
+    return fits(a) ? b : a;
+  // Sizes that were calculated are meant to fit; of two plain names one may be 1 and the other not.
+  bool calculated = !(a.asSymbol() && b.asSymbol()) && narrower == 0;
+  if (!a.asConstant() && !b.asConstant() && (shareSymbol(a, b) || calculated)) {
     if (!require(equal, a, b))
       return std::nullopt;
     return simpler(a, b);
