@@ -31,6 +31,14 @@ void KernelContext::loop(Value from, Value to, int64_t step, function_ref<void(V
   });
 }
 
+void KernelContext::storeResults(ArrayRef<IndexValue> index) {
+  SmallVector<Value> data;
+  for (Value result : returnOp()->getOperands())
+    data.push_back(e.pull(result, index));
+  for (auto [i, value] : llvm::enumerate(data))
+    e.store(outputs[i], resultType(i), index, value);
+}
+
 void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
   unsigned lanes = e.laneCount();
   if (lanes == 1) {

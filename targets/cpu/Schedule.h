@@ -43,6 +43,8 @@ struct KernelContext {
   mlir::Value mul(mlir::Value a, mlir::Value c);
   mlir::Value add(mlir::Value a, mlir::Value c);
   mlir::Value sub(mlir::Value a, mlir::Value c);
+  /// Elements of all results at one index. All are pulled before the first is stored.
+  void storeResults(llvm::ArrayRef<IndexValue> index);
   /// Walks [0, size) of the innermost dimension in vectors: whole ones first, then a masked rest. `index` is the innermost index.
   void vectors(SymExpr size, llvm::function_ref<void(IndexValue index)> body);
 };

@@ -418,11 +418,7 @@ private:
       c.e.forget();
       SmallVector<IndexValue> index = indexOf(s.out, batch, {c.add(first, row)}, {constantI64(c.b, column), 1});
       c.e.provide(s.mix.getResult(), [&](ArrayRef<IndexValue>) { return x; });
-      SmallVector<Value> data;
-      for (Value result : c.returnOp()->getOperands())
-        data.push_back(c.e.pull(result, index));
-      for (auto [i, value] : llvm::enumerate(data))
-        c.e.store(c.outputs[i], c.resultType(i), index, value);
+      c.storeResults(index);
       c.e.forget();
     }
   };

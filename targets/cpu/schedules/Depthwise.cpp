@@ -163,11 +163,7 @@ private:
     c.e.forget();
     c.e.setTailMask(tail);
     c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-    SmallVector<Value> data;
-    for (Value result : c.returnOp()->getOperands())
-      data.push_back(c.e.pull(result, index));
-    for (auto [i, value] : llvm::enumerate(data))
-      c.e.store(c.outputs[i], c.resultType(i), index, value);
+    c.storeResults(index);
     c.e.setTailMask({});
   }
 

@@ -49,7 +49,7 @@ public:
     SmallVector<SymExpr> dims = c.resultType(0).getDims();
     if (dims.empty()) {
       c.e.setLanes(1);
-      storeAll(c, {});
+      c.storeResults({});
       return;
     }
     Value end = c.end;
@@ -69,21 +69,13 @@ public:
   }
 
 private:
-  static void storeAll(KernelContext &c, ArrayRef<IndexValue> index) {
-    SmallVector<Value> data;
-    for (Value value : c.returnOp()->getOperands())
-      data.push_back(c.e.pull(value, index));
-    for (auto [i, value] : llvm::enumerate(data))
-      c.e.store(c.outputs[i], c.resultType(i), index, value);
-  }
-
   /// Elements [unit * kBlock, min(size, (unit + 1) * kBlock)) of a vector.
   static void emitBlock(KernelContext &c, SymExpr size, Value unit) {
     StringAttr start = StringAttr::get(c.b.getContext(), ".start");
     Value from = c.mul(unit, constantI64(c.b, kBlock));
     c.e.bindSymbol(start, from);
     SymExpr left = SymExpr::min(size - SymExpr::symbol(start), SymExpr::constant(c.b.getContext(), kBlock));
-    c.vectors(left, [&](IndexValue i) { storeAll(c, {c.e.add(i, {from})}); });
+    c.vectors(left, [&](IndexValue i) { c.storeResults({c.e.add(i, {from})}); });
   }
 
   static void emitLine(KernelContext &c, ArrayRef<SymExpr> dims, Value unit) {
@@ -94,7 +86,7 @@ private:
     index[0] = rest;
     c.vectors(dims.back(), [&](IndexValue i) {
       index.back() = i;
-      storeAll(c, index);
+      c.storeResults(index);
     });
   }
 };

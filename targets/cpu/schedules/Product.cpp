@@ -265,11 +265,7 @@ private:
         SmallVector<IndexValue> index = indexOf(s, s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
         Value sum = sums[2 * r + v];
         c.e.provide(Shape(s).op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-        SmallVector<Value> data;
-        for (Value result : c.returnOp()->getOperands())
-          data.push_back(c.e.pull(result, index));
-        for (auto [i, value] : llvm::enumerate(data))
-          c.e.store(c.outputs[i], c.resultType(i), index, value);
+        c.storeResults(index);
       }
       c.e.setTailMask({});
       c.e.forget();
