@@ -209,6 +209,7 @@ private:
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));

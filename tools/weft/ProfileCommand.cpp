@@ -135,10 +135,17 @@ private:
       if (!seconds)
         return seconds.failure();
       whole.push_back(*seconds);
+      for (const weft_trace_event_t &event : events)
+        *seconds -= secondsOf(event);
+      between.push_back(std::max(*seconds, 0.0));
       for (size_t i = 0; i < events.size() && i < samples.size(); ++i)
-        samples[i].push_back(1e-9 * static_cast<double>(events[i].end_ns - events[i].begin_ns));
+        samples[i].push_back(secondsOf(events[i]));
     }
     return Done{};
+  }
+
+  static double secondsOf(const weft_trace_event_t &event) {
+    return 1e-9 * static_cast<double>(event.end_ns - event.begin_ns);
   }
 
   void collect() {
@@ -155,8 +162,6 @@ private:
                rows.end());
     std::sort(rows.begin(), rows.end(),
                      [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
-    for (const Row &row : rows)
-      kernelSeconds += row.seconds;
   }
 
   static std::string number(const char *format, double value) {
@@ -183,8 +188,10 @@ private:
     std::string line;
     for (const auto &[name, value] : inputs.symbols)
       line += name + "=" + std::to_string(value) + " ";
-    double total = median(whole);
-    console.say(line + "threads=" + std::to_string(threads) + ": " + printSeconds(total) +
+    double rest = median(between), total = rest;
+    for (const Row &row : rows)
+      total += row.seconds;
+    console.say(line + "threads=" + std::to_string(threads) + ": " + printSeconds(median(whole)) +
                 " a call, median of " + std::to_string(rounds) + " rounds");
     Table table;
     table.header = {"share", "time", "calls", "GFLOP/s", "GB/s", "kernel", "nodes"};
@@ -193,7 +200,6 @@ private:
       table.rows.push_back({share(row.seconds), printSeconds(row.seconds), std::to_string(row.calls),
                             rate(row.flops, row.seconds), rate(row.bytes, row.seconds),
                             row.kernel.name, nodesOf(row)});
-    double rest = std::max(0.0, total - kernelSeconds);
     table.rows.push_back({share(rest), printSeconds(rest), "", "", "", "(between kernels)", ""});
     console.result(table.text());
   }
@@ -251,9 +257,8 @@ private:
   int64_t threads = 1, rounds = kLeastRounds;
   std::vector<weft_trace_event_t> events;    ///< of the latest call
   std::vector<std::vector<double>> samples;  ///< seconds by event, over the rounds
-  std::vector<double> whole;                 ///< seconds of the calls
+  std::vector<double> whole, between;        ///< seconds of the calls, and of them outside kernels
   std::vector<Row> rows;                     ///< slowest first
-  double kernelSeconds = 0;
 };
 
 } // namespace

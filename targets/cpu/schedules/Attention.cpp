@@ -1,7 +1,7 @@
 //===- Attention.cpp - Softmax between two contractions, scores never in memory ------------------------------===//
 //
 // A unit is one combination of the batch factors (batch and head). It copies K once into panels [n / C][d][C] of scratch; then, for every
-// tile of rows: scores of the tile into scratch [n / C][rows][C] through the program, softmax along n without the division, product with V
+// tile of rows: scores of the tile into scratch [n / C][rows][C] through what stands before the softmax, softmax along n without the division, product with V
 // in registers, division, epilogue. Rows of Q and V are read where they are; where they are views or narrow, they are copied, too.
 //===------------------------------------------------------------------------------------------===//
 
@@ -291,7 +291,28 @@ private:
       Value sum = c.b.create<vector::ReductionOp>(vector::CombiningKind::ADD, c.b.create<arith::AddFOp>(sums[0], sums[1]));
       Value one = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(1)), nothing = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
       Value empty = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, panels, zero); // a sum over nothing is 0
-      return c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
+      Value factor = c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
+      if (s.weights == s.softmax.getResult())
+        return factor;
+      emitAfter(panels, row, c.e.splat(factor));
+      return one;
+    }
+
+    /// What stands between the softmax and the product with V, in place.
+    void emitAfter(Value panels, Value row, Value factor) {
+      c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
+        for (int64_t v = 0; v < 2; ++v) {
+          c.e.forget();
+          IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)), 1};
+          Value address = scoreAddress(panel, row, v);
+          Value x = c.b.create<arith::MulFOp>(c.b.create<LLVM::LoadOp>(vector, address, 4), factor);
+          c.e.provide(s.softmax.getResult(), [&](ArrayRef<IndexValue>) { return x; });
+          c.e.setTailMask(c.e.less(n, c.e.symbolic(s.n)));
+          c.b.create<LLVM::StoreOp>(c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n)), address, 4);
+          c.e.setTailMask({});
+        }
+        c.e.forget();
+      });
     }
 
     /// Columns [column, column + vectors * lanes) of the result.

@@ -32,15 +32,8 @@ public:
           return std::nullopt;
         s.softmax = softmax;
       }
-    if (!s.softmax || s.softmax.getLogarithm() || !s.softmax->hasOneUse())
+    if (!s.softmax || s.softmax.getLogarithm() || !findProducts())
       return std::nullopt;
-    s.mix = dyn_cast<ContractOp>(*s.softmax->user_begin());
-    for (Operation &op : spec.getBody().front())
-      if (auto contract = dyn_cast<ContractOp>(op); contract && contract != s.mix) {
-        if (s.scores)
-          return std::nullopt;
-        s.scores = contract;
-      }
     if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() || !matchMix())
       return std::nullopt;
     for (Type type : spec.getResultTypes())
@@ -50,6 +43,26 @@ public:
   }
 
 private:
+  /// The first product makes the scores, the second reads what becomes of the softmax.
+  bool findProducts() {
+    for (Operation &op : spec.getBody().front())
+      if (auto contract = dyn_cast<ContractOp>(op)) {
+        if (s.mix)
+          return false;
+        (s.scores ? s.mix : s.scores) = contract;
+      }
+    if (!s.mix)
+      return false;
+    llvm::DenseSet<Value> behind{s.softmax.getResult()};
+    for (Operation &op : spec.getBody().front())
+      if (llvm::any_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
+        behind.insert(op.result_begin(), op.result_end());
+    bool left = behind.contains(s.mix.getLhs()), right = behind.contains(s.mix.getRhs());
+    s.weights = left ? s.mix.getLhs() : s.mix.getRhs();
+    return left != right && !behind.contains(s.scores.getResult()) &&
+           cast<SymTensorType>(s.weights.getType()).getDimAttributes() == s.softmax.getType().getDimAttributes();
+  }
+
   bool matchScores() {
     IterationRule rule = IterationRule::of(s.scores);
     if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.scores.getAccumulate().isF32())
@@ -96,10 +109,10 @@ private:
     IterationRule rule = IterationRule::of(s.mix);
     if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.mix.getAccumulate().isF32())
       return false;
-    unsigned p = s.mix.getLhs() == s.softmax.getResult() ? 0 : 1;
+    unsigned p = s.mix.getLhs() == s.weights ? 0 : 1;
     s.v.tensor = s.mix->getOperand(1 - p);
     ArrayRef<Access> line = rule.operand(p), values = rule.operand(1 - p), result = rule.result(0);
-    if (s.v.tensor == s.softmax.getResult() || line[s.line.column].factor() != rule.reducedFactors()[0])
+    if (line[s.line.column].factor() != rule.reducedFactors()[0])
       return false;
     auto n = find(values, line[s.line.column].factor()), m = find(result, line[s.line.row].factor());
     if (!n || !m || find(values, line[s.line.row].factor()))

@@ -1,6 +1,8 @@
 //===- AttentionShape.h - What the attention schedule knows of a kernel ------------------------------===//
 //
-//   out[b, m, e] = sum over n of softmax over n (program(sum over d of Q[b, m, d] * K[b, n, d])) * V[b, n, e]
+//   out[b, m, e] = sum over n of after(softmax over n (before(sum over d of Q[b, m, d] * K[b, n, d]))) * V[b, n, e]
+//
+// `before` is whatever elementwise operators stand there: scale, mask, bias. `after` is mostly nothing.
 //
 //   if (auto shape = AttentionShape::match(spec)) … shape->k.index(batch, row, column) …
 //===------------------------------------------------------------------------------------------===//
@@ -28,6 +30,7 @@ struct AttentionOperand {
 struct AttentionShape {
   mutable ContractOp scores, mix; ///< handles; their methods are not const
   mutable SoftmaxOp softmax;
+  mlir::Value weights; ///< what `mix` reads: the softmax, or elements computed from its elements
   AttentionOperand q, k, v, out, line; ///< line: the softmax's (m, n)
   llvm::SmallVector<SymExpr> batch;
   SymExpr m, n;
