@@ -62,6 +62,9 @@ public:
   }
 };
 
+/// Combines the lanes of a vector: halves, quarters, …, a fixed order, so results do not depend on anything. A scalar stays as it is.
+mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element, mlir::Value vector);
+
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
