@@ -161,7 +161,7 @@ def main():
     store.note(options.peers)
     for model in options.models:
         for precision in options.precision:
-            files.make(work, model, precision)
+            files.make(work, model, precision, options.peers)
             for threads in map(int, options.threads):
                 tables(work, store, options, model, precision, threads)
             if not options.no_cold:

@@ -79,10 +79,17 @@ def inputs(model, case):
     return [tokens(random, *sizes) if len(sizes) == 2 else image(random, *sizes)]
 
 
-def references(folder, model, case):
+def prefix(vocabulary, past):
+    """The tokens of a past, for an engine that computes its keys and values itself."""
+    return [7 * i % vocabulary for i in range(past)]
+
+
+def references(folder, model, case, kind="reference"):
     """The first output of every step in float64, as models/make.py wrote it."""
     import numpy as np
-    with np.load(os.path.join(folder, f"{model}.{case}.reference.npz")) as file:
+    if kind == "tokens" and case.startswith("prefill"):
+        kind = "reference"  # without a past there is no difference
+    with np.load(os.path.join(folder, f"{model}.{case}.{kind}.npz")) as file:
         return [file[f"step{i}"] for i in range(len(file.files))]
 
 

@@ -52,7 +52,7 @@ def keep(stamp, key, **what):
         json.dump(dict(what, key=key), file)
 
 
-def make(work, model, precision):
+def make(work, model, precision, names):
     """The ONNX file and the float64 answers, unless they are there and their sources unchanged."""
     models = os.path.join(work, "models")
     sources = [os.path.join(HERE, "models", name) for name in sorted(os.listdir(os.path.join(HERE, "models")))
@@ -62,8 +62,21 @@ def make(work, model, precision):
         script = os.path.join(HERE, "models", "make.py")
         subprocess.run([environment.python("torch"), script, models, model], check=True, env=environ(work, os.cpu_count()))
         keep(stamp, key)
+    if "llamacpp" in names and engines.supports("llamacpp", model, precision):
+        gguf(work, model, key)
     if precision != "f32":
         quantise(work, model, precision, key)
+
+
+def gguf(work, model, key):
+    script = os.path.join(HERE, "models", "gguf_file.py")
+    key, stamp = key + digest(script), os.path.join(work, "models", f"{model}.gguf.json")
+    if not fresh(stamp, key):
+        packages = os.path.join(os.path.dirname(os.path.dirname(environment.python("llamacpp"))), "lib")
+        packages = os.path.join(packages, next(os.scandir(packages)).name, "site-packages")
+        subprocess.run([environment.python("torch"), script, os.path.join(work, "models"), model], check=True,
+                       env=dict(environ(work), GGUF_PATH=packages))
+        keep(stamp, key)
 
 
 def quantise(work, model, precision, key):

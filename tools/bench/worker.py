@@ -61,7 +61,9 @@ class Worker:
         self.report.update(clock.read("load"))
 
     def prepare(self, case):
-        calls, steps, expected = [], [], self.cases.references(os.path.join(self.work, "models"), self.model, case)
+        calls, steps, folder = [], [], os.path.join(self.work, "models")
+        kind = getattr(self.engine, "REFERENCE", "reference")
+        expected = self.cases.references(folder, self.model, case, kind)
         for feed in self.cases.inputs(self.model, case):
             calls.append(self.engine.bind(feed))
         clock = Clock()
@@ -108,13 +110,12 @@ def reason(error):
 
 def compile_ahead(name, model, precision, work):
     import engines
-    engine, path = engines.load(name), engines.artifact(work, name, model, precision)
-    if engine.compile is None:
-        return dict(file_mb=round(os.path.getsize(engines.onnx_file(work, model, precision)) / 1e6, 1))
-    clock = Clock()
-    engine.compile(work, model, precision)
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
-    return dict(clock.read("compile"), compile_peak_mb=round(peak), file_mb=round(os.path.getsize(path) / 1e6, 1))
+    engine, clock, answer = engines.load(name), Clock(), {}
+    if engine.compile:
+        engine.compile(work, model, precision)
+        peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+        answer = dict(clock.read("compile"), compile_peak_mb=round(peak))
+    return dict(answer, file_mb=round(os.path.getsize(engines.read_by(work, name, model, precision)) / 1e6, 1))
 
 
 def main(name, model, precision, threads, work, *more):

@@ -6,7 +6,7 @@ A file has a class `Engine`:
     __init__(work, model, precision, threads)
     bind(feed)       a function without arguments that runs one call on these arrays and returns a handle
     first(handle)    the first output of that call as an array
-    close()          optional
+    REFERENCE        optional: "tokens" when it is judged by the answers that make.py wrote under that name
 """
 import importlib
 import os
@@ -41,7 +41,18 @@ def onnx_file(work, model, precision):
     return os.path.join(work, "models", model + ("" if precision == "f32" else "." + precision) + ".onnx")
 
 
+def gguf_file(work, model, precision):
+    return os.path.join(work, "models", f"{model}.{precision}.gguf")
+
+
 def artifact(work, name, model, precision):
     """What the engine writes ahead of time, or None."""
     suffix = SUFFIX.get(name)
     return suffix and os.path.join(work, "artifacts", f"{model}.{precision}.{name}{suffix}")
+
+
+def read_by(work, name, model, precision):
+    """The file that the engine loads."""
+    if name == "llamacpp":
+        return gguf_file(work, model, precision)
+    return artifact(work, name, model, precision) or onnx_file(work, model, precision)

@@ -1,6 +1,6 @@
 """Writes a model as ONNX with symbolic shapes, and the float64 answers of its cases. Runs in the torch environment.
 
-    python make.py FOLDER MODEL...      FOLDER/MODEL.onnx, FOLDER/MODEL.CASE.reference.npz
+    python make.py FOLDER MODEL...      FOLDER/MODEL.onnx, FOLDER/MODEL.CASE.reference.npz (and .tokens.npz)
 """
 import logging
 import os
@@ -67,12 +67,30 @@ def write_references(folder, name, net):
         np.savez(os.path.join(folder, f"{name}.{case}.reference.npz"), **answers)
 
 
+def write_token_references(folder, name, net):
+    """For llama.cpp: the past is what the model makes of cases.prefix() and of the tokens of the steps before."""
+    net = net.double()
+    for case in [c for c in cases.CASES[name] if not c.startswith("prefill")]:
+        feeds, answers = cases.inputs(name, case), {}
+        length = feeds[0]["past_key_0"].shape[2]
+        tokens = cases.prefix(cases.DECODERS[name][3], length)
+        empty = [torch.zeros(v[:, :, :0].shape, dtype=torch.float64) for v in list(feeds[0].values())[1:]]
+        with torch.inference_mode():
+            _, *past = net(torch.tensor([tokens]), empty)
+            for i, feed in enumerate(feeds):
+                logits, *past = net(torch.from_numpy(feed["input_ids"]), past)
+                answers[f"step{i}"] = logits.numpy()
+        np.savez(os.path.join(folder, f"{name}.{case}.tokens.npz"), **answers)
+
+
 def main(folder, *names):
     for name in names:
         begin = time.process_time()
         net = models.build(name)
         export(name, net, os.path.join(folder, name + ".onnx"))
         write_references(folder, name, net)
+        if name in cases.DECODERS:
+            write_token_references(folder, name, net)
         print(f"{name}.onnx and its float64 answers: {time.process_time() - begin:.0f} s of processor time", flush=True)
 
 
