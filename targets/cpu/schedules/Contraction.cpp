@@ -23,6 +23,8 @@ namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 4;
+constexpr int64_t kLineBytes = 64; ///< of the caches
+constexpr int64_t kManyTiles = 4;  ///< that then fetch a block's weights with most of their panels
 
 struct Shape {
   ContractOp op;
@@ -109,7 +111,16 @@ public:
       Value block = div(unit, count), tile = rem(unit, count);
       Value from = c.mul(block, constantI64(c.b, perBlock));
       Value to = c.b.create<arith::MinSIOp>(c.add(from, constantI64(c.b, perBlock)), constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to}; });
+      // Every tile of this block fetches its part of the next one: what follows in memory, here or in the next kernel's weight. Where
+      // there are many tiles, their first panel fetches the rows of the next tile instead.
+      Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, constantI64(c.b, kManyTiles));
+      Value skipped = perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : constantI64(c.b, 0);
+      int64_t panelBytes = s.k * tileColumns(c.isa) * 4;
+      Value fetching = c.mul(c.sub(constantI64(c.b, perBlock), skipped), constantI64(c.b, s.k));
+      Value stride = div(constantI64(c.b, perBlock * panelBytes), c.mul(fetching, count));
+      Value ahead = c.add(c.mul(c.sub(to, from), constantI64(c.b, panelBytes)), c.mul(c.mul(tile, stride), fetching));
+      callRowTile(c, tiles, m, count, tile,
+                  [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped}; });
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
       emitTile(c, tile, i + 1);
@@ -121,7 +132,7 @@ private:
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
     auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType({pointer, i64, i64, i64}, {}));
+                                         c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64}, {}));
     tile.setPrivate();
     return tile;
   }
@@ -140,7 +151,8 @@ private:
     c.loop(tile.getArgument(2), tile.getArgument(3), 1, [&](Value panel) {
       e.forget();
       Value w = elementPointer(c.b, c.inputs[s.rhs], f32, c.mul(panel, constantI64(c.b, s.k * tileColumns(c.isa))));
-      SmallVector<Value> sums = accumulate(c, s, rows, a, w);
+      auto [ahead, stride] = fetchedAhead(c, s, tile, rows, a, panel);
+      SmallVector<Value> sums = accumulate(c, s, rows, {a, s.k, w, constantI64(c.b, tileColumns(c.isa)), 1, ahead, stride});
       Value column = c.mul(panel, constantI64(c.b, tileColumns(c.isa)));
       epilogue(c, s, rows, first, column, sums);
       e.forget();
@@ -148,29 +160,43 @@ private:
     c.b.create<func::ReturnOp>();
   }
 
+  /// Where `panel` fetches from, and how many bytes further for every k.
+  static std::pair<Value, Value> fetchedAhead(KernelContext &c, const Shape &s, func::FuncOp tile, int64_t rows, Value a, Value panel) {
+    Type f32 = c.b.getF32Type(), byte = c.b.getI8Type();
+    Value from = tile.getArgument(2), stride = tile.getArgument(5), skipped = tile.getArgument(6), nth = c.sub(panel, from);
+    Value block = elementPointer(c.b, c.inputs[s.rhs], f32, c.mul(from, constantI64(c.b, s.k * tileColumns(c.isa))));
+    Value steps = c.mul(c.sub(nth, skipped), constantI64(c.b, s.k));
+    Value weights = elementPointer(c.b, block, byte, c.add(tile.getArgument(4), c.mul(steps, stride)));
+    Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, skipped);
+    Value next = elementPointer(c.b, a, f32, constantI64(c.b, rows * s.k));
+    return {c.b.create<LLVM::SelectOp>(first, next, weights), c.b.create<arith::SelectOp>(first, constantI64(c.b, kLineBytes), stride)};
+  }
+
   /// The sums of all rows and vectors of one panel, row by row.
-  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, int64_t rows, Value a, Value w) {
+  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, int64_t rows, TileSource whole) {
     auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
-    SmallVector<Value> sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
-    Value step = constantI64(c.b, tileColumns(c.isa));
+    const SmallVector<Value> zeros(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+    SmallVector<Value> sums(zeros);
     if (s.k <= kSumChunk) {
-      multiplyAdd(c, {a, s.k, w, step}, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
+      multiplyAdd(c, whole, constantI64(c.b, s.k), kUnroll, sums, rows, 2);
       return sums;
     }
-    const SmallVector<Value> zeros(sums);
     auto addChunk = [&](Value from, int64_t depth, ValueRange totals) {
       SmallVector<Value> part(zeros);
-      Value row = elementPointer(c.b, a, c.b.getF32Type(), from), panel = elementPointer(c.b, w, c.b.getF32Type(), c.mul(from, step));
-      multiplyAdd(c, {row, s.k, panel, step}, constantI64(c.b, depth), kUnroll, part, rows, 2);
+      TileSource chunk = whole;
+      chunk.a = elementPointer(c.b, whole.a, c.b.getF32Type(), from);
+      chunk.b = elementPointer(c.b, whole.b, c.b.getF32Type(), c.mul(from, whole.columnStride));
+      chunk.ahead = elementPointer(c.b, whole.ahead, c.b.getI8Type(), c.mul(from, whole.aheadStride));
+      multiplyAdd(c, chunk, constantI64(c.b, depth), kUnroll, part, rows, 2);
       for (auto [total, value] : llvm::zip(totals, part))
         value = c.b.create<arith::AddFOp>(total, value);
       return part;
     };
-    int64_t whole = s.k / kSumChunk * kSumChunk;
-    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kSumChunk, ValueRange(sums),
+    int64_t covered = s.k / kSumChunk * kSumChunk;
+    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, covered), kSumChunk, ValueRange(sums),
                   [&](Value from, ValueRange totals) { return addChunk(from, kSumChunk, totals); });
-    if (whole < s.k)
-      sums = addChunk(constantI64(c.b, whole), s.k - whole, ValueRange(sums));
+    if (covered < s.k)
+      sums = addChunk(constantI64(c.b, covered), s.k - covered, ValueRange(sums));
     return sums;
   }
 
