@@ -34,7 +34,7 @@ class Process:
 
     def ask(self, op, **question):
         if "failed" in self.loaded:
-            return self.loaded
+            return dict(self.loaded)
         try:
             self.process.stdin.write(json.dumps(dict(question, op=op)) + "\n")
             self.process.stdin.flush()
@@ -101,9 +101,9 @@ def tables(work, store, options, model, precision, threads):
     try:
         for case in [c for c in cases.CASES[model] if not options.cases or c in options.cases]:
             load = os.getloadavg()[0]
-            results = dict(failed, **measure(running, case, options, threads))
+            results = dict({n: dict(why) for n, why in failed.items()}, **measure(running, case, options, threads))
             for name in names:
-                results[name].update(date=time.strftime("%Y-%m-%d"), load=round(load, 1))
+                results[name].update(date=time.strftime("%Y-%m-%d"), load=round(load, 1), commit=store.about["commit"])
                 store.put("cell", (model, precision, threads, case, name), results[name])
             report.say_case(model, precision, threads, case, {n: results[n] for n in names})
     finally:
@@ -128,6 +128,10 @@ def cold(work, store, options, model, precision):
         store.put("cold", (model, precision, name), {k: statistics.median(run[k] for run in runs) for k in keys})
 
 
+def whole_numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="tools/bench/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = lambda text: text.split(",")
@@ -136,7 +140,7 @@ def parse():
     add("--cases", type=words, help="such as b1s16,b1s128; all when left out")
     add("--peers", type=words, default=engines.DEFAULT, help="of " + ",".join(list(engines.ENGINES)[1:]) +
         " [" + ",".join(engines.DEFAULT) + "]")
-    add("--threads", type=words, default=["1"], help="such as 1,2 [1]")
+    add("--threads", type=whole_numbers, default=[1], help="such as 1,2 [1]")
     add("--precision", type=words, default=["f32"], help="of f32,int8 [f32]")
     add("--rounds", type=int, default=7, help="at least 7 [7]")
     add("--budget-ms", type=float, default=60, help="of each engine per round [60]")
@@ -145,8 +149,9 @@ def parse():
     add("--out", default=os.path.join(environment.ROOT, "build", "bench"),
         help="folder of results.json, results.md and ratios.svg; cells that are not measured now stay [build/bench]")
     options = parser.parse_args()
-    for what, given, known in (("model", options.models, cases.CASES), ("peer", options.peers, engines.ENGINES),
-                               ("precision", options.precision, cases.LIMITS)):
+    of_models = [case for model in options.models for case in cases.CASES.get(model, [])]
+    for what, given, known in (("model", options.models, cases.CASES), ("case", options.cases or [], of_models),
+                               ("peer", options.peers, list(engines.ENGINES)[1:]), ("precision", options.precision, cases.LIMITS)):
         for name in given:
             if name not in known:
                 parser.error(f"no {what} is called '{name}'; there are {', '.join(known)}")
@@ -162,7 +167,7 @@ def main():
     for model in options.models:
         for precision in options.precision:
             files.make(work, model, precision, options.peers)
-            for threads in map(int, options.threads):
+            for threads in options.threads:
                 tables(work, store, options, model, precision, threads)
             if not options.no_cold:
                 cold(work, store, options, model, precision)

@@ -147,8 +147,11 @@ def cold_lines(store):
 def markdown(store):
     about, lines = store.about, ["# Measured", ""]
     peers = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    lines += [f"Written by `tools/bench/run` on {about['date']}; Weft at commit {about['commit']}. {about['machine']}.",
-              f"Peers: {peers}.", "", "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; "
+    mine = [row for row in store.rows["cell"].values() if row["engine"] == "weft" and "commit" in row]
+    commits = ", ".join(sorted({row["commit"] for row in mine}))
+    loads = [row["load"] for row in mine]
+    lines += [f"Written by `tools/bench/run` on {about['date']}; Weft at {commits}. {about['machine']}; load of the machine "
+              f"{min(loads, default=0):.0f} to {max(loads, default=0):.0f}.", f"Peers: {peers}.", "", "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; "
               "more: wall time. [How it is measured](index.md).", "", "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
         lines += ["", f"## {TITLES[model]}, {precision}, {threads} thread{'s' * (threads > 1)}", "", *case_lines(group)]
