@@ -216,6 +216,7 @@ private:
       narrow.element = options.weights;
       pm.addNestedPass<func::FuncOp>(createNarrowWeights(narrow));
     }
+    pm.addNestedPass<func::FuncOp>(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));

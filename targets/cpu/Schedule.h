@@ -73,6 +73,8 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
+  /// What to fetch into the second-level cache meanwhile, one line per k, `aheadStride` bytes on; null for nothing.
+  mlir::Value ahead = {}, aheadStride = {};
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;

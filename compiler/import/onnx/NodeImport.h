@@ -113,8 +113,6 @@ private:
   const OnnxAttribute *find(llvm::StringRef name) const;
   const OnnxAttribute *find(llvm::StringRef name, OnnxAttribute::Kind kind);
   std::string inputName(unsigned i) const;
-  void requireWholeQuotients(Value value);
-  void requireWholeQuotient(mlir::Operation *op);
 
   const AttributeFrame *frame;
   llvm::ArrayRef<Value> inputs;

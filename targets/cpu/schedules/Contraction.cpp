@@ -26,6 +26,8 @@ constexpr int64_t kUnroll = 4;
 constexpr int64_t kUnrollFew = 32;      ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes = 8192;   ///< of narrow weights: what the processor fetches by itself comes too late
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kLineBytes = 64;      ///< of the caches
+constexpr int64_t kManyTiles = 4;       ///< that then fetch a block's weights with most of their panels
 
 struct Shape {
   ContractOp op;
@@ -116,21 +118,28 @@ public:
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
     auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
     auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
-    auto run = [&](Value tile, Value fromBlock, Value toBlock) {
+    int64_t panelBytes = s.k * tileColumns(c.isa) * 4;
+    auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride, Value skipped) {
       Value from = c.mul(fromBlock, constantI64(c.b, perBlock)), to = c.mul(toBlock, constantI64(c.b, perBlock));
       to = c.b.create<arith::MinSIOp>(to, constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to}; });
+      callRowTile(c, tiles, m, count, tile,
+                  [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped}; });
     };
-    // One tile reads every panel once: blocks are units of work then, and nothing else.
-    Value one = constantI64(c.b, 1), single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
+    // One tile reads every panel once: blocks are units of work then, and a distance to fetch ahead.
+    Value one = constantI64(c.b, 1), zero = constantI64(c.b, 0), size = constantI64(c.b, perBlock * panelBytes), single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
     auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(branch.thenBlock());
-    run(constantI64(c.b, 0), c.begin, c.end);
+    run(zero, c.begin, c.end, size, constantI64(c.b, panelBytes / s.k), zero);
     c.b.setInsertionPointToStart(branch.elseBlock());
+    // Every tile of a block fetches its part of the next one: what follows in memory, here or in the next kernel's weight. Where there are
+    // many tiles, their first panel fetches the rows of the next tile instead.
+    Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, constantI64(c.b, kManyTiles));
+    Value skipped = perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
+    Value fetching = c.mul(c.sub(constantI64(c.b, perBlock), skipped), constantI64(c.b, s.k)), stride = div(size, c.mul(fetching, count));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value block = div(unit, count);
-      run(rem(unit, count), block, c.add(block, one));
+      Value block = div(unit, count), tile = rem(unit, count);
+      run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride, skipped);
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
       emitTile(c, tile, i + 1);
@@ -142,7 +151,7 @@ private:
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
     auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType({pointer, i64, i64, i64}, {}));
+                                         c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64}, {}));
     tile.setPrivate();
     return tile;
   }
@@ -152,6 +161,7 @@ private:
     int64_t rows, panels;
     Value first, a;
     Value panel; ///< the first of them
+    Value ahead = {}, aheadStride = {}; ///< what to fetch into the second-level cache for every k; null for nothing
     int64_t vectors() const { return 2 * panels; }
   };
 
@@ -175,6 +185,8 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         e.forget();
         Tile t{rows, panels, first, a, panel};
+        if (s.weight.form == StoredWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
+          fetchAhead(c, s, tile, t);
         SmallVector<Value> sums = accumulate(c, s, t);
         epilogue(c, s, t, sums);
         e.forget();
@@ -187,6 +199,19 @@ private:
     }
     walk(from, to, 1);
     c.b.create<func::ReturnOp>();
+  }
+
+  /// Where a panel fetches from, and how many bytes further for every k.
+  static void fetchAhead(KernelContext &c, const Shape &s, func::FuncOp tile, Tile &t) {
+    Type f32 = c.b.getF32Type();
+    Value from = tile.getArgument(2), stride = tile.getArgument(5), skipped = tile.getArgument(6), nth = c.sub(t.panel, from);
+    Value block = elementPointer(c.b, c.inputs[s.weight.data], f32, c.mul(from, constantI64(c.b, s.k * tileColumns(c.isa))));
+    Value steps = c.mul(c.sub(nth, skipped), constantI64(c.b, s.k));
+    Value weights = bytes(c, block, c.add(tile.getArgument(4), c.mul(steps, stride)));
+    Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, skipped);
+    Value next = elementPointer(c.b, t.a, f32, constantI64(c.b, t.rows * s.k));
+    t.ahead = c.b.create<LLVM::SelectOp>(first, next, weights);
+    t.aheadStride = c.b.create<arith::SelectOp>(first, constantI64(c.b, kLineBytes), stride);
   }
 
   /// A chunk of the sum: `depth` k's beginning at `from`.
@@ -258,7 +283,7 @@ private:
 
   /// Fetches the lines of `size` bytes at `ahead` bytes behind the pointer.
   static void prefetch(KernelContext &c, Value pointer, int64_t ahead, int64_t size) {
-    for (int64_t at = 0; at < size; at += 64)
+    for (int64_t at = 0; at < size; at += kLineBytes)
       c.b.create<LLVM::Prefetch>(bytes(c, pointer, constantI64(c.b, ahead + at)), /*rw=*/0, /*hint=*/3, /*cache=*/1);
   }
 
@@ -317,6 +342,8 @@ private:
         prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
     }
     for (int64_t u = 0; u * unit < depth; ++u) {
+      if (t.ahead)
+        c.b.create<LLVM::Prefetch>(bytes(c, t.ahead, c.mul(c.add(k, constantI64(c.b, u)), t.aheadStride)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
       SmallVector<SmallVector<Value, 8>> weights;
       for (int64_t v = 0; v < t.vectors(); ++v)
         weights.push_back(w.decode(c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2), zero.empty() ? Value() : zero[v]));
