@@ -39,4 +39,19 @@ def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
+  let summary = "rounds constant matrices of products to a float of 16 bits";
+  let description = [{
+    The schedule of the product then stores them as such; sums are computed as before.
+
+    ```mlir
+                                        %0 = weft.convert %w to bf16 …
+    %2 = weft.contract … %x, %w    ->   %1 = weft.convert %0 to f32 …
+                                        %2 = weft.contract … %x, %1
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif

@@ -165,6 +165,27 @@ LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
+/// A constant, as it is or seen through views and conversions.
+static bool isConstantSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<ConstantOp>(op))
+      return true;
+    auto element = dyn_cast<ElementOpInterface>(op);
+    bool passes = isa<ConvertOp>(op) || (element && element.rootKind() == RootKind::View);
+    if (!passes || op->getNumOperands() != 1)
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// Floats of a constant are converted where they are read: they stay as narrow as they are stored.
+RootKind ConvertOp::rootKind() {
+  Type from = elementOf(getInput());
+  bool narrow = isFloat(from) && isFloat(getTo()) && elementBits(from) <= 32 && elementBits(getTo()) <= 32;
+  return narrow && isConstantSource(getInput()) ? RootKind::View : RootKind::Loop;
+}
+
 LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Type from = elementOf(adaptor.getInput()), to = adaptor.getTo();
   if (std::string why = refuseElement(to); !why.empty())
