@@ -36,6 +36,26 @@ struct PanelLayout {
   int64_t width(ArrayRef<int64_t> dims) const { return dims[transposed ? 0 : 1]; }
 };
 
+/// "dots<columns,group,apart>" of [k, n], or "dots_t<…>" of [n, k] where k may be several dimensions: bytes whose products one
+/// instruction adds up lie together. Rows of k that are `apart` apart make a group.
+struct DotLayout {
+  int64_t columns = 0, group = 1, apart = 1;
+  bool transposed = false;
+  explicit DotLayout(StringRef text) {
+    transposed = text.consume_front("dots_t<");
+    if (!transposed && !text.consume_front("dots<"))
+      return;
+    SmallVector<StringRef> parts;
+    text.drop_back().split(parts, ',');
+    parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group), parts[2].getAsInteger(10, apart);
+  }
+  int64_t depth(ArrayRef<int64_t> dims) const { return transposed ? product(dims.drop_front()) : dims[0]; }
+  int64_t width(ArrayRef<int64_t> dims) const { return dims[transposed ? 0 : 1]; }
+  /// Groups of one column.
+  int64_t groups(ArrayRef<int64_t> dims) const { return llvm::divideCeil(depth(dims) / apart, group) * apart; }
+  int64_t bytes(ArrayRef<int64_t> dims) const { return llvm::alignTo(width(dims), columns) * groups(dims) * group; }
+};
+
 /// The file being written; removed again unless renamed.
 class OutputFile {
 public:
@@ -231,7 +251,28 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
+    if (DotLayout dots(weight.layout); dots.columns > 0)
+      return writeDots(stream, dots, dims, bytes);
     return writePanels(stream, PanelLayout(weight.layout), dims, bytes);
+  }
+
+  /// Panels of bytes [n / columns][k / group / apart][apart][columns][group], zero-padded.
+  static llvm::Error writeDots(WeightStream &stream, DotLayout layout, ArrayRef<int64_t> dims, const char *bytes) {
+    int64_t k = layout.depth(dims), n = layout.width(dims), rows = k / layout.apart;
+    std::string panel(layout.groups(dims) * layout.columns * layout.group, '\0');
+    for (int64_t first = 0; first < n; first += layout.columns) {
+      std::fill(panel.begin(), panel.end(), '\0');
+      for (int64_t j = 0; j < std::min(layout.columns, n - first); ++j)
+        for (int64_t row = 0; row < rows; ++row)
+          for (int64_t part = 0; part < layout.apart; ++part) {
+            int64_t i = row * layout.apart + part, group = row / layout.group * layout.apart + part;
+            panel[(group * layout.columns + j) * layout.group + row % layout.group] =
+                bytes[layout.transposed ? (first + j) * k + i : i * n + first + j];
+          }
+      if (llvm::Error error = stream.write(panel))
+        return error;
+    }
+    return llvm::Error::success();
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -280,7 +321,9 @@ void placeWeights(Program &program) {
   for (StoredWeight &weight : program.weights) {
     SmallVector<int64_t> dims = *weight.type.getConstantDims();
     PanelLayout layout(weight.layout);
-    if (layout.columns > 0) {
+    if (DotLayout dots(weight.layout); dots.columns > 0) {
+      weight.bytes = dots.bytes(dims);
+    } else if (layout.columns > 0) {
       weight.bytes = llvm::alignTo(layout.width(dims), layout.columns) * layout.depth(dims) * sizeof(float);
     } else {
       weight.bytes = elementBytes(weight.type.getElementType(), product(dims));
