@@ -16,6 +16,8 @@ struct VectorIsa {
   unsigned lanes;     ///< f32 lanes of one register
   unsigned registers; ///< vector registers
   bool fma;
+  const char *dotPairs;      ///< intrinsic: products of signed 16-bit numbers, pairs of them added
+  const char *dotBytes = ""; ///< intrinsic: adds to each lane four products of unsigned and signed bytes; empty when there is none
 };
 
 /// How the host starts a kernel; expressions over the specification's symbols.
@@ -62,6 +64,9 @@ public:
   }
 };
 
+/// Combines the lanes of a vector: halves, quarters, …, a fixed order, so results do not depend on anything. A scalar stays as it is.
+mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element, mlir::Value vector);
+
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
@@ -98,8 +103,10 @@ llvm::ArrayRef<const Schedule *> cpuSchedules();
 const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
+const Schedule *integerContractionSchedule();
 const Schedule *productSchedule();
 const Schedule *convolutionSchedule();
+const Schedule *integerConvolutionSchedule();
 const Schedule *depthwiseSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();

@@ -264,7 +264,10 @@ private:
       }
     }
 
-    Value reduceLanes(vector::CombiningKind kind, Value x) { return c.b.create<vector::ReductionOp>(kind, x); }
+    /// Where one is nan, either: the sum of powers tells.
+    Value larger(Value a, Value b) {
+      return c.b.create<arith::SelectOp>(c.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, b), a, b);
+    }
 
     /// Replaces the scores of a row by e^(score - largest); gives one over their sum.
     Value emitSoftmax(Value panels, Value row) {
@@ -274,11 +277,10 @@ private:
       SmallVector<Value> largest = c.loop(zero, panels, 1, ValueRange{lowest, lowest}, [&](Value panel, ValueRange carried) {
         SmallVector<Value> next;
         for (int64_t v = 0; v < 2; ++v)
-          next.push_back(c.b.create<arith::MaximumFOp>(carried[v], load(panel, v)));
+          next.push_back(larger(carried[v], load(panel, v)));
         return next;
       });
-      Value both = c.b.create<arith::MaximumFOp>(largest[0], largest[1]);
-      Value shift = c.e.splat(reduceLanes(vector::CombiningKind::MAXIMUMF, both));
+      Value shift = c.e.splat(combineLanes(c.b, Combiner::Max, f32, larger(largest[0], largest[1])));
       SmallVector<Value> sums = c.loop(zero, panels, 1, ValueRange{zeros(), zeros()}, [&](Value panel, ValueRange carried) {
         SmallVector<Value> next;
         for (int64_t v = 0; v < 2; ++v) {
@@ -288,7 +290,7 @@ private:
         }
         return next;
       });
-      Value sum = c.b.create<vector::ReductionOp>(vector::CombiningKind::ADD, c.b.create<arith::AddFOp>(sums[0], sums[1]));
+      Value sum = combineLanes(c.b, Combiner::Sum, f32, c.b.create<arith::AddFOp>(sums[0], sums[1]));
       Value one = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(1)), nothing = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
       Value empty = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, panels, zero); // a sum over nothing is 0
       Value factor = c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
