@@ -9,7 +9,7 @@
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/Integers.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -91,7 +91,7 @@ private:
 
   /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
   static Value inPlaceSource(Value value) {
-    while (auto dequantize = value.getDefiningOp<DequantizeOp>()) {
+    while (auto dequantize = value.getDefiningOp<RestoreOp>()) {
       if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() != dequantize.getType().getDimAttributes())
         break;
       value = dequantize.getInput();
@@ -150,7 +150,7 @@ private:
         continue;
       if (!element || groupOf(inPlaceSource(operand)) != group)
         return false;
-      for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>(); from = dequantize.getInput())
+      for (Value from = operand; auto dequantize = from.getDefiningOp<RestoreOp>(); from = dequantize.getInput())
         if (isFree(dequantize) && (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
           return false;
       IterationRule rule = element.rule();
@@ -207,8 +207,7 @@ private:
   void absorbAttention(Group *into, Operation *op) {
     for (Value operand : op->getOperands()) {
       Group *row = groupOf(operand);
-      auto softmax = operand.getDefiningOp<SoftmaxOp>();
-      if (!row || !softmax || row == into || escapesBoth(operand, row, into))
+      if (!row || row == into || !hasSoftmax(row) || !feedsOnly(row, into))
         continue;
       Group *scores = nullptr;
       for (Operation *each : row->operations)
@@ -220,8 +219,28 @@ private:
       merge(into, row);
       merge(into, scores);
       into->kind = RootKind::Attention;
+      absorbOperands(into);
       return;
     }
+  }
+
+  /// The group's root is a softmax, and what follows it is computed line by line.
+  static bool hasSoftmax(Group *group) {
+    return group->kind == RootKind::Row && llvm::count_if(group->operations, [](Operation *op) {
+             return isa<SoftmaxOp>(op) || cast<ElementOpInterface>(op).rootKind() != RootKind::Loop;
+           }) == 1 && llvm::any_of(group->operations, [](Operation *op) { return isa<SoftmaxOp>(op); });
+  }
+
+  /// Elements of the products' operands are pulled once per unit of work, so scaling them there costs less than a pass over memory.
+  void absorbOperands(Group *into) {
+    constexpr size_t kMostScaling = 4;
+    for (Operation *op : SmallVector<Operation *>(into->operations))
+      for (Value operand : op->getOperands()) {
+        Group *group = isa<ContractOp>(op) ? groupOf(operand) : nullptr;
+        if (group && group != into && group->kind == RootKind::Loop && !group->moved && group->operations.size() <= kMostScaling &&
+            feedsOnly(group, into))
+          merge(into, group);
+      }
   }
 
   /// Whether every result of `group` is read inside `group` and `reader` only.
@@ -272,7 +291,7 @@ private:
   /// Whether an operation outside both groups reads the value, where it is dequantised on the way or not.
   bool isReadElsewhere(Value value, Group *a, Group *b) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isa<DequantizeOp>(user) && isFree(user))
+      if (isa<RestoreOp>(user) && isFree(user))
         return isReadElsewhere(user->getResult(0), a, b);
       Group *group = owner.lookup(user);
       return group != a && group != b;

@@ -3,7 +3,7 @@
 #include "compiler/import/onnx/Quantization.h"
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/Integers.h"
 
 using namespace mlir;
 
@@ -55,6 +55,12 @@ Value alignParameter(NodeImport &n, Value parameter, Value x, const Granularity 
   return n.reshape(parameter, dims);
 }
 
+/// Whether `x` is a constant with blocks of its own scale: its integers then stay what is stored.
+bool isBlockwiseWeight(Value x, Value scale, Value zero, const Granularity &g) {
+  auto same = [&](Value v) { return !v || rankOf(v) == rankOf(x); };
+  return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) && !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
+}
+
 /// x - zero of narrow floats.
 Value centered(NodeImport &n, Value x, Value zero) {
   Value wide = n.convert(x, n.f32());
@@ -68,6 +74,8 @@ void convertDequantize(NodeImport &n) {
   Type element = declared ? n.elementType(declared) : n.element(1);
   if (!x || !scale || !element)
     return;
+  if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
+    return n.result(n.convert(buildDequantize(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   if (isFloat(elementOf(x)))
@@ -76,10 +84,18 @@ void convertDequantize(NodeImport &n) {
     zero = n.number(elementOf(x), 0.0);
   if (zero && elementOf(zero) != elementOf(x))
     return (void)n.wrong("the zero point has another type than the data");
-  n.result(n.convert(n.elementwise<DequantizeOp>({x, factor, zero}, {}), element));
+  n.result(n.convert(n.elementwise<RestoreOp>({x, factor, zero}, {}), element));
 }
 
 } // namespace
+
+Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+  SmallVector<Value, 3> operands{x, scale};
+  if (zero)
+    operands.push_back(zero);
+  OpBuilder &b = n.attributes();
+  return n.emit<DequantizeOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
+}
 
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
   if (!x || !scale || !element)

@@ -1,0 +1,51 @@
+//===- Integers.td - Integers that stand for reals ----------------------------------------------===//
+#ifndef WEFT_OPS_INTEGERS_TD
+#define WEFT_OPS_INTEGERS_TD
+
+include "dialects/weft/ops/Base.td"
+
+/// Scale and zero point lie beside the data: one for all, or one per index of some of its dimensions.
+class Weft_Quantization<string mnemonic, list<string> element>
+    : Weft_PureOp<mnemonic, [Weft_RuleInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar"] # element>,
+                             Weft_ReferenceInterface]> {
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$scale, Weft_Tensor:$zero);
+}
+
+def Weft_QuantizeOp : Weft_Quantization<"quantize", []> {
+  let summary = "the integer that stands for a real";
+  let description = [{
+    Rule: `..., ..., ... -> ...`. `round(x / scale) + zero`, ties to even, saturated to the type of `zero`; nan gives the least value.
+
+    (R1) Elements and scales are f32, zero points and results integers of at most 16 bits.
+    (R2) Per dimension, operands agree or are the literal 1.
+
+    ```mlir
+    %q = weft.quantize %x, %s, %z : (!weft.tensor<[m, 384], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 384], ui8>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    std::string ruleText() { return "..., ..., ... -> ..."; }
+    int64_t scalarCost() { return 4; }
+  }];
+}
+
+def Weft_RestoreOp : Weft_Quantization<"restore", ["rootKind"]> {
+  let summary = "the real that an integer stands for";
+  let description = [{
+    Rule: `..., ..., ... -> ...`. `(x - zero) * scale`. A contraction or convolution of two dequantised operands, of which one is constant, is
+    computed with integers (`--weft-use-integers`).
+
+    (R1) Elements and zero points have one integer type, scales and results are f32.
+    (R2) Per dimension, operands agree or are the literal 1.
+
+    ```mlir
+    %x = weft.restore %q, %s, %z : (!weft.tensor<[m, 384], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 384], f32>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    std::string ruleText() { return "..., ..., ... -> ..."; }
+    int64_t scalarCost() { return 2; }
+  }];
+}
+
+#endif
