@@ -37,8 +37,8 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
     For 8-bit operands of which one is constant, with one scale and zero point for the other:
 
     ```mlir
-    %a = weft.restore %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
-    %b = weft.restore %q, %t, %zero  ->  %3 = weft.sub %2, %correction     // %z * the sums of %q's columns
+    %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
+    %b = weft.dequantize %q, %t, %zero  ->  %3 = weft.sub %2, %correction     // %z * the sums of %q's columns
     %1 = weft.contract … %a, %b             %4 = weft.convert %3 to f32
                                             %1 = weft.mul %4, %scales         // %s * %t
     ```

@@ -1,7 +1,7 @@
 //===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
-#include "compiler/artifact/Panels.h"
+#include "compiler/artifact/WeightLayout.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
@@ -23,26 +23,6 @@ int64_t product(ArrayRef<int64_t> dims) {
     count *= dim;
   return count;
 }
-
-/// "dots<columns,group,apart>" of [k, n], or "dots_t<…>" of [n, k] where k may be several dimensions: bytes whose products one
-/// instruction adds up lie together. Rows of k that are `apart` apart make a group.
-struct DotLayout {
-  int64_t columns = 0, group = 1, apart = 1;
-  bool transposed = false;
-  explicit DotLayout(StringRef text) {
-    transposed = text.consume_front("dots_t<");
-    if (!transposed && !text.consume_front("dots<"))
-      return;
-    SmallVector<StringRef> parts;
-    text.drop_back().split(parts, ',');
-    parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group), parts[2].getAsInteger(10, apart);
-  }
-  int64_t depth(ArrayRef<int64_t> dims) const { return transposed ? product(dims.drop_front()) : dims[0]; }
-  int64_t width(ArrayRef<int64_t> dims) const { return dims[transposed ? 0 : 1]; }
-  /// Groups of one column.
-  int64_t groups(ArrayRef<int64_t> dims) const { return llvm::divideCeil(depth(dims) / apart, group) * apart; }
-  int64_t bytes(ArrayRef<int64_t> dims) const { return llvm::alignTo(width(dims), columns) * groups(dims) * group; }
-};
 
 /// The file being written; removed again unless renamed.
 class OutputFile {
@@ -238,28 +218,7 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
-    if (DotLayout dots(weight.layout); dots.columns > 0)
-      return writeDots(stream, dots, *type.getConstantDims(), bytes);
-    return PanelLayout(weight.layout).pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
-  }
-
-  /// Panels of bytes [n / columns][k / group / apart][apart][columns][group], zero-padded.
-  static llvm::Error writeDots(WeightStream &stream, DotLayout layout, ArrayRef<int64_t> dims, const char *bytes) {
-    int64_t k = layout.depth(dims), n = layout.width(dims), rows = k / layout.apart;
-    std::string panel(layout.groups(dims) * layout.columns * layout.group, '\0');
-    for (int64_t first = 0; first < n; first += layout.columns) {
-      std::fill(panel.begin(), panel.end(), '\0');
-      for (int64_t j = 0; j < std::min(layout.columns, n - first); ++j)
-        for (int64_t row = 0; row < rows; ++row)
-          for (int64_t part = 0; part < layout.apart; ++part) {
-            int64_t i = row * layout.apart + part, group = row / layout.group * layout.apart + part;
-            panel[(group * layout.columns + j) * layout.group + row % layout.group] =
-                bytes[layout.transposed ? (first + j) * k + i : i * n + first + j];
-          }
-      if (llvm::Error error = stream.write(panel))
-        return error;
-    }
-    return llvm::Error::success();
+    return WeightLayout::named(weight.layout)->pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -288,10 +247,8 @@ private:
 void placeWeights(Program &program) {
   uint64_t offset = 0;
   for (StoredWeight &weight : program.weights) {
-    PanelLayout layout(weight.layout);
-    DotLayout dots(weight.layout);
-    SmallVector<int64_t> dims = *weight.type.getConstantDims();
-    weight.bytes = dots.columns > 0 ? dots.bytes(dims) : layout.isPanels() ? layout.bytes(weight.type) : elementBytes(weight.type.getElementType(), product(dims));
+    weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(), product(*weight.type.getConstantDims()))
+                                         : WeightLayout::named(weight.layout)->bytes(weight.type);
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }

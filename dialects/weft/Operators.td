@@ -3,6 +3,6 @@
 #define WEFT_OPERATORS_TD
 
 include "dialects/weft/WeftOps.td"
-include "dialects/weft/ops/Integers.td"
+include "dialects/weft/ops/Quantize.td"
 
 #endif

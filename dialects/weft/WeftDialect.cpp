@@ -1,6 +1,6 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
-#include "dialects/weft/Integers.h"
+#include "dialects/weft/Quantize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -109,7 +109,7 @@ void WeftDialect::initialize() {
 #include "dialects/weft/WeftOps.cpp.inc"
       ,
 #define GET_OP_LIST
-#include "dialects/weft/IntegersOps.cpp.inc"
+#include "dialects/weft/QuantizeOps.cpp.inc"
       >();
   addInterfaces<WeftInliner>();
 }

@@ -9,7 +9,7 @@
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Integers.h"
+#include "dialects/weft/Quantize.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -91,7 +91,7 @@ private:
 
   /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
   static Value inPlaceSource(Value value) {
-    while (auto dequantize = value.getDefiningOp<RestoreOp>()) {
+    while (auto dequantize = value.getDefiningOp<DequantizeOp>()) {
       if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() != dequantize.getType().getDimAttributes())
         break;
       value = dequantize.getInput();
@@ -150,7 +150,7 @@ private:
         continue;
       if (!element || groupOf(inPlaceSource(operand)) != group)
         return false;
-      for (Value from = operand; auto dequantize = from.getDefiningOp<RestoreOp>(); from = dequantize.getInput())
+      for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>(); from = dequantize.getInput())
         if (isFree(dequantize) && (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
           return false;
       IterationRule rule = element.rule();
@@ -291,7 +291,7 @@ private:
   /// Whether an operation outside both groups reads the value, where it is dequantised on the way or not.
   bool isReadElsewhere(Value value, Group *a, Group *b) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isa<RestoreOp>(user) && isFree(user))
+      if (isa<DequantizeOp>(user) && isFree(user))
         return isReadElsewhere(user->getResult(0), a, b);
       Group *group = owner.lookup(user);
       return group != a && group != b;

@@ -9,7 +9,7 @@
 // quantisation before them, and quantising what was just dequantised with the same parameters is nothing.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Integers.h"
+#include "dialects/weft/Quantize.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
 #include "passes/quant/ConstantValues.h"
@@ -33,13 +33,13 @@ bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
 /// An operation whose elements are elements of its only tensor.
 bool isView(Operation *op) {
   auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  return element && !isa<RestoreOp>(op) && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
+  return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
 }
 
 /// One function of the first operand's elements; the other operands are numbers.
 bool isElementwise(Operation *op) {
   auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<RestoreOp>(op) || element.rootKind() != RootKind::Loop)
+  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<DequantizeOp>(op) || element.rootKind() != RootKind::Loop)
     return false;
   auto rule = dyn_cast<RuleOpInterface>(op);
   if (!rule || typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
@@ -85,7 +85,7 @@ public:
       b.setLoc(op.getLoc());
       if (auto transpose = dyn_cast<TransposeOp>(op))
         moveIntoContraction(transpose);
-      else if (auto dequantize = dyn_cast<RestoreOp>(op); dequantize && dequantize.rootKind() == RootKind::Loop &&
+      else if (auto dequantize = dyn_cast<DequantizeOp>(op); dequantize && dequantize.rootKind() == RootKind::Loop &&
                isOne(dequantize.getScale(), dequantize.getZero()))
         moveBeforeViews(dequantize); // its floats are stored: where the integers are computed
     }
@@ -98,7 +98,7 @@ public:
     for (Operation *op : all)
       fold(op);
     for (Operation *op : all)
-      if (isa<QuantizeOp, RestoreOp>(op))
+      if (isa<QuantizeOp, DequantizeOp>(op))
         for (unsigned i : {1u, 2u})
           makeParameter(op->getOpOperand(i));
   }
@@ -115,11 +115,11 @@ private:
 
   /// view(dequantize(x)) is dequantize(view(x)).
   void moveBehindView(Operation *view) {
-    auto dequantize = view->getOperand(0).getDefiningOp<RestoreOp>();
+    auto dequantize = view->getOperand(0).getDefiningOp<DequantizeOp>();
     if (!dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
       return;
     Value moved = viewOf(view, dequantize.getInput());
-    replace(view, b.create<RestoreOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+    replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
   /// The largest of restored integers is the largest integer restored, when no window lies outside and the scale is positive.
@@ -157,7 +157,7 @@ private:
   /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x.
   void moveBeforeViews(Operation *op) {
     auto quantize = dyn_cast<QuantizeOp>(op);
-    auto dequantize = op->getOperand(0).getDefiningOp<RestoreOp>();
+    auto dequantize = op->getOperand(0).getDefiningOp<DequantizeOp>();
     if (quantize && dequantize && dequantize.getInput().getType() == quantize.getType() &&
         constants.areEqual(dequantize.getScale(), quantize.getScale()) && constants.areEqual(dequantize.getZero(), quantize.getZero()))
       return replace(op, dequantize.getInput());
@@ -215,12 +215,12 @@ private:
 
   /// Operands as the formula above has them.
   struct Operands {
-    RestoreOp a, w;
+    DequantizeOp a, w;
   };
 
   /// `channel` is the dimension of the weight whose indices have scales of their own.
   std::optional<Operands> match(Value lhs, Value rhs, unsigned channel) {
-    auto a = lhs.getDefiningOp<RestoreOp>(), w = rhs.getDefiningOp<RestoreOp>();
+    auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
     if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) || !w.getInput().getDefiningOp<ConstantOp>() ||
         !isOne(a.getScale(), a.getZero()) || !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
@@ -263,7 +263,7 @@ private:
     if (correction)
       sum = b.create<SubOp>(sum, correction);
     Value real = b.create<ConvertOp>(sum, TypeAttr::get(b.getF32Type()));
-    RestoreOp a = o.a, w = o.w;
+    DequantizeOp a = o.a, w = o.w;
     Value scale = b.create<MulOp>(perChannel(w.getScale(), behind), scalar(a.getScale()));
     return b.create<MulOp>(real, scale);
   }
@@ -419,7 +419,7 @@ struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
     if (getOperation().isExternal())
       return;
     bool quantised = false;
-    getOperation().walk([&](Operation *op) { quantised |= isa<QuantizeOp, RestoreOp>(op) || sumsIntegers(op); });
+    getOperation().walk([&](Operation *op) { quantised |= isa<QuantizeOp, DequantizeOp>(op) || sumsIntegers(op); });
     if (!quantised)
       return;
     Rewriter rewriter(getOperation(), weight);

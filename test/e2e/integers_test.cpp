@@ -95,8 +95,8 @@ std::string layer(int64_t k, int64_t n, const std::string &weight, int zeroA, in
   text += "  %zw = weft.constant dense<" + std::to_string(zeroW) + "> : tensor<" + (perColumn ? N + "x" : "") + weight + "> -> " + zeros + "\n";
   text += "  %sw = weft.constant " + values + " -> " + scales + "\n  %w = weft.constant " + bytesText({k, n}, weight) + " -> " + w + "\n";
   text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + tensor("", "ui8") + ") -> " + q + "\n";
-  text += "  %a = weft.restore %q, %s, %z : (" + q + ", " + s + ", " + tensor("", "ui8") + ") -> " + x + "\n";
-  text += "  %f = weft.restore %w, %sw, %zw : (" + w + ", " + scales + ", " + zeros + ") -> " + f + "\n";
+  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + tensor("", "ui8") + ") -> " + x + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + zeros + ") -> " + f + "\n";
   text += "  %p = weft.contract \"m k, k n -> m n\" %a, %f accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
   text += "  %g = weft.activation gelu %p : (" + y + ") -> " + y + "\n";
   if (quantizeResult)
@@ -121,8 +121,8 @@ std::string convolution(int64_t channels, int64_t filters, int64_t groups, int64
   text += "  %sw = weft.constant dense<[" + list + "]> : tensor<" + O + "x1x1x1xf32> -> " + scales + "\n";
   text += "  %w = weft.constant " + bytesText({filters, channels, kernel, kernel}, "i8") + " -> " + w + "\n";
   text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + z + ") -> " + q + "\n";
-  text += "  %a = weft.restore %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + x + "\n";
-  text += "  %f = weft.restore %w, %sw, %zw : (" + w + ", " + scales + ", " + tensor("", "i8") + ") -> " + f + "\n";
+  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + x + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + tensor("", "i8") + ") -> " + f + "\n";
   text += "  %p = weft.conv %a, %f strides " + steps + " dilations [1, 1] low " + pads + " high " + pads + " groups " + std::to_string(groups) +
           " accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
   text += "  %g = weft.activation relu %p : (" + y + ") -> " + y + "\n";

@@ -106,6 +106,7 @@ def tables(work, store, options, model, precision, threads):
                 results[name].update(date=time.strftime("%Y-%m-%d"), load=round(load, 1), commit=store.about["commit"])
                 store.put("cell", (model, precision, threads, case, name), results[name])
             report.say_case(model, precision, threads, case, {n: results[n] for n in names})
+            store.write()
     finally:
         for process in running.values():
             process.end()

@@ -3,7 +3,7 @@
 #include "compiler/import/onnx/Quantization.h"
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
-#include "dialects/weft/Integers.h"
+#include "dialects/weft/Quantize.h"
 
 using namespace mlir;
 
@@ -75,7 +75,7 @@ void convertDequantize(NodeImport &n) {
   if (!x || !scale || !element)
     return;
   if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
-    return n.result(n.convert(buildDequantize(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
+    return n.result(n.convert(buildDequantizeBlocks(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   if (isFloat(elementOf(x)))
@@ -84,17 +84,17 @@ void convertDequantize(NodeImport &n) {
     zero = n.number(elementOf(x), 0.0);
   if (zero && elementOf(zero) != elementOf(x))
     return (void)n.wrong("the zero point has another type than the data");
-  n.result(n.convert(n.elementwise<RestoreOp>({x, factor, zero}, {}), element));
+  n.result(n.convert(n.elementwise<DequantizeOp>({x, factor, zero}, {}), element));
 }
 
 } // namespace
 
-Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   SmallVector<Value, 3> operands{x, scale};
   if (zero)
     operands.push_back(zero);
   OpBuilder &b = n.attributes();
-  return n.emit<DequantizeOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
+  return n.emit<DequantizeBlocksOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
 }
 
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {

@@ -1,15 +1,15 @@
-//===- Integers.h - Integers that stand for reals: quantize, restore ------------------------===//
+//===- Quantize.h - Integers that stand for reals: quantize, restore ------------------------===//
 //
 // Beside Weft.h, which the whole compiler includes: only what makes or moves quantisations knows these operators. Everything else asks
 // their interfaces.
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_DIALECTS_WEFT_INTEGERS_H
-#define WEFT_DIALECTS_WEFT_INTEGERS_H
+#ifndef WEFT_DIALECTS_WEFT_QUANTIZE_H
+#define WEFT_DIALECTS_WEFT_QUANTIZE_H
 
 #include "dialects/weft/Weft.h"
 
 #define GET_OP_CLASSES
-#include "dialects/weft/IntegersOps.h.inc"
+#include "dialects/weft/QuantizeOps.h.inc"
 
 namespace weft {
 
@@ -18,4 +18,4 @@ constexpr llvm::StringLiteral kParameterAttr = "weft.parameter";
 
 } // namespace weft
 
-#endif // WEFT_DIALECTS_WEFT_INTEGERS_H
+#endif // WEFT_DIALECTS_WEFT_QUANTIZE_H
