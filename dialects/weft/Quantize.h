@@ -1,4 +1,4 @@
-//===- Quantize.h - Integers that stand for reals: quantize, dequantize ------------------------===//
+//===- Quantize.h - Integers that stand for reals: quantize, restore ------------------------===//
 //
 // Beside Weft.h, which the whole compiler includes: only what makes or moves quantisations knows these operators. Everything else asks
 // their interfaces.

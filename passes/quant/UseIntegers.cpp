@@ -36,6 +36,25 @@ bool isView(Operation *op) {
   return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
 }
 
+/// One function of the first operand's elements; the other operands are numbers.
+bool isElementwise(Operation *op) {
+  auto element = dyn_cast_or_null<ElementOpInterface>(op);
+  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<DequantizeOp>(op) || element.rootKind() != RootKind::Loop)
+    return false;
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  if (!rule || typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
+    return false;
+  std::string text = rule.ruleText();
+  return StringRef(text).find_first_not_of("., ->") == StringRef::npos && llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
+}
+
+bool sumsIntegers(Operation *op) {
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return contract.getAccumulate().isInteger(32);
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv && conv.getAccumulate().isInteger(32);
+}
+
 class Rewriter {
 public:
   Rewriter(func::FuncOp function, WeightReader weight) : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
@@ -49,29 +68,29 @@ public:
       b.setLoc(op.getLoc());
       if (isView(&op))
         moveBehindView(&op);
-      else if (auto quantize = dyn_cast<QuantizeOp>(op))
-        simplify(quantize);
+      else if (isElementwise(&op))
+        moveBeforeViews(&op);
       else if (auto contract = dyn_cast<ContractOp>(op))
         replace(&op, rewrite(contract));
       else if (auto conv = dyn_cast<ConvOp>(op))
         replace(&op, rewrite(conv));
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isa<DequantizeOp, QuantizeOp>(op) && op.use_empty())
-        op.erase();
+      if (op.use_empty() && isa<ElementOpInterface>(op) && isPure(&op))
+        op.erase(); // otherwise what it reads has another use
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      b.setInsertionPoint(&op);
+      b.setLoc(op.getLoc());
+      if (auto transpose = dyn_cast<TransposeOp>(op))
+        moveIntoContraction(transpose);
+      else if (auto dequantize = dyn_cast<DequantizeOp>(op); dequantize && dequantize.rootKind() == RootKind::Loop &&
+               isOne(dequantize.getScale(), dequantize.getZero()))
+        moveBeforeViews(dequantize); // its floats are stored: where the integers are computed
+    }
   }
 
-  /// In a function that computes with integers: small constants in place of what computes them, and parameters that kernels read.
+  /// Small constants in place of what computes them, and parameters that kernels read.
   void finish(func::FuncOp function) {
-    bool integers = false;
-    function.walk([&](Operation *op) {
-      if (auto contract = dyn_cast<ContractOp>(op))
-        integers |= contract.getAccumulate().isInteger(32);
-      if (auto conv = dyn_cast<ConvOp>(op))
-        integers |= conv.getAccumulate().isInteger(32);
-    });
-    if (!integers)
-      return;
     SmallVector<Operation *> all;
     function.walk([&](Operation *op) { all.push_back(op); });
     for (Operation *op : all)
@@ -116,27 +135,61 @@ private:
     return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), none.getDimAttributes(), typeOf(one).getElementType()), one, none);
   }
 
-  void simplify(QuantizeOp op) {
-    if (!isOne(op.getScale(), op.getZero()))
-      return;
-    Value x = op.getInput();
-    auto dequantize = x.getDefiningOp<DequantizeOp>();
-    if (dequantize && dequantize.getInput().getType() == op.getResult().getType() && constants.areEqual(dequantize.getScale(), op.getScale()) &&
-        constants.areEqual(dequantize.getZero(), op.getZero()))
+  /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x.
+  void moveBeforeViews(Operation *op) {
+    auto quantize = dyn_cast<QuantizeOp>(op);
+    auto dequantize = op->getOperand(0).getDefiningOp<DequantizeOp>();
+    if (quantize && dequantize && dequantize.getInput().getType() == quantize.getType() &&
+        constants.areEqual(dequantize.getScale(), quantize.getScale()) && constants.areEqual(dequantize.getZero(), quantize.getZero()))
       return replace(op, dequantize.getInput());
-    // quantize(view(x)) is view(quantize(x)): then it belongs to what computes x
     SmallVector<Operation *> views;
+    Value x = op->getOperand(0);
     while (isView(x.getDefiningOp()) && x.hasOneUse()) {
       views.push_back(x.getDefiningOp());
       x = views.back()->getOperand(0);
     }
-    if (views.empty())
+    if (views.empty() || isa<BlockArgument>(x))
       return;
-    Value moved = b.create<QuantizeOp>(typeOf(x).withElement(typeOf(op.getResult()).getElementType()), x, scalar(op.getScale()),
-                                       scalar(op.getZero()));
+    Type element = typeOf(op->getResult(0)).getElementType();
+    SmallVector<Value> operands{x};
+    for (Value number : op->getOperands().drop_front())
+      operands.push_back(scalar(number));
+    Operation *clone = b.clone(*op);
+    clone->setOperands(operands);
+    clone->getResult(0).setType(typeOf(x).withElement(element));
+    Value moved = clone->getResult(0);
     for (Operation *view : llvm::reverse(views))
       moved = viewOf(view, moved);
     replace(op, moved);
+  }
+
+  /// transpose(f(contract)) is a contraction with its result's dimensions in another order.
+  void moveIntoContraction(TransposeOp transpose) {
+    SmallVector<Operation *> between;
+    Value x = transpose.getInput();
+    while (x.hasOneUse() && isElementwise(x.getDefiningOp())) {
+      between.push_back(x.getDefiningOp());
+      x = between.back()->getOperand(0);
+    }
+    auto contract = x.getDefiningOp<ContractOp>();
+    if (!contract || !x.hasOneUse() || transpose.getOrder().back() + 1 != int64_t(transpose.getOrder().size()))
+      return;
+    auto [operands, result] = contract.getRule().split("->");
+    SmallVector<StringRef> names;
+    result.split(names, ' ', -1, /*KeepEmpty=*/false);
+    if (names.size() != transpose.getOrder().size() || contract.getRule().contains("..."))
+      return;
+    std::string rule = operands.str() + "->";
+    for (int64_t from : transpose.getOrder())
+      rule += " " + names[from].str();
+    Value moved = b.create<ContractOp>(b.getStringAttr(rule), contract.getLhs(), contract.getRhs(), contract.getAccumulateAttr());
+    for (Operation *op : llvm::reverse(between)) {
+      Operation *clone = b.clone(*op);
+      clone->setOperand(0, moved);
+      clone->getResult(0).setType(typeOf(moved).withElement(typeOf(op->getResult(0)).getElementType()));
+      moved = clone->getResult(0);
+    }
+    replace(transpose, moved);
   }
 
   //===-- Products ------------------------------------------------------------------------------------===//
@@ -345,6 +398,10 @@ private:
 struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
   void runOnOperation() override {
     if (getOperation().isExternal())
+      return;
+    bool quantised = false;
+    getOperation().walk([&](Operation *op) { quantised |= isa<QuantizeOp, DequantizeOp>(op) || sumsIntegers(op); });
+    if (!quantised)
       return;
     Rewriter rewriter(getOperation(), weight);
     rewriter.run(getOperation().getBody().front());

@@ -86,6 +86,20 @@ IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index
   return at;
 }
 
+/// Bytes two apart: processors gather no bytes. Those between are not read.
+Value ElementEmitter::loadEverySecondByte(Value address, Value mask) {
+  auto pairs = VectorType::get({lanes}, b.getI16Type()), bytes = VectorType::get({2 * lanes}, b.getI8Type());
+  auto filled = [&](VectorType type, int64_t value) -> Value {
+    return b.create<arith::ConstantOp>(DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
+  };
+  Value low = filled(pairs, 255);
+  if (mask)
+    low = b.create<arith::SelectOp>(mask, low, filled(pairs, 0));
+  Value wanted = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, b.create<LLVM::BitcastOp>(bytes, low), filled(bytes, 0));
+  Value loaded = b.create<LLVM::MaskedLoadOp>(bytes, address, wanted, filled(bytes, 0), 1);
+  return b.create<arith::TruncIOp>(laneType(b.getI8Type()), b.create<LLVM::BitcastOp>(pairs, loaded));
+}
+
 /// One memory element per lane.
 Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   unsigned align = byteSize(memory);
@@ -109,6 +123,8 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
     Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(vector));
     return b.create<LLVM::MaskedLoadOp>(vector, address, mask, zero, align);
   }
+  if (!at.lanes && at.stride == 2 && memory.isInteger(8))
+    return loadEverySecondByte(elementPointer(b, pointer, memory, at.base), mask);
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
   Value addresses = b.create<LLVM::GEPOp>(LLVM::LLVMFixedVectorType::get(pointerType, lanes), memory, pointer,
                                           ArrayRef<LLVM::GEPArg>{materialize(at)});

@@ -56,6 +56,7 @@ private:
   mlir::Value loadPacked(mlir::Value pointer, mlir::Type element, IndexValue at);
   void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
+  mlir::Value loadEverySecondByte(mlir::Value address, mlir::Value mask);
   mlir::Value both(mlir::Value a, mlir::Value c);
 
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;

@@ -74,9 +74,11 @@ class Operators:
         return "\n".join(out)
 
     def families(self):
-        """Files in the order WeftOps.td includes them, each with its operators in order of declaration."""
-        with open(os.path.join(ROOT, "dialects/weft/WeftOps.td"), encoding="utf-8") as file:
-            order = re.findall(r'include "dialects/weft/ops/(\w+\.td)"', file.read())
+        """Files in the order WeftOps.td and Operators.td include them, each with its operators in order of declaration."""
+        order = []
+        for source in ("WeftOps.td", "Operators.td"):
+            with open(os.path.join(ROOT, "dialects/weft", source), encoding="utf-8") as file:
+                order += re.findall(r'include "dialects/weft/ops/(\w+\.td)"', file.read())
         found = {}
         for name in self.records["!instanceof"]["Op"]:
             # defm and class instances list several places; the last one is the def itself
@@ -219,7 +221,7 @@ def main():
     parser.add_argument("--include", default="/usr/lib/llvm-19/include")
     parser.add_argument("--weft")
     options = parser.parse_args()
-    write(options.out, "ops.md", Operators(dump(options.tblgen, options.include, "dialects/weft/WeftOps.td")).page())
+    write(options.out, "ops.md", Operators(dump(options.tblgen, options.include, "dialects/weft/Operators.td")).page())
     write(options.out, "passes.md", passes_page(options.tblgen, options.include))
     if options.weft:
         write(options.out, "cli.md", cli_page(options.weft))

@@ -138,10 +138,14 @@ void convertDynamicQuantize(NodeImport &n) {
   Value x = n.input(0);
   if (!x)
     return;
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x)));
+  SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rankOf(x), 1) - 1));
+  auto extremum = [&](CombinerKind kind) { // of each line first, in vectors
+    Value lines = rankOf(x) == 0 ? x : n.reduce(kind, x, {int64_t(rankOf(x)) - 1}, false);
+    return n.reduce(kind, lines, leading, false);
+  };
   Value none = n.numberLike(x, 0), steps = n.numberLike(x, 255);
-  Value high = n.maximum(n.reduce(CombinerKind::Max, x, all, false), none);
-  Value low = n.minimum(n.reduce(CombinerKind::Min, x, all, false), none);
+  Value high = n.maximum(extremum(CombinerKind::Max), none);
+  Value low = n.minimum(extremum(CombinerKind::Min), none);
   Value scale = n.div(n.sub(high, low), steps);
   Value empty = n.compare(CompareKind::Equal, scale, none), divisor = n.select(empty, n.numberLike(x, 1), scale);
   Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantize, dequantize ------------------------------------------------------===//
+//===- Quantize.cpp - quantize, restore ------------------------------------------------------===//
 
 #include "dialects/weft/Quantize.h"
 #include "dialects/weft/ops/Emit.h"

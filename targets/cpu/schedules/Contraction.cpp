@@ -1,7 +1,7 @@
 //===- Contraction.cpp - Rows times packed weights, tiled in registers -----------------------------===//
 //
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n. W is packed while compiling into panels of NR columns,
-// [n / NR][k][NR], padded with zeros; it may be stored in 16, 8 or 4 bits (StoredWeight.h) and is widened in registers. A tile of up to MR
+// [n / NR][k][NR], padded with zeros; it may be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of up to MR
 // rows by one panel stays in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
 //   for block of panels (so many that they stay in L2) { for tile of rows { for panel in block { k loop; epilogue } } }
@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/cpu/schedules/StoredWeight.h"
+#include "targets/cpu/schedules/PackedWeight.h"
 
 using namespace mlir;
 
@@ -32,7 +32,7 @@ constexpr int64_t kManyTiles = 4;       ///< that then fetch a block's weights w
 struct Shape {
   ContractOp op;
   unsigned lhs;        ///< argument of the specification
-  StoredWeight weight;
+  PackedWeight weight;
   SymExpr m;
   int64_t k, n;
   bool transposed;     ///< W is stored as [n, k]
@@ -71,7 +71,7 @@ std::optional<Shape> match(func::FuncOp spec) {
     return std::nullopt;
   bool transposed = rule.operand(1)[0].factor() == n;
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
-  std::optional<StoredWeight> weight = StoredWeight::find(op.getRhs(), transposed ? 1 : 0);
+  std::optional<PackedWeight> weight = PackedWeight::find(op.getRhs(), transposed ? 1 : 0);
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1 || !weight)
     return std::nullopt;
   return Shape{op, a.getArgNumber(), *weight, type.getDim(0), *kSize, *nSize, transposed};
@@ -101,7 +101,7 @@ public:
     SmallVector<std::string> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
     if (s.weight.block) {
-      std::string reals = StoredWeight().layout(s.transposed, tileColumns(isa));
+      std::string reals = PackedWeight().layout(s.transposed, tileColumns(isa));
       result[s.weight.scale] = reals;
       if (s.weight.zero)
         result[*s.weight.zero] = reals;
@@ -166,7 +166,7 @@ private:
   };
 
   static int64_t panelsAtOnce(const Shape &s, const VectorIsa &isa, int64_t rows) {
-    if (s.weight.form != StoredWeight::Words)
+    if (s.weight.form != PackedWeight::Words)
       return 1;
     return rows == 1 ? 4 : rows * 8 <= int64_t(isa.registers) ? 2 : 1;
   }
@@ -185,7 +185,7 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         e.forget();
         Tile t{rows, panels, first, a, panel};
-        if (s.weight.form == StoredWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
+        if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
           fetchAhead(c, s, tile, t);
         SmallVector<Value> sums = accumulate(c, s, t);
         epilogue(c, s, t, sums);
@@ -289,10 +289,10 @@ private:
 
   /// The sums of one chunk. Few rows have several sums per element, of every so many-th k, so that none waits for another.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
-    const StoredWeight &w = s.weight;
+    const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors(), unit = w.unit();
-    int64_t chains = w.form == StoredWeight::Words ? 1 : std::min<int64_t>(unit, std::max<int64_t>(1, kSumsInFlight / count));
-    int64_t step = std::max(unit, w.form != StoredWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll), whole = part.depth / step * step;
+    int64_t chains = w.form == PackedWeight::Words ? 1 : std::max<int64_t>(1, kSumsInFlight / count);
+    int64_t step = std::max(unit, w.form != PackedWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll), whole = part.depth / step * step;
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
@@ -325,7 +325,7 @@ private:
   /// Adds products of `depth` k's that begin at `k`, which is `inRow` elements behind `row`.
   static void multiplyAdd(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> data, ArrayRef<Value> zero, Value row, Value k,
                           Value inRow, int64_t depth, MutableArrayRef<Value> sums) {
-    const StoredWeight &w = s.weight;
+    const PackedWeight &w = s.weight;
     int64_t columns = tileColumns(c.isa), unit = w.unit(), bytesPerUnit = w.unitBytes(columns), count = t.rows * t.vectors();
     int64_t chains = sums.size() / count;
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
@@ -338,7 +338,7 @@ private:
     SmallVector<Value> here;
     for (Value panel : data) {
       here.push_back(bytes(c, panel, offset));
-      if (w.form != StoredWeight::Words && t.rows <= kFewRows)
+      if (w.form != PackedWeight::Words && t.rows <= kFewRows)
         prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
     }
     for (int64_t u = 0; u * unit < depth; ++u) {
@@ -352,7 +352,7 @@ private:
           Value scalar = c.b.create<LLVM::LoadOp>(f32, at(x, f32, r * s.k + u * unit + i), 4);
           Value all = c.b.create<vector::SplatOp>(scalar, vector);
           for (int64_t v = 0; v < t.vectors(); ++v) {
-            Value &sum = sums[(i % chains) * count + r * t.vectors() + v];
+            Value &sum = sums[((u * unit + i) % chains) * count + r * t.vectors() + v];
             sum = c.b.create<vector::FMAOp>(all, weights[v][i], sum);
           }
         }

@@ -76,7 +76,7 @@ $ weft compile layers.mlir -o nowhere/layers.weft
 # What is asked for and cannot be.
 $ weft compile layers.mlir --target x86:v9
 !   import    layers.mlir{*} s
-! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4
+! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni
 ? 2
 $ weft compile layers.mlir --dim sequence=4
 ! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have

@@ -1,20 +1,20 @@
-//===- StoredWeight.h - The constant operand of a contraction as it lies in memory ----------------===//
+//===- PackedWeight.h - The constant operand of a contraction as it lies in memory ----------------===//
 //
 // A weight may be stored narrower than it is computed with: as floats of 16 bits behind weft.convert, or as integers with a scale per
 // block behind weft.dequantize_blocks. It is packed into panels of columns, and registers are filled from it a unit of depth at a time:
 //
-//   auto stored = StoredWeight::find(contract.getRhs(), /*depthDim=*/1);
+//   auto stored = PackedWeight::find(contract.getRhs(), /*depthDim=*/1);
 //   for (Value weights : stored->decode(context, pointer, zero)) // one vector per k of the unit
 //     sum = fma(x, weights, sum);
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TARGETS_CPU_SCHEDULES_STOREDWEIGHT_H
-#define WEFT_TARGETS_CPU_SCHEDULES_STOREDWEIGHT_H
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_PACKEDWEIGHT_H
+#define WEFT_TARGETS_CPU_SCHEDULES_PACKEDWEIGHT_H
 
 #include "targets/cpu/Schedule.h"
 
 namespace weft {
 
-struct StoredWeight {
+struct PackedWeight {
   /// f32 one per lane; two of 16 bits or eight of 4 bits that follow each other in depth, in one word per column; bytes one per column.
   enum Form { Words, Halves, Bytes, Nibbles } form = Words;
   unsigned data = 0;  ///< argument of the specification
@@ -26,7 +26,7 @@ struct StoredWeight {
   double offset = 0; ///< the zero point where it is one number
 
   /// Nothing when `weight` is not stored in one of these forms. `depthDim` is its dimension that is summed over.
-  static std::optional<StoredWeight> find(mlir::Value weight, unsigned depthDim);
+  static std::optional<PackedWeight> find(mlir::Value weight, unsigned depthDim);
 
   int64_t unit() const { return form == Nibbles ? 8 : form == Halves ? 2 : 1; }             ///< k's
   int64_t unitBytes(int64_t columns) const { return form == Bytes ? columns : 4 * columns; } ///< of one unit of a panel
@@ -45,4 +45,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_TARGETS_CPU_SCHEDULES_STOREDWEIGHT_H
+#endif // WEFT_TARGETS_CPU_SCHEDULES_PACKEDWEIGHT_H

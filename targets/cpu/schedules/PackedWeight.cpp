@@ -1,6 +1,6 @@
-//===- StoredWeight.cpp - Which weights may be stored narrow, and how they become reals -----------===//
+//===- PackedWeight.cpp - Which weights may be stored narrow, and how they become reals -----------===//
 
-#include "targets/cpu/schedules/StoredWeight.h"
+#include "targets/cpu/schedules/PackedWeight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -33,8 +33,8 @@ std::optional<int64_t> filledWith(Value value) {
 /// A scale below which blocks make no sense, and a part of a panel that is a whole number of units.
 constexpr int64_t kBlockMultiple = 8;
 
-std::optional<StoredWeight> findDequantized(DequantizeBlocksOp op, unsigned depthDim) {
-  StoredWeight stored;
+std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned depthDim) {
+  PackedWeight stored;
   std::optional<unsigned> data = weightArgument(op.getInput()), scale = weightArgument(op.getScale());
   stored.element = elementOf(op.getInput());
   unsigned bits = elementBits(stored.element);
@@ -42,7 +42,7 @@ std::optional<StoredWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
   if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 || (bits != 4 && bits != 8) || scaleElement.isF64() ||
       elementBits(scaleElement) < 16)
     return std::nullopt;
-  stored.form = bits == 4 ? StoredWeight::Nibbles : StoredWeight::Bytes;
+  stored.form = bits == 4 ? PackedWeight::Nibbles : PackedWeight::Bytes;
   stored.data = *data;
   stored.scale = *scale;
   stored.block = op.getBlock();
@@ -71,10 +71,10 @@ Value asReals(KernelContext &c, Value bits) {
 
 } // namespace
 
-std::optional<StoredWeight> StoredWeight::find(Value weight, unsigned depthDim) {
+std::optional<PackedWeight> PackedWeight::find(Value weight, unsigned depthDim) {
   if (auto op = weight.getDefiningOp<DequantizeBlocksOp>())
     return findDequantized(op, depthDim);
-  StoredWeight stored;
+  PackedWeight stored;
   stored.element = elementOf(weight);
   if (auto wide = weight.getDefiningOp<ConvertOp>()) {
     weight = wide.getInput();
@@ -92,7 +92,7 @@ std::optional<StoredWeight> StoredWeight::find(Value weight, unsigned depthDim) 
   return stored;
 }
 
-int64_t StoredWeight::chunk() const {
+int64_t PackedWeight::chunk() const {
   if (block == 0)
     return kSumChunk;
   int64_t parts = (block + kSumChunk - 1) / kSumChunk;
@@ -101,7 +101,7 @@ int64_t StoredWeight::chunk() const {
   return block / parts;
 }
 
-std::string StoredWeight::layout(bool transposed, int64_t columns) const {
+std::string PackedWeight::layout(bool transposed, int64_t columns) const {
   std::string name = "panels";
   if (form == Halves)
     name += element.isF16() ? "_f16" : "_bf16";
@@ -110,7 +110,7 @@ std::string StoredWeight::layout(bool transposed, int64_t columns) const {
   return name + (transposed ? "_t<" : "<") + std::to_string(columns) + ">";
 }
 
-SmallVector<Value, 8> StoredWeight::decode(KernelContext &c, Value pointer, Value zero) const {
+SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   Type lanes = VectorType::get({c.isa.lanes}, form == Bytes ? b.getI8Type() : b.getI32Type());
   if (form == Words)
@@ -135,7 +135,7 @@ SmallVector<Value, 8> StoredWeight::decode(KernelContext &c, Value pointer, Valu
 
 /// Sixteen lanes look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
 /// number that this adds is taken away again; both are exact.
-SmallVector<Value, 8> StoredWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
+SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   double bias = (isUnsigned(element) ? 0 : 8) + (zero ? 0 : offset); // signed ones are stored with 8 added
   SmallVector<Value, 8> result;

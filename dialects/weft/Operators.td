@@ -1,0 +1,8 @@
+//===- Operators.td - All operators, for the reference pages ------------------------------------===//
+#ifndef WEFT_OPERATORS_TD
+#define WEFT_OPERATORS_TD
+
+include "dialects/weft/WeftOps.td"
+include "dialects/weft/ops/Quantize.td"
+
+#endif
