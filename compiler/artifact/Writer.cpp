@@ -1,6 +1,7 @@
 //===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "compiler/artifact/WinogradLayout.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
@@ -231,6 +232,8 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
+    if (auto winograd = WinogradLayout::parse(weight.layout))
+      return winograd->pack(dims, bytes, [&](StringRef part) { return stream.write(part); });
     return writePanels(stream, PanelLayout(weight.layout), dims, bytes);
   }
 
@@ -280,7 +283,9 @@ void placeWeights(Program &program) {
   for (StoredWeight &weight : program.weights) {
     SmallVector<int64_t> dims = *weight.type.getConstantDims();
     PanelLayout layout(weight.layout);
-    if (layout.columns > 0) {
+    if (auto winograd = WinogradLayout::parse(weight.layout)) {
+      weight.bytes = winograd->bytes(dims);
+    } else if (layout.columns > 0) {
       weight.bytes = llvm::alignTo(layout.width(dims), layout.columns) * layout.depth(dims) * sizeof(float);
     } else {
       weight.bytes = elementBytes(weight.type.getElementType(), product(dims));

@@ -75,8 +75,8 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), depthwiseSchedule(), convolutionSchedule(), productSchedule(),
-                                  attentionSchedule(),   serialSchedule(),    rowSchedule(),         loopSchedule()};
+  static const Schedule *all[] = {contractionSchedule(), depthwiseSchedule(), winogradSchedule(), convolutionSchedule(), poolSchedule(),
+                                  productSchedule(),     attentionSchedule(), serialSchedule(),   rowSchedule(),         loopSchedule()};
   return all;
 }
 
