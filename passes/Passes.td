@@ -4,6 +4,19 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
+  let summary = "products read and write in the order that is wanted";
+  let description = [{
+    Transposes around a product become the order of its rule's dimensions; scaling between a product and a move is done before the move.
+
+    ```mlir
+    %1 = weft.contract "b h m k, b h k n -> b h m n" %x, %y …
+    %2 = weft.transpose %1 [0, 2, 1, 3]             ->        %2 = weft.contract "d0 d1 d2 d3, d0 d1 d3 d4 -> d0 d2 d1 d4" %x, %y …
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups operators that share one pass over memory";
   let description = [{
@@ -23,6 +36,21 @@ def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let description = [{
     A kernel on `[b, s, 384]` and `[384]` becomes one on `[b*s, 384]` and `[384]`; reshapes around it cost nothing.
   }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
+  let summary = "rounds constant matrices of products to a float of 16 bits";
+  let description = [{
+    The schedule of the product then stores them as such; sums are computed as before.
+
+    ```mlir
+                                        %0 = weft.convert %w to bf16 …
+    %2 = weft.contract … %x, %w    ->   %1 = weft.convert %0 to f32 …
+                                        %2 = weft.contract … %x, %1
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

@@ -144,6 +144,10 @@ private:
       row.nodes = blob.texts(kernel.nodes);
       memcpy(row.key, kernel.key, sizeof(row.key));
       row.calls = kernel.calls;
+      row.pointers = kernel.pointers;
+      row.symbols = kernel.symbols.size();
+      row.flops = blob.formula({kernel.flops}, kernel.symbols);
+      row.bytes_moved = blob.formula({kernel.bytesMoved}, kernel.symbols);
       rows.push_back(row);
     }
     return blob.list(rows);

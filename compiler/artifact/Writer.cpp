@@ -1,6 +1,7 @@
 //===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "compiler/artifact/Panels.h"
 #include "compiler/artifact/WinogradLayout.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "weft/sha256.h"
@@ -23,19 +24,6 @@ int64_t product(ArrayRef<int64_t> dims) {
     count *= dim;
   return count;
 }
-
-/// "panels<32>" of [k, n], or "panels_t<32>" of [n, k] where k may be several dimensions.
-struct PanelLayout {
-  int64_t columns = 0;
-  bool transposed = false;
-  explicit PanelLayout(StringRef text) {
-    transposed = text.consume_front("panels_t<");
-    if (transposed || text.consume_front("panels<"))
-      text.drop_back().getAsInteger(10, columns);
-  }
-  int64_t depth(ArrayRef<int64_t> dims) const { return transposed ? product(dims.drop_front()) : dims[0]; }
-  int64_t width(ArrayRef<int64_t> dims) const { return dims[transposed ? 0 : 1]; }
-};
 
 /// The file being written; removed again unless renamed.
 class OutputFile {
@@ -219,7 +207,6 @@ private:
     if (llvm::Error error = stream.align())
       return error;
     SymTensorType type = weight.type;
-    SmallVector<int64_t> dims = *type.getConstantDims();
     std::string owned;
     const char *bytes = nullptr;
     if (auto name = dyn_cast<FlatSymbolRefAttr>(weight.value)) {
@@ -233,8 +220,8 @@ private:
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
     if (auto winograd = WinogradLayout::parse(weight.layout))
-      return winograd->pack(dims, bytes, [&](StringRef part) { return stream.write(part); });
-    return writePanels(stream, PanelLayout(weight.layout), dims, bytes);
+      return winograd->pack(*type.getConstantDims(), bytes, [&](StringRef part) { return stream.write(part); });
+    return PanelLayout(weight.layout).pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -247,24 +234,6 @@ private:
     std::string bytes(elementBytes(type.getElementType(), tensor.size()), '\0');
     toBytes(call.outputs[0], bytes.data());
     return bytes;
-  }
-
-  /// f32 panels [n / columns][k][columns], zero-padded.
-  static llvm::Error writePanels(WeightStream &stream, PanelLayout layout, ArrayRef<int64_t> dims, const char *bytes) {
-    int64_t k = layout.depth(dims), n = layout.width(dims);
-    std::vector<float> panel(k * layout.columns);
-    for (int64_t first = 0; first < n; first += layout.columns) {
-      std::fill(panel.begin(), panel.end(), 0.0f);
-      int64_t count = std::min(layout.columns, n - first);
-      for (int64_t j = 0; j < count; ++j)
-        for (int64_t i = 0; i < k; ++i) {
-          int64_t at = layout.transposed ? (first + j) * k + i : i * n + first + j;
-          memcpy(&panel[i * layout.columns + j], bytes + at * sizeof(float), sizeof(float));
-        }
-      if (llvm::Error error = stream.write(StringRef(reinterpret_cast<char *>(panel.data()), panel.size() * sizeof(float))))
-        return error;
-    }
-    return llvm::Error::success();
   }
 
   Image &image;
@@ -281,15 +250,12 @@ private:
 void placeWeights(Program &program) {
   uint64_t offset = 0;
   for (StoredWeight &weight : program.weights) {
-    SmallVector<int64_t> dims = *weight.type.getConstantDims();
     PanelLayout layout(weight.layout);
-    if (auto winograd = WinogradLayout::parse(weight.layout)) {
+    SmallVector<int64_t> dims = *weight.type.getConstantDims();
+    if (auto winograd = WinogradLayout::parse(weight.layout))
       weight.bytes = winograd->bytes(dims);
-    } else if (layout.columns > 0) {
-      weight.bytes = llvm::alignTo(layout.width(dims), layout.columns) * layout.depth(dims) * sizeof(float);
-    } else {
-      weight.bytes = elementBytes(weight.type.getElementType(), product(dims));
-    }
+    else
+      weight.bytes = layout.isPanels() ? layout.bytes(weight.type) : elementBytes(weight.type.getElementType(), product(dims));
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }

@@ -75,6 +75,8 @@ private:
 
   /// The target, and a copy of the program with all facts.
   std::optional<List> start() {
+    if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
+      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'", "they can be stored as bf16 and f16")};
     llvm::Expected<std::unique_ptr<Target>> found = findTarget(options.target);
     if (!found)
       return List{error("W0301", llvm::toString(found.takeError()))};
@@ -209,6 +211,12 @@ private:
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
+    if (!options.weights.empty()) {
+      NarrowWeightsOptions narrow;
+      narrow.element = options.weights;
+      pm.addNestedPass<func::FuncOp>(createNarrowWeights(narrow));
+    }
+    pm.addNestedPass<func::FuncOp>(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));
@@ -299,6 +307,8 @@ private:
         facts.push_back(fact);
     llvm::json::Object object{{"schema", "weft.manifest/1"}, {"producer", kProducer.str()}, {"model", impl.name},
                               {"target", target->name()},    {"facts", std::move(facts)}};
+    if (!options.weights.empty())
+      object["weights"] = options.weights;
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
     return text;

@@ -197,7 +197,7 @@ private:
     if (!choice)
       return kernel.emitError("no schedule of target '") << target.name() << "' can compute this kernel";
     KernelCall call;
-    call.kernel = kernelRow(*specification.module, *choice, kernel);
+    call.kernel = kernelRow(specification, *choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
       call.pointers.push_back(inputBuffer(input, choice->layouts[i]));
     for (Value result : kernel.getResults()) {
@@ -210,7 +210,7 @@ private:
     call.grain = choice->grain.substitute(specification.toFunction);
     if (failed(addScratch(kernel, choice->scratch.substitute(specification.toFunction))))
       return failure();
-    addCost(kernel);
+    addCost(program.kernels[call.kernel], specification.toFunction);
     if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
       return kernel.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
     steps.push_back({HostStep::Call, unsigned(lowered.calls.size())});
@@ -228,18 +228,24 @@ private:
     return success();
   }
 
-  void addCost(KernelOp kernel) {
+  void addCost(const KernelCode &code, const SymMap &toFunction) {
     auto add = [&](SymExpr &total, SymExpr more) {
-      if (SymExpr most = symbols.getUpperBound(more))
+      if (SymExpr most = symbols.getUpperBound(more.substitute(toFunction)))
         total = total + most * times;
     };
-    for (ValueRange values : {ValueRange(kernel.getInputs()), ValueRange(kernel.getResults())})
-      for (Value value : values)
-        add(lowered.bytesMoved, bytesOf(cast<SymTensorType>(value.getType())));
-    for (Operation &op : kernel.getBody().front())
+    add(lowered.bytesMoved, code.bytesMoved);
+    add(lowered.flops, code.flops);
+  }
+
+  static void describeWork(func::FuncOp specification, KernelCode &code) {
+    code.flops = code.bytesMoved = SymExpr::constant(specification.getContext(), 0);
+    for (TypeRange types : {TypeRange(specification.getArgumentTypes()), TypeRange(specification.getResultTypes())})
+      for (Type type : types)
+        code.bytesMoved = code.bytesMoved + bytesOf(cast<SymTensorType>(type));
+    for (Operation &op : specification.getBody().front())
       if (auto rule = dyn_cast<RuleOpInterface>(op))
         if (SymExpr points = rule.rule().points())
-          add(lowered.flops, points * rule.scalarCost());
+          code.flops = code.flops + points * rule.scalarCost();
   }
 
   /// The reason why a size that only data decide cannot be planned for.
@@ -259,7 +265,8 @@ private:
     return success();
   }
 
-  unsigned kernelRow(ModuleOp module, const KernelChoice &choice, KernelOp kernel) {
+  unsigned kernelRow(const Specification &specification, const KernelChoice &choice, KernelOp kernel) {
+    ModuleOp module = *specification.module;
     std::string text = "// " + target.name() + " " + choice.schedule + "\n";
     llvm::raw_string_ostream stream(text);
     module.print(stream);
@@ -274,6 +281,10 @@ private:
       weft_sha256(text.data(), text.size(), hash);
       memcpy(code.key, hash, sizeof(code.key));
       code.symbol = "weft_k_" + choice.schedule + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
+      auto function = *module.getOps<func::FuncOp>().begin();
+      code.pointers = function.getNumArguments() + function.getNumResults();
+      llvm::append_range(code.symbols, symbolsOf(function).getNames());
+      describeWork(function, code);
       program.kernels.push_back(std::move(code));
     }
     collectNodes(kernel.getLoc(), program.kernels[row].nodes);

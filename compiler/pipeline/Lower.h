@@ -25,7 +25,9 @@ struct KernelCode {
   std::string text, schedule, symbol;
   uint8_t key[16];
   std::vector<std::string> nodes;
-  unsigned calls = 0;
+  unsigned calls = 0, pointers;
+  llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
+  SymExpr flops, bytesMoved;                   ///< of a call, over these
 };
 
 struct KernelCall {

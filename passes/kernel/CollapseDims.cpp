@@ -3,10 +3,12 @@
 //   before   kernel on [b, s, 384], [b, s, 384], [384]      after   kernel on [b*s, 384], [b*s, 384], [384]
 //
 // Fewer dimensions mean longer vectors, simpler indices and more equal kernels. Applies to kernels whose operators all have rules that
-// start with `...` (or name trailing dimensions only): those are indifferent to how the leading dimensions are cut.
+// start with `...` (or name trailing dimensions only): those are indifferent to how the leading dimensions are cut. What only computes an
+// operand without `...` (a dequantised weight) keeps its dimensions.
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -58,7 +60,10 @@ public:
 
   void run() {
     unsigned tail = 0;
+    findFixedSources();
     for (Operation &op : kernel.getBody().front().without_terminator()) {
+      if (fixedSources.contains(&op))
+        continue;
       std::optional<unsigned> named = namedTail(&op, fixed);
       if (!named)
         return;
@@ -66,8 +71,11 @@ public:
       llvm::append_range(values, op.getResults());
     }
     llvm::append_range(values, kernel.getBody().front().getArguments());
+    for (Operation *op : fixedSources)
+      for (Value operand : op->getOperands())
+        fixed.insert(operand);
     for (Value value : fixed) // one that is also used with `...` cannot be both
-      if (!isa<BlockArgument>(value) || !isOnlyFixed(value))
+      if (!(isa<BlockArgument>(value) || fixedSources.contains(value.getDefiningOp())) || !isOnlyFixed(value))
         return;
     llvm::erase_if(values, [&](Value value) { return fixed.contains(value); });
     findSpace();
@@ -84,11 +92,19 @@ private:
   }
 
   /// Whether every use of the value is one without `...`.
-  static bool isOnlyFixed(Value value) {
-    return llvm::all_of(value.getUses(), [](OpOperand &use) {
+  bool isOnlyFixed(Value value) {
+    return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       llvm::DenseSet<Value> fixed;
-      return !isa<YieldOp>(use.getOwner()) && namedTail(use.getOwner(), fixed) && fixed.contains(use.get());
+      return fixedSources.contains(use.getOwner()) ||
+             (!isa<YieldOp>(use.getOwner()) && namedTail(use.getOwner(), fixed) && fixed.contains(use.get()));
     });
+  }
+
+  /// Operators whose results are only used without `...`, or by such operators.
+  void findFixedSources() {
+    for (Operation &op : llvm::reverse(kernel.getBody().front().without_terminator()))
+      if (!op.use_empty() && llvm::all_of(op.getResults(), [&](Value result) { return isOnlyFixed(result); }))
+        fixedSources.insert(&op);
   }
 
   void findSpace() {
@@ -172,6 +188,7 @@ private:
   KernelOp kernel;
   SmallVector<Value> values; ///< that are collapsed
   llvm::DenseSet<Value> fixed;
+  llvm::SetVector<Operation *> fixedSources;
   SmallVector<SymExpr> space; ///< innermost first
   SmallVector<unsigned> runs;
 };

@@ -193,8 +193,7 @@ private:
   void absorbAttention(Group *into, Operation *op) {
     for (Value operand : op->getOperands()) {
       Group *row = groupOf(operand);
-      auto softmax = operand.getDefiningOp<SoftmaxOp>();
-      if (!row || !softmax || row == into || escapesBoth(operand, row, into))
+      if (!row || row == into || !hasSoftmax(row) || !feedsOnly(row, into))
         continue;
       Group *scores = nullptr;
       for (Operation *each : row->operations)
@@ -206,8 +205,28 @@ private:
       merge(into, row);
       merge(into, scores);
       into->kind = RootKind::Attention;
+      absorbOperands(into);
       return;
     }
+  }
+
+  /// The group's root is a softmax, and what follows it is computed line by line.
+  static bool hasSoftmax(Group *group) {
+    return group->kind == RootKind::Row && llvm::count_if(group->operations, [](Operation *op) {
+             return isa<SoftmaxOp>(op) || cast<ElementOpInterface>(op).rootKind() != RootKind::Loop;
+           }) == 1 && llvm::any_of(group->operations, [](Operation *op) { return isa<SoftmaxOp>(op); });
+  }
+
+  /// Elements of the products' operands are pulled once per unit of work, so scaling them there costs less than a pass over memory.
+  void absorbOperands(Group *into) {
+    constexpr size_t kMostScaling = 4;
+    for (Operation *op : SmallVector<Operation *>(into->operations))
+      for (Value operand : op->getOperands()) {
+        Group *group = isa<ContractOp>(op) ? groupOf(operand) : nullptr;
+        if (group && group != into && group->kind == RootKind::Loop && !group->moved && group->operations.size() <= kMostScaling &&
+            feedsOnly(group, into))
+          merge(into, group);
+      }
   }
 
   /// Whether every result of `group` is read inside `group` and `reader` only.

@@ -3,6 +3,7 @@
 #include "runtime/src/context.h"
 
 #include <string.h>
+#include <time.h>
 
 #include <new>
 
@@ -57,20 +58,42 @@ static void run_external(weft_context_t *context, const weft_region_t *region) {
     leave_call(context, WEFT_INVALID);
 }
 
+static void run_untraced(weft_context_t *context, const weft_region_t *region) {
+  if (region->units <= region->grain || context->worker_count == 1)
+    weft_call_kernel(*region, 0, region->units, 0);
+  else if (context->module->env.parallel)
+    run_external(context, region);
+  else
+    weft_pool_run(&context->pool, region);
+}
+
+static uint64_t now_ns(void) {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void run_traced(weft_context_t *context, const weft_region_t *region, int32_t kernel_id) {
+  weft_trace_event_t event = {sizeof event, (uint32_t)kernel_id, region->units, -1, -1, 0, 0};
+  event.begin_ns = now_ns();
+  run_untraced(context, region);
+  event.end_ns = now_ns();
+  weft_kernel_work(context->module, (uint32_t)kernel_id, region->words, &event.flops, &event.bytes);
+  context->trace(context->trace_user, &event);
+}
+
 static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words,
-                       int64_t units, int64_t grain, int32_t /*kernel_id*/) {
+                       int64_t units, int64_t grain, int32_t kernel_id) {
   weft_context_t *context = (weft_context_t *)frame->context;
   if (units <= 0)
     return;
   if (context->state.load(std::memory_order_relaxed) == WEFT_CANCELLING)
     leave_call(context, WEFT_CANCELLED);
   weft_region_t region = {kernel, words, units, grain < 1 ? 1 : grain, context->workers};
-  if (units <= region.grain || context->worker_count == 1)
-    weft_call_kernel(region, 0, units, 0);
-  else if (context->module->env.parallel)
-    run_external(context, &region);
+  if (context->trace)
+    run_traced(context, &region, kernel_id);
   else
-    weft_pool_run(&context->pool, &region);
+    run_untraced(context, &region);
 }
 
 const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0, run_region};
@@ -181,6 +204,19 @@ static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
   weft_fail(err, WEFT_BUSY, "W0431", "the context is already in a call");
   weft_set_hint(err, "create one context per thread; contexts share the module");
   return WEFT_BUSY;
+}
+
+weft_status_t weft_context_trace(weft_context_t *context,
+                                 void (*event)(void *user, const weft_trace_event_t *event),
+                                 void *user, weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  if (weft_status_t status = enter_context(context, err))
+    return status;
+  context->trace = event;
+  context->trace_user = user;
+  context->state.store(WEFT_IDLE);
+  return weft_succeed(err);
 }
 
 //===----------------------------------------------------------------------===//

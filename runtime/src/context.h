@@ -22,6 +22,8 @@ struct weft_context {
   uint8_t *block; ///< arena, then the scratch of all workers
   size_t block_bytes;
   weft_pool_t pool;
+  void (*trace)(void *user, const weft_trace_event_t *event); ///< NULL: nobody looks
+  void *trace_user;
 
   jmp_buf leave; ///< where a region goes when the call must end early; set while run is active
   weft_status_t leave_status;

@@ -205,8 +205,12 @@ static bool check_kernels(checker *c, const weft_list_t &list) {
   for (uint32_t i = 0; i < list.count; ++i) {
     weft_kernel_v1 kernel = weft_item<weft_kernel_v1>(*c->descriptor, list, i);
     if (!check_text(c, kernel.name, "a kernel's name") ||
-        !check_texts(c, kernel.nodes, "nodes of a kernel"))
+        !check_texts(c, kernel.nodes, "nodes of a kernel") ||
+        !check_formula(c, kernel.flops, kernel.symbols, "flops of a kernel") ||
+        !check_formula(c, kernel.bytes_moved, kernel.symbols, "bytes of a kernel"))
       return false;
+    if (kernel.pointers > WEFT_MAX_WORDS || kernel.symbols > WEFT_MAX_WORDS - kernel.pointers)
+      return wrong(c, "kernel %u has too many words", i);
   }
   return true;
 }

@@ -48,6 +48,10 @@ weft_call_run(const weft_module_t *module, const weft_function_v1 &function, wef
   return ((weft_run_fn)(uintptr_t)(module->descriptor.base + function.run))(frame);
 }
 
+/// What a kernel's formulas say of a call with these words; -1 where they say nothing.
+void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_t *words,
+                      int64_t *out_flops, int64_t *out_bytes);
+
 /// One more owner, who ends with weft_module_release.
 void weft_module_retain(weft_module_t *module);
 

@@ -168,6 +168,20 @@ const char *weft_kernel_node(const weft_module_t *module, uint32_t index, uint32
   return text(module, weft_item<weft_list_t>(module->descriptor, kernel.nodes, node));
 }
 
+void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_t *words,
+                      int64_t *out_flops, int64_t *out_bytes) {
+  weft_kernel_v1 kernel;
+  *out_flops = *out_bytes = -1;
+  if (!find_kernel(module, index, &kernel))
+    return;
+  const int64_t *symbols = (const int64_t *)words + kernel.pointers;
+  if (!kernel.flops.code.count || !weft_formula_run(module->descriptor, kernel.flops, symbols, out_flops))
+    *out_flops = -1;
+  if (!kernel.bytes_moved.code.count ||
+      !weft_formula_run(module->descriptor, kernel.bytes_moved, symbols, out_bytes))
+    *out_bytes = -1;
+}
+
 /// Bytes of all outputs together.
 static bool output_bytes(const weft_module_t *module, const weft_function_v1 &f,
                          const int64_t *symbols, int64_t *out_total) {

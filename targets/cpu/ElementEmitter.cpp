@@ -89,18 +89,21 @@ IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index
 /// One memory element per lane.
 Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   unsigned align = byteSize(memory);
-  if (at.isUniform() || lanes == 1) {
-    Value address = elementPointer(b, pointer, memory, at.lanes ? at.lanes : at.base);
-    if (guard) { // no lane may be inside: then read somewhere harmless
-      Value any = lanes == 1 ? guard : b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard);
-      address = b.create<LLVM::SelectOp>(any, address, safe);
-    }
-    return splat(b.create<LLVM::LoadOp>(memory, address, align));
-  }
+  // No lane may be inside: then read somewhere harmless. Masked loads would not fail either, but processors take hundreds of cycles for
+  // one whose address is not mapped.
+  auto guardedAddress = [&](Value index) -> Value {
+    Value address = elementPointer(b, pointer, memory, index);
+    if (!guard)
+      return address;
+    Value any = lanes == 1 ? guard : b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard);
+    return b.create<LLVM::SelectOp>(any, address, safe);
+  };
+  if (at.isUniform() || lanes == 1)
+    return splat(b.create<LLVM::LoadOp>(memory, guardedAddress(at.lanes ? at.lanes : at.base), align));
   Type vector = laneType(memory);
   Value mask = both(tailMask, guard);
   if (!at.lanes && at.stride == 1) {
-    Value address = elementPointer(b, pointer, memory, at.base);
+    Value address = guardedAddress(at.base);
     if (!mask)
       return b.create<LLVM::LoadOp>(vector, address, align);
     Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(vector));

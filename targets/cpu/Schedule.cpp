@@ -80,6 +80,22 @@ ArrayRef<const Schedule *> cpuSchedules() {
   return all;
 }
 
+Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value vector) {
+  auto shape = dyn_cast<VectorType>(vector.getType());
+  if (!shape)
+    return vector;
+  for (int64_t width = shape.getNumElements() / 2; width >= 1; width /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t l = 0; l < width; ++l) {
+      low.push_back(l);
+      high.push_back(l + width);
+    }
+    Value a = b.create<vector::ShuffleOp>(vector, vector, low), d = b.create<vector::ShuffleOp>(vector, vector, high);
+    vector = emitCombine(b, combiner, element, a, d);
+  }
+  return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
+}
+
 void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;

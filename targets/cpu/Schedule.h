@@ -64,6 +64,9 @@ public:
   }
 };
 
+/// Combines the lanes of a vector: halves, quarters, …, a fixed order, so results do not depend on anything. A scalar stays as it is.
+mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element, mlir::Value vector);
+
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
@@ -75,6 +78,8 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
+  /// What to fetch into the second-level cache meanwhile, one line per k, `aheadStride` bytes on; null for nothing.
+  mlir::Value ahead = {}, aheadStride = {};
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;

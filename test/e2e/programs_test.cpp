@@ -125,24 +125,6 @@ TEST_CASE("bits read as another element type") {
            {{{"m", 3}, {"n", 29}}}, 0);
 }
 
-TEST_CASE("attention is one kernel, with its mask and scale") {
-  agrees(R"(func.func @main(%q: !weft.tensor<[b, s, 3, 32], f32>, %k: !weft.tensor<[b, t, 3, 32], f32>, %v: !weft.tensor<[b, t, 3, 32], f32>,
-      %mask: !weft.tensor<[b, 1, 1, t], f32>) -> !weft.tensor<[b, s, 3, 32], f32> attributes {weft.symbols = #weft.symbols<b, s, t>} {
-  %0 = weft.contract "b s h d, b t h d -> b h s t" %q, %k accumulate f32 : (!weft.tensor<[b, s, 3, 32], f32>, !weft.tensor<[b, t, 3, 32], f32>) -> !weft.tensor<[b, 3, s, t], f32>
-  %c = weft.fill 0.17 : f32 -> !weft.tensor<[], f32>
-  %1 = weft.mul %0, %c : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[b, 3, s, t], f32>
-  %2 = weft.add %1, %mask : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[b, 1, 1, t], f32>) -> !weft.tensor<[b, 3, s, t], f32>
-  %3 = weft.softmax %2 : (!weft.tensor<[b, 3, s, t], f32>) -> !weft.tensor<[b, 3, s, t], f32>
-  %4 = weft.contract "b h s t, b t h d -> b s h d" %3, %v accumulate f32 : (!weft.tensor<[b, 3, s, t], f32>, !weft.tensor<[b, t, 3, 32], f32>) -> !weft.tensor<[b, s, 3, 32], f32>
-  return %4 : !weft.tensor<[b, s, 3, 32], f32>
-})",
-         {{{"b", 1}, {"s", 1}, {"t", 1}},
-          {{"b", 2}, {"s", 31}, {"t", 45}},
-          {{"b", 1}, {"s", 14}, {"t", 64}},
-          {{"b", 1}, {"s", 3}, {"t", 0}},
-          {{"b", 0}, {"s", 3}, {"t", 5}}});
-}
-
 TEST_CASE("pad, concat and gather read only what is there") {
   agrees(R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %y: !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
       attributes {weft.symbols = #weft.symbols<m, n>} {

@@ -197,7 +197,9 @@ bytes encode(const module &m, const image &code) {
   std::vector<weft_kernel_v1> kernels;
   for (const kernel &k : m.kernels) {
     weft_list_t name = e.text(k.name);
-    kernels.push_back({name, e.texts(k.nodes), {0}, k.calls, 0});
+    weft_list_t nodes = e.texts(k.nodes);
+    weft_formula_v1 flops = e.code(k.flops);
+    kernels.push_back({name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, e.code(k.bytes_moved)});
   }
   root.kernels = e.list(kernels);
   root.weights = e.weights(m.weights);
@@ -345,7 +347,7 @@ sample make_sample() {
                    "weft test",
                    "x86:v1",
                    {make_main(), make_halve(), make_spin(), make_who()},
-                   {{"multiply", {"/mul", "/mask"}, 1},
+                   {{"multiply", {"/mul", "/mask"}, 1, 3, 1, symbol(0, "s") * constant(3)},
                     {"add_and_sum", {"/add"}, 1},
                     {"burn", {}, 1},
                     {"note_worker", {}, 1}},

@@ -54,7 +54,8 @@ struct function {
 struct kernel {
   std::string name;
   std::vector<std::string> nodes;
-  uint32_t calls;
+  uint32_t calls, pointers = 0, symbols = 0;
+  formula flops = {}, bytes_moved = {}; ///< over the words behind the pointers
 };
 struct weight {
   std::string name, layout;

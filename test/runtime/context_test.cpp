@@ -322,6 +322,35 @@ TEST_CASE("a running call can be cancelled, and a second caller is told that it 
   }
 }
 
+TEST_CASE("a trace sees every kernel of a call, with its work") {
+  running r(sample_module(), 2);
+  std::vector<weft_trace_event_t> events;
+  auto note = [](void *user, const weft_trace_event_t *event) {
+    static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
+  };
+  weft_error_t err = WEFT_ERROR_INIT;
+  REQUIRE(weft_context_trace(r.context, note, &events, &err) == WEFT_OK);
+  main_call c(5, 41);
+  REQUIRE(c.call(r) == WEFT_OK);
+  REQUIRE(c.is_right());
+  REQUIRE(events.size() == 2);
+  for (uint32_t i : {0u, 1u}) {
+    REQUIRE(events[i].struct_size == sizeof(weft_trace_event_t));
+    REQUIRE(events[i].kernel == i);
+    REQUIRE(events[i].units == 5);
+    REQUIRE(events[i].begin_ns > 0);
+    REQUIRE(events[i].end_ns >= events[i].begin_ns);
+    REQUIRE(events[i].bytes == -1);
+  }
+  REQUIRE(events[1].begin_ns >= events[0].end_ns);
+  REQUIRE(events[0].flops == 3 * 41);
+  REQUIRE(events[1].flops == -1);
+  REQUIRE(weft_context_trace(r.context, nullptr, nullptr, &err) == WEFT_OK);
+  REQUIRE(c.call(r) == WEFT_OK);
+  REQUIRE(events.size() == 2);
+  REQUIRE(weft_context_trace(nullptr, note, &events, &err) == WEFT_INVALID);
+}
+
 TEST_CASE("the caller's float mode does not change results, and comes back") {
 #if defined(__x86_64__)
   running r(sample_module(), 2);

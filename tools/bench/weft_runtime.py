@@ -1,10 +1,15 @@
-"""The C ABI of the runtime through ctypes: as much as a benchmark needs."""
+"""The C ABI of the runtime through ctypes: as much as a benchmark needs.
+
+    model = Model("libweft_runtime.so", "model.weft", threads=1)
+    call = model.bind(inputs, model.allocate(inputs));  outputs = call()
+"""
 import ctypes as c
 
 import numpy as np
 
 ELEMENTS = {np.dtype("bool"): 1, np.dtype("int8"): 4, np.dtype("uint8"): 5, np.dtype("int32"): 8, np.dtype("int64"): 10,
-            np.dtype("float32"): 16, np.dtype("float64"): 17}
+            np.dtype("float16"): 14, np.dtype("float32"): 16, np.dtype("float64"): 17}
+DTYPES = {number: dtype for dtype, number in ELEMENTS.items()}
 
 
 class Error(c.Structure):
@@ -19,6 +24,17 @@ class Tensor(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("threads", c.c_int32), ("spin_us", c.c_int32), ("memory_limit", c.c_int64)]
+
+
+class FunctionInfo(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("name", c.c_char_p)] + \
+               [(name, c.c_uint32) for name in ("inputs", "outputs", "symbols", "facts", "checks")] + \
+               [(name, c.c_char_p) for name in ("arena", "scratch", "flops", "bytes_moved")]
+
+
+class ArgumentInfo(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("name", c.c_char_p), ("element", c.c_uint16), ("rank", c.c_uint16),
+                ("flags", c.c_uint32), ("dim_text", c.c_char_p * 8)]
 
 
 def tensor(array):
@@ -38,10 +54,27 @@ class Model:
         self.check(self.lib.weft_module_open(None, path.encode(), c.byref(self.module), c.byref(self.error)))
         options = Options(c.sizeof(Options), threads, -1, 0)
         self.check(self.lib.weft_context_create(self.module, c.byref(options), c.byref(self.context), c.byref(self.error)))
+        info = FunctionInfo(c.sizeof(FunctionInfo))
+        self.check(self.lib.weft_function_info(self.module, 0, c.byref(info)))
+        names = [self.argument(i).name.decode() for i in range(info.inputs + info.outputs)]
+        self.inputs, self.outputs = names[:info.inputs], names[info.inputs:]
 
     def check(self, status):
         if status:
             raise RuntimeError(self.error.message.decode())
+
+    def argument(self, index):
+        info = ArgumentInfo(c.sizeof(ArgumentInfo))
+        self.check(self.lib.weft_argument_info(self.module, 0, index, c.byref(info)))
+        return info
+
+    def allocate(self, inputs):
+        """Arrays for the outputs of a call with these inputs."""
+        ins, outs = (Tensor * len(inputs))(*map(tensor, inputs)), (Tensor * len(self.outputs))()
+        for out in outs:
+            out.struct_size, out.device = c.sizeof(Tensor), -1
+        self.check(self.lib.weft_query_outputs(self.module, 0, ins, len(inputs), outs, len(outs), c.byref(self.error)))
+        return [np.zeros(tuple(out.dim[:out.rank]), DTYPES[out.element]) for out in outs]
 
     def bind(self, inputs, outputs):
         """A function without arguments that runs one call on these arrays."""

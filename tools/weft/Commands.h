@@ -13,6 +13,7 @@ namespace weft::cli {
 
 int runCommand(const ParsedOptions &options, Console &console);
 int benchCommand(const ParsedOptions &options, Console &console);
+int profileCommand(const ParsedOptions &options, Console &console);
 /// Artifacts only; isArtifact decides.
 int inspectCommand(const ParsedOptions &options, Console &console);
 int versionCommand(const ParsedOptions &options, Console &console);

@@ -208,6 +208,10 @@ Result<Done> OutputFiles::addNpz(const std::string &path, const std::vector<Name
   return add(path, zip.finish());
 }
 
+Result<Done> OutputFiles::addText(const std::string &path, const std::string &text) {
+  return add(path, {text});
+}
+
 Result<Done> OutputFiles::commit() {
   while (!pending.empty()) {
     if (rename(pending.front().partial.c_str(), pending.front().final.c_str()) != 0)

@@ -42,6 +42,7 @@ public:
   /// Types that .npy lacks are stored as npyElement() says.
   Result<Done> addNpy(const std::string &path, const HostTensor &tensor);
   Result<Done> addNpz(const std::string &path, const std::vector<NamedTensor> &tensors);
+  Result<Done> addText(const std::string &path, const std::string &text);
   Result<Done> commit();
 
 private:

@@ -70,6 +70,8 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
     return runCommand(options, console);
   if (verb.name == "bench")
     return benchCommand(options, console);
+  if (verb.name == "profile")
+    return profileCommand(options, console);
   if (verb.name == "version")
     return versionCommand(options, console);
   if (verb.name == "help")

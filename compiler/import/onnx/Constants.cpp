@@ -100,15 +100,35 @@ Value Constants::createWeight(BuildState &state, StringRef wish, SymTensorType t
                               const TensorBytes &bytes) {
   uint64_t offset;
   std::string file = fileOf(wish, bytes, offset);
+  return nameWeight(state, wish, type, file, offset, bytes.bytes.size());
+}
+
+Value Constants::nameWeight(BuildState &state, StringRef wish, SymTensorType type, const std::string &file, uint64_t offset,
+                            uint64_t size) {
   std::string &name = names[{file, offset, type.getAsOpaquePointer()}];
   if (name.empty()) {
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     if (last) // weights stand in the order of their first use
       builder.setInsertionPointAfter(last);
-    last = builder.create<WeightOp>(state.builder.getLoc(), wish, file, offset, bytes.bytes.size(), type);
+    last = builder.create<WeightOp>(state.builder.getLoc(), wish, file, offset, size, type);
     name = symbols.insert(last, builder.getInsertionPoint()).str();
   }
   return state.builder.create<ConstantOp>(type, FlatSymbolRefAttr::get(type.getContext(), name));
+}
+
+Value Constants::reinterpret(BuildState &state, Value constant, SymTensorType type) {
+  Operation *op = constant ? constant.getDefiningOp() : nullptr;
+  if (op && isa<FillOp, ConstantOp, IotaOp>(op)) {
+    if (const RefTensor *known = state.values.find(constant)) {
+      std::string bytes(elementBytes(known->element, known->size()), '\0');
+      toBytes(*known, bytes.data());
+      return createConstant(state.builder, fromBytes(type.getElementType(), *type.getConstantDims(), bytes.data()));
+    }
+    auto name = isa<ConstantOp>(op) ? dyn_cast<FlatSymbolRefAttr>(cast<ConstantOp>(op).getValue()) : FlatSymbolRefAttr();
+    if (auto weight = name ? symbols.lookup<WeightOp>(name.getValue()) : WeightOp())
+      return nameWeight(state, name.getValue(), type, weight.getFile().str(), weight.getOffset(), weight.getBytes());
+  }
+  return {};
 }
 
 } // namespace weft::onnx

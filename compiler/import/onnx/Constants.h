@@ -26,10 +26,14 @@ public:
   Value create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
                llvm::StringRef name, std::string &why);
 
+  /// The bytes of a constant as elements of another type; as many bytes. Null when it is no constant.
+  Value reinterpret(BuildState &state, Value constant, SymTensorType type);
+
 private:
   SymTensorType typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor, std::string &why);
   Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
                      const TensorBytes &bytes);
+  Value nameWeight(BuildState &state, llvm::StringRef wish, SymTensorType type, const std::string &file, uint64_t offset, uint64_t size);
   std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);
 
   OnnxTensorData data;

@@ -40,6 +40,7 @@ public:
   llvm::ArrayRef<std::string> warnings() const { return warningTexts; }
 
   Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) override;
+  Value reinterpret(Value constant, SymTensorType type) override { return constants.reinterpret(state, constant, type); }
   bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
                    llvm::SmallVectorImpl<Value> &outputs) override;
 

@@ -48,6 +48,11 @@ static void normalize(RefTensor &tensor) {
   tensor = std::move(constant);
 }
 
+void KnownValues::set(Value value, RefTensor tensor) {
+  normalize(tensor);
+  tensors[value] = std::move(tensor);
+}
+
 void KnownValues::learn(Operation *op, const SymFacts &facts) {
   auto reference = dyn_cast<ReferenceOpInterface>(op);
   if (!reference || op->getNumResults() != 1 || !smallDims(op->getResult(0).getType()))

@@ -19,6 +19,9 @@ public:
   /// Evaluates an operation that has just been created.
   void learn(mlir::Operation *op, const SymFacts &facts);
 
+  /// What somebody else found out.
+  void set(mlir::Value value, RefTensor tensor);
+
   /// Null when nothing is known. Elements that are not known are null expressions.
   const RefTensor *find(mlir::Value value) const;
 

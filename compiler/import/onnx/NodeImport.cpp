@@ -1,8 +1,8 @@
 //===- NodeImport.cpp - Inputs, attributes and shape operands of a node -----------------------===//
 
 #include "compiler/import/onnx/NodeImport.h"
+#include "compiler/import/onnx/SizeArithmetic.h"
 #include "compiler/import/readers/ReadError.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -165,60 +165,11 @@ AttributeFrame NodeImport::passedAttributes() const {
 
 //===-- Shape operands ------------------------------------------------------------------------===//
 
-constexpr int64_t kMostFollowed = 65; ///< elements of shape arithmetic
-
-static bool isComplete(const RefTensor *tensor) {
-  return tensor && (tensor->kind != Scalar::Symbolic || llvm::all_of(tensor->exprs, [](SymExpr e) { return bool(e); }));
-}
-
-/// Divisions round towards zero, which expressions cannot say of a number below it: (height - 1) / 2 + 1 of no lines at all.
-/// Such sizes are refused when the program is entered, and what follows from the quotients is learned again.
-void NodeImport::requireWholeQuotients(Value value) {
-  SmallVector<std::pair<Operation *, unsigned>> stack;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  auto visit = [&](Value operand) {
-    Operation *op = operand.getDefiningOp();
-    bool small = typeOf(operand).getElements().asConstant().value_or(kMostFollowed) < kMostFollowed;
-    if (op && small && !isFloat(elementOf(operand)) && !isComplete(known(operand)) && seen.insert(op).second)
-      stack.push_back({op, 0});
-  };
-  visit(value);
-  while (!stack.empty()) {
-    auto &[op, next] = stack.back();
-    if (next < op->getNumOperands()) {
-      visit(op->getOperand(next++));
-      continue;
-    }
-    requireWholeQuotient(op);
-    state.values.learn(op, facts());
-    stack.pop_back();
-  }
-}
-
-void NodeImport::requireWholeQuotient(Operation *op) {
-  if (!isa<DivOp, RemOp>(op) || elementOf(op->getResult(0)).isUnsignedInteger())
-    return;
-  const RefTensor *above = known(op->getOperand(0)), *below = known(op->getOperand(1));
-  if (!isComplete(above) || !isComplete(below))
-    return;
-  auto require = [&](int64_t least, const RefTensor &tensor, const Twine &what) {
-    for (int64_t k = 0; k < tensor.size(); ++k) {
-      if (facts().proveLE(constant(least), elementExpr(tensor, k)) == Proof::No)
-        return false;
-      requireAtMost(constant(least), elementExpr(tensor, k), what);
-    }
-    return true;
-  };
-  if (require(1, *below, "a divisor"))
-    require(0, *above, "a number that is divided");
-}
-
 std::optional<Dims> NodeImport::shapeOperand(unsigned i) {
   Value value = input(i);
   if (!value)
     return std::nullopt;
-  if (!isComplete(known(value)))
-    requireWholeQuotients(value);
+  learnSizes(*this, state.values, value);
   const RefTensor *tensor = known(value);
   bool complete = tensor && rankOf(value) <= 1 && tensor->kind != Scalar::Real;
   Dims list;

@@ -29,6 +29,8 @@ public:
   virtual ~GraphServices() = default;
   /// A constant, or a weight called `name`; null with `why` set when its data cannot be used.
   virtual Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) = 0;
+  /// The bytes of a constant as elements of another type and number; null when it is none.
+  virtual Value reinterpret(Value constant, SymTensorType type) = 0;
   /// The outputs of a subgraph that sees the values around the node, built at the builder's position.
   /// `arguments` are its inputs. False when it was refused, which is reported by its own nodes.
   virtual bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
@@ -111,8 +113,6 @@ private:
   const OnnxAttribute *find(llvm::StringRef name) const;
   const OnnxAttribute *find(llvm::StringRef name, OnnxAttribute::Kind kind);
   std::string inputName(unsigned i) const;
-  void requireWholeQuotients(Value value);
-  void requireWholeQuotient(mlir::Operation *op);
 
   const AttributeFrame *frame;
   llvm::ArrayRef<Value> inputs;

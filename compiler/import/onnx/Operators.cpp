@@ -24,6 +24,7 @@ const OperatorTable &OperatorTable::standard() {
              addOrders,
              addPools,
              addQuantization,
+             addQuantizedProducts,
              addRecurrent,
              addReductions,
              addResampling,
@@ -42,16 +43,17 @@ const OperatorTable &OperatorTable::standard() {
 
 const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const {
   auto found = entries.find(name);
-  if (!domain.empty() || found == entries.end())
+  if (found == entries.end())
     return nullptr;
   for (const OnnxOperator &entry : found->second)
-    if (entry.since <= opset && opset <= entry.until)
+    if (entry.domain == domain && entry.since <= opset && opset <= entry.until)
       return &entry;
   return nullptr;
 }
 
 bool OperatorTable::knowsName(llvm::StringRef domain, llvm::StringRef name) const {
-  return domain.empty() && entries.count(name);
+  auto found = entries.find(name);
+  return found != entries.end() && llvm::any_of(found->second, [&](const OnnxOperator &entry) { return entry.domain == domain; });
 }
 
 } // namespace weft::onnx

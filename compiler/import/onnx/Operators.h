@@ -25,13 +25,14 @@ struct OnnxOperator {
   int64_t since, until; ///< both inclusive
   Converter convert;
   unsigned leastInputs = 1, mostInputs = 1, mostOutputs = 1;
+  llvm::StringRef domain = ""; ///< of the operator set
 };
 
 constexpr unsigned kAnyNumber = ~0u;
 
 class OperatorTable {
 public:
-  /// All operators of the standard operator set.
+  /// All operators: the standard operator set, and those of other domains that are known.
   static const OperatorTable &standard();
 
   void add(const OnnxOperator &entry) { entries[entry.name].push_back(entry); }
@@ -41,7 +42,7 @@ public:
   bool knowsName(llvm::StringRef domain, llvm::StringRef name) const;
 
 private:
-  llvm::StringMap<llvm::SmallVector<OnnxOperator, 2>> entries;
+  llvm::StringMap<llvm::SmallVector<OnnxOperator, 2>> entries; ///< by name
 };
 
 //===-- Families, one file each ---------------------------------------------------------------===//
@@ -63,6 +64,7 @@ void addOrders(OperatorTable &table);
 void addPools(OperatorTable &table);
 void addQuantization(OperatorTable &table);
 void addRecurrent(OperatorTable &table);
+void addQuantizedProducts(OperatorTable &table);
 void addReductions(OperatorTable &table);
 void addResampling(OperatorTable &table);
 void addReshapes(OperatorTable &table);

@@ -55,6 +55,12 @@ Value alignParameter(NodeImport &n, Value parameter, Value x, const Granularity 
   return n.reshape(parameter, dims);
 }
 
+/// Whether `x` is a constant with blocks of its own scale: its integers then stay what is stored.
+bool isBlockwiseWeight(Value x, Value scale, Value zero, const Granularity &g) {
+  auto same = [&](Value v) { return !v || rankOf(v) == rankOf(x); };
+  return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) && !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
+}
+
 /// x - zero as a real. Bytes are exact in f32; wider integers are subtracted first.
 Value centered(NodeImport &n, Value x, Value zero) {
   if (!x)
@@ -74,10 +80,24 @@ void convertDequantize(NodeImport &n) {
   Type element = declared ? n.elementType(declared) : n.element(1);
   if (!x || !scale || !element)
     return;
+  if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
+    return n.result(n.convert(buildDequantize(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   n.result(n.convert(n.mul(centered(n, x, zero), factor), element));
 }
+
+} // namespace
+
+Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+  SmallVector<Value, 3> operands{x, scale};
+  if (zero)
+    operands.push_back(zero);
+  OpBuilder &b = n.attributes();
+  return n.emit<DequantizeOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
+}
+
+namespace {
 
 /// The range of a quantised type.
 std::pair<double, double> rangeOf(Type element) {

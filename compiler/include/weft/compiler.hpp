@@ -83,6 +83,8 @@ struct CompileOptions {
   std::string outputPath;
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
+  /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
+  std::string weights;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;
   unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores

@@ -150,15 +150,26 @@ TypedAttr combinerIdentity(Combiner combiner, Type element) {
   }
 }
 
+/// The larger or smaller of two floats; nan when one of them is. Processors have the comparison with selection as one instruction, which gives
+/// the second where one is nan: with a constant in first place, nothing else is needed.
+static Value emitExtreme(ImplicitLocOpBuilder &b, arith::CmpFPredicate better, Value a, Value c) {
+  if (matchPattern(c, m_Constant()))
+    std::swap(a, c);
+  Value best = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(better, a, c), a, c);
+  if (matchPattern(a, m_Constant()))
+    return best;
+  return b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, a, a), a, best);
+}
+
 Value emitCombine(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value a, Value c) {
   bool f = isFloat(element), u = isUnsigned(element);
   switch (combiner) {
   case Combiner::Sum: return f ? Value(b.create<arith::AddFOp>(a, c)) : b.create<arith::AddIOp>(a, c);
   case Combiner::Prod: return f ? Value(b.create<arith::MulFOp>(a, c)) : b.create<arith::MulIOp>(a, c);
   case Combiner::Max:
-    return f ? Value(b.create<arith::MaximumFOp>(a, c)) : u ? Value(b.create<arith::MaxUIOp>(a, c)) : b.create<arith::MaxSIOp>(a, c);
+    return f ? emitExtreme(b, arith::CmpFPredicate::OGT, a, c) : u ? Value(b.create<arith::MaxUIOp>(a, c)) : b.create<arith::MaxSIOp>(a, c);
   case Combiner::Min:
-    return f ? Value(b.create<arith::MinimumFOp>(a, c)) : u ? Value(b.create<arith::MinUIOp>(a, c)) : b.create<arith::MinSIOp>(a, c);
+    return f ? emitExtreme(b, arith::CmpFPredicate::OLT, a, c) : u ? Value(b.create<arith::MinUIOp>(a, c)) : b.create<arith::MinSIOp>(a, c);
   case Combiner::And: return b.create<arith::AndIOp>(a, c);
   case Combiner::Or: return b.create<arith::OrIOp>(a, c);
   }

@@ -165,6 +165,27 @@ LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
+/// A constant, as it is or seen through views and conversions.
+static bool isConstantSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<ConstantOp>(op))
+      return true;
+    auto element = dyn_cast<ElementOpInterface>(op);
+    bool passes = isa<ConvertOp>(op) || (element && element.rootKind() == RootKind::View);
+    if (!passes || op->getNumOperands() != 1)
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// Floats of a constant are converted where they are read: they stay as narrow as they are stored.
+RootKind ConvertOp::rootKind() {
+  Type from = elementOf(getInput());
+  bool narrow = isFloat(from) && isFloat(getTo()) && elementBits(from) <= 32 && elementBits(getTo()) <= 32;
+  return narrow && isConstantSource(getInput()) ? RootKind::View : RootKind::Loop;
+}
+
 LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Type from = elementOf(adaptor.getInput()), to = adaptor.getTo();
   if (std::string why = refuseElement(to); !why.empty())
@@ -415,9 +436,10 @@ static Value emitSigmoid(Builder &b, Value x) {
   return b.create<arith::DivFOp>(one, b.create<arith::AddFOp>(one, b.create<math::ExpOp>(b.create<arith::NegFOp>(x))));
 }
 
-static Value emitClamp01(Builder &b, Value x) {
-  return b.create<arith::MinimumFOp>(b.create<arith::MaximumFOp>(x, number(b, x.getType(), 0)), number(b, x.getType(), 1));
-}
+static Value larger(Builder &b, Value x, double least) { return emitCombine(b, Combiner::Max, getElementTypeOrSelf(x), x, number(b, x.getType(), least)); }
+static Value smaller(Builder &b, Value x, double most) { return emitCombine(b, Combiner::Min, getElementTypeOrSelf(x), x, number(b, x.getType(), most)); }
+
+static Value emitClamp01(Builder &b, Value x) { return smaller(b, larger(b, x, 0), 1); }
 
 /// x * (1 + y) / 2
 static Value emitGate(Builder &b, Value x, Value y) {
@@ -434,7 +456,7 @@ Value ActivationOp::emitScalar(Builder &b, ValueRange e) {
   Value zero = number(b, type, 0), one = number(b, type, 1);
   auto negative = [&] { return compareFloat(b, arith::CmpFPredicate::OLT, x, zero); };
   switch (getKind()) {
-  case ActivationKind::Relu: return b.create<arith::MaximumFOp>(x, zero);
+  case ActivationKind::Relu: return larger(b, x, 0);
   case ActivationKind::Sigmoid: return emitSigmoid(b, x);
   case ActivationKind::Gelu: return emitGate(b, x, b.create<math::ErfOp>(mul(x, number(b, type, M_SQRT1_2))));
   case ActivationKind::GeluTanh: {
@@ -448,7 +470,7 @@ Value ActivationOp::emitScalar(Builder &b, ValueRange e) {
   case ActivationKind::HardSwish: return mul(x, emitClamp01(b, add(mul(x, number(b, type, 1.0 / 6)), number(b, type, 0.5))));
   case ActivationKind::Softplus: { // max(x, 0) + log(1 + e^-|x|)
     Value small = b.create<math::ExpOp>(b.create<arith::NegFOp>(b.create<math::AbsFOp>(x)));
-    return add(b.create<arith::MaximumFOp>(x, zero), b.create<math::LogOp>(add(one, small)));
+    return add(larger(b, x, 0), b.create<math::LogOp>(add(one, small)));
   }
   case ActivationKind::Selu: {
     Value elu = select(b, negative(), mul(number(b, type, alpha), b.create<math::ExpM1Op>(x)), x);
@@ -459,7 +481,7 @@ Value ActivationOp::emitScalar(Builder &b, ValueRange e) {
     return select(b, negative(), mul(number(b, type, alpha), power), x);
   }
   case ActivationKind::Mish: { // tanh(log(1 + w)) = n / (n + 2) with n = w * (w + 2); 1 where w would overflow
-    Value w = b.create<math::ExpOp>(b.create<arith::MinimumFOp>(x, number(b, type, 20)));
+    Value w = b.create<math::ExpOp>(smaller(b, x, 20));
     Value n = mul(w, add(w, number(b, type, 2)));
     return mul(x, b.create<arith::DivFOp>(n, add(n, number(b, type, 2))));
   }

@@ -127,12 +127,14 @@ def Weft_SelectOp : Weft_Elementwise<"select", "..., ..., ... -> ..."> {
   let arguments = (ins Weft_Tensor:$condition, Weft_Tensor:$yes, Weft_Tensor:$no);
 }
 
-def Weft_ConvertOp : Weft_Elementwise<"convert", "... -> ..."> {
+def Weft_ConvertOp : Weft_PureOp<"convert", [Weft_RuleInterface, Weft_ReferenceInterface,
+    DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar", "rootKind"]>]> {
   let summary = "the same values as another element type";
   let description = [{
     Rule: `... -> ...`. Float to integer truncates and saturates (nan gives 0); integer to narrower integer wraps; to `i1` is `!= 0`;
     to a narrower float rounds to nearest even.
   }];
+  let extraClassDeclaration = "std::string ruleText() { return \"... -> ...\"; }";
   let arguments = (ins Weft_Tensor:$input, TypeAttr:$to);
   let assemblyFormat = "$input `to` $to attr-dict `:` functional-type(operands, results)";
 }

@@ -81,8 +81,14 @@ typedef struct { uint32_t kind, input, dim, symbol; weft_formula_v1 expected; we
 /* Weight bytes lie at weights_begin + offset. `layout` is text: "rows", "panels<32>". */
 typedef struct { weft_list_t name, layout; uint16_t element, rank; uint32_t flags; weft_list_t dims; /* int64_t */ uint64_t offset, bytes; } weft_weight_v1;
 
-/* A distinct kernel. `nodes`: weft_list_t texts, the user's nodes it computes. calls: call sites in the module. */
-typedef struct { weft_list_t name, nodes; uint8_t key[16]; uint32_t calls, reserved; } weft_kernel_v1;
+/* A distinct kernel. `nodes`: weft_list_t texts, the user's nodes it computes. calls: call sites in the module. Its words are
+ * `pointers` addresses, then `symbols` integers, over which flops and bytes_moved are formulas. */
+typedef struct {
+  weft_list_t name, nodes;
+  uint8_t key[16];
+  uint32_t calls, pointers, symbols, reserved;
+  weft_formula_v1 flops, bytes_moved;
+} weft_kernel_v1;
 
 /* Formula code: a stack machine over int64. Evaluation is checked: overflow is an error, never a wrong number. At most 32 values
  * deep, one value left at the end. FLOORDIV by a value <= 0 is an error. */

@@ -152,6 +152,10 @@ WEFT_API void weft_context_release(weft_context_t *context);
 WEFT_API weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int64_t *symbols, weft_error_t *err);
 WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function, const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
 WEFT_API weft_status_t weft_call_function(weft_context_t *context, int32_t function, const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
+/* What one kernel of a call did. flops and bytes are what its formulas say, -1 where they say nothing. Times are CLOCK_MONOTONIC. */
+typedef struct { uint32_t struct_size, kernel; int64_t units, flops, bytes; uint64_t begin_ns, end_ns; } weft_trace_event_t;
+/* From the next call on, `event` is called after every kernel, on the calling thread; NULL ends it. Not while a call runs: BUSY. */
+WEFT_API weft_status_t weft_context_trace(weft_context_t *context, void (*event)(void *user, const weft_trace_event_t *event), void *user, weft_error_t *err);
 /* Makes the running call, if there is one, return WEFT_CANCELLED soon. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
 /* Frees what a call allocated for an output. */

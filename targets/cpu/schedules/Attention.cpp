@@ -1,10 +1,8 @@
 //===- Attention.cpp - Softmax between two contractions, scores never in memory ------------------------------===//
 //
-//   out[b, m, e] = sum over n of softmax over n (program(sum over d of Q[b, m, d] * K[b, n, d])) * V[b, n, e]
-//
-// `program` is whatever elementwise operators stand between: scale, mask, bias. A unit is one combination of the batch factors b (batch and
-// head). It copies K once into panels [n / C][d][C] of scratch; then, for every tile of rows: scores of the tile into scratch
-// [n / C][rows][C] through the program, softmax along n without the division, product with V in registers, division, epilogue.
+// A unit is one combination of the batch factors (batch and head). It copies K once into panels [n / C][d][C] of scratch; then, for every
+// tile of rows: scores of the tile into scratch [n / C][rows][C] through what stands before the softmax, softmax along n without the division, product with V
+// in registers, division, epilogue. Rows of Q and V are read where they are; where they are views or narrow, they are copied, too.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,184 +10,72 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/AttentionShape.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-/// Positions of a tensor's dimensions: batch factors, and the two others.
-struct Operand {
-  Value tensor;                ///< argument of the specification
-  SmallVector<unsigned> batch; ///< dimension of each batch factor
-  unsigned row, column;        ///< dimension of (m, d), (n, d), (n, e) or (m, e)
-};
+int64_t roundUp(int64_t value, int64_t to) { return llvm::divideCeil(value, to) * to; }
 
-struct Shape {
-  ContractOp scores, mix;
-  SoftmaxOp softmax;
-  Operand q, k, v, out, line; ///< line: the softmax's (m, n)
-  SmallVector<SymExpr> batch;
-  SymExpr m, n;
-  int64_t d, e;
-};
+/// What a unit keeps in its scratch, in f32 elements: keys [n / C][d][C], scores [n / C][rows][C], then copies of V [n][e] and of a
+/// tile's Q [rows][d] where they cannot be read in place, rows padded to whole vectors.
+struct ScratchPlan {
+  SymExpr panels, scores, values, queries, size; ///< where parts begin
+  bool copiesValues, copiesQueries;
+  int64_t valueStride, queryStride;
 
-SymTensorType tensorOf(Value value) { return cast<SymTensorType>(value.getType()); }
-
-/// Dimension of `factor` in the accesses, or nothing.
-std::optional<unsigned> find(ArrayRef<Access> accesses, unsigned factor) {
-  for (auto [d, access] : llvm::enumerate(accesses))
-    if (access.kind == AccessKind::Point && access.factor() == factor)
-      return d;
-  return std::nullopt;
-}
-
-bool allPoints(const IterationRule &rule) {
-  auto points = [](ArrayRef<Access> accesses) { return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; }); };
-  return points(rule.operand(0)) && points(rule.operand(1)) && points(rule.result(0));
-}
-
-/// Whether nothing but dimension `last` follows with stride 1: its elements are contiguous.
-bool isInnermost(const Operand &operand) { return operand.column + 1 == tensorOf(operand.tensor).getRank(); }
-
-/// Matches the operators of a specification against the form above.
-class Matcher {
-public:
-  explicit Matcher(func::FuncOp spec) : spec(spec) {}
-
-  std::optional<Shape> run() {
-    for (Operation &op : spec.getBody().front())
-      if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
-        if (s.softmax)
-          return std::nullopt;
-        s.softmax = softmax;
-      }
-    if (!s.softmax || s.softmax.getLogarithm() || !s.softmax->hasOneUse())
-      return std::nullopt;
-    s.mix = dyn_cast<ContractOp>(*s.softmax->user_begin());
-    for (Operation &op : spec.getBody().front())
-      if (auto contract = dyn_cast<ContractOp>(op); contract && contract != s.mix) {
-        if (s.scores)
-          return std::nullopt;
-        s.scores = contract;
-      }
-    if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() || !matchMix())
-      return std::nullopt;
-    for (Type type : spec.getResultTypes())
-      if (cast<SymTensorType>(type).getDimAttributes() != tensorOf(s.mix.getResult()).getDimAttributes())
-        return std::nullopt;
-    for (const Operand *operand : {&s.q, &s.k, &s.v})
-      if (!isa<BlockArgument>(operand->tensor) || !tensorOf(operand->tensor).getElementType().isF32() || !isInnermost(*operand))
-        return std::nullopt;
-    return isInnermost(s.out) ? std::optional(s) : std::nullopt;
+  ScratchPlan(const AttentionShape &s, const VectorIsa &isa) {
+    copiesValues = !s.v.isInPlace() || s.e % isa.lanes;
+    copiesQueries = !s.q.isInPlace() || !s.q.rowStride().asConstant();
+    valueStride = roundUp(s.e, isa.lanes);
+    queryStride = roundUp(s.d, isa.lanes);
+    panels = SymExpr::ceildiv(s.n, tileColumns(isa));
+    scores = panels * (tileColumns(isa) * s.d);
+    values = scores + panels * (tileColumns(isa) * tileRows(isa));
+    queries = copiesValues ? values + s.n * valueStride : values;
+    size = copiesQueries ? queries + tileRows(isa) * queryStride : queries;
   }
+};
 
-private:
-  bool matchScores() {
-    IterationRule rule = IterationRule::of(s.scores);
-    if (!allPoints(rule) || rule.reducedFactors().size() != 1)
-      return false;
-    unsigned depth = rule.reducedFactors()[0], n = rule.result(0).back().factor();
-    // K has the softmax's factor; Q has the other
-    unsigned kOperand = find(rule.operand(1), n) ? 1 : 0;
-    if (!find(rule.operand(kOperand), n) || find(rule.operand(1 - kOperand), n))
-      return false;
-    s.k.tensor = s.scores->getOperand(kOperand);
-    s.q.tensor = s.scores->getOperand(1 - kOperand);
-    std::optional<unsigned> m;
-    for (auto [d, access] : llvm::enumerate(rule.result(0).drop_back())) {
-      unsigned factor = access.factor();
-      auto inQ = find(rule.operand(1 - kOperand), factor), inK = find(rule.operand(kOperand), factor);
-      if (inQ && inK) {
-        s.batch.push_back(rule.factors()[factor].extent);
-        batchOfLine.push_back(d);
-        s.line.batch.push_back(d);
-        s.q.batch.push_back(*inQ);
-        s.k.batch.push_back(*inK);
-      } else if (inQ && !m) {
-        m = d;
-        s.q.row = *inQ;
-        s.m = rule.factors()[factor].extent;
-      } else {
-        return false;
-      }
+/// Swaps rows and columns of a square of vectors.
+void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
+  int64_t lanes = rows.size();
+  for (int64_t step = 1; step < lanes; step *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t l = 0; l < lanes; ++l) {
+      low.push_back(l & step ? lanes + l - step : l);
+      high.push_back(l & step ? lanes + l : l + step);
     }
-    auto dSize = rule.factors()[depth].extent.asConstant();
-    if (!m || !dSize || *dSize < 1)
-      return false;
-    s.line.row = *m;
-    s.line.column = rule.result(0).size() - 1;
-    s.n = rule.factors()[n].extent;
-    s.d = *dSize;
-    s.k.row = *find(rule.operand(kOperand), n);
-    s.q.column = *find(rule.operand(1 - kOperand), depth);
-    s.k.column = *find(rule.operand(kOperand), depth);
-    return true;
-  }
-
-  bool matchMix() {
-    IterationRule rule = IterationRule::of(s.mix);
-    if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.mix.getAccumulate().isF32())
-      return false;
-    unsigned p = s.mix.getLhs() == s.softmax.getResult() ? 0 : 1;
-    s.v.tensor = s.mix->getOperand(1 - p);
-    ArrayRef<Access> line = rule.operand(p), values = rule.operand(1 - p), result = rule.result(0);
-    if (s.v.tensor == s.softmax.getResult() || line[s.line.column].factor() != rule.reducedFactors()[0])
-      return false;
-    auto n = find(values, line[s.line.column].factor()), m = find(result, line[s.line.row].factor());
-    if (!n || !m || find(values, line[s.line.row].factor()))
-      return false;
-    s.v.row = *n;
-    s.out.row = *m;
-    s.out.tensor = s.mix.getResult();
-    for (unsigned d : batchOfLine) {
-      auto inV = find(values, line[d].factor()), inOut = find(result, line[d].factor());
-      if (!inV || !inOut)
-        return false;
-      s.v.batch.push_back(*inV);
-      s.out.batch.push_back(*inOut);
-    }
-    if (result.size() != batchOfLine.size() + 2 || values.size() != batchOfLine.size() + 2)
-      return false;
-    for (auto [d, access] : llvm::enumerate(result))
-      if (d != s.out.row && !llvm::is_contained(s.out.batch, d)) {
-        auto eSize = rule.factors()[access.factor()].extent.asConstant();
-        auto inV = find(values, access.factor());
-        if (!eSize || !inV)
-          return false;
-        s.out.column = d;
-        s.v.column = *inV;
-        s.e = *eSize;
+    for (int64_t i = 0; i < lanes; ++i)
+      if (!(i & step)) {
+        Value a = rows[i], c = rows[i + step];
+        rows[i] = b.create<vector::ShuffleOp>(a, c, low);
+        rows[i + step] = b.create<vector::ShuffleOp>(a, c, high);
       }
-    return true;
   }
-
-  func::FuncOp spec;
-  Shape s;
-  SmallVector<unsigned> batchOfLine;
-};
+}
 
 class AttentionSchedule : public Schedule {
 public:
   StringRef name() const override { return "attention"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &isa) const override {
-    auto s = Matcher(spec).run();
-    return s && s->e % isa.lanes == 0 && s->e > 0 && rowStride(s->q).has_value();
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    auto s = AttentionShape::match(spec);
+    return s && s->e > 0;
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *Matcher(spec).run();
+    AttentionShape s = *AttentionShape::match(spec);
     SymExpr units = SymExpr::constant(spec.getContext(), 1);
     for (SymExpr extent : s.batch)
       units = units * extent;
-    SymExpr panels = SymExpr::ceildiv(s.n, tileColumns(isa));
-    return {units, SymExpr::constant(spec.getContext(), 1), panels * (tileColumns(isa) * 4 * (s.d + tileRows(isa)))};
+    return {units, SymExpr::constant(spec.getContext(), 1), ScratchPlan(s, isa).size * int64_t(4)};
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = *Matcher(c.spec).run();
+    AttentionShape s = *AttentionShape::match(c.spec);
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= tileRows(c.isa); ++r)
       tiles.push_back(declareTile(c, r, s.batch.size()));
@@ -205,6 +91,8 @@ public:
       if (!batch.empty())
         batch[0] = rest.base;
       packKeys(c, s, batch);
+      if (ScratchPlan plan(s, c.isa); plan.copiesValues)
+        copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values, plan.valueStride, s.e);
       c.loop(constantI64(c.b, 0), count, 1, [&](Value tile) {
         callRowTile(c, tiles, m, count, tile, [&](Value first) {
           SmallVector<Value> arguments{c.kernel.getArgument(0), c.scratch, first};
@@ -218,30 +106,8 @@ public:
   }
 
 private:
-  /// Distance between rows in elements, when constant.
-  static std::optional<int64_t> rowStride(const Operand &operand) {
-    SymTensorType type = tensorOf(operand.tensor);
-    int64_t stride = 1;
-    for (unsigned d = operand.row + 1; d < type.getRank(); ++d) {
-      auto size = type.getDim(d).asConstant();
-      if (!size)
-        return std::nullopt;
-      stride *= *size;
-    }
-    return stride;
-  }
-
-  static SmallVector<IndexValue> indexOf(const Operand &operand, ArrayRef<Value> batch, IndexValue row, IndexValue column) {
-    SmallVector<IndexValue> index(batch.size() + 2);
-    for (auto [value, d] : llvm::zip(batch, operand.batch))
-      index[d] = {value};
-    index[operand.row] = row;
-    index[operand.column] = column;
-    return index;
-  }
-
-  static Value pointerTo(KernelContext &c, const Operand &operand, ArrayRef<Value> batch, Value row) {
-    IndexValue at = c.e.linear(tensorOf(operand.tensor), indexOf(operand, batch, {row}, c.e.constant(0)));
+  static Value pointerTo(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value row) {
+    IndexValue at = c.e.linear(operand.type(), operand.index(batch, {row}, c.e.constant(0)));
     Value base = c.inputs[cast<BlockArgument>(operand.tensor).getArgNumber()];
     return elementPointer(c.b, base, c.b.getF32Type(), at.base);
   }
@@ -257,21 +123,63 @@ private:
     return tile;
   }
 
-  /// K of one unit as panels [n / C][d][C], columns beyond n zero.
-  static void packKeys(KernelContext &c, const Shape &s, ArrayRef<Value> batch) {
-    int64_t columns = tileColumns(c.isa);
+  /// Columns [first, first + lanes) of a row, those from `limit` on zero.
+  static Value pullColumns(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value row, Value first, bool whole, int64_t limit) {
+    IndexValue column{first, 1};
+    c.e.setTailMask(whole ? Value() : c.e.less(column, c.e.constant(limit)));
+    Value x = c.e.pull(operand.tensor, operand.index(batch, {row}, column));
+    if (!whole)
+      x = c.b.create<arith::SelectOp>(c.e.less(column, c.e.constant(limit)), x, c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
+    c.e.setTailMask({});
+    return x;
+  }
+
+  /// For every vector of [0, width): `body(first, whole)`.
+  static void eachVector(KernelContext &c, int64_t width, function_ref<void(Value, bool)> body) {
+    int64_t lanes = c.isa.lanes, whole = width / lanes * lanes;
+    c.e.forget();
+    c.loop(constantI64(c.b, 0), constantI64(c.b, whole), lanes, [&](Value first) {
+      body(first, true);
+      c.e.forget();
+    });
+    if (whole < width)
+      body(constantI64(c.b, whole), false);
+    c.e.forget();
+  }
+
+  /// `count` rows from `first` on to scratch at `to`, `stride` elements apart.
+  static void copyRows(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value first, Value count, SymExpr to, int64_t stride,
+                       int64_t width) {
     Type f32 = c.b.getF32Type();
-    Value n = c.e.uniform(s.n), padded = c.e.uniform(SymExpr::ceildiv(s.n, columns) * columns);
-    Value zero = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
-    c.loop(constantI64(c.b, 0), padded, 1, [&](Value row) {
-      Value panel = c.b.create<arith::DivUIOp>(row, constantI64(c.b, columns)), lane = c.b.create<arith::RemUIOp>(row, constantI64(c.b, columns));
-      Value to = elementPointer(c.b, c.scratch, f32, c.add(c.mul(panel, constantI64(c.b, columns * s.d)), lane));
-      Value inside = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row, n);
-      Value from = pointerTo(c, s.k, batch, c.b.create<arith::SelectOp>(inside, row, constantI64(c.b, 0)));
-      c.loop(constantI64(c.b, 0), constantI64(c.b, s.d), 1, [&](Value i) {
-        Value x = c.b.create<LLVM::LoadOp>(f32, elementPointer(c.b, from, f32, i), 4);
-        x = c.b.create<arith::SelectOp>(inside, x, zero);
-        c.b.create<LLVM::StoreOp>(x, elementPointer(c.b, to, f32, c.mul(i, constantI64(c.b, columns))), 4);
+    Value base = elementPointer(c.b, c.scratch, f32, c.e.uniform(to));
+    c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
+      Value target = elementPointer(c.b, base, f32, c.mul(row, constantI64(c.b, stride))), from = c.add(first, row);
+      eachVector(c, width, [&](Value column, bool whole) {
+        c.b.create<LLVM::StoreOp>(pullColumns(c, operand, batch, from, column, whole, width), elementPointer(c.b, target, f32, column), 4);
+      });
+    });
+  }
+
+  /// K of one unit as panels [n / C][d][C], a square of vectors at a time. Columns beyond n repeat the last row.
+  static void packKeys(KernelContext &c, const AttentionShape &s, ArrayRef<Value> batch) {
+    int64_t lanes = c.isa.lanes, columns = tileColumns(c.isa);
+    Type f32 = c.b.getF32Type();
+    Value last = c.e.uniform(s.n - 1), halves = c.e.uniform(SymExpr::ceildiv(s.n, columns) * int64_t(2));
+    c.loop(constantI64(c.b, 0), halves, 1, [&](Value half) {
+      Value panel = c.b.create<arith::DivUIOp>(half, constantI64(c.b, 2)), odd = c.b.create<arith::RemUIOp>(half, constantI64(c.b, 2));
+      Value at = c.add(c.mul(panel, constantI64(c.b, columns * s.d)), c.mul(odd, constantI64(c.b, lanes)));
+      Value to = elementPointer(c.b, c.scratch, f32, at), first = c.mul(half, constantI64(c.b, lanes));
+      eachVector(c, s.d, [&](Value depth, bool whole) {
+        SmallVector<Value> square;
+        for (int64_t i = 0; i < lanes; ++i) {
+          Value row = c.b.create<arith::MinSIOp>(c.add(first, constantI64(c.b, i)), last);
+          square.push_back(pullColumns(c, s.k, batch, row, depth, whole, s.d));
+        }
+        transposeSquare(c.b, square);
+        for (int64_t i = 0, rest = s.d % lanes; i < (whole ? lanes : rest); ++i) {
+          Value line = c.mul(c.add(depth, constantI64(c.b, i)), constantI64(c.b, columns));
+          c.b.create<LLVM::StoreOp>(square[i], elementPointer(c.b, to, f32, line), 4);
+        }
       });
     });
   }
@@ -282,21 +190,22 @@ private:
     ElementEmitter e(outer.b, outer.isa.lanes, tile.getArgument(0));
     KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, tile.getArgument(1), {}, {}};
     bindWords(c, tile.getArgument(0));
-    TileEmitter(c, *Matcher(c.spec).run(), rows).emit();
+    TileEmitter(c, *AttentionShape::match(c.spec), rows).emit();
     c.b.create<func::ReturnOp>();
   }
 
   /// One tile of rows of one unit.
   struct TileEmitter {
     KernelContext &c;
-    Shape s;
+    AttentionShape s;
+    ScratchPlan plan;
     int64_t rows, columns, lanes;
     Value first, tileScores;
     SmallVector<Value> batch;
     Type f32;
     VectorType vector;
 
-    TileEmitter(KernelContext &c, Shape shape, int64_t rows) : c(c), s(shape), rows(rows) {
+    TileEmitter(KernelContext &c, const AttentionShape &shape, int64_t rows) : c(c), s(shape), plan(shape, c.isa), rows(rows) {
       columns = tileColumns(c.isa);
       lanes = c.isa.lanes;
       first = c.kernel.getArgument(2);
@@ -304,8 +213,7 @@ private:
         batch.push_back(c.kernel.getArgument(3 + i));
       f32 = c.b.getF32Type();
       vector = VectorType::get({lanes}, f32);
-      Value keys = c.e.uniform(SymExpr::ceildiv(s.n, columns) * (columns * s.d));
-      tileScores = elementPointer(c.b, c.scratch, f32, keys);
+      tileScores = elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.scores));
     }
 
     Value zeros() { return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)); }
@@ -317,7 +225,9 @@ private:
     }
 
     void emit() {
-      Value panels = c.e.uniform(SymExpr::ceildiv(s.n, columns));
+      Value panels = c.e.uniform(plan.panels);
+      if (plan.copiesQueries)
+        copyRows(c, s.q, batch, first, constantI64(c.b, rows), plan.queries, plan.queryStride, s.d);
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) { emitScores(panel); });
       auto sumsType = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), f32, constantI64(c.b, rows), 4);
       c.loop(constantI64(c.b, 0), constantI64(c.b, rows), 1, [&](Value row) {
@@ -325,7 +235,7 @@ private:
         c.b.create<LLVM::StoreOp>(factor, elementPointer(c.b, sumsType, f32, row), 4);
       });
       for (int64_t column = 0; column < s.e; column += columns)
-        emitMix(column, std::min<int64_t>(2, (s.e - column) / lanes), sumsType);
+        emitMix(column, std::min<int64_t>(2, llvm::divideCeil(s.e - column, lanes)), sumsType);
     }
 
     /// program(Q K^T) of one panel; lanes beyond n are minus infinity.
@@ -333,7 +243,9 @@ private:
       c.e.forget();
       Value keys = elementPointer(c.b, c.scratch, f32, c.mul(panel, constantI64(c.b, columns * s.d)));
       SmallVector<Value> sums(rows * 2, zeros());
-      TileSource source{pointerTo(c, s.q, batch, first), *rowStride(s.q), keys, constantI64(c.b, columns)};
+      TileSource source = plan.copiesQueries
+                              ? TileSource{elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.queries)), plan.queryStride, keys, constantI64(c.b, columns)}
+                              : TileSource{pointerTo(c, s.q, batch, first), *s.q.rowStride().asConstant(), keys, constantI64(c.b, columns)};
       multiplyAdd(c, source, constantI64(c.b, s.d), 4, sums, rows, 2);
       Value lowest = c.e.constantData(f32, combinerIdentity(Combiner::Max, f32));
       for (int64_t v = 0; v < 2; ++v) {
@@ -343,7 +255,7 @@ private:
         for (int64_t r = 0; r < rows; ++r) {
           Value sum = sums[2 * r + v];
           c.e.provide(s.scores.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-          SmallVector<IndexValue> index = indexOf(s.line, batch, {c.add(first, constantI64(c.b, r))}, n);
+          SmallVector<IndexValue> index = s.line.index(batch, {c.add(first, constantI64(c.b, r))}, n);
           Value x = c.b.create<arith::SelectOp>(inside, c.e.pull(s.softmax.getInput(), index), lowest);
           c.b.create<LLVM::StoreOp>(x, scoreAddress(panel, constantI64(c.b, r), v), 4);
         }
@@ -352,7 +264,10 @@ private:
       }
     }
 
-    Value reduceLanes(vector::CombiningKind kind, Value x) { return c.b.create<vector::ReductionOp>(kind, x); }
+    /// Where one is nan, either: the sum of powers tells.
+    Value larger(Value a, Value b) {
+      return c.b.create<arith::SelectOp>(c.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, b), a, b);
+    }
 
     /// Replaces the scores of a row by e^(score - largest); gives one over their sum.
     Value emitSoftmax(Value panels, Value row) {
@@ -362,11 +277,10 @@ private:
       SmallVector<Value> largest = c.loop(zero, panels, 1, ValueRange{lowest, lowest}, [&](Value panel, ValueRange carried) {
         SmallVector<Value> next;
         for (int64_t v = 0; v < 2; ++v)
-          next.push_back(c.b.create<arith::MaximumFOp>(carried[v], load(panel, v)));
+          next.push_back(larger(carried[v], load(panel, v)));
         return next;
       });
-      Value both = c.b.create<arith::MaximumFOp>(largest[0], largest[1]);
-      Value shift = c.e.splat(reduceLanes(vector::CombiningKind::MAXIMUMF, both));
+      Value shift = c.e.splat(combineLanes(c.b, Combiner::Max, f32, larger(largest[0], largest[1])));
       SmallVector<Value> sums = c.loop(zero, panels, 1, ValueRange{zeros(), zeros()}, [&](Value panel, ValueRange carried) {
         SmallVector<Value> next;
         for (int64_t v = 0; v < 2; ++v) {
@@ -376,17 +290,40 @@ private:
         }
         return next;
       });
-      Value sum = c.b.create<vector::ReductionOp>(vector::CombiningKind::ADD, c.b.create<arith::AddFOp>(sums[0], sums[1]));
+      Value sum = combineLanes(c.b, Combiner::Sum, f32, c.b.create<arith::AddFOp>(sums[0], sums[1]));
       Value one = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(1)), nothing = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
       Value empty = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, panels, zero); // a sum over nothing is 0
-      return c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
+      Value factor = c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
+      if (s.weights == s.softmax.getResult())
+        return factor;
+      emitAfter(panels, row, c.e.splat(factor));
+      return one;
+    }
+
+    /// What stands between the softmax and the product with V, in place.
+    void emitAfter(Value panels, Value row, Value factor) {
+      c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
+        for (int64_t v = 0; v < 2; ++v) {
+          c.e.forget();
+          IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)), 1};
+          Value address = scoreAddress(panel, row, v);
+          Value x = c.b.create<arith::MulFOp>(c.b.create<LLVM::LoadOp>(vector, address, 4), factor);
+          c.e.provide(s.softmax.getResult(), [&](ArrayRef<IndexValue>) { return x; });
+          c.e.setTailMask(c.e.less(n, c.e.symbolic(s.n)));
+          c.b.create<LLVM::StoreOp>(c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n)), address, 4);
+          c.e.setTailMask({});
+        }
+        c.e.forget();
+      });
     }
 
     /// Columns [column, column + vectors * lanes) of the result.
     void emitMix(int64_t column, int64_t vectors, Value factors) {
       Value n = c.e.uniform(s.n), zero = constantI64(c.b, 0);
-      Value whole = c.e.uniform(SymExpr::floordiv(s.n, columns)), stride = valueStride();
-      Value values = elementPointer(c.b, pointerTo(c, s.v, batch, zero), f32, constantI64(c.b, column));
+      Value whole = c.e.uniform(SymExpr::floordiv(s.n, columns));
+      Value stride = plan.copiesValues ? constantI64(c.b, plan.valueStride) : c.e.uniform(s.v.rowStride());
+      Value values = plan.copiesValues ? elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.values)) : pointerTo(c, s.v, batch, zero);
+      values = elementPointer(c.b, values, f32, constantI64(c.b, column));
       SmallVector<Value> sums(rows * vectors, zeros());
       auto add = [&](Value panel, Value depth, SmallVectorImpl<Value> &sums) {
         Value from = elementPointer(c.b, values, f32, c.mul(c.mul(panel, constantI64(c.b, columns)), stride));
@@ -405,20 +342,15 @@ private:
       }
     }
 
-    /// Elements between rows of V.
-    Value valueStride() {
-      SymTensorType type = tensorOf(s.v.tensor);
-      SymExpr stride = SymExpr::constant(c.b.getContext(), 1);
-      for (unsigned d = s.v.row + 1; d < type.getRank(); ++d)
-        stride = stride * type.getDim(d);
-      return c.e.uniform(stride);
-    }
-
     void finish(Value row, int64_t column, Value x) {
       c.e.forget();
-      SmallVector<IndexValue> index = indexOf(s.out, batch, {c.add(first, row)}, {constantI64(c.b, column), 1});
+      IndexValue e{constantI64(c.b, column), 1};
+      if (column + lanes > s.e)
+        c.e.setTailMask(c.e.less(e, c.e.constant(s.e)));
+      SmallVector<IndexValue> index = s.out.index(batch, {c.add(first, row)}, e);
       c.e.provide(s.mix.getResult(), [&](ArrayRef<IndexValue>) { return x; });
       c.storeResults(index);
+      c.e.setTailMask({});
       c.e.forget();
     }
   };

@@ -11,6 +11,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kUnrolledTaps = 16; ///< code size
+constexpr int64_t kNearFilters = 1 << 16; ///< more of them are fetched while the tile before is computed
 constexpr int64_t kChains = 8;        ///< additions that can be under way at once
 
 class TileEmitter {
@@ -136,7 +137,8 @@ private:
     for (int64_t v = 0; v < vectors; ++v)
       pixels.push_back(mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.isa.lanes), mask, zero, 4))
                             : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.isa.lanes), 4)));
-    if (form == ConvolutionTile::Vectors && t.totalFloats > 0) // the same tap of the next tile: a new place in memory for every chunk
+    bool many = s.filters * s.channels * s.window[0].kernel * s.window[1].kernel > kNearFilters;
+    if (form == ConvolutionTile::Vectors && (many || t.totalFloats > 0)) // the same tap of the next tile: a new place in memory for every chunk
       c.b.create<LLVM::Prefetch>(at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows), 0, 2, 1);
     for (int64_t r = 0; r < rows; ++r) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(w, r), 4), vector);

@@ -128,7 +128,7 @@ private:
           value = c.b.create<arith::SelectOp>(mask, value, none);
         return emitCombine(c.b, combiner, type, sum, value);
       });
-      return combineLanes(combiner, type, sums[0]);
+      return combineLanes(c.b, combiner, type, sums[0]);
     }
 
     /// Like KernelContext::vectors with one carried vector.
@@ -155,23 +155,6 @@ private:
         Value mask = lanes == 1 ? Value() : Value(c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, c.e.splat(left)));
         return step(i, carried, mask);
       });
-    }
-
-    Value combineLanes(Combiner combiner, Type type, Value vector) {
-      auto shape = dyn_cast<VectorType>(vector.getType());
-      if (!shape)
-        return vector;
-      // halves, quarters, …: a fixed order, so results do not depend on anything
-      for (int64_t width = shape.getNumElements() / 2; width >= 1; width /= 2) {
-        SmallVector<int64_t> low, high;
-        for (int64_t l = 0; l < width; ++l) {
-          low.push_back(l);
-          high.push_back(l + width);
-        }
-        Value a = c.b.create<vector::ShuffleOp>(vector, vector, low), d = c.b.create<vector::ShuffleOp>(vector, vector, high);
-        vector = emitCombine(c.b, combiner, type, a, d);
-      }
-      return c.b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
     }
 
     SmallVector<IndexValue> at(IndexValue i) {

@@ -21,6 +21,10 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Mutable
   Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
   Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
   Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
+  if (s.ahead) {
+    Value line = elementPointer(c.b, s.ahead, c.b.getI8Type(), c.mul(here, s.aheadStride));
+    c.b.create<LLVM::Prefetch>(line, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  }
   SmallVector<Value, 4> loaded;
   for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));

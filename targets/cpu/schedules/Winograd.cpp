@@ -222,6 +222,8 @@ private:
   void multiplyVectors(Value panel, Value from, Value to, Value group, int64_t vectors) {
     Value tile = c.mul(group, number(lanes));
     TileSource source{panel, 1, at(from, tile), number(s.pitch), s.rows};
+    source.ahead = at(panel, s.channels * s.rows); // the next product's filters
+    source.aheadStride = number(s.rows * 4);
     SmallVector<Value> zeros(s.rows * vectors, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector))), sums = zeros;
     if (s.channels <= 2 * kSumChunk) {
       multiplyAdd(c, source, number(s.channels), kUnroll, sums, s.rows, vectors);
@@ -230,6 +232,7 @@ private:
         TileSource part = source;
         part.a = at(source.a, c.mul(channel, number(s.rows)));
         part.b = at(source.b, c.mul(channel, number(s.pitch)));
+        part.ahead = at(source.ahead, c.mul(channel, number(s.rows)));
         SmallVector<Value> next = zeros;
         multiplyAdd(c, part, least(c.sub(number(s.channels), channel), number(kSumChunk)), kUnroll, next, s.rows, vectors);
         for (auto [total, value] : llvm::zip(totals, next))

@@ -8,10 +8,13 @@ refused.txt lists what Weft is known to refuse; an entry that passes is an error
 """
 
 import glob
+import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import types
 
 import registry
 
@@ -23,9 +26,28 @@ def cache():
     return os.path.join(os.environ.get("WEFT_CACHE_DIR") or os.path.expanduser("~/.cache/weft"), "architectures")
 
 
+def described():
+    """What the registry says without its modules, which take PyTorch seconds to load: kept like exports are."""
+    digest = hashlib.sha256()
+    for source in sorted(glob.glob(os.path.join(registry.FOLDER, "*.py"))):
+        with open(source, "rb") as file:
+            digest.update(file.read())
+    path = os.path.join(cache(), f"registry-{digest.hexdigest()[:12]}.json")
+    if not os.path.exists(path):
+        for old in glob.glob(os.path.join(cache(), "registry-*.json")):
+            os.remove(old)
+        entries = {name: dict(exporters=e.exporters, outputs=e.outputs, sizes=e.sizes, key=e.key())
+                   for name, e in registry.load().items()}
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump(entries, file)
+        os.replace(file.name, path)
+    with open(path, encoding="utf-8") as file:
+        return {name: types.SimpleNamespace(name=name, **entry) for name, entry in json.load(file).items()}
+
+
 def exported(entry, exporter):
     """The folder with the model and its answers, made when it is not there."""
-    mine = os.path.join(cache(), f"{entry.name}-{exporter}-{entry.key()}")
+    mine = os.path.join(cache(), f"{entry.name}-{exporter}-{entry.key}")
     if os.path.exists(os.path.join(mine, "complete")):
         return mine
     for old in glob.glob(os.path.join(cache(), f"{entry.name}-{exporter}-*")):
@@ -90,9 +112,9 @@ def refused():
 
 
 def main(program, name, work):
-    entry = registry.load()[name]
     os.makedirs(work, exist_ok=True)
     os.makedirs(cache(), exist_ok=True)
+    entry = described()[name]
     failures = 0
     for exporter in entry.exporters:
         reason = refused().get((name, exporter))

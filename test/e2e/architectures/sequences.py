@@ -95,6 +95,7 @@ class CharacterTagger(nn.Module):
         return self.head(y).transpose(0, 1).softmax(-1)
 
 
+# The dynamo exporter writes the number of words of the example into the file.
 @architecture({"letters": integers(30, "batch", "words", "letters")}, ["tags"],
               sizes("batch words letters", (2, 5, 7), (1, 1, 1), (3, 4, 12)), exporters=("torchscript",))
 def character_tagger():

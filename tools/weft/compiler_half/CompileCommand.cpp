@@ -65,6 +65,7 @@ private:
     for (const char *folder : {"dump-ir", "save-temps"})
       if (options.has(folder) && options.value(folder).empty())
         return Failure{ExitWrongUsage, std::string("'--") + folder + "' names no folder", "", ""};
+    compile.weights = options.value("weights");
     compile.maxMemory = parseSize(options.value("max-memory")).value_or(0);
     if (options.has("max-memory") && compile.maxMemory == 0)
       return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", "", ""};

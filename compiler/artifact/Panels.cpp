@@ -1,0 +1,125 @@
+//===- Panels.cpp - Packs weights panel by panel --------------------------------------------------===//
+
+#include "compiler/artifact/Panels.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+
+namespace weft {
+
+PanelLayout::PanelLayout(StringRef text) {
+  if (!text.consume_front("panels"))
+    return;
+  StringRef number;
+  std::tie(form, number) = text.split('<');
+  transposed = form.consume_back("_t");
+  bits = form.empty() ? 32 : form == "_8" ? 8 : form == "_4" ? 4 : 16;
+  number.drop_back().getAsInteger(10, columns);
+}
+
+int64_t PanelLayout::depth(ArrayRef<int64_t> dims) const {
+  if (!transposed)
+    return dims[0];
+  int64_t count = 1; // k may be several dimensions
+  for (int64_t dim : dims.drop_front())
+    count *= dim;
+  return count;
+}
+
+/// Values that share a word are padded to whole words.
+int64_t PanelLayout::panelBytes(int64_t depth) const {
+  int64_t perWord = bits == 8 ? 1 : 32 / bits;
+  return int64_t(llvm::divideCeil(depth, perWord)) * columns * (bits == 8 ? 1 : 4);
+}
+
+uint64_t PanelLayout::bytes(SymTensorType type) const {
+  SmallVector<int64_t> dims = *type.getConstantDims();
+  return llvm::divideCeil(width(dims), columns) * panelBytes(depth(dims));
+}
+
+namespace {
+
+/// Reads elements one by one.
+class Elements {
+public:
+  Elements(Type element, const char *bytes) : element(element), bits(elementBits(element)), bytes(bytes) {}
+
+  uint64_t raw(int64_t i) const {
+    uint64_t value = 0;
+    if (bits < 8)
+      return uint8_t(bytes[i / 2]) >> (i % 2 * 4) & 15;
+    memcpy(&value, bytes + i * (bits / 8), bits / 8);
+    return value;
+  }
+
+  float real(int64_t i) const {
+    llvm::APInt value(bits, raw(i));
+    if (auto floating = dyn_cast<FloatType>(element)) {
+      llvm::APFloat number(floating.getFloatSemantics(), value);
+      bool lost;
+      number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
+      return number.convertToFloat();
+    }
+    return isUnsigned(element) ? float(value.getZExtValue()) : float(value.getSExtValue());
+  }
+
+  /// As a float of 16 bits.
+  uint16_t half(int64_t i, const llvm::fltSemantics &semantics) const {
+    if (bits == 16)
+      return uint16_t(raw(i));
+    if (element.isF32() && &semantics == &llvm::APFloat::BFloat() && (raw(i) & 0x7fffffff) <= 0x7f800000) // to nearest, then to even
+      return uint16_t((raw(i) + 0x7fff + (raw(i) >> 16 & 1)) >> 16);
+    llvm::APFloat number(real(i));
+    bool lost;
+    number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &lost);
+    return uint16_t(number.bitcastToAPInt().getZExtValue());
+  }
+
+private:
+  Type element;
+  unsigned bits;
+  const char *bytes;
+};
+
+} // namespace
+
+llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, function_ref<llvm::Error(StringRef)> write) const {
+  SmallVector<int64_t> dims = *type.getConstantDims();
+  int64_t k = depth(dims), n = width(dims);
+  Type element = type.getElementType();
+  Elements elements(element, bytes);
+  bool plain = element.isF32();
+  const llvm::fltSemantics &semantics = form == "_f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+  uint64_t flip = bits == 4 && !isUnsigned(element) ? 8 : 0;
+  auto value = [&](int64_t at) -> uint64_t {
+    if (bits == 32) {
+      float real = 0;
+      if (plain)
+        memcpy(&real, bytes + at * sizeof(float), sizeof(real));
+      else
+        real = elements.real(at);
+      uint32_t word;
+      memcpy(&word, &real, sizeof(word));
+      return word;
+    }
+    return bits == 16 ? elements.half(at, semantics) : elements.raw(at) ^ flip;
+  };
+  std::string panel(panelBytes(k), '\0');
+  int64_t perWord = bits == 8 ? 1 : 32 / bits, wordBytes = bits == 8 ? 1 : 4;
+  for (int64_t first = 0; first < n; first += columns) {
+    std::fill(panel.begin(), panel.end(), '\0');
+    int64_t count = std::min(columns, n - first);
+    for (int64_t j = 0; j < count; ++j)
+      for (int64_t i = 0; i < k; i += perWord) {
+        uint32_t word = 0;
+        for (int64_t part = 0; part < perWord && i + part < k; ++part)
+          word |= uint32_t(value(transposed ? (first + j) * k + i + part : (i + part) * n + first + j)) << (part * bits % 32);
+        memcpy(&panel[(i / perWord * columns + j) * wordBytes], &word, wordBytes);
+      }
+    if (llvm::Error error = write(panel))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace weft

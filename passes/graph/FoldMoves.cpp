@@ -1,0 +1,157 @@
+//===- FoldMoves.cpp - Products read and write in the order that is wanted ---------------------------===//
+//
+//   before   %1 = contract "b h m k, b h k n -> b h m n" …        after   %2 = contract "b h m k, b h k n -> b m h n" …
+//            %2 = transpose %1 [0, 2, 1, 3]
+//
+// Heads are split off and merged again by transposes around the products of attention. In the order of a product's rule they cost nothing.
+// Scaling between a product and its transpose is done before the move, where it can join the product that made the value.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_FOLDMOVES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+bool allPoints(ArrayRef<Access> accesses) {
+  return llvm::all_of(accesses, [](const Access &access) { return access.kind == AccessKind::Point; });
+}
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+/// The rule of a product, dimension by dimension, as a list of factors per tensor.
+struct Walk {
+  SmallVector<unsigned> lhs, rhs, result;
+
+  /// Nothing when a dimension is anything but a factor. Rules with `...` stay as they are: what they leave open may be merged later.
+  static std::optional<Walk> of(ContractOp op) {
+    IterationRule rule = IterationRule::of(op);
+    if (op.getRule().contains("...") || !allPoints(rule.operand(0)) || !allPoints(rule.operand(1)) || !allPoints(rule.result(0)))
+      return std::nullopt;
+    auto factors = [](ArrayRef<Access> accesses) { return llvm::map_to_vector(accesses, [](const Access &a) { return a.factor(); }); };
+    return Walk{factors(rule.operand(0)), factors(rule.operand(1)), factors(rule.result(0))};
+  }
+
+  std::string text() const {
+    auto names = [](ArrayRef<unsigned> factors) {
+      std::string text;
+      for (unsigned factor : factors)
+        text += (text.empty() ? "d" : " d") + std::to_string(factor);
+      return text;
+    };
+    return names(lhs) + ", " + names(rhs) + " -> " + names(result);
+  }
+};
+
+/// contract(transpose(x), y) reads x in its own order.
+struct ReadInOrder : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    std::optional<Walk> walk = Walk::of(op);
+    if (!walk)
+      return failure();
+    SmallVector<Value> operands(op->getOperands());
+    for (auto [operand, factors] : {std::pair<Value &, SmallVector<unsigned> &>(operands[0], walk->lhs), {operands[1], walk->rhs}})
+      if (auto move = operand.getDefiningOp<TransposeOp>()) {
+        SmallVector<unsigned> moved(factors);
+        for (auto [i, from] : llvm::enumerate(move.getOrder()))
+          moved[from] = factors[i];
+        factors = moved;
+        operand = move.getInput();
+      }
+    if (operands[0] == op.getLhs() && operands[1] == op.getRhs())
+      return failure();
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), walk->text(), operands[0], operands[1], op.getAccumulate());
+    return success();
+  }
+};
+
+/// transpose(contract(x, y)) writes in the new order when the innermost dimension stays.
+struct WriteInOrder : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp move, PatternRewriter &rewriter) const override {
+    auto op = move.getInput().getDefiningOp<ContractOp>();
+    if (!op || !op->hasOneUse() || move.getOrder().back() + 1 != int64_t(move.getOrder().size()))
+      return failure();
+    std::optional<Walk> walk = Walk::of(op);
+    if (!walk)
+      return failure();
+    SmallVector<unsigned> before(walk->result);
+    for (auto [i, from] : llvm::enumerate(move.getOrder()))
+      walk->result[i] = before[from];
+    rewriter.replaceOpWithNewOp<ContractOp>(move, move.getType(), walk->text(), op.getLhs(), op.getRhs(), op.getAccumulate());
+    return success();
+  }
+};
+
+/// Whether a chain of moves that nobody else reads ends in a product, with elementwise operators on the way.
+bool comesFromProduct(Value value) {
+  for (unsigned steps = 0; steps < 16; ++steps) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasOneUse())
+      return false;
+    if (isa<ContractOp>(op))
+      return true;
+    auto element = dyn_cast<ElementOpInterface>(op);
+    if (!element || op->getNumOperands() == 0 || (element.rootKind() != RootKind::Loop && !isa<TransposeOp, ReshapeOp>(op)))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// f(move(x), scalars…) is move(f(x, scalars…)).
+struct ScaleBeforeMove : RewritePattern {
+  explicit ScaleBeforeMove(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    auto element = dyn_cast<ElementOpInterface>(op);
+    auto ruled = dyn_cast<RuleOpInterface>(op);
+    if (!element || !ruled || element.rootKind() != weft::RootKind::Loop || op->getNumResults() != 1 || op->getNumRegions() ||
+        llvm::any_of(op->getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
+      return failure();
+    OpOperand *moved = nullptr;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (typeOf(operand.get()).getRank() == 0)
+        continue;
+      if (moved)
+        return failure();
+      moved = &operand;
+    }
+    if (!moved || !isa_and_nonnull<TransposeOp, ReshapeOp>(moved->get().getDefiningOp()) || !walksInPlace(ruled.rule(), moved->getOperandNumber()) ||
+        !comesFromProduct(moved->get()))
+      return failure();
+    Operation *move = moved->get().getDefiningOp();
+    Value from = move->getOperand(0);
+    Operation *scaled = rewriter.clone(*op);
+    scaled->setOperand(moved->getOperandNumber(), from);
+    scaled->getResult(0).setType(SymTensorType::get(getContext(), typeOf(from).getDimAttributes(), typeOf(op->getResult(0)).getElementType()));
+    Operation *after = rewriter.clone(*move);
+    after->setOperand(0, scaled->getResult(0));
+    after->getResult(0).setType(op->getResult(0).getType());
+    rewriter.replaceOp(op, after->getResults());
+    return success();
+  }
+
+  static bool walksInPlace(const IterationRule &rule, unsigned operand) {
+    ArrayRef<Access> read = rule.operand(operand), result = rule.result(0);
+    return read.size() == result.size() && allPoints(read) && allPoints(result) &&
+           llvm::all_of(llvm::zip(read, result), [](auto pair) { return std::get<0>(pair).factor() == std::get<1>(pair).factor(); });
+  }
+};
+
+class FoldMoves : public impl::FoldMovesBase<FoldMoves> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ReadInOrder, WriteInOrder, ScaleBeforeMove>(&getContext());
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,174 @@
+//===- AttentionShape.cpp - Recognises softmax between two contractions -------------------------------===//
+
+#include "targets/cpu/schedules/AttentionShape.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Dimension of `factor` in the accesses, or nothing.
+std::optional<unsigned> find(ArrayRef<Access> accesses, unsigned factor) {
+  for (auto [d, access] : llvm::enumerate(accesses))
+    if (access.kind == AccessKind::Point && access.factor() == factor)
+      return d;
+  return std::nullopt;
+}
+
+bool allPoints(const IterationRule &rule) {
+  auto points = [](ArrayRef<Access> accesses) { return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; }); };
+  return points(rule.operand(0)) && points(rule.operand(1)) && points(rule.result(0));
+}
+
+/// Matches the operators of a specification against the form above.
+class Matcher {
+public:
+  explicit Matcher(func::FuncOp spec) : spec(spec) {}
+
+  std::optional<AttentionShape> run() {
+    for (Operation &op : spec.getBody().front())
+      if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+        if (s.softmax)
+          return std::nullopt;
+        s.softmax = softmax;
+      }
+    if (!s.softmax || s.softmax.getLogarithm() || !findProducts())
+      return std::nullopt;
+    if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() || !matchMix())
+      return std::nullopt;
+    for (Type type : spec.getResultTypes())
+      if (cast<SymTensorType>(type).getDimAttributes() != s.out.type().getDimAttributes())
+        return std::nullopt;
+    return s.out.column + 1 == s.out.type().getRank() ? std::optional(s) : std::nullopt;
+  }
+
+private:
+  /// The first product makes the scores, the second reads what becomes of the softmax.
+  bool findProducts() {
+    for (Operation &op : spec.getBody().front())
+      if (auto contract = dyn_cast<ContractOp>(op)) {
+        if (s.mix)
+          return false;
+        (s.scores ? s.mix : s.scores) = contract;
+      }
+    if (!s.mix)
+      return false;
+    llvm::DenseSet<Value> behind{s.softmax.getResult()};
+    for (Operation &op : spec.getBody().front())
+      if (llvm::any_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
+        behind.insert(op.result_begin(), op.result_end());
+    bool left = behind.contains(s.mix.getLhs()), right = behind.contains(s.mix.getRhs());
+    s.weights = left ? s.mix.getLhs() : s.mix.getRhs();
+    return left != right && !behind.contains(s.scores.getResult()) &&
+           cast<SymTensorType>(s.weights.getType()).getDimAttributes() == s.softmax.getType().getDimAttributes();
+  }
+
+  bool matchScores() {
+    IterationRule rule = IterationRule::of(s.scores);
+    if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.scores.getAccumulate().isF32())
+      return false;
+    unsigned depth = rule.reducedFactors()[0], n = rule.result(0).back().factor();
+    // K has the softmax's factor; Q has the other
+    unsigned kOperand = find(rule.operand(1), n) ? 1 : 0;
+    if (!find(rule.operand(kOperand), n) || find(rule.operand(1 - kOperand), n))
+      return false;
+    s.k.tensor = s.scores->getOperand(kOperand);
+    s.q.tensor = s.scores->getOperand(1 - kOperand);
+    std::optional<unsigned> m;
+    for (auto [d, access] : llvm::enumerate(rule.result(0).drop_back())) {
+      unsigned factor = access.factor();
+      auto inQ = find(rule.operand(1 - kOperand), factor), inK = find(rule.operand(kOperand), factor);
+      if (inQ && inK) {
+        s.batch.push_back(rule.factors()[factor].extent);
+        batchOfLine.push_back(d);
+        s.line.batch.push_back(d);
+        s.q.batch.push_back(*inQ);
+        s.k.batch.push_back(*inK);
+      } else if (inQ && !m) {
+        m = d;
+        s.q.row = *inQ;
+        s.m = rule.factors()[factor].extent;
+      } else {
+        return false;
+      }
+    }
+    auto dSize = rule.factors()[depth].extent.asConstant();
+    if (!m || !dSize || *dSize < 1)
+      return false;
+    s.line.row = *m;
+    s.line.column = rule.result(0).size() - 1;
+    s.n = rule.factors()[n].extent;
+    s.d = *dSize;
+    s.k.row = *find(rule.operand(kOperand), n);
+    s.q.column = *find(rule.operand(1 - kOperand), depth);
+    s.k.column = *find(rule.operand(kOperand), depth);
+    return true;
+  }
+
+  bool matchMix() {
+    IterationRule rule = IterationRule::of(s.mix);
+    if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.mix.getAccumulate().isF32())
+      return false;
+    unsigned p = s.mix.getLhs() == s.weights ? 0 : 1;
+    s.v.tensor = s.mix->getOperand(1 - p);
+    ArrayRef<Access> line = rule.operand(p), values = rule.operand(1 - p), result = rule.result(0);
+    if (line[s.line.column].factor() != rule.reducedFactors()[0])
+      return false;
+    auto n = find(values, line[s.line.column].factor()), m = find(result, line[s.line.row].factor());
+    if (!n || !m || find(values, line[s.line.row].factor()))
+      return false;
+    s.v.row = *n;
+    s.out.row = *m;
+    s.out.tensor = s.mix.getResult();
+    for (unsigned d : batchOfLine) {
+      auto inV = find(values, line[d].factor()), inOut = find(result, line[d].factor());
+      if (!inV || !inOut)
+        return false;
+      s.v.batch.push_back(*inV);
+      s.out.batch.push_back(*inOut);
+    }
+    if (result.size() != batchOfLine.size() + 2 || values.size() != batchOfLine.size() + 2)
+      return false;
+    for (auto [d, access] : llvm::enumerate(result))
+      if (d != s.out.row && !llvm::is_contained(s.out.batch, d)) {
+        auto eSize = rule.factors()[access.factor()].extent.asConstant();
+        auto inV = find(values, access.factor());
+        if (!eSize || !inV)
+          return false;
+        s.out.column = d;
+        s.v.column = *inV;
+        s.e = *eSize;
+      }
+    return true;
+  }
+
+  func::FuncOp spec;
+  AttentionShape s;
+  SmallVector<unsigned> batchOfLine;
+};
+
+} // namespace
+
+SmallVector<IndexValue> AttentionOperand::index(ArrayRef<Value> at, IndexValue rowIndex, IndexValue columnIndex) const {
+  SmallVector<IndexValue> result(at.size() + 2);
+  for (auto [value, d] : llvm::zip(at, batch))
+    result[d] = {value};
+  result[row] = rowIndex;
+  result[column] = columnIndex;
+  return result;
+}
+
+bool AttentionOperand::isInPlace() const {
+  return isa<BlockArgument>(tensor) && type().getElementType().isF32() && column + 1 == type().getRank();
+}
+
+SymExpr AttentionOperand::rowStride() const {
+  SymExpr stride = SymExpr::constant(tensor.getContext(), 1);
+  for (unsigned d = row + 1; d < type().getRank(); ++d)
+    stride = stride * type().getDim(d);
+  return stride;
+}
+
+std::optional<AttentionShape> AttentionShape::match(func::FuncOp spec) { return Matcher(spec).run(); }
+
+} // namespace weft

@@ -1,0 +1,196 @@
+// Products with constant weights, stored in 32, 16, 8 and 4 bits, against the evaluator.
+#include "test/support/Program.h"
+#include "compiler/pipeline/Import.h"
+#include "llvm/ADT/StringExtras.h"
+#include <catch2/catch.hpp>
+
+using namespace weft::test;
+
+namespace {
+
+/// `weft.constant` with values from a seed: floats in [-1, 1), integers of all values.
+struct Constant {
+  std::string element;
+  std::vector<int64_t> dims;
+  std::string type() const {
+    std::string text;
+    for (int64_t dim : dims)
+      text += (text.empty() ? "" : ", ") + std::to_string(dim);
+    return "!weft.tensor<[" + text + "], " + element + ">";
+  }
+  std::string text(unsigned seed) const {
+    std::mt19937_64 random(seed);
+    std::string shape, bytes;
+    int64_t count = 1;
+    for (int64_t dim : dims) {
+      shape += std::to_string(dim) + "x";
+      count *= dim;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      float value = float(random() % 2048) / 1024 - 1;
+      uint32_t word;
+      memcpy(&word, &value, 4);
+      if (element == "f32")
+        bytes.append(reinterpret_cast<char *>(&word), 4);
+      else if (element == "bf16")
+        bytes.append(reinterpret_cast<char *>(&word) + 2, 2);
+      else if (element == "f16") // 1 / 64 <= |x| < 2
+        bytes += {char(random() % 256), char((random() % 2 ? 0x80 : 0) | 0x24 | random() % 0x18)};
+      else
+        bytes += element.back() == '4' ? char(random() % 16) : char(random() % 256); // an element of a buffer has whole bytes
+    }
+    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape + element + "> -> " + type();
+  }
+};
+
+struct Case {
+  std::string element;        ///< of the stored weight
+  int64_t k, n, block = 0;    ///< no block: converted, not dequantised
+  bool transposed = false;    ///< stored as [n, k]
+  std::string zero = "";      ///< element type of zero points, or "" for none
+  std::string scale = "f32";
+  std::string through = "";   ///< rounded to this type
+};
+
+std::string program(const Case &c) {
+  auto grid = [&](int64_t k) { return c.transposed ? std::vector<int64_t>{c.n, k} : std::vector<int64_t>{k, c.n}; };
+  Constant weight{c.element, grid(c.k)}, real{"f32", grid(c.k)};
+  std::string x = "!weft.tensor<[b, s, " + std::to_string(c.k) + "], f32>", y = "!weft.tensor<[b, s, " + std::to_string(c.n) + "], f32>";
+  std::string bias = Constant{"f32", {c.n}}.type();
+  std::string text = "func.func @main(%x: " + x + ", %bias: " + bias + ") -> " + y + " attributes {weft.symbols = #weft.symbols<b, s>} {\n  %w = " +
+                     weight.text(1) + "\n";
+  std::string name = "%w";
+  if (c.block > 0) {
+    int64_t blocks = (c.k + c.block - 1) / c.block;
+    Constant scale{c.scale, grid(blocks)}, zero{c.zero, grid(blocks)};
+    text += "  %scale = " + scale.text(2) + "\n";
+    if (!c.zero.empty())
+      text += "  %zero = " + zero.text(3) + "\n";
+    text += "  %r = weft.dequantize %w, %scale" + std::string(c.zero.empty() ? "" : ", %zero") + " axis " + (c.transposed ? "1" : "0") + " block " +
+            std::to_string(c.block) + " : (" + weight.type() + ", " + scale.type() + (c.zero.empty() ? "" : ", " + zero.type()) + ") -> " +
+            real.type() + "\n";
+    name = "%r";
+  } else {
+    Constant narrow{c.through, grid(c.k)};
+    if (!c.through.empty()) {
+      text += "  %narrow = weft.convert %w to " + c.through + " : (" + weight.type() + ") -> " + narrow.type() + "\n";
+      name = "%narrow";
+    }
+    if (const Constant &from = c.through.empty() ? weight : narrow; from.element != "f32") {
+      text += "  %r = weft.convert " + name + " to f32 : (" + from.type() + ") -> " + real.type() + "\n";
+      name = "%r";
+    }
+  }
+  return text + "  %0 = weft.contract \"" + (c.transposed ? "... k, n k -> ... n" : "... k, k n -> ... n") + "\" %x, " + name + " accumulate f32 : (" + x +
+         ", " + real.type() + ") -> " + y + "\n  %1 = weft.add %0, %bias : (" + y + ", " + bias + ") -> " + y + "\n  return %1 : " + y + "\n}\n";
+}
+
+/// The result is right at all sizes, and the weights in the artifact have not more than `bytes`.
+void agrees(const Case &c, uint64_t bytes, double tolerance = 1e-5) {
+  std::string text = program(c);
+  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+    INFO(target << " " << c.element << " k=" << c.k << " n=" << c.n << " block=" << c.block << (c.transposed ? " transposed" : "") << " " << c.zero);
+    weft::Result<weft::Module> module = weft::importText("test.mlir", text);
+    REQUIRE(module);
+    weft::CompileOptions options;
+    options.target = target;
+    weft::Result<weft::Artifact> checked = weft::Compiler().check(*module, options);
+    REQUIRE(checked);
+    CHECK(checked->weightBytes <= bytes);
+    Program program(text, target);
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    for (auto [b, s] : {std::pair<int64_t, int64_t>{0, 3}, {1, 1}, {2, 1}, {1, 3}, {2, 2}, {1, 5}, {1, 7}, {1, 14}, {3, 5}, {1, 29}}) {
+      INFO(b << " x " << s);
+      double difference = program.difference({{"b", b}, {"s", s}});
+      INFO(program.error());
+      CHECK(difference <= tolerance * c.k);
+    }
+  }
+}
+
+constexpr int64_t round32(int64_t n) { return (n + 31) / 32 * 32; }
+
+} // namespace
+
+TEST_CASE("weights in 32 bits") {
+  for (bool transposed : {false, true}) {
+    agrees({"f32", 5, 3, 0, transposed}, 5 * 32 * 4);
+    agrees({"f32", 96, 160, 0, transposed}, 96 * 160 * 4);
+    agrees({"f32", 201, 133, 0, transposed}, 201 * 160 * 4);
+  }
+}
+
+TEST_CASE("weights in 16 bits stay so, also when they are rounded while compiling") {
+  for (bool transposed : {false, true}) {
+    agrees({"bf16", 201, 133, 0, transposed}, 202 * 160 * 2);
+    agrees({"f16", 96, 70, 0, transposed}, 96 * 96 * 2);
+    agrees({"f32", 97, 40, 0, transposed, "", "", "bf16"}, 98 * 64 * 2);
+    agrees({"f32", 97, 40, 0, transposed, "", "", "f16"}, 98 * 64 * 2);
+  }
+}
+
+TEST_CASE("an option rounds constant matrices while compiling") {
+  std::string text = program({"f32", 96, 64});
+  weft::Result<weft::Module> module = weft::importText("test.mlir", text);
+  REQUIRE(module);
+  weft::CompileOptions options;
+  uint64_t bytes[2];
+  for (bool narrow : {false, true}) {
+    options.weights = narrow ? "bf16" : "";
+    weft::Result<weft::Artifact> checked = weft::Compiler().check(*module, options);
+    REQUIRE(checked);
+    bytes[narrow] = checked->weightBytes;
+  }
+  CHECK(bytes[1] * 2 == bytes[0]);
+  options.weights = "i4";
+  weft::Result<weft::Artifact> refused = weft::Compiler().check(*module, options);
+  REQUIRE(!refused);
+  CHECK(refused.diagnostics()[0].text == "weights cannot be stored as 'i4'");
+}
+
+TEST_CASE("weights in 8 and 4 bits with a scale per block stay packed") {
+  for (bool transposed : {false, true})
+    for (const char *element : {"i4", "ui4", "i8", "ui8"}) {
+      uint64_t bits = element[strlen(element) - 1] - '0';
+      auto bytes = [&](int64_t k, int64_t n, int64_t blocks, int64_t perBlock) {
+        return uint64_t((k + 7) / 8 * 8 * round32(n) * bits / 8 + blocks * round32(n) * 4 * perBlock + 128);
+      };
+      agrees({element, 64, 33, 32, transposed}, bytes(64, 33, 2, 1));
+      agrees({element, 104, 70, 32, transposed, element}, bytes(104, 70, 4, 2));
+      agrees({element, 131, 65, 16, transposed, element, "f16"}, bytes(131, 65, 9, 2));
+      agrees({element, 300, 40, 256, transposed, "", "bf16"}, bytes(300, 40, 2, 1));
+      agrees({element, 96, 31, 128, transposed, "ui4"}, bytes(96, 31, 1, 2));
+    }
+}
+
+TEST_CASE("blocks that no panel divides are computed all the same") {
+  Program program(::program({"i4", 30, 9, 5}));
+  REQUIRE(program.error().empty());
+  CHECK(program.difference({{"b", 2}, {"s", 3}}) <= 1e-4);
+}
+
+TEST_CASE("a gather from a dequantised table") {
+  Constant table{"ui4", {7, 64}}, scale{"f32", {7, 2}};
+  std::string text = "func.func @main(%i: !weft.tensor<[n], i64>) -> !weft.tensor<[n, 64], f32> attributes {weft.symbols = #weft.symbols<n>} {\n  %q = " +
+                     table.text(1) + "\n  %s = " + scale.text(2) +
+                     "\n  %t = weft.dequantize %q, %s axis 1 block 32 : (" + table.type() + ", " + scale.type() +
+                     ") -> !weft.tensor<[7, 64], f32>\n  %y = weft.gather %t, %i axis 0 : (!weft.tensor<[7, 64], f32>, !weft.tensor<[n], i64>) -> "
+                     "!weft.tensor<[n, 64], f32>\n  return %y : !weft.tensor<[n, 64], f32>\n}\n";
+  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+    Program program(text, target);
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    for (int64_t n : {0, 1, 19})
+      CHECK(program.difference({{"n", n}}, 1, 7) <= 1e-5);
+  }
+}
+
+TEST_CASE("rows do not depend on the number of threads") {
+  std::string text = program({"i4", 768, 600, 32, true});
+  Program one(text), two(text, "x86:host", 2);
+  for (int64_t s : {1, 3, 40}) {
+    std::vector<Tensor> inputs = one.generate({{"b", 1}, {"s", s}}, 1);
+    CHECK(one.run(inputs)[0].bytes == two.run(inputs)[0].bytes);
+  }
+}

@@ -1,0 +1,106 @@
+"""What is measured: models, the cases of each, and the inputs of a case. Needs only numpy, so every engine can import it.
+
+    for feed in cases.inputs("minilm", "b1s128"): ...      a feed is {input name: array}
+"""
+import os
+import zlib
+
+CASES = {
+    "minilm": ["b1s16", "b1s37", "b1s128", "b3s201", "b8s128", "b32s64", "stream64"],
+    "bert_base": ["b1s128"],
+    "vit_tiny": ["b1"],
+    "gpt2": ["prefill128"],
+    "llama160m": ["prefill128", "decode128", "growing32"],
+    "resnet50": ["b1", "b8"],
+    "mobilenetv2": ["b1"],
+    "superres": ["h64w64", "stream16"],
+}
+# The cases that are many calls of different sizes; one sample is the whole stream.
+STREAMS = {"stream64": "64 sentences, 5 to 256 tokens", "growing32": "32 tokens, past 128 to 159",
+           "stream16": "16 images, 32x32 to 96x96"}
+COLD = {"llama160m": "decode128"}  # the first case of the others
+DECODERS = {"gpt2": (12, 12, 64, 50257), "llama160m": (12, 4, 64, 32000)}  # layers, kv heads, head, vocabulary
+
+# What a result may differ from float64: the largest error over the largest magnitude, or the cosine.
+LIMITS = {"f32": ("error", 1e-4), "int8": ("cosine", 0.9)}
+
+
+def cold_case(model):
+    return COLD.get(model, CASES[model][0])
+
+
+def tokens(random, batch, seq):
+    """Sentences of half to full length, padded; the first one is full."""
+    import numpy as np
+    lengths = random.integers(max(1, seq // 2), seq + 1, batch)
+    lengths[0] = seq
+    mask = (np.arange(seq)[None, :] < lengths[:, None]).astype(np.int64)
+    ids = random.integers(1000, 30000, (batch, seq)) * mask
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros((batch, seq), np.int64)}
+
+
+def decoder(random, model, seq, past, batch=1):
+    import numpy as np
+    layers, heads, size, vocabulary = DECODERS[model]
+    feed = {"input_ids": random.integers(0, vocabulary, (batch, seq))}
+    for i in range(layers):
+        for kind in ("key", "value"):
+            feed[f"past_{kind}_{i}"] = random.standard_normal((batch, heads, past, size), np.float32)
+    return feed
+
+
+def image(random, batch, height=224, width=224):
+    import numpy as np
+    return {"image": random.standard_normal((batch, 3, height, width), np.float32)}
+
+
+def numbers(case):
+    """b3s201 -> [3, 201]"""
+    return [int(word) for word in "".join(c if c.isdigit() else " " for c in case).split()]
+
+
+def inputs(model, case):
+    """The feeds of a case: one, or many where the case is a stream."""
+    import numpy as np
+    random = np.random.default_rng(zlib.crc32(f"{model} {case}".encode()))
+    sizes = numbers(case)
+    if case == "stream64":  # skewed to the short side, as real text is
+        lengths = np.clip(np.exp(random.normal(3.6, 0.7, 64)).astype(int), 5, 256)
+        return [tokens(random, 1, int(length)) for length in lengths]
+    if case == "growing32":
+        return [decoder(random, model, 1, past) for past in range(128, 160)]
+    if case == "stream16":
+        return [image(random, 1, int(h), int(w)) for h, w in random.integers(32, 97, (16, 2))]
+    if model in DECODERS:
+        return [decoder(random, model, sizes[0], 0) if case.startswith("prefill")
+                else decoder(random, model, 1, sizes[0])]
+    if model == "superres":
+        return [image(random, 1, *sizes)]
+    return [tokens(random, *sizes) if len(sizes) == 2 else image(random, *sizes)]
+
+
+def prefix(vocabulary, past):
+    """The tokens of a past, for an engine that computes its keys and values itself."""
+    return [7 * i % vocabulary for i in range(past)]
+
+
+def references(folder, model, case, kind="reference"):
+    """The first output of every step in float64, as models/make.py wrote it."""
+    import numpy as np
+    if kind == "tokens" and case.startswith("prefill"):
+        kind = "reference"  # without a past there is no difference
+    with np.load(os.path.join(folder, f"{model}.{case}.{kind}.npz")) as file:
+        return [file[f"step{i}"] for i in range(len(file.files))]
+
+
+def judge(got, expected, precision):
+    """{"error", "cosine", "right"}; error is over the largest magnitude of the reference."""
+    import numpy as np
+    a, b = got.astype(np.float64).ravel(), expected.ravel()
+    if got.shape != expected.shape:
+        return dict(error=float("inf"), cosine=0.0, right=False)
+    error = float(np.abs(a - b).max() / np.abs(b).max())
+    cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
+    kind, limit = LIMITS[precision]
+    right = error <= limit if kind == "error" else cosine >= limit  # a NaN is never right
+    return dict(error=error, cosine=cosine, right=bool(right))

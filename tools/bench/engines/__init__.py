@@ -1,0 +1,58 @@
+"""The engines that are compared, one file each, imported only in the process that runs it.
+
+A file has a class `Engine`:
+    NAMES            what is imported before it is loaded (its time counts as import)
+    compile(work, model, precision)     class method; ahead of time, writes artifact(...). None: not needed
+    __init__(work, model, precision, threads)
+    bind(feed)       a function without arguments that runs one call on these arrays and returns a handle
+    first(handle)    the first output of that call as an array
+    REFERENCE        optional: "tokens" when it is judged by the answers that make.py wrote under that name
+"""
+import importlib
+import os
+
+# engine: the requirements file of its environment, None for one of tools/test-env
+ENGINES = {
+    "weft": "base",
+    "onnxruntime": "onnxruntime",
+    "openvino": "openvino",
+    "torch": "torch",
+    "aotinductor": "torch",
+    "iree": "iree",
+    "tvm": "tvm",
+    "llamacpp": "llamacpp",
+}
+DEFAULT = ["onnxruntime", "openvino", "aotinductor"]
+PRECISIONS = {"int8": ["weft", "onnxruntime", "openvino", "llamacpp"]}
+SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "tvm": ".so"}
+
+
+def load(name):
+    return importlib.import_module(f"engines.{name}_engine").Engine
+
+
+def supports(name, model, precision):
+    if name == "llamacpp" and model != "llama160m":
+        return False
+    return name in PRECISIONS.get(precision, ENGINES)
+
+
+def onnx_file(work, model, precision):
+    return os.path.join(work, "models", model + ("" if precision == "f32" else "." + precision) + ".onnx")
+
+
+def gguf_file(work, model, precision):
+    return os.path.join(work, "models", f"{model}.{precision}.gguf")
+
+
+def artifact(work, name, model, precision):
+    """What the engine writes ahead of time, or None."""
+    suffix = SUFFIX.get(name)
+    return suffix and os.path.join(work, "artifacts", f"{model}.{precision}.{name}{suffix}")
+
+
+def read_by(work, name, model, precision):
+    """The file that the engine loads."""
+    if name == "llamacpp":
+        return gguf_file(work, model, precision)
+    return artifact(work, name, model, precision) or onnx_file(work, model, precision)

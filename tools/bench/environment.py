@@ -1,0 +1,60 @@
+"""Python environments of the engines, made once in the cache, each of its own.
+
+    environment.python("openvino")      the interpreter that has it
+"""
+import functools
+import hashlib
+import os
+import subprocess
+
+import engines
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CACHE = os.environ.get("WEFT_CACHE_DIR") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "weft")
+
+
+def tool(*command):
+    """The last line that one of the project's tools prints."""
+    done = subprocess.run([os.path.join(ROOT, "tools", command[0]), *command[1:]], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+def base():
+    """The first interpreter that can make environments; Debian splits that into python3-venv."""
+    for candidate in (os.environ.get("WEFT_PYTHON"), "/usr/bin/python3", "python3"):
+        if candidate and not subprocess.run([candidate, "-c", "import venv, ensurepip"], capture_output=True).returncode:
+            return candidate
+    raise SystemExit("error: no Python that can make virtual environments was found\n  hint: tools/setup installs python3-venv")
+
+
+@functools.cache
+def python(name):
+    if name == "base":
+        return tool("test-env")
+    if name == "torch":
+        return tool("test-env", "torch")
+    wanted = os.path.join(HERE, "requirements", name + ".txt")
+    with open(wanted, "rb") as file:
+        key = hashlib.sha256(file.read()).hexdigest()[:12]
+    folder = os.path.join(CACHE, f"venv-bench-{name}-{key}")
+    interpreter = os.path.join(folder, "bin", "python")
+    if not os.path.exists(os.path.join(folder, "complete")):
+        print(f"installing {name} into {folder}", flush=True)
+        subprocess.run([base(), "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", "-r", wanted], check=True)
+        open(os.path.join(folder, "complete"), "w").close()
+    return interpreter
+
+
+def versions(names):
+    """{engine: version} of the packages named like the engines."""
+    packages = {"aotinductor": "torch", "iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "llama-cpp-python"}
+    found = {}
+    for name in names:
+        if name != "weft":
+            code = f"import importlib.metadata as m; print(m.version({packages.get(name, name)!r}))"
+            done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
+            found[name] = done.stdout.strip()
+    return found

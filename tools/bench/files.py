@@ -1,0 +1,108 @@
+"""What the benchmark keeps between runs: models, float64 answers and artifacts, in the cache (or in WEFT_BENCH_DIR)."""
+import hashlib
+import json
+import os
+import subprocess
+
+import cases
+import engines
+import environment
+
+HERE = environment.HERE
+
+
+def folder():
+    work = os.environ.get("WEFT_BENCH_DIR") or os.path.join(environment.CACHE, "bench")
+    for part in ("models", "artifacts"):
+        os.makedirs(os.path.join(work, part), exist_ok=True)
+    return work
+
+
+def environ(work, threads=1):
+    values = dict(OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=os.path.join(work, "inductor"),
+                  WEFT_BENCH_BUILD=os.environ.get("WEFT_BENCH_BUILD", os.path.join(environment.ROOT, "build", "release")),
+                  CXX=os.environ.get("CXX", "g++"))
+    if "WEFT_BENCH_MINILM" not in os.environ:
+        os.environ["WEFT_BENCH_MINILM"] = environment.tool("fetch-model")
+    return dict(os.environ, **values)
+
+
+def worker(work, name, model, precision, threads, *more):
+    python = environment.python(engines.ENGINES[name])
+    return [python, os.path.join(HERE, "worker.py"), name, model, precision, str(threads), work, *more]
+
+
+def digest(*paths):
+    value = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            value.update(file.read())
+    return value.hexdigest()
+
+
+def fresh(stamp, key):
+    if not os.path.exists(stamp):
+        return False
+    with open(stamp) as file:
+        return json.load(file)["key"] == key
+
+
+def keep(stamp, key, **what):
+    with open(stamp, "w") as file:
+        json.dump(dict(what, key=key), file)
+
+
+def make(work, model, precision, names):
+    """The ONNX file and the float64 answers, unless they are there and their sources unchanged."""
+    models = os.path.join(work, "models")
+    sources = [os.path.join(HERE, "models", name) for name in sorted(os.listdir(os.path.join(HERE, "models")))
+               if name.endswith(".py")] + [os.path.join(HERE, "cases.py")]
+    key, stamp = digest(*sources), os.path.join(models, model + ".json")
+    if not fresh(stamp, key):
+        script = os.path.join(HERE, "models", "make.py")
+        subprocess.run([environment.python("torch"), script, models, model], check=True, env=environ(work, os.cpu_count()))
+        keep(stamp, key)
+    if "llamacpp" in names and engines.supports("llamacpp", model, precision):
+        gguf(work, model, key)
+    if precision != "f32":
+        quantise(work, model, precision, key)
+
+
+def gguf(work, model, key):
+    script = os.path.join(HERE, "models", "gguf_file.py")
+    key, stamp = key + digest(script), os.path.join(work, "models", f"{model}.gguf.json")
+    if not fresh(stamp, key):
+        packages = os.path.join(os.path.dirname(os.path.dirname(environment.python("llamacpp"))), "lib")
+        packages = os.path.join(packages, next(os.scandir(packages)).name, "site-packages")
+        subprocess.run([environment.python("torch"), script, os.path.join(work, "models"), model], check=True,
+                       env=dict(environ(work), GGUF_PATH=packages))
+        keep(stamp, key)
+
+
+def quantise(work, model, precision, key):
+    script = os.path.join(HERE, "quantise.py")
+    key, stamp = key + digest(script), os.path.join(work, "models", f"{model}.{precision}.json")
+    if not fresh(stamp, key):
+        subprocess.run([environment.python("onnxruntime"), script, os.path.join(work, "models"), model], check=True,
+                       env=environ(work))
+        keep(stamp, key)
+
+
+def compiled(work, name, model, precision, again=False):
+    """What the ahead-of-time step of an engine says; it runs when the model, the engine or Weft's compiler changed."""
+    stamp = os.path.join(work, "artifacts", f"{model}.{precision}.{name}.json")
+    sources = [engines.onnx_file(work, model, precision), os.path.join(HERE, "engines", name + "_engine.py")]
+    if name == "weft":
+        build = environ(work)["WEFT_BENCH_BUILD"]
+        sources += [os.path.join(build, *path) for path in (("bin", "weft"), ("bin", "libweft_tool.so"), ("bin", "libweft_compiler.so"))
+                    if os.path.exists(os.path.join(build, *path))]
+    key = digest(*sources)
+    if again or not fresh(stamp, key):
+        done = subprocess.run(worker(work, name, model, precision, 1, "compile"), stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, env=environ(work, os.cpu_count()))
+        result = json.loads(done.stdout) if done.stdout.strip() else dict(failed="the compiler ended without a word")
+        keep(stamp, key, **result)
+    with open(stamp) as file:
+        result = json.load(file)
+    result.pop("key")
+    return result
