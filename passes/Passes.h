@@ -5,12 +5,16 @@
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include <functional>
 
 namespace weft {
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
+
+/// With access to the bytes of named weights; without, only zero points written in the program are known.
+std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
 } // namespace weft
 
 #endif // WEFT_PASSES_PASSES_H

@@ -31,6 +31,21 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
+  let summary = "contractions and convolutions of dequantised operands are computed with integers";
+  let description = [{
+    For 8-bit operands of which one is constant, with one scale and zero point for the other:
+
+    ```mlir
+    %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
+    %b = weft.dequantize %q, %t, %zero  ->  %3 = weft.sub %2, %correction     // %z * the sums of %q's columns
+    %1 = weft.contract … %a, %b             %4 = weft.convert %3 to f32
+                                            %1 = weft.mul %4, %scales         // %s * %t
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring dimensions that every value of a kernel walks alike";
   let description = [{

@@ -7,23 +7,13 @@ using namespace mlir;
 
 namespace weft {
 
-PanelLayout::PanelLayout(StringRef text) {
-  if (!text.consume_front("panels"))
-    return;
+PanelLayout::PanelLayout(StringRef name) {
+  name.consume_front("panels");
   StringRef number;
-  std::tie(form, number) = text.split('<');
+  std::tie(form, number) = name.split('<');
   transposed = form.consume_back("_t");
   bits = form.empty() ? 32 : form == "_8" ? 8 : form == "_4" ? 4 : 16;
   number.drop_back().getAsInteger(10, columns);
-}
-
-int64_t PanelLayout::depth(ArrayRef<int64_t> dims) const {
-  if (!transposed)
-    return dims[0];
-  int64_t count = 1; // k may be several dimensions
-  for (int64_t dim : dims.drop_front())
-    count *= dim;
-  return count;
 }
 
 /// Values that share a word are padded to whole words.
@@ -33,8 +23,8 @@ int64_t PanelLayout::panelBytes(int64_t depth) const {
 }
 
 uint64_t PanelLayout::bytes(SymTensorType type) const {
-  SmallVector<int64_t> dims = *type.getConstantDims();
-  return llvm::divideCeil(width(dims), columns) * panelBytes(depth(dims));
+  MatrixSize size = MatrixSize::of(type, transposed);
+  return llvm::divideCeil(size.width, columns) * panelBytes(size.depth);
 }
 
 namespace {
@@ -83,9 +73,8 @@ private:
 
 } // namespace
 
-llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, function_ref<llvm::Error(StringRef)> write) const {
-  SmallVector<int64_t> dims = *type.getConstantDims();
-  int64_t k = depth(dims), n = width(dims);
+llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write) const {
+  auto [k, n] = MatrixSize::of(type, transposed);
   Type element = type.getElementType();
   Elements elements(element, bytes);
   bool plain = element.isF32();

@@ -35,18 +35,20 @@ void transform(int64_t m, const float (&w)[9], float *result) {
 
 } // namespace
 
-std::optional<WinogradLayout> WinogradLayout::parse(StringRef text) {
-  WinogradLayout layout{};
-  if (!text.consume_front("winograd") || text.consumeInteger(10, layout.m) || !text.consume_front("<") || text.consumeInteger(10, layout.rows))
-    return std::nullopt;
-  return layout;
+WinogradLayout::WinogradLayout(StringRef name) {
+  name.consume_front("winograd");
+  name.consumeInteger(10, m);
+  name.consume_front("<");
+  name.consumeInteger(10, rows);
 }
 
-uint64_t WinogradLayout::bytes(ArrayRef<int64_t> dims) const {
+uint64_t WinogradLayout::bytes(SymTensorType type) const {
+  SmallVector<int64_t> dims = *type.getConstantDims();
   return alignTo(dims[0], rows) * dims[1] * (m + 2) * (m + 2) * sizeof(float);
 }
 
-Error WinogradLayout::pack(ArrayRef<int64_t> dims, const char *source, function_ref<Error(StringRef)> write) const {
+Error WinogradLayout::pack(SymTensorType type, const char *source, Write write) const {
+  SmallVector<int64_t> dims = *type.getConstantDims();
   int64_t filters = dims[0], channels = dims[1], products = (m + 2) * (m + 2);
   std::vector<float> group(products * channels * rows);
   for (int64_t first = 0; first < filters; first += rows) {

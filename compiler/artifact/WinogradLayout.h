@@ -3,27 +3,25 @@
 // "winograd4<13>" of [filters, channels, 3, 3]: G w G^T for tiles of 4x4 results, 13 filters side by side:
 // [group of filters][6 * 6][channel][13], the last group filled with zeros. Computed in double, rounded once.
 //
-//   if (auto layout = WinogradLayout::parse(text)) … layout->bytes(dims) … layout->pack(dims, source, write);
+//   std::unique_ptr<WeightLayout> layout = WeightLayout::named("winograd4<13>");
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_WINOGRADLAYOUT_H
 #define WEFT_COMPILER_ARTIFACT_WINOGRADLAYOUT_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
-#include <optional>
+#include "compiler/artifact/WeightLayout.h"
 
 namespace weft {
 
-struct WinogradLayout {
-  int64_t m;    ///< results of a tile's side: 2 or 4
-  int64_t rows; ///< filters side by side
+class WinogradLayout : public WeightLayout {
+public:
+  explicit WinogradLayout(llvm::StringRef name);
+  uint64_t bytes(SymTensorType type) const override;
+  /// Group by group.
+  llvm::Error pack(SymTensorType type, const char *bytes, Write write) const override;
 
-  static std::optional<WinogradLayout> parse(llvm::StringRef text);
-  uint64_t bytes(llvm::ArrayRef<int64_t> dims) const;
-  /// Writes the packed filters group by group. `source`: f32, row-major.
-  llvm::Error pack(llvm::ArrayRef<int64_t> dims, const char *source, llvm::function_ref<llvm::Error(llvm::StringRef)> write) const;
+private:
+  int64_t m = 0;    ///< results of a tile's side: 2 or 4
+  int64_t rows = 1; ///< filters side by side
 };
 
 } // namespace weft

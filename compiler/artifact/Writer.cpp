@@ -1,8 +1,7 @@
 //===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
-#include "compiler/artifact/Panels.h"
-#include "compiler/artifact/WinogradLayout.h"
+#include "compiler/artifact/WeightLayout.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
@@ -219,9 +218,7 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
-    if (auto winograd = WinogradLayout::parse(weight.layout))
-      return winograd->pack(*type.getConstantDims(), bytes, [&](StringRef part) { return stream.write(part); });
-    return PanelLayout(weight.layout).pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
+    return WeightLayout::named(weight.layout)->pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -250,12 +247,8 @@ private:
 void placeWeights(Program &program) {
   uint64_t offset = 0;
   for (StoredWeight &weight : program.weights) {
-    PanelLayout layout(weight.layout);
-    SmallVector<int64_t> dims = *weight.type.getConstantDims();
-    if (auto winograd = WinogradLayout::parse(weight.layout))
-      weight.bytes = winograd->bytes(dims);
-    else
-      weight.bytes = layout.isPanels() ? layout.bytes(weight.type) : elementBytes(weight.type.getElementType(), product(dims));
+    weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(), product(*weight.type.getConstantDims()))
+                                         : WeightLayout::named(weight.layout)->bytes(weight.type);
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }

@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // The caller's module is not changed: passes work on a copy.
 //===------------------------------------------------------------------------------------------===//
@@ -195,6 +195,8 @@ private:
   std::optional<List> group(DiagnosticCollector &collector) {
     if (failed(checkSizes()))
       return diagnostics(collector);
+    if (failed(useIntegers()))
+      return diagnostics(collector);
     OwningOpRef<ModuleOp> ungrouped = copy->clone();
     if (failed(group(/*attention=*/true)))
       return diagnostics(collector);
@@ -205,6 +207,14 @@ private:
     if (failed(group(/*attention=*/false)))
       return diagnostics(collector);
     return std::nullopt;
+  }
+
+  LogicalResult useIntegers() {
+    PassManager pm(copy->getContext());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addNestedPass<func::FuncOp>(createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
+    return pm.run(*copy);
   }
 
   LogicalResult group(bool attention) {

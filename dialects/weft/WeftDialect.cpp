@@ -1,6 +1,6 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
-#include "dialects/weft/Weft.h"
+#include "dialects/weft/Quantize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -107,6 +107,9 @@ void WeftDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/weft/WeftOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/weft/QuantizeOps.cpp.inc"
       >();
   addInterfaces<WeftInliner>();
 }

@@ -9,6 +9,7 @@
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/weft/Quantize.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -37,7 +38,7 @@ bool isFree(Operation *op) {
     return true;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return elements && elements.isSplat();
+    return elements && elements.isSplat() && !op->hasAttr(kParameterAttr);
   }
   auto element = dyn_cast<ElementOpInterface>(op);
   return element && element.rootKind() == RootKind::View;
@@ -88,6 +89,16 @@ private:
     return op ? owner.lookup(op) : nullptr;
   }
 
+  /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
+  static Value inPlaceSource(Value value) {
+    while (auto dequantize = value.getDefiningOp<DequantizeOp>()) {
+      if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() != dequantize.getType().getDimAttributes())
+        break;
+      value = dequantize.getInput();
+    }
+    return value;
+  }
+
   void place(Operation *op) {
     auto type = cast<SymTensorType>(op->getResult(0).getType());
     RootKind kind = cast<ElementOpInterface>(op).rootKind();
@@ -113,7 +124,7 @@ private:
   Group *findHost(Operation *op, SymTensorType type) {
     Group *best = nullptr;
     for (Value operand : op->getOperands()) {
-      Group *group = groupOf(operand);
+      Group *group = groupOf(inPlaceSource(operand));
       if (!group || group->kind == RootKind::Serial || group->space.getDimAttributes() != type.getDimAttributes())
         continue;
       if (isPacked(type.getElementType()) && group->kind != RootKind::Loop) // only loops write parts of bytes
@@ -137,8 +148,11 @@ private:
       storedSources(operand, sources);
       if (llvm::none_of(sources, [&](Value source) { return groupOf(source) == group; }))
         continue;
-      if (!element || groupOf(operand) != group)
+      if (!element || groupOf(inPlaceSource(operand)) != group)
         return false;
+      for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>(); from = dequantize.getInput())
+        if (isFree(dequantize) && (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
+          return false;
       IterationRule rule = element.rule();
       ArrayRef<Access> read = rule.operand(i), result = rule.result(0);
       bool same = read.size() == result.size() && llvm::all_of(llvm::zip(read, result), [](auto pair) {
@@ -259,7 +273,7 @@ private:
 
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
   void absorb(Group *into, Value operand, Operation *reader) {
-    Group *group = groupOf(operand);
+    Group *group = groupOf(inPlaceSource(operand));
     if (!group || group == into || group->kind != RootKind::Loop || group->operations.size() + into->operations.size() > kMostOperators)
       return;
     bool row = into->kind == RootKind::Row;
@@ -268,10 +282,20 @@ private:
     if (!row && (into->kind != RootKind::Loop || group->space.getDimAttributes() != into->space.getDimAttributes()))
       return;
     for (Operation *op : group->operations)
-      for (Operation *user : op->getUsers())
-        if (owner.lookup(user) != group && owner.lookup(user) != into)
+      for (Value result : op->getResults())
+        if (isReadElsewhere(result, group, into))
           return;
     merge(into, group);
+  }
+
+  /// Whether an operation outside both groups reads the value, where it is dequantised on the way or not.
+  bool isReadElsewhere(Value value, Group *a, Group *b) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (isa<DequantizeOp>(user) && isFree(user))
+        return isReadElsewhere(user->getResult(0), a, b);
+      Group *group = owner.lookup(user);
+      return group != a && group != b;
+    });
   }
 
   /// Every returned value must be the result of a kernel, each of another one.

@@ -16,6 +16,8 @@ struct VectorIsa {
   unsigned lanes;     ///< f32 lanes of one register
   unsigned registers; ///< vector registers
   bool fma;
+  const char *dotPairs;      ///< intrinsic: products of signed 16-bit numbers, pairs of them added
+  const char *dotBytes = ""; ///< intrinsic: adds to each lane four products of unsigned and signed bytes; empty when there is none
 };
 
 /// How the host starts a kernel; expressions over the specification's symbols.
@@ -103,8 +105,10 @@ llvm::ArrayRef<const Schedule *> cpuSchedules();
 const Schedule *loopSchedule();
 const Schedule *rowSchedule();
 const Schedule *contractionSchedule();
+const Schedule *integerContractionSchedule();
 const Schedule *productSchedule();
 const Schedule *convolutionSchedule();
+const Schedule *integerConvolutionSchedule();
 const Schedule *depthwiseSchedule();
 const Schedule *winogradSchedule();
 const Schedule *poolSchedule();

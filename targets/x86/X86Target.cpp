@@ -1,6 +1,6 @@
 //===- X86Target.cpp - x86-64 by feature level ----------------------------------------------------------===//
 //
-// v2: SSE4.2. v3: AVX2 and FMA. v4: AVX-512 F, BW, CD, DQ, VL. host: the best of these that this machine has.
+// v2: SSE4.2. v3: AVX2 and FMA. v4: AVX-512 F, BW, CD, DQ, VL. v4+vnni: and products of bytes. host: the best of these that this machine has.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Parser/Parser.h"
@@ -19,6 +19,7 @@ struct Level {
   VectorIsa isa;
   unsigned vectorBits;
   std::vector<std::string> features; ///< as the runtime names them
+  const char *beyond = "";           ///< what LLVM may use that `cpu` does not have
 };
 
 const Level &level(StringRef name) {
@@ -30,8 +31,16 @@ const Level &level(StringRef name) {
       all.push_back(feature);
     return all;
   }();
+  static const std::vector<std::string> vnni = [] {
+    std::vector<std::string> all = v4;
+    all.push_back("avx512vnni");
+    return all;
+  }();
   static const Level levels[] = {
-      {"v2", "x86-64-v2", {4, 16, false}, 128, v2}, {"v3", "x86-64-v3", {8, 16, true}, 256, v3}, {"v4", "x86-64-v4", {16, 32, true}, 512, v4}};
+      {"v2", "x86-64-v2", {4, 16, false, "llvm.x86.sse2.pmadd.wd"}, 128, v2},
+      {"v3", "x86-64-v3", {8, 16, true, "llvm.x86.avx2.pmadd.wd"}, 256, v3},
+      {"v4", "x86-64-v4", {16, 32, true, "llvm.x86.avx512.pmaddw.d.512"}, 512, v4},
+      {"v4+vnni", "x86-64-v4", {16, 32, true, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512"}, 512, vnni, "+avx512vnni"}};
   for (const Level &each : levels)
     if (name == each.name)
       return each;
@@ -79,7 +88,7 @@ private:
     return nullptr;
   }
 
-  CodegenOptions options() const { return {triple(), level.cpu, "", level.vectorBits, level.isa.fma}; }
+  CodegenOptions options() const { return {triple(), level.cpu, level.beyond, level.vectorBits, level.isa.fma}; }
 
   const Level &level;
   bool exact;
@@ -92,7 +101,7 @@ StringRef hostLevel() {
     return llvm::all_of(features, [&](const char *feature) { return have.lookup(feature); });
   };
   if (all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "bmi2"}))
-    return "v4";
+    return all({"avx512vnni"}) ? "v4+vnni" : "v4";
   return all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}) ? "v3" : "v2";
 }
 
@@ -104,10 +113,10 @@ llvm::Expected<std::unique_ptr<Target>> findTarget(StringRef text) {
   if (name.consume_front("x86:")) {
     if (name == "host")
       name = hostLevel();
-    if (name == "v2" || name == "v3" || name == "v4")
+    if (name == "v2" || name == "v3" || name == "v4" || name == "v4+vnni")
       return std::make_unique<X86Target>(level(name), exact);
   }
-  return llvm::createStringError("unknown target '" + text + "'; known are x86:host, x86:v2, x86:v3, x86:v4");
+  return llvm::createStringError("unknown target '" + text + "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni");
 }
 
 } // namespace weft

@@ -66,7 +66,7 @@ std::string program(const Case &c) {
     text += "  %scale = " + scale.text(2) + "\n";
     if (!c.zero.empty())
       text += "  %zero = " + zero.text(3) + "\n";
-    text += "  %r = weft.dequantize %w, %scale" + std::string(c.zero.empty() ? "" : ", %zero") + " axis " + (c.transposed ? "1" : "0") + " block " +
+    text += "  %r = weft.dequantize_blocks %w, %scale" + std::string(c.zero.empty() ? "" : ", %zero") + " axis " + (c.transposed ? "1" : "0") + " block " +
             std::to_string(c.block) + " : (" + weight.type() + ", " + scale.type() + (c.zero.empty() ? "" : ", " + zero.type()) + ") -> " +
             real.type() + "\n";
     name = "%r";
@@ -174,7 +174,7 @@ TEST_CASE("a gather from a dequantised table") {
   Constant table{"ui4", {7, 64}}, scale{"f32", {7, 2}};
   std::string text = "func.func @main(%i: !weft.tensor<[n], i64>) -> !weft.tensor<[n, 64], f32> attributes {weft.symbols = #weft.symbols<n>} {\n  %q = " +
                      table.text(1) + "\n  %s = " + scale.text(2) +
-                     "\n  %t = weft.dequantize %q, %s axis 1 block 32 : (" + table.type() + ", " + scale.type() +
+                     "\n  %t = weft.dequantize_blocks %q, %s axis 1 block 32 : (" + table.type() + ", " + scale.type() +
                      ") -> !weft.tensor<[7, 64], f32>\n  %y = weft.gather %t, %i axis 0 : (!weft.tensor<[7, 64], f32>, !weft.tensor<[n], i64>) -> "
                      "!weft.tensor<[n, 64], f32>\n  return %y : !weft.tensor<[n, 64], f32>\n}\n";
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {

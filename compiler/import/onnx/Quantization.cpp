@@ -3,7 +3,7 @@
 #include "compiler/import/onnx/Quantization.h"
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
-#include <cmath>
+#include "dialects/weft/Quantize.h"
 
 using namespace mlir;
 
@@ -61,16 +61,10 @@ bool isBlockwiseWeight(Value x, Value scale, Value zero, const Granularity &g) {
   return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) && !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
 }
 
-/// x - zero as a real. Bytes are exact in f32; wider integers are subtracted first.
+/// x - zero of narrow floats.
 Value centered(NodeImport &n, Value x, Value zero) {
-  if (!x)
-    return {};
-  bool wide = !isFloat(elementOf(x)) && elementBits(elementOf(x)) > 16;
-  if (!zero)
-    return n.convert(x, n.f32());
-  if (wide)
-    return n.convert(n.sub(x, zero), n.f32());
-  return n.sub(n.convert(x, n.f32()), n.convert(zero, n.f32()));
+  Value wide = n.convert(x, n.f32());
+  return zero ? n.sub(wide, n.convert(zero, n.f32())) : wide;
 }
 
 void convertDequantize(NodeImport &n) {
@@ -81,48 +75,37 @@ void convertDequantize(NodeImport &n) {
   if (!x || !scale || !element)
     return;
   if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
-    return n.result(n.convert(buildDequantize(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
+    return n.result(n.convert(buildDequantizeBlocks(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
-  n.result(n.convert(n.mul(centered(n, x, zero), factor), element));
+  if (isFloat(elementOf(x)))
+    return n.result(n.convert(n.mul(centered(n, x, zero), factor), element));
+  if (!zero)
+    zero = n.number(elementOf(x), 0.0);
+  if (zero && elementOf(zero) != elementOf(x))
+    return (void)n.wrong("the zero point has another type than the data");
+  n.result(n.convert(n.elementwise<DequantizeOp>({x, factor, zero}, {}), element));
 }
 
 } // namespace
 
-Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   SmallVector<Value, 3> operands{x, scale};
   if (zero)
     operands.push_back(zero);
   OpBuilder &b = n.attributes();
-  return n.emit<DequantizeOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
+  return n.emit<DequantizeBlocksOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
 }
-
-namespace {
-
-/// The range of a quantised type.
-std::pair<double, double> rangeOf(Type element) {
-  unsigned bits = elementBits(element);
-  if (element.isUnsignedInteger())
-    return {0, std::ldexp(1, bits) - 1};
-  return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
-}
-
-} // namespace
 
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
-  Value ratio = n.div(n.convert(x, n.f32()), n.convert(scale, n.f32()));
-  if (!ratio || !element)
+  if (!x || !scale || !element)
     return {};
-  if (isFloat(element)) {
-    double most = element.isFloat8E4M3FN() ? 448 : 57344;
-    return n.convert(n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
-  }
-  Value rounded = n.unary<RoundOp>(ratio);
-  if (zero)
-    rounded = n.add(rounded, n.convert(zero, n.f32()));
-  auto [low, high] = rangeOf(element);
-  rounded = n.minimum(n.maximum(rounded, n.numberLike(rounded, low)), n.numberLike(rounded, high));
-  return n.convert(rounded, element);
+  Value wide = n.convert(x, n.f32()), step = n.convert(scale, n.f32());
+  if (!isFloat(element))
+    return n.elementwise<QuantizeOp>({wide, step, zero ? zero : n.number(element, 0.0)}, {});
+  Value ratio = n.div(wide, step);
+  double most = element.isFloat8E4M3FN() ? 448 : 57344;
+  return n.convert(n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
 }
 
 bool zeroPointMatters(GraphBuilder &g, Value zero) {

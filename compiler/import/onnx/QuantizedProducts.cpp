@@ -49,7 +49,7 @@ void convertMatMulNBits(NodeImport &n) {
     return (void)n.refuse("zero points that are reals are not supported");
   else
     zero = unpacked(n, zeros, bits, columns, bits == 4 ? (blocks + 1) / 2 * 2 : blocks, "the fourth operand");
-  Value weight = buildDequantize(n, integers, n.reshape(scales, grid), zero, 1, block);
+  Value weight = buildDequantizeBlocks(n, integers, n.reshape(scales, grid), zero, 1, block);
   if (weight && stored != k)
     weight = n.sliceDim(weight, 1, n.constant(0), n.constant(k));
   if (!weight)

@@ -1,77 +1,131 @@
-//===- Quantize.cpp - dequantize ----------------------------------------------------------------===//
+//===- Quantize.cpp - quantize, dequantize ------------------------------------------------------===//
 
+#include "dialects/weft/Quantize.h"
+#include "dialects/weft/ops/Emit.h"
 #include "dialects/weft/ops/Infer.h"
-#include "dialects/weft/reference/Walk.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <cmath>
 
 using namespace mlir;
 
 namespace weft {
+namespace {
 
-LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &results) {
-  auto input = tensorType(adaptor.getInput());
-  int64_t axis = adaptor.getAxis(), block = adaptor.getBlock(), rank = input.getRank();
-  if (axis < 0 || axis >= rank) // R1
-    return emitOptionalError(location, "'weft.dequantize' has no axis ", axis, " in ", input);
-  auto size = input.getDim(axis).asConstant();
-  for (Value parameter : adaptor.getOperands().drop_front()) {
-    auto type = tensorType(parameter);
-    bool agrees = int64_t(type.getRank()) == rank;
-    for (int64_t d = 0; agrees && d < rank; ++d)
-      agrees = d == axis || type.getDim(d) == input.getDim(d);
-    if (!agrees) // R1
-      return emitOptionalError(location, "'weft.dequantize': ", type, " has not one value per block of ", input);
-    auto blocks = type.getDim(axis).asConstant();
-    if (!size || !blocks || block < 1 || block > (int64_t(1) << 31) || *blocks * block < *size) // R2
-      return emitOptionalError(location, "'weft.dequantize': ", type, " has too few blocks of ", block, " for ", input);
-  }
-  Type element = input.getElementType();
-  if (isFloat(element) || element.isInteger(1) || elementBits(element) > 16 || !isFloat(elementOf(adaptor.getScale()))) // R3
-    return emitOptionalError(location, "'weft.dequantize' takes integers of at most 16 bits and floats as scales, but got ", element, " and ",
-                             elementOf(adaptor.getScale()));
-  results.push_back(input.withElement(Float32Type::get(context)));
+bool isInteger(Type element) { return isa<IntegerType>(element) && !element.isInteger(1); }
+
+LogicalResult inferWithElement(StringRef name, std::optional<Location> location, ValueRange operands, Type element,
+                               SmallVectorImpl<Type> &results) {
+  auto dims = inferDims("..., ..., ... -> ...", operands.getTypes(), location, name); // R2
+  if (failed(dims))
+    return failure();
+  results.push_back(SymTensorType::get(element.getContext(), DimsAttr::get(element.getContext(), *dims).getDimAttributes(), element));
   return success();
 }
 
-/// Computed where it is read: a kernel that reads a dequantised value reads the integers.
-RootKind DequantizeOp::rootKind() { return RootKind::View; }
+/// Least and largest value of an integer type.
+std::pair<double, double> rangeOf(Type element) {
+  unsigned bits = elementBits(element);
+  return isUnsigned(element) ? std::pair(0.0, std::ldexp(1, bits) - 1) : std::pair(-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1);
+}
 
-LogicalResult DequantizeOp::evaluate(ReferenceCall &call) {
-  const RefTensor &in = *call.inputs[0], &scale = *call.inputs[1], *zero = call.inputs.size() > 2 ? call.inputs[2] : nullptr;
-  if (in.kind == Scalar::Symbolic || (zero && zero->kind == Scalar::Symbolic))
-    return call.fail("dequantisation of symbolic values");
-  RefTensor &out = call.outputs.emplace_back(elementOf(getResult()), in.dims);
-  int64_t i = 0;
-  forBox(in.dims, [&](ArrayRef<int64_t> index) {
-    SmallVector<int64_t> of(index);
-    of[getAxis()] /= getBlock();
-    double value = in.at(i).asReal();
-    if (zero)
-      value -= zero->at(rowMajor(of, zero->dims)).asReal();
-    out.set(i++, Scalar::of(value * scale.at(rowMajor(of, scale.dims)).asReal()));
+/// `scalar` shaped as the lanes of `like`.
+Type lanesLike(Value like, Type scalar) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? Type(vector.clone(scalar)) : scalar;
+}
+
+Value number(ImplicitLocOpBuilder &b, Type type, double value) {
+  TypedAttr attribute = FloatAttr::get(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+  return b.create<arith::ConstantOp>(attribute);
+}
+
+/// An integer of `element` as f32.
+Value toReal(ImplicitLocOpBuilder &b, Value x, Type element) {
+  Type i32 = lanesLike(x, b.getI32Type());
+  if (elementBits(element) < 32)
+    x = isUnsigned(element) ? Value(b.create<arith::ExtUIOp>(i32, x)) : b.create<arith::ExtSIOp>(i32, x);
+  Type f32 = lanesLike(x, b.getF32Type());
+  bool wideUnsigned = isUnsigned(element) && elementBits(element) >= 32;
+  return wideUnsigned ? Value(b.create<arith::UIToFPOp>(f32, x)) : b.create<arith::SIToFPOp>(f32, x);
+}
+
+/// x / y for a y that many elements share: its reciprocal is computed once, and the remainder makes the quotient exact.
+Value divideByShared(ImplicitLocOpBuilder &b, Value x, Value y) {
+  Value reciprocal = b.create<arith::DivFOp>(number(b, y.getType(), 1), y);
+  Value near = b.create<arith::MulFOp>(x, reciprocal);
+  Value rest = b.create<math::FmaOp>(b.create<arith::NegFOp>(near), y, x);
+  Value exact = b.create<math::FmaOp>(rest, reciprocal, near);
+  Value finite = b.create<arith::CmpFOp>(arith::CmpFPredicate::ORD, exact, exact); // an infinite quotient has no remainder
+  return b.create<arith::SelectOp>(finite, exact, near);
+}
+
+} // namespace
+
+LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type zero = elementOf(adaptor.getZero());
+  if (!elementOf(adaptor.getInput()).isF32() || !elementOf(adaptor.getScale()).isF32() || !isInteger(zero) || elementBits(zero) > 16) // R1
+    return emitOptionalError(location, "'weft.quantize' makes integers of at most 16 bits from f32, but has operands ",
+                             adaptor.getInput().getType(), ", ", adaptor.getScale().getType(), " and ", adaptor.getZero().getType());
+  return inferWithElement("quantize", location, adaptor.getOperands(), zero, results);
+}
+
+LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type input = elementOf(adaptor.getInput()), scale = elementOf(adaptor.getScale());
+  if (!isInteger(input) || input != elementOf(adaptor.getZero()) || !scale.isF32()) // R1
+    return emitOptionalError(location, "'weft.dequantize' makes f32 from integers and a zero point of their type, but has operands ",
+                             adaptor.getInput().getType(), ", ", adaptor.getScale().getType(), " and ", adaptor.getZero().getType());
+  return inferWithElement("dequantize", location, adaptor.getOperands(), scale, results);
+}
+
+/// Elements that are widened where they are read cost less than a tensor of floats; a contraction or window reads them many times.
+RootKind DequantizeOp::rootKind() {
+  bool readOnce = llvm::all_of((*this)->getUsers(), [](Operation *user) {
+    auto element = dyn_cast<ElementOpInterface>(user);
+    return element && !isa<DequantizeOp>(user) && (element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::Row);
   });
-  return success();
+  return readOnce ? RootKind::View : RootKind::Loop;
 }
 
-static Value toF32(ElementBuilder &e, Value x, Type element) {
-  auto &b = e.builder();
-  Type type = e.laneType(b.getF32Type());
-  if (element.isF64())
-    return b.create<arith::TruncFOp>(type, x);
-  if (isFloat(element))
-    return x;
-  return isUnsigned(element) ? Value(b.create<arith::UIToFPOp>(type, x)) : b.create<arith::SIToFPOp>(type, x);
+Scalar QuantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
+  auto [low, high] = rangeOf(elementOf(getResult()));
+  if (e[0].kind == Scalar::Symbolic || e[1].kind == Scalar::Symbolic || e[2].kind == Scalar::Symbolic)
+    return Scalar::of(SymExpr());
+  double value = std::nearbyint(e[0].asReal() / e[1].asReal()) + e[2].asReal();
+  return Scalar::of(int64_t(std::isnan(value) ? low : std::min(std::max(value, low), high)));
 }
 
-Value DequantizeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
-  auto &b = e.builder();
-  SmallVector<IndexValue> of(index);
-  of[getAxis()] = e.divmod(index[getAxis()], e.constant(getBlock())).first;
-  Value value = toF32(e, e.operand(0, index), elementOf(getInput()));
-  if (getZero())
-    value = b.create<arith::SubFOp>(value, toF32(e, e.operand(2, of), elementOf(getZero())));
-  return b.create<arith::MulFOp>(value, toF32(e, e.operand(1, of), elementOf(getScale())));
+Value QuantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
+  Type element = elementOf(getResult());
+  Value rounded = b.create<math::RoundEvenOp>(divideByShared(b, e[0], e[1]));
+  Value value = b.create<arith::AddFOp>(rounded, toReal(b, e[2], element));
+  auto [least, most] = rangeOf(element);
+  Value low = number(b, value.getType(), least), high = number(b, value.getType(), most);
+  // Selects, not maximumf: one instruction each, and a nan becomes the least value.
+  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, value, low), value, low);
+  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, high), value, high);
+  Value integer = b.create<arith::FPToSIOp>(lanesLike(value, b.getI32Type()), value);
+  return b.create<arith::TruncIOp>(lanesLike(value, computeType(element)), integer);
+}
+
+Scalar DequantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
+  if (e[0].kind == Scalar::Symbolic || e[1].kind == Scalar::Symbolic || e[2].kind == Scalar::Symbolic)
+    return Scalar::of(SymExpr());
+  return Scalar::of(double(e[0].integer - e[2].integer) * e[1].asReal());
+}
+
+/// Up to 16 bits are exact in f32; wider integers are subtracted first.
+Value DequantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
+  Type element = elementOf(getInput());
+  bool wide = elementBits(element) > 16;
+  Value difference = wide ? toReal(b, b.create<arith::SubIOp>(e[0], e[2]), element)
+                          : b.create<arith::SubFOp>(toReal(b, e[0], element), toReal(b, e[2], element));
+  return b.create<arith::MulFOp>(difference, e[1]);
 }
 
 } // namespace weft
+
+#define GET_OP_CLASSES
+#include "dialects/weft/QuantizeOps.cpp.inc"

@@ -4,24 +4,48 @@
 
 include "dialects/weft/ops/Base.td"
 
-def Weft_DequantizeOp : Weft_PureOp<"dequantize", [
-    DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement", "rootKind"]>, Weft_Reference]> {
-  let summary = "reals from integers with a scale per block of elements along `axis`";
-  let description = [{
-    `result[.., i, ..] = (input[.., i, ..] - zero[.., i / block, ..]) * scale[.., i / block, ..]` in f32; without a third operand the
-    zero point is 0. A product with a dequantised constant reads the packed integers; the reals never reach memory.
+/// Scale and zero point lie beside the data: one for all, or one per index of some of its dimensions.
+class Weft_Quantization<string mnemonic, list<string> element>
+    : Weft_PureOp<mnemonic, [Weft_RuleInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar"] # element>,
+                             Weft_ReferenceInterface]> {
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$scale, Weft_Tensor:$zero);
+}
 
-    (R1) All operands have the same rank, `axis` is one of its dimensions and constant in all, and the others agree.
-    (R2) There are enough blocks: `block` times their number is at least the size of `axis`.
-    (R3) The operand has integers of at most 16 bits, the scale floats.
+def Weft_QuantizeOp : Weft_Quantization<"quantize", []> {
+  let summary = "the integer that stands for a real";
+  let description = [{
+    Rule: `..., ..., ... -> ...`. `round(x / scale) + zero`, ties to even, saturated to the type of `zero`; nan gives the least value.
+
+    (R1) Elements and scales are f32, zero points and results integers of at most 16 bits.
+    (R2) Per dimension, operands agree or are the literal 1.
 
     ```mlir
-    %w = weft.dequantize %q, %s, %z axis 1 block 32
-       : (!weft.tensor<[64, 96], ui4>, !weft.tensor<[64, 3], f32>, !weft.tensor<[64, 3], ui4>) -> !weft.tensor<[64, 96], f32>
+    %q = weft.quantize %x, %s, %z : (!weft.tensor<[m, 384], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 384], ui8>
     ```
   }];
-  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$scale, Optional<Weft_Tensor>:$zero, I64Attr:$axis, I64Attr:$block);
-  let assemblyFormat = "$input `,` $scale (`,` $zero^)? `axis` $axis `block` $block attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    std::string ruleText() { return "..., ..., ... -> ..."; }
+    int64_t scalarCost() { return 4; }
+  }];
+}
+
+def Weft_DequantizeOp : Weft_Quantization<"dequantize", ["rootKind"]> {
+  let summary = "the real that an integer stands for";
+  let description = [{
+    Rule: `..., ..., ... -> ...`. `(x - zero) * scale`. A contraction or convolution of two dequantised operands, of which one is constant, is
+    computed with integers (`--weft-use-integers`).
+
+    (R1) Elements and zero points have one integer type, scales and results are f32.
+    (R2) Per dimension, operands agree or are the literal 1.
+
+    ```mlir
+    %x = weft.dequantize %q, %s, %z : (!weft.tensor<[m, 384], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 384], f32>
+    ```
+  }];
+  let extraClassDeclaration = [{
+    std::string ruleText() { return "..., ..., ... -> ..."; }
+    int64_t scalarCost() { return 2; }
+  }];
 }
 
 #endif

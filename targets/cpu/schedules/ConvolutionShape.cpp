@@ -7,7 +7,14 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-bool isF32(Value value) { return cast<SymTensorType>(value.getType()).getElementType().isF32(); }
+/// Products and sums as the schedules compute them.
+bool hasElements(ConvOp op, bool bytes) {
+  auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
+  Type input = element(op.getInput()), filter = element(op.getFilter()), sum = element(op.getResult());
+  if (!bytes)
+    return input.isF32() && filter.isF32() && sum.isF32();
+  return isa<IntegerType>(input) && isa<IntegerType>(filter) && elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
+}
 
 /// The convolution, when no other operation of the kernel is a root.
 ConvOp onlyRoot(func::FuncOp spec) {
@@ -58,14 +65,13 @@ bool walksInOrder(Operation *op, unsigned count) {
 
 } // namespace
 
-std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec) {
+std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool bytes) {
   ConvOp op = onlyRoot(spec);
   if (!op)
     return std::nullopt;
   auto filter = dyn_cast<BlockArgument>(op.getFilter());
   auto in = cast<SymTensorType>(op.getInput().getType()), out = cast<SymTensorType>(op.getResult().getType());
-  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") || !isF32(op.getInput()) || !isF32(filter) || !isF32(op.getResult()) ||
-      out.getRank() > 4)
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") || !hasElements(op, bytes) || out.getRank() > 4)
     return std::nullopt;
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != out.getDimAttributes())

@@ -1,6 +1,6 @@
 //===- ConvolutionShape.h - What the schedules of convolutions know of a kernel ----------------------===//
 //
-// One or two spatial dimensions, f32, constant filters; in one dimension, the image has one row.
+// One or two spatial dimensions, f32 or bytes, constant filters; in one dimension, the image has one row.
 //
 //   if (auto shape = ConvolutionShape::match(spec)) … shape->window[1].stride …
 //===------------------------------------------------------------------------------------------===//
@@ -28,7 +28,8 @@ struct ConvolutionShape {
   ConvolutionWindow window[2]; ///< rows, columns
 
   /// The only root of the kernel, when it is a convolution these schedules can compute and all results have its dimensions.
-  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec);
+  /// Of floats, or of bytes summed in i32.
+  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec, bool bytes = false);
 
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.

@@ -33,7 +33,7 @@ std::optional<int64_t> filledWith(Value value) {
 /// A scale below which blocks make no sense, and a part of a panel that is a whole number of units.
 constexpr int64_t kBlockMultiple = 8;
 
-std::optional<StoredWeight> findDequantized(DequantizeOp op, unsigned depthDim) {
+std::optional<StoredWeight> findDequantized(DequantizeBlocksOp op, unsigned depthDim) {
   StoredWeight stored;
   std::optional<unsigned> data = weightArgument(op.getInput()), scale = weightArgument(op.getScale());
   stored.element = elementOf(op.getInput());
@@ -72,7 +72,7 @@ Value asReals(KernelContext &c, Value bits) {
 } // namespace
 
 std::optional<StoredWeight> StoredWeight::find(Value weight, unsigned depthDim) {
-  if (auto op = weight.getDefiningOp<DequantizeOp>())
+  if (auto op = weight.getDefiningOp<DequantizeBlocksOp>())
     return findDequantized(op, depthDim);
   StoredWeight stored;
   stored.element = elementOf(weight);

@@ -1,7 +1,7 @@
 //===- StoredWeight.h - The constant operand of a contraction as it lies in memory ----------------===//
 //
 // A weight may be stored narrower than it is computed with: as floats of 16 bits behind weft.convert, or as integers with a scale per
-// block behind weft.dequantize. It is packed into panels of columns, and registers are filled from it a unit of depth at a time:
+// block behind weft.dequantize_blocks. It is packed into panels of columns, and registers are filled from it a unit of depth at a time:
 //
 //   auto stored = StoredWeight::find(contract.getRhs(), /*depthDim=*/1);
 //   for (Value weights : stored->decode(context, pointer, zero)) // one vector per k of the unit

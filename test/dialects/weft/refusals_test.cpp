@@ -293,16 +293,16 @@ TEST_CASE("types and contracts of functions") {
   CHECK_THAT(function("[m], f32", "m : \"m <=\""), Contains("fact \"m <=\": "));
 }
 
-TEST_CASE("dequantisation") {
-  auto op = [](int axis, int block) { return "dequantize %a, %b axis " + std::to_string(axis) + " block " + std::to_string(block); };
+TEST_CASE("dequantisation in blocks") {
+  auto op = [](int axis, int block) { return "dequantize_blocks %a, %b axis " + std::to_string(axis) + " block " + std::to_string(block); };
   std::vector<std::string> result = {"[m, 8], f32"};
   CHECK(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], f32"}, result) == "");
-  CHECK(refusal("dequantize %a, %b, %c axis 1 block 4", {"[m, 8], ui4", "[m, 2], f16", "[m, 2], ui4"}, result) == "");
-  CHECK_THAT(refusal(op(2, 4), {"[m, 8], i4", "[m, 2], f32"}, result), StartsWith("'weft.dequantize' has no axis 2 in "));
+  CHECK(refusal("dequantize_blocks %a, %b, %c axis 1 block 4", {"[m, 8], ui4", "[m, 2], f16", "[m, 2], ui4"}, result) == "");
+  CHECK_THAT(refusal(op(2, 4), {"[m, 8], i4", "[m, 2], f32"}, result), StartsWith("'weft.dequantize_blocks' has no axis 2 in "));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[n, 2], f32"}, result), Contains("has not one value per block of"));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[2], f32"}, result), Contains("has not one value per block of"));
   CHECK_THAT(refusal(op(1, 3), {"[m, 8], i4", "[m, 2], f32"}, result), Contains("has too few blocks of 3 for"));
   CHECK_THAT(refusal(op(0, 8), {"[m, 8], i4", "[m, 8], f32"}, result), Contains("has too few blocks of 8 for"));
-  CHECK_THAT(refusal(op(1, 4), {"[m, 8], i32", "[m, 2], f32"}, result), StartsWith("'weft.dequantize' takes integers of at most 16 bits"));
-  CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], i8"}, result), StartsWith("'weft.dequantize' takes integers of at most 16 bits"));
+  CHECK_THAT(refusal(op(1, 4), {"[m, 8], i32", "[m, 2], f32"}, result), StartsWith("'weft.dequantize_blocks' takes integers of at most 16 bits"));
+  CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], i8"}, result), StartsWith("'weft.dequantize_blocks' takes integers of at most 16 bits"));
 }

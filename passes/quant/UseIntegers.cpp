@@ -1,0 +1,364 @@
+//===- UseIntegers.cpp - Products of dequantised operands become products of integers ---------------===//
+//
+// sum over k of (a - za) * sa * (w - zw) * sw with constant w, one sa and za, and an sw and zw per column (or filter), is
+//
+//   sa * sw * (sum of a * w  -  za * sum of w  -  zw * sum of a  +  count * za * zw)
+//
+// The sums are exact integers, so the result is nearer to the model's reals than one computed in floats. What depends on constants
+// only is computed here. Around it, quantisations move so that few bytes are stored: dequantisation behind views (reshape, transpose, …),
+// quantisation before them, and quantising what was just dequantised with the same parameters is nothing.
+//===------------------------------------------------------------------------------------------===//
+
+#include "dialects/weft/Quantize.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Passes.h"
+#include "passes/quant/ConstantValues.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_USEINTEGERS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t kMostFolded = 1 << 16;      ///< elements of a constant made here
+constexpr int64_t kFewestChannels = 4;        ///< of a group of filters: fewer are no sums for integer instructions
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+bool isByte(Value value) { return isa<IntegerType>(typeOf(value).getElementType()) && elementBits(typeOf(value).getElementType()) == 8; }
+bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
+bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
+
+/// An operation whose elements are elements of its only tensor.
+bool isView(Operation *op) {
+  auto element = dyn_cast_or_null<ElementOpInterface>(op);
+  return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
+}
+
+class Rewriter {
+public:
+  Rewriter(func::FuncOp function, WeightReader weight) : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
+
+  void run(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          run(inner);
+      b.setInsertionPoint(&op);
+      b.setLoc(op.getLoc());
+      if (isView(&op))
+        moveBehindView(&op);
+      else if (auto quantize = dyn_cast<QuantizeOp>(op))
+        simplify(quantize);
+      else if (auto contract = dyn_cast<ContractOp>(op))
+        replace(&op, rewrite(contract));
+      else if (auto conv = dyn_cast<ConvOp>(op))
+        replace(&op, rewrite(conv));
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<DequantizeOp, QuantizeOp>(op) && op.use_empty())
+        op.erase();
+  }
+
+  /// In a function that computes with integers: small constants in place of what computes them, and parameters that kernels read.
+  void finish(func::FuncOp function) {
+    bool integers = false;
+    function.walk([&](Operation *op) {
+      if (auto contract = dyn_cast<ContractOp>(op))
+        integers |= contract.getAccumulate().isInteger(32);
+      if (auto conv = dyn_cast<ConvOp>(op))
+        integers |= conv.getAccumulate().isInteger(32);
+    });
+    if (!integers)
+      return;
+    SmallVector<Operation *> all;
+    function.walk([&](Operation *op) { all.push_back(op); });
+    for (Operation *op : all)
+      fold(op);
+    for (Operation *op : all)
+      if (isa<QuantizeOp, DequantizeOp>(op))
+        for (unsigned i : {1u, 2u})
+          makeParameter(op->getOpOperand(i));
+  }
+
+private:
+  void replace(Operation *op, Value by) {
+    if (!by)
+      return;
+    op->getResult(0).replaceAllUsesWith(by);
+    op->erase();
+  }
+
+  //===-- Moving quantisations ------------------------------------------------------------------------===//
+
+  /// view(dequantize(x)) is dequantize(view(x)).
+  void moveBehindView(Operation *view) {
+    auto dequantize = view->getOperand(0).getDefiningOp<DequantizeOp>();
+    if (!dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
+      return;
+    Value moved = viewOf(view, dequantize.getInput());
+    replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+  }
+
+  Value viewOf(Operation *view, Value of) {
+    Operation *clone = b.clone(*view);
+    clone->setOperand(0, of);
+    clone->getResult(0).setType(typeOf(view->getResult(0)).withElement(typeOf(of).getElementType()));
+    return clone->getResult(0);
+  }
+
+  /// A tensor of one element without dimensions.
+  Value scalar(Value one) {
+    if (typeOf(one).getRank() == 0)
+      return one;
+    DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
+    return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), none.getDimAttributes(), typeOf(one).getElementType()), one, none);
+  }
+
+  void simplify(QuantizeOp op) {
+    if (!isOne(op.getScale(), op.getZero()))
+      return;
+    Value x = op.getInput();
+    auto dequantize = x.getDefiningOp<DequantizeOp>();
+    if (dequantize && dequantize.getInput().getType() == op.getResult().getType() && constants.areEqual(dequantize.getScale(), op.getScale()) &&
+        constants.areEqual(dequantize.getZero(), op.getZero()))
+      return replace(op, dequantize.getInput());
+    // quantize(view(x)) is view(quantize(x)): then it belongs to what computes x
+    SmallVector<Operation *> views;
+    while (isView(x.getDefiningOp()) && x.hasOneUse()) {
+      views.push_back(x.getDefiningOp());
+      x = views.back()->getOperand(0);
+    }
+    if (views.empty())
+      return;
+    Value moved = b.create<QuantizeOp>(typeOf(x).withElement(typeOf(op.getResult()).getElementType()), x, scalar(op.getScale()),
+                                       scalar(op.getZero()));
+    for (Operation *view : llvm::reverse(views))
+      moved = viewOf(view, moved);
+    replace(op, moved);
+  }
+
+  //===-- Products ------------------------------------------------------------------------------------===//
+
+  /// Operands as the formula above has them.
+  struct Operands {
+    DequantizeOp a, w;
+  };
+
+  /// `channel` is the dimension of the weight whose indices have scales of their own.
+  std::optional<Operands> match(Value lhs, Value rhs, unsigned channel) {
+    auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
+    if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) || !w.getInput().getDefiningOp<ConstantOp>() ||
+        !isOne(a.getScale(), a.getZero()) || !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
+      return std::nullopt;
+    return Operands{a, w};
+  }
+
+  /// Whether the parameter's dimensions are 1 but for that of the channels.
+  static bool isPerChannel(Value parameter, Value weight, unsigned channel) {
+    unsigned rank = typeOf(weight).getRank(), have = typeOf(parameter).getRank();
+    for (unsigned d = 0; d < have; ++d)
+      if (!typeOf(parameter).getDim(d).isConstant(1) && d + rank - have != channel)
+        return false;
+    return true;
+  }
+
+  /// A parameter as [n, 1, …]: a list, or one number, with `behind` dimensions of 1 behind.
+  Value perChannel(Value parameter, unsigned behind) {
+    if (isOne(parameter))
+      return scalar(parameter);
+    SmallVector<SymExpr> dims{typeOf(parameter).getElements()};
+    dims.append(behind, SymExpr::constant(b.getContext(), 1));
+    DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
+    return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), attribute.getDimAttributes(), typeOf(parameter).getElementType()), parameter,
+                               attribute);
+  }
+
+  Value widen(Value x) { return b.create<ConvertOp>(x, TypeAttr::get(b.getI32Type())); }
+
+  /// The sum of the weight's elements for each channel.
+  Value sumWeight(Value weight, unsigned channel) {
+    SmallVector<int64_t> axes;
+    for (unsigned d = 0; d < typeOf(weight).getRank(); ++d)
+      if (d != channel)
+        axes.push_back(d);
+    return b.create<ReduceOp>(CombinerKind::Sum, widen(weight), axes);
+  }
+
+  /// sa * sw * (sum - correction); `behind` dimensions of the result follow the channel.
+  Value scaled(Value sum, Value correction, const Operands &o, unsigned behind) {
+    if (correction)
+      sum = b.create<SubOp>(sum, correction);
+    Value real = b.create<ConvertOp>(sum, TypeAttr::get(b.getF32Type()));
+    DequantizeOp a = o.a, w = o.w;
+    Value scale = b.create<MulOp>(perChannel(w.getScale(), behind), scalar(a.getScale()));
+    return b.create<MulOp>(real, scale);
+  }
+
+  Value rewrite(ContractOp op) {
+    IterationRule rule = IterationRule::of(op);
+    if (!op.getAccumulate().isF32() || typeOf(op.getResult()).getRank() == 0)
+      return {};
+    auto points = [](ArrayRef<Access> accesses) { return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; }); };
+    if (!points(rule.operand(0)) || !points(rule.operand(1)) || !points(rule.result(0)))
+      return {};
+    // the weight: one factor is the result's last dimension, the others are summed, and the other operand has all of those
+    unsigned n = rule.result(0).back().factor(), channel = ~0u;
+    SmallVector<int64_t> summed; // dimensions of the left operand
+    for (auto [d, access] : llvm::enumerate(rule.operand(1)))
+      if (access.factor() == n)
+        channel = d;
+      else if (!rule.factors()[access.factor()].reduced)
+        return {};
+    for (auto [d, access] : llvm::enumerate(rule.operand(0)))
+      if (access.factor() == n)
+        return {};
+      else if (rule.factors()[access.factor()].reduced)
+        summed.push_back(d);
+    if (channel == ~0u || summed.size() + 1 != rule.operand(1).size())
+      return {};
+    std::optional<Operands> o = match(op.getLhs(), op.getRhs(), channel);
+    if (!o)
+      return {};
+    bool aroundA = !constants.isZero(o->a.getZero()), aroundW = !constants.isZero(o->w.getZero());
+    if (aroundW && !lastAreSummed(rule, summed))
+      return {};
+    Value a = o->a.getInput(), w = o->w.getInput();
+    Value sum = b.create<ContractOp>(op.getRuleAttr(), a, w, TypeAttr::get(b.getI32Type()));
+    Value correction;
+    auto add = [&](Value term) { correction = correction ? Value(b.create<AddOp>(correction, term)) : term; };
+    Value za = widen(scalar(o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
+    if (aroundA) {
+      Value sums = sumWeight(w, channel);
+      if (aroundW) { // za * sum of (w - zw)
+        int64_t count = 1;
+        for (auto [d, access] : llvm::enumerate(rule.operand(1)))
+          if (d != channel)
+            count *= typeOf(w).getDim(d).asConstant().value_or(0);
+        Value each = b.create<FillOp>(typeOf(za), b.getI32IntegerAttr(int32_t(count)));
+        sums = b.create<SubOp>(sums, b.create<MulOp>(zw, each));
+      }
+      add(b.create<MulOp>(sums, za));
+    }
+    if (aroundW) { // zw * sum of a
+      Value sums = b.create<ReduceOp>(CombinerKind::Sum, widen(a), summed);
+      SmallVector<SymExpr> dims(typeOf(sums).getDims());
+      dims.push_back(SymExpr::constant(b.getContext(), 1));
+      DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
+      sums = b.create<ReshapeOp>(SymTensorType::get(b.getContext(), attribute.getDimAttributes(), b.getI32Type()), sums, attribute);
+      add(b.create<MulOp>(sums, zw));
+    }
+    return scaled(sum, correction, *o, 0);
+  }
+
+  /// Whether the left operand's other dimensions are the result's leading ones, in order.
+  static bool lastAreSummed(const IterationRule &rule, ArrayRef<int64_t> summed) {
+    SmallVector<unsigned> kept;
+    for (auto [d, access] : llvm::enumerate(rule.operand(0)))
+      if (!llvm::is_contained(summed, int64_t(d)))
+        kept.push_back(access.factor());
+    ArrayRef<Access> result = rule.result(0).drop_back();
+    return kept.size() == result.size() && llvm::all_of(llvm::zip(kept, result), [](auto pair) { return std::get<0>(pair) == std::get<1>(pair).factor(); });
+  }
+
+  Value rewrite(ConvOp op) {
+    auto filter = typeOf(op.getFilter());
+    auto channels = filter.getDim(1).asConstant();
+    if (!op.getAccumulate().isF32() || filter.getRank() > 4 || !channels || *channels * (op.getGroups() > 1 ? 1 : kFewestChannels) < kFewestChannels)
+      return {};
+    std::optional<Operands> o = match(op.getInput(), op.getFilter(), 0);
+    if (!o || !constants.isZero(o->w.getZero()))
+      return {};
+    unsigned behind = filter.getRank() - 2;
+    Value x = o->a.getInput(), w = o->w.getInput(), correction;
+    DimsAttr low = op.getLowAttr(), high = op.getHighAttr();
+    if (!constants.isZero(o->a.getZero())) { // the border is za
+      auto none = [](DimsAttr amounts) { return llvm::all_of(amounts.getDims(), [](SymExpr e) { return e.isConstant(0); }); };
+      SymExpr zero = SymExpr::constant(b.getContext(), 0);
+      if (!none(low) || !none(high)) {
+        SmallVector<SymExpr> before(2, zero), after(2, zero);
+        llvm::append_range(before, low.getDims());
+        llvm::append_range(after, high.getDims());
+        x = b.create<PadOp>(x, scalar(o->a.getZero()), DimsAttr::get(b.getContext(), before), DimsAttr::get(b.getContext(), after));
+        low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
+      }
+      correction = b.create<MulOp>(perChannel(sumWeight(w, 0), behind), widen(scalar(o->a.getZero())));
+    }
+    Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high, op.getGroupsAttr(), TypeAttr::get(b.getI32Type()));
+    if (typeOf(sum).getDimAttributes() != typeOf(op.getResult()).getDimAttributes()) // the padded sizes are the same ones, written otherwise
+      sum.setType(typeOf(op.getResult()).withElement(b.getI32Type()));
+    return scaled(sum, correction, *o, behind);
+  }
+
+  //===-- Constants -----------------------------------------------------------------------------------===//
+
+  /// A small value that depends on constants only becomes one.
+  void fold(Operation *op) {
+    if (op->getNumResults() != 1 || op->use_empty() || op->getNumOperands() == 0 || isa<KernelOp>(op))
+      return;
+    Value value = op->getResult(0);
+    auto type = dyn_cast<SymTensorType>(value.getType());
+    if (!type || !type.getConstantDims() || type.getElements().asConstant().value_or(kMostFolded + 1) > kMostFolded ||
+        type.getElementType().isInteger(1) || isPacked(type.getElementType()) || llvm::all_of(op->getUsers(), [&](Operation *user) {
+          return user->getNumResults() == 1 && user->getNumOperands() > 0 && constants.find(user->getResult(0));
+        }))
+      return; // what only constants read disappears with them
+    const RefTensor *tensor = constants.find(value);
+    Attribute elements = tensor ? elementsOf(*tensor) : Attribute();
+    if (!elements)
+      return;
+    b.setInsertionPoint(op);
+    value.replaceAllUsesWith(b.create<ConstantOp>(type, elements));
+  }
+
+  Attribute elementsOf(const RefTensor &tensor) {
+    auto shaped = RankedTensorType::get(tensor.dims, tensor.element);
+    if (tensor.element.isF32())
+      return DenseElementsAttr::get(shaped, ArrayRef<float>(llvm::map_to_vector(tensor.reals, [](double v) { return float(v); })));
+    auto integer = dyn_cast<IntegerType>(tensor.element);
+    if (!integer)
+      return {};
+    return DenseElementsAttr::get(shaped, ArrayRef<APInt>(llvm::map_to_vector(tensor.integers, [&](int64_t v) {
+                                    return APInt(integer.getWidth(), uint64_t(v), !integer.isUnsigned());
+                                  })));
+  }
+
+  /// A number that differs from layer to layer is read from memory, so that layers share their code.
+  void makeParameter(OpOperand &operand) {
+    Operation *op = operand.get().getDefiningOp();
+    const RefTensor *tensor = isa_and_nonnull<FillOp, ConstantOp>(op) && isOne(operand.get()) ? constants.find(operand.get()) : nullptr;
+    if (!tensor || (tensor->kind == Scalar::Integer && tensor->integers[0] == 0))
+      return;
+    if (op->hasAttr(kParameterAttr))
+      return;
+    b.setInsertionPoint(operand.getOwner());
+    auto constant = b.create<ConstantOp>(typeOf(operand.get()), elementsOf(*tensor));
+    constant->setAttr(kParameterAttr, b.getUnitAttr());
+    operand.set(constant);
+  }
+
+  ImplicitLocOpBuilder b;
+  ConstantValues constants;
+};
+
+struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    Rewriter rewriter(getOperation(), weight);
+    rewriter.run(getOperation().getBody().front());
+    rewriter.finish(getOperation());
+  }
+  WeightReader weight;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight) {
+  auto pass = std::make_unique<UseIntegersPass>();
+  pass->weight = std::move(weight);
+  return pass;
+}
+
+} // namespace weft

@@ -1,0 +1,53 @@
+//===- IntegerDot.h - Sums of products of bytes, a group of them per lane and instruction ---------------===//
+//
+// With a processor's four-byte products where the signs allow, else with pairs of 16-bit numbers:
+//
+//   IntegerDot dot(isa, activations, weights);           // values of the specification
+//   sum = dot.multiplyAdd(c, sum, dot.broadcast(c, group), dot.loadWeights(c, panel, offset));
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_INTEGERDOT_H
+#define WEFT_TARGETS_CPU_SCHEDULES_INTEGERDOT_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+inline bool isByte(mlir::Value value) {
+  mlir::Type element = llvm::cast<SymTensorType>(value.getType()).getElementType();
+  return llvm::isa<mlir::IntegerType>(element) && elementBits(element) == 8;
+}
+
+class IntegerDot {
+public:
+  IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);
+
+  /// Products per lane and instruction.
+  int64_t group() const { return four ? 4 : 2; }
+  /// Whether activations are multiplied as 16-bit numbers.
+  bool widens() const { return !four; }
+  /// How weights lie: "dots<columns,group,apart>" of [k, n], or "dots_t<…>" of [n, k]: the rows of a group are `apart` rows apart.
+  std::string layout(bool transposed, int64_t columns, int64_t apart) const;
+
+  mlir::Value zero(KernelContext &c) const;
+  /// A vector of groups of weights at a byte offset.
+  mlir::Value loadWeights(KernelContext &c, mlir::Value panel, int64_t offset) const;
+  /// One group of weights, 4 bytes of memory or 2, for all lanes.
+  mlir::Value broadcastWeights(KernelContext &c, mlir::Value pointer) const;
+  /// A vector of groups of activations, 4 bytes of memory each.
+  mlir::Value loadActivations(KernelContext &c, mlir::Value pointer) const;
+  /// A group of activations (an i32) in all lanes.
+  mlir::Value broadcast(KernelContext &c, mlir::Value group) const;
+  mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations, mlir::Value weights) const;
+  /// Copies `count` bytes at `from + k` as 16-bit numbers to `to + 2 * k`.
+  void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count, mlir::Value tensor) const;
+
+private:
+  mlir::VectorType lanes32(KernelContext &c) const;
+  mlir::VectorType lanes16(KernelContext &c) const;
+  bool four;
+  bool unsignedWeights;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_INTEGERDOT_H

@@ -1,0 +1,169 @@
+// Products of bytes, as programs say them and as quantised models do: compared with the reference evaluator at sizes that fill no vector,
+// no tile, no block and no group of bytes, with and without instructions for them.
+#include "test/support/Program.h"
+#include <catch2/catch.hpp>
+
+using namespace weft::test;
+
+namespace {
+
+const std::vector<std::string> kTargets = {"x86:host", "x86:v4", "x86:v3", "x86:v2"};
+
+bool isSupported(const std::string &target) {
+  Program program("func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {\n"
+                  "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  return %y : !weft.tensor<[n], f32>\n}\n",
+                  target);
+  return program.artifact != nullptr;
+}
+
+/// `count` bytes, no two neighbours alike, the whole range.
+std::string bytesText(const std::vector<int64_t> &dims, const std::string &element) {
+  int64_t count = 1;
+  std::string shape, hex;
+  for (int64_t dim : dims) {
+    count *= dim;
+    shape += std::to_string(dim) + "x";
+  }
+  std::mt19937 random{unsigned(count)};
+  for (int64_t i = 0; i < count; ++i) {
+    unsigned byte = i < 4 ? (i % 2 ? 0x7f : 0x80) : random() & 255;
+    hex += "0123456789ABCDEF"[byte >> 4];
+    hex += "0123456789ABCDEF"[byte & 15];
+  }
+  return "dense<\"0x" + hex + "\"> : tensor<" + shape + element + ">";
+}
+
+std::string tensor(const std::string &dims, const std::string &element) { return "!weft.tensor<[" + dims + "], " + element + ">"; }
+
+bool uses(const Program &program, const std::string &schedule) {
+  FILE *file = fopen(program.path.c_str(), "rb");
+  std::string bytes;
+  char buffer[4096];
+  for (size_t got; file && (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+    bytes.append(buffer, got);
+  if (file)
+    fclose(file);
+  return bytes.find("weft_k_" + schedule + "_") != std::string::npos;
+}
+
+void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule, double most) {
+  for (const std::string &target : kTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(text, target);
+    INFO(target << "\n" << text.substr(0, 300));
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, schedule));
+    for (const Sizes &sizes : all) {
+      std::string at;
+      for (auto &[name, size] : sizes)
+        at += name + "=" + std::to_string(size) + " ";
+      INFO(at);
+      double difference = program.difference(sizes, 1, 256);
+      INFO(program.error());
+      CHECK(difference <= most);
+    }
+  }
+}
+
+/// x [m, k] times a constant [k, n] or [n, k], in i32.
+std::string product(int64_t k, int64_t n, const std::string &a, const std::string &w, bool transposed) {
+  std::string x = tensor("m, " + std::to_string(k), a), y = tensor("m, " + std::to_string(n), "i32");
+  std::vector<int64_t> dims = transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
+  std::string f = tensor(std::to_string(dims[0]) + ", " + std::to_string(dims[1]), w);
+  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " + bytesText(dims, w) +
+         " -> " + f + "\n  %y = weft.contract \"m k, " + (transposed ? "n k" : "k n") + " -> m n\" %x, %w accumulate i32 : (" + x + ", " + f +
+         ") -> " + y + "\n  return %y : " + y + "\n}\n";
+}
+
+Sizes rows(int64_t m) { return {{"m", m}}; }
+
+/// Quantise, multiply with a dequantised weight, bias and GELU, quantise: as a quantised model says a dense layer.
+std::string layer(int64_t k, int64_t n, const std::string &weight, int zeroA, int zeroW, bool perColumn, bool quantizeResult) {
+  std::string K = std::to_string(k), N = std::to_string(n), x = tensor("m, " + K, "f32"), q = tensor("m, " + K, "ui8"), y = tensor("m, " + N, "f32");
+  std::string r = tensor("m, " + N, "ui8"), w = tensor(K + ", " + N, weight), f = tensor(K + ", " + N, "f32"), s = tensor("", "f32");
+  std::string channels = perColumn ? N : "", scales = tensor(channels, "f32"), zeros = tensor(channels, weight);
+  std::string list;
+  for (int64_t i = 0; i < n; ++i)
+    list += (i ? ", " : "") + std::to_string(0.001 + 0.0001 * double(i % 7));
+  std::string values = perColumn ? "dense<[" + list + "]> : tensor<" + N + "xf32>" : "dense<0.0015> : tensor<f32>";
+  std::string text = "func.func @main(%x: " + x + ") -> " + (quantizeResult ? r : y) + " attributes {weft.symbols = #weft.symbols<m>} {\n";
+  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s + "\n  %t = weft.constant dense<0.031> : tensor<f32> -> " + s + "\n";
+  text += "  %z = weft.constant dense<" + std::to_string(zeroA) + "> : tensor<ui8> -> " + tensor("", "ui8") + "\n";
+  text += "  %u = weft.constant dense<3> : tensor<ui8> -> " + tensor("", "ui8") + "\n";
+  text += "  %zw = weft.constant dense<" + std::to_string(zeroW) + "> : tensor<" + (perColumn ? N + "x" : "") + weight + "> -> " + zeros + "\n";
+  text += "  %sw = weft.constant " + values + " -> " + scales + "\n  %w = weft.constant " + bytesText({k, n}, weight) + " -> " + w + "\n";
+  text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + tensor("", "ui8") + ") -> " + q + "\n";
+  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + tensor("", "ui8") + ") -> " + x + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + zeros + ") -> " + f + "\n";
+  text += "  %p = weft.contract \"m k, k n -> m n\" %a, %f accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
+  text += "  %g = weft.activation gelu %p : (" + y + ") -> " + y + "\n";
+  if (quantizeResult)
+    text += "  %r = weft.quantize %g, %t, %u : (" + y + ", " + s + ", " + tensor("", "ui8") + ") -> " + r + "\n";
+  return text + "  return " + (quantizeResult ? "%r : " + r : "%g : " + y) + "\n}\n";
+}
+
+/// A convolution of dequantised bytes, followed by relu and quantisation.
+std::string convolution(int64_t channels, int64_t filters, int64_t groups, int64_t kernel, int64_t stride, int64_t pad, int zero) {
+  std::string C = std::to_string(channels * groups), O = std::to_string(filters), K = std::to_string(kernel), out;
+  for (const char *size : {"h", "w"})
+    out += std::string(", floordiv(") + size + " + " + std::to_string(2 * pad - kernel) + ", " + std::to_string(stride) + ") + 1";
+  std::string x = tensor("m, " + C + ", h, w", "f32"), q = tensor("m, " + C + ", h, w", "ui8"), y = tensor("m, " + O + out, "f32");
+  std::string w = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "i8"), f = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "f32");
+  std::string s = tensor("", "f32"), z = tensor("", "ui8"), scales = tensor(O + ", 1, 1, 1", "f32");
+  std::string list, pads = "[" + std::to_string(pad) + ", " + std::to_string(pad) + "]", steps = "[" + std::to_string(stride) + ", " + std::to_string(stride) + "]";
+  for (int64_t i = 0; i < filters; ++i)
+    list += (i ? ", " : "") + ("[[[" + std::to_string(0.0005 + 0.0001 * double(i % 5)) + "]]]");
+  std::string text = "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n";
+  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s + "\n  %z = weft.constant dense<" + std::to_string(zero) + "> : tensor<ui8> -> " + z + "\n";
+  text += "  %zw = weft.constant dense<0> : tensor<i8> -> " + tensor("", "i8") + "\n";
+  text += "  %sw = weft.constant dense<[" + list + "]> : tensor<" + O + "x1x1x1xf32> -> " + scales + "\n";
+  text += "  %w = weft.constant " + bytesText({filters, channels, kernel, kernel}, "i8") + " -> " + w + "\n";
+  text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + z + ") -> " + q + "\n";
+  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + x + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + tensor("", "i8") + ") -> " + f + "\n";
+  text += "  %p = weft.conv %a, %f strides " + steps + " dilations [1, 1] low " + pads + " high " + pads + " groups " + std::to_string(groups) +
+          " accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
+  text += "  %g = weft.activation relu %p : (" + y + ") -> " + y + "\n";
+  return text + "  return %g : " + y + "\n}\n";
+}
+
+Sizes image(int64_t m, int64_t h, int64_t w) { return {{"m", m}, {"h", h}, {"w", w}}; }
+
+} // namespace
+
+TEST_CASE("integers: products of bytes of all signs are exact") {
+  for (const char *a : {"ui8", "i8"})
+    for (const char *w : {"i8", "ui8"})
+      for (bool transposed : {false, true}) {
+        agrees(product(1, 1, a, w, transposed), {rows(0), rows(1), rows(15)}, "integer_contraction", 0);
+        agrees(product(37, 33, a, w, transposed), {rows(0), rows(1), rows(2), rows(14), rows(15), rows(29)}, "integer_contraction", 0);
+      }
+}
+
+TEST_CASE("integers: long sums and several blocks are exact") {
+  agrees(product(130, 70, "ui8", "i8", false), {rows(3), rows(17)}, "integer_contraction", 0);
+  agrees(product(3000, 150, "ui8", "i8", true), {rows(1), rows(5)}, "integer_contraction", 0);
+}
+
+TEST_CASE("integers: a dequantised product is one of integers, whatever the zero points") {
+  for (int zeroA : {0, 131})
+    for (int zeroW : {0, 5})
+      for (bool perColumn : {false, true})
+        agrees(layer(39, 35, "i8", zeroA, zeroW, perColumn, false), {rows(0), rows(1), rows(7), rows(16)}, "integer_contraction", 2e-6);
+  agrees(layer(16, 48, "ui8", 7, 128, true, false), {rows(0), rows(1), rows(15)}, "integer_contraction", 2e-6);
+}
+
+TEST_CASE("integers: the result is quantised in the same kernel") {
+  agrees(layer(64, 33, "i8", 128, 0, true, true), {rows(0), rows(1), rows(13)}, "integer_contraction", 1); // a tie may fall to either side
+}
+
+TEST_CASE("integers: convolutions of bytes") {
+  agrees(convolution(5, 19, 1, 3, 1, 1, 0), {image(0, 5, 5), image(1, 1, 1), image(2, 7, 7), image(1, 3, 40), image(1, 19, 33)}, "integer_convolution", 2e-6);
+  agrees(convolution(3, 33, 1, 3, 2, 1, 9), {image(1, 1, 2), image(2, 7, 7), image(1, 16, 40), image(1, 5, 71)}, "integer_convolution", 2e-6);
+  agrees(convolution(18, 14, 1, 1, 1, 0, 0), {image(1, 1, 1), image(2, 7, 7), image(1, 13, 24)}, "integer_convolution", 2e-6);
+  agrees(convolution(8, 27, 1, 1, 2, 0, 200), {image(1, 1, 1), image(2, 9, 35)}, "integer_convolution", 2e-6);
+  agrees(convolution(4, 6, 3, 3, 1, 1, 0), {image(2, 5, 9)}, "integer_convolution", 2e-6);
+  agrees(convolution(3, 7, 1, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)}, "integer_convolution", 2e-6);
+}
