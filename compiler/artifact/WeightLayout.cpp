@@ -3,6 +3,7 @@
 #include "compiler/artifact/WeightLayout.h"
 #include "compiler/artifact/Dots.h"
 #include "compiler/artifact/Panels.h"
+#include "compiler/artifact/WinogradLayout.h"
 
 using namespace mlir;
 
@@ -11,6 +12,8 @@ namespace weft {
 std::unique_ptr<WeightLayout> WeightLayout::named(StringRef name) {
   if (name.starts_with("dots"))
     return std::make_unique<DotLayout>(name);
+  if (name.starts_with("winograd"))
+    return std::make_unique<WinogradLayout>(name);
   return std::make_unique<PanelLayout>(name);
 }
 

@@ -26,7 +26,7 @@ struct KernelChoice {
 class Target {
 public:
   virtual ~Target() = default;
-  /// "x86:v4".
+  /// "x86:v4" or "x86:v4:exact".
   virtual std::string name() const = 0;
   /// CPU features the code needs, by the names the runtime knows.
   virtual std::vector<std::string> features() const = 0;
@@ -40,7 +40,8 @@ public:
   virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
 };
 
-/// The target named by `text`, or an error that lists what there is.
+/// The target named by `text`, or an error that lists what there is. "x86:v3:exact" takes no schedule that saves time by computing with
+/// other products and sums than the operators say.
 llvm::Expected<std::unique_ptr<Target>> findTarget(llvm::StringRef text);
 
 } // namespace weft

@@ -75,9 +75,9 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(),        integerContractionSchedule(), depthwiseSchedule(), convolutionSchedule(),
-                                  integerConvolutionSchedule(), productSchedule(),            attentionSchedule(), serialSchedule(),
-                                  rowSchedule(),                loopSchedule()};
+  static const Schedule *all[] = {contractionSchedule(), integerContractionSchedule(), depthwiseSchedule(), winogradSchedule(),
+                                  convolutionSchedule(), integerConvolutionSchedule(), poolSchedule(),      productSchedule(),
+                                  attentionSchedule(),   serialSchedule(),             rowSchedule(),       loopSchedule()};
   return all;
 }
 

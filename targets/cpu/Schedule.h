@@ -56,6 +56,8 @@ public:
   virtual ~Schedule() = default;
   virtual llvm::StringRef name() const = 0;
   virtual bool accepts(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
+  /// Whether results differ from the definition by rounding of its own products and sums only.
+  virtual bool isExact() const { return true; }
   virtual Launch launch(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
   virtual void emit(KernelContext &context) const = 0;
   /// Layouts of the arguments: empty for row-major.
@@ -108,6 +110,8 @@ const Schedule *productSchedule();
 const Schedule *convolutionSchedule();
 const Schedule *integerConvolutionSchedule();
 const Schedule *depthwiseSchedule();
+const Schedule *winogradSchedule();
+const Schedule *poolSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 

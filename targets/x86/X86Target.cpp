@@ -49,9 +49,9 @@ const Level &level(StringRef name) {
 
 class X86Target : public Target {
 public:
-  explicit X86Target(const Level &level) : level(level) {}
+  X86Target(const Level &level, bool exact) : level(level), exact(exact) {}
 
-  std::string name() const override { return std::string("x86:") + level.name; }
+  std::string name() const override { return std::string("x86:") + level.name + (exact ? ":exact" : ""); }
   std::vector<std::string> features() const override { return level.features; }
   std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
 
@@ -82,7 +82,8 @@ public:
 private:
   const Schedule *find(func::FuncOp spec) const {
     for (const Schedule *schedule : cpuSchedules())
-      if (schedule->accepts(spec, level.isa) && (schedule == loopSchedule() || !writesPackedElements(spec)))
+      if ((schedule->isExact() || !exact) && schedule->accepts(spec, level.isa) &&
+          (schedule == loopSchedule() || !writesPackedElements(spec)))
         return schedule;
     return nullptr;
   }
@@ -90,6 +91,7 @@ private:
   CodegenOptions options() const { return {triple(), level.cpu, level.beyond, level.vectorBits, level.isa.fma}; }
 
   const Level &level;
+  bool exact;
 };
 
 /// The highest level whose features this machine has.
@@ -107,11 +109,12 @@ StringRef hostLevel() {
 
 llvm::Expected<std::unique_ptr<Target>> findTarget(StringRef text) {
   StringRef name = text;
+  bool exact = name.consume_back(":exact");
   if (name.consume_front("x86:")) {
     if (name == "host")
       name = hostLevel();
     if (name == "v2" || name == "v3" || name == "v4" || name == "v4+vnni")
-      return std::make_unique<X86Target>(level(name));
+      return std::make_unique<X86Target>(level(name), exact);
   }
   return llvm::createStringError("unknown target '" + text + "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni");
 }

@@ -55,6 +55,8 @@ public:
 private:
   Result<Done> readOptions() {
     compile.target = options.value("target", "x86:host");
+    if (options.value("accuracy") == "exact")
+      compile.target += ":exact";
     compile.outputPath = options.value("output", defaultOutput(model));
     compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
     compile.dumpDirectory = options.value("dump-ir");

@@ -1,0 +1,103 @@
+#include "test/support/ConvolutionProgram.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+namespace weft::test {
+
+std::string filterText(const std::vector<int64_t> &dims) {
+  int64_t count = 1, sum = 1;
+  std::string shape, hex;
+  for (int64_t dim : dims) {
+    count *= dim, sum = count / dims[0];
+    shape += std::to_string(dim) + "x";
+  }
+  std::mt19937 random(unsigned(count + sum));
+  std::uniform_real_distribution<float> number(-1, 1);
+  for (int64_t i = 0; i < count; ++i) {
+    float value = number(random) / std::sqrt(float(sum));
+    unsigned char bytes[4];
+    memcpy(bytes, &value, 4);
+    for (unsigned char byte : bytes) {
+      hex += "0123456789ABCDEF"[byte >> 4];
+      hex += "0123456789ABCDEF"[byte & 15];
+    }
+  }
+  return "dense<\"0x" + hex + "\"> : tensor<" + shape + "f32>";
+}
+
+static std::string joined(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+std::string textOf(const Convolution &c) {
+  std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
+  std::string in = "[m, " + std::to_string(c.groups * c.channels), out = "[m, " + std::to_string(c.filters);
+  for (size_t i = 0; i < c.axes.size(); ++i) {
+    const Axis &a = c.axes[i];
+    std::string size = i + 1 == c.axes.size() ? "w" : "h";
+    filter.push_back(a.kernel), strides.push_back(a.stride), dilations.push_back(a.dilation), low.push_back(a.low), high.push_back(a.high);
+    in += ", " + size;
+    out += ", floordiv(" + size + " + " + std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " + std::to_string(a.stride) + ") + 1";
+  }
+  std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>", f = "!weft.tensor<" + joined(filter) + ", f32>";
+  std::string epilogue = c.epilogue;
+  for (size_t at; (at = epilogue.find("$y")) != std::string::npos;)
+    epilogue.replace(at, 2, y);
+  for (size_t at; (at = epilogue.find("$x")) != std::string::npos;)
+    epilogue.replace(at, 2, x);
+  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m" +
+         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " +
+         filterText(filter) + " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " + joined(dilations) + " low " +
+         joined(low) + " high " + joined(high) + " groups " + std::to_string(c.groups) + " accumulate f32 : (" + x + ", " + f + ") -> " + y +
+         "\n" + epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
+}
+
+bool uses(const Program &program, const std::string &schedule) {
+  FILE *file = fopen(program.path.c_str(), "rb");
+  std::string bytes;
+  char buffer[4096];
+  for (size_t got; file && (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
+    bytes.append(buffer, got);
+  if (file)
+    fclose(file);
+  return bytes.find("weft_k_" + schedule + "_") != std::string::npos;
+}
+
+/// The same inputs with two workers.
+static std::vector<Tensor> runWithTwo(Program &program, const std::vector<Tensor> &inputs) {
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_context_options_t options = {sizeof(weft_context_options_t), 2, -1, 0};
+  weft_context_t *other = nullptr;
+  REQUIRE(!weft_context_create(program.artifact, &options, &other, &error));
+  std::swap(program.context, other);
+  std::vector<Tensor> results = program.run(inputs);
+  std::swap(program.context, other);
+  weft_context_release(other);
+  return results;
+}
+
+void checkConvolution(const std::string &text, std::initializer_list<Sizes> all, const Expectation &expectation) {
+  for (const std::string &target : expectation.targets) {
+    Program program(text, target);
+    INFO(target << " " << text.substr(text.find("weft.conv ")));
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, expectation.schedule));
+    for (const Sizes &sizes : all) {
+      INFO("m=" << sizes.at("m") << " w=" << sizes.at("w"));
+      double difference = program.difference(sizes, 1);
+      INFO(program.error());
+      CHECK(difference <= expectation.tolerance);
+      std::vector<Tensor> inputs = program.generate(sizes, 2), one = program.run(inputs), other = runWithTwo(program, inputs);
+      REQUIRE(one.size() == 1);
+      REQUIRE(other.size() == 1);
+      CHECK(one[0].bytes == other[0].bytes); // no sum depends on the number of threads
+    }
+  }
+}
+
+} // namespace weft::test
