@@ -70,6 +70,8 @@ public:
         moveBehindView(&op);
       else if (isElementwise(&op))
         moveBeforeViews(&op);
+      else if (auto pool = dyn_cast<PoolOp>(op))
+        moveBehindMaximum(pool);
       else if (auto contract = dyn_cast<ContractOp>(op))
         replace(&op, rewrite(contract));
       else if (auto conv = dyn_cast<ConvOp>(op))
@@ -118,6 +120,23 @@ private:
       return;
     Value moved = viewOf(view, dequantize.getInput());
     replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+  }
+
+  /// The largest of restored integers is the largest integer restored, when no window lies outside and the scale is positive.
+  void moveBehindMaximum(PoolOp pool) {
+    auto restore = pool.getInput().getDefiningOp<RestoreOp>();
+    if (pool.getKind() != PoolKind::Max || !restore || !isOne(restore.getScale(), restore.getZero()))
+      return;
+    const RefTensor *scale = constants.find(restore.getScale());
+    bool inside = true;
+    for (auto [kernel, low, high] : llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
+      inside &= low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
+    if (!inside || !scale || !(scale->reals[0] > 0))
+      return;
+    Operation *clone = b.clone(*pool);
+    clone->setOperand(0, restore.getInput());
+    clone->getResult(0).setType(typeOf(pool.getResult()).withElement(typeOf(restore.getInput()).getElementType()));
+    replace(pool, b.create<RestoreOp>(pool.getResult().getType(), clone->getResult(0), scalar(restore.getScale()), scalar(restore.getZero())));
   }
 
   Value viewOf(Operation *view, Value of) {
