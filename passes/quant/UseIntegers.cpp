@@ -122,21 +122,21 @@ private:
     replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
-  /// The largest of restored integers is the largest integer restored, when no window lies outside and the scale is positive.
+  /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
   void moveBehindMaximum(PoolOp pool) {
-    auto restore = pool.getInput().getDefiningOp<RestoreOp>();
-    if (pool.getKind() != PoolKind::Max || !restore || !isOne(restore.getScale(), restore.getZero()))
+    auto dequantize = pool.getInput().getDefiningOp<DequantizeOp>();
+    if (pool.getKind() != PoolKind::Max || !dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
       return;
-    const RefTensor *scale = constants.find(restore.getScale());
+    const RefTensor *scale = constants.find(dequantize.getScale());
     bool inside = true;
     for (auto [kernel, low, high] : llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
       inside &= low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
     if (!inside || !scale || !(scale->reals[0] > 0))
       return;
     Operation *clone = b.clone(*pool);
-    clone->setOperand(0, restore.getInput());
-    clone->getResult(0).setType(typeOf(pool.getResult()).withElement(typeOf(restore.getInput()).getElementType()));
-    replace(pool, b.create<RestoreOp>(pool.getResult().getType(), clone->getResult(0), scalar(restore.getScale()), scalar(restore.getZero())));
+    clone->setOperand(0, dequantize.getInput());
+    clone->getResult(0).setType(typeOf(pool.getResult()).withElement(typeOf(dequantize.getInput()).getElementType()));
+    replace(pool, b.create<DequantizeOp>(pool.getResult().getType(), clone->getResult(0), scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
   Value viewOf(Operation *view, Value of) {
