@@ -506,8 +506,8 @@ private:
   Group *current = nullptr;
 };
 
-LogicalResult formBlock(Block &block, Replacements &replacement, bool formAttention) {
-  SmallVector<Operation *> old;
+/// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.
+LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old, bool formAttention) {
   auto begin = block.begin();
   for (Operation &op : block)
     if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())
@@ -519,13 +519,10 @@ LogicalResult formBlock(Block &block, Replacements &replacement, bool formAttent
       return failure();
     for (Region &region : it->getRegions())
       for (Block &inner : region)
-        if (failed(formBlock(inner, replacement, formAttention)))
+        if (failed(formBlock(inner, replacement, old, formAttention)))
           return failure();
     begin = std::next(it);
   }
-  for (Operation *op : llvm::reverse(old))
-    if (op->use_empty())
-      op->erase();
   return success();
 }
 
@@ -535,8 +532,12 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     if (getOperation().isExternal())
       return;
     Replacements replacement;
-    if (failed(formBlock(getOperation().getBody().front(), replacement, attention)))
-      signalPassFailure();
+    SmallVector<Operation *> old;
+    if (failed(formBlock(getOperation().getBody().front(), replacement, old, attention)))
+      return signalPassFailure();
+    for (Operation *op : llvm::reverse(old))
+      if (op->use_empty())
+        op->erase();
   }
 };
 
