@@ -122,7 +122,7 @@ private:
     replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
-  /// The largest of dequantised integers is the largest integer dequantised, when no window lies outside and the scale is positive.
+  /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
   void moveBehindMaximum(PoolOp pool) {
     auto dequantize = pool.getInput().getDefiningOp<DequantizeOp>();
     if (pool.getKind() != PoolKind::Max || !dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))

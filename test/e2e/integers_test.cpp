@@ -169,7 +169,7 @@ TEST_CASE("integers: the largest of a window is found among the bytes, a quarter
   std::string out = "m, floordiv(h + -1, 2) + 1, floordiv(w + -1, 2) + 1", y = tensor(out, "ui8"), r = tensor(out, "f32");
   std::string text = "func.func @main(%q: " + q + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m, h, w : \"1 <= h\", \"1 <= w\">} {\n";
   text += "  %s = weft.constant dense<0.25> : tensor<f32> -> " + s + "\n  %z = weft.constant dense<7> : tensor<ui8> -> " + z + "\n";
-  text += "  %x = weft.restore %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + f + "\n";
+  text += "  %x = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + f + "\n";
   text += "  %p = weft.pool max %x kernel [3, 3] strides [2, 2] dilations [1, 1] low [1, 1] high [1, 1] : (" + f + ") -> " + r + "\n";
   text += "  %y = weft.quantize %p, %s, %z : (" + r + ", " + s + ", " + z + ") -> " + y + "\n  return %y : " + y + "\n}\n";
   agrees(text, {image(0, 3, 3), image(1, 1, 1), image(2, 5, 40), image(1, 9, 71)}, "loop", 0);

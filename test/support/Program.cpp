@@ -3,6 +3,7 @@
 #include "compiler/eval/Evaluate.h"
 #include "compiler/pipeline/Import.h"
 #include <cmath>
+#include <cstdio>
 #include <unistd.h>
 
 namespace weft::test {
@@ -34,7 +35,7 @@ Program::~Program() {
 }
 
 void Program::compile(const std::string &target, int threads) {
-  char name[] = "weft-test-XXXXXX";
+  char name[] = P_tmpdir "/weft-test-XXXXXX";
   int fd = mkstemp(name);
   if (fd < 0) {
     failure = "cannot make a file";
