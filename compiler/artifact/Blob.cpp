@@ -18,7 +18,8 @@ uint32_t Blob::append(const void *data, size_t size, size_t align) {
 }
 
 weft_list_t Blob::text(StringRef text) {
-  weft_list_t list{append(text.data() ? text.data() : "", text.size(), 1), uint32_t(text.size()), 1};
+  weft_list_t list{append(text.data() ? text.data() : "", text.size(), 1), uint32_t(text.size()),
+                   1};
   bytes.push_back('\0');
   return list;
 }
@@ -101,9 +102,15 @@ private:
       code.push_back(WEFT_CODE_SYMBOL);
       leb(llvm::find(symbols, atom.asSymbol()) - symbols.begin());
       break;
-    case AtomKind::FloorDiv: code.push_back(WEFT_CODE_FLOORDIV); break;
-    case AtomKind::Pos: code.push_back(WEFT_CODE_POS); break;
-    case AtomKind::BCast: code.push_back(WEFT_CODE_BCAST); break;
+    case AtomKind::FloorDiv:
+      code.push_back(WEFT_CODE_FLOORDIV);
+      break;
+    case AtomKind::Pos:
+      code.push_back(WEFT_CODE_POS);
+      break;
+    case AtomKind::BCast:
+      code.push_back(WEFT_CODE_BCAST);
+      break;
     }
   }
 

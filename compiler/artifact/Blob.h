@@ -14,14 +14,18 @@ class Blob {
 public:
   /// Room for a struct that is filled in last; its offset.
   template <typename T> uint32_t reserve() { return append(nullptr, sizeof(T), alignof(T)); }
-  template <typename T> void fill(uint32_t offset, const T &value) { memcpy(bytes.data() + offset, &value, sizeof(T)); }
+  template <typename T> void fill(uint32_t offset, const T &value) {
+    memcpy(bytes.data() + offset, &value, sizeof(T));
+  }
   template <typename T> weft_list_t list(const std::vector<T> &elements) {
-    return {append(elements.data(), elements.size() * sizeof(T), alignof(T)), uint32_t(elements.size()), sizeof(T)};
+    return {append(elements.data(), elements.size() * sizeof(T), alignof(T)),
+            uint32_t(elements.size()), sizeof(T)};
   }
   weft_list_t text(llvm::StringRef text);
   weft_list_t texts(llvm::ArrayRef<std::string> list);
   /// The maximum of `maximands` as code over `symbols` and as text.
-  weft_formula_v1 formula(llvm::ArrayRef<SymExpr> maximands, llvm::ArrayRef<mlir::StringAttr> symbols);
+  weft_formula_v1 formula(llvm::ArrayRef<SymExpr> maximands,
+                          llvm::ArrayRef<mlir::StringAttr> symbols);
   const std::string &data() const { return bytes; }
 
 private:

@@ -22,12 +22,18 @@ uint16_t elementCode(Type element) {
     return WEFT_F8E5M2;
   bool u = element.isUnsignedInteger();
   switch (element.getIntOrFloatBitWidth()) {
-  case 1: return WEFT_BOOL;
-  case 4: return u ? WEFT_U4 : WEFT_I4;
-  case 8: return u ? WEFT_U8 : WEFT_I8;
-  case 16: return u ? WEFT_U16 : WEFT_I16;
-  case 32: return u ? WEFT_U32 : WEFT_I32;
-  default: return u ? WEFT_U64 : WEFT_I64;
+  case 1:
+    return WEFT_BOOL;
+  case 4:
+    return u ? WEFT_U4 : WEFT_I4;
+  case 8:
+    return u ? WEFT_U8 : WEFT_I8;
+  case 16:
+    return u ? WEFT_U16 : WEFT_I16;
+  case 32:
+    return u ? WEFT_U32 : WEFT_I32;
+  default:
+    return u ? WEFT_U64 : WEFT_I64;
   }
 }
 
@@ -35,7 +41,8 @@ namespace {
 
 class DescriptorBuilder {
 public:
-  DescriptorBuilder(const Program &program, const Target &target) : program(program), target(target) {}
+  DescriptorBuilder(const Program &program, const Target &target)
+      : program(program), target(target) {}
 
   Descriptor build(StringRef name) {
     uint32_t root = blob.reserve<weft_module_v1>();
@@ -76,12 +83,15 @@ private:
     row.outputs = blob.list(outputs);
     std::vector<weft_symbol_v1> symbolRows;
     for (const EntrySymbol &s : lowered.entry.symbols)
-      symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
+      symbolRows.push_back(
+          {blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
     SymFacts facts = symbolsOf(op).asFacts();
     for (StringAttr name : lowered.entry.boundSymbols) {
       SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
       int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
-      symbolRows.push_back({blob.text(name.getValue()), 0, std::clamp<int64_t>(most, 0, kMaxSymbolValue), 1, UINT32_MAX, UINT32_MAX});
+      symbolRows.push_back({blob.text(name.getValue()), 0,
+                            std::clamp<int64_t>(most, 0, kMaxSymbolValue), 1, UINT32_MAX,
+                            UINT32_MAX});
     }
     row.symbols = blob.list(symbolRows);
     row.facts = blob.texts(lowered.entry.facts);

@@ -12,7 +12,8 @@ DotLayout::DotLayout(StringRef name) {
     name.consume_front("dots<");
   SmallVector<StringRef> parts;
   name.drop_back().split(parts, ',');
-  parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group), parts[2].getAsInteger(10, apart);
+  parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group),
+      parts[2].getAsInteger(10, apart);
 }
 
 uint64_t DotLayout::bytes(SymTensorType type) const {
@@ -29,7 +30,8 @@ llvm::Error DotLayout::pack(SymTensorType type, const char *bytes, Write write) 
       for (int64_t row = 0; row < size.depth / apart; ++row)
         for (int64_t part = 0; part < apart; ++part) {
           int64_t i = row * apart + part, at = row / group * apart + part;
-          panel[(at * columns + j) * group + row % group] = bytes[transposed ? (first + j) * size.depth + i : i * size.width + first + j];
+          panel[(at * columns + j) * group + row % group] =
+              bytes[transposed ? (first + j) * size.depth + i : i * size.width + first + j];
         }
     if (llvm::Error error = write(panel))
       return error;

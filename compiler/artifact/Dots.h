@@ -18,7 +18,9 @@ public:
 
 private:
   /// Groups of one column.
-  int64_t groups(const MatrixSize &size) const { return int64_t(llvm::divideCeil(size.depth / apart, group)) * apart; }
+  int64_t groups(const MatrixSize &size) const {
+    return int64_t(llvm::divideCeil(size.depth / apart, group)) * apart;
+  }
 
   int64_t columns = 0, group = 1, apart = 1;
   bool transposed;

@@ -1,8 +1,8 @@
 //===- Link.cpp - lld as a library ---------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/Link.h"
-#include "weft/artifact.h"
 #include "lld/Common/Driver.h"
+#include "weft/artifact.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
@@ -16,7 +16,9 @@ LLD_HAS_DRIVER(elf)
 namespace weft {
 namespace {
 
-llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+llvm::Error fail(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
 
 /// A folder that goes away with everything in it.
 struct ScratchFolder {
@@ -66,7 +68,8 @@ struct FatalErrorsReturn {
 };
 
 llvm::Error readSymbols(Image &image) {
-  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(image.bytes, "image"));
+  auto object =
+      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(image.bytes, "image"));
   if (!object)
     return object.takeError();
   for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
@@ -96,7 +99,8 @@ llvm::Expected<uint64_t> Image::fileOffset(uint64_t address) const {
   if (!headers)
     return headers.takeError();
   for (const auto &header : *headers)
-    if (header.p_type == llvm::ELF::PT_LOAD && address >= header.p_vaddr && address < header.p_vaddr + header.p_filesz)
+    if (header.p_type == llvm::ELF::PT_LOAD && address >= header.p_vaddr &&
+        address < header.p_vaddr + header.p_filesz)
       return header.p_offset + (address - header.p_vaddr);
   return fail("an address lies outside the linked image");
 }
@@ -106,9 +110,25 @@ llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
   if (std::error_code error = folder.create())
     return fail("cannot create a temporary folder: " + error.message());
   std::string out = folder.file("image.so");
-  std::vector<std::string> arguments = {"ld.lld", "-shared", "-o", out, "-z", "text", "-z", "rodynamic", "-z", "separate-code", "-z",
-                                        "max-page-size=65536", "-z", "noexecstack", "--hash-style=gnu", "--build-id=none", "--no-undefined",
-                                        "--threads=1", "--discard-all"};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-o",
+                                        out,
+                                        "-z",
+                                        "text",
+                                        "-z",
+                                        "rodynamic",
+                                        "-z",
+                                        "separate-code",
+                                        "-z",
+                                        "max-page-size=65536",
+                                        "-z",
+                                        "noexecstack",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "--no-undefined",
+                                        "--threads=1",
+                                        "--discard-all"};
   for (size_t i = 0; i < objects.size(); ++i) {
     std::string path = folder.file(std::to_string(i) + ".o");
     if (llvm::Error error = writeFile(path, objects[i]))

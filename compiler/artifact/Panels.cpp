@@ -32,7 +32,8 @@ namespace {
 /// Reads elements one by one.
 class Elements {
 public:
-  Elements(Type element, const char *bytes) : element(element), bits(elementBits(element)), bytes(bytes) {}
+  Elements(Type element, const char *bytes)
+      : element(element), bits(elementBits(element)), bytes(bytes) {}
 
   uint64_t raw(int64_t i) const {
     uint64_t value = 0;
@@ -57,7 +58,8 @@ public:
   uint16_t half(int64_t i, const llvm::fltSemantics &semantics) const {
     if (bits == 16)
       return uint16_t(raw(i));
-    if (element.isF32() && &semantics == &llvm::APFloat::BFloat() && (raw(i) & 0x7fffffff) <= 0x7f800000) // to nearest, then to even
+    if (element.isF32() && &semantics == &llvm::APFloat::BFloat() &&
+        (raw(i) & 0x7fffffff) <= 0x7f800000) // to nearest, then to even
       return uint16_t((raw(i) + 0x7fff + (raw(i) >> 16 & 1)) >> 16);
     llvm::APFloat number(real(i));
     bool lost;
@@ -78,7 +80,8 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
   Type element = type.getElementType();
   Elements elements(element, bytes);
   bool plain = element.isF32();
-  const llvm::fltSemantics &semantics = form == "_f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+  const llvm::fltSemantics &semantics =
+      form == "_f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
   uint64_t flip = bits == 4 && !isUnsigned(element) ? 8 : 0;
   auto value = [&](int64_t at) -> uint64_t {
     if (bits == 32) {
@@ -102,7 +105,9 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
       for (int64_t i = 0; i < k; i += perWord) {
         uint32_t word = 0;
         for (int64_t part = 0; part < perWord && i + part < k; ++part)
-          word |= uint32_t(value(transposed ? (first + j) * k + i + part : (i + part) * n + first + j)) << (part * bits % 32);
+          word |=
+              uint32_t(value(transposed ? (first + j) * k + i + part : (i + part) * n + first + j))
+              << (part * bits % 32);
         memcpy(&panel[(i / perWord * columns + j) * wordBytes], &word, wordBytes);
       }
     if (llvm::Error error = write(panel))

@@ -23,7 +23,7 @@ private:
 
   int64_t columns = 0;
   bool transposed = false;
-  unsigned bits = 32;     ///< of a packed value
+  unsigned bits = 32; ///< of a packed value
   llvm::StringRef form;
 };
 

@@ -61,7 +61,8 @@ Error WinogradLayout::pack(SymTensorType type, const char *source, Write write) 
         for (int64_t p = 0; p < products; ++p)
           group[(p * channels + c) * rows + r] = transformed[p];
       }
-    if (Error error = write(StringRef(reinterpret_cast<char *>(group.data()), group.size() * sizeof(float))))
+    if (Error error =
+            write(StringRef(reinterpret_cast<char *>(group.data()), group.size() * sizeof(float))))
       return error;
   }
   return Error::success();

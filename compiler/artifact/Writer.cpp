@@ -13,9 +13,12 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr uint64_t kWeightAlign = 64, kWeightsAlign = 2 << 20, kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
+constexpr uint64_t kWeightAlign = 64, kWeightsAlign = 2 << 20,
+                   kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
 
-llvm::Error fail(const Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+llvm::Error fail(const Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
 
 int64_t product(ArrayRef<int64_t> dims) {
   int64_t count = 1;
@@ -31,7 +34,8 @@ public:
     target = path;
     temporary = path + ".tmp" + std::to_string(getpid());
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno)) : llvm::Error::success();
+    return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno))
+                  : llvm::Error::success();
   }
   ~OutputFile() {
     if (fd >= 0) {
@@ -96,7 +100,9 @@ public:
     }
     return llvm::Error::success();
   }
-  llvm::Error align() { return write(std::string(llvm::offsetToAlignment(size, llvm::Align(kWeightAlign)), '\0')); }
+  llvm::Error align() {
+    return write(std::string(llvm::offsetToAlignment(size, llvm::Align(kWeightAlign)), '\0'));
+  }
   std::string finish() {
     if (inLeaf > 0)
       endLeaf();
@@ -120,9 +126,11 @@ private:
 
 class ArtifactWriter {
 public:
-  ArtifactWriter(Image &image, const Program &program, Module::Impl &module) : image(image), program(program), module(module) {}
+  ArtifactWriter(Image &image, const Program &program, Module::Impl &module)
+      : image(image), program(program), module(module) {}
 
-  llvm::Expected<uint64_t> write(const std::string &path, const Descriptor &descriptor, StringRef manifest) {
+  llvm::Expected<uint64_t> write(const std::string &path, const Descriptor &descriptor,
+                                 StringRef manifest) {
     if (llvm::Error error = patchDescriptor(descriptor))
       return std::move(error);
     if (llvm::Error error = file.open(path))
@@ -199,7 +207,8 @@ private:
     weft_sha256_update(&state, zeros.data(), zeros.size());
     weft_sha256_update(&state, tail.data(), tail.size());
     weft_sha256_final(&state, header.hash);
-    return file.overwrite(image.noteOffset, StringRef(reinterpret_cast<char *>(&header), sizeof(header)));
+    return file.overwrite(image.noteOffset,
+                          StringRef(reinterpret_cast<char *>(&header), sizeof(header)));
   }
 
   llvm::Error writeWeight(WeightStream &stream, const StoredWeight &weight) {
@@ -218,7 +227,9 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
-    return WeightLayout::named(weight.layout)->pack(type, bytes, [&](StringRef panel) { return stream.write(panel); });
+    return WeightLayout::named(weight.layout)->pack(type, bytes, [&](StringRef panel) {
+      return stream.write(panel);
+    });
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -247,14 +258,16 @@ private:
 void placeWeights(Program &program) {
   uint64_t offset = 0;
   for (StoredWeight &weight : program.weights) {
-    weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(), product(*weight.type.getConstantDims()))
+    weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(),
+                                                        product(*weight.type.getConstantDims()))
                                          : WeightLayout::named(weight.layout)->bytes(weight.type);
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }
 }
 
-llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image, const Descriptor &descriptor, const Program &program,
+llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image,
+                                       const Descriptor &descriptor, const Program &program,
                                        Module::Impl &module, StringRef manifest) {
   return ArtifactWriter(image, program, module).write(path, descriptor, manifest);
 }

@@ -12,7 +12,8 @@ namespace weft {
 void placeWeights(Program &program);
 
 /// Writes image, weights, hashes and manifest beside `path` and renames; on failure nothing is left. Returns the size of the file.
-llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image, const Descriptor &descriptor, const Program &program,
+llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image,
+                                       const Descriptor &descriptor, const Program &program,
                                        Module::Impl &module, llvm::StringRef manifest);
 
 } // namespace weft

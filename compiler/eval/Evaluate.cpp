@@ -8,12 +8,15 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-llvm::Error fail(const Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+llvm::Error fail(const Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
 
 /// Values are dropped after their last use, so that a deep model needs the memory of its widest point.
 class Evaluator {
 public:
-  Evaluator(SymValues symbols, const EvaluateOptions &options) : symbols(std::move(symbols)), options(options) {}
+  Evaluator(SymValues symbols, const EvaluateOptions &options)
+      : symbols(std::move(symbols)), options(options) {}
 
   llvm::Error run(Block &block) {
     for (Operation &op : block.without_terminator())
@@ -72,7 +75,8 @@ private:
       values[inside] = values[outside];
     if (llvm::Error error = run(body))
       return error;
-    for (auto [result, yielded] : llvm::zip(kernel.getResults(), body.getTerminator()->getOperands()))
+    for (auto [result, yielded] :
+         llvm::zip(kernel.getResults(), body.getTerminator()->getOperands()))
       values[result] = values[yielded];
     return llvm::Error::success();
   }
@@ -80,7 +84,8 @@ private:
   /// Every fact all of whose symbols have values now must hold.
   llvm::Error setSymbol(Operation &op, StringAttr name, int64_t value) {
     if (value < 0)
-      return fail(where(op) + "'" + name.getValue() + "', which the contents of tensors decide, is " + Twine(value));
+      return fail(where(op) + "'" + name.getValue() +
+                  "', which the contents of tensors decide, is " + Twine(value));
     symbols[name] = value;
     SymbolsAttr declared = symbolsOf(op.getParentOfType<func::FuncOp>());
     for (const SymPred &fact : declared.getFacts()) {
@@ -88,13 +93,15 @@ private:
         continue;
       FailureOr<bool> holds = fact.evaluate(symbols);
       if (succeeded(holds) && !*holds)
-        return fail("'" + fact.str() + "' does not hold with '" + name.getValue() + "' = " + Twine(value));
+        return fail("'" + fact.str() + "' does not hold with '" + name.getValue() +
+                    "' = " + Twine(value));
     }
     return llvm::Error::success();
   }
 
   llvm::Error evaluateIf(IfOp branch) {
-    Block &block = (values[branch.getCondition()]->at(0).integer ? branch.getYes() : branch.getNo()).front();
+    Block &block =
+        (values[branch.getCondition()]->at(0).integer ? branch.getYes() : branch.getNo()).front();
     if (llvm::Error error = run(block))
       return error;
     ValueRange yielded = block.getTerminator()->getOperands();
@@ -119,7 +126,8 @@ private:
     std::vector<std::shared_ptr<RefTensor>> carried;
     for (Value init : loop.carriedInits())
       carried.push_back(values[init]);
-    std::vector<std::vector<std::shared_ptr<RefTensor>>> stacks(loop.getNumResults() - carried.size());
+    std::vector<std::vector<std::shared_ptr<RefTensor>>> stacks(loop.getNumResults() -
+                                                                carried.size());
     int64_t count = 0;
     for (; goOn && count < *trips; ++count) {
       if (llvm::Error error = setSymbol(*loop, loop.getIndexAttr(), count))
@@ -130,7 +138,8 @@ private:
         return error;
       goOn = !loop.isConditional() || values[body.getTerminator()->getOperand(0)]->at(0).integer;
       for (auto [i, value] : llvm::enumerate(loop.yielded()))
-        (i < carried.size() ? carried[i] : stacks[i - carried.size()].emplace_back()) = values[value];
+        (i < carried.size() ? carried[i] : stacks[i - carried.size()].emplace_back()) =
+            values[value];
     }
     symbols.erase(loop.getIndexAttr());
     if (loop.isConditional())
@@ -176,9 +185,12 @@ private:
 
 } // namespace
 
-llvm::Expected<std::vector<RefTensor>> evaluateFunction(func::FuncOp function, ArrayRef<RefTensor> inputs, const EvaluateOptions &options) {
+llvm::Expected<std::vector<RefTensor>> evaluateFunction(func::FuncOp function,
+                                                        ArrayRef<RefTensor> inputs,
+                                                        const EvaluateOptions &options) {
   if (inputs.size() != function.getNumArguments())
-    return fail("the model has " + Twine(function.getNumArguments()) + " inputs, but " + Twine(inputs.size()) + " were given");
+    return fail("the model has " + Twine(function.getNumArguments()) + " inputs, but " +
+                Twine(inputs.size()) + " were given");
   llvm::Expected<EntryPlan> plan = planEntry(function);
   if (!plan)
     return plan.takeError();
@@ -189,7 +201,8 @@ llvm::Expected<std::vector<RefTensor>> evaluateFunction(func::FuncOp function, A
     names.push_back(inputName(function, i));
     dims.emplace_back(input.dims.begin(), input.dims.end());
     if (input.dims.size() != type.getRank())
-      return fail("input '" + names.back() + "' must have rank " + Twine(type.getRank()) + ", but has rank " + Twine(input.dims.size()));
+      return fail("input '" + names.back() + "' must have rank " + Twine(type.getRank()) +
+                  ", but has rank " + Twine(input.dims.size()));
     if (input.element != type.getElementType())
       return fail("input '" + names.back() + "' has another element type than the model's");
   }

@@ -18,7 +18,8 @@ struct EvaluateOptions {
 };
 
 /// Checks the inputs as a call does, binds symbols and evaluates. The error names the node that failed.
-llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::func::FuncOp function, llvm::ArrayRef<RefTensor> inputs,
+llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::func::FuncOp function,
+                                                        llvm::ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options);
 
 } // namespace weft

@@ -33,7 +33,8 @@ weft::Diagnostic error(const char *code, const Twine &text, const std::string &h
 
 class Compilation {
 public:
-  Compilation(const Module &module, const CompileOptions &options) : impl(module.get()), options(options) {}
+  Compilation(const Module &module, const CompileOptions &options)
+      : impl(module.get()), options(options) {}
 
   Result<Artifact> run() {
     if (std::optional<List> bad = prepare())
@@ -76,7 +77,8 @@ private:
   /// The target, and a copy of the program with all facts.
   std::optional<List> start() {
     if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
-      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'", "they can be stored as bf16 and f16")};
+      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
+                        "they can be stored as bf16 and f16")};
     llvm::Expected<std::unique_ptr<Target>> found = findTarget(options.target);
     if (!found)
       return List{error("W0301", llvm::toString(found.takeError()))};
@@ -122,7 +124,8 @@ private:
     return text + "\n";
   }
 
-  static std::optional<weft::Diagnostic> writeFile(const std::string &folder, const std::string &name, StringRef bytes) {
+  static std::optional<weft::Diagnostic> writeFile(const std::string &folder,
+                                                   const std::string &name, StringRef bytes) {
     std::error_code why = llvm::sys::fs::create_directories(folder);
     std::string path = folder + "/" + name;
     if (!why) {
@@ -150,8 +153,10 @@ private:
     if (options.temporariesDirectory.empty())
       return std::nullopt;
     for (auto [kernel, object] : llvm::zip(program.kernels, objects))
-      for (auto &[ending, bytes] : {std::pair<const char *, const std::string &>(".mlir", kernel.text), {".o", object}})
-        if (std::optional<weft::Diagnostic> bad = writeFile(options.temporariesDirectory, kernel.symbol + ending, bytes))
+      for (auto &[ending, bytes] :
+           {std::pair<const char *, const std::string &>(".mlir", kernel.text), {".o", object}})
+        if (std::optional<weft::Diagnostic> bad =
+                writeFile(options.temporariesDirectory, kernel.symbol + ending, bytes))
           return bad;
     return writeFile(options.temporariesDirectory, "weft_host.o", objects.back());
   }
@@ -159,7 +164,8 @@ private:
   List diagnostics(DiagnosticCollector &collector) {
     List list = collector.take();
     if (list.empty())
-      list.push_back(error("W0390", "the compilation failed without a reason; this is a fault of Weft"));
+      list.push_back(
+          error("W0390", "the compilation failed without a reason; this is a fault of Weft"));
     return list;
   }
 
@@ -176,7 +182,8 @@ private:
       auto tensor = dyn_cast<SymTensorType>(type);
       if (!tensor || !(tensor.getElements() * 64).isOverflow())
         return success();
-      return emitError(location) << "a value of type " << type << " has more bytes than 64 bits count";
+      return emitError(location) << "a value of type " << type
+                                 << " has more bytes than 64 bits count";
     };
     WalkResult result = copy->walk([&](Operation *op) {
       for (Region &region : op->getRegions())
@@ -213,7 +220,8 @@ private:
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
+    pm.addNestedPass<func::FuncOp>(
+        createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
     return pm.run(*copy);
   }
 
@@ -252,7 +260,8 @@ private:
     auto work = [&] {
       for (size_t i; (i = next++) < program.kernels.size() && !wasCancelled();) {
         const KernelCode &kernel = program.kernels[i];
-        llvm::Expected<std::string> object = target->compileKernel(kernel.text, kernel.symbol, kernel.schedule);
+        llvm::Expected<std::string> object =
+            target->compileKernel(kernel.text, kernel.symbol, kernel.schedule);
         if (object)
           objects[i] = std::move(*object);
         else
@@ -288,7 +297,8 @@ private:
     llvm::Expected<Image> image = linkImage(objects);
     if (!image)
       return error("W0391", llvm::toString(image.takeError()));
-    llvm::Expected<uint64_t> size = writeArtifact(options.outputPath, *image, descriptor, program, impl, manifest());
+    llvm::Expected<uint64_t> size =
+        writeArtifact(options.outputPath, *image, descriptor, program, impl, manifest());
     if (!size)
       return error("W0310", llvm::toString(size.takeError()));
     Artifact artifact = describe();
@@ -315,8 +325,11 @@ private:
     for (ArrayRef<std::string> list : {ArrayRef(impl.facts), ArrayRef(options.facts)})
       for (const std::string &fact : list)
         facts.push_back(fact);
-    llvm::json::Object object{{"schema", "weft.manifest/1"}, {"producer", kProducer.str()}, {"model", impl.name},
-                              {"target", target->name()},    {"facts", std::move(facts)}};
+    llvm::json::Object object{{"schema", "weft.manifest/1"},
+                              {"producer", kProducer.str()},
+                              {"model", impl.name},
+                              {"target", target->name()},
+                              {"facts", std::move(facts)}};
     if (!options.weights.empty())
       object["weights"] = options.weights;
     std::string text;
@@ -334,11 +347,16 @@ private:
 
 } // namespace
 
-Result<Artifact> Compiler::compile(const Module &module, const CompileOptions &options) { return Compilation(module, options).run(); }
+Result<Artifact> Compiler::compile(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).run();
+}
 
-Result<Artifact> Compiler::check(const Module &module, const CompileOptions &options) { return Compilation(module, options).check(); }
+Result<Artifact> Compiler::check(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).check();
+}
 
-Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module, const CompileOptions &options) {
+Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module,
+                                           const CompileOptions &options) {
   return Compilation(module, options).programAfter(phase);
 }
 

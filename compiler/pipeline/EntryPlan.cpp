@@ -7,7 +7,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-llvm::Error fail(const Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+llvm::Error fail(const Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
 
 /// expr == factor*symbol + addend with constants and a positive factor.
 struct Linear {
@@ -22,7 +24,8 @@ std::optional<Linear> asLinear(SymExpr expr) {
       linear.addend = term.coefficient;
       continue;
     }
-    if (linear.symbol || term.factors.size() != 1 || term.factors[0].second != 1 || !term.factors[0].first.asSymbol() || term.coefficient < 1)
+    if (linear.symbol || term.factors.size() != 1 || term.factors[0].second != 1 ||
+        !term.factors[0].first.asSymbol() || term.coefficient < 1)
       return std::nullopt;
     linear.symbol = term.factors[0].first.asSymbol();
     linear.factor = term.coefficient;
@@ -35,7 +38,8 @@ bool isRange(const SymPred &fact) {
   if (fact.relations().size() != 1)
     return false;
   const SymRelation &r = fact.relations()[0];
-  bool lower = r.lhs.asConstant() && r.rhs.asSymbol(), upper = r.rhs.asConstant() && r.lhs.asSymbol();
+  bool lower = r.lhs.asConstant() && r.rhs.asSymbol(),
+       upper = r.rhs.asConstant() && r.lhs.asSymbol();
   return r.kind == SymRelation::LessEqual && (lower || upper);
 }
 
@@ -55,7 +59,8 @@ public:
     forDims([&](unsigned input, unsigned dim, SymExpr expr) {
       if (StringAttr symbol = expr.asSymbol(); symbol && !bound.count(symbol)) {
         bind(symbol, input, dim);
-        plan.steps.push_back({EntryStep::Bind, WEFT_CHECK_DIM, input, dim, bound[symbol], 1, 0, expr, {}});
+        plan.steps.push_back(
+            {EntryStep::Bind, WEFT_CHECK_DIM, input, dim, bound[symbol], 1, 0, expr, {}});
         used.insert({input, dim});
       }
     });
@@ -67,7 +72,15 @@ public:
         if (!linear || bound.count(linear->symbol))
           return;
         bind(linear->symbol, input, dim);
-        plan.steps.push_back({EntryStep::Check, WEFT_CHECK_SOLVE, input, dim, bound[linear->symbol], linear->factor, linear->addend, expr, {}});
+        plan.steps.push_back({EntryStep::Check,
+                              WEFT_CHECK_SOLVE,
+                              input,
+                              dim,
+                              bound[linear->symbol],
+                              linear->factor,
+                              linear->addend,
+                              expr,
+                              {}});
         used.insert({input, dim});
         progress = true;
       });
@@ -89,7 +102,8 @@ private:
   void bind(StringAttr symbol, unsigned input, unsigned dim) {
     SymInterval range = facts.bounds(SymExpr::symbol(symbol));
     bound[symbol] = plan.symbols.size();
-    plan.symbols.push_back({symbol, std::max<int64_t>(0, range.low.value_or(0)), std::min(kMaxSymbolValue, range.high.value_or(kMaxSymbolValue)),
+    plan.symbols.push_back({symbol, std::max<int64_t>(0, range.low.value_or(0)),
+                            std::min(kMaxSymbolValue, range.high.value_or(kMaxSymbolValue)),
                             facts.divisor(symbol), input, dim});
   }
 
@@ -127,7 +141,8 @@ private:
   llvm::DenseSet<std::pair<unsigned, unsigned>> used;
 };
 
-std::string argumentName(func::FuncOp function, DictionaryAttr attributes, const char *kind, unsigned i) {
+std::string argumentName(func::FuncOp function, DictionaryAttr attributes, const char *kind,
+                         unsigned i) {
   if (attributes)
     if (auto name = attributes.getAs<StringAttr>(kNameAttr))
       return name.str();
@@ -142,17 +157,25 @@ unsigned EntryPlan::checkCount() const {
 
 llvm::Expected<EntryPlan> planEntry(func::FuncOp function) { return EntryPlanner(function).run(); }
 
-std::string inputName(func::FuncOp function, unsigned i) { return argumentName(function, function.getArgAttrDict(i), "input", i); }
-std::string outputName(func::FuncOp function, unsigned i) { return argumentName(function, function.getResultAttrDict(i), "output", i); }
+std::string inputName(func::FuncOp function, unsigned i) {
+  return argumentName(function, function.getArgAttrDict(i), "input", i);
+}
+std::string outputName(func::FuncOp function, unsigned i) {
+  return argumentName(function, function.getResultAttrDict(i), "output", i);
+}
 
-llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inputDims, ArrayRef<std::string> names) const {
+llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inputDims,
+                                          ArrayRef<std::string> names) const {
   SymValues values;
   auto place = [&](const EntryStep &step) {
-    return "input '" + names[step.input] + "': dimension " + Twine(step.dim).str() + " is " + Twine(inputDims[step.input][step.dim]).str();
+    return "input '" + names[step.input] + "': dimension " + Twine(step.dim).str() + " is " +
+           Twine(inputDims[step.input][step.dim]).str();
   };
   for (const EntryStep &step : steps) {
     const EntrySymbol *symbol = step.symbol < symbols.size() ? &symbols[step.symbol] : nullptr;
-    int64_t have = step.input < inputDims.size() && step.dim < inputDims[step.input].size() ? inputDims[step.input][step.dim] : 0;
+    int64_t have = step.input < inputDims.size() && step.dim < inputDims[step.input].size()
+                       ? inputDims[step.input][step.dim]
+                       : 0;
     if (step.kind == EntryStep::Bind) {
       values[symbol->name] = have;
       continue;
@@ -166,7 +189,8 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
       break;
     case WEFT_CHECK_DIM:
       if (FailureOr<int64_t> want = step.expected.evaluate(values); failed(want) || *want != have)
-        return fail(place(step) + ", but '" + step.expected.str() + "' is " + (failed(want) ? "not a size" : Twine(*want).str()));
+        return fail(place(step) + ", but '" + step.expected.str() + "' is " +
+                    (failed(want) ? "not a size" : Twine(*want).str()));
       break;
     case WEFT_CHECK_MIN:
       if (values[symbol->name] < symbol->min)
@@ -178,7 +202,8 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
       break;
     case WEFT_CHECK_MULTIPLE:
       if (values[symbol->name] % symbol->multiple)
-        return fail(place(step) + ", but '" + name + "' must be a multiple of " + Twine(symbol->multiple));
+        return fail(place(step) + ", but '" + name + "' must be a multiple of " +
+                    Twine(symbol->multiple));
       break;
     case WEFT_CHECK_FACT:
       if (FailureOr<bool> holds = step.fact->evaluate(values); failed(holds) || !*holds)

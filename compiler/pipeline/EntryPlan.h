@@ -41,7 +41,8 @@ struct EntryPlan {
   unsigned checkCount() const;
 
   /// Values of all symbols for the dimensions of the inputs, or what is wrong with them.
-  llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims, llvm::ArrayRef<std::string> names) const;
+  llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims,
+                                 llvm::ArrayRef<std::string> names) const;
 };
 
 /// Fails when nothing determines a symbol, or when the contract contradicts itself.

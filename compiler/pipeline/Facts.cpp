@@ -30,14 +30,18 @@ SymFacts together(MLIRContext *context, ArrayRef<SymPred> facts) {
 }
 
 /// A range given by the caller must lie inside what the model says.
-std::string contradiction(MLIRContext *context, ArrayRef<StringAttr> names, ArrayRef<SymPred> ofModel, ArrayRef<SymPred> ofCaller) {
+std::string contradiction(MLIRContext *context, ArrayRef<StringAttr> names,
+                          ArrayRef<SymPred> ofModel, ArrayRef<SymPred> ofCaller) {
   SymFacts model = together(context, ofModel), given = together(context, ofCaller);
   for (StringAttr name : names) {
-    SymInterval allowed = model.bounds(SymExpr::symbol(name)), wanted = given.bounds(SymExpr::symbol(name));
+    SymInterval allowed = model.bounds(SymExpr::symbol(name)),
+                wanted = given.bounds(SymExpr::symbol(name));
     int64_t high = wanted.high.value_or(kMaxSymbolValue), low = wanted.low.value_or(0);
     int64_t most = allowed.high.value_or(kMaxSymbolValue), least = allowed.low.value_or(0);
     if (high < kMaxSymbolValue && high > most)
-      return ("'" + name.getValue() + "' up to " + Twine(high) + " was asked for, but the model allows at most " + Twine(most)).str();
+      return ("'" + name.getValue() + "' up to " + Twine(high) +
+              " was asked for, but the model allows at most " + Twine(most))
+          .str();
     if (std::max(low, least) > std::min(high, most))
       return ("no value of '" + name.getValue() + "' satisfies all facts").str();
   }
@@ -55,7 +59,8 @@ SymMap fixedSymbols(MLIRContext *context, ArrayRef<StringAttr> names, ArrayRef<S
 }
 
 /// The facts that are left to check, in terms of the symbols that are left; one that is false now is the error.
-std::optional<weft::Diagnostic> substituteFacts(SmallVectorImpl<SymPred> &facts, const SymMap &fixed) {
+std::optional<weft::Diagnostic> substituteFacts(SmallVectorImpl<SymPred> &facts,
+                                                const SymMap &fixed) {
   if (fixed.empty())
     return std::nullopt;
   SmallVector<SymPred> left;
@@ -77,12 +82,14 @@ std::optional<weft::Diagnostic> substituteProgram(func::FuncOp function, const S
   replacer.addReplacement([&](SymExprAttr attribute) -> std::pair<Attribute, WalkResult> {
     return {attribute.getExpr().substitute(fixed).asAttribute(), WalkResult::skip()};
   });
-  replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+  replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
   DiagnosticCollector collector(function.getContext(), kContradictingFact);
   if (succeeded(verify(function)))
     return std::nullopt;
   std::vector<weft::Diagnostic> found = collector.take();
-  return found.empty() ? error(kContradictingFact, "the program has no meaning for the given sizes") : found.front();
+  return found.empty() ? error(kContradictingFact, "the program has no meaning for the given sizes")
+                       : found.front();
 }
 
 std::optional<weft::Diagnostic> applyTo(func::FuncOp function, ArrayRef<std::string> texts) {
@@ -111,8 +118,8 @@ std::optional<weft::Diagnostic> applyTo(func::FuncOp function, ArrayRef<std::str
 
 } // namespace
 
-std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<StringAttr> names, MLIRContext *context,
-                                          std::vector<SymPred> &facts) {
+std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<StringAttr> names,
+                                          MLIRContext *context, std::vector<SymPred> &facts) {
   for (const std::string &text : texts) {
     std::string why;
     FailureOr<SymPred> fact = parseSymPred(context, text, &why);
@@ -120,7 +127,9 @@ std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<
       return error(kUnreadableFact, "fact '" + text + "': " + why);
     for (StringAttr name : fact->symbols())
       if (!llvm::is_contained(names, name))
-        return error(kUnreadableFact, "fact '" + text + "' speaks of '" + name.getValue() + "', which the model does not have",
+        return error(kUnreadableFact,
+                     "fact '" + text + "' speaks of '" + name.getValue() +
+                         "', which the model does not have",
                      names.empty() ? "it has no symbols" : "its symbols are: " + listOf(names));
     facts.push_back(*fact);
   }

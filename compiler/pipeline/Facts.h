@@ -16,8 +16,9 @@ namespace weft {
 constexpr const char *kUnreadableFact = "W0302", *kContradictingFact = "W0303";
 
 /// Appends the facts that `texts` spell. Each may speak of `names` only.
-std::optional<Diagnostic> readFacts(llvm::ArrayRef<std::string> texts, llvm::ArrayRef<mlir::StringAttr> names, mlir::MLIRContext *context,
-                                    std::vector<SymPred> &facts);
+std::optional<Diagnostic> readFacts(llvm::ArrayRef<std::string> texts,
+                                    llvm::ArrayRef<mlir::StringAttr> names,
+                                    mlir::MLIRContext *context, std::vector<SymPred> &facts);
 
 /// Refuses facts that cannot be read, that promise more than the program allows, or that no size satisfies.
 std::optional<Diagnostic> applyFacts(mlir::ModuleOp module, llvm::ArrayRef<std::string> texts);

@@ -26,7 +26,8 @@ namespace {
 /// Expressions live in the compiler's context, code in another: only names cross.
 class HostEmitter {
 public:
-  HostEmitter(ModuleOp module, const Program &program) : b(module.getLoc(), module.getContext()), module(module), program(program) {
+  HostEmitter(ModuleOp module, const Program &program)
+      : b(module.getLoc(), module.getContext()), module(module), program(program) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
     i32 = b.getI32Type();
@@ -54,7 +55,8 @@ public:
 private:
   void addGlobal(StringRef name, StringRef bytes, StringRef section, unsigned align) {
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
-    auto global = b.create<LLVM::GlobalOp>(type, /*isConstant=*/true, LLVM::Linkage::External, name, b.getStringAttr(bytes), align);
+    auto global = b.create<LLVM::GlobalOp>(type, /*isConstant=*/true, LLVM::Linkage::External, name,
+                                           b.getStringAttr(bytes), align);
     global.setVisibility_(LLVM::Visibility::Hidden);
     if (!section.empty())
       global.setSection(section);
@@ -63,11 +65,18 @@ private:
   //===-- Small things ----------------------------------------------------------------------------------===//
   Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
   Value at(Value base, int64_t byteOffset) {
-    return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(byteOffset)});
+    return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(byteOffset)});
   }
-  Value load(Type type, Value base, int64_t byteOffset) { return b.create<LLVM::LoadOp>(type, at(base, byteOffset), 8); }
-  void store(Value value, Value base, int64_t byteOffset) { b.create<LLVM::StoreOp>(value, at(base, byteOffset), 8); }
-  Value compare(arith::CmpIPredicate p, Value a, Value c) { return b.create<arith::CmpIOp>(p, a, c); }
+  Value load(Type type, Value base, int64_t byteOffset) {
+    return b.create<LLVM::LoadOp>(type, at(base, byteOffset), 8);
+  }
+  void store(Value value, Value base, int64_t byteOffset) {
+    b.create<LLVM::StoreOp>(value, at(base, byteOffset), 8);
+  }
+  Value compare(arith::CmpIPredicate p, Value a, Value c) {
+    return b.create<arith::CmpIOp>(p, a, c);
+  }
 
   /// An expression of the compiler's context as i64, evaluated here.
   Value emit(SymExpr expr) {
@@ -76,32 +85,44 @@ private:
     if (Value known = emitted.lookup(expr))
       return known;
     return emitted[expr] = combine(
-               expr, [&](int64_t v) { return constant(v); }, [&](Value a, Value c) -> Value { return b.create<arith::AddIOp>(a, c); },
+               expr, [&](int64_t v) { return constant(v); },
+               [&](Value a, Value c) -> Value { return b.create<arith::AddIOp>(a, c); },
                [&](Value a, Value c) -> Value { return b.create<arith::MulIOp>(a, c); },
                [&](Value a, Value c) -> Value { return b.create<arith::FloorDivSIOp>(a, c); },
                [&](Value a) -> Value { return b.create<arith::MaxSIOp>(a, constant(0)); },
                [&](Value a, Value c) -> Value {
-                 return b.create<arith::SelectOp>(compare(arith::CmpIPredicate::eq, a, constant(1)), c, a);
+                 return b.create<arith::SelectOp>(compare(arith::CmpIPredicate::eq, a, constant(1)),
+                                                  c, a);
                },
                [&](StringAttr name) { return symbols.lookup(name.getValue()); });
   }
 
   /// The same in double arithmetic: sizes too large for int64 are noticed before any integer wraps.
   Value emitReal(SymExpr expr) {
-    auto real = [&](double v) -> Value { return b.create<arith::ConstantOp>(b.getF64FloatAttr(v)); };
+    auto real = [&](double v) -> Value {
+      return b.create<arith::ConstantOp>(b.getF64FloatAttr(v));
+    };
     return combine(
-        expr, [&](int64_t v) { return real(double(v)); }, [&](Value a, Value c) -> Value { return b.create<arith::AddFOp>(a, c); },
+        expr, [&](int64_t v) { return real(double(v)); },
+        [&](Value a, Value c) -> Value { return b.create<arith::AddFOp>(a, c); },
         [&](Value a, Value c) -> Value { return b.create<arith::MulFOp>(a, c); },
-        [&](Value a, Value c) -> Value { return b.create<math::FloorOp>(b.create<arith::DivFOp>(a, c).getResult()); },
+        [&](Value a, Value c) -> Value {
+          return b.create<math::FloorOp>(b.create<arith::DivFOp>(a, c).getResult());
+        },
         [&](Value a) -> Value { return b.create<arith::MaxNumFOp>(a, real(0)); },
         [&](Value a, Value c) -> Value {
-          return b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, real(1)), c, a);
+          return b.create<arith::SelectOp>(
+              b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, real(1)), c, a);
         },
-        [&](StringAttr name) -> Value { return b.create<arith::SIToFPOp>(b.getF64Type(), symbols.lookup(name.getValue())); });
+        [&](StringAttr name) -> Value {
+          return b.create<arith::SIToFPOp>(b.getF64Type(), symbols.lookup(name.getValue()));
+        });
   }
 
-  template <typename Constant, typename Add, typename Mul, typename Div, typename Pos, typename BCast, typename Symbol>
-  Value combine(SymExpr expr, Constant number, Add add, Mul mul, Div div, Pos pos, BCast bcast, Symbol symbol) {
+  template <typename Constant, typename Add, typename Mul, typename Div, typename Pos,
+            typename BCast, typename Symbol>
+  Value combine(SymExpr expr, Constant number, Add add, Mul mul, Div div, Pos pos, BCast bcast,
+                Symbol symbol) {
     auto recurse = [&](SymExpr e) { return combine(e, number, add, mul, div, pos, bcast, symbol); };
     Value sum;
     for (const SymTerm &term : expr.terms()) {
@@ -112,10 +133,18 @@ private:
         Value value;
         SmallVector<SymExpr, 2> operands = atom.atomOperands();
         switch (*atom.asAtom()) {
-        case AtomKind::Symbol: value = symbol(atom.asSymbol()); break;
-        case AtomKind::FloorDiv: value = div(recurse(operands[0]), recurse(operands[1])); break;
-        case AtomKind::Pos: value = pos(recurse(operands[0])); break;
-        case AtomKind::BCast: value = bcast(recurse(operands[0]), recurse(operands[1])); break;
+        case AtomKind::Symbol:
+          value = symbol(atom.asSymbol());
+          break;
+        case AtomKind::FloorDiv:
+          value = div(recurse(operands[0]), recurse(operands[1]));
+          break;
+        case AtomKind::Pos:
+          value = pos(recurse(operands[0]));
+          break;
+        case AtomKind::BCast:
+          value = bcast(recurse(operands[0]), recurse(operands[1]));
+          break;
         }
         for (unsigned i = 0; i < power; ++i)
           product = product ? mul(product, value) : value;
@@ -134,7 +163,9 @@ private:
     return function;
   }
 
-  void finish(int32_t code) { b.create<func::ReturnOp>(ValueRange{b.create<arith::ConstantOp>(b.getI32IntegerAttr(code))}); }
+  void finish(int32_t code) {
+    b.create<func::ReturnOp>(ValueRange{b.create<arith::ConstantOp>(b.getI32IntegerAttr(code))});
+  }
 
   //===-- bind ------------------------------------------------------------------------------------------===//
   Value dimension(Value in, unsigned input, unsigned dim) {
@@ -156,7 +187,8 @@ private:
     int32_t row = 0;
     for (const EntryStep &step : lowered->entry.steps) {
       if (step.kind == EntryStep::Bind) {
-        symbols[lowered->entry.symbols[step.symbol].name.getValue()] = dimension(in, step.input, step.dim);
+        symbols[lowered->entry.symbols[step.symbol].name.getValue()] =
+            dimension(in, step.input, step.dim);
         continue;
       }
       emitCheck(function, in, step, row++);
@@ -176,19 +208,26 @@ private:
   }
 
   void emitCheck(func::FuncOp function, Value in, const EntryStep &step, int32_t row) {
-    const EntrySymbol *symbol = step.symbol < lowered->entry.symbols.size() ? &lowered->entry.symbols[step.symbol] : nullptr;
+    const EntrySymbol *symbol = step.symbol < lowered->entry.symbols.size()
+                                    ? &lowered->entry.symbols[step.symbol]
+                                    : nullptr;
     auto value = [&] { return symbols.lookup(symbol->name.getValue()); };
     switch (step.check) {
     case WEFT_CHECK_SOLVE: {
-      Value have = dimension(in, step.input, step.dim), rest = b.create<arith::SubIOp>(have, constant(step.addend));
+      Value have = dimension(in, step.input, step.dim),
+            rest = b.create<arith::SubIOp>(have, constant(step.addend));
       Value enough = compare(arith::CmpIPredicate::sge, rest, constant(0));
-      Value exact = compare(arith::CmpIPredicate::eq, b.create<arith::RemSIOp>(rest, constant(step.factor)), constant(0));
+      Value exact = compare(arith::CmpIPredicate::eq,
+                            b.create<arith::RemSIOp>(rest, constant(step.factor)), constant(0));
       require(function, b.create<arith::AndIOp>(enough, exact), row);
       symbols[symbol->name.getValue()] = b.create<arith::DivSIOp>(rest, constant(step.factor));
       return;
     }
     case WEFT_CHECK_DIM:
-      require(function, compare(arith::CmpIPredicate::eq, dimension(in, step.input, step.dim), emit(step.expected)), row);
+      require(function,
+              compare(arith::CmpIPredicate::eq, dimension(in, step.input, step.dim),
+                      emit(step.expected)),
+              row);
       return;
     case WEFT_CHECK_MIN:
       require(function, compare(arith::CmpIPredicate::sge, value(), constant(symbol->min)), row);
@@ -197,7 +236,10 @@ private:
       require(function, compare(arith::CmpIPredicate::sle, value(), constant(symbol->max)), row);
       return;
     case WEFT_CHECK_MULTIPLE:
-      require(function, compare(arith::CmpIPredicate::eq, b.create<arith::RemSIOp>(value(), constant(symbol->multiple)), constant(0)), row);
+      require(function,
+              compare(arith::CmpIPredicate::eq,
+                      b.create<arith::RemSIOp>(value(), constant(symbol->multiple)), constant(0)),
+              row);
       return;
     case WEFT_CHECK_FACT:
       require(function, emit(*step.fact), row);
@@ -213,7 +255,8 @@ private:
   Value emit(const SymPred &pred) {
     Value holds;
     for (const SymRelation &relation : pred.relations()) {
-      auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle;
+      auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq
+                                                           : arith::CmpIPredicate::sle;
       Value here = compare(predicate, emit(relation.lhs), emit(relation.rhs));
       holds = holds ? Value(b.create<arith::OrIOp>(holds, here)) : here;
     }
@@ -222,7 +265,8 @@ private:
 
   /// Every size and the peak stay below 2^62, judged in double arithmetic.
   void emitSizeCheck(func::FuncOp function, int32_t row) {
-    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(4.0e18)), largest = b.create<arith::ConstantOp>(b.getF64FloatAttr(0));
+    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(4.0e18)),
+          largest = b.create<arith::ConstantOp>(b.getF64FloatAttr(0));
     SmallVector<SymExpr> sizes(lowered->plan.peaks);
     for (Type type : source.getArgumentTypes())
       sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
@@ -263,8 +307,10 @@ private:
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
     Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
     parallel = load(pointer, host, offsetof(weft_host_v1, parallel));
-    bases = {load(pointer, frame, offsetof(weft_frame_v1, arena)), load(pointer, frame, offsetof(weft_frame_v1, in)),
-             load(pointer, frame, offsetof(weft_frame_v1, out)), load(pointer, frame, offsetof(weft_frame_v1, weights))};
+    bases = {load(pointer, frame, offsetof(weft_frame_v1, arena)),
+             load(pointer, frame, offsetof(weft_frame_v1, in)),
+             load(pointer, frame, offsetof(weft_frame_v1, out)),
+             load(pointer, frame, offsetof(weft_frame_v1, weights))};
     offsets = planOffsets().first;
     slots.assign(lowered->slots, Value());
     words = b.create<LLVM::AllocaOp>(pointer, i64, constant(WEFT_MAX_WORDS), 8);
@@ -276,10 +322,18 @@ private:
   void emitSteps(const std::vector<HostStep> &steps) {
     for (const HostStep &step : steps)
       switch (step.kind) {
-      case HostStep::Call: emitCall(lowered->calls[step.index]); break;
-      case HostStep::Bind: emitBindStep(lowered->binds[step.index]); break;
-      case HostStep::If: emitIf(lowered->ifs[step.index]); break;
-      case HostStep::Loop: emitLoop(lowered->loops[step.index]); break;
+      case HostStep::Call:
+        emitCall(lowered->calls[step.index]);
+        break;
+      case HostStep::Bind:
+        emitBindStep(lowered->binds[step.index]);
+        break;
+      case HostStep::If:
+        emitIf(lowered->ifs[step.index]);
+        break;
+      case HostStep::Loop:
+        emitLoop(lowered->loops[step.index]);
+        break;
       }
   }
 
@@ -291,33 +345,39 @@ private:
       store(emit(value), words, 8 * word++);
     Value kernel = b.create<LLVM::AddressOfOp>(pointer, program.kernels[call.kernel].symbol);
     Value id = b.create<arith::ConstantOp>(b.getI32IntegerAttr(call.kernel));
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer, pointer, i64, i64, i32});
-    b.create<LLVM::CallOp>(type, ValueRange{parallel, frame, kernel, words, emit(call.units), emit(call.grain), id});
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                            {pointer, pointer, pointer, i64, i64, i32});
+    b.create<LLVM::CallOp>(
+        type, ValueRange{parallel, frame, kernel, words, emit(call.units), emit(call.grain), id});
   }
 
   /// The symbol has its value: every fact all of whose symbols have one now must hold.
   void setSymbol(StringAttr name, Value value) {
     const EntryPlan &entry = lowered->entry;
     symbols[name.getValue()] = value;
-    unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(), row = entry.checkCount();
+    unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(),
+             row = entry.checkCount();
     store(value, values, 8 * (entry.symbols.size() + place));
     require(run, compare(arith::CmpIPredicate::sge, value, constant(0)), row + place);
     row += entry.boundSymbols.size();
     for (auto [i, fact] : llvm::enumerate(entry.boundFacts)) {
       auto names = fact.symbols();
-      if (llvm::is_contained(names, name) && llvm::all_of(names, [&](StringAttr each) { return symbols.count(each.getValue()); }))
+      if (llvm::is_contained(names, name) &&
+          llvm::all_of(names, [&](StringAttr each) { return symbols.count(each.getValue()); }))
         require(run, emit(fact), row + i);
     }
   }
 
   void emitBindStep(const BindStep &bind) {
-    Value value = b.create<LLVM::LoadOp>(b.getIntegerType(bind.bits), address(bind.value), bind.bits / 8);
+    Value value =
+        b.create<LLVM::LoadOp>(b.getIntegerType(bind.bits), address(bind.value), bind.bits / 8);
     setSymbol(bind.symbol, bind.bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
   }
 
   Value isTrue(const Buffer &condition) {
     Value byte = b.create<LLVM::LoadOp>(b.getI8Type(), address(condition), 1);
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, byte, b.create<arith::ConstantOp>(b.getI8IntegerAttr(0)));
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, byte,
+                                   b.create<arith::ConstantOp>(b.getI8IntegerAttr(0)));
   }
 
   Block *newBlock(ArrayRef<Type> arguments) {
@@ -329,7 +389,8 @@ private:
 
   /// Values computed meanwhile are forgotten afterwards: other blocks may not see them.
   struct Scope {
-    explicit Scope(HostEmitter &emitter) : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols) {}
+    explicit Scope(HostEmitter &emitter)
+        : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols) {}
     ~Scope() {
       emitter.emitted = std::move(emitted);
       emitter.symbols = std::move(symbols);
@@ -340,7 +401,8 @@ private:
   };
 
   void emitIf(const IfStep &step) {
-    Block *yes = newBlock({}), *no = newBlock({}), *after = newBlock(SmallVector<Type>(step.symbols.size(), i64));
+    Block *yes = newBlock({}), *no = newBlock({}),
+          *after = newBlock(SmallVector<Type>(step.symbols.size(), i64));
     b.create<cf::CondBranchOp>(isTrue(step.condition), yes, ValueRange(), no, ValueRange());
     for (bool taken : {true, false}) {
       Scope scope(*this);
@@ -379,14 +441,17 @@ private:
       slots[each.next] = arguments[2 + n + i];
     }
     Value more = compare(arith::CmpIPredicate::slt, arguments[0], trips);
-    b.create<cf::CondBranchOp>(b.create<arith::AndIOp>(more, arguments[1]), body, ValueRange(), exit, ValueRange());
+    b.create<cf::CondBranchOp>(b.create<arith::AndIOp>(more, arguments[1]), body, ValueRange(),
+                               exit, ValueRange());
     {
       Scope scope(*this);
       b.setInsertionPointToEnd(body);
       setSymbol(step.index, arguments[0]);
       emitSteps(step.body);
-      SmallVector<Value> next{b.create<arith::AddIOp>(arguments[0], constant(1)), step.count ? isTrue(step.goOn) : always};
-      for (size_t from : {size_t(1), size_t(2), size_t(1)}) // what was next is current, and is the next spare one
+      SmallVector<Value> next{b.create<arith::AddIOp>(arguments[0], constant(1)),
+                              step.count ? isTrue(step.goOn) : always};
+      for (size_t from :
+           {size_t(1), size_t(2), size_t(1)}) // what was next is current, and is the next spare one
         for (size_t i = 0; i < n; ++i)
           next.push_back(arguments[2 + from * n + i]);
       b.create<cf::BranchOp>(head, next);
@@ -401,23 +466,34 @@ private:
     for (auto [i, type] : llvm::enumerate(source.getResultTypes()))
       for (auto [d, dim] : llvm::enumerate(cast<SymTensorType>(type).getDims()))
         if (dim != lowered->outputDims[i][d])
-          store(emit(dim), bases[2], i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);
+          store(emit(dim), bases[2],
+                i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);
   }
 
   Value address(const Buffer &buffer) {
     Value base = baseAddress(buffer);
-    return buffer.offset ? Value(b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{emit(buffer.offset)})) : base;
+    return buffer.offset ? Value(b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
+                                                       ArrayRef<LLVM::GEPArg>{emit(buffer.offset)}))
+                         : base;
   }
 
   Value baseAddress(const Buffer &buffer) {
     switch (buffer.kind) {
-    case Buffer::Slot: return slots[buffer.index];
-    case Buffer::Arena: return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), bases[0], ArrayRef<LLVM::GEPArg>{offsets[buffer.index]});
-    case Buffer::Input: return load(pointer, bases[1], buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
-    case Buffer::Output: return load(pointer, bases[2], buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
+    case Buffer::Slot:
+      return slots[buffer.index];
+    case Buffer::Arena:
+      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), bases[0],
+                                   ArrayRef<LLVM::GEPArg>{offsets[buffer.index]});
+    case Buffer::Input:
+      return load(pointer, bases[1],
+                  buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
+    case Buffer::Output:
+      return load(pointer, bases[2],
+                  buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
     case Buffer::Weight:
-      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), bases[3],
-                                   ArrayRef<LLVM::GEPArg>{constant(int64_t(program.weights[buffer.index].offset))});
+      return b.create<LLVM::GEPOp>(
+          pointer, b.getI8Type(), bases[3],
+          ArrayRef<LLVM::GEPArg>{constant(int64_t(program.weights[buffer.index].offset))});
     }
     llvm_unreachable("closed set of buffers");
   }
@@ -445,7 +521,9 @@ void emitHostProgram(ModuleOp module, const Program &program, StringRef descript
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   for (const KernelCode &kernel : program.kernels)
-    b.create<LLVM::LLVMFuncOp>(kernel.symbol, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64, pointer}));
+    b.create<LLVM::LLVMFuncOp>(kernel.symbol,
+                               LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                                           {pointer, i64, i64, pointer}));
   for (unsigned i = 0; i < program.functions.size(); ++i)
     emitter.emitFunction(i);
 }

@@ -21,23 +21,31 @@ static Result<Module> withFacts(Result<Module> module, const ImportOptions &opti
 
 static bool isText(const std::string &path, llvm::StringRef bytes) {
   // A model file starts with a protobuf field (ir_version: 0x08); text does not contain control characters.
-  return llvm::sys::path::extension(path) == ".mlir" || llvm::all_of(bytes.take_front(512), [](char c) {
-    return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
-  });
+  return llvm::sys::path::extension(path) == ".mlir" ||
+         llvm::all_of(bytes.take_front(512), [](char c) {
+           return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
+         });
 }
 
 static Result<Module> readModel(const std::string &path, const ImportOptions &options) {
-  auto error = [&](const char *code, const std::string &text) { return Diagnostic{Diagnostic::Error, code, path, text, ""}; };
+  auto error = [&](const char *code, const std::string &text) {
+    return Diagnostic{Diagnostic::Error, code, path, text, ""};
+  };
   const char *onlyOnnx = "only inputs of ONNX models can be given constants";
   if (llvm::sys::fs::is_directory(path))
-    return options.constants.empty() ? withFacts(importCheckpoint(path), options) : error("W0205", onlyOnnx);
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    return options.constants.empty() ? withFacts(importCheckpoint(path), options)
+                                     : error("W0205", onlyOnnx);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
   if (isText(path, bytes))
-    return options.constants.empty() ? withFacts(importText(path, bytes), options) : error("W0205", onlyOnnx);
-  return importOnnx(path, {options.facts, options.constants}); // facts make shapes simpler while nodes are imported
+    return options.constants.empty() ? withFacts(importText(path, bytes), options)
+                                     : error("W0205", onlyOnnx);
+  return importOnnx(
+      path,
+      {options.facts, options.constants}); // facts make shapes simpler while nodes are imported
 }
 
 Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {

@@ -84,10 +84,13 @@ std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::strin
       continue;
     auto file = MappedFile::openInside(folder.empty() ? "." : folder, name);
     if (!file)
-      return error("W0204", path, "weight '" + weight.getSymName().str() + "': " + llvm::toString(file.takeError()));
+      return error("W0204", path,
+                   "weight '" + weight.getSymName().str() +
+                       "': " + llvm::toString(file.takeError()));
     impl.files[name] = *file;
     if (!impl.weightBytes(weight.getSymName()))
-      return error("W0204", path, "weight '" + weight.getSymName().str() + "' lies outside file '" + name + "'");
+      return error("W0204", path,
+                   "weight '" + weight.getSymName().str() + "' lies outside file '" + name + "'");
   }
   return std::nullopt;
 }
@@ -95,9 +98,11 @@ std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::strin
 /// The rest of the compiler takes functions of tensors for granted.
 std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::string &path) {
   for (auto function : module.getOps<func::FuncOp>())
-    for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    for (Type type :
+         llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
       if (!isa<SymTensorType>(type)) {
-        std::string text = "function '" + function.getName().str() + "' takes or gives a value of type ";
+        std::string text =
+            "function '" + function.getName().str() + "' takes or gives a value of type ";
         llvm::raw_string_ostream(text) << type << ", which is not a tensor of Weft";
         return error("W0201", path, text);
       }

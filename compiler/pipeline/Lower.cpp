@@ -24,12 +24,14 @@ void collectNodes(Location location, std::vector<std::string> &nodes) {
 
 SymExpr bytesOf(SymTensorType type) {
   unsigned bits = type.getElementType().isInteger(1) ? 8 : elementBits(type.getElementType());
-  return bits >= 8 ? type.getElements() * int64_t(bits / 8) : SymExpr::ceildiv(type.getElements() * int64_t(bits), 8);
+  return bits >= 8 ? type.getElements() * int64_t(bits / 8)
+                   : SymExpr::ceildiv(type.getElements() * int64_t(bits), 8);
 }
 
 class FunctionLowering {
 public:
-  FunctionLowering(Program &program, func::FuncOp function, const Target &target) : program(program), target(target) {
+  FunctionLowering(Program &program, func::FuncOp function, const Target &target)
+      : program(program), target(target) {
     lowered.function = function;
     lowered.flops = lowered.bytesMoved = SymExpr::constant(function.getContext(), 0);
     times = SymExpr::constant(function.getContext(), 1);
@@ -51,7 +53,8 @@ public:
     SmallVector<StringAttr> names;
     for (const EntrySymbol &symbol : lowered.entry.symbols)
       names.push_back(symbol.name);
-    lowered.plan = planMemory(lowered.classes, names, symbols.asFacts(), lowered.function.getContext());
+    lowered.plan =
+        planMemory(lowered.classes, names, symbols.asFacts(), lowered.function.getContext());
     return std::move(lowered);
   }
 
@@ -84,7 +87,8 @@ private:
 
   void lowerBind(BindOp bind, std::vector<HostStep> &steps) {
     steps.push_back({HostStep::Bind, unsigned(lowered.binds.size())});
-    lowered.binds.push_back({bind.getSymbolAttr(), inputBuffer(bind.getValue(), ""), elementBits(bind.getValue().getType().getElementType())});
+    lowered.binds.push_back({bind.getSymbolAttr(), inputBuffer(bind.getValue(), ""),
+                             elementBits(bind.getValue().getType().getElementType())});
     ++time;
   }
 
@@ -131,7 +135,8 @@ private:
           return failure();
       carried.current = addSlot({carried.first, carried.second}, carried.init);
       carried.next = addSlot({carried.first, carried.second}, carried.init);
-      buffers[body.getArgument(i)] = buffers[loop.getResult(i)] = {Buffer::Slot, carried.current, {}};
+      buffers[body.getArgument(i)] =
+          buffers[loop.getResult(i)] = {Buffer::Slot, carried.current, {}};
       destinations[base(yielded[i])] = {Buffer::Slot, carried.next, {}};
       step.carried.push_back(carried);
     }
@@ -195,7 +200,8 @@ private:
     auto function = *specification.module->getOps<func::FuncOp>().begin();
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
-      return kernel.emitError("no schedule of target '") << target.name() << "' can compute this kernel";
+      return kernel.emitError("no schedule of target '")
+             << target.name() << "' can compute this kernel";
     KernelCall call;
     call.kernel = kernelRow(specification, *choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
@@ -212,7 +218,8 @@ private:
       return failure();
     addCost(program.kernels[call.kernel], specification.toFunction);
     if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
-      return kernel.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
+      return kernel.emitError("a kernel needs more than ")
+             << WEFT_MAX_WORDS << " operands and symbols";
     steps.push_back({HostStep::Call, unsigned(lowered.calls.size())});
     lowered.calls.push_back(std::move(call));
     ++time;
@@ -239,7 +246,8 @@ private:
 
   static void describeWork(func::FuncOp specification, KernelCode &code) {
     code.flops = code.bytesMoved = SymExpr::constant(specification.getContext(), 0);
-    for (TypeRange types : {TypeRange(specification.getArgumentTypes()), TypeRange(specification.getResultTypes())})
+    for (TypeRange types :
+         {TypeRange(specification.getArgumentTypes()), TypeRange(specification.getResultTypes())})
       for (Type type : types)
         code.bytesMoved = code.bytesMoved + bytesOf(cast<SymTensorType>(type));
     for (Operation &op : specification.getBody().front())
@@ -250,7 +258,8 @@ private:
 
   /// The reason why a size that only data decide cannot be planned for.
   LogicalResult unlimited(Operation *op, SymExpr size) {
-    return op->emitError("needs memory for '") << size.str() << "' bytes, which the contents of tensors decide and nothing limits";
+    return op->emitError("needs memory for '")
+           << size.str() << "' bytes, which the contents of tensors decide and nothing limits";
   }
 
   LogicalResult limitOutputs() {
@@ -259,13 +268,16 @@ private:
       for (SymExpr dim : cast<SymTensorType>(type).getDims()) {
         dims.push_back(symbols.getUpperBound(dim));
         if (!dims.back())
-          return lowered.function.emitError("the size '") << dim.str() << "' of an output is decided by the contents of tensors, and nothing limits it";
+          return lowered.function.emitError("the size '")
+                 << dim.str()
+                 << "' of an output is decided by the contents of tensors, and nothing limits it";
       }
     }
     return success();
   }
 
-  unsigned kernelRow(const Specification &specification, const KernelChoice &choice, KernelOp kernel) {
+  unsigned kernelRow(const Specification &specification, const KernelChoice &choice,
+                     KernelOp kernel) {
     ModuleOp module = *specification.module;
     std::string text = "// " + target.name() + " " + choice.schedule + "\n";
     llvm::raw_string_ostream stream(text);
@@ -280,7 +292,8 @@ private:
       uint8_t hash[32];
       weft_sha256(text.data(), text.size(), hash);
       memcpy(code.key, hash, sizeof(code.key));
-      code.symbol = "weft_k_" + choice.schedule + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
+      code.symbol =
+          "weft_k_" + choice.schedule + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
       auto function = *module.getOps<func::FuncOp>().begin();
       code.pointers = function.getNumArguments() + function.getNumResults();
       llvm::append_range(code.symbols, symbolsOf(function).getNames());
@@ -297,7 +310,10 @@ private:
   Buffer inputBuffer(Value input, StringRef layout) {
     Value value = base(input);
     if (auto constant = value.getDefiningOp<ConstantOp>())
-      return {Buffer::Weight, weightRow(constant, layout, cast<SymTensorType>(layout.empty() ? value.getType() : input.getType())), {}};
+      return {Buffer::Weight,
+              weightRow(constant, layout,
+                        cast<SymTensorType>(layout.empty() ? value.getType() : input.getType())),
+              {}};
     Buffer buffer = buffers.lookup(value);
     touch(buffer);
     return buffer;
@@ -313,7 +329,8 @@ private:
   }
 
   LogicalResult addClass(Value value, unsigned &index) {
-    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType())), most = symbols.getUpperBound(bytes);
+    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType())),
+            most = symbols.getUpperBound(bytes);
     if (!most) {
       Operation *op = value.getDefiningOp();
       return unlimited(op ? op : cast<BlockArgument>(value).getOwner()->getParentOp(), bytes);
@@ -343,7 +360,8 @@ private:
         return i;
     StoredWeight weight;
     auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue());
-    weight.name = name ? name.getValue().str() : "constant" + std::to_string(program.weights.size());
+    weight.name =
+        name ? name.getValue().str() : "constant" + std::to_string(program.weights.size());
     weight.layout = layout.str();
     weight.type = type;
     weight.value = constant.getValue();
@@ -368,9 +386,11 @@ bool allAccepted(ModuleOp module, const Target &target) {
               .walk([&](KernelOp kernel) {
                 SmallVector<bool> isWeight;
                 for (Value input : kernel.getInputs())
-                  isWeight.push_back(FunctionLowering::base(input).getDefiningOp<ConstantOp>() != nullptr);
+                  isWeight.push_back(FunctionLowering::base(input).getDefiningOp<ConstantOp>() !=
+                                     nullptr);
                 Specification specification = specify(kernel, isWeight);
-                bool accepted = target.choose(*specification.module->getOps<func::FuncOp>().begin()).has_value();
+                bool accepted = target.choose(*specification.module->getOps<func::FuncOp>().begin())
+                                    .has_value();
                 return accepted ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();

@@ -16,7 +16,8 @@ namespace weft {
 /// Where a value lies.
 struct Buffer {
   enum Kind { Arena, Input, Output, Weight, Slot } kind;
-  unsigned index; ///< storage class, argument, result, row of Program::weights, or pointer that a loop moves
+  unsigned
+      index; ///< storage class, argument, result, row of Program::weights, or pointer that a loop moves
   SymExpr offset; ///< in bytes; null for none
 };
 
@@ -60,8 +61,8 @@ struct IfStep {
 /// becomes the current one, and the buffer before that is written again.
 struct CarriedValue {
   Buffer init;
-  unsigned first, second;  ///< storage classes
-  unsigned current, next;  ///< slots
+  unsigned first, second; ///< storage classes
+  unsigned current, next; ///< slots
 };
 
 struct LoopStep {
@@ -92,8 +93,9 @@ struct LoweredFunction {
   std::vector<StorageClass> classes;
   MemoryPlan plan;
   llvm::SmallVector<SymExpr> scratch; ///< per worker: the maximum of these
-  SymExpr flops, bytesMoved; ///< at most, where data decide
-  std::vector<llvm::SmallVector<SymExpr>> outputDims; ///< the most each can be, over symbols of the signature
+  SymExpr flops, bytesMoved;          ///< at most, where data decide
+  std::vector<llvm::SmallVector<SymExpr>>
+      outputDims; ///< the most each can be, over symbols of the signature
 };
 
 struct Program {

@@ -41,19 +41,24 @@ public:
       return std::nullopt;
     if (std::string unbounded = unboundedSymbols(); !unbounded.empty())
       return error("W0313",
-                   "--max-memory " + printSize(limit) + " cannot be promised, because nothing bounds " + unbounded,
+                   "--max-memory " + printSize(limit) +
+                       " cannot be promised, because nothing bounds " + unbounded,
                    "give a range, as in --dim " + firstUnbounded + "=1..512");
     std::string text = "a call could need ";
     if (!arena || !scratch || llvm::AddOverflow(*arena, *scratch, total))
       text += "more bytes than 64 bits count";
     else
-      text += printSize(total) + " (arena " + printSize(*arena) + ", scratch " + printSize(*scratch) + " per worker)";
+      text += printSize(total) + " (arena " + printSize(*arena) + ", scratch " +
+              printSize(*scratch) + " per worker)";
     return error("W0312", text + sizes() + ", but the limit is " + printSize(limit),
-                 lowered.entry.symbols.empty() ? "" : "lower the upper bounds with --dim, or raise --max-memory");
+                 lowered.entry.symbols.empty()
+                     ? ""
+                     : "lower the upper bounds with --dim, or raise --max-memory");
   }
 
 private:
-  static weft::Diagnostic error(const char *code, const std::string &text, const std::string &hint) {
+  static weft::Diagnostic error(const char *code, const std::string &text,
+                                const std::string &hint) {
     return {weft::Diagnostic::Error, code, "", text, hint};
   }
 
@@ -91,7 +96,8 @@ private:
     std::string text;
     for (const EntrySymbol &symbol : lowered.entry.symbols)
       if (isUsed(symbol.name))
-        text += (text.empty() ? " at " : ", ") + symbol.name.str() + " = " + std::to_string(symbol.max);
+        text +=
+            (text.empty() ? " at " : ", ") + symbol.name.str() + " = " + std::to_string(symbol.max);
     return text;
   }
 

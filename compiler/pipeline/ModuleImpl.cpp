@@ -49,7 +49,9 @@ static std::string describe(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
   if (auto file = dyn_cast<FileLineColLoc>(location))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
   if (auto fused = dyn_cast<FusedLoc>(location))
     for (Location each : fused.getLocations())
       if (std::string text = describe(each); !text.empty())
@@ -62,9 +64,10 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::string code)
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
       return success();
     weft::Diagnostic found;
-    found.severity = diagnostic.getSeverity() == DiagnosticSeverity::Error     ? weft::Diagnostic::Error
-                     : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? weft::Diagnostic::Warning
-                                                                               : weft::Diagnostic::Note;
+    found.severity = diagnostic.getSeverity() == DiagnosticSeverity::Error ? weft::Diagnostic::Error
+                     : diagnostic.getSeverity() == DiagnosticSeverity::Warning
+                         ? weft::Diagnostic::Warning
+                         : weft::Diagnostic::Note;
     found.code = code;
     found.where = describe(diagnostic.getLocation());
     found.text = diagnostic.str();

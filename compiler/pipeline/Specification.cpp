@@ -63,7 +63,8 @@ private:
   /// Operators that look at dimensions only as extents: then a dimension such as b*s is one symbol of the kernel.
   bool dimsAreOpaque() {
     return llvm::all_of(kernel.getBody().front().without_terminator(), [](Operation &op) {
-      if (isa<ConcatOp>(op) || llvm::any_of(op.getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
+      if (isa<ConcatOp>(op) ||
+          llvm::any_of(op.getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
         return false;
       auto rule = dyn_cast<RuleOpInterface>(op);
       return !rule || StringRef(rule.ruleText()).find_first_of("({") == StringRef::npos;
@@ -104,7 +105,8 @@ private:
     SmallVector<SymExpr> dims = tensor.getDims();
     for (SymExpr &dim : dims)
       dim = renamed(dim);
-    return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), tensor.getElementType());
+    return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(),
+                              tensor.getElementType());
   }
 
   void copy(OpBuilder &b, Operation &op, IRMapping &mapping) {
@@ -115,7 +117,8 @@ private:
     SmallVector<NamedAttribute> attributes;
     for (NamedAttribute attribute : op.getAttrs()) {
       if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
-        attribute.setValue(DimsAttr::get(context, llvm::map_to_vector(dims.getDims(), [&](SymExpr e) { return renamed(e); })));
+        attribute.setValue(DimsAttr::get(
+            context, llvm::map_to_vector(dims.getDims(), [&](SymExpr e) { return renamed(e); })));
       attributes.push_back(attribute);
     }
     clone->setAttrs(attributes);

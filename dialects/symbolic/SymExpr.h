@@ -124,7 +124,8 @@ inline llvm::hash_code hash_value(SymExpr expr) { return mlir::hash_value(expr.a
 
 /// Reads one expression from text in the grammar that str() prints, with `-` and parentheses. On failure `error` says what is wrong and where.
 /// Nesting deeper than 64 is refused.
-mlir::FailureOr<SymExpr> parseSymExpr(mlir::MLIRContext *context, llvm::StringRef text, std::string *error);
+mlir::FailureOr<SymExpr> parseSymExpr(mlir::MLIRContext *context, llvm::StringRef text,
+                                      std::string *error);
 /// The same inside MLIR's text (attributes and types); reports through the parser.
 mlir::FailureOr<SymExpr> parseSymExpr(mlir::AsmParser &parser);
 
@@ -137,9 +138,15 @@ mlir::Value emitSymExpr(mlir::OpBuilder &builder, mlir::Location loc, SymExpr ex
 
 namespace llvm {
 template <> struct DenseMapInfo<weft::SymExpr> {
-  static weft::SymExpr getEmptyKey() { return weft::SymExpr(DenseMapInfo<mlir::Attribute>::getEmptyKey()); }
-  static weft::SymExpr getTombstoneKey() { return weft::SymExpr(DenseMapInfo<mlir::Attribute>::getTombstoneKey()); }
-  static unsigned getHashValue(weft::SymExpr e) { return DenseMapInfo<mlir::Attribute>::getHashValue(e.asAttribute()); }
+  static weft::SymExpr getEmptyKey() {
+    return weft::SymExpr(DenseMapInfo<mlir::Attribute>::getEmptyKey());
+  }
+  static weft::SymExpr getTombstoneKey() {
+    return weft::SymExpr(DenseMapInfo<mlir::Attribute>::getTombstoneKey());
+  }
+  static unsigned getHashValue(weft::SymExpr e) {
+    return DenseMapInfo<mlir::Attribute>::getHashValue(e.asAttribute());
+  }
   static bool isEqual(weft::SymExpr a, weft::SymExpr b) { return a == b; }
 };
 } // namespace llvm

@@ -22,7 +22,9 @@ constexpr int64_t kMaxSymbolValue = (int64_t(1) << 31) - 1;
 struct SymRelation {
   enum Kind { Equal, LessEqual } kind;
   SymExpr lhs, rhs;
-  bool operator==(const SymRelation &o) const { return kind == o.kind && lhs == o.lhs && rhs == o.rhs; }
+  bool operator==(const SymRelation &o) const {
+    return kind == o.kind && lhs == o.lhs && rhs == o.rhs;
+  }
 };
 
 /// A disjunction of relations; one in the usual case. `<`, `>=`, `>` and `mod(a, k) == 0` are spellings.
@@ -43,7 +45,8 @@ private:
   llvm::SmallVector<SymRelation, 1> clauses;
 };
 
-mlir::FailureOr<SymPred> parseSymPred(mlir::MLIRContext *context, llvm::StringRef text, std::string *error);
+mlir::FailureOr<SymPred> parseSymPred(mlir::MLIRContext *context, llvm::StringRef text,
+                                      std::string *error);
 mlir::FailureOr<SymPred> parseSymPred(mlir::AsmParser &parser);
 
 enum class Proof { Yes, No, Unknown };

@@ -56,10 +56,12 @@ public:
   mlir::Value toData(IndexValue index, mlir::Type element);
 
   /// `body()` where `condition` holds, `otherwise` elsewhere. Loads inside the body happen only where it holds.
-  virtual mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body, mlir::Value otherwise) = 0;
+  virtual mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body,
+                              mlir::Value otherwise) = 0;
   /// Folds `body` over the box of `extents` in row-major order, starting from `init`.
-  virtual mlir::Value fold(llvm::ArrayRef<SymExpr> extents, mlir::Value init,
-                           llvm::function_ref<mlir::Value(llvm::ArrayRef<IndexValue>, mlir::Value)> body) = 0;
+  virtual mlir::Value
+  fold(llvm::ArrayRef<SymExpr> extents, mlir::Value init,
+       llvm::function_ref<mlir::Value(llvm::ArrayRef<IndexValue>, mlir::Value)> body) = 0;
 
   /// `scalar` as the type all lanes share: itself, or a vector of it.
   mlir::Type laneType(mlir::Type scalar) const;
@@ -82,9 +84,11 @@ mlir::Value decodeFloat(mlir::ImplicitLocOpBuilder &b, mlir::Type element, mlir:
 mlir::Value encodeFloat(mlir::ImplicitLocOpBuilder &b, mlir::Type element, mlir::Value value);
 /// The identity of a combiner on an element type, as reference value and as attribute of the compute type.
 mlir::TypedAttr combinerIdentity(Combiner combiner, mlir::Type element);
-mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element, mlir::Value a, mlir::Value c);
+mlir::Value emitCombine(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element,
+                        mlir::Value a, mlir::Value c);
 /// The default of ElementOpInterface::emitElement.
-mlir::Value emitElementByRule(mlir::Operation *op, ElementBuilder &e, llvm::ArrayRef<IndexValue> index);
+mlir::Value emitElementByRule(mlir::Operation *op, ElementBuilder &e,
+                              llvm::ArrayRef<IndexValue> index);
 
 } // namespace weft
 

@@ -50,13 +50,15 @@ bool isName(StringRef text) {
 /// Reads the text and collects factors; then `bind` fills extents from types and checks every dimension.
 class RuleBinder {
 public:
-  RuleBinder(MLIRContext *context, IterationRule::Report report) : context(context), report(report) {}
+  RuleBinder(MLIRContext *context, IterationRule::Report report)
+      : context(context), report(report) {}
 
   FailureOr<IterationRule> run(StringRef text, TypeRange operands, TypeRange results) {
     if (failed(split(text)))
       return failure();
     if (rawOperands.size() != operands.size()) {
-      report("rule '" + text + "' has " + Twine(rawOperands.size()) + " operands, but there are " + Twine(operands.size()));
+      report("rule '" + text + "' has " + Twine(rawOperands.size()) + " operands, but there are " +
+             Twine(operands.size()));
       return failure();
     }
     bool typed = !results.empty();
@@ -64,7 +66,10 @@ public:
       if (failed(expand(rawOperands[i], cast<SymTensorType>(type).getRank(), "operand", i)))
         return failure();
     for (auto [i, raw] : llvm::enumerate(rawResults))
-      if (failed(expand(raw, typed ? cast<SymTensorType>(results[i]).getRank() : ellipsisRank + raw.size() - hasEllipsis(raw), "result", i)))
+      if (failed(expand(raw,
+                        typed ? cast<SymTensorType>(results[i]).getRank()
+                              : ellipsisRank + raw.size() - hasEllipsis(raw),
+                        "result", i)))
         return failure();
     numberFactors();
     for (auto [i, type] : llvm::enumerate(operands))
@@ -88,10 +93,12 @@ public:
         factor.extent = SymExpr::constant(context, 1); // every operand has the literal 1 there
       }
     for (auto [i, type] : llvm::enumerate(operands))
-      if (failed(finish(rawOperands[i], cast<SymTensorType>(type), rule.operandAccesses, "operand", i)))
+      if (failed(finish(rawOperands[i], cast<SymTensorType>(type), rule.operandAccesses, "operand",
+                        i)))
         return failure();
     for (auto [i, raw] : llvm::enumerate(rawResults))
-      if (failed(finish(raw, typed ? cast<SymTensorType>(results[i]) : SymTensorType(), rule.resultAccesses, "result", i)))
+      if (failed(finish(raw, typed ? cast<SymTensorType>(results[i]) : SymTensorType(),
+                        rule.resultAccesses, "result", i)))
         return failure();
     return rule;
   }
@@ -166,8 +173,10 @@ private:
         access.terms.push_back({one, name.str()});
       return success();
     }
-    static constexpr std::pair<char, AccessKind> suffixes[] = {{'?', AccessKind::Maybe},   {'@', AccessKind::Addressed},
-                                                               {'~', AccessKind::Coupled}, {'>', AccessKind::Ordered},
+    static constexpr std::pair<char, AccessKind> suffixes[] = {{'?', AccessKind::Maybe},
+                                                               {'@', AccessKind::Addressed},
+                                                               {'~', AccessKind::Coupled},
+                                                               {'>', AccessKind::Ordered},
                                                                {'!', AccessKind::Whole}};
     for (auto [suffix, kind] : suffixes)
       if (token.back() == suffix) {
@@ -192,10 +201,12 @@ private:
       if (token[i] == '+' || token[i] == '-')
         sign = token[i++] == '-' ? -1 : 1;
       size_t end = i;
-      for (int depth = 0; end < token.size() && (depth > 0 || (token[end] != '+' && token[end] != '-')); ++end)
+      for (int depth = 0;
+           end < token.size() && (depth > 0 || (token[end] != '+' && token[end] != '-')); ++end)
         depth += (token[end] == '{') - (token[end] == '}');
       SmallVector<StringRef> parts = splitTop(token.slice(i, end), '*');
-      StringRef first = parts.empty() ? StringRef() : parts[0], second = parts.size() > 1 ? parts[1] : StringRef();
+      StringRef first = parts.empty() ? StringRef() : parts[0],
+                second = parts.size() > 1 ? parts[1] : StringRef();
       i = end;
       StringRef name = second.empty() && isName(first) ? first : second;
       SymExpr number = SymExpr::constant(context, 1);
@@ -231,7 +242,8 @@ private:
   LogicalResult expand(RawDims &dims, unsigned rank, StringRef what, size_t index) {
     unsigned named = dims.size() - hasEllipsis(dims);
     if (rank < named || (rank > named && !hasEllipsis(dims))) {
-      report(what + " " + Twine(index) + " must have rank " + Twine(named) + (hasEllipsis(dims) ? " or more" : "") + ", but has rank " + Twine(rank));
+      report(what + " " + Twine(index) + " must have rank " + Twine(named) +
+             (hasEllipsis(dims) ? " or more" : "") + ", but has rank " + Twine(rank));
       return failure();
     }
     RawDims expanded;
@@ -272,8 +284,9 @@ private:
 
   void takeExtents(const RawDims &dims, SymTensorType type) {
     for (auto [d, access] : llvm::enumerate(dims)) {
-      bool determines = access.kind == AccessKind::Point || access.kind == AccessKind::Addressed || access.kind == AccessKind::Coupled ||
-                        access.kind == AccessKind::Ordered || access.kind == AccessKind::Whole;
+      bool determines = access.kind == AccessKind::Point || access.kind == AccessKind::Addressed ||
+                        access.kind == AccessKind::Coupled || access.kind == AccessKind::Ordered ||
+                        access.kind == AccessKind::Whole;
       if (!determines || (access.ellipsis && type.getDim(d).isConstant(1)))
         continue;
       Factor &factor = rule.factorList[numbers[access.terms[0].second]];
@@ -326,7 +339,8 @@ private:
     return extent;
   }
 
-  LogicalResult finish(const RawDims &dims, SymTensorType type, SmallVectorImpl<IterationRule::Dims> &out, StringRef what, size_t index) {
+  LogicalResult finish(const RawDims &dims, SymTensorType type,
+                       SmallVectorImpl<IterationRule::Dims> &out, StringRef what, size_t index) {
     IterationRule::Dims &accesses = out.emplace_back();
     for (auto [d, raw] : llvm::enumerate(dims)) {
       Access access;
@@ -334,11 +348,12 @@ private:
       access.offset = raw.offset;
       for (auto &[coefficient, name] : raw.terms)
         access.terms.push_back({coefficient, numbers[name]});
-      bool checked = raw.kind != AccessKind::Fixed && raw.kind != AccessKind::Window && raw.kind != AccessKind::Maybe;
+      bool checked = raw.kind != AccessKind::Fixed && raw.kind != AccessKind::Window &&
+                     raw.kind != AccessKind::Maybe;
       if (type && checked && type.getDim(d) != extentOf(raw)) {
         if (!(raw.ellipsis && type.getDim(d).isConstant(1) && what == "operand")) {
-          report("dimension " + Twine(d) + " of " + what + " " + Twine(index) + " is '" + type.getDim(d).str() + "', but must be '" +
-                 extentOf(raw).str() + "'");
+          report("dimension " + Twine(d) + " of " + what + " " + Twine(index) + " is '" +
+                 type.getDim(d).str() + "', but must be '" + extentOf(raw).str() + "'");
           return failure();
         }
         access.kind = AccessKind::Fixed; // a literal 1 is broadcast
@@ -358,15 +373,16 @@ private:
   unsigned ellipsisRank = 0;
 };
 
-FailureOr<IterationRule> IterationRule::bind(StringRef text, TypeRange operands, TypeRange results, Report report) {
+FailureOr<IterationRule> IterationRule::bind(StringRef text, TypeRange operands, TypeRange results,
+                                             Report report) {
   MLIRContext *context = operands.empty() ? results[0].getContext() : operands[0].getContext();
   return RuleBinder(context, report).run(text, operands, results);
 }
 
 IterationRule IterationRule::of(Operation *op) {
-  auto rule = bind(cast<RuleOpInterface>(op).ruleText(), op->getOperandTypes(), op->getResultTypes(), [&](const Twine &message) {
-    op->emitOpError() << "has no valid rule: " << message.str();
-  });
+  auto rule = bind(
+      cast<RuleOpInterface>(op).ruleText(), op->getOperandTypes(), op->getResultTypes(),
+      [&](const Twine &message) { op->emitOpError() << "has no valid rule: " << message.str(); });
   assert(succeeded(rule) && "the verifier binds every rule");
   return *rule;
 }

@@ -34,7 +34,18 @@ class InFlightDiagnostic;
 
 namespace weft {
 
-enum class AccessKind { Fixed, Point, Merge, Window, Segment, Maybe, Addressed, Coupled, Ordered, Whole };
+enum class AccessKind {
+  Fixed,
+  Point,
+  Merge,
+  Window,
+  Segment,
+  Maybe,
+  Addressed,
+  Coupled,
+  Ordered,
+  Whole
+};
 
 struct Factor {
   std::string name;
@@ -63,8 +74,8 @@ public:
   using Report = llvm::function_ref<void(const llvm::Twine &)>;
 
   /// Binds `text` to types. Result types may be null: then only their dimensions are computed (resultDims).
-  static mlir::FailureOr<IterationRule> bind(llvm::StringRef text, mlir::TypeRange operands, mlir::TypeRange results,
-                                             Report report);
+  static mlir::FailureOr<IterationRule> bind(llvm::StringRef text, mlir::TypeRange operands,
+                                             mlir::TypeRange results, Report report);
   /// The rule of a verified operation.
   static IterationRule of(mlir::Operation *op);
 

@@ -50,7 +50,8 @@ public:
   Values loop(mlir::Value from, mlir::Value to, mlir::ValueRange init,
               llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
   /// Every index of a box in row-major order.
-  void box(llvm::ArrayRef<SymExpr> dims, llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+  void box(llvm::ArrayRef<SymExpr> dims,
+           llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void when(mlir::Value condition, llvm::function_ref<void()> body);
   /// Carries `init` through `body` as long as `condition` holds.
   mlir::Value repeat(mlir::Value init, llvm::function_ref<mlir::Value(mlir::Value)> condition,

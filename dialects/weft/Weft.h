@@ -24,8 +24,8 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/weft/WeftAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "dialects/weft/WeftTypes.h.inc"
 #include "dialects/weft/WeftInterfaces.h.inc"
+#include "dialects/weft/WeftTypes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/weft/WeftOps.h.inc"
 
@@ -41,7 +41,9 @@ constexpr llvm::StringLiteral kNameAttr = "weft.name";
 /// `[b, s, 768]` inside attributes and assembly formats.
 mlir::ParseResult parseDimList(mlir::AsmParser &parser, DimsAttr &dims);
 void printDimList(mlir::AsmPrinter &printer, mlir::Operation *, DimsAttr dims);
-inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) { printDimList(printer, nullptr, dims); }
+inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) {
+  printDimList(printer, nullptr, dims);
+}
 
 bool isFloat(mlir::Type element);
 bool isUnsigned(mlir::Type element);

@@ -28,7 +28,8 @@ ParseResult parseDimList(AsmParser &parser, DimsAttr &dims) {
 
 void printDimList(AsmPrinter &printer, Operation *, DimsAttr dims) {
   printer << "[";
-  llvm::interleaveComma(dims.getDims(), printer.getStream(), [&](SymExpr e) { printer << e.str(); });
+  llvm::interleaveComma(dims.getDims(), printer.getStream(),
+                        [&](SymExpr e) { printer << e.str(); });
   printer << "]";
 }
 
@@ -53,8 +54,8 @@ void DimsAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-SymbolsAttr SymbolsAttr::get(MLIRContext *context, ArrayRef<StringAttr> names, ArrayRef<SymPred> facts,
-                             ArrayRef<StringAttr> boundNames) {
+SymbolsAttr SymbolsAttr::get(MLIRContext *context, ArrayRef<StringAttr> names,
+                             ArrayRef<SymPred> facts, ArrayRef<StringAttr> boundNames) {
   Builder b(context);
   SmallVector<ArrayAttr> encoded;
   for (const SymPred &fact : facts) {
@@ -70,14 +71,17 @@ SymbolsAttr SymbolsAttr::get(MLIRContext *context, ArrayRef<StringAttr> names, A
 }
 
 bool SymbolsAttr::isInner(const SymPred &fact) const {
-  return llvm::any_of(fact.symbols(), [&](StringAttr name) { return llvm::is_contained(getBoundNames(), name); });
+  return llvm::any_of(fact.symbols(),
+                      [&](StringAttr name) { return llvm::is_contained(getBoundNames(), name); });
 }
 
 SymExpr SymbolsAttr::getLimit(StringAttr symbol) const {
   SymExpr name = SymExpr::symbol(symbol);
-  ArrayRef<StringAttr> later = getBoundNames().drop_while([&](StringAttr each) { return each != symbol; });
+  ArrayRef<StringAttr> later =
+      getBoundNames().drop_while([&](StringAttr each) { return each != symbol; });
   auto isEarlier = [&](SymExpr expr) {
-    return llvm::none_of(expr.symbols(), [&](StringAttr each) { return llvm::is_contained(later, each); });
+    return llvm::none_of(expr.symbols(),
+                         [&](StringAttr each) { return llvm::is_contained(later, each); });
   };
   for (const SymPred &fact : getFacts()) {
     if (fact.relations().size() != 1)
@@ -85,7 +89,8 @@ SymExpr SymbolsAttr::getLimit(StringAttr symbol) const {
     const SymRelation &relation = fact.relations()[0];
     if (SymExpr limit = relation.rhs - (relation.lhs - name); isEarlier(limit))
       return limit;
-    if (SymExpr limit = relation.lhs - (relation.rhs - name); relation.kind == SymRelation::Equal && isEarlier(limit))
+    if (SymExpr limit = relation.lhs - (relation.rhs - name);
+        relation.kind == SymRelation::Equal && isEarlier(limit))
       return limit;
   }
   return {};
@@ -97,7 +102,8 @@ SmallVector<SymPred> SymbolsAttr::getFacts() const {
     SmallVector<SymPred> alternatives;
     for (size_t i = 0; i + 2 < encoded.size(); i += 3) {
       SymExpr lhs(encoded[i + 1]), rhs(encoded[i + 2]);
-      alternatives.push_back(llvm::cast<BoolAttr>(encoded[i]).getValue() ? SymPred::equal(lhs, rhs) : SymPred::le(lhs, rhs));
+      alternatives.push_back(llvm::cast<BoolAttr>(encoded[i]).getValue() ? SymPred::equal(lhs, rhs)
+                                                                         : SymPred::le(lhs, rhs));
     }
     facts.push_back(SymPred::either(alternatives));
   }
@@ -240,14 +246,17 @@ void SymbolsAttr::print(AsmPrinter &printer) const {
   }
   if (!getFactAttributes().empty()) {
     printer << " : ";
-    llvm::interleaveComma(getFacts(), printer.getStream(), [&](const SymPred &fact) { printer << '"' << fact.str() << '"'; });
+    llvm::interleaveComma(getFacts(), printer.getStream(),
+                          [&](const SymPred &fact) { printer << '"' << fact.str() << '"'; });
   }
   printer << ">";
 }
 
 SymbolsAttr symbolsOf(Operation *function) {
   auto symbols = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr);
-  return symbols ? symbols : SymbolsAttr::get(function->getContext(), ArrayRef<StringAttr>(), ArrayRef<SymPred>());
+  return symbols ? symbols
+                 : SymbolsAttr::get(function->getContext(), ArrayRef<StringAttr>(),
+                                    ArrayRef<SymPred>());
 }
 
 void WeftDialect::registerAttributes() {

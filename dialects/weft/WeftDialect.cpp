@@ -40,7 +40,8 @@ public:
       return success();
     if (std::string why = refuseDims(tensor); !why.empty())
       return op->emitError() << "gives a value of type " << type << ": " << why;
-    return llvm::success(llvm::all_of(tensor.getDims(), [&](SymExpr dim) { return succeeded(checkExpr(op, dim)); }));
+    return llvm::success(
+        llvm::all_of(tensor.getDims(), [&](SymExpr dim) { return succeeded(checkExpr(op, dim)); }));
   }
 
 private:
@@ -50,7 +51,8 @@ private:
         continue;
       if (llvm::is_contained(symbols.getBoundNames(), name))
         return op->emitError() << "symbol '" << name.getValue() << "' has no value here";
-      return op->emitError() << "symbol '" << name.getValue() << "' is not declared by 'weft.symbols' of the function";
+      return op->emitError() << "symbol '" << name.getValue()
+                             << "' is not declared by 'weft.symbols' of the function";
     }
     return success();
   }
@@ -58,7 +60,8 @@ private:
   LogicalResult bind(Operation *op, ArrayRef<StringAttr> names) {
     for (StringAttr name : names) {
       if (!llvm::is_contained(symbols.getBoundNames(), name))
-        return op->emitError() << "binds '" << name.getValue() << "', which 'weft.symbols' of the function does not list as bound";
+        return op->emitError() << "binds '" << name.getValue()
+                               << "', which 'weft.symbols' of the function does not list as bound";
       if (!bound.insert(name).second)
         return op->emitError() << "binds '" << name.getValue() << "' a second time";
       known.insert(name);
@@ -121,7 +124,8 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   auto function = dyn_cast<func::FuncOp>(op);
   auto symbols = dyn_cast<SymbolsAttr>(attribute.getValue());
   if (!function || !symbols)
-    return op->emitError() << "'weft.symbols' is an attribute of functions and holds #weft.symbols<...>";
+    return op->emitError()
+           << "'weft.symbols' is an attribute of functions and holds #weft.symbols<...>";
   llvm::DenseSet<StringAttr> known;
   for (ArrayRef<StringAttr> names : {symbols.getNames(), symbols.getBoundNames()})
     for (StringAttr name : names)
@@ -130,7 +134,8 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   for (const SymPred &fact : symbols.getFacts())
     for (StringAttr name : fact.symbols())
       if (!known.contains(name))
-        return op->emitError() << "fact '" << fact.str() << "' speaks of '" << name.getValue() << "', which is not declared";
+        return op->emitError() << "fact '" << fact.str() << "' speaks of '" << name.getValue()
+                               << "', which is not declared";
   ScopeCheck scope(symbols);
   for (Type type : function.getArgumentTypes())
     if (failed(scope.checkType(op, type)))

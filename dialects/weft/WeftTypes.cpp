@@ -43,9 +43,11 @@ std::optional<SmallVector<int64_t>> SymTensorType::getConstantDims() const {
 Type SymTensorType::parse(AsmParser &parser) {
   DimsAttr dims;
   Type element;
-  if (parser.parseLess() || parseDimList(parser, dims) || parser.parseComma() || parser.parseType(element) || parser.parseGreater())
+  if (parser.parseLess() || parseDimList(parser, dims) || parser.parseComma() ||
+      parser.parseType(element) || parser.parseGreater())
     return {};
-  auto type = getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(), dims.getDimAttributes(), element);
+  auto type = getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                         dims.getDimAttributes(), element);
   if (std::string why = type ? refuseDims(type) : ""; !why.empty()) {
     parser.emitError(parser.getNameLoc()) << why;
     return {};
@@ -59,7 +61,8 @@ void SymTensorType::print(AsmPrinter &printer) const {
   printer << ", " << getElementType() << ">";
 }
 
-LogicalResult SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Attribute> dims, Type element) {
+LogicalResult SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                    ArrayRef<Attribute> dims, Type element) {
   if (std::string why = refuseElement(element); !why.empty())
     return emitError() << why;
   return success();
@@ -72,7 +75,8 @@ std::string refuseDims(SymTensorType type) {
     if (dim.isOverflow())
       return "dimension " + std::to_string(i) + " overflows 64 bits";
     if (dim.asConstant() && *dim.asConstant() < 0)
-      return "dimension " + std::to_string(i) + " is " + std::to_string(*dim.asConstant()) + ", but a size is at least 0";
+      return "dimension " + std::to_string(i) + " is " + std::to_string(*dim.asConstant()) +
+             ", but a size is at least 0";
   }
   return "";
 }
@@ -82,17 +86,20 @@ bool isPacked(Type element) { return !element.isInteger(1) && elementBits(elemen
 bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 
 std::string refuseElement(Type element) {
-  bool known = element.isF64() || element.isF32() || element.isF16() || element.isBF16() || element.isFloat8E4M3FN() ||
-               element.isFloat8E5M2();
+  bool known = element.isF64() || element.isF32() || element.isF16() || element.isBF16() ||
+               element.isFloat8E4M3FN() || element.isFloat8E5M2();
   if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned w = integer.getWidth();
-    known = integer.isSignless() ? (w == 1 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64)
-                                 : integer.isUnsigned() && (w == 4 || w == 8 || w == 16 || w == 32 || w == 64);
+    known = integer.isSignless()
+                ? (w == 1 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64)
+                : integer.isUnsigned() && (w == 4 || w == 8 || w == 16 || w == 32 || w == 64);
   }
   if (known)
     return "";
   std::string text;
-  llvm::raw_string_ostream(text) << "'" << element << "' is not an element type; signed integers are written 'i8', unsigned ones 'ui8'";
+  llvm::raw_string_ostream(text)
+      << "'" << element
+      << "' is not an element type; signed integers are written 'i8', unsigned ones 'ui8'";
   return text;
 }
 

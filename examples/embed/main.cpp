@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
   weft_error_t error = WEFT_ERROR_INIT;
   weft_module_t *opened = nullptr;
   weft_context_t *context = nullptr;
-  if (weft_module_open(nullptr, path, &opened, &error) || weft_context_create(opened, nullptr, &context, &error)) {
+  if (weft_module_open(nullptr, path, &opened, &error) ||
+      weft_context_create(opened, nullptr, &context, &error)) {
     std::fprintf(stderr, "error[%s]: %s\n", error.code, error.message);
     return 1;
   }

@@ -19,7 +19,8 @@ namespace weft {
 namespace {
 
 bool allPoints(ArrayRef<Access> accesses) {
-  return llvm::all_of(accesses, [](const Access &access) { return access.kind == AccessKind::Point; });
+  return llvm::all_of(accesses,
+                      [](const Access &access) { return access.kind == AccessKind::Point; });
 }
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -31,9 +32,12 @@ struct Walk {
   /// Nothing when a dimension is anything but a factor. Rules with `...` stay as they are: what they leave open may be merged later.
   static std::optional<Walk> of(ContractOp op) {
     IterationRule rule = IterationRule::of(op);
-    if (op.getRule().contains("...") || !allPoints(rule.operand(0)) || !allPoints(rule.operand(1)) || !allPoints(rule.result(0)))
+    if (op.getRule().contains("...") || !allPoints(rule.operand(0)) ||
+        !allPoints(rule.operand(1)) || !allPoints(rule.result(0)))
       return std::nullopt;
-    auto factors = [](ArrayRef<Access> accesses) { return llvm::map_to_vector(accesses, [](const Access &a) { return a.factor(); }); };
+    auto factors = [](ArrayRef<Access> accesses) {
+      return llvm::map_to_vector(accesses, [](const Access &a) { return a.factor(); });
+    };
     return Walk{factors(rule.operand(0)), factors(rule.operand(1)), factors(rule.result(0))};
   }
 
@@ -56,7 +60,9 @@ struct ReadInOrder : OpRewritePattern<ContractOp> {
     if (!walk)
       return failure();
     SmallVector<Value> operands(op->getOperands());
-    for (auto [operand, factors] : {std::pair<Value &, SmallVector<unsigned> &>(operands[0], walk->lhs), {operands[1], walk->rhs}})
+    for (auto [operand, factors] :
+         {std::pair<Value &, SmallVector<unsigned> &>(operands[0], walk->lhs),
+          {operands[1], walk->rhs}})
       if (auto move = operand.getDefiningOp<TransposeOp>()) {
         SmallVector<unsigned> moved(factors);
         for (auto [i, from] : llvm::enumerate(move.getOrder()))
@@ -66,7 +72,8 @@ struct ReadInOrder : OpRewritePattern<ContractOp> {
       }
     if (operands[0] == op.getLhs() && operands[1] == op.getRhs())
       return failure();
-    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), walk->text(), operands[0], operands[1], op.getAccumulate());
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), walk->text(), operands[0],
+                                            operands[1], op.getAccumulate());
     return success();
   }
 };
@@ -84,7 +91,8 @@ struct WriteInOrder : OpRewritePattern<TransposeOp> {
     SmallVector<unsigned> before(walk->result);
     for (auto [i, from] : llvm::enumerate(move.getOrder()))
       walk->result[i] = before[from];
-    rewriter.replaceOpWithNewOp<ContractOp>(move, move.getType(), walk->text(), op.getLhs(), op.getRhs(), op.getAccumulate());
+    rewriter.replaceOpWithNewOp<ContractOp>(move, move.getType(), walk->text(), op.getLhs(),
+                                            op.getRhs(), op.getAccumulate());
     return success();
   }
 };
@@ -98,7 +106,8 @@ bool comesFromProduct(Value value) {
     if (isa<ContractOp>(op))
       return true;
     auto element = dyn_cast<ElementOpInterface>(op);
-    if (!element || op->getNumOperands() == 0 || (element.rootKind() != RootKind::Loop && !isa<TransposeOp, ReshapeOp>(op)))
+    if (!element || op->getNumOperands() == 0 ||
+        (element.rootKind() != RootKind::Loop && !isa<TransposeOp, ReshapeOp>(op)))
       return false;
     value = op->getOperand(0);
   }
@@ -107,11 +116,13 @@ bool comesFromProduct(Value value) {
 
 /// f(move(x), scalars…) is move(f(x, scalars…)).
 struct ScaleBeforeMove : RewritePattern {
-  explicit ScaleBeforeMove(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  explicit ScaleBeforeMove(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     auto element = dyn_cast<ElementOpInterface>(op);
     auto ruled = dyn_cast<RuleOpInterface>(op);
-    if (!element || !ruled || element.rootKind() != weft::RootKind::Loop || op->getNumResults() != 1 || op->getNumRegions() ||
+    if (!element || !ruled || element.rootKind() != weft::RootKind::Loop ||
+        op->getNumResults() != 1 || op->getNumRegions() ||
         llvm::any_of(op->getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
       return failure();
     OpOperand *moved = nullptr;
@@ -122,14 +133,15 @@ struct ScaleBeforeMove : RewritePattern {
         return failure();
       moved = &operand;
     }
-    if (!moved || !isa_and_nonnull<TransposeOp, ReshapeOp>(moved->get().getDefiningOp()) || !walksInPlace(ruled.rule(), moved->getOperandNumber()) ||
-        !comesFromProduct(moved->get()))
+    if (!moved || !isa_and_nonnull<TransposeOp, ReshapeOp>(moved->get().getDefiningOp()) ||
+        !walksInPlace(ruled.rule(), moved->getOperandNumber()) || !comesFromProduct(moved->get()))
       return failure();
     Operation *move = moved->get().getDefiningOp();
     Value from = move->getOperand(0);
     Operation *scaled = rewriter.clone(*op);
     scaled->setOperand(moved->getOperandNumber(), from);
-    scaled->getResult(0).setType(SymTensorType::get(getContext(), typeOf(from).getDimAttributes(), typeOf(op->getResult(0)).getElementType()));
+    scaled->getResult(0).setType(SymTensorType::get(getContext(), typeOf(from).getDimAttributes(),
+                                                    typeOf(op->getResult(0)).getElementType()));
     Operation *after = rewriter.clone(*move);
     after->setOperand(0, scaled->getResult(0));
     after->getResult(0).setType(op->getResult(0).getType());
@@ -140,7 +152,9 @@ struct ScaleBeforeMove : RewritePattern {
   static bool walksInPlace(const IterationRule &rule, unsigned operand) {
     ArrayRef<Access> read = rule.operand(operand), result = rule.result(0);
     return read.size() == result.size() && allPoints(read) && allPoints(result) &&
-           llvm::all_of(llvm::zip(read, result), [](auto pair) { return std::get<0>(pair).factor() == std::get<1>(pair).factor(); });
+           llvm::all_of(llvm::zip(read, result), [](auto pair) {
+             return std::get<0>(pair).factor() == std::get<1>(pair).factor();
+           });
   }
 };
 

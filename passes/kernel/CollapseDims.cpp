@@ -40,7 +40,9 @@ std::optional<unsigned> namedTail(Operation *op, llvm::DenseSet<Value> &fixed) {
         return false;
       SmallVector<StringRef> names;
       tensor.split(names, ' ', -1, /*KeepEmpty=*/false);
-      if (llvm::any_of(names, [](StringRef name) { return name.contains('(') || name.contains('{') || name == "..."; }))
+      if (llvm::any_of(names, [](StringRef name) {
+            return name.contains('(') || name.contains('{') || name == "...";
+          }))
         return false;
       if (ellipsis)
         tail = std::max(tail, unsigned(names.size()));
@@ -75,7 +77,8 @@ public:
       for (Value operand : op->getOperands())
         fixed.insert(operand);
     for (Value value : fixed) // one that is also used with `...` cannot be both
-      if (!(isa<BlockArgument>(value) || fixedSources.contains(value.getDefiningOp())) || !isOnlyFixed(value))
+      if (!(isa<BlockArgument>(value) || fixedSources.contains(value.getDefiningOp())) ||
+          !isOnlyFixed(value))
         return;
     llvm::erase_if(values, [&](Value value) { return fixed.contains(value); });
     findSpace();
@@ -88,7 +91,8 @@ private:
   /// Dimension counted from the right; 1 when the tensor has fewer.
   SymExpr dimAt(Type type, unsigned fromRight) {
     auto tensor = cast<SymTensorType>(type);
-    return fromRight < tensor.getRank() ? tensor.getDim(tensor.getRank() - 1 - fromRight) : SymExpr::constant(type.getContext(), 1);
+    return fromRight < tensor.getRank() ? tensor.getDim(tensor.getRank() - 1 - fromRight)
+                                        : SymExpr::constant(type.getContext(), 1);
   }
 
   /// Whether every use of the value is one without `...`.
@@ -96,14 +100,16 @@ private:
     return llvm::all_of(value.getUses(), [&](OpOperand &use) {
       llvm::DenseSet<Value> fixed;
       return fixedSources.contains(use.getOwner()) ||
-             (!isa<YieldOp>(use.getOwner()) && namedTail(use.getOwner(), fixed) && fixed.contains(use.get()));
+             (!isa<YieldOp>(use.getOwner()) && namedTail(use.getOwner(), fixed) &&
+              fixed.contains(use.get()));
     });
   }
 
   /// Operators whose results are only used without `...`, or by such operators.
   void findFixedSources() {
     for (Operation &op : llvm::reverse(kernel.getBody().front().without_terminator()))
-      if (!op.use_empty() && llvm::all_of(op.getResults(), [&](Value result) { return isOnlyFixed(result); }))
+      if (!op.use_empty() &&
+          llvm::all_of(op.getResults(), [&](Value result) { return isOnlyFixed(result); }))
         fixedSources.insert(&op);
   }
 
@@ -159,20 +165,25 @@ private:
       dims.insert(dims.begin(), dim);
       j += run;
     }
-    return SymTensorType::get(type.getContext(), DimsAttr::get(type.getContext(), dims).getDimAttributes(), tensor.getElementType());
+    return SymTensorType::get(type.getContext(),
+                              DimsAttr::get(type.getContext(), dims).getDimAttributes(),
+                              tensor.getElementType());
   }
 
   Value reshape(OpBuilder &b, Value value, SymTensorType type) {
     if (value.getType() == type)
       return value;
-    return b.create<ReshapeOp>(kernel.getLoc(), type, value, DimsAttr::get(kernel.getContext(), type.getDims()));
+    return b.create<ReshapeOp>(kernel.getLoc(), type, value,
+                               DimsAttr::get(kernel.getContext(), type.getDims()));
   }
 
   void rewrite() {
     OpBuilder b(kernel);
     SmallVector<Value> inputs;
-    for (auto [input, argument] : llvm::zip(kernel.getInputs(), kernel.getBody().front().getArguments()))
-      inputs.push_back(fixed.contains(argument) ? input : reshape(b, input, collapsed(input.getType())));
+    for (auto [input, argument] :
+         llvm::zip(kernel.getInputs(), kernel.getBody().front().getArguments()))
+      inputs.push_back(fixed.contains(argument) ? input
+                                                : reshape(b, input, collapsed(input.getType())));
     SmallVector<Type> types;
     for (Type type : kernel.getResultTypes())
       types.push_back(collapsed(type));

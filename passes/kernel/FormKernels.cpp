@@ -26,7 +26,8 @@ struct Group {
   RootKind kind = RootKind::Loop;
   SymTensorType space;                 ///< of the results
   SmallVector<Operation *> operations; ///< in program order
-  unsigned moved = 0; ///< operators that read elements of the group at other places, which are computed anew for each
+  unsigned moved =
+      0; ///< operators that read elements of the group at other places, which are computed anew for each
   bool dead = false;
 };
 
@@ -92,7 +93,8 @@ private:
   /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
   static Value inPlaceSource(Value value) {
     while (auto dequantize = value.getDefiningOp<DequantizeOp>()) {
-      if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() != dequantize.getType().getDimAttributes())
+      if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() !=
+                                     dequantize.getType().getDimAttributes())
         break;
       value = dequantize.getInput();
     }
@@ -125,9 +127,11 @@ private:
     Group *best = nullptr;
     for (Value operand : op->getOperands()) {
       Group *group = groupOf(inPlaceSource(operand));
-      if (!group || group->kind == RootKind::Serial || group->space.getDimAttributes() != type.getDimAttributes())
+      if (!group || group->kind == RootKind::Serial ||
+          group->space.getDimAttributes() != type.getDimAttributes())
         continue;
-      if (isPacked(type.getElementType()) && group->kind != RootKind::Loop) // only loops write parts of bytes
+      if (isPacked(type.getElementType()) &&
+          group->kind != RootKind::Loop) // only loops write parts of bytes
         continue;
       if (!mayJoin(group, op))
         continue;
@@ -150,15 +154,19 @@ private:
         continue;
       if (!element || groupOf(inPlaceSource(operand)) != group)
         return false;
-      for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>(); from = dequantize.getInput())
-        if (isFree(dequantize) && (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
+      for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>();
+           from = dequantize.getInput())
+        if (isFree(dequantize) &&
+            (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
           return false;
       IterationRule rule = element.rule();
       ArrayRef<Access> read = rule.operand(i), result = rule.result(0);
-      bool same = read.size() == result.size() && llvm::all_of(llvm::zip(read, result), [](auto pair) {
-                    auto &[a, b] = pair;
-                    return a.kind == AccessKind::Point && b.kind == AccessKind::Point && a.factor() == b.factor();
-                  });
+      bool same =
+          read.size() == result.size() && llvm::all_of(llvm::zip(read, result), [](auto pair) {
+            auto &[a, b] = pair;
+            return a.kind == AccessKind::Point && b.kind == AccessKind::Point &&
+                   a.factor() == b.factor();
+          });
       if (!same)
         return false;
     }
@@ -212,7 +220,8 @@ private:
       Group *scores = nullptr;
       for (Operation *each : row->operations)
         for (Value source : each->getOperands())
-          if (Group *group = groupOf(source); group && group != row && group->kind == RootKind::Contraction)
+          if (Group *group = groupOf(source);
+              group && group != row && group->kind == RootKind::Contraction)
             scores = scores && scores != group ? into : group;
       if (!scores || scores == into || !feedsOnly(scores, row))
         continue;
@@ -226,9 +235,13 @@ private:
 
   /// The group's root is a softmax, and what follows it is computed line by line.
   static bool hasSoftmax(Group *group) {
-    return group->kind == RootKind::Row && llvm::count_if(group->operations, [](Operation *op) {
-             return isa<SoftmaxOp>(op) || cast<ElementOpInterface>(op).rootKind() != RootKind::Loop;
-           }) == 1 && llvm::any_of(group->operations, [](Operation *op) { return isa<SoftmaxOp>(op); });
+    return group->kind == RootKind::Row &&
+           llvm::count_if(group->operations,
+                          [](Operation *op) {
+                            return isa<SoftmaxOp>(op) ||
+                                   cast<ElementOpInterface>(op).rootKind() != RootKind::Loop;
+                          }) == 1 &&
+           llvm::any_of(group->operations, [](Operation *op) { return isa<SoftmaxOp>(op); });
   }
 
   /// Elements of the products' operands are pulled once per unit of work, so scaling them there costs less than a pass over memory.
@@ -237,8 +250,8 @@ private:
     for (Operation *op : SmallVector<Operation *>(into->operations))
       for (Value operand : op->getOperands()) {
         Group *group = isa<ContractOp>(op) ? groupOf(operand) : nullptr;
-        if (group && group != into && group->kind == RootKind::Loop && !group->moved && group->operations.size() <= kMostScaling &&
-            feedsOnly(group, into))
+        if (group && group != into && group->kind == RootKind::Loop && !group->moved &&
+            group->operations.size() <= kMostScaling && feedsOnly(group, into))
           merge(into, group);
       }
   }
@@ -255,7 +268,8 @@ private:
   bool escapesBoth(Value value, Group *a, Group *b) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (isFree(user))
-        return llvm::any_of(user->getResults(), [&](Value result) { return escapesBoth(result, a, b); });
+        return llvm::any_of(user->getResults(),
+                            [&](Value result) { return escapesBoth(result, a, b); });
       Group *group = owner.lookup(user);
       return group != a && group != b;
     });
@@ -274,12 +288,15 @@ private:
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
   void absorb(Group *into, Value operand, Operation *reader) {
     Group *group = groupOf(inPlaceSource(operand));
-    if (!group || group == into || group->kind != RootKind::Loop || group->operations.size() + into->operations.size() > kMostOperators)
+    if (!group || group == into || group->kind != RootKind::Loop ||
+        group->operations.size() + into->operations.size() > kMostOperators)
       return;
     bool row = into->kind == RootKind::Row;
-    if (row && group->space.getDimAttributes() != cast<SymTensorType>(operand.getType()).getDimAttributes())
+    if (row && group->space.getDimAttributes() !=
+                   cast<SymTensorType>(operand.getType()).getDimAttributes())
       return;
-    if (!row && (into->kind != RootKind::Loop || group->space.getDimAttributes() != into->space.getDimAttributes()))
+    if (!row && (into->kind != RootKind::Loop ||
+                 group->space.getDimAttributes() != into->space.getDimAttributes()))
       return;
     for (Operation *op : group->operations)
       for (Value result : op->getResults())
@@ -301,7 +318,8 @@ private:
   /// Every returned value must be the result of a kernel, each of another one.
   void materializeYielded() {
     llvm::DenseSet<Value> seen;
-    bool conditional = isa<YieldOp>(end) && isa<LoopOp>(end->getParentOp()) && cast<LoopOp>(end->getParentOp()).isConditional();
+    bool conditional = isa<YieldOp>(end) && isa<LoopOp>(end->getParentOp()) &&
+                       cast<LoopOp>(end->getParentOp()).isConditional();
     for (OpOperand &operand : end->getOpOperands()) {
       if (conditional && operand.getOperandNumber() == 0 && !isMadeHere(operand.get()))
         continue; // the host reads it where it lies
@@ -375,7 +393,8 @@ private:
       Operation *op = value.getDefiningOp();
       if (!op || !(isFree(op) || (group && former.owner.lookup(op) == group)))
         return argument(value);
-      if (Value base = former.contiguousBase(value)) // a reshape of a stored value is another name for it
+      if (Value base =
+              former.contiguousBase(value)) // a reshape of a stored value is another name for it
         return argument(value);
       Operation *clone = b.clone(*op);
       for (OpOperand &operand : clone->getOpOperands()) {
@@ -423,13 +442,15 @@ private:
   bool escapes(Value value, Group *group) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (isFree(user))
-        return llvm::any_of(user->getResults(), [&](Value result) { return escapes(result, group); });
+        return llvm::any_of(user->getResults(),
+                            [&](Value result) { return escapes(result, group); });
       return owner.lookup(user) != group;
     });
   }
 
   static StringRef kindName(RootKind kind) {
-    static constexpr StringRef names[] = {"loop", "view", "contraction", "row", "attention", "serial", "window"};
+    static constexpr StringRef names[] = {"loop",      "view",   "contraction", "row",
+                                          "attention", "serial", "window"};
     return names[unsigned(kind)];
   }
 
@@ -453,12 +474,13 @@ private:
     SmallVector<Location> locations;
     for (Operation *op : group->operations)
       locations.push_back(op->getLoc());
-    create(builder, builder.getFusedLoc(locations), kernel, std::move(region), results, kindName(group->kind));
+    create(builder, builder.getFusedLoc(locations), kernel, std::move(region), results,
+           kindName(group->kind));
     current = nullptr;
   }
 
-  void create(OpBuilder &builder, Location location, KernelBuilder &kernel, std::unique_ptr<Region> region, ArrayRef<Value> results,
-              StringRef root) {
+  void create(OpBuilder &builder, Location location, KernelBuilder &kernel,
+              std::unique_ptr<Region> region, ArrayRef<Value> results, StringRef root) {
     SmallVector<Value> inputs;
     for (Value input : kernel.inputs)
       inputs.push_back(outside(builder, input));
@@ -475,7 +497,8 @@ private:
     auto reshape = value.getDefiningOp<ReshapeOp>();
     if (!reshape)
       return value;
-    return builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(), outside(builder, reshape.getInput()), reshape.getDims());
+    return builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(),
+                                     outside(builder, reshape.getInput()), reshape.getDims());
   }
 
   void emitCopy(OpBuilder &builder, OpOperand &operand) {
@@ -490,7 +513,8 @@ private:
     SmallVector<Value> inputs;
     for (Value input : kernel.inputs)
       inputs.push_back(outside(builder, input));
-    auto op = builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
+    auto op =
+        builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
     op.getBody().takeBody(*region);
     operand.set(op.getResult(0));
   }
@@ -507,7 +531,8 @@ private:
 };
 
 /// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.
-LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old, bool formAttention) {
+LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old,
+                        bool formAttention) {
   auto begin = block.begin();
   for (Operation &op : block)
     if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())

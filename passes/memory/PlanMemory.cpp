@@ -9,19 +9,23 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-bool conflict(const StorageClass &a, const StorageClass &b) { return a.birth <= b.death && b.birth <= a.death; }
+bool conflict(const StorageClass &a, const StorageClass &b) {
+  return a.birth <= b.death && b.birth <= a.death;
+}
 
 /// Sizes at one assignment of the symbols.
 using Sizes = SmallVector<int64_t>;
 
 class Planner {
 public:
-  Planner(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols, const SymFacts &facts) : classes(classes) {
+  Planner(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols, const SymFacts &facts)
+      : classes(classes) {
     for (int64_t scale : {1, 16, 128, 512}) {
       SymValues values;
       for (StringAttr symbol : symbols) {
         SymInterval range = facts.bounds(SymExpr::symbol(symbol));
-        values[symbol] = std::clamp<int64_t>(scale, range.low.value_or(0), range.high.value_or(kMaxSymbolValue));
+        values[symbol] =
+            std::clamp<int64_t>(scale, range.low.value_or(0), range.high.value_or(kMaxSymbolValue));
       }
       Sizes sizes;
       for (const StorageClass &each : classes)
@@ -45,7 +49,9 @@ public:
     for (const Sizes &sizes : anchors)
       for (int key = 0; key < 4; ++key) {
         SmallVector<unsigned> order(all);
-        llvm::stable_sort(order, [&](unsigned a, unsigned b) { return weight(sizes, a, key) > weight(sizes, b, key); });
+        llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+          return weight(sizes, a, key) > weight(sizes, b, key);
+        });
         offer(order);
         offer(byOffset(sizes, order));
       }
@@ -56,10 +62,14 @@ private:
   double weight(const Sizes &sizes, unsigned i, int key) const {
     double span = classes[i].death - classes[i].birth + 1;
     switch (key) {
-    case 0: return double(sizes[i]);
-    case 1: return span;
-    case 2: return double(sizes[i]) * span;
-    default: return -double(classes[i].birth);
+    case 0:
+      return double(sizes[i]);
+    case 1:
+      return span;
+    case 2:
+      return double(sizes[i]) * span;
+    default:
+      return -double(classes[i].birth);
     }
   }
 
@@ -138,7 +148,8 @@ void addMaximand(SmallVectorImpl<SymExpr> &list, SymExpr expr, const SymFacts &f
 
 } // namespace
 
-MemoryPlan planMemory(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols, const SymFacts &facts, MLIRContext *context) {
+MemoryPlan planMemory(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols,
+                      const SymFacts &facts, MLIRContext *context) {
   MemoryPlan plan;
   if (!classes.empty())
     plan.order = Planner(classes, symbols, facts).best();

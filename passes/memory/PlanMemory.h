@@ -24,7 +24,8 @@ struct MemoryPlan {
 };
 
 /// `symbols`: names the sizes speak of. Deterministic.
-MemoryPlan planMemory(llvm::ArrayRef<StorageClass> classes, llvm::ArrayRef<mlir::StringAttr> symbols, const SymFacts &facts,
+MemoryPlan planMemory(llvm::ArrayRef<StorageClass> classes,
+                      llvm::ArrayRef<mlir::StringAttr> symbols, const SymFacts &facts,
                       mlir::MLIRContext *context);
 
 } // namespace weft

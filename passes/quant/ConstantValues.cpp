@@ -64,7 +64,8 @@ std::shared_ptr<RefTensor> ConstantValues::sumBytes(ReduceOp op) {
     return {};
   auto type = cast<SymTensorType>(constant.getResult().getType());
   Type element = type.getElementType();
-  auto dims = type.getConstantDims(), resultDims = cast<SymTensorType>(op.getResult().getType()).getConstantDims();
+  auto dims = type.getConstantDims(),
+       resultDims = cast<SymTensorType>(op.getResult().getType()).getConstantDims();
   const char *bytes = weight(name.getValue());
   if (!isa<IntegerType>(element) || elementBits(element) != 8 || !dims || !resultDims || !bytes)
     return {};
@@ -81,7 +82,8 @@ std::shared_ptr<RefTensor> ConstantValues::sumBytes(ReduceOp op) {
   SmallVector<int64_t> at(dims->size(), 0);
   int64_t target = 0;
   for (int64_t i = 0; i < count; ++i) {
-    sums->integers[target] += isUnsigned(element) ? int64_t(uint8_t(bytes[i])) : int64_t(int8_t(bytes[i]));
+    sums->integers[target] +=
+        isUnsigned(element) ? int64_t(uint8_t(bytes[i])) : int64_t(int8_t(bytes[i]));
     for (int64_t d = int64_t(dims->size()) - 1; d >= 0; --d) {
       target += strides[d];
       if (++at[d] < (*dims)[d])
@@ -97,15 +99,16 @@ std::shared_ptr<RefTensor> ConstantValues::sumBytes(ReduceOp op) {
 
 bool ConstantValues::isZero(Value value) {
   const RefTensor *tensor = find(value);
-  return tensor && tensor->kind == Scalar::Integer && llvm::all_of(tensor->integers, [](int64_t v) { return v == 0; });
+  return tensor && tensor->kind == Scalar::Integer &&
+         llvm::all_of(tensor->integers, [](int64_t v) { return v == 0; });
 }
 
 bool ConstantValues::areEqual(Value a, Value b) {
   if (a == b)
     return true;
   const RefTensor *left = find(a), *right = find(b);
-  return left && right && left->element == right->element && left->size() == 1 && right->size() == 1 && left->reals == right->reals &&
-         left->integers == right->integers;
+  return left && right && left->element == right->element && left->size() == 1 &&
+         right->size() == 1 && left->reals == right->reals && left->integers == right->integers;
 }
 
 } // namespace weft

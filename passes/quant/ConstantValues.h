@@ -31,7 +31,8 @@ private:
   std::shared_ptr<RefTensor> sumBytes(ReduceOp op);
 
   WeightReader weight;
-  llvm::DenseMap<mlir::Value, std::shared_ptr<RefTensor>> tensors; ///< null for what is not constant
+  llvm::DenseMap<mlir::Value, std::shared_ptr<RefTensor>>
+      tensors; ///< null for what is not constant
 };
 
 } // namespace weft

@@ -22,30 +22,38 @@ namespace weft {
 
 namespace {
 
-constexpr int64_t kMostFolded = 1 << 16;      ///< elements of a constant made here
-constexpr int64_t kFewestChannels = 4;        ///< of a group of filters: fewer are no sums for integer instructions
+constexpr int64_t kMostFolded = 1 << 16; ///< elements of a constant made here
+constexpr int64_t kFewestChannels =
+    4; ///< of a group of filters: fewer are no sums for integer instructions
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-bool isByte(Value value) { return isa<IntegerType>(typeOf(value).getElementType()) && elementBits(typeOf(value).getElementType()) == 8; }
+bool isByte(Value value) {
+  return isa<IntegerType>(typeOf(value).getElementType()) &&
+         elementBits(typeOf(value).getElementType()) == 8;
+}
 bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
 bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
 
 /// An operation whose elements are elements of its only tensor.
 bool isView(Operation *op) {
   auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
+  return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View &&
+         op->getNumOperands() == 1;
 }
 
 /// One function of the first operand's elements; the other operands are numbers.
 bool isElementwise(Operation *op) {
   auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<DequantizeOp>(op) || element.rootKind() != RootKind::Loop)
+  if (!element || op->getNumResults() != 1 || op->getNumOperands() == 0 || isa<DequantizeOp>(op) ||
+      element.rootKind() != RootKind::Loop)
     return false;
   auto rule = dyn_cast<RuleOpInterface>(op);
-  if (!rule || typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
+  if (!rule ||
+      typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
     return false;
   std::string text = rule.ruleText();
-  return StringRef(text).find_first_not_of("., ->") == StringRef::npos && llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
+  return StringRef(text).find_first_not_of("., ->") == StringRef::npos &&
+         llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
 }
 
 bool sumsIntegers(Operation *op) {
@@ -57,7 +65,8 @@ bool sumsIntegers(Operation *op) {
 
 class Rewriter {
 public:
-  Rewriter(func::FuncOp function, WeightReader weight) : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
+  Rewriter(func::FuncOp function, WeightReader weight)
+      : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -85,7 +94,8 @@ public:
       b.setLoc(op.getLoc());
       if (auto transpose = dyn_cast<TransposeOp>(op))
         moveIntoContraction(transpose);
-      else if (auto dequantize = dyn_cast<DequantizeOp>(op); dequantize && dequantize.rootKind() == RootKind::Loop &&
+      else if (auto dequantize = dyn_cast<DequantizeOp>(op);
+               dequantize && dequantize.rootKind() == RootKind::Loop &&
                isOne(dequantize.getScale(), dequantize.getZero()))
         moveBeforeViews(dequantize); // its floats are stored: where the integers are computed
     }
@@ -119,30 +129,39 @@ private:
     if (!dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
       return;
     Value moved = viewOf(view, dequantize.getInput());
-    replace(view, b.create<DequantizeOp>(view->getResult(0).getType(), moved, scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+    replace(view,
+            b.create<DequantizeOp>(view->getResult(0).getType(), moved,
+                                   scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
   /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
   void moveBehindMaximum(PoolOp pool) {
     auto dequantize = pool.getInput().getDefiningOp<DequantizeOp>();
-    if (pool.getKind() != PoolKind::Max || !dequantize || !isOne(dequantize.getScale(), dequantize.getZero()))
+    if (pool.getKind() != PoolKind::Max || !dequantize ||
+        !isOne(dequantize.getScale(), dequantize.getZero()))
       return;
     const RefTensor *scale = constants.find(dequantize.getScale());
     bool inside = true;
-    for (auto [kernel, low, high] : llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
-      inside &= low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
+    for (auto [kernel, low, high] :
+         llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
+      inside &=
+          low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
     if (!inside || !scale || !(scale->reals[0] > 0))
       return;
     Operation *clone = b.clone(*pool);
     clone->setOperand(0, dequantize.getInput());
-    clone->getResult(0).setType(typeOf(pool.getResult()).withElement(typeOf(dequantize.getInput()).getElementType()));
-    replace(pool, b.create<DequantizeOp>(pool.getResult().getType(), clone->getResult(0), scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+    clone->getResult(0).setType(
+        typeOf(pool.getResult()).withElement(typeOf(dequantize.getInput()).getElementType()));
+    replace(pool,
+            b.create<DequantizeOp>(pool.getResult().getType(), clone->getResult(0),
+                                   scalar(dequantize.getScale()), scalar(dequantize.getZero())));
   }
 
   Value viewOf(Operation *view, Value of) {
     Operation *clone = b.clone(*view);
     clone->setOperand(0, of);
-    clone->getResult(0).setType(typeOf(view->getResult(0)).withElement(typeOf(of).getElementType()));
+    clone->getResult(0).setType(
+        typeOf(view->getResult(0)).withElement(typeOf(of).getElementType()));
     return clone->getResult(0);
   }
 
@@ -151,7 +170,9 @@ private:
     if (typeOf(one).getRank() == 0)
       return one;
     DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
-    return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), none.getDimAttributes(), typeOf(one).getElementType()), one, none);
+    return b.create<ReshapeOp>(
+        SymTensorType::get(b.getContext(), none.getDimAttributes(), typeOf(one).getElementType()),
+        one, none);
   }
 
   /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x.
@@ -159,7 +180,8 @@ private:
     auto quantize = dyn_cast<QuantizeOp>(op);
     auto dequantize = op->getOperand(0).getDefiningOp<DequantizeOp>();
     if (quantize && dequantize && dequantize.getInput().getType() == quantize.getType() &&
-        constants.areEqual(dequantize.getScale(), quantize.getScale()) && constants.areEqual(dequantize.getZero(), quantize.getZero()))
+        constants.areEqual(dequantize.getScale(), quantize.getScale()) &&
+        constants.areEqual(dequantize.getZero(), quantize.getZero()))
       return replace(op, dequantize.getInput());
     SmallVector<Operation *> views;
     Value x = op->getOperand(0);
@@ -191,7 +213,8 @@ private:
       x = between.back()->getOperand(0);
     }
     auto contract = x.getDefiningOp<ContractOp>();
-    if (!contract || !x.hasOneUse() || transpose.getOrder().back() + 1 != int64_t(transpose.getOrder().size()))
+    if (!contract || !x.hasOneUse() ||
+        transpose.getOrder().back() + 1 != int64_t(transpose.getOrder().size()))
       return;
     auto [operands, result] = contract.getRule().split("->");
     SmallVector<StringRef> names;
@@ -201,11 +224,13 @@ private:
     std::string rule = operands.str() + "->";
     for (int64_t from : transpose.getOrder())
       rule += " " + names[from].str();
-    Value moved = b.create<ContractOp>(b.getStringAttr(rule), contract.getLhs(), contract.getRhs(), contract.getAccumulateAttr());
+    Value moved = b.create<ContractOp>(b.getStringAttr(rule), contract.getLhs(), contract.getRhs(),
+                                       contract.getAccumulateAttr());
     for (Operation *op : llvm::reverse(between)) {
       Operation *clone = b.clone(*op);
       clone->setOperand(0, moved);
-      clone->getResult(0).setType(typeOf(moved).withElement(typeOf(op->getResult(0)).getElementType()));
+      clone->getResult(0).setType(
+          typeOf(moved).withElement(typeOf(op->getResult(0)).getElementType()));
       moved = clone->getResult(0);
     }
     replace(transpose, moved);
@@ -221,8 +246,9 @@ private:
   /// `channel` is the dimension of the weight whose indices have scales of their own.
   std::optional<Operands> match(Value lhs, Value rhs, unsigned channel) {
     auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
-    if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) || !w.getInput().getDefiningOp<ConstantOp>() ||
-        !isOne(a.getScale(), a.getZero()) || !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
+    if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) ||
+        !w.getInput().getDefiningOp<ConstantOp>() || !isOne(a.getScale(), a.getZero()) ||
+        !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
     return Operands{a, w};
   }
@@ -243,8 +269,9 @@ private:
     SmallVector<SymExpr> dims{typeOf(parameter).getElements()};
     dims.append(behind, SymExpr::constant(b.getContext(), 1));
     DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
-    return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), attribute.getDimAttributes(), typeOf(parameter).getElementType()), parameter,
-                               attribute);
+    return b.create<ReshapeOp>(SymTensorType::get(b.getContext(), attribute.getDimAttributes(),
+                                                  typeOf(parameter).getElementType()),
+                               parameter, attribute);
   }
 
   Value widen(Value x) { return b.create<ConvertOp>(x, TypeAttr::get(b.getI32Type())); }
@@ -272,7 +299,9 @@ private:
     IterationRule rule = IterationRule::of(op);
     if (!op.getAccumulate().isF32() || typeOf(op.getResult()).getRank() == 0)
       return {};
-    auto points = [](ArrayRef<Access> accesses) { return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; }); };
+    auto points = [](ArrayRef<Access> accesses) {
+      return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; });
+    };
     if (!points(rule.operand(0)) || !points(rule.operand(1)) || !points(rule.result(0)))
       return {};
     // the weight: one factor is the result's last dimension, the others are summed, and the other operand has all of those
@@ -299,7 +328,9 @@ private:
     Value a = o->a.getInput(), w = o->w.getInput();
     Value sum = b.create<ContractOp>(op.getRuleAttr(), a, w, TypeAttr::get(b.getI32Type()));
     Value correction;
-    auto add = [&](Value term) { correction = correction ? Value(b.create<AddOp>(correction, term)) : term; };
+    auto add = [&](Value term) {
+      correction = correction ? Value(b.create<AddOp>(correction, term)) : term;
+    };
     Value za = widen(scalar(o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
     if (aroundA) {
       Value sums = sumWeight(w, channel);
@@ -318,7 +349,9 @@ private:
       SmallVector<SymExpr> dims(typeOf(sums).getDims());
       dims.push_back(SymExpr::constant(b.getContext(), 1));
       DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
-      sums = b.create<ReshapeOp>(SymTensorType::get(b.getContext(), attribute.getDimAttributes(), b.getI32Type()), sums, attribute);
+      sums = b.create<ReshapeOp>(
+          SymTensorType::get(b.getContext(), attribute.getDimAttributes(), b.getI32Type()), sums,
+          attribute);
       add(b.create<MulOp>(sums, zw));
     }
     return scaled(sum, correction, *o, 0);
@@ -331,13 +364,16 @@ private:
       if (!llvm::is_contained(summed, int64_t(d)))
         kept.push_back(access.factor());
     ArrayRef<Access> result = rule.result(0).drop_back();
-    return kept.size() == result.size() && llvm::all_of(llvm::zip(kept, result), [](auto pair) { return std::get<0>(pair) == std::get<1>(pair).factor(); });
+    return kept.size() == result.size() && llvm::all_of(llvm::zip(kept, result), [](auto pair) {
+             return std::get<0>(pair) == std::get<1>(pair).factor();
+           });
   }
 
   Value rewrite(ConvOp op) {
     auto filter = typeOf(op.getFilter());
     auto channels = filter.getDim(1).asConstant();
-    if (!op.getAccumulate().isF32() || filter.getRank() > 4 || !channels || *channels * (op.getGroups() > 1 ? 1 : kFewestChannels) < kFewestChannels)
+    if (!op.getAccumulate().isF32() || filter.getRank() > 4 || !channels ||
+        *channels * (op.getGroups() > 1 ? 1 : kFewestChannels) < kFewestChannels)
       return {};
     std::optional<Operands> o = match(op.getInput(), op.getFilter(), 0);
     if (!o || !constants.isZero(o->w.getZero()))
@@ -346,19 +382,26 @@ private:
     Value x = o->a.getInput(), w = o->w.getInput(), correction;
     DimsAttr low = op.getLowAttr(), high = op.getHighAttr();
     if (!constants.isZero(o->a.getZero())) { // the border is za
-      auto none = [](DimsAttr amounts) { return llvm::all_of(amounts.getDims(), [](SymExpr e) { return e.isConstant(0); }); };
+      auto none = [](DimsAttr amounts) {
+        return llvm::all_of(amounts.getDims(), [](SymExpr e) { return e.isConstant(0); });
+      };
       SymExpr zero = SymExpr::constant(b.getContext(), 0);
       if (!none(low) || !none(high)) {
         SmallVector<SymExpr> before(2, zero), after(2, zero);
         llvm::append_range(before, low.getDims());
         llvm::append_range(after, high.getDims());
-        x = b.create<PadOp>(x, scalar(o->a.getZero()), DimsAttr::get(b.getContext(), before), DimsAttr::get(b.getContext(), after));
+        x = b.create<PadOp>(x, scalar(o->a.getZero()), DimsAttr::get(b.getContext(), before),
+                            DimsAttr::get(b.getContext(), after));
         low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
       }
-      correction = b.create<MulOp>(perChannel(sumWeight(w, 0), behind), widen(scalar(o->a.getZero())));
+      correction =
+          b.create<MulOp>(perChannel(sumWeight(w, 0), behind), widen(scalar(o->a.getZero())));
     }
-    Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high, op.getGroupsAttr(), TypeAttr::get(b.getI32Type()));
-    if (typeOf(sum).getDimAttributes() != typeOf(op.getResult()).getDimAttributes()) // the padded sizes are the same ones, written otherwise
+    Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
+                                 op.getGroupsAttr(), TypeAttr::get(b.getI32Type()));
+    if (typeOf(sum).getDimAttributes() !=
+        typeOf(op.getResult())
+            .getDimAttributes()) // the padded sizes are the same ones, written otherwise
       sum.setType(typeOf(op.getResult()).withElement(b.getI32Type()));
     return scaled(sum, correction, *o, behind);
   }
@@ -367,13 +410,17 @@ private:
 
   /// A small value that depends on constants only becomes one.
   void fold(Operation *op) {
-    if (op->getNumResults() != 1 || op->use_empty() || op->getNumOperands() == 0 || isa<KernelOp>(op))
+    if (op->getNumResults() != 1 || op->use_empty() || op->getNumOperands() == 0 ||
+        isa<KernelOp>(op))
       return;
     Value value = op->getResult(0);
     auto type = dyn_cast<SymTensorType>(value.getType());
-    if (!type || !type.getConstantDims() || type.getElements().asConstant().value_or(kMostFolded + 1) > kMostFolded ||
-        type.getElementType().isInteger(1) || isPacked(type.getElementType()) || llvm::all_of(op->getUsers(), [&](Operation *user) {
-          return user->getNumResults() == 1 && user->getNumOperands() > 0 && constants.find(user->getResult(0));
+    if (!type || !type.getConstantDims() ||
+        type.getElements().asConstant().value_or(kMostFolded + 1) > kMostFolded ||
+        type.getElementType().isInteger(1) || isPacked(type.getElementType()) ||
+        llvm::all_of(op->getUsers(), [&](Operation *user) {
+          return user->getNumResults() == 1 && user->getNumOperands() > 0 &&
+                 constants.find(user->getResult(0));
         }))
       return; // what only constants read disappears with them
     const RefTensor *tensor = constants.find(value);
@@ -387,19 +434,23 @@ private:
   Attribute elementsOf(const RefTensor &tensor) {
     auto shaped = RankedTensorType::get(tensor.dims, tensor.element);
     if (tensor.element.isF32())
-      return DenseElementsAttr::get(shaped, ArrayRef<float>(llvm::map_to_vector(tensor.reals, [](double v) { return float(v); })));
+      return DenseElementsAttr::get(shaped, ArrayRef<float>(llvm::map_to_vector(
+                                                tensor.reals, [](double v) { return float(v); })));
     auto integer = dyn_cast<IntegerType>(tensor.element);
     if (!integer)
       return {};
-    return DenseElementsAttr::get(shaped, ArrayRef<APInt>(llvm::map_to_vector(tensor.integers, [&](int64_t v) {
-                                    return APInt(integer.getWidth(), uint64_t(v), !integer.isUnsigned());
-                                  })));
+    return DenseElementsAttr::get(
+        shaped, ArrayRef<APInt>(llvm::map_to_vector(tensor.integers, [&](int64_t v) {
+          return APInt(integer.getWidth(), uint64_t(v), !integer.isUnsigned());
+        })));
   }
 
   /// A number that differs from layer to layer is read from memory, so that layers share their code.
   void makeParameter(OpOperand &operand) {
     Operation *op = operand.get().getDefiningOp();
-    const RefTensor *tensor = isa_and_nonnull<FillOp, ConstantOp>(op) && isOne(operand.get()) ? constants.find(operand.get()) : nullptr;
+    const RefTensor *tensor = isa_and_nonnull<FillOp, ConstantOp>(op) && isOne(operand.get())
+                                  ? constants.find(operand.get())
+                                  : nullptr;
     if (!tensor || (tensor->kind == Scalar::Integer && tensor->integers[0] == 0))
       return;
     if (op->hasAttr(kParameterAttr))
@@ -419,7 +470,8 @@ struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {
     if (getOperation().isExternal())
       return;
     bool quantised = false;
-    getOperation().walk([&](Operation *op) { quantised |= isa<QuantizeOp, DequantizeOp>(op) || sumsIntegers(op); });
+    getOperation().walk(
+        [&](Operation *op) { quantised |= isa<QuantizeOp, DequantizeOp>(op) || sumsIntegers(op); });
     if (!quantised)
       return;
     Rewriter rewriter(getOperation(), weight);

@@ -150,8 +150,8 @@ static bool check_check_rows(checker *c, const weft_function_v1 &f) {
     bool has_dim = row.kind == WEFT_CHECK_DIM || row.kind == WEFT_CHECK_SOLVE;
     if (has_dim && !check_input_dim(c, f, row.input, row.dim, false, "a check"))
       return false;
-    bool has_symbol = (row.kind >= WEFT_CHECK_MIN && row.kind <= WEFT_CHECK_SOLVE) ||
-                      row.kind == WEFT_CHECK_DATA;
+    bool has_symbol =
+        (row.kind >= WEFT_CHECK_MIN && row.kind <= WEFT_CHECK_SOLVE) || row.kind == WEFT_CHECK_DATA;
     if (has_symbol && row.symbol >= f.symbols.count)
       return wrong(c, "check %u: symbol %u of %u", i, row.symbol, f.symbols.count);
     if (has_dim && !row.expected.code.count)

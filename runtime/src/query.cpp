@@ -105,7 +105,8 @@ static void add_range(weft_text_t *out, const weft_module_t *module, const weft_
                       const weft_check_v1 &row) {
   weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(module->descriptor, f.symbols, row.symbol);
   if (row.kind == WEFT_CHECK_DATA)
-    return weft_text_add(out, "'%.60s', which data decide, is not negative", text(module, symbol.name));
+    return weft_text_add(out, "'%.60s', which data decide, is not negative",
+                         text(module, symbol.name));
   weft_text_add(out, "'%.60s' is ", text(module, symbol.name));
   if (row.kind == WEFT_CHECK_MIN)
     weft_text_add(out, "at least %lld", (long long)symbol.min);
@@ -175,7 +176,8 @@ void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_
   if (!find_kernel(module, index, &kernel))
     return;
   const int64_t *symbols = (const int64_t *)words + kernel.pointers;
-  if (!kernel.flops.code.count || !weft_formula_run(module->descriptor, kernel.flops, symbols, out_flops))
+  if (!kernel.flops.code.count ||
+      !weft_formula_run(module->descriptor, kernel.flops, symbols, out_flops))
     *out_flops = -1;
   if (!kernel.bytes_moved.code.count ||
       !weft_formula_run(module->descriptor, kernel.bytes_moved, symbols, out_bytes))

@@ -35,7 +35,9 @@ public:
   /// Nothing when no schedule accepts the kernel.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
-  virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification, llvm::StringRef symbol, llvm::StringRef schedule) const = 0;
+  virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification,
+                                                    llvm::StringRef symbol,
+                                                    llvm::StringRef schedule) const = 0;
   /// Object code of a module in the LLVM, func, arith, cf, scf and math dialects.
   virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
 };

@@ -42,11 +42,14 @@ void registerCodegenDialects(MLIRContext &context) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context.appendDialectRegistry(registry);
-  context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                      scf::SCFDialect, vector::VectorDialect>();
+  context
+      .loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                   LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
-static llvm::Error fail(const llvm::Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); }
+static llvm::Error fail(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
 
 static llvm::Error lowerToLLVM(ModuleOp module, const CodegenOptions &options) {
   PassManager pm(module.getContext());
@@ -132,9 +135,9 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
     return fail("LLVM has no target '" + options.triple + "': " + why);
   llvm::TargetOptions targetOptions;
   targetOptions.FunctionSections = false;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(options.triple, options.cpu, options.features, targetOptions,
-                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                           llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      options.triple, options.cpu, options.features, targetOptions, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   code->setTargetTriple(options.triple);
   code->setDataLayout(machine->createDataLayout());
   code->setPICLevel(llvm::PICLevel::BigPIC);

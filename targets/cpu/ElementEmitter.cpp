@@ -16,10 +16,13 @@ Type memoryType(Type element) {
   return IntegerType::get(element.getContext(), std::max(8u, width));
 }
 
-Value constantI64(ImplicitLocOpBuilder &b, int64_t value) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(value)); }
+Value constantI64(ImplicitLocOpBuilder &b, int64_t value) {
+  return b.create<arith::ConstantOp>(b.getI64IntegerAttr(value));
+}
 
 Value elementPointer(ImplicitLocOpBuilder &b, Value base, Type type, Value index) {
-  return b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(b.getContext()), type, base, ArrayRef<LLVM::GEPArg>{index});
+  return b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(b.getContext()), type, base,
+                               ArrayRef<LLVM::GEPArg>{index});
 }
 
 static unsigned byteSize(Type type) { return std::max(1u, type.getIntOrFloatBitWidth() / 8); }
@@ -66,13 +69,16 @@ Value ElementEmitter::pull(Value tensor, ArrayRef<IndexValue> index) {
       return it->second;
   auto result = cast<OpResult>(tensor);
   current.push_back(result.getOwner());
-  Value value = cast<ElementOpInterface>(result.getOwner()).emitElement(*this, result.getResultNumber(), index);
+  Value value = cast<ElementOpInterface>(result.getOwner())
+                    .emitElement(*this, result.getResultNumber(), index);
   current.pop_back();
   memo.back()[key] = value;
   return value;
 }
 
-Value ElementEmitter::operand(unsigned i, ArrayRef<IndexValue> index) { return pull(current.back()->getOperand(i), index); }
+Value ElementEmitter::operand(unsigned i, ArrayRef<IndexValue> index) {
+  return pull(current.back()->getOperand(i), index);
+}
 
 IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index) {
   IndexValue at = constant(0);
@@ -88,16 +94,20 @@ IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index
 
 /// Bytes two apart: processors gather no bytes. Those between are not read.
 Value ElementEmitter::loadEverySecondByte(Value address, Value mask) {
-  auto pairs = VectorType::get({lanes}, b.getI16Type()), bytes = VectorType::get({2 * lanes}, b.getI8Type());
+  auto pairs = VectorType::get({lanes}, b.getI16Type()),
+       bytes = VectorType::get({2 * lanes}, b.getI8Type());
   auto filled = [&](VectorType type, int64_t value) -> Value {
-    return b.create<arith::ConstantOp>(DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
+    return b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
   };
   Value low = filled(pairs, 255);
   if (mask)
     low = b.create<arith::SelectOp>(mask, low, filled(pairs, 0));
-  Value wanted = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, b.create<LLVM::BitcastOp>(bytes, low), filled(bytes, 0));
+  Value wanted = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne,
+                                         b.create<LLVM::BitcastOp>(bytes, low), filled(bytes, 0));
   Value loaded = b.create<LLVM::MaskedLoadOp>(bytes, address, wanted, filled(bytes, 0), 1);
-  return b.create<arith::TruncIOp>(laneType(b.getI8Type()), b.create<LLVM::BitcastOp>(pairs, loaded));
+  return b.create<arith::TruncIOp>(laneType(b.getI8Type()),
+                                   b.create<LLVM::BitcastOp>(pairs, loaded));
 }
 
 /// One memory element per lane.
@@ -109,11 +119,13 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
     Value address = elementPointer(b, pointer, memory, index);
     if (!guard)
       return address;
-    Value any = lanes == 1 ? guard : b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard);
+    Value any =
+        lanes == 1 ? guard : b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard);
     return b.create<LLVM::SelectOp>(any, address, safe);
   };
   if (at.isUniform() || lanes == 1)
-    return splat(b.create<LLVM::LoadOp>(memory, guardedAddress(at.lanes ? at.lanes : at.base), align));
+    return splat(
+        b.create<LLVM::LoadOp>(memory, guardedAddress(at.lanes ? at.lanes : at.base), align));
   Type vector = laneType(memory);
   Value mask = both(tailMask, guard);
   if (!at.lanes && at.stride == 1) {
@@ -126,10 +138,11 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   if (!at.lanes && at.stride == 2 && memory.isInteger(8))
     return loadEverySecondByte(elementPointer(b, pointer, memory, at.base), mask);
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
-  Value addresses = b.create<LLVM::GEPOp>(LLVM::LLVMFixedVectorType::get(pointerType, lanes), memory, pointer,
-                                          ArrayRef<LLVM::GEPArg>{materialize(at)});
+  Value addresses = b.create<LLVM::GEPOp>(LLVM::LLVMFixedVectorType::get(pointerType, lanes),
+                                          memory, pointer, ArrayRef<LLVM::GEPArg>{materialize(at)});
   if (!mask)
-    mask = b.create<arith::ConstantOp>(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
+    mask = b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(vector));
   return b.create<LLVM::masked_gather>(vector, addresses, mask, zero, b.getI32IntegerAttr(align));
 }
@@ -140,7 +153,8 @@ Value ElementEmitter::loadPacked(Value pointer, Type element, IndexValue at) {
   auto shaped = [&](int64_t value, Type scalar) -> Value {
     TypedAttr attribute = IntegerAttr::get(scalar, value);
     if (auto vector = dyn_cast<VectorType>(position.getType()))
-      attribute = DenseElementsAttr::get(cast<ShapedType>(vector.clone(scalar)), Attribute(attribute));
+      attribute =
+          DenseElementsAttr::get(cast<ShapedType>(vector.clone(scalar)), Attribute(attribute));
     return b.create<arith::ConstantOp>(attribute);
   };
   Value byte = b.create<arith::ShRUIOp>(position, shaped(1, b.getI64Type()));
@@ -160,10 +174,13 @@ Value ElementEmitter::loadPacked(Value pointer, Type element, IndexValue at) {
 void ElementEmitter::storePacked(Value pointer, IndexValue at, Value data) {
   assert(lanes == 1 && "halves of a byte are written one after the other");
   Value position = at.base, one = constantI64(b, 1);
-  Value address = elementPointer(b, pointer, b.getI8Type(), b.create<arith::ShRUIOp>(position, one));
-  Value second = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(position, one), constantI64(b, 0));
+  Value address =
+      elementPointer(b, pointer, b.getI8Type(), b.create<arith::ShRUIOp>(position, one));
+  Value second = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne,
+                                         b.create<arith::AndIOp>(position, one), constantI64(b, 0));
   Value wide = b.create<arith::ExtUIOp>(b.getI8Type(), data);
-  Value four = b.create<arith::ConstantOp>(b.getI8IntegerAttr(4)), low = b.create<arith::ConstantOp>(b.getI8IntegerAttr(15));
+  Value four = b.create<arith::ConstantOp>(b.getI8IntegerAttr(4)),
+        low = b.create<arith::ConstantOp>(b.getI8IntegerAttr(15));
   Value before = b.create<arith::AndIOp>(b.create<LLVM::LoadOp>(b.getI8Type(), address, 1), low);
   Value joined = b.create<arith::OrIOp>(before, b.create<arith::ShLIOp>(wide, four));
   b.create<LLVM::StoreOp>(b.create<arith::SelectOp>(second, joined, wide), address, 1);
@@ -175,14 +192,16 @@ Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValu
     return loadPacked(pointer, element, linear(type, index));
   Value data = loadLanes(pointer, memory, linear(type, index));
   if (element.isInteger(1))
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, data, constantData(memory, IntegerAttr::get(memory, 0)));
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, data,
+                                   constantData(memory, IntegerAttr::get(memory, 0)));
   Type compute = computeType(element);
   if (compute == memory)
     return data;
   return decodeFloat(b, element, data);
 }
 
-void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index, Value data) {
+void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index,
+                           Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
   if (element.isInteger(1))
     data = b.create<arith::ExtUIOp>(laneType(memory), data);
@@ -194,7 +213,8 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
   // An innermost dimension of 1 has one lane inside the tail mask.
   bool single = type.getRank() > 0 && type.getDim(type.getRank() - 1).isConstant(1);
   (void)single;
-  assert((lanes == 1 || (!at.lanes && (at.stride == 1 || single))) && "results are written along their innermost dimension");
+  assert((lanes == 1 || (!at.lanes && (at.stride == 1 || single))) &&
+         "results are written along their innermost dimension");
   Value address = elementPointer(b, pointer, memory, at.base);
   unsigned align = byteSize(memory);
   if (lanes > 1 && tailMask)
@@ -213,7 +233,8 @@ Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value
   return b.create<arith::SelectOp>(condition, value, otherwise);
 }
 
-Value ElementEmitter::fold(ArrayRef<SymExpr> extents, Value init, function_ref<Value(ArrayRef<IndexValue>, Value)> body) {
+Value ElementEmitter::fold(ArrayRef<SymExpr> extents, Value init,
+                           function_ref<Value(ArrayRef<IndexValue>, Value)> body) {
   SmallVector<scf::ForOp> loops;
   SmallVector<IndexValue> position;
   Value sum = init, zero = constantI64(b, 0), one = constantI64(b, 1);

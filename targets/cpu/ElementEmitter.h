@@ -23,7 +23,10 @@ public:
 
   /// `safe`: a pointer that may always be read, for lanes that are switched off. Starts with everything in scope of the builder's
   /// insertion point.
-  ElementEmitter(mlir::ImplicitLocOpBuilder &b, unsigned lanes, mlir::Value safe) : ElementBuilder(b, lanes), safe(safe) { memo.emplace_back(); }
+  ElementEmitter(mlir::ImplicitLocOpBuilder &b, unsigned lanes, mlir::Value safe)
+      : ElementBuilder(b, lanes), safe(safe) {
+    memo.emplace_back();
+  }
 
   void bindPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
   void bindSymbol(mlir::StringAttr name, mlir::Value value) { symbols[name] = value; }
@@ -40,16 +43,19 @@ public:
   /// Elements of a tensor in memory.
   mlir::Value load(mlir::Value pointer, SymTensorType type, llvm::ArrayRef<IndexValue> index);
   /// Writes elements to `pointer` (contiguous along the lanes).
-  void store(mlir::Value pointer, SymTensorType type, llvm::ArrayRef<IndexValue> index, mlir::Value data);
+  void store(mlir::Value pointer, SymTensorType type, llvm::ArrayRef<IndexValue> index,
+             mlir::Value data);
   /// Row-major position, in elements.
   IndexValue linear(SymTensorType type, llvm::ArrayRef<IndexValue> index);
   mlir::Value uniform(SymExpr expr) { return symbolic(expr).base; }
 
   mlir::Value operand(unsigned i, llvm::ArrayRef<IndexValue> index) override;
   IndexValue symbolic(SymExpr expr) override;
-  mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body, mlir::Value otherwise) override;
-  mlir::Value fold(llvm::ArrayRef<SymExpr> extents, mlir::Value init,
-                   llvm::function_ref<mlir::Value(llvm::ArrayRef<IndexValue>, mlir::Value)> body) override;
+  mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body,
+                      mlir::Value otherwise) override;
+  mlir::Value
+  fold(llvm::ArrayRef<SymExpr> extents, mlir::Value init,
+       llvm::function_ref<mlir::Value(llvm::ArrayRef<IndexValue>, mlir::Value)> body) override;
 
 private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
@@ -72,7 +78,8 @@ private:
 mlir::Type memoryType(mlir::Type element);
 mlir::Value constantI64(mlir::ImplicitLocOpBuilder &b, int64_t value);
 /// Pointer plus `index` elements of `type`.
-mlir::Value elementPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value base, mlir::Type type, mlir::Value index);
+mlir::Value elementPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value base, mlir::Type type,
+                           mlir::Value index);
 
 } // namespace weft
 

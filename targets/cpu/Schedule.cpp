@@ -71,13 +71,18 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
 }
 
 bool writesPackedElements(func::FuncOp spec) {
-  return llvm::any_of(spec.getResultTypes(), [](Type type) { return isPacked(cast<SymTensorType>(type).getElementType()); });
+  return llvm::any_of(spec.getResultTypes(), [](Type type) {
+    return isPacked(cast<SymTensorType>(type).getElementType());
+  });
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), integerContractionSchedule(), depthwiseSchedule(), winogradSchedule(),
-                                  convolutionSchedule(), integerConvolutionSchedule(), poolSchedule(),      productSchedule(),
-                                  attentionSchedule(),   serialSchedule(),             rowSchedule(),       loopSchedule()};
+  static const Schedule *all[] = {contractionSchedule(), integerContractionSchedule(),
+                                  depthwiseSchedule(),   winogradSchedule(),
+                                  convolutionSchedule(), integerConvolutionSchedule(),
+                                  poolSchedule(),        productSchedule(),
+                                  attentionSchedule(),   serialSchedule(),
+                                  rowSchedule(),         loopSchedule()};
   return all;
 }
 
@@ -91,7 +96,8 @@ Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Val
       low.push_back(l);
       high.push_back(l + width);
     }
-    Value a = b.create<vector::ShuffleOp>(vector, vector, low), d = b.create<vector::ShuffleOp>(vector, vector, high);
+    Value a = b.create<vector::ShuffleOp>(vector, vector, low),
+          d = b.create<vector::ShuffleOp>(vector, vector, high);
     vector = emitCombine(b, combiner, element, a, d);
   }
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
@@ -101,7 +107,8 @@ void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;
   auto next = [&](Type type) -> Value {
-    return c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, words, i64, constantI64(c.b, word++)), 8);
+    return c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, words, i64, constantI64(c.b, word++)),
+                                    8);
   };
   for (BlockArgument argument : c.spec.getArguments()) {
     c.inputs.push_back(next(pointer));
@@ -114,7 +121,8 @@ void bindWords(KernelContext &c, Value words) {
       c.e.bindSymbol(symbol, next(i64));
 }
 
-LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule, const VectorIsa &isa) {
+LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule,
+                         const VectorIsa &isa) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -123,7 +131,8 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
   b.setInsertionPointToStart(kernel.addEntryBlock());
   Value words = kernel.getArgument(0);
   ElementEmitter e(b, isa.lanes, words);
-  KernelContext context{b, spec, kernel, e, isa, kernel.getArgument(1), kernel.getArgument(2), {}, {}, {}};
+  KernelContext context{b,  spec, kernel, e, isa, kernel.getArgument(1), kernel.getArgument(2),
+                        {}, {},   {}};
   bindWords(context, words);
   context.scratch = b.create<LLVM::LoadOp>(pointer, kernel.getArgument(3), 8);
   schedule.emit(context);

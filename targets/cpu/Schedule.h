@@ -16,8 +16,9 @@ struct VectorIsa {
   unsigned lanes;     ///< f32 lanes of one register
   unsigned registers; ///< vector registers
   bool fma;
-  const char *dotPairs;      ///< intrinsic: products of signed 16-bit numbers, pairs of them added
-  const char *dotBytes = ""; ///< intrinsic: adds to each lane four products of unsigned and signed bytes; empty when there is none
+  const char *dotPairs; ///< intrinsic: products of signed 16-bit numbers, pairs of them added
+  const char *dotBytes =
+      ""; ///< intrinsic: adds to each lane four products of unsigned and signed bytes; empty when there is none
 };
 
 /// How the host starts a kernel; expressions over the specification's symbols.
@@ -36,12 +37,16 @@ struct KernelContext {
   mlir::Value begin, end, scratch;
   llvm::SmallVector<mlir::Value> inputs, outputs; ///< pointers
   mlir::Operation *returnOp() { return spec.getBody().front().getTerminator(); }
-  SymTensorType resultType(unsigned i) { return llvm::cast<SymTensorType>(spec.getResultTypes()[i]); }
+  SymTensorType resultType(unsigned i) {
+    return llvm::cast<SymTensorType>(spec.getResultTypes()[i]);
+  }
   /// for i = from; i < to; i += step
-  void loop(mlir::Value from, mlir::Value to, int64_t step, llvm::function_ref<void(mlir::Value)> body);
+  void loop(mlir::Value from, mlir::Value to, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
   /// The same with values carried along.
-  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
-                                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
   mlir::Value mul(mlir::Value a, mlir::Value c);
   mlir::Value add(mlir::Value a, mlir::Value c);
   mlir::Value sub(mlir::Value a, mlir::Value c);
@@ -61,13 +66,15 @@ public:
   virtual Launch launch(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
   virtual void emit(KernelContext &context) const = 0;
   /// Layouts of the arguments: empty for row-major.
-  virtual llvm::SmallVector<std::string> layouts(mlir::func::FuncOp spec, const VectorIsa &isa) const {
+  virtual llvm::SmallVector<std::string> layouts(mlir::func::FuncOp spec,
+                                                 const VectorIsa &isa) const {
     return llvm::SmallVector<std::string>(spec.getNumArguments());
   }
 };
 
 /// Combines the lanes of a vector: halves, quarters, …, a fixed order, so results do not depend on anything. A scalar stays as it is.
-mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element, mlir::Value vector);
+mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element,
+                         mlir::Value vector);
 
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
@@ -85,15 +92,17 @@ struct TileSource {
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;
-void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value depth, int64_t unroll, llvm::SmallVectorImpl<mlir::Value> &sums,
-                 int64_t rows, int64_t vectors);
+void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value depth,
+                 int64_t unroll, llvm::SmallVectorImpl<mlir::Value> &sums, int64_t rows,
+                 int64_t vectors);
 /// Rows of a register tile, and columns in vectors of two.
 inline int64_t tileRows(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 6; }
 inline int64_t tileColumns(const VectorIsa &isa) { return 2 * isa.lanes; }
 
 /// Cuts `m` rows into ceil(m / tileRows) tiles of sizes that differ by at most one, and calls the function for tile `tile`'s size with
 /// (leading arguments…, first row).
-void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m, mlir::Value count, mlir::Value tile,
+void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m,
+                 mlir::Value count, mlir::Value tile,
                  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first)> arguments);
 
 /// Elements that share a byte are written one after the other, by one thread: only the loop schedule does that.
@@ -116,7 +125,8 @@ const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 
 /// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
-mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name, const Schedule &schedule, const VectorIsa &isa);
+mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name,
+                               const Schedule &schedule, const VectorIsa &isa);
 
 } // namespace weft
 

@@ -24,7 +24,8 @@ struct Level {
 
 const Level &level(StringRef name) {
   static const std::vector<std::string> v2 = {"sse4.2", "popcnt"};
-  static const std::vector<std::string> v3 = {"sse4.2", "popcnt", "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"};
+  static const std::vector<std::string> v3 = {"sse4.2", "popcnt", "avx",  "avx2",  "fma",
+                                              "f16c",   "bmi",    "bmi2", "lzcnt", "movbe"};
   static const std::vector<std::string> v4 = [] {
     std::vector<std::string> all = v3;
     for (const char *feature : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
@@ -40,7 +41,12 @@ const Level &level(StringRef name) {
       {"v2", "x86-64-v2", {4, 16, false, "llvm.x86.sse2.pmadd.wd"}, 128, v2},
       {"v3", "x86-64-v3", {8, 16, true, "llvm.x86.avx2.pmadd.wd"}, 256, v3},
       {"v4", "x86-64-v4", {16, 32, true, "llvm.x86.avx512.pmaddw.d.512"}, 512, v4},
-      {"v4+vnni", "x86-64-v4", {16, 32, true, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512"}, 512, vnni, "+avx512vnni"}};
+      {"v4+vnni",
+       "x86-64-v4",
+       {16, 32, true, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512"},
+       512,
+       vnni,
+       "+avx512vnni"}};
   for (const Level &each : levels)
     if (name == each.name)
       return each;
@@ -51,7 +57,9 @@ class X86Target : public Target {
 public:
   X86Target(const Level &level, bool exact) : level(level), exact(exact) {}
 
-  std::string name() const override { return std::string("x86:") + level.name + (exact ? ":exact" : ""); }
+  std::string name() const override {
+    return std::string("x86:") + level.name + (exact ? ":exact" : "");
+  }
   std::vector<std::string> features() const override { return level.features; }
   std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
 
@@ -60,10 +68,12 @@ public:
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.isa);
-    return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch, schedule->layouts(spec, level.isa)};
+    return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch,
+                        schedule->layouts(spec, level.isa)};
   }
 
-  llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol, StringRef scheduleName) const override {
+  llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol,
+                                            StringRef scheduleName) const override {
     MLIRContext context(MLIRContext::Threading::DISABLED);
     registerCodegenDialects(context);
     context.loadDialect<WeftDialect, SymDialect>();
@@ -73,11 +83,14 @@ public:
     for (const Schedule *schedule : cpuSchedules())
       if (schedule->name() == scheduleName)
         if (failed(emitKernel(*module, symbol, *schedule, level.isa)))
-          return llvm::createStringError("schedule '" + scheduleName + "' cannot emit kernel '" + symbol + "'");
+          return llvm::createStringError("schedule '" + scheduleName + "' cannot emit kernel '" +
+                                         symbol + "'");
     return compileToObject(*module, options());
   }
 
-  llvm::Expected<std::string> compileHost(ModuleOp module) const override { return compileToObject(module, options()); }
+  llvm::Expected<std::string> compileHost(ModuleOp module) const override {
+    return compileToObject(module, options());
+  }
 
 private:
   const Schedule *find(func::FuncOp spec) const {
@@ -88,7 +101,9 @@ private:
     return nullptr;
   }
 
-  CodegenOptions options() const { return {triple(), level.cpu, level.beyond, level.vectorBits, level.isa.fma}; }
+  CodegenOptions options() const {
+    return {triple(), level.cpu, level.beyond, level.vectorBits, level.isa.fma};
+  }
 
   const Level &level;
   bool exact;
@@ -116,7 +131,8 @@ llvm::Expected<std::unique_ptr<Target>> findTarget(StringRef text) {
     if (name == "v2" || name == "v3" || name == "v4" || name == "v4+vnni")
       return std::make_unique<X86Target>(level(name), exact);
   }
-  return llvm::createStringError("unknown target '" + text + "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni");
+  return llvm::createStringError("unknown target '" + text +
+                                 "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni");
 }
 
 } // namespace weft

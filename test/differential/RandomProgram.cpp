@@ -13,15 +13,18 @@ namespace {
 
 class Generator {
 public:
-  Generator(MLIRContext *context, unsigned seed) : b(UnknownLoc::get(context), context), random(seed) {}
+  Generator(MLIRContext *context, unsigned seed)
+      : b(UnknownLoc::get(context), context), random(seed) {}
 
   OwningOpRef<ModuleOp> run(unsigned operators) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(b.getLoc());
     b.setInsertionPointToEnd(module->getBody());
     SymExpr m = symbol("m"), n = symbol("n");
     Type f32 = b.getF32Type();
-    SmallVector<Type> inputs{SymTensorType::get({m, n}, f32), SymTensorType::get({n, number(16)}, f32),
-                             SymTensorType::get({m, number(1), number(8)}, f32), SymTensorType::get({m}, b.getI64Type())};
+    SmallVector<Type> inputs{SymTensorType::get({m, n}, f32),
+                             SymTensorType::get({n, number(16)}, f32),
+                             SymTensorType::get({m, number(1), number(8)}, f32),
+                             SymTensorType::get({m}, b.getI64Type())};
     auto function = b.create<func::FuncOp>("main", b.getFunctionType(inputs, {}));
     b.setInsertionPointToStart(function.addEntryBlock());
     for (Value argument : ArrayRef<BlockArgument>(function.getArguments()).take_front(3))
@@ -58,31 +61,56 @@ private:
   bool grow() {
     Value x = pick();
     switch (random() % 14) {
-    case 0: return unary(x);
+    case 0:
+      return unary(x);
     case 1:
-    case 2: return binary(x);
-    case 3: return transpose(x);
-    case 4: return reshape(x);
-    case 5: return slice(x);
-    case 6: return concat(x);
-    case 7: return pad(x);
-    case 8: return expand(x);
-    case 9: return reduce(x);
-    case 10: return line(x);
-    case 11: return product(x);
-    case 12: return gather(x);
-    default: return choose(x);
+    case 2:
+      return binary(x);
+    case 3:
+      return transpose(x);
+    case 4:
+      return reshape(x);
+    case 5:
+      return slice(x);
+    case 6:
+      return concat(x);
+    case 7:
+      return pad(x);
+    case 8:
+      return expand(x);
+    case 9:
+      return reduce(x);
+    case 10:
+      return line(x);
+    case 11:
+      return product(x);
+    case 12:
+      return gather(x);
+    default:
+      return choose(x);
     }
   }
 
   bool unary(Value x) {
-    static constexpr ActivationKind kinds[] = {ActivationKind::Relu, ActivationKind::Sigmoid, ActivationKind::Gelu, ActivationKind::Silu};
+    static constexpr ActivationKind kinds[] = {ActivationKind::Relu, ActivationKind::Sigmoid,
+                                               ActivationKind::Gelu, ActivationKind::Silu};
     switch (random() % 5) {
-    case 0: add(b.create<TanhOp>(x), false); break;
-    case 1: add(b.create<NegOp>(x), isExact(x)); break;
-    case 2: add(b.create<AbsOp>(x), isExact(x)); break;
-    case 3: add(b.create<ErfOp>(x), false); break;
-    default: add(b.create<ActivationOp>(type(x), kinds[random() % 4], x, llvm::APFloat(0.0), llvm::APFloat(0.0)), false);
+    case 0:
+      add(b.create<TanhOp>(x), false);
+      break;
+    case 1:
+      add(b.create<NegOp>(x), isExact(x));
+      break;
+    case 2:
+      add(b.create<AbsOp>(x), isExact(x));
+      break;
+    case 3:
+      add(b.create<ErfOp>(x), false);
+      break;
+    default:
+      add(b.create<ActivationOp>(type(x), kinds[random() % 4], x, llvm::APFloat(0.0),
+                                 llvm::APFloat(0.0)),
+          false);
     }
     return true;
   }
@@ -101,11 +129,20 @@ private:
     if (!compatible(type(x), type(y)))
       return false;
     switch (random() % 5) {
-    case 0: add(b.create<AddOp>(x, y), false); break;
-    case 1: add(b.create<SubOp>(x, y), false); break;
-    case 2: add(b.create<MulOp>(bounded(x), y), false); break;
-    case 3: add(b.create<MinimumOp>(x, y), isExact(x) && isExact(y)); break;
-    default: add(b.create<MaximumOp>(x, y), isExact(x) && isExact(y));
+    case 0:
+      add(b.create<AddOp>(x, y), false);
+      break;
+    case 1:
+      add(b.create<SubOp>(x, y), false);
+      break;
+    case 2:
+      add(b.create<MulOp>(bounded(x), y), false);
+      break;
+    case 3:
+      add(b.create<MinimumOp>(x, y), isExact(x) && isExact(y));
+      break;
+    default:
+      add(b.create<MaximumOp>(x, y), isExact(x) && isExact(y));
     }
     return true;
   }
@@ -180,7 +217,9 @@ private:
     SmallVector<SymExpr> low(rank, number(0)), high(rank, number(0));
     low[random() % rank] = number(random() % 3);
     high[random() % rank] = number(random() % 2);
-    Value value = b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getF32Type()), b.getF32FloatAttr(0.5));
+    Value value =
+        b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getF32Type()),
+                         b.getF32FloatAttr(0.5));
     add(b.create<PadOp>(x, value, dims(low), dims(high)), isExact(x));
     return true;
   }
@@ -218,8 +257,11 @@ private:
       return true;
     }
     auto lineType = SymTensorType::get({type(x).getDim(rank - 1)}, b.getF32Type());
-    Value scale = b.create<FillOp>(lineType, b.getF32FloatAttr(1.5)), shift = b.create<FillOp>(lineType, b.getF32FloatAttr(-0.25));
-    add(b.create<NormalizeOp>(x.getType(), x, scale, shift, b.getF64FloatAttr(1e-3), b.getBoolAttr(random() % 2)), false);
+    Value scale = b.create<FillOp>(lineType, b.getF32FloatAttr(1.5)),
+          shift = b.create<FillOp>(lineType, b.getF32FloatAttr(-0.25));
+    add(b.create<NormalizeOp>(x.getType(), x, scale, shift, b.getF64FloatAttr(1e-3),
+                              b.getBoolAttr(random() % 2)),
+        false);
     return true;
   }
 
@@ -231,11 +273,14 @@ private:
       Value y = pick();
       if (type(y).getRank() != 2)
         continue;
-      bool rows = type(y).getDim(0) == type(x).getDim(rank - 1), columns = type(y).getDim(1) == type(x).getDim(rank - 1);
+      bool rows = type(y).getDim(0) == type(x).getDim(rank - 1),
+           columns = type(y).getDim(1) == type(x).getDim(rank - 1);
       if (!rows && !columns)
         continue;
       Value left = bounded(x), right = bounded(y);
-      add(b.create<ContractOp>(rows ? "... k, k n -> ... n" : "... k, n k -> ... n", left, right, b.getF32Type()), false);
+      add(b.create<ContractOp>(rows ? "... k, k n -> ... n" : "... k, n k -> ... n", left, right,
+                               b.getF32Type()),
+          false);
       return true;
     }
     return false;
@@ -253,8 +298,11 @@ private:
   bool choose(Value x) {
     if (!isExact(x))
       return false;
-    Value zero = b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getF32Type()), b.getF32FloatAttr(0.25));
-    Value test = b.create<CompareOp>(type(x).withElement(b.getI1Type()), CompareKind(random() % 6), x, zero);
+    Value zero =
+        b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getF32Type()),
+                         b.getF32FloatAttr(0.25));
+    Value test =
+        b.create<CompareOp>(type(x).withElement(b.getI1Type()), CompareKind(random() % 6), x, zero);
     add(b.create<SelectOp>(test, x, zero), true);
     return true;
   }

@@ -12,7 +12,8 @@ static void check(unsigned seed) {
   Program program(module, seed % 3 == 2 ? "x86:v3" : "x86:host");
   INFO(program.error());
   REQUIRE(program.error().empty());
-  for (const Sizes &sizes : {Sizes{{"m", 0}, {"n", 3}}, Sizes{{"m", 1}, {"n", 1}}, Sizes{{"m", 5}, {"n", 17}}, Sizes{{"m", 3}, {"n", 0}}}) {
+  for (const Sizes &sizes : {Sizes{{"m", 0}, {"n", 3}}, Sizes{{"m", 1}, {"n", 1}},
+                             Sizes{{"m", 5}, {"n", 17}}, Sizes{{"m", 3}, {"n", 0}}}) {
     INFO("m=" << sizes.at("m") << " n=" << sizes.at("n"));
     double difference = program.difference(sizes, seed);
     INFO(program.error());

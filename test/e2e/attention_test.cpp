@@ -6,8 +6,9 @@ using namespace weft::test;
 
 /// `kernels`: attention, and what makes its masks.
 static void isOneKernel(const std::string &text, unsigned kernels = 1) {
-  const Sizes all[] = {{{"b", 1}, {"s", 1}, {"t", 1}},   {{"b", 2}, {"s", 31}, {"t", 45}}, {{"b", 1}, {"s", 14}, {"t", 64}},
-                       {{"b", 1}, {"s", 15}, {"t", 257}}, {{"b", 1}, {"s", 3}, {"t", 0}},   {{"b", 0}, {"s", 3}, {"t", 5}}};
+  const Sizes all[] = {{{"b", 1}, {"s", 1}, {"t", 1}},   {{"b", 2}, {"s", 31}, {"t", 45}},
+                       {{"b", 1}, {"s", 14}, {"t", 64}}, {{"b", 1}, {"s", 15}, {"t", 257}},
+                       {{"b", 1}, {"s", 3}, {"t", 0}},   {{"b", 0}, {"s", 3}, {"t", 5}}};
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
     Program program(text, target);
     INFO(target << " " << text);
@@ -25,10 +26,13 @@ static void isOneKernel(const std::string &text, unsigned kernels = 1) {
   }
 }
 
-static std::string tensor(const std::string &dims, const std::string &element = "f32") { return "!weft.tensor<[" + dims + "], " + element + ">"; }
+static std::string tensor(const std::string &dims, const std::string &element = "f32") {
+  return "!weft.tensor<[" + dims + "], " + element + ">";
+}
 
 TEST_CASE("attention with its mask and scale") {
-  isOneKernel(R"(func.func @main(%q: !weft.tensor<[b, s, 3, 32], f32>, %k: !weft.tensor<[b, t, 3, 32], f32>, %v: !weft.tensor<[b, t, 3, 32], f32>,
+  isOneKernel(
+      R"(func.func @main(%q: !weft.tensor<[b, s, 3, 32], f32>, %k: !weft.tensor<[b, t, 3, 32], f32>, %v: !weft.tensor<[b, t, 3, 32], f32>,
       %mask: !weft.tensor<[b, 1, 1, t], f32>) -> !weft.tensor<[b, s, 3, 32], f32> attributes {weft.symbols = #weft.symbols<b, s, t>} {
   %0 = weft.contract "b s h d, b t h d -> b h s t" %q, %k accumulate f32 : (!weft.tensor<[b, s, 3, 32], f32>, !weft.tensor<[b, t, 3, 32], f32>) -> !weft.tensor<[b, 3, s, t], f32>
   %c = weft.fill 0.17 : f32 -> !weft.tensor<[], f32>
@@ -41,34 +45,46 @@ TEST_CASE("attention with its mask and scale") {
 }
 
 /// Attention of `heads` heads whose keys and values are `kv`, made from inputs %k and %v of type `from` by `views`.
-static std::string withViews(const std::string &from, const std::string &views, int heads, int d, int e, const std::string &fromV) {
-  std::string h = std::to_string(heads), q = tensor("b, " + h + ", s, " + std::to_string(d)), k = tensor("b, " + h + ", t, " + std::to_string(d)),
-              v = tensor("b, " + h + ", t, " + std::to_string(e)), scores = tensor("b, " + h + ", s, t"), out = tensor("b, " + h + ", s, " + std::to_string(e));
-  return "func.func @main(%q: " + q + ", %k: " + from + ", %v: " + fromV + ") -> " + out + " attributes {weft.symbols = #weft.symbols<b, s, t>} {\n" + views +
-         "  %0 = weft.contract \"b h s d, b h t d -> b h s t\" %q, %keys accumulate f32 : (" + q + ", " + k + ") -> " + scores +
-         "\n  %1 = weft.softmax %0 : (" + scores + ") -> " + scores + "\n  %2 = weft.contract \"b h s t, b h t d -> b h s d\" %1, %values accumulate f32 : (" +
+static std::string withViews(const std::string &from, const std::string &views, int heads, int d,
+                             int e, const std::string &fromV) {
+  std::string h = std::to_string(heads), q = tensor("b, " + h + ", s, " + std::to_string(d)),
+              k = tensor("b, " + h + ", t, " + std::to_string(d)),
+              v = tensor("b, " + h + ", t, " + std::to_string(e)),
+              scores = tensor("b, " + h + ", s, t"),
+              out = tensor("b, " + h + ", s, " + std::to_string(e));
+  return "func.func @main(%q: " + q + ", %k: " + from + ", %v: " + fromV + ") -> " + out +
+         " attributes {weft.symbols = #weft.symbols<b, s, t>} {\n" + views +
+         "  %0 = weft.contract \"b h s d, b h t d -> b h s t\" %q, %keys accumulate f32 : (" + q +
+         ", " + k + ") -> " + scores + "\n  %1 = weft.softmax %0 : (" + scores + ") -> " + scores +
+         "\n  %2 = weft.contract \"b h s t, b h t d -> b h s d\" %1, %values accumulate f32 : (" +
          scores + ", " + v + ") -> " + out + "\n  return %2 : " + out + "\n}\n";
 }
 
 TEST_CASE("grouped queries: keys and values are repeated over heads") {
-  std::string two = tensor("b, 2, t, 24"), split = tensor("b, 2, 1, t, 24"), repeated = tensor("b, 2, 3, t, 24"), six = tensor("b, 6, t, 24");
+  std::string two = tensor("b, 2, t, 24"), split = tensor("b, 2, 1, t, 24"),
+              repeated = tensor("b, 2, 3, t, 24"), six = tensor("b, 6, t, 24");
   auto views = [&](const std::string &name, const std::string &to) {
-    return "  %" + name + "1 = weft.reshape %" + name + " to [b, 2, 1, t, 24] : (" + two + ") -> " + split + "\n  %" + name + "2 = weft.expand %" + name +
-           "1 to [b, 2, 3, t, 24] : (" + split + ") -> " + repeated + "\n  %" + to + " = weft.reshape %" + name + "2 to [b, 6, t, 24] : (" + repeated +
-           ") -> " + six + "\n";
+    return "  %" + name + "1 = weft.reshape %" + name + " to [b, 2, 1, t, 24] : (" + two + ") -> " +
+           split + "\n  %" + name + "2 = weft.expand %" + name + "1 to [b, 2, 3, t, 24] : (" +
+           split + ") -> " + repeated + "\n  %" + to + " = weft.reshape %" + name +
+           "2 to [b, 6, t, 24] : (" + repeated + ") -> " + six + "\n";
   };
   isOneKernel(withViews(two, views("k", "keys") + views("v", "values"), 6, 24, 24, two));
 }
 
 TEST_CASE("heads narrower than a vector, keys stored as columns") {
-  std::string k = tensor("b, 2, 5, t"), keys = tensor("b, 2, t, 5"), v = tensor("b, t, 2, 7"), values = tensor("b, 2, t, 7");
-  isOneKernel(withViews(k, "  %keys = weft.transpose %k [0, 1, 3, 2] : (" + k + ") -> " + keys + "\n  %values = weft.transpose %v [0, 2, 1, 3] : (" + v +
-                            ") -> " + values + "\n",
+  std::string k = tensor("b, 2, 5, t"), keys = tensor("b, 2, t, 5"), v = tensor("b, t, 2, 7"),
+              values = tensor("b, 2, t, 7");
+  isOneKernel(withViews(k,
+                        "  %keys = weft.transpose %k [0, 1, 3, 2] : (" + k + ") -> " + keys +
+                            "\n  %values = weft.transpose %v [0, 2, 1, 3] : (" + v + ") -> " +
+                            values + "\n",
                         2, 5, 7, v));
 }
 
 TEST_CASE("lines that are masked as a whole, put right behind the softmax; scaled keys") {
-  isOneKernel(R"(func.func @main(%q: !weft.tensor<[b, 2, s, 16], f32>, %k: !weft.tensor<[b, 2, t, 16], f32>, %v: !weft.tensor<[b, 2, t, 16], f32>,
+  isOneKernel(
+      R"(func.func @main(%q: !weft.tensor<[b, 2, s, 16], f32>, %k: !weft.tensor<[b, 2, t, 16], f32>, %v: !weft.tensor<[b, 2, t, 16], f32>,
       %mask: !weft.tensor<[b, 1, s, 1], f32>) -> !weft.tensor<[b, 2, s, 16], f32> attributes {weft.symbols = #weft.symbols<b, s, t>} {
   %zero = weft.fill 0.0 : f32 -> !weft.tensor<[], f32>
   %c = weft.fill 0.25 : f32 -> !weft.tensor<[], f32>
@@ -83,5 +99,5 @@ TEST_CASE("lines that are masked as a whole, put right behind the softmax; scale
   %6 = weft.contract "b h s t, b h t d -> b h s d" %5, %v accumulate f32 : (!weft.tensor<[b, 2, s, t], f32>, !weft.tensor<[b, 2, t, 16], f32>) -> !weft.tensor<[b, 2, s, 16], f32>
   return %6 : !weft.tensor<[b, 2, s, 16], f32>
 })",
-              2);
+      2);
 }

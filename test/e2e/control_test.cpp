@@ -21,7 +21,8 @@ static void agrees(const std::string &text, std::initializer_list<Sizes> all) {
 }
 
 TEST_CASE("a counted loop carries and stacks, and may run no time") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[n, 4], f32>) -> (!weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>)
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[n, 4], f32>) -> (!weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>)
     attributes {weft.symbols = #weft.symbols<n bound i : "i <= n">} {
   %zero = weft.fill 0.0 : f32 -> !weft.tensor<[4], f32>
   %sum, %each = weft.loop "i" trips [n] (%zero) : (!weft.tensor<[4], f32>) -> (!weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>) {
@@ -33,11 +34,12 @@ TEST_CASE("a counted loop carries and stacks, and may run no time") {
   }
   return %sum, %each : !weft.tensor<[4], f32>, !weft.tensor<[n, 4], f32>
 })",
-         {{{"n", 0}}, {{"n", 1}}, {{"n", 2}}, {{"n", 9}}});
+      {{{"n", 0}}, {{"n", 1}}, {{"n", 2}}, {{"n", 9}}});
 }
 
 TEST_CASE("carried values may change places, and what is read in every turn is kept") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[n], f32>) -> (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>)
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[n], f32>) -> (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>)
     attributes {weft.symbols = #weft.symbols<n bound i, k>} {
   %e = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
   %a, %b = weft.loop "i" trips [5] (%x, %y) : (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) {
@@ -52,11 +54,12 @@ TEST_CASE("carried values may change places, and what is read in every turn is k
   }
   return %b, %a : !weft.tensor<[n], f32>, !weft.tensor<[n], f32>
 })",
-         {{{"n", 0}}, {{"n", 1}}, {{"n", 40}}});
+      {{{"n", 0}}, {{"n", 1}}, {{"n", 40}}});
 }
 
 TEST_CASE("a condition ends a loop; how often it ran is a size") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[], f32>, !weft.tensor<[c, n], f32>)
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[], f32>, !weft.tensor<[c, n], f32>)
     attributes {weft.symbols = #weft.symbols<n bound i, c : "i <= 50", "c <= 50">} {
   %one = weft.fill 1.0 : f32 -> !weft.tensor<[], f32>
   %limit = weft.fill 30.0 : f32 -> !weft.tensor<[], f32>
@@ -71,11 +74,12 @@ TEST_CASE("a condition ends a loop; how often it ran is a size") {
   }
   return %last, %all : !weft.tensor<[], f32>, !weft.tensor<[c, n], f32>
 })",
-         {{{"n", 1}}, {{"n", 19}}});
+      {{{"n", 1}}, {{"n", 19}}});
 }
 
 /// Counts the positive elements, takes that many from the front, and branches on whether they are more than half.
-static const char *kSelect = R"(func.func @main(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[u], f32>, !weft.tensor<[j], f32>)
+static const char *kSelect =
+    R"(func.func @main(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[u], f32>, !weft.tensor<[j], f32>)
     attributes {weft.symbols = #weft.symbols<n bound u, j : "u <= n", "j <= 2*n">} {
   %zero = weft.fill 0.0 : f32 -> !weft.tensor<[], f32>
   %m = weft.compare gt %x, %zero : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[n], i1>
@@ -100,22 +104,37 @@ static const char *kSelect = R"(func.func @main(%x: !weft.tensor<[n], f32>) -> (
 })";
 
 TEST_CASE("data decide sizes and branches") {
-  agrees(kSelect, {{{"n", 0}}, {{"n", 1}}, {{"n", 2}}, {{"n", 3}}, {{"n", 4}}, {{"n", 5}}, {{"n", 6}}, {{"n", 100}}});
+  agrees(kSelect, {{{"n", 0}},
+                   {{"n", 1}},
+                   {{"n", 2}},
+                   {{"n", 3}},
+                   {{"n", 4}},
+                   {{"n", 5}},
+                   {{"n", 6}},
+                   {{"n", 100}}});
 }
 
 TEST_CASE("a symbol is bound once, declared, and seen only where it has a value") {
   auto refusal = [](const std::string &symbols, const std::string &body) {
-    return Program("func.func @main(%x: !weft.tensor<[n], f32>, %k: !weft.tensor<[], i64>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<" +
+    return Program("func.func @main(%x: !weft.tensor<[n], f32>, %k: !weft.tensor<[], i64>) -> "
+                   "!weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<" +
                        symbols + ">} {\n" + body + "\n  return %x : !weft.tensor<[n], f32>\n}",
                    "x86:v2")
         .error();
   };
-  std::string bind = "weft.bind \"u\" %k : !weft.tensor<[], i64>\n", use = "%f = weft.fill 0.0 : f32 -> !weft.tensor<[u], f32>\n";
-  CHECK(refusal("n", bind).find("binds 'u', which 'weft.symbols' of the function does not list as bound") != std::string::npos);
+  std::string bind = "weft.bind \"u\" %k : !weft.tensor<[], i64>\n",
+              use = "%f = weft.fill 0.0 : f32 -> !weft.tensor<[u], f32>\n";
+  CHECK(refusal("n", bind).find(
+            "binds 'u', which 'weft.symbols' of the function does not list as bound") !=
+        std::string::npos);
   CHECK(refusal("n bound u", bind + bind).find("binds 'u' a second time") != std::string::npos);
   CHECK(refusal("n bound u", use + bind).find("symbol 'u' has no value here") != std::string::npos);
-  CHECK(refusal("n bound u", bind + "%y = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>").empty());
-  CHECK(refusal("n bound u", bind + use + "%g = weft.exp %f : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], f32>\nweft.bind \"u\" %k : !weft.tensor<[], i64>")
+  CHECK(refusal("n bound u",
+                bind + "%y = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>")
+            .empty());
+  CHECK(refusal("n bound u", bind + use +
+                                 "%g = weft.exp %f : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], "
+                                 "f32>\nweft.bind \"u\" %k : !weft.tensor<[], i64>")
             .find("a second time") != std::string::npos);
 }
 
@@ -128,18 +147,25 @@ TEST_CASE("memory of a size that nothing limits is refused") {
 TEST_CASE("memory is planned for the most that a size can be, also where it is subtracted") {
   // n - floordiv(u, 2) is largest where u is 0; 3*n - pos(u - 5) where u is at most 5.
   std::string text = kSelect;
-  auto replace = [&](const std::string &from, const std::string &to) { text.replace(text.find(from), from.size(), to); };
+  auto replace = [&](const std::string &from, const std::string &to) {
+    text.replace(text.find(from), from.size(), to);
+  };
   replace("%r = weft.neg %front : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], f32>",
           "%r = weft.neg %front : (!weft.tensor<[u], f32>) -> !weft.tensor<[u], f32>\n"
           "  %wide = weft.fill 1.0 : f32 -> !weft.tensor<[n - floordiv(u, 2)], f32>\n"
           "  %long = weft.fill 2.0 : f32 -> !weft.tensor<[3*n - max(u - 5, 0)], f32>\n"
-          "  %all2 = weft.concat %wide, %long dim 0 : (!weft.tensor<[n - floordiv(u, 2)], f32>, !weft.tensor<[3*n - max(u - 5, 0)], f32>) -> "
+          "  %all2 = weft.concat %wide, %long dim 0 : (!weft.tensor<[n - floordiv(u, 2)], f32>, "
+          "!weft.tensor<[3*n - max(u - 5, 0)], f32>) -> "
           "!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>\n"
-          "  %sums = weft.cumulate sum %all2 axis 0 : (!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>) -> "
+          "  %sums = weft.cumulate sum %all2 axis 0 : (!weft.tensor<[4*n - floordiv(u, 2) - max(u "
+          "- 5, 0)], f32>) -> "
           "!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>\n"
-          "  %total = weft.reduce max %sums [0] : (!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, 0)], f32>) -> !weft.tensor<[], f32>");
+          "  %total = weft.reduce max %sums [0] : (!weft.tensor<[4*n - floordiv(u, 2) - max(u - 5, "
+          "0)], f32>) -> !weft.tensor<[], f32>");
   replace("return %r, %y :", "return %total, %y :");
-  replace("!weft.tensor<[u], f32>, !weft.tensor<[j], f32>\n}", "!weft.tensor<[], f32>, !weft.tensor<[j], f32>\n}");
-  replace("-> (!weft.tensor<[u], f32>, !weft.tensor<[j], f32>)", "-> (!weft.tensor<[], f32>, !weft.tensor<[j], f32>)");
+  replace("!weft.tensor<[u], f32>, !weft.tensor<[j], f32>\n}",
+          "!weft.tensor<[], f32>, !weft.tensor<[j], f32>\n}");
+  replace("-> (!weft.tensor<[u], f32>, !weft.tensor<[j], f32>)",
+          "-> (!weft.tensor<[], f32>, !weft.tensor<[j], f32>)");
   agrees(text, {{{"n", 1}}, {{"n", 2}}, {{"n", 9}}, {{"n", 50}}});
 }

@@ -7,10 +7,12 @@ using namespace weft::test;
 
 namespace {
 
-void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule = "convolution") {
+void agrees(const std::string &text, std::initializer_list<Sizes> all,
+            const std::string &schedule = "convolution") {
   checkConvolution(text, all, {schedule});
 }
-void agrees(const Convolution &c, std::initializer_list<Sizes> all, const std::string &schedule = "convolution") {
+void agrees(const Convolution &c, std::initializer_list<Sizes> all,
+            const std::string &schedule = "convolution") {
   agrees(textOf(c), all, schedule);
 }
 
@@ -18,17 +20,21 @@ void agrees(const Convolution &c, std::initializer_list<Sizes> all, const std::s
 
 TEST_CASE("convolution: 3x3 around every pixel, several tiles of filters") {
   agrees({5, 19, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
-         {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 3, 40), sizes(1, 19, 33)});
+         {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14),
+          sizes(1, 3, 40), sizes(1, 19, 33)});
 }
 
 TEST_CASE("convolution: strides") {
-  agrees({3, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}}, {sizes(1, 1, 2), sizes(2, 7, 7), sizes(1, 16, 40), sizes(1, 5, 71)});
+  agrees({3, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}},
+         {sizes(1, 1, 2), sizes(2, 7, 7), sizes(1, 16, 40), sizes(1, 5, 71)});
   agrees({2, 5, 1, {{5, 3, 1, 2, 2}, {2, 3, 1, 0, 4}}}, {sizes(1, 1, 1), sizes(1, 13, 50)});
-  agrees({2, 14, 1, {{3, 4, 2, 1, 1}, {1, 2, 1, 0, 0}}}, {sizes(1, 3, 1), sizes(1, 18, 37)}); // rows 0 and 2 of every 4 are read
+  agrees({2, 14, 1, {{3, 4, 2, 1, 1}, {1, 2, 1, 0, 0}}},
+         {sizes(1, 3, 1), sizes(1, 18, 37)}); // rows 0 and 2 of every 4 are read
 }
 
 TEST_CASE("convolution: dilations, padding on one side, cropping") {
-  agrees({4, 13, 1, {{5, 1, 2, 4, -1}, {3, 1, 3, -1, 8}}}, {sizes(1, 6, 2), sizes(2, 9, 17), sizes(1, 20, 31)});
+  agrees({4, 13, 1, {{5, 1, 2, 4, -1}, {3, 1, 3, -1, 8}}},
+         {sizes(1, 6, 2), sizes(2, 9, 17), sizes(1, 20, 31)});
   agrees({2, 6, 1, {{2, 1, 3, -2, -1}, {2, 1, 1, 20, 20}}}, {sizes(1, 6, 1), sizes(1, 12, 3)});
 }
 
@@ -36,7 +42,8 @@ TEST_CASE("convolution: 1x1, in place or a stride apart, long sums") {
   agrees({40, 14, 1, {{}, {}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)});
   agrees({401, 15, 1, {{}, {}}}, {sizes(1, 1, 1), sizes(2, 5, 9)});
   agrees({9, 8, 1, {{1, 2}, {1, 2}}}, {sizes(1, 1, 1), sizes(2, 9, 35)});
-  agrees({50, 27, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 2, 3), sizes(1, 7, 7), sizes(1, 9, 18)});
+  agrees({50, 27, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
+         {sizes(1, 2, 3), sizes(1, 7, 7), sizes(1, 9, 18)});
 }
 
 TEST_CASE("convolution: more taps than are written out") {
@@ -50,12 +57,17 @@ TEST_CASE("convolution: groups") {
 }
 
 TEST_CASE("convolution: one channel per group and filter") {
-  agrees({1, 7, 7, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)},
+  agrees({1, 7, 7, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
+         {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)},
          "depthwise");
-  agrees({1, 3, 3, {{3, 2, 1, 1, 1}, {3, 2, 1, 1, 1}}}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)}, "depthwise");
-  agrees({1, 2, 2, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}}}, {sizes(1, 6, 2), sizes(1, 9, 40), sizes(1, 23, 70)}, "depthwise");
-  agrees({1, 3, 3, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, {sizes(1, 2, 3), sizes(1, 30, 90)}, "depthwise");
-  agrees({1, 2, 2, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}}, {sizes(1, 2, 4), sizes(1, 11, 60)}); // columns 3 apart
+  agrees({1, 3, 3, {{3, 2, 1, 1, 1}, {3, 2, 1, 1, 1}}},
+         {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)}, "depthwise");
+  agrees({1, 2, 2, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}}},
+         {sizes(1, 6, 2), sizes(1, 9, 40), sizes(1, 23, 70)}, "depthwise");
+  agrees({1, 3, 3, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, {sizes(1, 2, 3), sizes(1, 30, 90)},
+         "depthwise");
+  agrees({1, 2, 2, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}},
+         {sizes(1, 2, 4), sizes(1, 11, 60)}); // columns 3 apart
 }
 
 TEST_CASE("convolution: one dimension") {
@@ -64,17 +76,25 @@ TEST_CASE("convolution: one dimension") {
 }
 
 TEST_CASE("convolution: what follows walks over pixels in order") {
-  agrees({4, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
+  agrees({4,
+          15,
+          1,
+          {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
           R"(  %b = weft.fill 0.25 : f32 -> !weft.tensor<[15, 1, 1], f32>
   %0 = weft.add %y, %b : ($y, !weft.tensor<[15, 1, 1], f32>) -> $y
   %z = weft.activation silu %0 : ($y) -> $y
 )"},
          {sizes(1, 1, 1), sizes(2, 5, 7)});
-  agrees({15, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}, "  %z = weft.add %x, %y : ($x, $y) -> $y\n"}, {sizes(1, 1, 1), sizes(2, 5, 7)});
+  agrees(
+      {15, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}, "  %z = weft.add %x, %y : ($x, $y) -> $y\n"},
+      {sizes(1, 1, 1), sizes(2, 5, 7)});
 }
 
 TEST_CASE("convolution: what follows differs from column to column") {
-  agrees({4, 15, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
+  agrees({4,
+          15,
+          1,
+          {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
           R"(  %b = weft.iota dim 0 : !weft.tensor<[w], f32>
   %z = weft.add %y, %b : ($y, !weft.tensor<[w], f32>) -> $y
 )"},
@@ -84,19 +104,22 @@ TEST_CASE("convolution: what follows differs from column to column") {
 TEST_CASE("convolution: the operand is a view, the result one column") {
   agrees(R"(func.func @main(%x: !weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 5, h, w], f32>
       attributes {weft.symbols = #weft.symbols<m, h, w>} {
-  %f = weft.constant )" + filterText({5, 6, 3, 3}) + R"( -> !weft.tensor<[5, 6, 3, 3], f32>
+  %f = weft.constant )" +
+             filterText({5, 6, 3, 3}) + R"( -> !weft.tensor<[5, 6, 3, 3], f32>
   %0 = weft.transpose %x [0, 3, 1, 2] : (!weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 6, h, w], f32>
   %1 = weft.conv %0, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
      : (!weft.tensor<[m, 6, h, w], f32>, !weft.tensor<[5, 6, 3, 3], f32>) -> !weft.tensor<[m, 5, h, w], f32>
   return %1 : !weft.tensor<[m, 5, h, w], f32>
 })",
          {sizes(1, 1, 1), sizes(2, 4, 19)});
-  agrees(R"(func.func @main(%x: !weft.tensor<[m, 6, w, 3], f32>) -> !weft.tensor<[m, 20, w - 1, 1], f32>
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, 6, w, 3], f32>) -> !weft.tensor<[m, 20, w - 1, 1], f32>
       attributes {weft.symbols = #weft.symbols<m, w>} {
-  %f = weft.constant )" + filterText({20, 6, 2, 3}) + R"( -> !weft.tensor<[20, 6, 2, 3], f32>
+  %f = weft.constant )" +
+          filterText({20, 6, 2, 3}) + R"( -> !weft.tensor<[20, 6, 2, 3], f32>
   %0 = weft.conv %x, %f strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32
      : (!weft.tensor<[m, 6, w, 3], f32>, !weft.tensor<[20, 6, 2, 3], f32>) -> !weft.tensor<[m, 20, w - 1, 1], f32>
   return %0 : !weft.tensor<[m, 20, w - 1, 1], f32>
 })",
-         {line(1, 1), line(2, 2), line(1, 40)});
+      {line(1, 1), line(2, 2), line(1, 40)});
 }

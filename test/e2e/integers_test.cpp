@@ -10,8 +10,10 @@ namespace {
 const std::vector<std::string> kTargets = {"x86:host", "x86:v4", "x86:v3", "x86:v2"};
 
 bool isSupported(const std::string &target) {
-  Program program("func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {\n"
-                  "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  return %y : !weft.tensor<[n], f32>\n}\n",
+  Program program("func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> "
+                  "attributes {weft.symbols = #weft.symbols<n>} {\n"
+                  "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  "
+                  "return %y : !weft.tensor<[n], f32>\n}\n",
                   target);
   return program.artifact != nullptr;
 }
@@ -33,7 +35,9 @@ std::string bytesText(const std::vector<int64_t> &dims, const std::string &eleme
   return "dense<\"0x" + hex + "\"> : tensor<" + shape + element + ">";
 }
 
-std::string tensor(const std::string &dims, const std::string &element) { return "!weft.tensor<[" + dims + "], " + element + ">"; }
+std::string tensor(const std::string &dims, const std::string &element) {
+  return "!weft.tensor<[" + dims + "], " + element + ">";
+}
 
 bool uses(const Program &program, const std::string &schedule) {
   FILE *file = fopen(program.path.c_str(), "rb");
@@ -46,7 +50,8 @@ bool uses(const Program &program, const std::string &schedule) {
   return bytes.find("weft_k_" + schedule + "_") != std::string::npos;
 }
 
-void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule, double most) {
+void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule,
+            double most) {
   for (const std::string &target : kTargets) {
     if (!isSupported(target))
       continue;
@@ -68,63 +73,94 @@ void agrees(const std::string &text, std::initializer_list<Sizes> all, const std
 }
 
 /// x [m, k] times a constant [k, n] or [n, k], in i32.
-std::string product(int64_t k, int64_t n, const std::string &a, const std::string &w, bool transposed) {
-  std::string x = tensor("m, " + std::to_string(k), a), y = tensor("m, " + std::to_string(n), "i32");
+std::string product(int64_t k, int64_t n, const std::string &a, const std::string &w,
+                    bool transposed) {
+  std::string x = tensor("m, " + std::to_string(k), a),
+              y = tensor("m, " + std::to_string(n), "i32");
   std::vector<int64_t> dims = transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
   std::string f = tensor(std::to_string(dims[0]) + ", " + std::to_string(dims[1]), w);
-  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " + bytesText(dims, w) +
-         " -> " + f + "\n  %y = weft.contract \"m k, " + (transposed ? "n k" : "k n") + " -> m n\" %x, %w accumulate i32 : (" + x + ", " + f +
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " +
+         bytesText(dims, w) + " -> " + f + "\n  %y = weft.contract \"m k, " +
+         (transposed ? "n k" : "k n") + " -> m n\" %x, %w accumulate i32 : (" + x + ", " + f +
          ") -> " + y + "\n  return %y : " + y + "\n}\n";
 }
 
 Sizes rows(int64_t m) { return {{"m", m}}; }
 
 /// Quantise, multiply with a dequantised weight, bias and GELU, quantise: as a quantised model says a dense layer.
-std::string layer(int64_t k, int64_t n, const std::string &weight, int zeroA, int zeroW, bool perColumn, bool quantizeResult) {
-  std::string K = std::to_string(k), N = std::to_string(n), x = tensor("m, " + K, "f32"), q = tensor("m, " + K, "ui8"), y = tensor("m, " + N, "f32");
-  std::string r = tensor("m, " + N, "ui8"), w = tensor(K + ", " + N, weight), f = tensor(K + ", " + N, "f32"), s = tensor("", "f32");
-  std::string channels = perColumn ? N : "", scales = tensor(channels, "f32"), zeros = tensor(channels, weight);
+std::string layer(int64_t k, int64_t n, const std::string &weight, int zeroA, int zeroW,
+                  bool perColumn, bool quantizeResult) {
+  std::string K = std::to_string(k), N = std::to_string(n), x = tensor("m, " + K, "f32"),
+              q = tensor("m, " + K, "ui8"), y = tensor("m, " + N, "f32");
+  std::string r = tensor("m, " + N, "ui8"), w = tensor(K + ", " + N, weight),
+              f = tensor(K + ", " + N, "f32"), s = tensor("", "f32");
+  std::string channels = perColumn ? N : "", scales = tensor(channels, "f32"),
+              zeros = tensor(channels, weight);
   std::string list;
   for (int64_t i = 0; i < n; ++i)
     list += (i ? ", " : "") + std::to_string(0.001 + 0.0001 * double(i % 7));
-  std::string values = perColumn ? "dense<[" + list + "]> : tensor<" + N + "xf32>" : "dense<0.0015> : tensor<f32>";
-  std::string text = "func.func @main(%x: " + x + ") -> " + (quantizeResult ? r : y) + " attributes {weft.symbols = #weft.symbols<m>} {\n";
-  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s + "\n  %t = weft.constant dense<0.031> : tensor<f32> -> " + s + "\n";
-  text += "  %z = weft.constant dense<" + std::to_string(zeroA) + "> : tensor<ui8> -> " + tensor("", "ui8") + "\n";
+  std::string values =
+      perColumn ? "dense<[" + list + "]> : tensor<" + N + "xf32>" : "dense<0.0015> : tensor<f32>";
+  std::string text = "func.func @main(%x: " + x + ") -> " + (quantizeResult ? r : y) +
+                     " attributes {weft.symbols = #weft.symbols<m>} {\n";
+  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s +
+          "\n  %t = weft.constant dense<0.031> : tensor<f32> -> " + s + "\n";
+  text += "  %z = weft.constant dense<" + std::to_string(zeroA) + "> : tensor<ui8> -> " +
+          tensor("", "ui8") + "\n";
   text += "  %u = weft.constant dense<3> : tensor<ui8> -> " + tensor("", "ui8") + "\n";
-  text += "  %zw = weft.constant dense<" + std::to_string(zeroW) + "> : tensor<" + (perColumn ? N + "x" : "") + weight + "> -> " + zeros + "\n";
-  text += "  %sw = weft.constant " + values + " -> " + scales + "\n  %w = weft.constant " + bytesText({k, n}, weight) + " -> " + w + "\n";
-  text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + tensor("", "ui8") + ") -> " + q + "\n";
-  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + tensor("", "ui8") + ") -> " + x + "\n";
-  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + zeros + ") -> " + f + "\n";
-  text += "  %p = weft.contract \"m k, k n -> m n\" %a, %f accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
+  text += "  %zw = weft.constant dense<" + std::to_string(zeroW) + "> : tensor<" +
+          (perColumn ? N + "x" : "") + weight + "> -> " + zeros + "\n";
+  text += "  %sw = weft.constant " + values + " -> " + scales + "\n  %w = weft.constant " +
+          bytesText({k, n}, weight) + " -> " + w + "\n";
+  text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + tensor("", "ui8") +
+          ") -> " + q + "\n";
+  text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + tensor("", "ui8") +
+          ") -> " + x + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + zeros + ") -> " +
+          f + "\n";
+  text += "  %p = weft.contract \"m k, k n -> m n\" %a, %f accumulate f32 : (" + x + ", " + f +
+          ") -> " + y + "\n";
   text += "  %g = weft.activation gelu %p : (" + y + ") -> " + y + "\n";
   if (quantizeResult)
-    text += "  %r = weft.quantize %g, %t, %u : (" + y + ", " + s + ", " + tensor("", "ui8") + ") -> " + r + "\n";
+    text += "  %r = weft.quantize %g, %t, %u : (" + y + ", " + s + ", " + tensor("", "ui8") +
+            ") -> " + r + "\n";
   return text + "  return " + (quantizeResult ? "%r : " + r : "%g : " + y) + "\n}\n";
 }
 
 /// A convolution of dequantised bytes, followed by relu and quantisation.
-std::string convolution(int64_t channels, int64_t filters, int64_t groups, int64_t kernel, int64_t stride, int64_t pad, int zero) {
-  std::string C = std::to_string(channels * groups), O = std::to_string(filters), K = std::to_string(kernel), out;
+std::string convolution(int64_t channels, int64_t filters, int64_t groups, int64_t kernel,
+                        int64_t stride, int64_t pad, int zero) {
+  std::string C = std::to_string(channels * groups), O = std::to_string(filters),
+              K = std::to_string(kernel), out;
   for (const char *size : {"h", "w"})
-    out += std::string(", floordiv(") + size + " + " + std::to_string(2 * pad - kernel) + ", " + std::to_string(stride) + ") + 1";
-  std::string x = tensor("m, " + C + ", h, w", "f32"), q = tensor("m, " + C + ", h, w", "ui8"), y = tensor("m, " + O + out, "f32");
-  std::string w = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "i8"), f = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "f32");
+    out += std::string(", floordiv(") + size + " + " + std::to_string(2 * pad - kernel) + ", " +
+           std::to_string(stride) + ") + 1";
+  std::string x = tensor("m, " + C + ", h, w", "f32"), q = tensor("m, " + C + ", h, w", "ui8"),
+              y = tensor("m, " + O + out, "f32");
+  std::string w = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "i8"),
+              f = tensor(O + ", " + std::to_string(channels) + ", " + K + ", " + K, "f32");
   std::string s = tensor("", "f32"), z = tensor("", "ui8"), scales = tensor(O + ", 1, 1, 1", "f32");
-  std::string list, pads = "[" + std::to_string(pad) + ", " + std::to_string(pad) + "]", steps = "[" + std::to_string(stride) + ", " + std::to_string(stride) + "]";
+  std::string list, pads = "[" + std::to_string(pad) + ", " + std::to_string(pad) + "]",
+                    steps = "[" + std::to_string(stride) + ", " + std::to_string(stride) + "]";
   for (int64_t i = 0; i < filters; ++i)
     list += (i ? ", " : "") + ("[[[" + std::to_string(0.0005 + 0.0001 * double(i % 5)) + "]]]");
-  std::string text = "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n";
-  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s + "\n  %z = weft.constant dense<" + std::to_string(zero) + "> : tensor<ui8> -> " + z + "\n";
+  std::string text = "func.func @main(%x: " + x + ") -> " + y +
+                     " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n";
+  text += "  %s = weft.constant dense<0.0157> : tensor<f32> -> " + s +
+          "\n  %z = weft.constant dense<" + std::to_string(zero) + "> : tensor<ui8> -> " + z + "\n";
   text += "  %zw = weft.constant dense<0> : tensor<i8> -> " + tensor("", "i8") + "\n";
-  text += "  %sw = weft.constant dense<[" + list + "]> : tensor<" + O + "x1x1x1xf32> -> " + scales + "\n";
-  text += "  %w = weft.constant " + bytesText({filters, channels, kernel, kernel}, "i8") + " -> " + w + "\n";
+  text += "  %sw = weft.constant dense<[" + list + "]> : tensor<" + O + "x1x1x1xf32> -> " + scales +
+          "\n";
+  text += "  %w = weft.constant " + bytesText({filters, channels, kernel, kernel}, "i8") + " -> " +
+          w + "\n";
   text += "  %q = weft.quantize %x, %s, %z : (" + x + ", " + s + ", " + z + ") -> " + q + "\n";
   text += "  %a = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + x + "\n";
-  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + tensor("", "i8") + ") -> " + f + "\n";
-  text += "  %p = weft.conv %a, %f strides " + steps + " dilations [1, 1] low " + pads + " high " + pads + " groups " + std::to_string(groups) +
-          " accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n";
+  text += "  %f = weft.dequantize %w, %sw, %zw : (" + w + ", " + scales + ", " + tensor("", "i8") +
+          ") -> " + f + "\n";
+  text += "  %p = weft.conv %a, %f strides " + steps + " dilations [1, 1] low " + pads + " high " +
+          pads + " groups " + std::to_string(groups) + " accumulate f32 : (" + x + ", " + f +
+          ") -> " + y + "\n";
   text += "  %g = weft.activation relu %p : (" + y + ") -> " + y + "\n";
   return text + "  return %g : " + y + "\n}\n";
 }
@@ -136,7 +172,8 @@ Sizes image(int64_t m, int64_t h, int64_t w) { return {{"m", m}, {"h", h}, {"w",
 TEST_CASE("integers: products of bytes of all signs are exact") {
   for (const char *a : {"ui8", "i8"})
     for (const char *w : {"i8", "ui8"})
-      agrees(product(37, 33, a, w, a == std::string("i8")), {rows(0), rows(1), rows(2), rows(14), rows(15), rows(29)}, "integer_contraction", 0);
+      agrees(product(37, 33, a, w, a == std::string("i8")),
+             {rows(0), rows(1), rows(2), rows(14), rows(15), rows(29)}, "integer_contraction", 0);
 }
 
 TEST_CASE("integers: long sums and several blocks are exact") {
@@ -145,32 +182,53 @@ TEST_CASE("integers: long sums and several blocks are exact") {
 }
 
 TEST_CASE("integers: a dequantised product is one of integers, whatever the zero points") {
-  agrees(layer(39, 35, "i8", 131, 0, true, false), {rows(0), rows(1), rows(7), rows(16)}, "integer_contraction", 2e-6);
-  agrees(layer(5, 35, "i8", 0, 5, false, false), {rows(0), rows(1), rows(7), rows(16)}, "integer_contraction", 2e-6);
-  agrees(layer(8, 17, "i8", 131, -5, true, false), {rows(0), rows(1), rows(7), rows(16)}, "integer_contraction", 2e-6);
-  agrees(layer(16, 48, "ui8", 7, 128, true, false), {rows(0), rows(1), rows(15)}, "integer_contraction", 2e-6);
+  agrees(layer(39, 35, "i8", 131, 0, true, false), {rows(0), rows(1), rows(7), rows(16)},
+         "integer_contraction", 2e-6);
+  agrees(layer(5, 35, "i8", 0, 5, false, false), {rows(0), rows(1), rows(7), rows(16)},
+         "integer_contraction", 2e-6);
+  agrees(layer(8, 17, "i8", 131, -5, true, false), {rows(0), rows(1), rows(7), rows(16)},
+         "integer_contraction", 2e-6);
+  agrees(layer(16, 48, "ui8", 7, 128, true, false), {rows(0), rows(1), rows(15)},
+         "integer_contraction", 2e-6);
 }
 
 TEST_CASE("integers: the result is quantised in the same kernel") {
-  agrees(layer(64, 33, "i8", 128, 0, true, true), {rows(0), rows(1), rows(13)}, "integer_contraction", 1); // a tie may fall to either side
+  agrees(layer(64, 33, "i8", 128, 0, true, true), {rows(0), rows(1), rows(13)},
+         "integer_contraction", 1); // a tie may fall to either side
 }
 
 TEST_CASE("integers: convolutions of bytes") {
-  agrees(convolution(5, 19, 1, 3, 1, 1, 0), {image(0, 5, 5), image(1, 1, 1), image(2, 7, 7), image(1, 3, 40), image(1, 19, 33)}, "integer_convolution", 2e-6);
-  agrees(convolution(3, 33, 1, 3, 2, 1, 9), {image(1, 1, 2), image(2, 7, 7), image(1, 16, 40), image(1, 5, 71)}, "integer_convolution", 2e-6);
-  agrees(convolution(18, 14, 1, 1, 1, 0, 0), {image(1, 1, 1), image(2, 7, 7), image(1, 13, 24)}, "integer_convolution", 2e-6);
-  agrees(convolution(8, 27, 1, 1, 2, 0, 200), {image(1, 1, 1), image(2, 9, 35)}, "integer_convolution", 2e-6);
+  agrees(convolution(5, 19, 1, 3, 1, 1, 0),
+         {image(0, 5, 5), image(1, 1, 1), image(2, 7, 7), image(1, 3, 40), image(1, 19, 33)},
+         "integer_convolution", 2e-6);
+  agrees(convolution(3, 33, 1, 3, 2, 1, 9),
+         {image(1, 1, 2), image(2, 7, 7), image(1, 16, 40), image(1, 5, 71)}, "integer_convolution",
+         2e-6);
+  agrees(convolution(18, 14, 1, 1, 1, 0, 0), {image(1, 1, 1), image(2, 7, 7), image(1, 13, 24)},
+         "integer_convolution", 2e-6);
+  agrees(convolution(8, 27, 1, 1, 2, 0, 200), {image(1, 1, 1), image(2, 9, 35)},
+         "integer_convolution", 2e-6);
   agrees(convolution(4, 6, 3, 3, 1, 1, 0), {image(2, 5, 9)}, "integer_convolution", 2e-6);
-  agrees(convolution(3, 7, 1, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)}, "integer_convolution", 2e-6);
+  agrees(convolution(3, 7, 1, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)},
+         "integer_convolution", 2e-6);
 }
 
-TEST_CASE("integers: the largest of a window is found among the bytes, a quarter of the reals in memory") {
-  std::string f = tensor("m, h, w", "f32"), q = tensor("m, h, w", "ui8"), s = tensor("", "f32"), z = tensor("", "ui8");
-  std::string out = "m, floordiv(h + -1, 2) + 1, floordiv(w + -1, 2) + 1", y = tensor(out, "ui8"), r = tensor(out, "f32");
-  std::string text = "func.func @main(%q: " + q + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m, h, w : \"1 <= h\", \"1 <= w\">} {\n";
-  text += "  %s = weft.constant dense<0.25> : tensor<f32> -> " + s + "\n  %z = weft.constant dense<7> : tensor<ui8> -> " + z + "\n";
+TEST_CASE("integers: the largest of a window is found among the bytes, a quarter of the reals in "
+          "memory") {
+  std::string f = tensor("m, h, w", "f32"), q = tensor("m, h, w", "ui8"), s = tensor("", "f32"),
+              z = tensor("", "ui8");
+  std::string out = "m, floordiv(h + -1, 2) + 1, floordiv(w + -1, 2) + 1", y = tensor(out, "ui8"),
+              r = tensor(out, "f32");
+  std::string text =
+      "func.func @main(%q: " + q + ") -> " + y +
+      " attributes {weft.symbols = #weft.symbols<m, h, w : \"1 <= h\", \"1 <= w\">} {\n";
+  text += "  %s = weft.constant dense<0.25> : tensor<f32> -> " + s +
+          "\n  %z = weft.constant dense<7> : tensor<ui8> -> " + z + "\n";
   text += "  %x = weft.dequantize %q, %s, %z : (" + q + ", " + s + ", " + z + ") -> " + f + "\n";
-  text += "  %p = weft.pool max %x kernel [3, 3] strides [2, 2] dilations [1, 1] low [1, 1] high [1, 1] : (" + f + ") -> " + r + "\n";
-  text += "  %y = weft.quantize %p, %s, %z : (" + r + ", " + s + ", " + z + ") -> " + y + "\n  return %y : " + y + "\n}\n";
+  text += "  %p = weft.pool max %x kernel [3, 3] strides [2, 2] dilations [1, 1] low [1, 1] high "
+          "[1, 1] : (" +
+          f + ") -> " + r + "\n";
+  text += "  %y = weft.quantize %p, %s, %z : (" + r + ", " + s + ", " + z + ") -> " + y +
+          "\n  return %y : " + y + "\n}\n";
   agrees(text, {image(0, 3, 3), image(1, 1, 1), image(2, 5, 40), image(1, 9, 71)}, "loop", 0);
 }

@@ -58,12 +58,15 @@ void checkMemory(const char *text, std::initializer_list<Sizes> all) {
 
 } // namespace
 
-TEST_CASE("arena and scratch are exactly what the formula says, and a second call allocates nothing") {
+TEST_CASE(
+    "arena and scratch are exactly what the formula says, and a second call allocates nothing") {
   checkMemory(kEncoder, {{{"b", 1}, {"s", 1}}, {{"b", 3}, {"s", 37}}, {{"b", 2}, {"s", 130}}});
 }
 
 TEST_CASE("the same for a convolutional network with symbolic batch, height and width") {
-  checkMemory(kConvolutional, {{{"b", 1}, {"h", 2}, {"w", 3}}, {{"b", 2}, {"h", 17}, {"w", 30}}, {{"b", 5}, {"h", 64}, {"w", 33}}});
+  checkMemory(kConvolutional, {{{"b", 1}, {"h", 2}, {"w", 3}},
+                               {{"b", 2}, {"h", 17}, {"w", 30}},
+                               {{"b", 5}, {"h", 64}, {"w", 33}}});
 }
 
 static std::vector<std::string> kernelNames(Program &program) {
@@ -87,5 +90,6 @@ TEST_CASE("the range of a symbol changes no kernel") {
   REQUIRE(a.error().empty());
   REQUIRE(b.error().empty());
   REQUIRE(!kernelNames(a).empty());
-  CHECK(kernelNames(a) == kernelNames(b)); // a kernel's name is the hash of what its code is made from
+  CHECK(kernelNames(a) ==
+        kernelNames(b)); // a kernel's name is the hash of what its code is made from
 }

@@ -15,7 +15,8 @@ std::string list(const std::vector<Axis> &axes, int64_t Axis::*field) {
 }
 
 /// Windows over [m, 3, h, w], or over the columns of it when there is one axis.
-std::string textOf(const std::string &kind, const std::vector<Axis> &axes, const std::string &attributes = "") {
+std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
+                   const std::string &attributes = "") {
   std::string out = "[m, 3";
   std::vector<std::string> names{"h", "w"};
   for (size_t d = 0; d < 2; ++d) {
@@ -24,16 +25,22 @@ std::string textOf(const std::string &kind, const std::vector<Axis> &axes, const
       continue;
     }
     const Axis &a = axes[d + axes.size() - 2];
-    out += ", floordiv(" + names[d] + " + " + std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " + std::to_string(a.stride) + ") + 1";
+    out += ", floordiv(" + names[d] + " + " +
+           std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
+           std::to_string(a.stride) + ") + 1";
   }
   std::string x = "!weft.tensor<[m, 3, h, w], f32>", y = "!weft.tensor<" + out + "], f32>";
-  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n  %y = weft.pool " + kind +
-         " %x kernel " + list(axes, &Axis::kernel) + " strides " + list(axes, &Axis::stride) + " dilations " + list(axes, &Axis::dilation) +
-         " low " + list(axes, &Axis::low) + " high " + list(axes, &Axis::high) + attributes + " : (" + x + ") -> " + y +
-         "\n  %z = weft.activation silu %y : (" + y + ") -> " + y + "\n  return %z : " + y + "\n}\n";
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n  %y = weft.pool " + kind +
+         " %x kernel " + list(axes, &Axis::kernel) + " strides " + list(axes, &Axis::stride) +
+         " dilations " + list(axes, &Axis::dilation) + " low " + list(axes, &Axis::low) + " high " +
+         list(axes, &Axis::high) + attributes + " : (" + x + ") -> " + y +
+         "\n  %z = weft.activation silu %y : (" + y + ") -> " + y + "\n  return %z : " + y +
+         "\n}\n";
 }
 
-void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule = "pool") {
+void agrees(const std::string &text, std::initializer_list<Sizes> all,
+            const std::string &schedule = "pool") {
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
     Program program(text, target);
     INFO(target << " " << text.substr(text.find("weft.pool ")));
@@ -54,7 +61,8 @@ const Axis kHalf{3, 2, 1, 1, 1}, kSame{3, 1, 1, 1, 1};
 } // namespace
 
 TEST_CASE("pool: maxima") {
-  agrees(textOf("max", {kHalf, kHalf}), {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 8), sizes(1, 13, 47), sizes(1, 20, 66)});
+  agrees(textOf("max", {kHalf, kHalf}),
+         {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 8), sizes(1, 13, 47), sizes(1, 20, 66)});
   agrees(textOf("max", {kSame, {2, 1, 3, 0, 3}}), {sizes(1, 1, 1), sizes(2, 9, 40)});
   agrees(textOf("max", {{2, 2}}), {sizes(1, 3, 2), sizes(1, 1, 71)});
 }
@@ -62,11 +70,14 @@ TEST_CASE("pool: maxima") {
 TEST_CASE("pool: averages of what lies inside, and of all") {
   agrees(textOf("average", {kSame, kSame}), {sizes(1, 1, 1), sizes(2, 6, 17), sizes(1, 9, 50)});
   agrees(textOf("average", {kHalf, {5, 2, 2, 4, 3}}), {sizes(1, 2, 3), sizes(1, 11, 70)});
-  agrees(textOf("average", {kHalf, {5, 2, 2, 4, 3}}, " {count_padding}"), {sizes(1, 2, 3), sizes(1, 11, 70)});
-  agrees(textOf("average", {{4, 1, 1, 2, 1}}, " {count_padding}"), {sizes(1, 1, 1), sizes(1, 2, 33)});
+  agrees(textOf("average", {kHalf, {5, 2, 2, 4, 3}}, " {count_padding}"),
+         {sizes(1, 2, 3), sizes(1, 11, 70)});
+  agrees(textOf("average", {{4, 1, 1, 2, 1}}, " {count_padding}"),
+         {sizes(1, 1, 1), sizes(1, 2, 33)});
 }
 
 TEST_CASE("pool: sums; columns further apart than two are a loop") {
   agrees(textOf("sum", {{2, 3, 2, 1, 0}, kHalf}), {sizes(1, 2, 1), sizes(1, 12, 37)});
-  agrees(textOf("sum", {{2, 3, 2, 1, 0}, {3, 3, 1, 1, 1}}), {sizes(1, 2, 1), sizes(1, 12, 37)}, "loop");
+  agrees(textOf("sum", {{2, 3, 2, 1, 0}, {3, 3, 1, 1, 1}}), {sizes(1, 2, 1), sizes(1, 12, 37)},
+         "loop");
 }

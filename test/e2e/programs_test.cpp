@@ -6,7 +6,8 @@
 
 using namespace weft::test;
 
-static void agrees(const std::string &text, std::initializer_list<Sizes> all, double tolerance = 1e-5) {
+static void agrees(const std::string &text, std::initializer_list<Sizes> all,
+                   double tolerance = 1e-5) {
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
     Program program(text, target);
     INFO(target << " " << text);
@@ -28,57 +29,75 @@ static void agrees(const std::string &text, std::initializer_list<Sizes> all, do
 static std::string unary(const std::string &op, const std::string &from, const std::string &to) {
   std::string symbols = from.find('n') == std::string::npos ? "m" : "m, n";
   return "func.func @main(%x: !weft.tensor<" + from + ">) -> !weft.tensor<" + to +
-         "> attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n  %0 = weft." + op + " : (!weft.tensor<" + from + ">) -> !weft.tensor<" + to +
+         "> attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n  %0 = weft." + op +
+         " : (!weft.tensor<" + from + ">) -> !weft.tensor<" + to +
          ">\n  return %0 : !weft.tensor<" + to + ">\n}\n";
 }
 
 TEST_CASE("a product with symbolic sizes and a bias") {
-  agrees(R"(func.func @main(%a: !weft.tensor<[m, 24], f32>, %b: !weft.tensor<[24, n], f32>, %c: !weft.tensor<[n], f32>)
+  agrees(
+      R"(func.func @main(%a: !weft.tensor<[m, 24], f32>, %b: !weft.tensor<[24, n], f32>, %c: !weft.tensor<[n], f32>)
     -> !weft.tensor<[m, n], f32> attributes {weft.symbols = #weft.symbols<m, n : "m <= 4096">} {
   %0 = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 24], f32>, !weft.tensor<[24, n], f32>) -> !weft.tensor<[m, n], f32>
   %1 = weft.add %0, %c : (!weft.tensor<[m, n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], f32>
   return %1 : !weft.tensor<[m, n], f32>
 })",
-         {{{"m", 0}, {"n", 5}}, {{"m", 1}, {"n", 1}}, {{"m", 7}, {"n", 33}}, {{"m", 64}, {"n", 64}}});
+      {{{"m", 0}, {"n", 5}}, {{"m", 1}, {"n", 1}}, {{"m", 7}, {"n", 33}}, {{"m", 64}, {"n", 64}}});
 }
 
 /// A contraction of two inputs, and what comes behind it.
-static std::string product(const std::string &rule, const std::string &a, const std::string &b, const std::string &out, const std::string &element = "f32") {
-  auto tensor = [](const std::string &dims, const std::string &type) { return "!weft.tensor<[" + dims + "], " + type + ">"; };
+static std::string product(const std::string &rule, const std::string &a, const std::string &b,
+                           const std::string &out, const std::string &element = "f32") {
+  auto tensor = [](const std::string &dims, const std::string &type) {
+    return "!weft.tensor<[" + dims + "], " + type + ">";
+  };
   std::string result = tensor(out, "f32");
-  return "func.func @main(%a: " + tensor(a, element) + ", %b: " + tensor(b, element) + ", %c: " + result + ") -> " + result +
-         " attributes {weft.symbols = #weft.symbols<g, m, n" + (a.find('k') == std::string::npos ? "" : ", k") + ">} {\n  %0 = weft.contract \"" + rule + "\" %a, %b accumulate f32 : (" +
-         tensor(a, element) + ", " + tensor(b, element) + ") -> " + result + "\n  %1 = weft.activation relu %0 : (" + result + ") -> " + result +
-         "\n  %2 = weft.add %1, %c : (" + result + ", " + result + ") -> " + result + "\n  return %2 : " + result + "\n}\n";
+  return "func.func @main(%a: " + tensor(a, element) + ", %b: " + tensor(b, element) +
+         ", %c: " + result + ") -> " + result +
+         " attributes {weft.symbols = #weft.symbols<g, m, n" +
+         (a.find('k') == std::string::npos ? "" : ", k") + ">} {\n  %0 = weft.contract \"" + rule +
+         "\" %a, %b accumulate f32 : (" + tensor(a, element) + ", " + tensor(b, element) + ") -> " +
+         result + "\n  %1 = weft.activation relu %0 : (" + result + ") -> " + result +
+         "\n  %2 = weft.add %1, %c : (" + result + ", " + result + ") -> " + result +
+         "\n  return %2 : " + result + "\n}\n";
 }
 
 TEST_CASE("products of two inputs, in any order of dimensions") {
-  std::initializer_list<Sizes> sizes = {{{"g", 2}, {"m", 3}, {"n", 5}, {"k", 7}},    {{"g", 1}, {"m", 1}, {"n", 1}, {"k", 1}},
-                                        {{"g", 3}, {"m", 17}, {"n", 33}, {"k", 0}},  {{"g", 2}, {"m", 0}, {"n", 9}, {"k", 4}},
-                                        {{"g", 2}, {"m", 115}, {"n", 64}, {"k", 97}}, {{"g", 1}, {"m", 14}, {"n", 100}, {"k", 200}}};
+  std::initializer_list<Sizes> sizes = {
+      {{"g", 2}, {"m", 3}, {"n", 5}, {"k", 7}},     {{"g", 1}, {"m", 1}, {"n", 1}, {"k", 1}},
+      {{"g", 3}, {"m", 17}, {"n", 33}, {"k", 0}},   {{"g", 2}, {"m", 0}, {"n", 9}, {"k", 4}},
+      {{"g", 2}, {"m", 115}, {"n", 64}, {"k", 97}}, {{"g", 1}, {"m", 14}, {"n", 100}, {"k", 200}}};
   agrees(product("g m k, g k n -> g m n", "g, m, k", "g, k, n", "g, m, n"), sizes);
   agrees(product("g m k, g n k -> g m n", "g, m, k", "g, n, k", "g, m, n"), sizes);
   agrees(product("g k m, g k n -> g m n", "g, k, m", "g, k, n", "g, m, n"), sizes);
   agrees(product("g m k, k n -> g m n", "g, m, k", "k, n", "g, m, n"), sizes);
   agrees(product("m k, g k n -> m g n", "m, k", "g, k, n", "m, g, n"), sizes);
   agrees(product("m g k, n g k -> g m n", "m, g, k", "n, g, k", "g, m, n"), sizes);
-  agrees(product("g k n, g m k -> g m n", "g, k, n", "g, m, k", "g, m, n"), sizes); // the first operand has the last dimension
+  agrees(product("g k n, g m k -> g m n", "g, k, n", "g, m, k", "g, m, n"),
+         sizes); // the first operand has the last dimension
   agrees(product("g m k, g k n -> g m n", "g, m, 24", "g, 24, n", "g, m, n"), sizes);
   for (const char *element : {"f16", "bf16"})
     agrees(product("g m k, g k n -> g m n", "g, m, k", "g, k, n", "g, m, n", element), sizes);
 }
 
 TEST_CASE("what is read twice at every step is computed once, also at other places") {
-  std::string chain = "func.func @main(%v0: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n : \"1 <= n\">} {\n"
+  std::string chain = "func.func @main(%v0: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> "
+                      "attributes {weft.symbols = #weft.symbols<n : \"1 <= n\">} {\n"
                       "  %z = weft.fill 0.0 : f32 -> !weft.tensor<[], f32>\n";
   std::string shifted = chain;
   for (int i = 0; i < 40; ++i) {
-    std::string from = "%v" + std::to_string(i), to = "%v" + std::to_string(i + 1), step = std::to_string(i);
-    std::string binary = " : (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n";
+    std::string from = "%v" + std::to_string(i), to = "%v" + std::to_string(i + 1),
+                step = std::to_string(i);
+    std::string binary =
+        " : (!weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n";
     chain += "  " + to + " = weft.maximum " + from + ", " + from + binary;
-    shifted += "  %s" + step + " = weft.slice " + from + " from [1] size [n - 1] step [1] : (!weft.tensor<[n], f32>) -> !weft.tensor<[n - 1], f32>\n" +
-               "  %p" + step + " = weft.pad %s" + step + " with %z low [0] high [1] : (!weft.tensor<[n - 1], f32>, !weft.tensor<[], f32>) -> " +
-               "!weft.tensor<[n], f32>\n  " + to + " = weft.maximum " + from + ", %p" + step + binary;
+    shifted +=
+        "  %s" + step + " = weft.slice " + from +
+        " from [1] size [n - 1] step [1] : (!weft.tensor<[n], f32>) -> !weft.tensor<[n - 1], "
+        "f32>\n" +
+        "  %p" + step + " = weft.pad %s" + step +
+        " with %z low [0] high [1] : (!weft.tensor<[n - 1], f32>, !weft.tensor<[], f32>) -> " +
+        "!weft.tensor<[n], f32>\n  " + to + " = weft.maximum " + from + ", %p" + step + binary;
   }
   for (std::string text : {chain, shifted}) {
     text += "  return %v40 : !weft.tensor<[n], f32>\n}\n";
@@ -87,15 +106,21 @@ TEST_CASE("what is read twice at every step is computed once, also at other plac
 }
 
 TEST_CASE("views are index arithmetic") {
-  agrees(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"), {{{"m", 3}, {"n", 37}}, {{"m", 0}, {"n", 4}}});
-  agrees(unary("reshape %x to [2*m, 6]", "[m, 3, 4], f32", "[2*m, 6], f32"), {{{"m", 5}}, {{"m", 0}}, {{"m", 1}}});
-  agrees(unary("slice %x from [1, 0] size [m, n] step [1, 2]", "[m + 3, 2*n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 17}}});
-  agrees(unary("slice %x from [m - 1, 0] size [m, n] step [-1, 1]", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 17}}});
-  agrees(unary("expand %x to [m, 5, n]", "[m, 1, n], f32", "[m, 5, n], f32"), {{{"m", 3}, {"n", 17}}});
+  agrees(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"),
+         {{{"m", 3}, {"n", 37}}, {{"m", 0}, {"n", 4}}});
+  agrees(unary("reshape %x to [2*m, 6]", "[m, 3, 4], f32", "[2*m, 6], f32"),
+         {{{"m", 5}}, {{"m", 0}}, {{"m", 1}}});
+  agrees(unary("slice %x from [1, 0] size [m, n] step [1, 2]", "[m + 3, 2*n], f32", "[m, n], f32"),
+         {{{"m", 3}, {"n", 17}}});
+  agrees(unary("slice %x from [m - 1, 0] size [m, n] step [-1, 1]", "[m, n], f32", "[m, n], f32"),
+         {{{"m", 3}, {"n", 17}}});
+  agrees(unary("expand %x to [m, 5, n]", "[m, 1, n], f32", "[m, 5, n], f32"),
+         {{{"m", 3}, {"n", 17}}});
 }
 
 TEST_CASE("lines: softmax, normalize, reductions") {
-  std::initializer_list<Sizes> sizes = {{{"m", 3}, {"n", 1}}, {{"m", 2}, {"n", 16}}, {{"m", 5}, {"n", 77}}, {{"m", 0}, {"n", 9}}};
+  std::initializer_list<Sizes> sizes = {
+      {{"m", 3}, {"n", 1}}, {{"m", 2}, {"n", 16}}, {{"m", 5}, {"n", 77}}, {{"m", 0}, {"n", 9}}};
   agrees(unary("softmax %x", "[m, n], f32", "[m, n], f32"), sizes);
   agrees(unary("softmax %x {logarithm}", "[m, n], f32", "[m, n], f32"), sizes);
   agrees(unary("reduce sum %x [1]", "[m, n], f32", "[m], f32"), sizes);
@@ -106,40 +131,51 @@ TEST_CASE("lines: softmax, normalize, reductions") {
 }
 
 TEST_CASE("elementwise functions over whole vectors and rests") {
-  for (const char *op : {"neg", "abs", "exp", "sqrt", "tanh", "erf", "floor", "ceil", "round", "sin", "cos"})
+  for (const char *op :
+       {"neg", "abs", "exp", "sqrt", "tanh", "erf", "floor", "ceil", "round", "sin", "cos"})
     if (std::string(op) != "sqrt")
-      agrees(unary(std::string(op) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}});
-  for (const char *kind : {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
-    agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"), {{{"m", 3}, {"n", 29}}});
-  for (const char *to : {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"})
-    agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)), {{{"m", 3}, {"n", 29}}}, 0);
+      agrees(unary(std::string(op) + " %x", "[m, n], f32", "[m, n], f32"),
+             {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}});
+  for (const char *kind :
+       {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
+    agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"),
+           {{{"m", 3}, {"n", 29}}});
+  for (const char *to :
+       {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"})
+    agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)),
+           {{{"m", 3}, {"n", 29}}}, 0);
   for (const char *from : {"i4", "ui4", "f8E4M3FN", "f8E5M2"})
-    agrees(unary("convert %x to f32", "[m, n], " + std::string(from), "[m, n], f32"), {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}}, 0);
+    agrees(unary("convert %x to f32", "[m, n], " + std::string(from), "[m, n], f32"),
+           {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}}, 0);
 }
 
 TEST_CASE("bits read as another element type") {
-  const std::pair<const char *, const char *> pairs[] = {{"f32", "i32"}, {"i32", "f32"}, {"f64", "ui64"}, {"f16", "i16"},
-                                                         {"ui16", "bf16"}, {"f8E5M2", "ui8"}, {"i8", "ui8"}};
+  const std::pair<const char *, const char *> pairs[] = {
+      {"f32", "i32"},   {"i32", "f32"},    {"f64", "ui64"}, {"f16", "i16"},
+      {"ui16", "bf16"}, {"f8E5M2", "ui8"}, {"i8", "ui8"}};
   for (auto [from, to] : pairs)
-    agrees(unary("bitcast %x to " + std::string(to), "[m, n], " + std::string(from), "[m, n], " + std::string(to)),
+    agrees(unary("bitcast %x to " + std::string(to), "[m, n], " + std::string(from),
+                 "[m, n], " + std::string(to)),
            {{{"m", 3}, {"n", 29}}}, 0);
 }
 
 TEST_CASE("pad, concat and gather read only what is there") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %y: !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %y: !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
       attributes {weft.symbols = #weft.symbols<m, n>} {
   %c = weft.fill 7.0 : f32 -> !weft.tensor<[], f32>
   %0 = weft.concat %x, %y dim 1 : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, 3], f32>) -> !weft.tensor<[m, n + 3], f32>
   %1 = weft.pad %0 with %c low [1, 2] high [1, 0] : (!weft.tensor<[m, n + 3], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[m + 2, n + 5], f32>
   return %1 : !weft.tensor<[m + 2, n + 5], f32>
 })",
-         {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 0}}, {{"m", 1}, {"n", 33}}});
-  agrees(R"(func.func @main(%table: !weft.tensor<[8, n], f32>, %ids: !weft.tensor<[m], i64>) -> !weft.tensor<[m, n], f32>
+      {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 0}}, {{"m", 1}, {"n", 33}}});
+  agrees(
+      R"(func.func @main(%table: !weft.tensor<[8, n], f32>, %ids: !weft.tensor<[m], i64>) -> !weft.tensor<[m, n], f32>
       attributes {weft.symbols = #weft.symbols<m, n>} {
   %0 = weft.gather %table, %ids axis 0 : (!weft.tensor<[8, n], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, n], f32>
   return %0 : !weft.tensor<[m, n], f32>
 })",
-         {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 3}}, {{"m", 9}, {"n", 33}}});
+      {{{"m", 3}, {"n", 14}}, {{"m", 0}, {"n", 3}}, {{"m", 9}, {"n", 33}}});
 }
 
 TEST_CASE("results do not depend on the number of threads") {
@@ -150,8 +186,10 @@ TEST_CASE("results do not depend on the number of threads") {
 }
 
 TEST_CASE("a size that 64 bits cannot count is refused by name") {
-  Program program(unary("exp %x", "[m, 1000000000000, 1000000000000], f32", "[m, 1000000000000, 1000000000000], f32"));
-  CHECK(program.error() == "a value of type '!weft.tensor<[m, 1000000000000, 1000000000000], f32>' has more bytes than 64 bits count");
+  Program program(unary("exp %x", "[m, 1000000000000, 1000000000000], f32",
+                        "[m, 1000000000000, 1000000000000], f32"));
+  CHECK(program.error() == "a value of type '!weft.tensor<[m, 1000000000000, 1000000000000], f32>' "
+                           "has more bytes than 64 bits count");
 }
 
 TEST_CASE("sizes that overflow when the model runs are refused before anything is allocated") {

@@ -1,6 +1,6 @@
 // Products with constant weights, stored in 32, 16, 8 and 4 bits, against the evaluator.
-#include "test/support/Program.h"
 #include "compiler/pipeline/Import.h"
+#include "test/support/Program.h"
 #include "llvm/ADT/StringExtras.h"
 #include <catch2/catch.hpp>
 
@@ -37,28 +37,35 @@ struct Constant {
       else if (element == "f16") // 1 / 64 <= |x| < 2
         bytes += {char(random() % 256), char((random() % 2 ? 0x80 : 0) | 0x24 | random() % 0x18)};
       else
-        bytes += element.back() == '4' ? char(random() % 16) : char(random() % 256); // an element of a buffer has whole bytes
+        bytes += element.back() == '4'
+                     ? char(random() % 16)
+                     : char(random() % 256); // an element of a buffer has whole bytes
     }
-    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape + element + "> -> " + type();
+    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape + element +
+           "> -> " + type();
   }
 };
 
 struct Case {
-  std::string element;        ///< of the stored weight
-  int64_t k, n, block = 0;    ///< no block: converted, not dequantised
-  bool transposed = false;    ///< stored as [n, k]
-  std::string zero = "";      ///< element type of zero points, or "" for none
+  std::string element;     ///< of the stored weight
+  int64_t k, n, block = 0; ///< no block: converted, not dequantised
+  bool transposed = false; ///< stored as [n, k]
+  std::string zero = "";   ///< element type of zero points, or "" for none
   std::string scale = "f32";
-  std::string through = "";   ///< rounded to this type
+  std::string through = ""; ///< rounded to this type
 };
 
 std::string program(const Case &c) {
-  auto grid = [&](int64_t k) { return c.transposed ? std::vector<int64_t>{c.n, k} : std::vector<int64_t>{k, c.n}; };
+  auto grid = [&](int64_t k) {
+    return c.transposed ? std::vector<int64_t>{c.n, k} : std::vector<int64_t>{k, c.n};
+  };
   Constant weight{c.element, grid(c.k)}, real{"f32", grid(c.k)};
-  std::string x = "!weft.tensor<[b, s, " + std::to_string(c.k) + "], f32>", y = "!weft.tensor<[b, s, " + std::to_string(c.n) + "], f32>";
+  std::string x = "!weft.tensor<[b, s, " + std::to_string(c.k) + "], f32>",
+              y = "!weft.tensor<[b, s, " + std::to_string(c.n) + "], f32>";
   std::string bias = Constant{"f32", {c.n}}.type();
-  std::string text = "func.func @main(%x: " + x + ", %bias: " + bias + ") -> " + y + " attributes {weft.symbols = #weft.symbols<b, s>} {\n  %w = " +
-                     weight.text(1) + "\n";
+  std::string text =
+      "func.func @main(%x: " + x + ", %bias: " + bias + ") -> " + y +
+      " attributes {weft.symbols = #weft.symbols<b, s>} {\n  %w = " + weight.text(1) + "\n";
   std::string name = "%w";
   if (c.block > 0) {
     int64_t blocks = (c.k + c.block - 1) / c.block;
@@ -66,23 +73,29 @@ std::string program(const Case &c) {
     text += "  %scale = " + scale.text(2) + "\n";
     if (!c.zero.empty())
       text += "  %zero = " + zero.text(3) + "\n";
-    text += "  %r = weft.dequantize_blocks %w, %scale" + std::string(c.zero.empty() ? "" : ", %zero") + " axis " + (c.transposed ? "1" : "0") + " block " +
-            std::to_string(c.block) + " : (" + weight.type() + ", " + scale.type() + (c.zero.empty() ? "" : ", " + zero.type()) + ") -> " +
-            real.type() + "\n";
+    text += "  %r = weft.dequantize_blocks %w, %scale" +
+            std::string(c.zero.empty() ? "" : ", %zero") + " axis " + (c.transposed ? "1" : "0") +
+            " block " + std::to_string(c.block) + " : (" + weight.type() + ", " + scale.type() +
+            (c.zero.empty() ? "" : ", " + zero.type()) + ") -> " + real.type() + "\n";
     name = "%r";
   } else {
     Constant narrow{c.through, grid(c.k)};
     if (!c.through.empty()) {
-      text += "  %narrow = weft.convert %w to " + c.through + " : (" + weight.type() + ") -> " + narrow.type() + "\n";
+      text += "  %narrow = weft.convert %w to " + c.through + " : (" + weight.type() + ") -> " +
+              narrow.type() + "\n";
       name = "%narrow";
     }
     if (const Constant &from = c.through.empty() ? weight : narrow; from.element != "f32") {
-      text += "  %r = weft.convert " + name + " to f32 : (" + from.type() + ") -> " + real.type() + "\n";
+      text += "  %r = weft.convert " + name + " to f32 : (" + from.type() + ") -> " + real.type() +
+              "\n";
       name = "%r";
     }
   }
-  return text + "  %0 = weft.contract \"" + (c.transposed ? "... k, n k -> ... n" : "... k, k n -> ... n") + "\" %x, " + name + " accumulate f32 : (" + x +
-         ", " + real.type() + ") -> " + y + "\n  %1 = weft.add %0, %bias : (" + y + ", " + bias + ") -> " + y + "\n  return %1 : " + y + "\n}\n";
+  return text + "  %0 = weft.contract \"" +
+         (c.transposed ? "... k, n k -> ... n" : "... k, k n -> ... n") + "\" %x, " + name +
+         " accumulate f32 : (" + x + ", " + real.type() + ") -> " + y +
+         "\n  %1 = weft.add %0, %bias : (" + y + ", " + bias + ") -> " + y +
+         "\n  return %1 : " + y + "\n}\n";
 }
 
 /// The result is right at all sizes, and the weights in the artifact have not more than `bytes`. Of the older processors one is asked, in
@@ -91,7 +104,8 @@ void agrees(const Case &c, uint64_t bytes, double tolerance = 1e-5) {
   std::string text = program(c);
   static unsigned count = 0;
   for (const char *target : {"x86:host", ++count % 2 ? "x86:v3" : "x86:v2"}) {
-    INFO(target << " " << c.element << " k=" << c.k << " n=" << c.n << " block=" << c.block << (c.transposed ? " transposed" : "") << " " << c.zero);
+    INFO(target << " " << c.element << " k=" << c.k << " n=" << c.n << " block=" << c.block
+                << (c.transposed ? " transposed" : "") << " " << c.zero);
     weft::Result<weft::Module> module = weft::importText("test.mlir", text);
     REQUIRE(module);
     weft::CompileOptions options;
@@ -102,7 +116,16 @@ void agrees(const Case &c, uint64_t bytes, double tolerance = 1e-5) {
     Program program(text, target);
     INFO(program.error());
     REQUIRE(program.error().empty());
-    for (auto [b, s] : {std::pair<int64_t, int64_t>{0, 3}, {1, 1}, {2, 1}, {1, 3}, {2, 2}, {1, 5}, {1, 7}, {1, 14}, {3, 5}, {1, 29}}) {
+    for (auto [b, s] : {std::pair<int64_t, int64_t>{0, 3},
+                        {1, 1},
+                        {2, 1},
+                        {1, 3},
+                        {2, 2},
+                        {1, 5},
+                        {1, 7},
+                        {1, 14},
+                        {3, 5},
+                        {1, 29}}) {
       INFO(b << " x " << s);
       double difference = program.difference({{"b", b}, {"s", s}});
       INFO(program.error());
@@ -155,14 +178,18 @@ TEST_CASE("weights in 8 and 4 bits with a scale per block stay packed") {
   struct Shape {
     int64_t k, n, block, blocks;
     const char *zero, *scale;
-  } shapes[] = {{64, 33, 32, 2, "", "f32"}, {104, 70, 32, 4, "same", "f32"}, {131, 65, 16, 9, "same", "f16"}, {300, 40, 256, 2, "", "bf16"},
+  } shapes[] = {{64, 33, 32, 2, "", "f32"},
+                {104, 70, 32, 4, "same", "f32"},
+                {131, 65, 16, 9, "same", "f16"},
+                {300, 40, 256, 2, "", "bf16"},
                 {96, 31, 128, 1, "ui4", "f32"}};
   unsigned turn = 0;
   for (bool transposed : {false, true})
     for (const char *element : {"i4", "ui4", "i8", "ui8"}) {
       const Shape &shape = shapes[turn++ % std::size(shapes)];
       std::string zero = shape.zero == std::string("same") ? element : shape.zero;
-      int64_t bits = element[strlen(element) - 1] - '0', columns = round32(shape.n), perBlock = zero.empty() ? 4 : 8;
+      int64_t bits = element[strlen(element) - 1] - '0', columns = round32(shape.n),
+              perBlock = zero.empty() ? 4 : 8;
       agrees({element, shape.k, shape.n, shape.block, transposed, zero, shape.scale},
              (shape.k + 7) / 8 * 8 * columns * bits / 8 + shape.blocks * columns * perBlock + 128);
     }
@@ -176,10 +203,13 @@ TEST_CASE("blocks that no panel divides are computed all the same") {
 
 TEST_CASE("a gather from a dequantised table") {
   Constant table{"ui4", {7, 64}}, scale{"f32", {7, 2}};
-  std::string text = "func.func @main(%i: !weft.tensor<[n], i64>) -> !weft.tensor<[n, 64], f32> attributes {weft.symbols = #weft.symbols<n>} {\n  %q = " +
+  std::string text = "func.func @main(%i: !weft.tensor<[n], i64>) -> !weft.tensor<[n, 64], f32> "
+                     "attributes {weft.symbols = #weft.symbols<n>} {\n  %q = " +
                      table.text(1) + "\n  %s = " + scale.text(2) +
-                     "\n  %t = weft.dequantize_blocks %q, %s axis 1 block 32 : (" + table.type() + ", " + scale.type() +
-                     ") -> !weft.tensor<[7, 64], f32>\n  %y = weft.gather %t, %i axis 0 : (!weft.tensor<[7, 64], f32>, !weft.tensor<[n], i64>) -> "
+                     "\n  %t = weft.dequantize_blocks %q, %s axis 1 block 32 : (" + table.type() +
+                     ", " + scale.type() +
+                     ") -> !weft.tensor<[7, 64], f32>\n  %y = weft.gather %t, %i axis 0 : "
+                     "(!weft.tensor<[7, 64], f32>, !weft.tensor<[n], i64>) -> "
                      "!weft.tensor<[n, 64], f32>\n  return %y : !weft.tensor<[n, 64], f32>\n}\n";
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
     Program program(text, target);

@@ -16,18 +16,24 @@ void agrees(const Convolution &c, std::initializer_list<Sizes> all) {
 } // namespace
 
 TEST_CASE("winograd: around every pixel, images narrower and wider than a vector of tiles") {
-  agrees({8, 13, 1, {kSame, kSame}}, {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 3, 70),
-                                      sizes(1, 21, 66), sizes(3, 2, 130), sizes(5, 4, 3)});
+  agrees({8, 13, 1, {kSame, kSame}},
+         {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14),
+          sizes(1, 3, 70), sizes(1, 21, 66), sizes(3, 2, 130), sizes(5, 4, 3)});
 }
 
-TEST_CASE("winograd: several groups of filters, several blocks of tiles, channels that are no multiple of anything") {
+TEST_CASE("winograd: several groups of filters, several blocks of tiles, channels that are no "
+          "multiple of anything") {
   agrees({19, 30, 1, {kSame, kSame}}, {sizes(1, 5, 6), sizes(2, 33, 41)});
   agrees({64, 27, 1, {kSame, kSame}}, {sizes(1, 30, 62)});
 }
 
-TEST_CASE("winograd: sums in chunks") { agrees({200, 14, 1, {kSame, kSame}}, {sizes(1, 3, 3), sizes(2, 9, 18)}); }
+TEST_CASE("winograd: sums in chunks") {
+  agrees({200, 14, 1, {kSame, kSame}}, {sizes(1, 3, 3), sizes(2, 9, 18)});
+}
 
-TEST_CASE("winograd: small tiles where filters are many") { agrees({264, 249, 1, {kSame, kSame}}, {sizes(1, 1, 2), sizes(2, 7, 7)}); }
+TEST_CASE("winograd: small tiles where filters are many") {
+  agrees({264, 249, 1, {kSame, kSame}}, {sizes(1, 1, 2), sizes(2, 7, 7)});
+}
 
 TEST_CASE("winograd: padding on one side, none, more than the filter, cropping") {
   agrees({8, 6, 1, {{3, 1, 1, 0, 0}, {3, 1, 1, 0, 2}}}, {sizes(1, 3, 1), sizes(1, 12, 37)});
@@ -36,7 +42,10 @@ TEST_CASE("winograd: padding on one side, none, more than the filter, cropping")
 }
 
 TEST_CASE("winograd: what follows") {
-  agrees({15, 15, 1, {kSame, kSame},
+  agrees({15,
+          15,
+          1,
+          {kSame, kSame},
           R"(  %b = weft.iota dim 0 : !weft.tensor<[w], f32>
   %0 = weft.add %x, %y : ($x, $y) -> $y
   %1 = weft.activation silu %0 : ($y) -> $y

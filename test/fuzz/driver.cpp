@@ -4,8 +4,8 @@
 //   artifact_fuzz_seeded FILE…          runs these inputs, to look at a finding of libFuzzer
 //
 // A target may define weft_fuzz_seed to say what good inputs look like.
-#include <cstdint>
 #include <cctype>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,7 +47,8 @@ static std::pair<size_t, size_t> word_at(const input &data, size_t at) {
 
 /// A word becomes another word or number: text that often still means something.
 static void exchange_word(input &data, std::mt19937_64 &random) {
-  static const char *const numbers[] = {"0", "1", "2", "7", "-1", "64", "4096", "2147483647", "9223372036854775807"};
+  static const char *const numbers[] = {
+      "0", "1", "2", "7", "-1", "64", "4096", "2147483647", "9223372036854775807"};
   auto [begin, end] = word_at(data, random() % data.size());
   auto [from, to] = word_at(data, random() % data.size());
   input word(data.begin() + from, data.begin() + to);

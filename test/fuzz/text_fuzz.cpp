@@ -63,10 +63,12 @@ extern "C" const char *__asan_default_options() { return "allow_user_poisoning=0
 extern "C" const char *__ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  weft::Result<weft::Module> module = weft::importText("fuzz.mlir", llvm::StringRef(reinterpret_cast<const char *>(data), size));
+  weft::Result<weft::Module> module =
+      weft::importText("fuzz.mlir", llvm::StringRef(reinterpret_cast<const char *>(data), size));
   if (!module) {
     if (module.diagnostics().empty()) {
-      fprintf(stderr, "refused without a reason:\n%.*s\n", int(size), reinterpret_cast<const char *>(data));
+      fprintf(stderr, "refused without a reason:\n%.*s\n", int(size),
+              reinterpret_cast<const char *>(data));
       abort();
     }
     return 0;

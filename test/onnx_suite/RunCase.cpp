@@ -27,12 +27,23 @@ struct Trouble {
 };
 
 uint32_t elementOf(const std::string &onnx) {
-  static const std::map<std::string, uint32_t> elements = {
-      {"float", WEFT_F32},        {"double", WEFT_F64},          {"float16", WEFT_F16}, {"bfloat16", WEFT_BF16},
-      {"float8e4m3fn", WEFT_F8E4M3}, {"float8e5m2", WEFT_F8E5M2}, {"bool", WEFT_BOOL},   {"int4", WEFT_I4},
-      {"uint4", WEFT_U4},         {"int8", WEFT_I8},             {"uint8", WEFT_U8},    {"int16", WEFT_I16},
-      {"uint16", WEFT_U16},       {"int32", WEFT_I32},           {"uint32", WEFT_U32},  {"int64", WEFT_I64},
-      {"uint64", WEFT_U64}};
+  static const std::map<std::string, uint32_t> elements = {{"float", WEFT_F32},
+                                                           {"double", WEFT_F64},
+                                                           {"float16", WEFT_F16},
+                                                           {"bfloat16", WEFT_BF16},
+                                                           {"float8e4m3fn", WEFT_F8E4M3},
+                                                           {"float8e5m2", WEFT_F8E5M2},
+                                                           {"bool", WEFT_BOOL},
+                                                           {"int4", WEFT_I4},
+                                                           {"uint4", WEFT_U4},
+                                                           {"int8", WEFT_I8},
+                                                           {"uint8", WEFT_U8},
+                                                           {"int16", WEFT_I16},
+                                                           {"uint16", WEFT_U16},
+                                                           {"int32", WEFT_I32},
+                                                           {"uint32", WEFT_U32},
+                                                           {"int64", WEFT_I64},
+                                                           {"uint64", WEFT_U64}};
   auto found = elements.find(onnx);
   return found == elements.end() ? 0 : found->second;
 }
@@ -56,7 +67,8 @@ public:
     if (trouble)
       return {trouble.status, trouble.message};
     if (!each.edge.empty())
-      return {"refused", "the model compiles, but this test cannot give it values of kind " + each.edge};
+      return {"refused",
+              "the model compiles, but this test cannot give it values of kind " + each.edge};
     for (unsigned set = 0; set < each.sets; ++set)
       if (Trouble found = runSet(set, {}))
         return {found.status, found.message};
@@ -94,11 +106,13 @@ private:
       std::string line = where.empty() ? diagnostic.text : where + ": " + diagnostic.text;
       oneLine &= line.find('\n') == std::string::npos;
       named |= names(line);
-      needsContents |= line.find("contents of") != std::string::npos || line.find("must be a constant") != std::string::npos;
+      needsContents |= line.find("contents of") != std::string::npos ||
+                       line.find("must be a constant") != std::string::npos;
       first = first.empty() ? line : first;
     }
     std::replace(first.begin(), first.end(), '\n', ' ');
-    return {named && oneLine ? "refused" : "unclear", first.empty() ? "refused without a reason" : first};
+    return {named && oneLine ? "refused" : "unclear",
+            first.empty() ? "refused without a reason" : first};
   }
 
   /// A node, an input or output, an operator of the model, or the version of the operators.
@@ -134,7 +148,9 @@ private:
     for (size_t i = 0; i < data.inputs.size(); ++i) {
       const HostTensor &tensor = data.inputs[i];
       if (isSmallOperand(tensor))
-        constants.push_back({each.inputs[i].name, weft_element_name(tensor.element()), tensor.dims(),
+        constants.push_back({each.inputs[i].name,
+                             weft_element_name(tensor.element()),
+                             tensor.dims(),
                              {tensor.data(), tensor.data() + tensor.bytes()}});
     }
     return constants;
@@ -167,10 +183,13 @@ private:
     std::vector<HostTensor> tensors;
     std::vector<weft_tensor_t> inputs;
     for (size_t i = 0; i < data.inputs.size(); ++i) {
-      auto isIt = [&](const InputConstant &constant) { return constant.name == each.inputs[i].name; };
+      auto isIt = [&](const InputConstant &constant) {
+        return constant.name == each.inputs[i].name;
+      };
       if (std::any_of(constants.begin(), constants.end(), isIt))
         continue;
-      auto tensor = cli::asElement(data.inputs[i], elementOf(each.inputs[i].element), each.inputs[i].name);
+      auto tensor =
+          cli::asElement(data.inputs[i], elementOf(each.inputs[i].element), each.inputs[i].name);
       if (!tensor)
         return {"wrong", tensor.failure().message};
       tensors.push_back(*tensor);
@@ -186,8 +205,10 @@ private:
     weft_context_options_t options = {sizeof(weft_context_options_t), 1, -1, 0};
     std::vector<weft_tensor_t> outputs(each.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     Trouble trouble;
-    if (weft_module_open(nullptr, scratch.c_str(), &artifact, &error) || weft_context_create(artifact, &options, &context, &error) ||
-        weft_call(context, nullptr, inputs.data(), uint32_t(inputs.size()), outputs.data(), uint32_t(outputs.size()), &error))
+    if (weft_module_open(nullptr, scratch.c_str(), &artifact, &error) ||
+        weft_context_create(artifact, &options, &context, &error) ||
+        weft_call(context, nullptr, inputs.data(), uint32_t(inputs.size()), outputs.data(),
+                  uint32_t(outputs.size()), &error))
       trouble = {"wrong", error.message};
     for (size_t i = 0; i < data.outputs.size() && !trouble; ++i)
       trouble = compare(outputs[i], data.outputs[i], each.outputs[i]);
@@ -199,7 +220,8 @@ private:
   }
 
   Trouble compare(const weft_tensor_t &raw, const HostTensor &stored, const Edge &edge) const {
-    HostTensor got = HostTensor::over(raw.element, {raw.dim, raw.dim + raw.rank}, raw.data, nullptr);
+    HostTensor got =
+        HostTensor::over(raw.element, {raw.dim, raw.dim + raw.rank}, raw.data, nullptr);
     auto expected = cli::asElement(stored, elementOf(edge.element), edge.name);
     if (!expected)
       return {"wrong", expected.failure().message};
@@ -216,6 +238,8 @@ private:
 
 } // namespace
 
-Outcome runCase(const Case &each, const std::string &scratch) { return CaseRun(each, scratch).run(); }
+Outcome runCase(const Case &each, const std::string &scratch) {
+  return CaseRun(each, scratch).run();
+}
 
 } // namespace weft::suite

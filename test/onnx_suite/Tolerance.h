@@ -19,7 +19,8 @@ struct Tolerance {
 /// Element types and shapes must be equal, integers and booleans too. NaN equals NaN. For bf16 the relative tolerance is at least
 /// two steps of that type, as in ONNX's own runner. The data were computed in the type itself, so sums that cancel are only right to
 /// its last places: two of the largest element's are added to the absolute tolerance.
-std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expected, Tolerance tolerance);
+std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expected,
+                         Tolerance tolerance);
 
 } // namespace weft::suite
 

@@ -37,9 +37,13 @@ static Options readOptions(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    std::string *text = word == "--only" ? &options.only : word == "--not-yet" ? &options.notYet : word == "--results" ? &options.results : nullptr;
+    std::string *text = word == "--only"      ? &options.only
+                        : word == "--not-yet" ? &options.notYet
+                        : word == "--results" ? &options.results
+                                              : nullptr;
     if (word == "--shard" && i + 1 < argc) {
-      if (sscanf(argv[++i], "%u/%u", &options.shard, &options.shards) != 2 || options.shard >= options.shards)
+      if (sscanf(argv[++i], "%u/%u", &options.shard, &options.shards) != 2 ||
+          options.shard >= options.shards)
         quit("'--shard' needs I/N with I < N");
     } else if (text && i + 1 < argc) {
       *text = argv[++i];
@@ -61,7 +65,8 @@ static std::vector<Case> readCases(const std::string &folder) {
   if (!directory)
     quit(folder + ": " + strerror(errno));
   while (dirent *entry = readdir(directory))
-    if (std::string path = folder + "/" + entry->d_name + "/manifest.txt"; entry->d_name[0] != '.' && access(path.c_str(), R_OK) == 0)
+    if (std::string path = folder + "/" + entry->d_name + "/manifest.txt";
+        entry->d_name[0] != '.' && access(path.c_str(), R_OK) == 0)
       versions.push_back(path);
   closedir(directory);
   std::sort(versions.begin(), versions.end());
@@ -129,11 +134,14 @@ static Outcome runApart(const Case &each, const std::string &scratch) {
     return {"timeout", "more than " + std::to_string(kSeconds) + " s"};
   size_t tab = text.find('\t');
   if (WIFSIGNALED(status) || tab == std::string::npos)
-    return {"crashed", WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit code " + std::to_string(WEXITSTATUS(status))};
+    return {"crashed", WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+                                           : "exit code " + std::to_string(WEXITSTATUS(status))};
   return {text.substr(0, tab), text.substr(tab + 1)};
 }
 
-static bool passes(const Outcome &outcome) { return outcome.status == "pass" || outcome.status == "pass-constant"; }
+static bool passes(const Outcome &outcome) {
+  return outcome.status == "pass" || outcome.status == "pass-constant";
+}
 
 /// Why the outcome fails the test, or nothing.
 static std::string judge(const Outcome &outcome, bool listed, bool haveList) {
@@ -152,7 +160,8 @@ int main(int argc, char **argv) {
     if (std::string why = readNotYet(options.notYet, notYet); !why.empty())
       quit(why);
   for (const auto &[name, reason] : notYet)
-    if (std::none_of(cases.begin(), cases.end(), [&, &name = name](const Case &each) { return each.name == name; }))
+    if (std::none_of(cases.begin(), cases.end(),
+                     [&, &name = name](const Case &each) { return each.name == name; }))
       quit(options.notYet + ": there is no case '" + name + "'");
   char scratch[] = "onnx-suite-XXXXXX";
   if (!mkdtemp(scratch))
@@ -161,7 +170,8 @@ int main(int argc, char **argv) {
   std::map<std::string, unsigned> counts;
   unsigned position = 0, ran = 0, failed = 0;
   for (const Case &each : cases) {
-    if (each.name.find(options.only) == std::string::npos || position++ % options.shards != options.shard)
+    if (each.name.find(options.only) == std::string::npos ||
+        position++ % options.shards != options.shard)
       continue;
     Outcome outcome = runApart(each, std::string(scratch) + "/model.weft");
     ++ran;
@@ -170,7 +180,8 @@ int main(int argc, char **argv) {
     std::string why = judge(outcome, notYet.count(each.name), !options.notYet.empty());
     failed += !why.empty();
     if (!passes(outcome) || !why.empty())
-      printf("%s%s: %s%s%s\n", why.empty() ? "" : "FAILED ", each.name.c_str(), why.empty() ? outcome.status.c_str() : why.c_str(),
+      printf("%s%s: %s%s%s\n", why.empty() ? "" : "FAILED ", each.name.c_str(),
+             why.empty() ? outcome.status.c_str() : why.c_str(),
              outcome.message.empty() ? "" : ": ", outcome.message.c_str());
   }
   rmdir(scratch);

@@ -199,7 +199,8 @@ bytes encode(const module &m, const image &code) {
     weft_list_t name = e.text(k.name);
     weft_list_t nodes = e.texts(k.nodes);
     weft_formula_v1 flops = e.code(k.flops);
-    kernels.push_back({name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, e.code(k.bytes_moved)});
+    kernels.push_back(
+        {name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, e.code(k.bytes_moved)});
   }
   root.kernels = e.list(kernels);
   root.weights = e.weights(m.weights);

@@ -157,7 +157,8 @@ TEST_CASE("a row that is not there is a fault of the compiler, not a crash") {
   REQUIRE(weft_module_function(sample_module().module, 0, &f));
   weft_error_t err = WEFT_ERROR_INIT;
   for (int32_t row : {6, -1, INT32_MAX, INT32_MIN})
-    REQUIRE(weft_report_check(sample_module().module, f, row, nullptr, nullptr, &err) == WEFT_BAD_ARTIFACT);
+    REQUIRE(weft_report_check(sample_module().module, f, row, nullptr, nullptr, &err) ==
+            WEFT_BAD_ARTIFACT);
 }
 
 TEST_CASE("symbol values of a caller are checked against their ranges") {

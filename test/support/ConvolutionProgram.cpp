@@ -35,25 +35,31 @@ static std::string joined(const std::vector<int64_t> &numbers) {
 
 std::string textOf(const Convolution &c) {
   std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
-  std::string in = "[m, " + std::to_string(c.groups * c.channels), out = "[m, " + std::to_string(c.filters);
+  std::string in = "[m, " + std::to_string(c.groups * c.channels),
+              out = "[m, " + std::to_string(c.filters);
   for (size_t i = 0; i < c.axes.size(); ++i) {
     const Axis &a = c.axes[i];
     std::string size = i + 1 == c.axes.size() ? "w" : "h";
-    filter.push_back(a.kernel), strides.push_back(a.stride), dilations.push_back(a.dilation), low.push_back(a.low), high.push_back(a.high);
+    filter.push_back(a.kernel), strides.push_back(a.stride), dilations.push_back(a.dilation),
+        low.push_back(a.low), high.push_back(a.high);
     in += ", " + size;
-    out += ", floordiv(" + size + " + " + std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " + std::to_string(a.stride) + ") + 1";
+    out += ", floordiv(" + size + " + " +
+           std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
+           std::to_string(a.stride) + ") + 1";
   }
-  std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>", f = "!weft.tensor<" + joined(filter) + ", f32>";
+  std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>",
+              f = "!weft.tensor<" + joined(filter) + ", f32>";
   std::string epilogue = c.epilogue;
   for (size_t at; (at = epilogue.find("$y")) != std::string::npos;)
     epilogue.replace(at, 2, y);
   for (size_t at; (at = epilogue.find("$x")) != std::string::npos;)
     epilogue.replace(at, 2, x);
   return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m" +
-         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " +
-         filterText(filter) + " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " + joined(dilations) + " low " +
-         joined(low) + " high " + joined(high) + " groups " + std::to_string(c.groups) + " accumulate f32 : (" + x + ", " + f + ") -> " + y +
-         "\n" + epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
+         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " + filterText(filter) +
+         " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " +
+         joined(dilations) + " low " + joined(low) + " high " + joined(high) + " groups " +
+         std::to_string(c.groups) + " accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n" +
+         epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
 }
 
 bool uses(const Program &program, const std::string &schedule) {
@@ -80,7 +86,8 @@ static std::vector<Tensor> runWithTwo(Program &program, const std::vector<Tensor
   return results;
 }
 
-void checkConvolution(const std::string &text, std::initializer_list<Sizes> all, const Expectation &expectation) {
+void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,
+                      const Expectation &expectation) {
   for (const std::string &target : expectation.targets) {
     Program program(text, target);
     INFO(target << " " << text.substr(text.find("weft.conv ")));
@@ -92,7 +99,8 @@ void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,
       double difference = program.difference(sizes, 1);
       INFO(program.error());
       CHECK(difference <= expectation.tolerance);
-      std::vector<Tensor> inputs = program.generate(sizes, 2), one = program.run(inputs), other = runWithTwo(program, inputs);
+      std::vector<Tensor> inputs = program.generate(sizes, 2), one = program.run(inputs),
+                          other = runWithTwo(program, inputs);
       REQUIRE(one.size() == 1);
       REQUIRE(other.size() == 1);
       CHECK(one[0].bytes == other[0].bytes); // no sum depends on the number of threads

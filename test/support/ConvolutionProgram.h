@@ -18,7 +18,8 @@ struct Axis {
 struct Convolution {
   int64_t channels, filters, groups;
   std::vector<Axis> axes;
-  std::string epilogue = ""; ///< operations on %y that define %z; $x and $y stand for the types of operand and result
+  std::string epilogue =
+      ""; ///< operations on %y that define %z; $x and $y stand for the types of operand and result
 };
 
 /// Numbers of a filter: no two alike, about as large as keeps sums near 1.
@@ -33,7 +34,8 @@ struct Expectation {
   std::vector<std::string> targets{"x86:host:exact", "x86:v3:exact", "x86:v2:exact"};
 };
 /// Compiled and evaluated results agree, on every target and with two workers to the bit.
-void checkConvolution(const std::string &text, std::initializer_list<Sizes> all, const Expectation &expectation);
+void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,
+                      const Expectation &expectation);
 
 inline Sizes sizes(int64_t m, int64_t h, int64_t w) { return {{"m", m}, {"h", h}, {"w", w}}; }
 inline Sizes line(int64_t m, int64_t w) { return {{"m", m}, {"w", w}}; }

@@ -22,8 +22,9 @@ void release(void *user, void *pointer, size_t bytes) {
 }
 
 /// Both calls through a context of their own; false with `error` set when one is refused.
-bool callTwice(weft_context_t *context, const std::vector<Tensor> &inputs, const std::vector<Tensor> &likeOutputs, Counter &counter,
-               MemoryOfCall &memory, weft_error_t &error) {
+bool callTwice(weft_context_t *context, const std::vector<Tensor> &inputs,
+               const std::vector<Tensor> &likeOutputs, Counter &counter, MemoryOfCall &memory,
+               weft_error_t &error) {
   std::vector<weft_tensor_t> in, out;
   std::vector<std::vector<char>> results;
   for (const Tensor &input : inputs)
@@ -78,7 +79,8 @@ MemoryOfCall memoryOfCall(Program &program, const Sizes &sizes, int threads) {
   weft_module_t *module = nullptr;
   weft_context_t *context = nullptr;
   weft_context_options_t options = {sizeof(options), threads, -1, 0};
-  if (weft_module_open(&env, program.path.c_str(), &module, &error) || weft_context_create(module, &options, &context, &error) ||
+  if (weft_module_open(&env, program.path.c_str(), &module, &error) ||
+      weft_context_create(module, &options, &context, &error) ||
       !callTwice(context, inputs, outputs, counter, memory, error))
     memory.error = error.message;
   weft_context_release(context);

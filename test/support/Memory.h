@@ -11,11 +11,11 @@
 namespace weft::test {
 
 struct MemoryOfCall {
-  int64_t most = 0;                    ///< bytes that the call held at once, as the caller's allocator counts them
+  int64_t most = 0; ///< bytes that the call held at once, as the caller's allocator counts them
   int64_t arena = 0, scratch = 0;      ///< the formulas that 'weft inspect' prints, evaluated
   int64_t allocationsOfSecondCall = 0; ///< of the same sizes
   int64_t leaked = 0;                  ///< held after everything is released
-  std::string what, error;             ///< sizes and formulas for messages; not empty when the call failed
+  std::string what, error; ///< sizes and formulas for messages; not empty when the call failed
 };
 
 /// Opens the artifact anew, with an allocator that counts, and calls it twice. Outputs are the caller's memory.

@@ -25,7 +25,9 @@ Program::Program(const std::string &text, const std::string &target, int threads
   compile(target, threads);
 }
 
-Program::Program(Module given, const std::string &target, int threads) : module(given) { compile(target, threads); }
+Program::Program(Module given, const std::string &target, int threads) : module(given) {
+  compile(target, threads);
+}
 
 Program::~Program() {
   weft_context_release(context);
@@ -55,11 +57,14 @@ void Program::compile(const std::string &target, int threads) {
   }
   weft_error_t error = WEFT_ERROR_INIT;
   weft_context_options_t contextOptions = {sizeof(weft_context_options_t), threads, -1, 0};
-  if (weft_module_open(nullptr, path.c_str(), &artifact, &error) || weft_context_create(artifact, &contextOptions, &context, &error))
+  if (weft_module_open(nullptr, path.c_str(), &artifact, &error) ||
+      weft_context_create(artifact, &contextOptions, &context, &error))
     failure = error.message;
 }
 
-mlir::func::FuncOp Program::function() { return module->get().module->lookupSymbol<mlir::func::FuncOp>("main"); }
+mlir::func::FuncOp Program::function() {
+  return module->get().module->lookupSymbol<mlir::func::FuncOp>("main");
+}
 
 std::vector<Tensor> Program::generate(const Sizes &sizes, unsigned seed, int64_t limit) {
   SymValues values;
@@ -75,7 +80,9 @@ std::vector<Tensor> Program::generate(const Sizes &sizes, unsigned seed, int64_t
       input.dims.push_back(*dim.evaluate(values));
     RefTensor reference(input.element, input.dims);
     for (int64_t i = 0; i < reference.size(); ++i)
-      reference.set(i, reference.kind == Scalar::Real ? Scalar::of(double(random() % 4096) / 1024 - 2) : Scalar::of(int64_t(random() % limit)));
+      reference.set(i, reference.kind == Scalar::Real
+                           ? Scalar::of(double(random() % 4096) / 1024 - 2)
+                           : Scalar::of(int64_t(random() % limit)));
     input.bytes.resize(elementBytes(input.element, reference.size()));
     toBytes(reference, input.bytes.data());
     inputs.push_back(std::move(input));
@@ -111,7 +118,8 @@ std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
 }
 
 weft_tensor_t Tensor::view() const {
-  return weft_tensor_of(const_cast<char *>(bytes.data()), weft_element_t(elementCode(element)), dims.size(), dims.data());
+  return weft_tensor_of(const_cast<char *>(bytes.data()), weft_element_t(elementCode(element)),
+                        dims.size(), dims.data());
 }
 
 std::vector<RefTensor> Program::evaluate(const std::vector<Tensor> &inputs) {

@@ -29,7 +29,8 @@ struct Tensor {
 class Program {
 public:
   /// Compiles for `target`. On failure `error()` is not empty.
-  explicit Program(const std::string &text, const std::string &target = "x86:host", int threads = 1);
+  explicit Program(const std::string &text, const std::string &target = "x86:host",
+                   int threads = 1);
   explicit Program(Module module, const std::string &target = "x86:host", int threads = 1);
   ~Program();
   const std::string &error() const { return failure; }

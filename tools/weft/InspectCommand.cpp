@@ -33,11 +33,11 @@ public:
 
   int run() {
     if (options.has("constant"))
-      return console.fail({ExitWrongUsage,
-                           "'--constant' is for models, but '" + options.positional()[0] +
-                               "' is compiled already",
-                           {},
-                           {}});
+      return console.fail(
+          {ExitWrongUsage,
+           "'--constant' is for models, but '" + options.positional()[0] + "' is compiled already",
+           {},
+           {}});
     Result<Artifact> opened = Artifact::open(options.positional()[0], false);
     if (!opened)
       return console.fail(opened.failure());
@@ -182,8 +182,7 @@ private:
       line("         " + output.name + ": " + weft_element_name(output.element) + "[" + dims + "]");
     }
     line("memory   arena = " + exactBytes(cost.arena) +
-         "    scratch = " + exactBytes(cost.scratch_per_worker) +
-         " per worker    outputs = " +
+         "    scratch = " + exactBytes(cost.scratch_per_worker) + " per worker    outputs = " +
          (f.bound.empty() ? exactBytes(cost.outputs) : "decided by data"));
     line("work     flops = " + printCount(static_cast<double>(cost.flops)) +
          "    moved = " + printBytes(static_cast<double>(cost.bytes_moved)));

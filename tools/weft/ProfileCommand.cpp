@@ -98,11 +98,10 @@ private:
     guard.watch(context.get());
     double begin = now();
     weft_status_t status =
-        interrupted()
-            ? WEFT_CANCELLED
-            : weft_call_function(context.get(), function.index, views.data(),
-                                 static_cast<uint32_t>(views.size()), outputs.data(),
-                                 static_cast<uint32_t>(outputs.size()), &error);
+        interrupted() ? WEFT_CANCELLED
+                      : weft_call_function(context.get(), function.index, views.data(),
+                                           static_cast<uint32_t>(views.size()), outputs.data(),
+                                           static_cast<uint32_t>(outputs.size()), &error);
     double seconds = now() - begin;
     guard.watch(nullptr);
     if (status == WEFT_CANCELLED)
@@ -111,7 +110,8 @@ private:
       return failureOf(error);
     for (const weft_trace_event_t &event : events)
       if (event.kernel >= artifact.info().kernels)
-        return Failure{ExitInputRefused, "the artifact calls a kernel that it does not list", {}, {}};
+        return Failure{
+            ExitInputRefused, "the artifact calls a kernel that it does not list", {}, {}};
     return seconds;
   }
 
@@ -161,7 +161,7 @@ private:
     rows.erase(std::remove_if(rows.begin(), rows.end(), [](const Row &row) { return !row.calls; }),
                rows.end());
     std::sort(rows.begin(), rows.end(),
-                     [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
+              [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
   }
 
   static std::string number(const char *format, double value) {
@@ -197,9 +197,9 @@ private:
     table.header = {"share", "time", "calls", "GFLOP/s", "GB/s", "kernel", "nodes"};
     auto share = [&](double seconds) { return number("%.1f %%", 100 * seconds / total); };
     for (const Row &row : rows)
-      table.rows.push_back({share(row.seconds), printSeconds(row.seconds), std::to_string(row.calls),
-                            rate(row.flops, row.seconds), rate(row.bytes, row.seconds),
-                            row.kernel.name, nodesOf(row)});
+      table.rows.push_back({share(row.seconds), printSeconds(row.seconds),
+                            std::to_string(row.calls), rate(row.flops, row.seconds),
+                            rate(row.bytes, row.seconds), row.kernel.name, nodesOf(row)});
     table.rows.push_back({share(rest), printSeconds(rest), "", "", "", "(between kernels)", ""});
     console.result(table.text());
   }
@@ -255,10 +255,10 @@ private:
   std::vector<weft_tensor_t> views, outputs;
   Context context;
   int64_t threads = 1, rounds = kLeastRounds;
-  std::vector<weft_trace_event_t> events;    ///< of the latest call
-  std::vector<std::vector<double>> samples;  ///< seconds by event, over the rounds
-  std::vector<double> whole, between;        ///< seconds of the calls, and of them outside kernels
-  std::vector<Row> rows;                     ///< slowest first
+  std::vector<weft_trace_event_t> events;   ///< of the latest call
+  std::vector<std::vector<double>> samples; ///< seconds by event, over the rounds
+  std::vector<double> whole, between;       ///< seconds of the calls, and of them outside kernels
+  std::vector<Row> rows;                    ///< slowest first
 };
 
 } // namespace

@@ -45,7 +45,8 @@ void convertGelu(NodeImport &n) {
   std::string approximate = n.textAttribute("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     return (void)n.refuse("approximation '" + approximate + "' is not supported");
-  n.result(n.activation(approximate == "tanh" ? ActivationKind::GeluTanh : ActivationKind::Gelu, n.input(0)));
+  n.result(n.activation(approximate == "tanh" ? ActivationKind::GeluTanh : ActivationKind::Gelu,
+                        n.input(0)));
 }
 
 void convertHardSigmoid(NodeImport &n) {
@@ -105,10 +106,13 @@ void convertClipAttributes(NodeImport &n) {
   Value x = n.input(0);
   n.ignoreAttributes({"consumed_inputs"});
   std::optional<double> low = n.floatAttribute("min"), high = n.floatAttribute("max");
-  n.result(clip(n, x, low ? n.numberLike(x, *low) : Value(), high ? n.numberLike(x, *high) : Value()));
+  n.result(
+      clip(n, x, low ? n.numberLike(x, *low) : Value(), high ? n.numberLike(x, *high) : Value()));
 }
 
-void convertClip(NodeImport &n) { n.result(clip(n, n.input(0), n.optionalInput(1), n.optionalInput(2))); }
+void convertClip(NodeImport &n) {
+  n.result(clip(n, n.input(0), n.optionalInput(1), n.optionalInput(2)));
+}
 
 } // namespace
 

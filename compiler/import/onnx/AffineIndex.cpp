@@ -170,7 +170,8 @@ private:
   /// The operand of a concatenation that one slice falls into; moves its start.
   Value partOf(ConcatOp concat, SliceOp slice, Dims &starts) {
     unsigned dim = concat.getDim();
-    std::optional<int64_t> start = starts[dim].asConstant(), size = typeOf(slice.getResult()).getDim(dim).asConstant();
+    std::optional<int64_t> start = starts[dim].asConstant(),
+                           size = typeOf(slice.getResult()).getDim(dim).asConstant();
     if (!start || !size || slice.getSteps()[dim] != 1)
       return {};
     int64_t before = 0;
@@ -221,7 +222,8 @@ bool neverNegative(GraphBuilder &g, Value indices) {
 
 std::optional<bool> compareByPosition(GraphBuilder &g, CompareKind kind, Value a, Value b) {
   if (kind == CompareKind::Greater || kind == CompareKind::GreaterEqual)
-    return compareByPosition(g, kind == CompareKind::Greater ? CompareKind::Less : CompareKind::LessEqual, b, a);
+    return compareByPosition(
+        g, kind == CompareKind::Greater ? CompareKind::Less : CompareKind::LessEqual, b, a);
   if (kind != CompareKind::Less && kind != CompareKind::LessEqual)
     return std::nullopt;
   Result left = affineIndex(g, a), right = left ? affineIndex(g, b) : std::nullopt;
@@ -243,7 +245,8 @@ namespace {
 
 /// Dimensions of the indices along which the position moves, outermost first: each step is the
 /// product of the sizes behind it.
-bool isRowMajor(const AffineIndex &index, Value indices, ArrayRef<unsigned> dims, SymExpr size, GraphBuilder &g) {
+bool isRowMajor(const AffineIndex &index, Value indices, ArrayRef<unsigned> dims, SymExpr size,
+                GraphBuilder &g) {
   SymExpr stride = g.constant(1);
   for (unsigned d : llvm::reverse(dims)) {
     if (index.coefficients[d] != stride)
@@ -254,7 +257,8 @@ bool isRowMajor(const AffineIndex &index, Value indices, ArrayRef<unsigned> dims
 }
 
 /// `x` along `axis` from `offset` in steps of the only moving dimension.
-Value sliceAt(GraphBuilder &g, Value x, unsigned axis, SymExpr offset, SymExpr step, SymExpr count) {
+Value sliceAt(GraphBuilder &g, Value x, unsigned axis, SymExpr offset, SymExpr step,
+              SymExpr count) {
   std::optional<int64_t> stride = step.asConstant();
   if (!stride || *stride < 1 || g.facts().proveLE(g.constant(0), offset) != Proof::Yes)
     return {};
@@ -284,7 +288,8 @@ Value gatherByPosition(GraphBuilder &g, Value x, Value indices, unsigned axis) {
   else if (isRowMajor(*index, indices, moving, typeOf(x).getDim(axis), g))
     picked = x;
   else if (moving.size() == 1)
-    picked = sliceAt(g, x, axis, index->offset, index->coefficients[moving[0]], typeOf(indices).getDim(moving[0]));
+    picked = sliceAt(g, x, axis, index->offset, index->coefficients[moving[0]],
+                     typeOf(indices).getDim(moving[0]));
   if (!picked)
     return {};
   // The axis becomes the dimensions of the indices, first with 1s where the position does not move.

@@ -59,7 +59,8 @@ void convertReciprocal(NodeImport &n) {
 /// The exponent when it is one small whole number.
 std::optional<int64_t> wholeExponent(NodeImport &n, Value exponent, Value base) {
   const RefTensor *tensor = n.known(exponent);
-  if (!tensor || tensor->size() != 1 || tensor->kind == Scalar::Symbolic || rankOf(exponent) > rankOf(base))
+  if (!tensor || tensor->size() != 1 || tensor->kind == Scalar::Symbolic ||
+      rankOf(exponent) > rankOf(base))
     return std::nullopt;
   double value = tensor->at(0).asReal();
   return value == 1 || value == 2 || value == 3 ? std::optional(int64_t(value)) : std::nullopt;
@@ -134,7 +135,8 @@ void convertBitCast(NodeImport &n) {
   Type byte = n.attributes().getIntegerType(8, /*isSigned=*/false);
   if (elementOf(x).isInteger(1))
     x = n.convert(x, byte);
-  Value bits = n.elementwise<BitcastOp>({x}, n.attribute("to", TypeAttr::get(element.isInteger(1) ? byte : element)));
+  Value bits = n.elementwise<BitcastOp>(
+      {x}, n.attribute("to", TypeAttr::get(element.isInteger(1) ? byte : element)));
   n.result(n.convert(bits, element));
 }
 

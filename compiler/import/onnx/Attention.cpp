@@ -81,7 +81,8 @@ void readMask(NodeImport &n, const AttentionInputs &in, Mask &mask) {
 
 /// The position of each query among the keys minus that of each key, as [.., queries, keys].
 Value distances(NodeImport &n, const AttentionInputs &in) {
-  Value query = n.iota({in.queries, n.constant(1)}, 0, n.i64()), key = n.iota({n.constant(1), in.keys}, 1, n.i64());
+  Value query = n.iota({in.queries, n.constant(1)}, 0, n.i64()),
+        key = n.iota({n.constant(1), in.keys}, 1, n.i64());
   if (in.valid)
     query = n.add(query, n.sub(in.valid, n.number(n.i64(), in.queries)));
   else if (!in.past.isConstant(0))
@@ -93,7 +94,8 @@ Value distances(NodeImport &n, const AttentionInputs &in) {
 Value isCausal(NodeImport &n, const AttentionInputs &in) {
   if (in.valid)
     return n.compare(CompareKind::GreaterEqual, distances(n, in), n.number(n.i64(), 0.0));
-  Value query = n.iota({in.queries, n.constant(1)}, 0, n.i64()), key = n.iota({n.constant(1), in.keys}, 1, n.i64());
+  Value query = n.iota({in.queries, n.constant(1)}, 0, n.i64()),
+        key = n.iota({n.constant(1), in.keys}, 1, n.i64());
   if (!in.past.isConstant(0))
     query = n.add(query, n.number(n.i64(), in.past));
   return n.compare(CompareKind::LessEqual, key, query);
@@ -109,11 +111,14 @@ Mask buildMask(NodeImport &n, const AttentionInputs &in) {
   if (n.intAttribute("is_causal", 0) != 0)
     mask.restrict(n, isCausal(n, in));
   if (left >= 0)
-    mask.restrict(n, n.compare(CompareKind::LessEqual, distances(n, in), n.number(n.i64(), double(left))));
+    mask.restrict(
+        n, n.compare(CompareKind::LessEqual, distances(n, in), n.number(n.i64(), double(left))));
   if (right >= 0)
-    mask.restrict(n, n.compare(CompareKind::GreaterEqual, distances(n, in), n.number(n.i64(), double(-right))));
+    mask.restrict(n, n.compare(CompareKind::GreaterEqual, distances(n, in),
+                               n.number(n.i64(), double(-right))));
   if (in.valid)
-    mask.restrict(n, n.compare(CompareKind::Less, n.iota({n.constant(1), in.keys}, 1, n.i64()), in.valid));
+    mask.restrict(
+        n, n.compare(CompareKind::Less, n.iota({n.constant(1), in.keys}, 1, n.i64()), in.valid));
   mask.mayHideAll |= left >= 0 || right >= 0 || in.valid;
   return mask;
 }
@@ -129,7 +134,8 @@ std::optional<AttentionInputs> readInputs(NodeImport &n) {
   if ((rank != 3 && rank != 4) || rankOf(in.key) != rank || rankOf(in.value) != rank)
     return n.wrong("queries, keys and values must all have rank 3 or all rank 4"), std::nullopt;
   if (!pastKey != !pastValue || (pastKey && n.hasInput(6)))
-    return n.wrong("'past_key' and 'past_value' go together, and not with 'nonpad_kv_seqlen'"), std::nullopt;
+    return n.wrong("'past_key' and 'past_value' go together, and not with 'nonpad_kv_seqlen'"),
+           std::nullopt;
   if (rank == 3) {
     in.query = splitHeads(n, in.query, heads);
     in.key = splitHeads(n, in.key, ownHeads);
@@ -151,9 +157,11 @@ std::optional<AttentionInputs> readInputs(NodeImport &n) {
     return std::nullopt;
   in.value = n.refine(in.value, 2, in.keys);
   if (Value valid = n.optionalInput(6)) {
-    if (rankOf(valid) != 1 || !n.requireEqual(typeOf(valid).getDim(0), batch, "the length of 'nonpad_kv_seqlen'"))
+    if (rankOf(valid) != 1 ||
+        !n.requireEqual(typeOf(valid).getDim(0), batch, "the length of 'nonpad_kv_seqlen'"))
       return n.wrong("'nonpad_kv_seqlen' must have one number per batch"), std::nullopt;
-    in.valid = n.reshape(n.convert(n.refine(valid, 0, batch), n.i64()), {batch, n.constant(1), n.constant(1), n.constant(1)});
+    in.valid = n.reshape(n.convert(n.refine(valid, 0, batch), n.i64()),
+                         {batch, n.constant(1), n.constant(1), n.constant(1)});
   }
   return in;
 }
@@ -167,13 +175,15 @@ Value guarded(NodeImport &n, const Mask &mask, Value x) {
     Value finite = n.compare(CompareKind::NotEqual, mask.bias, n.numberLike(mask.bias, -INFINITY));
     seen = seen ? n.binary<AndOp>(seen, finite) : finite;
   }
-  Value some = seen ? n.reduce(CombinerKind::Or, seen, int64_t(rankOf(seen)) - 1, /*keepDims=*/true) : Value();
+  Value some = seen ? n.reduce(CombinerKind::Or, seen, int64_t(rankOf(seen)) - 1, /*keepDims=*/true)
+                    : Value();
   return n.select(some, x, n.numberLike(x, 0));
 }
 
 void convertAttention(NodeImport &n) {
   std::optional<AttentionInputs> in = readInputs(n);
-  int64_t mode = n.intAttribute("qk_matmul_output_mode", 0), precision = n.intAttribute("softmax_precision", 0);
+  int64_t mode = n.intAttribute("qk_matmul_output_mode", 0),
+          precision = n.intAttribute("softmax_precision", 0);
   double cap = n.floatAttribute("softcap", 0);
   std::optional<double> scale = n.floatAttribute("scale");
   if (!in || n.refused())
@@ -184,10 +194,13 @@ void convertAttention(NodeImport &n) {
     return (void)n.refuse("the size of the heads must be constant when no scale is given");
   Value key = repeatHeads(n, in->key, heads), value = repeatHeads(n, in->value, heads);
   Value scores = buildMatMul(n, in->query, n.transpose(key, {0, 1, 3, 2}), sum);
-  scores = n.mul(scores, n.numberLike(scores, scale.value_or(1 / std::sqrt(double(size.asConstant().value_or(1))))));
+  scores = n.mul(
+      scores,
+      n.numberLike(scores, scale.value_or(1 / std::sqrt(double(size.asConstant().value_or(1))))));
   Value plain = scores;
   if (cap > 0)
-    scores = n.mul(n.unary<TanhOp>(n.div(scores, n.numberLike(scores, cap))), n.numberLike(scores, cap));
+    scores =
+        n.mul(n.unary<TanhOp>(n.div(scores, n.numberLike(scores, cap))), n.numberLike(scores, cap));
   Value capped = scores;
   Mask mask = buildMask(n, *in);
   if (mask.bias)
@@ -197,15 +210,20 @@ void convertAttention(NodeImport &n) {
   Type wide = precision ? n.elementType(precision) : sum;
   if (n.refused() || !scores)
     return;
-  Value lines = isFloat(wide) && elementBits(wide) > elementBits(sum) ? n.convert(scores, wide) : scores;
+  Value lines =
+      isFloat(wide) && elementBits(wide) > elementBits(sum) ? n.convert(scores, wide) : scores;
   Value weights = n.convert(n.softmax(lines), element);
   Value y = n.convert(guarded(n, mask, buildMatMul(n, weights, value, sum)), element);
   if (n.rank(0) == 3 && y)
-    y = n.reshape(n.transpose(y, {0, 2, 1, 3}), {typeOf(y).getDim(0), in->queries, heads * typeOf(y).getDim(3)});
+    y = n.reshape(n.transpose(y, {0, 2, 1, 3}),
+                  {typeOf(y).getDim(0), in->queries, heads * typeOf(y).getDim(3)});
   Value shown;
   if (n.wantsOutput(3))
-    shown = mode == 3 ? guarded(n, mask, weights) : mode == 2 ? scores : mode == 1 ? capped : mode == 0 ? plain
-                                                          : n.wrong("attribute 'qk_matmul_output_mode' is " + Twine(mode));
+    shown = mode == 3   ? guarded(n, mask, weights)
+            : mode == 2 ? scores
+            : mode == 1 ? capped
+            : mode == 0 ? plain
+                        : n.wrong("attribute 'qk_matmul_output_mode' is " + Twine(mode));
   n.results = {y, in->key, in->value, n.convert(shown, element)};
 }
 
@@ -236,15 +254,18 @@ Value rotate(NodeImport &n, Value x, Value cosine, Value sine, bool interleaved)
   Value a = n.slice(x, starts, sizes, steps);
   starts[3] = interleaved ? n.constant(1) : half;
   Value b = n.slice(x, starts, sizes, steps);
-  Value real = n.sub(n.mul(cosine, a), n.mul(sine, b)), imaginary = n.add(n.mul(sine, a), n.mul(cosine, b));
+  Value real = n.sub(n.mul(cosine, a), n.mul(sine, b)),
+        imaginary = n.add(n.mul(sine, a), n.mul(cosine, b));
   if (!interleaved)
     return n.concat({real, imaginary}, 3);
-  return n.reshape(n.concat({n.unsqueeze(real, int64_t(4)), n.unsqueeze(imaginary, int64_t(4))}, 4), dims);
+  return n.reshape(n.concat({n.unsqueeze(real, int64_t(4)), n.unsqueeze(imaginary, int64_t(4))}, 4),
+                   dims);
 }
 
 void convertRotaryEmbedding(NodeImport &n) {
   Value x = n.input(0);
-  int64_t heads = n.intAttribute("num_heads", 0), rotated = n.intAttribute("rotary_embedding_dim", 0);
+  int64_t heads = n.intAttribute("num_heads", 0),
+          rotated = n.intAttribute("rotary_embedding_dim", 0);
   bool interleaved = n.intAttribute("interleaved", 0) != 0, flat = n.rank(0) == 3;
   if (!x)
     return;
@@ -254,10 +275,12 @@ void convertRotaryEmbedding(NodeImport &n) {
     x = splitHeads(n, x, heads);
   if (!x)
     return;
-  SymExpr size = typeOf(x).getDim(3), part = rotated > 0 ? n.constant(rotated) : size, zero = n.constant(0);
+  SymExpr size = typeOf(x).getDim(3), part = rotated > 0 ? n.constant(rotated) : size,
+          zero = n.constant(0);
   n.requireAtMost(part, size, "the rotated part of a head");
   Value turned = n.sliceDim(x, 3, zero, part), rest = n.sliceDim(x, 3, part, size - part);
-  Value cosine = rotation(n, n.input(1), n.optionalInput(3), x), sine = rotation(n, n.input(2), n.optionalInput(3), x);
+  Value cosine = rotation(n, n.input(1), n.optionalInput(3), x),
+        sine = rotation(n, n.input(2), n.optionalInput(3), x);
   Value y = rotate(n, turned, cosine, sine, interleaved);
   if (rotated > 0)
     y = n.concat({y, rest}, 3);

@@ -14,7 +14,8 @@ constexpr uint64_t kMostInlineIntegers = 64, kMostInlineFloats = 16;
 static bool countsUp(const OnnxTensor &tensor, Type element, const char *bytes, uint64_t count) {
   constexpr uint64_t most = 1 << 20;
   bool oneLine = llvm::count_if(tensor.dims, [](int64_t dim) { return dim != 1; }) == 1;
-  if (!oneLine || count < 2 || count > most || !(element.isSignlessInteger(64) || element.isSignlessInteger(32)))
+  if (!oneLine || count < 2 || count > most ||
+      !(element.isSignlessInteger(64) || element.isSignlessInteger(32)))
     return false;
   bool wide = element.isSignlessInteger(64);
   for (uint64_t i = 0; i < count; ++i) {
@@ -33,7 +34,8 @@ SymTensorType Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor, 
   };
   Type element = elementTypeOf(context, tensor.elementType);
   if (!element)
-    return fail("has elements of type " + elementTypeName(tensor.elementType) + ", which is not supported");
+    return fail("has elements of type " + elementTypeName(tensor.elementType) +
+                ", which is not supported");
   if (tensor.dims.size() > 8)
     return fail("has rank " + Twine(tensor.dims.size()) + ", but 8 is the most");
   SmallVector<SymExpr> dims;
@@ -45,7 +47,8 @@ SymTensorType Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor, 
   return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), element);
 }
 
-Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef name, std::string &why) {
+Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef name,
+                        std::string &why) {
   if (!typeOf(state.builder.getContext(), tensor, why))
     return {};
   llvm::Expected<TensorBytes> bytes = data.read(tensor);
@@ -55,15 +58,16 @@ Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef n
   return {};
 }
 
-Value Constants::create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes, StringRef name,
-                        std::string &why) {
+Value Constants::create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
+                        StringRef name, std::string &why) {
   SymTensorType type = typeOf(state.builder.getContext(), tensor, why);
   if (!type)
     return {};
   Type element = type.getElementType();
   uint64_t count = elementCount(tensor.dims).value_or(0);
   if (countsUp(tensor, element, bytes.bytes.data(), count)) {
-    int64_t dim = llvm::find_if(tensor.dims, [](int64_t d) { return d != 1; }) - tensor.dims.begin();
+    int64_t dim =
+        llvm::find_if(tensor.dims, [](int64_t d) { return d != 1; }) - tensor.dims.begin();
     auto iota = state.builder.create<IotaOp>(type, dim);
     state.values.learn(iota, state.contract.facts());
     return iota;
@@ -92,7 +96,8 @@ std::string Constants::fileOf(StringRef tensorName, const TensorBytes &bytes, ui
   // The view owns nothing: its deleter keeps the bytes.
   std::shared_ptr<MappedFile> view = MappedFile::view(name, bytes.bytes);
   MappedFile *pointer = view.get();
-  impl.files[name] = std::shared_ptr<MappedFile>(pointer, [view, owned = bytes.owned](MappedFile *) {});
+  impl.files[name] =
+      std::shared_ptr<MappedFile>(pointer, [view, owned = bytes.owned](MappedFile *) {});
   return name;
 }
 
@@ -103,8 +108,8 @@ Value Constants::createWeight(BuildState &state, StringRef wish, SymTensorType t
   return nameWeight(state, wish, type, file, offset, bytes.bytes.size());
 }
 
-Value Constants::nameWeight(BuildState &state, StringRef wish, SymTensorType type, const std::string &file, uint64_t offset,
-                            uint64_t size) {
+Value Constants::nameWeight(BuildState &state, StringRef wish, SymTensorType type,
+                            const std::string &file, uint64_t offset, uint64_t size) {
   std::string &name = names[{file, offset, type.getAsOpaquePointer()}];
   if (name.empty()) {
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -122,11 +127,14 @@ Value Constants::reinterpret(BuildState &state, Value constant, SymTensorType ty
     if (const RefTensor *known = state.values.find(constant)) {
       std::string bytes(elementBytes(known->element, known->size()), '\0');
       toBytes(*known, bytes.data());
-      return createConstant(state.builder, fromBytes(type.getElementType(), *type.getConstantDims(), bytes.data()));
+      return createConstant(
+          state.builder, fromBytes(type.getElementType(), *type.getConstantDims(), bytes.data()));
     }
-    auto name = isa<ConstantOp>(op) ? dyn_cast<FlatSymbolRefAttr>(cast<ConstantOp>(op).getValue()) : FlatSymbolRefAttr();
+    auto name = isa<ConstantOp>(op) ? dyn_cast<FlatSymbolRefAttr>(cast<ConstantOp>(op).getValue())
+                                    : FlatSymbolRefAttr();
     if (auto weight = name ? symbols.lookup<WeightOp>(name.getValue()) : WeightOp())
-      return nameWeight(state, name.getValue(), type, weight.getFile().str(), weight.getOffset(), weight.getBytes());
+      return nameWeight(state, name.getValue(), type, weight.getFile().str(), weight.getOffset(),
+                        weight.getBytes());
   }
   return {};
 }

@@ -33,7 +33,8 @@ private:
   SymTensorType typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor, std::string &why);
   Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
                      const TensorBytes &bytes);
-  Value nameWeight(BuildState &state, llvm::StringRef wish, SymTensorType type, const std::string &file, uint64_t offset, uint64_t size);
+  Value nameWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
+                   const std::string &file, uint64_t offset, uint64_t size);
   std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);
 
   OnnxTensorData data;

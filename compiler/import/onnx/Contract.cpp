@@ -75,7 +75,8 @@ SymExpr Contract::bindSymbol(StringRef wish, SymExpr limit) {
 }
 
 bool Contract::isInner(const SymPred &pred) const {
-  return llvm::any_of(pred.symbols(), [&](StringAttr name) { return llvm::is_contained(boundNames, name); });
+  return llvm::any_of(pred.symbols(),
+                      [&](StringAttr name) { return llvm::is_contained(boundNames, name); });
 }
 
 /// The text as an expression over names that are symbols already; null when it is not one.
@@ -131,7 +132,8 @@ std::optional<weft::Diagnostic> Contract::declare(ArrayRef<const OnnxValueInfo *
   for (const SymPred &fact : userFacts) {
     if (known.prove(fact.substitute(solved)) == Proof::No)
       return weft::Diagnostic{weft::Diagnostic::Error, kContradictingFact, "",
-                              "fact '" + fact.str() + "' cannot hold together with the other facts", ""};
+                              "fact '" + fact.str() + "' cannot hold together with the other facts",
+                              ""};
     solve(fact, preds);
     rebuildFacts(preds);
   }

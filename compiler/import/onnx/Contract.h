@@ -73,9 +73,9 @@ private:
   std::vector<std::string> userTexts;
   std::vector<Requirement> earlier, added;
   std::vector<SymPred> userFacts;
-  SymFacts known, promised; ///< everything, and what the caller promises
-  SymMap solved, promisedSolved; ///< equalities of all facts, and of the caller's only
-  std::vector<mlir::StringAttr> names;               ///< in order of declaration
+  SymFacts known, promised;            ///< everything, and what the caller promises
+  SymMap solved, promisedSolved;       ///< equalities of all facts, and of the caller's only
+  std::vector<mlir::StringAttr> names; ///< in order of declaration
   std::vector<mlir::StringAttr> boundNames;
   std::vector<SymPred> innerFacts;                   ///< about bound symbols
   llvm::StringMap<SymExpr> parameters;               ///< by the text in the file

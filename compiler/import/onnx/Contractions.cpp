@@ -35,12 +35,14 @@ struct Operand {
 
 /// Accesses for the leading dimensions of both operands, which broadcast against each other.
 bool batchAccesses(NodeImport &n, Operand &a, Operand &b, std::string &result) {
-  unsigned batchA = rankOf(a.value) - 2, batchB = rankOf(b.value) - 2, batch = std::max(batchA, batchB);
+  unsigned batchA = rankOf(a.value) - 2, batchB = rankOf(b.value) - 2,
+           batch = std::max(batchA, batchB);
   for (unsigned i = 0; i < batch; ++i) { // from the left; position in each operand may be negative
     int atA = int(i) - int(batch - batchA), atB = int(i) - int(batch - batchB);
     std::string factor = "b" + std::to_string(i);
     SymExpr one = n.constant(1);
-    SymExpr dimA = atA < 0 ? one : typeOf(a.value).getDim(atA), dimB = atB < 0 ? one : typeOf(b.value).getDim(atB);
+    SymExpr dimA = atA < 0 ? one : typeOf(a.value).getDim(atA),
+            dimB = atB < 0 ? one : typeOf(b.value).getDim(atB);
     bool oneA = dimA.isConstant(1), oneB = dimB.isConstant(1);
     if (!oneA && !oneB) {
       if (!n.requireEqual(dimB, dimA, "batch dimension " + Twine(i) + " of the second operand"))
@@ -65,10 +67,12 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
   if (rankOf(a) == 0 || rankOf(b) == 0)
     return n.wrong("an operand has rank 0");
   bool vectorA = rankOf(a) == 1, vectorB = rankOf(b) == 1;
-  Operand left{vectorA ? n.unsqueeze(a, int64_t(0)) : a, {}}, right{vectorB ? n.unsqueeze(b, int64_t(1)) : b, {}};
+  Operand left{vectorA ? n.unsqueeze(a, int64_t(0)) : a, {}},
+      right{vectorB ? n.unsqueeze(b, int64_t(1)) : b, {}};
   unsigned kA = rankOf(left.value) - 1, kB = rankOf(right.value) - 2;
   SymExpr k = typeOf(left.value).getDim(kA);
-  if (!n.requireEqual(typeOf(right.value).getDim(kB), k, "the first dimension of the second matrix"))
+  if (!n.requireEqual(typeOf(right.value).getDim(kB), k,
+                      "the first dimension of the second matrix"))
     return {};
   right.value = n.refine(right.value, kB, k);
   std::string result;
@@ -85,7 +89,8 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
     result += "m n";
   }
   right.takeTransposes();
-  Value product = n.contract(left.text() + ", " + right.text() + " -> " + result, left.value, right.value, accumulate);
+  Value product = n.contract(left.text() + ", " + right.text() + " -> " + result, left.value,
+                             right.value, accumulate);
   if (!product || (!vectorA && !vectorB))
     return product;
   Dims dims(typeOf(product).getDims());
@@ -111,7 +116,8 @@ Value scaled(NodeImport &n, Value x, double factor) {
   if (!x || factor == 1)
     return x;
   if (!isFloat(elementOf(x)) && factor != int64_t(factor))
-    return n.refuse("a factor of " + Twine(std::to_string(factor)) + " for integers is not supported");
+    return n.refuse("a factor of " + Twine(std::to_string(factor)) +
+                    " for integers is not supported");
   return n.mul(x, n.numberLike(x, factor));
 }
 
@@ -124,8 +130,8 @@ void convertGemm(NodeImport &n) {
     return;
   if (rankOf(a) != 2 || rankOf(b) != 2)
     return (void)n.wrong("both operands must be matrices");
-  Value product = buildMatMul(n, transA ? n.transpose(a, {1, 0}) : a, transB ? n.transpose(b, {1, 0}) : b,
-                              accumulateType(n, elementOf(a)));
+  Value product = buildMatMul(n, transA ? n.transpose(a, {1, 0}) : a,
+                              transB ? n.transpose(b, {1, 0}) : b, accumulateType(n, elementOf(a)));
   product = n.convert(scaled(n, product, alpha), elementOf(a));
   if (c && beta != 0) {
     if (rankOf(c) > 2)

@@ -25,7 +25,8 @@ void convertIf(NodeImport &n) {
   size_t wanted = n.node.outputs.size();
   for (const OnnxGraph *graph : graphs)
     if (graph->outputs.size() < wanted)
-      return (void)n.wrong("a branch has " + Twine(graph->outputs.size()) + " outputs, but the node has " + Twine(wanted));
+      return (void)n.wrong("a branch has " + Twine(graph->outputs.size()) +
+                           " outputs, but the node has " + Twine(wanted));
   if (std::optional<bool> taken = knownCondition(n, n.input(0))) {
     SmallVector<Value> outputs;
     if (n.services.inlineGraph(*graphs[*taken], {}, outputs))
@@ -64,23 +65,25 @@ void convertLoop(NodeImport &n) {
   if (!graph || n.refused())
     return;
   if (graph->inputs.size() != inits.size() + 2 || graph->outputs.size() < inits.size() + 1)
-    return (void)n.wrong("the body has " + Twine(graph->inputs.size()) + " inputs and " + Twine(graph->outputs.size()) +
-                         " outputs, but the node carries " + Twine(inits.size()) + " values");
+    return (void)n.wrong("the body has " + Twine(graph->inputs.size()) + " inputs and " +
+                         Twine(graph->outputs.size()) + " outputs, but the node carries " +
+                         Twine(inits.size()) + " values");
   Value begin = n.optionalInput(1);
   if (begin && knownCondition(n, begin).value_or(false))
     begin = {};
   SymExpr trips = tripLimit(n);
-  SmallVector<Value> results = n.loop(trips, begin, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
-    // The region runs only while the condition holds.
-    SmallVector<Value> arguments{n.number(n.i64(), index), n.number(n.i1(), 1.0)}, outputs;
-    llvm::append_range(arguments, carried);
-    if (!n.services.inlineGraph(*graph, arguments, outputs))
-      return false;
-    if (!knownCondition(n, outputs[0]).value_or(false))
-      body.goOn = outputs[0];
-    body.yielded.assign(outputs.begin() + 1, outputs.end());
-    return true;
-  });
+  SmallVector<Value> results = n.loop(
+      trips, begin, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+        // The region runs only while the condition holds.
+        SmallVector<Value> arguments{n.number(n.i64(), index), n.number(n.i1(), 1.0)}, outputs;
+        llvm::append_range(arguments, carried);
+        if (!n.services.inlineGraph(*graph, arguments, outputs))
+          return false;
+        if (!knownCondition(n, outputs[0]).value_or(false))
+          body.goOn = outputs[0];
+        body.yielded.assign(outputs.begin() + 1, outputs.end());
+        return true;
+      });
   n.results.assign(results.begin(), results.end());
 }
 
@@ -89,7 +92,8 @@ void convertLoop(NodeImport &n) {
 SmallVector<int64_t> listOf(NodeImport &n, StringRef name, size_t count) {
   SmallVector<int64_t> list = n.intsAttribute(name).value_or(SmallVector<int64_t>(count, 0));
   if (list.size() != count && !n.refused())
-    n.wrong("attribute '" + name + "' has " + Twine(list.size()) + " entries, but " + Twine(count) + " are needed");
+    n.wrong("attribute '" + name + "' has " + Twine(list.size()) + " entries, but " + Twine(count) +
+            " are needed");
   list.resize(count);
   return list;
 }
@@ -109,13 +113,16 @@ void convertScan(NodeImport &n) {
   if (!graph || !scanned)
     return (void)n.wrong("attribute 'num_scan_inputs' is missing");
   if (*scanned < 1 || *scanned > n.inputCount())
-    return (void)n.wrong("attribute 'num_scan_inputs' is " + Twine(*scanned) + ", but the node has " + Twine(n.inputCount()) + " inputs");
+    return (void)n.wrong("attribute 'num_scan_inputs' is " + Twine(*scanned) +
+                         ", but the node has " + Twine(n.inputCount()) + " inputs");
   size_t states = n.inputCount() - *scanned;
   if (graph->outputs.size() < states)
     return (void)n.wrong("the body has fewer outputs than the node has states");
   size_t stacked = graph->outputs.size() - states;
-  auto axes = listOf(n, "scan_input_axes", *scanned), directions = listOf(n, "scan_input_directions", *scanned);
-  auto outAxes = listOf(n, "scan_output_axes", stacked), outDirections = listOf(n, "scan_output_directions", stacked);
+  auto axes = listOf(n, "scan_input_axes", *scanned),
+       directions = listOf(n, "scan_input_directions", *scanned);
+  auto outAxes = listOf(n, "scan_output_axes", stacked),
+       outDirections = listOf(n, "scan_output_directions", stacked);
   SmallVector<Value> inits, inputs;
   for (unsigned i = 0; i < states; ++i)
     inits.push_back(n.input(i));
@@ -129,14 +136,19 @@ void convertScan(NodeImport &n) {
   for (Value &input : inputs)
     if (n.requireEqual(typeOf(input).getDim(0), trips, "the length of a scanned input"))
       input = n.refine(input, 0, trips);
-  SmallVector<Value> results = n.loop(trips, {}, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
-    SmallVector<Value> arguments(carried);
-    for (auto [input, direction] : llvm::zip(inputs, directions)) {
-      Value element = n.sliceDim(input, 0, direction ? trips - 1 - index : index, n.constant(1));
-      arguments.push_back(element ? n.reshape(element, Dims(ArrayRef<SymExpr>(typeOf(input).getDims()).drop_front())) : element);
-    }
-    return !n.refused() && n.services.inlineGraph(*graph, arguments, body.yielded);
-  });
+  SmallVector<Value> results = n.loop(
+      trips, {}, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+        SmallVector<Value> arguments(carried);
+        for (auto [input, direction] : llvm::zip(inputs, directions)) {
+          Value element =
+              n.sliceDim(input, 0, direction ? trips - 1 - index : index, n.constant(1));
+          arguments.push_back(
+              element ? n.reshape(element,
+                                  Dims(ArrayRef<SymExpr>(typeOf(input).getDims()).drop_front()))
+                      : element);
+        }
+        return !n.refused() && n.services.inlineGraph(*graph, arguments, body.yielded);
+      });
   if (results.empty())
     return;
   for (size_t i = 0; i < stacked; ++i) {

@@ -97,7 +97,8 @@ void convertConv(NodeImport &n) {
 bool readCut(NodeImport &n, Windows &w, ArrayRef<SymExpr> spatial) {
   size_t count = spatial.size();
   std::string mode = n.textAttribute("auto_pad", "NOTSET");
-  auto pads = perDimension(n, "pads", 2 * count, 0), extra = perDimension(n, "output_padding", count, 0);
+  auto pads = perDimension(n, "pads", 2 * count, 0),
+       extra = perDimension(n, "output_padding", count, 0);
   auto sizes = n.intsAttribute("output_shape");
   if (!pads || !extra || n.refused())
     return false;
@@ -132,7 +133,8 @@ void convertConvTranspose(NodeImport &n) {
     return;
   Dims spatial = spatialDims(n, x);
   size_t count = spatial.size();
-  auto strides = perDimension(n, "strides", count, 1), dilations = perDimension(n, "dilations", count, 1);
+  auto strides = perDimension(n, "strides", count, 1),
+       dilations = perDimension(n, "dilations", count, 1);
   if (!strides || !dilations)
     return;
   Convolution c{{*kernel, *strides, *dilations, Dims(count), Dims(count), Dims(count)}, *groups};
@@ -170,7 +172,8 @@ Value convolveIntegers(NodeImport &n, Value x, Value filter, Value xZero, Value 
     Value sums = n.reduce(CombinerKind::Sum, n.convert(filter, n.i32()),
                           llvm::to_vector(llvm::seq<int64_t>(1, rank)), /*keepDims=*/false);
     Value y = convolve(n, x, filter, *c, n.i32());
-    return y ? n.sub(y, n.mul(channelParameter(n, sums, rank, typeOf(y).getDim(1)), offset)) : Value();
+    return y ? n.sub(y, n.mul(channelParameter(n, sums, rank, typeOf(y).getDim(1)), offset))
+             : Value();
   }
   Value zero = n.convert(filterZero, n.i32());
   if (typeOf(zero).getElements().isConstant(1))
@@ -182,7 +185,8 @@ Value convolveIntegers(NodeImport &n, Value x, Value filter, Value xZero, Value 
       return order;
     }());
   Value wide = n.convert(x, n.i32());
-  return convolve(n, around ? n.sub(wide, offset) : wide, n.sub(n.convert(filter, n.i32()), zero), *c, n.i32());
+  return convolve(n, around ? n.sub(wide, offset) : wide, n.sub(n.convert(filter, n.i32()), zero),
+                  *c, n.i32());
 }
 
 void convertConvInteger(NodeImport &n) {
@@ -205,7 +209,8 @@ void convertQLinearConv(NodeImport &n) {
     return;
   Value scale = n.mul(n.reshape(n.input(1), {}), filterScale(n, n.input(4), y));
   Value zero = n.reshape(n.input(7), {});
-  n.result(buildQuantize(n, n.mul(n.convert(y, n.f32()), scale), n.reshape(n.input(6), {}), zero, n.element(7)));
+  n.result(buildQuantize(n, n.mul(n.convert(y, n.f32()), scale), n.reshape(n.input(6), {}), zero,
+                         n.element(7)));
 }
 
 //===-- CausalConvWithState, Col2Im -----------------------------------------------------------===//
@@ -274,8 +279,9 @@ void convertCol2Im(NodeImport &n) {
   filter.insert(filter.begin(), n.dim(0, 1));
   for (unsigned d = 0; d < count; ++d)
     w->high[d] = (w->sizes[d] - 1) * w->strides[d] + w->extent(d) - w->low[d] - (*image)[d];
-  Value y = n.emit<ConvTransposeOp>({n.reshape(x, in), n.reshape(taps, filter)},
-                                    Convolution{*w, *groups}.attributes(n, accumulateType(n, elementOf(x))));
+  Value y = n.emit<ConvTransposeOp>(
+      {n.reshape(x, in), n.reshape(taps, filter)},
+      Convolution{*w, *groups}.attributes(n, accumulateType(n, elementOf(x))));
   n.result(n.convert(y, elementOf(x)));
 }
 

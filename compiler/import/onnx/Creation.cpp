@@ -111,7 +111,8 @@ void convertRange(NodeImport &n) {
   if (*delta == 0)
     return (void)n.wrong("delta is 0");
   SymExpr distance = *delta > 0 ? *limit - *start : *start - *limit;
-  SymExpr length = n.simplify(n.larger(SymExpr::ceildiv(distance, std::abs(*delta)), n.constant(0)));
+  SymExpr length =
+      n.simplify(n.larger(SymExpr::ceildiv(distance, std::abs(*delta)), n.constant(0)));
   Value index = n.iota(length, 0, element);
   if (*delta != 1)
     index = n.mul(index, n.number(element, double(*delta)));

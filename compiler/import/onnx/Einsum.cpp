@@ -45,7 +45,8 @@ public:
     std::string compact = equation.str();
     llvm::erase_if(compact, [](char c) { return c == ' '; });
     auto [inputs, output] = StringRef(compact).split("->");
-    if (!readTerms(inputs) || !readOutput(StringRef(compact).contains("->") ? std::optional(output) : std::nullopt))
+    if (!readTerms(inputs) ||
+        !readOutput(StringRef(compact).contains("->") ? std::optional(output) : std::nullopt))
       return {};
     while (terms.size() > 1 && !n.refused())
       joinFirstTwo();
@@ -58,7 +59,8 @@ private:
     text.split(pieces, ',');
     ArrayRef<Value> operands = n.allInputs();
     if (pieces.size() != operands.size()) {
-      n.wrong("the equation has " + Twine(pieces.size()) + " operands, but there are " + Twine(operands.size()));
+      n.wrong("the equation has " + Twine(pieces.size()) + " operands, but there are " +
+              Twine(operands.size()));
       return false;
     }
     for (auto [piece, operand] : llvm::zip(pieces, operands)) {
@@ -151,11 +153,14 @@ private:
   bool neededLater(StringRef label) const {
     if (contains(output, label))
       return true;
-    return llvm::any_of(ArrayRef(terms).drop_front(2), [&](const Term &t) { return contains(t.labels, label); });
+    return llvm::any_of(ArrayRef(terms).drop_front(2),
+                        [&](const Term &t) { return contains(t.labels, label); });
   }
 
   /// The name of a label in a rule.
-  static std::string factor(StringRef label) { return label[0] == '.' ? ("e" + label.drop_front()).str() : label.str(); }
+  static std::string factor(StringRef label) {
+    return label[0] == '.' ? ("e" + label.drop_front()).str() : label.str();
+  }
 
   void joinFirstTwo() {
     Term &a = terms[0], &b = terms[1];
@@ -180,7 +185,8 @@ private:
     for (const std::string &label : result)
       out += factor(label) + " ";
     Type element = elementOf(a.value);
-    Value product = n.contract(left + ", " + right + "-> " + out, a.value, b.value, accumulateType(n, element));
+    Value product =
+        n.contract(left + ", " + right + "-> " + out, a.value, b.value, accumulateType(n, element));
     terms[0] = {n.convert(product, element), result};
     terms.erase(terms.begin() + 1);
   }
@@ -218,6 +224,8 @@ void convertEinsum(NodeImport &n) {
 
 } // namespace
 
-void addEinsum(OperatorTable &table) { table.add({"Einsum", 12, kNewestOpset, convertEinsum, 1, kAnyNumber}); }
+void addEinsum(OperatorTable &table) {
+  table.add({"Einsum", 12, kNewestOpset, convertEinsum, 1, kAnyNumber});
+}
 
 } // namespace weft::onnx

@@ -157,7 +157,9 @@ Value GraphBuilder::compare(CompareKind kind, Value a, Value b) {
   if (a && b && !isFloat(elementOf(a)))
     if (std::optional<bool> always = compareByPosition(*this, kind, a, b)) {
       Dims dims(typeOf(a).getDims());
-      return mergeDims(dims, typeOf(b).getDims(), /*nextIsTarget=*/false) ? fill(dims, i1(), *always) : Value();
+      return mergeDims(dims, typeOf(b).getDims(), /*nextIsTarget=*/false)
+                 ? fill(dims, i1(), *always)
+                 : Value();
     }
   return binary<CompareOp>(a, b, attribute("kind", CompareKindAttr::get(context(), kind)));
 }
@@ -173,9 +175,10 @@ Value GraphBuilder::convert(Value x, Type element) {
 }
 
 Value GraphBuilder::activation(ActivationKind kind, Value x, double alpha, double beta) {
-  return elementwise<ActivationOp>({x}, {attribute("kind", ActivationKindAttr::get(context(), kind)),
-                                  attribute("alpha", state.builder.getF64FloatAttr(alpha)),
-                                  attribute("beta", state.builder.getF64FloatAttr(beta))});
+  return elementwise<ActivationOp>({x},
+                                   {attribute("kind", ActivationKindAttr::get(context(), kind)),
+                                    attribute("alpha", state.builder.getF64FloatAttr(alpha)),
+                                    attribute("beta", state.builder.getF64FloatAttr(beta))});
 }
 
 //===-- Moves ---------------------------------------------------------------------------------===//
@@ -200,7 +203,8 @@ static std::pair<SymExpr, SymExpr> withoutCommonFactors(SymExpr a, SymExpr b) {
     for (unsigned i = 0; i < power; ++i)
       divide(factor);
   if (a.terms().size() == 1 && b.terms().size() == 1)
-    divide(SymExpr::constant(a.getContext(), std::gcd(a.terms()[0].coefficient, b.terms()[0].coefficient)));
+    divide(SymExpr::constant(a.getContext(),
+                             std::gcd(a.terms()[0].coefficient, b.terms()[0].coefficient)));
   return {a, b};
 }
 
@@ -291,7 +295,8 @@ Value GraphBuilder::transpose(Value x, ArrayRef<int64_t> order) {
       from = earlier.getOrder()[from];
     x = earlier.getInput();
   }
-  if (llvm::all_of(llvm::enumerate(composed), [](auto each) { return int64_t(each.index()) == each.value(); }))
+  if (llvm::all_of(llvm::enumerate(composed),
+                   [](auto each) { return int64_t(each.index()) == each.value(); }))
     return x;
   return emit<TransposeOp>({x}, attribute("order", state.builder.getDenseI64ArrayAttr(composed)));
 }
@@ -311,12 +316,14 @@ Value GraphBuilder::slice(Value x, ArrayRef<SymExpr> starts, ArrayRef<SymExpr> s
                           ArrayRef<int64_t> steps) {
   if (!x)
     return {};
-  bool whole = typeOf(x).getDims() == Dims(sizes) && llvm::all_of(steps, [](int64_t s) { return s == 1; }) &&
+  bool whole = typeOf(x).getDims() == Dims(sizes) &&
+               llvm::all_of(steps, [](int64_t s) { return s == 1; }) &&
                llvm::all_of(starts, [](SymExpr s) { return s.isConstant(0); });
   if (whole)
     return x;
-  return emit<SliceOp>({x}, {attribute("starts", dimsAttr(starts)), attribute("sizes", dimsAttr(sizes)),
-                             attribute("steps", state.builder.getDenseI64ArrayAttr(steps))});
+  return emit<SliceOp>({x},
+                       {attribute("starts", dimsAttr(starts)), attribute("sizes", dimsAttr(sizes)),
+                        attribute("steps", state.builder.getDenseI64ArrayAttr(steps))});
 }
 
 Value GraphBuilder::sliceDim(Value x, unsigned dim, SymExpr start, SymExpr size) {
@@ -331,7 +338,8 @@ Value GraphBuilder::pad(Value x, Value value, ArrayRef<SymExpr> low, ArrayRef<Sy
   auto isZero = [](SymExpr e) { return e.isConstant(0); };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return x;
-  return emit<PadOp>({x, value}, {attribute("low", dimsAttr(low)), attribute("high", dimsAttr(high))});
+  return emit<PadOp>({x, value},
+                     {attribute("low", dimsAttr(low)), attribute("high", dimsAttr(high))});
 }
 
 Value GraphBuilder::concat(ArrayRef<Value> parts, unsigned dim) {
@@ -343,7 +351,8 @@ Value GraphBuilder::concat(ArrayRef<Value> parts, unsigned dim) {
       return wrong("the concatenated tensors have different ranks or element types");
     for (unsigned d = 0; d < rankOf(part); ++d) {
       SymExpr want = typeOf(parts[0]).getDim(d);
-      if (d == dim || !requireEqual(typeOf(part).getDim(d), want, "dimension " + Twine(d) + " of a concatenated tensor"))
+      if (d == dim || !requireEqual(typeOf(part).getDim(d), want,
+                                    "dimension " + Twine(d) + " of a concatenated tensor"))
         continue;
       part = refine(part, d, want);
     }
@@ -382,7 +391,8 @@ static SymExpr simpler(SymExpr a, SymExpr b) {
 }
 
 static bool shareSymbol(SymExpr a, SymExpr b) {
-  return llvm::any_of(a.symbols(), [&](StringAttr s) { return llvm::is_contained(b.symbols(), s); });
+  return llvm::any_of(a.symbols(),
+                      [&](StringAttr s) { return llvm::is_contained(b.symbols(), s); });
 }
 
 /// The common size of two dimensions. `narrower`: 1 when `a` belongs to the operand that is broadcast
@@ -398,7 +408,9 @@ std::optional<SymExpr> GraphBuilder::mergeDim(SymExpr a, SymExpr b, int narrower
     return simpler(a, b);
   SymPred equal = equalityOf(a, b);
   // min(n, 1), as of a slice that takes the last element, goes with n whatever n is.
-  auto fits = [&](SymExpr from) { return facts().prove(SymPred::either({equal, SymPred::equal(from, constant(1))})) == Proof::Yes; };
+  auto fits = [&](SymExpr from) {
+    return facts().prove(SymPred::either({equal, SymPred::equal(from, constant(1))})) == Proof::Yes;
+  };
   if (shareSymbol(a, b) && (fits(a) || fits(b)))
     return fits(a) ? b : a;
   // Sizes that were calculated are meant to fit; of two plain names one may be 1 and the other not.
@@ -411,7 +423,8 @@ std::optional<SymExpr> GraphBuilder::mergeDim(SymExpr a, SymExpr b, int narrower
   if (a.asConstant() || narrower == 2)
     return mergeDim(b, a, 1);
   if (!b.asConstant() && narrower != 1) {
-    refuse("dimensions '" + a.str() + "' and '" + b.str() + "' are broadcast together, but may differ",
+    refuse("dimensions '" + a.str() + "' and '" + b.str() +
+               "' are broadcast together, but may differ",
            "if they are always equal, promise it: --assume \"" + equal.str() + "\"");
     return std::nullopt;
   }
@@ -443,7 +456,8 @@ bool GraphBuilder::mergeDims(Dims &result, ArrayRef<SymExpr> next, bool nextIsTa
     SymExpr &dim = result[result.size() - 1 - i], other = next[next.size() - 1 - i];
     std::optional<SymExpr> merged = mergeDim(dim, other, narrower);
     if (!merged) {
-      wrong("dimensions '" + dim.str() + "' and '" + other.str() + "' cannot be broadcast together");
+      wrong("dimensions '" + dim.str() + "' and '" + other.str() +
+            "' cannot be broadcast together");
       return false;
     }
     dim = *merged;
@@ -501,7 +515,8 @@ Value GraphBuilder::withoutRepeats(Value x) {
 TransposeOp GraphBuilder::soleTranspose(ArrayRef<Value> operands) {
   TransposeOp found;
   for (Value operand : operands) {
-    bool single = llvm::all_of(typeOf(operand).getDims(), [](SymExpr d) { return d.isConstant(1); });
+    bool single =
+        llvm::all_of(typeOf(operand).getDims(), [](SymExpr d) { return d.isConstant(1); });
     auto transposed = operand.getDefiningOp<TransposeOp>();
     if (transposed && !single && (!found || found == transposed))
       found = transposed;
@@ -559,8 +574,9 @@ Value GraphBuilder::softmax(Value x, bool logarithm) {
 }
 
 Value GraphBuilder::normalize(Value x, Value scale, Value shift, double epsilon, bool center) {
-  return emit<NormalizeOp>({x, scale, shift}, {attribute("epsilon", state.builder.getF64FloatAttr(epsilon)),
-                                               attribute("center", state.builder.getBoolAttr(center))});
+  return emit<NormalizeOp>({x, scale, shift},
+                           {attribute("epsilon", state.builder.getF64FloatAttr(epsilon)),
+                            attribute("center", state.builder.getBoolAttr(center))});
 }
 
 } // namespace weft::onnx

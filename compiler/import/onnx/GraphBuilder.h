@@ -85,7 +85,9 @@ public:
   Value fill(llvm::ArrayRef<SymExpr> dims, mlir::TypedAttr value);
   /// 0-d; of integer elements the value is truncated.
   Value number(Type element, double value) { return fill({}, element, value); }
-  Value numberLike(Value like, double value) { return like ? number(elementOf(like), value) : Value(); }
+  Value numberLike(Value like, double value) {
+    return like ? number(elementOf(like), value) : Value();
+  }
   /// An expression as a 0-d tensor.
   Value number(Type element, SymExpr expr);
   Value constantTensor(const RefTensor &tensor);
@@ -96,7 +98,8 @@ public:
 
   /// Computes before repetition and transposition of an operand, and moves the result instead.
   template <typename Op>
-  Value elementwise(llvm::SmallVector<Value, 3> operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  Value elementwise(llvm::SmallVector<Value, 3> operands,
+                    llvm::ArrayRef<mlir::NamedAttribute> attributes) {
     Dims dims;
     if (!broadcast(operands, dims))
       return {};
@@ -110,7 +113,8 @@ public:
     return repeatTo(result, dims);
   }
   template <typename Op> Value unary(Value x) { return elementwise<Op>({x}, {}); }
-  template <typename Op> Value binary(Value a, Value b, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  template <typename Op>
+  Value binary(Value a, Value b, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return elementwise<Op>({a, b}, attributes);
   }
   Value neg(Value x) { return unary<NegOp>(x); }
@@ -172,7 +176,8 @@ public:
   };
   using LoopFiller = llvm::function_ref<bool(SymExpr index, ValueRange carried, LoopBody &body)>;
   /// The last carried values, then the stacked results; empty when refused. `begin` may be null.
-  llvm::SmallVector<Value> loop(SymExpr trips, Value begin, llvm::ArrayRef<Value> inits, LoopFiller fill);
+  llvm::SmallVector<Value> loop(SymExpr trips, Value begin, llvm::ArrayRef<Value> inits,
+                                LoopFiller fill);
   using BranchFiller = llvm::function_ref<bool(bool yes, llvm::SmallVectorImpl<Value> &yielded)>;
   llvm::SmallVector<Value> branch(Value condition, BranchFiller fill);
   /// One integer of a tensor as a symbol of at most `limit`, which may be null.
@@ -198,7 +203,8 @@ public:
                                       llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
   /// An operation whose result type is given.
   template <typename Op>
-  Value emitTyped(SymTensorType type, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  Value emitTyped(SymTensorType type, ValueRange operands,
+                  llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
   /// What is known about a value; null when nothing is.
   const RefTensor *known(Value value) const { return value ? state.values.find(value) : nullptr; }
@@ -241,8 +247,8 @@ llvm::SmallVector<Value, 2> GraphBuilder::emitAll(ValueRange operands,
   });
   Properties properties{};
   if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>)
-    if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
-                                               [&] { return mlir::emitError(state.builder.getLoc()); })))
+    if (mlir::failed(Op::setPropertiesFromAttr(
+            properties, dictionary, [&] { return mlir::emitError(state.builder.getLoc()); })))
       return refuse(why), llvm::SmallVector<Value, 2>();
   if (mlir::failed(Op::inferReturnTypes(context(), state.builder.getLoc(), operands, dictionary,
                                         mlir::OpaqueProperties(&properties), {}, types)))

@@ -8,21 +8,23 @@ using namespace mlir;
 
 namespace weft::onnx {
 
-constexpr unsigned kMostNesting = 100;            ///< of function calls and branches
+constexpr unsigned kMostNesting = 100;             ///< of function calls and branches
 constexpr uint64_t kMostImportedNodes = 1'000'000; ///< after inlining
 
 static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
-  auto main = func::FuncOp::create(UnknownLoc::get(context), "main", FunctionType::get(context, {}, {}));
+  auto main =
+      func::FuncOp::create(UnknownLoc::get(context), "main", FunctionType::get(context, {}, {}));
   module->push_back(main);
   main.addEntryBlock();
   return module;
 }
 
-GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl, Contract &contract)
-    : model(model), given(given), impl(impl), state(impl.context.get(), contract), contract(contract),
-      ownedModule(createModule(impl.context.get())), constants(model, impl, *ownedModule),
-      function(*ownedModule->getOps<func::FuncOp>().begin()) {
+GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
+                         Contract &contract)
+    : model(model), given(given), impl(impl), state(impl.context.get(), contract),
+      contract(contract), ownedModule(createModule(impl.context.get())),
+      constants(model, impl, *ownedModule), function(*ownedModule->getOps<func::FuncOp>().begin()) {
   state.builder.setInsertionPointToEnd(&function.front());
   for (const OnnxFunction &each : model.functions)
     functions[{each.domain, each.name, each.overload}] = &each;
@@ -63,10 +65,12 @@ void GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
 }
 
 /// Contents that the caller gave become a constant where the input would have been.
-bool GraphImport::bindConstant(const OnnxValueInfo &input, const GivenConstant &constant, Scope &scope) {
+bool GraphImport::bindConstant(const OnnxValueInfo &input, const GivenConstant &constant,
+                               Scope &scope) {
   std::string name = "input " + quotedText(input.name), why;
   if (!requireShape(input, constant, contract))
-    return fail(name + " cannot have the shape " + shapeText(constant.tensor.dims) + " of its constant");
+    return fail(name + " cannot have the shape " + shapeText(constant.tensor.dims) +
+                " of its constant");
   state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), name)));
   Value value = constants.create(state, constant.tensor, constant.bytes, input.name, why);
   if (!value)
@@ -99,10 +103,13 @@ bool GraphImport::declareInputs(Scope &scope) {
                       elementTypeName(input.type.elementType) + ", which is not supported",
                   Refusal::Unsupported);
     if (!type)
-      return fail("input " + quotedText(input.name) + ": " + builder.refusal()->text, builder.refusal()->kind);
-    auto location = NameLoc::get(StringAttr::get(impl.context.get(), "input " + quotedText(input.name)));
+      return fail("input " + quotedText(input.name) + ": " + builder.refusal()->text,
+                  builder.refusal()->kind);
+    auto location =
+        NameLoc::get(StringAttr::get(impl.context.get(), "input " + quotedText(input.name)));
     scope.values[input.name] = function.front().addArgument(type, location);
-    function.setType(FunctionType::get(impl.context.get(), function.front().getArgumentTypes(), {}));
+    function.setType(
+        FunctionType::get(impl.context.get(), function.front().getArgumentTypes(), {}));
     function.setArgAttr(count++, kNameAttr, StringAttr::get(impl.context.get(), input.name));
   }
   return true;
@@ -128,7 +135,8 @@ void GraphImport::checkOutput(const OnnxValueInfo &declared, Value value) {
   std::string actual;
   for (SymExpr dim : typeOf(value).getDims())
     actual += (actual.empty() ? "" : ", ") + dim.str();
-  warningTexts.push_back(name + " is declared with another shape than [" + actual + "], which it has");
+  warningTexts.push_back(name + " is declared with another shape than [" + actual +
+                         "], which it has");
 }
 
 static void eraseDead(Block &block) {
@@ -166,7 +174,8 @@ bool GraphImport::finish(Scope &scope) {
   MLIRContext *context = impl.context.get();
   state.builder.setLoc(UnknownLoc::get(context));
   state.builder.create<func::ReturnOp>(results);
-  function.setType(FunctionType::get(context, function.front().getArgumentTypes(), ValueRange(results).getTypes()));
+  function.setType(FunctionType::get(context, function.front().getArgumentTypes(),
+                                     ValueRange(results).getTypes()));
   for (auto [i, output] : llvm::enumerate(model.graph.outputs))
     function.setResultAttr(i, kNameAttr, StringAttr::get(context, output.name));
   function->setAttr(kSymbolsAttr, contract.attribute());
@@ -181,7 +190,8 @@ bool GraphImport::finish(Scope &scope) {
 
 //===-- Names ---------------------------------------------------------------------------------===//
 
-GraphImport::Found GraphImport::lookUp(StringRef name, Scope &scope, Value &value, std::string &why) {
+GraphImport::Found GraphImport::lookUp(StringRef name, Scope &scope, Value &value,
+                                       std::string &why) {
   for (Scope *each = &scope; each; each = each->parent) {
     if (auto found = each->values.find(name); found != each->values.end()) {
       value = found->second;
@@ -214,10 +224,13 @@ Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::str
   Value &value = tensorValues[&tensor];
   if (!value) {
     Location before = state.builder.getLoc();
-    OpBuilder::InsertionGuard guard(state.builder); // visible everywhere: in front of all loops and branches around here
-    for (Block *block = state.builder.getInsertionBlock(); block != &function.front(); block = state.builder.getInsertionBlock())
+    OpBuilder::InsertionGuard guard(
+        state.builder); // visible everywhere: in front of all loops and branches around here
+    for (Block *block = state.builder.getInsertionBlock(); block != &function.front();
+         block = state.builder.getInsertionBlock())
       state.builder.setInsertionPoint(block->getParentOp());
-    state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
+    state.builder.setLoc(
+        NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
     value = constants.create(state, tensor, name, why);
     state.builder.setLoc(before);
   }
@@ -226,7 +239,8 @@ Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::str
 
 //===-- Nodes ---------------------------------------------------------------------------------===//
 
-const NodeOrder &GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs, const void *key) {
+const NodeOrder &GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs,
+                                      const void *key) {
   auto found = orders.find(key);
   if (found == orders.end())
     found = orders.emplace(key, orderNodes(nodes, outputs)).first;
@@ -238,7 +252,8 @@ bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, 
     return fail(order.problem);
   for (unsigned i : order.nodes) {
     if (++importedNodes > kMostImportedNodes)
-      return fail("the model has more than " + Twine(kMostImportedNodes) + " nodes after its functions are inlined",
+      return fail("the model has more than " + Twine(kMostImportedNodes) +
+                      " nodes after its functions are inlined",
                   Refusal::Unsupported);
     importNode(nodes[i], scope);
     if (graphProblem)
@@ -247,9 +262,11 @@ bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, 
   return true;
 }
 
-void GraphImport::refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal) {
-  refusedNodes.push_back({printableText(node.domain), printableText(node.opType), describeNode(node), opsetOf(node.domain, scope),
-                          wholeOperator, std::move(refusal)});
+void GraphImport::refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator,
+                             Refusal refusal) {
+  refusedNodes.push_back({printableText(node.domain), printableText(node.opType),
+                          describeNode(node), opsetOf(node.domain, scope), wholeOperator,
+                          std::move(refusal)});
 }
 
 void GraphImport::poison(const OnnxNode &node, Scope &scope) {
@@ -280,7 +297,8 @@ void GraphImport::importNode(const OnnxNode &node, Scope &scope) {
     return;
   }
   // Its inputs were refused; whether the operator exists at all can still be said.
-  if (!functionOf(node) && !OperatorTable::standard().find(node.domain, node.opType, opsetOf(node.domain, scope)))
+  if (!functionOf(node) &&
+      !OperatorTable::standard().find(node.domain, node.opType, opsetOf(node.domain, scope)))
     refuseNode(node, scope, true, {});
   poison(node, scope);
 }
@@ -297,12 +315,14 @@ void GraphImport::importOperator(const OnnxNode &node, Scope &scope, ArrayRef<Va
   convert(node, *entry, opset, scope, inputs);
 }
 
-void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64_t opset, Scope &scope,
-                          ArrayRef<Value> inputs) {
+void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64_t opset,
+                          Scope &scope, ArrayRef<Value> inputs) {
   NodeImport n(state, *this, node, opset, scope.frame, inputs, describeNode(node));
   if (inputs.size() < entry.leastInputs || inputs.size() > entry.mostInputs)
     n.wrong("the node has " + Twine(inputs.size()) + " inputs, but the operator takes " +
-            (entry.leastInputs == entry.mostInputs ? "" : inputs.size() < entry.leastInputs ? "at least " : "at most ") +
+            (entry.leastInputs == entry.mostInputs ? ""
+             : inputs.size() < entry.leastInputs   ? "at least "
+                                                   : "at most ") +
             Twine(inputs.size() < entry.leastInputs ? entry.leastInputs : entry.mostInputs));
   size_t refusedBefore = refusedNodes.size();
   Scope *outer = std::exchange(currentScope, &scope);
@@ -340,7 +360,8 @@ int64_t GraphImport::opsetOf(StringRef domain, const Scope &scope) const {
   return 0;
 }
 
-void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, Scope &scope, ArrayRef<Value> inputs) {
+void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, Scope &scope,
+                             ArrayRef<Value> inputs) {
   auto refuse = [&](const std::string &why) {
     refuseNode(node, scope, false, {Refusal::Wrong, why, ""});
     poison(node, scope);
@@ -350,7 +371,8 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
   if (calls.size() + depth >= kMostNesting)
     return refuse("functions are nested deeper than " + std::to_string(kMostNesting));
   if (inputs.size() > called.inputs.size() || node.outputs.size() > called.outputs.size())
-    return refuse("function " + quotedText(called.name) + " has fewer inputs or outputs than the node");
+    return refuse("function " + quotedText(called.name) +
+                  " has fewer inputs or outputs than the node");
   NodeImport call(state, *this, node, 0, scope.frame, inputs, describeNode(node));
   AttributeFrame frame = call.passedAttributes();
   for (const OnnxAttribute &attribute : called.attributeDefaults)
@@ -370,23 +392,27 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
   SmallVector<Value> values(node.outputs.size());
   for (auto [i, name] : llvm::enumerate(node.outputs)) {
     std::string why;
-    if (complete && lookUp(called.outputs[i], body, values[i], why) == Found::Missing && !name.empty())
+    if (complete && lookUp(called.outputs[i], body, values[i], why) == Found::Missing &&
+        !name.empty())
       return refuse("function " + quotedText(called.name) + ": " + why);
   }
   for (auto [name, value] : llvm::zip(node.outputs, values))
     bind(name, scope, value);
 }
 
-bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments, SmallVectorImpl<Value> &outputs) {
+bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments,
+                              SmallVectorImpl<Value> &outputs) {
   if (calls.size() + depth >= kMostNesting)
-    return fail("functions and branches are nested deeper than " + Twine(kMostNesting), Refusal::Unsupported);
+    return fail("functions and branches are nested deeper than " + Twine(kMostNesting),
+                Refusal::Unsupported);
   Scope body;
   body.parent = currentScope;
   body.function = currentScope->function;
   body.frame = currentScope->frame;
   addInitializers(graph, body);
   if (graph.inputs.size() != arguments.size())
-    return fail("a subgraph has " + Twine(graph.inputs.size()) + " inputs, but " + Twine(arguments.size()) + " are given to it");
+    return fail("a subgraph has " + Twine(graph.inputs.size()) + " inputs, but " +
+                Twine(arguments.size()) + " are given to it");
   for (auto [input, value] : llvm::zip(graph.inputs, arguments))
     if (!bind(input.name, body, value))
       return false;

@@ -23,13 +23,15 @@ namespace weft::onnx {
 struct RefusedNode {
   std::string domain, op, name;
   int64_t opset = 0;
-  bool wholeOperator = false; ///< no version or no such operator, as opposed to a detail of this node
+  bool wholeOperator =
+      false; ///< no version or no such operator, as opposed to a detail of this node
   Refusal refusal;
 };
 
 class GraphImport : public GraphServices {
 public:
-  GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl, Contract &contract);
+  GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
+              Contract &contract);
 
   /// Builds `main` in the module. False when the graph as a whole is wrong or nodes were refused.
   bool run();
@@ -40,7 +42,9 @@ public:
   llvm::ArrayRef<std::string> warnings() const { return warningTexts; }
 
   Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) override;
-  Value reinterpret(Value constant, SymTensorType type) override { return constants.reinterpret(state, constant, type); }
+  Value reinterpret(Value constant, SymTensorType type) override {
+    return constants.reinterpret(state, constant, type);
+  }
   bool inlineGraph(const OnnxGraph &graph, llvm::ArrayRef<Value> arguments,
                    llvm::SmallVectorImpl<Value> &outputs) override;
 
@@ -52,7 +56,7 @@ private:
     const AttributeFrame *frame = nullptr;
     llvm::StringMap<Value> values;
     llvm::StringMap<const OnnxTensor *> initializers;
-    llvm::StringSet<> omitted;                   ///< optional inputs that a function's caller left out
+    llvm::StringSet<> omitted;                ///< optional inputs that a function's caller left out
     llvm::StringMap<std::string> unavailable; ///< why a value exists in the file but not here
   };
 
@@ -67,7 +71,8 @@ private:
   void importOperator(const OnnxNode &node, Scope &scope, llvm::ArrayRef<Value> inputs);
   void convert(const OnnxNode &node, const OnnxOperator &entry, int64_t opset, Scope &scope,
                llvm::ArrayRef<Value> inputs);
-  void importCall(const OnnxNode &node, const OnnxFunction &function, Scope &scope, llvm::ArrayRef<Value> inputs);
+  void importCall(const OnnxNode &node, const OnnxFunction &function, Scope &scope,
+                  llvm::ArrayRef<Value> inputs);
   void refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal);
   void poison(const OnnxNode &node, Scope &scope);
   enum class Found { Value, Omitted, Poisoned, Missing };
@@ -75,7 +80,8 @@ private:
   bool bind(llvm::StringRef name, Scope &scope, Value value);
   const OnnxFunction *functionOf(const OnnxNode &node) const;
   int64_t opsetOf(llvm::StringRef domain, const Scope &scope) const;
-  const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs, const void *key);
+  const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs,
+                           const void *key);
 
   const OnnxModel &model;
   const GivenConstants &given; ///< contents of inputs
@@ -87,9 +93,10 @@ private:
   mlir::func::FuncOp function;   ///< main
   Scope *currentScope = nullptr; ///< of the node being converted
   llvm::SmallVector<const OnnxFunction *> calls;
-  std::map<const void *, NodeOrder> orders; ///< by graph or function
+  std::map<const void *, NodeOrder> orders;               ///< by graph or function
   llvm::DenseMap<const OnnxTensor *, Value> tensorValues; ///< initializers already made
-  std::map<std::tuple<llvm::StringRef, llvm::StringRef, llvm::StringRef>, const OnnxFunction *> functions;
+  std::map<std::tuple<llvm::StringRef, llvm::StringRef, llvm::StringRef>, const OnnxFunction *>
+      functions;
   std::vector<RefusedNode> refusedNodes;
   std::vector<std::string> warningTexts;
   std::optional<Refusal> graphProblem;

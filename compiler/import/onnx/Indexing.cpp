@@ -78,9 +78,11 @@ void convertGatherElements(NodeImport &n) {
   if (rankOf(indices) != rankOf(x))
     return (void)n.wrong("data and indices have different ranks");
   for (unsigned d = 0; d < rankOf(x); ++d)
-    if (d != axis && !n.requireAtMost(typeOf(indices).getDim(d), typeOf(x).getDim(d), "dimension " + Twine(d) + " of the indices"))
+    if (d != axis && !n.requireAtMost(typeOf(indices).getDim(d), typeOf(x).getDim(d),
+                                      "dimension " + Twine(d) + " of the indices"))
       return;
-  n.result(n.emit<GatherElementsOp>({x, indices}, n.attribute("axis", n.attributes().getI64IntegerAttr(axis))));
+  n.result(n.emit<GatherElementsOp>({x, indices},
+                                    n.attribute("axis", n.attributes().getI64IntegerAttr(axis))));
 }
 
 /// Index tuples that are functions of their position, as exporters write for masks, are one position
@@ -90,7 +92,8 @@ Value gatherTuplesByPosition(NodeImport &n, Value x, Value indices, unsigned dep
   ArrayRef<SymExpr> all(dims);
   Value position;
   for (unsigned k = 0; k < depth; ++k) {
-    Value column = n.reshape(n.sliceDim(indices, outer.size(), n.constant(k), n.constant(1)), outer);
+    Value column =
+        n.reshape(n.sliceDim(indices, outer.size(), n.constant(k), n.constant(1)), outer);
     if (!column || !neverNegative(n, column))
       return {};
     Value term = n.mul(column, n.number(n.i64(), n.product(all.slice(k + 1, depth - k - 1))));
@@ -113,13 +116,16 @@ void convertGatherND(NodeImport &n) {
   if (!depth)
     return (void)n.refuse("the last dimension of the indices is not constant");
   if (batch < 0 || batch >= rankOf(indices) || *depth < 1 || batch + *depth > rankOf(x))
-    return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " + Twine(rankOf(x)));
+    return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " +
+                         Twine(rankOf(x)));
   if (Value read = batch == 0 ? gatherTuplesByPosition(n, x, indices, *depth) : Value())
     return n.result(read);
   for (unsigned d = 0; d < batch; ++d)
-    if (n.requireEqual(typeOf(indices).getDim(d), typeOf(x).getDim(d), "batch dimension " + Twine(d)))
+    if (n.requireEqual(typeOf(indices).getDim(d), typeOf(x).getDim(d),
+                       "batch dimension " + Twine(d)))
       indices = n.refine(indices, d, typeOf(x).getDim(d));
-  n.result(n.emit<GatherNdOp>({x, indices}, n.attribute("batch", n.attributes().getI64IntegerAttr(batch))));
+  n.result(n.emit<GatherNdOp>({x, indices},
+                              n.attribute("batch", n.attributes().getI64IntegerAttr(batch))));
 }
 
 void convertOneHot(NodeImport &n) {
@@ -160,7 +166,8 @@ void convertReverseSequence(NodeImport &n) {
   lengths = n.reshape(n.convert(n.refine(lengths, 0, dims[batch]), n.i64()), perBatch);
   Value at = n.iota(line, time, n.i64()), last = n.sub(lengths, n.number(n.i64(), 1.0));
   at = n.select(n.compare(CompareKind::LessEqual, at, last), n.sub(last, at), at);
-  n.result(n.emit<GatherElementsOp>({x, n.expandTo(at, dims)}, n.attribute("axis", n.attributes().getI64IntegerAttr(time))));
+  n.result(n.emit<GatherElementsOp>({x, n.expandTo(at, dims)},
+                                    n.attribute("axis", n.attributes().getI64IntegerAttr(time))));
 }
 
 } // namespace

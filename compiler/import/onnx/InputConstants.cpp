@@ -22,24 +22,42 @@ struct ElementNames {
 
 ElementNames namesOf(OnnxElementType type) {
   switch (type) {
-  case OnnxElementType::Float: return {"f32", "f32"};
-  case OnnxElementType::Double: return {"f64", "f64"};
-  case OnnxElementType::Float16: return {"f16", "f16"};
-  case OnnxElementType::BFloat16: return {"bf16", "u16"};
-  case OnnxElementType::Float8E4M3FN: return {"f8e4m3", "u8"};
-  case OnnxElementType::Float8E5M2: return {"f8e5m2", "u8"};
-  case OnnxElementType::Bool: return {"bool", "bool"};
-  case OnnxElementType::Int4: return {"i4", "i8"};
-  case OnnxElementType::Int8: return {"i8", "i8"};
-  case OnnxElementType::Int16: return {"i16", "i16"};
-  case OnnxElementType::Int32: return {"i32", "i32"};
-  case OnnxElementType::Int64: return {"i64", "i64"};
-  case OnnxElementType::UInt4: return {"u4", "u8"};
-  case OnnxElementType::UInt8: return {"u8", "u8"};
-  case OnnxElementType::UInt16: return {"u16", "u16"};
-  case OnnxElementType::UInt32: return {"u32", "u32"};
-  case OnnxElementType::UInt64: return {"u64", "u64"};
-  default: return {"", ""};
+  case OnnxElementType::Float:
+    return {"f32", "f32"};
+  case OnnxElementType::Double:
+    return {"f64", "f64"};
+  case OnnxElementType::Float16:
+    return {"f16", "f16"};
+  case OnnxElementType::BFloat16:
+    return {"bf16", "u16"};
+  case OnnxElementType::Float8E4M3FN:
+    return {"f8e4m3", "u8"};
+  case OnnxElementType::Float8E5M2:
+    return {"f8e5m2", "u8"};
+  case OnnxElementType::Bool:
+    return {"bool", "bool"};
+  case OnnxElementType::Int4:
+    return {"i4", "i8"};
+  case OnnxElementType::Int8:
+    return {"i8", "i8"};
+  case OnnxElementType::Int16:
+    return {"i16", "i16"};
+  case OnnxElementType::Int32:
+    return {"i32", "i32"};
+  case OnnxElementType::Int64:
+    return {"i64", "i64"};
+  case OnnxElementType::UInt4:
+    return {"u4", "u8"};
+  case OnnxElementType::UInt8:
+    return {"u8", "u8"};
+  case OnnxElementType::UInt16:
+    return {"u16", "u16"};
+  case OnnxElementType::UInt32:
+    return {"u32", "u32"};
+  case OnnxElementType::UInt64:
+    return {"u64", "u64"};
+  default:
+    return {"", ""};
   }
 }
 
@@ -53,7 +71,8 @@ public:
     if (input.type.kind != OnnxType::Kind::Tensor)
       return fail("is not a tensor");
     if (!element)
-      return fail("has elements of type " + elementTypeName(input.type.elementType) + ", which is not supported");
+      return fail("has elements of type " + elementTypeName(input.type.elementType) +
+                  ", which is not supported");
     result.tensor.name = input.name;
     result.tensor.elementType = input.type.elementType;
     result.tensor.dims = given.dims;
@@ -67,14 +86,17 @@ public:
   }
 
 private:
-  llvm::Error fail(const Twine &text) { return readError("input " + quotedText(input.name) + " " + text); }
+  llvm::Error fail(const Twine &text) {
+    return readError("input " + quotedText(input.name) + " " + text);
+  }
 
   llvm::Error checkCount(Type type) {
     std::optional<uint64_t> count = elementCount(given.dims);
-    if (count && *count <= uint64_t(INT64_MAX) / 8 && uint64_t(elementBytes(type, int64_t(*count))) == given.bytes.size())
+    if (count && *count <= uint64_t(INT64_MAX) / 8 &&
+        uint64_t(elementBytes(type, int64_t(*count))) == given.bytes.size())
       return llvm::Error::success();
-    return fail("is given a constant of " + Twine(given.bytes.size()) + " bytes, which does not fit its shape " +
-                shapeText(given.dims));
+    return fail("is given a constant of " + Twine(given.bytes.size()) +
+                " bytes, which does not fit its shape " + shapeText(given.dims));
   }
 
   /// Values of one integer type as those of the input's; a value that it does not have is refused.
@@ -83,14 +105,15 @@ private:
       return error;
     RefTensor source = fromBytes(from, given.dims, given.bytes.data()), target(element, given.dims);
     for (int64_t i = 0; i < source.size(); ++i)
-      target.set(i, target.kind == Scalar::Real ? Scalar::of(double(source.integers[i])) : Scalar::of(source.integers[i]));
+      target.set(i, target.kind == Scalar::Real ? Scalar::of(double(source.integers[i]))
+                                                : Scalar::of(source.integers[i]));
     bytes.resize(elementBytes(element, target.size()));
     toBytes(target, bytes.data());
     RefTensor kept = fromBytes(element, given.dims, bytes.data());
     for (int64_t i = 0; i < source.size(); ++i)
       if (kept.at(i).asReal() != double(source.integers[i]))
-        return fail("has elements of type " + Twine(namesOf(input.type.elementType).own) + ", which has no value " +
-                    Twine(source.integers[i]));
+        return fail("has elements of type " + Twine(namesOf(input.type.elementType).own) +
+                    ", which has no value " + Twine(source.integers[i]));
     return llvm::Error::success();
   }
 
@@ -103,10 +126,12 @@ private:
   llvm::Error readStored() {
     ElementNames names = namesOf(input.type.elementType);
     if (given.element != names.own && given.element != names.stored)
-      return fail("has elements of type " + Twine(names.own) + ", but the constant for it has elements of type " +
-                  given.element);
+      return fail("has elements of type " + Twine(names.own) +
+                  ", but the constant for it has elements of type " + given.element);
     if (elementBits(element) == 4 && given.element == names.stored)
-      return convert(element.isUnsignedInteger() ? Type(IntegerType::get(element.getContext(), 8, IntegerType::Unsigned)) : narrow);
+      return convert(element.isUnsignedInteger()
+                         ? Type(IntegerType::get(element.getContext(), 8, IntegerType::Unsigned))
+                         : narrow);
     if (llvm::Error error = checkCount(element))
       return error;
     bytes = given.bytes;
@@ -120,7 +145,8 @@ private:
     for (auto [declared, dim] : llvm::zip(input.type.dims, result.tensor.dims))
       fits &= declared.kind != OnnxDim::Kind::Value || declared.value == dim;
     return fits ? llvm::Error::success()
-                : fail("has another shape than " + Twine(shapeText(result.tensor.dims)) + ", which is the constant's");
+                : fail("has another shape than " + Twine(shapeText(result.tensor.dims)) +
+                       ", which is the constant's");
   }
 
   const OnnxValueInfo &input;
@@ -139,7 +165,8 @@ llvm::Expected<GivenConstants> readInputConstants(MLIRContext *context, const On
     auto isIt = [&](const auto &each) { return each.name == given.name; };
     auto input = llvm::find_if(model.graph.inputs, isIt);
     if (input == model.graph.inputs.end())
-      return readError("the model has no input " + quotedText(given.name) + ", for which a constant is given");
+      return readError("the model has no input " + quotedText(given.name) +
+                       ", for which a constant is given");
     if (llvm::any_of(model.graph.initializers, isIt))
       return readError("input " + quotedText(given.name) + " is a constant of the model already");
     if (all.find(given.name))
@@ -156,7 +183,8 @@ bool requireShape(const OnnxValueInfo &input, const GivenConstant &constant, Con
   std::string place = "the constant for input " + quotedText(input.name);
   for (unsigned d = 0; d < input.type.dims.size(); ++d) {
     SymExpr dim = contract.inputDim(input, d);
-    if (!contract.require(equalityOf(dim, SymExpr::constant(dim.getContext(), constant.tensor.dims[d])), place))
+    if (!contract.require(
+            equalityOf(dim, SymExpr::constant(dim.getContext(), constant.tensor.dims[d])), place))
       return false;
   }
   return true;

@@ -25,7 +25,9 @@ class GivenConstants {
 public:
   /// Null when the input of that name has no given contents.
   const GivenConstant *find(llvm::StringRef name) const;
-  void add(GivenConstant constant) { byName.emplace(constant.tensor.name.str(), std::move(constant)); }
+  void add(GivenConstant constant) {
+    byName.emplace(constant.tensor.name.str(), std::move(constant));
+  }
 
 private:
   std::map<std::string, GivenConstant> byName;
@@ -33,7 +35,8 @@ private:
 
 /// Refuses names that are no input of the graph or occur twice, and contents of another element type
 /// or shape than the input's.
-llvm::Expected<GivenConstants> readInputConstants(mlir::MLIRContext *context, const OnnxModel &model,
+llvm::Expected<GivenConstants> readInputConstants(mlir::MLIRContext *context,
+                                                  const OnnxModel &model,
                                                   llvm::ArrayRef<InputConstant> constants);
 
 /// Requires the dimensions that `input` declares to be those of its contents. False when they cannot

@@ -76,7 +76,8 @@ void KnownValues::learn(Operation *op, const SymFacts &facts) {
   }
   if (op->getNumOperands() > 0 && found == 0)
     return;
-  bool symbolic = llvm::any_of(inputs, [](const RefTensor *t) { return t->kind == Scalar::Symbolic; });
+  bool symbolic =
+      llvm::any_of(inputs, [](const RefTensor *t) { return t->kind == Scalar::Symbolic; });
   if (symbolic && isFloat(type.getElementType()))
     return; // reals have no expressions
   ReferenceCall call;
@@ -86,7 +87,8 @@ void KnownValues::learn(Operation *op, const SymFacts &facts) {
     return;
   RefTensor &result = call.outputs[0];
   normalize(result);
-  if (result.kind == Scalar::Symbolic && llvm::none_of(result.exprs, [](SymExpr e) { return bool(e); }))
+  if (result.kind == Scalar::Symbolic &&
+      llvm::none_of(result.exprs, [](SymExpr e) { return bool(e); }))
     return;
   tensors[op->getResult(0)] = std::move(result);
 }
@@ -127,8 +129,8 @@ Value createConstant(ImplicitLocOpBuilder &builder, const RefTensor &tensor) {
   SmallVector<SymExpr> dims;
   for (int64_t dim : tensor.dims)
     dims.push_back(SymExpr::constant(builder.getContext(), dim));
-  auto type = SymTensorType::get(builder.getContext(),
-                                 DimsAttr::get(builder.getContext(), dims).getDimAttributes(), element);
+  auto type = SymTensorType::get(
+      builder.getContext(), DimsAttr::get(builder.getContext(), dims).getDimAttributes(), element);
   if (isSplat(tensor)) {
     TypedAttr value;
     if (isFloat(element))
@@ -150,7 +152,8 @@ Value createConstant(ImplicitLocOpBuilder &builder, const RefTensor &tensor) {
 }
 
 /// Expressions as data; null when one is missing.
-static Value createDims(ImplicitLocOpBuilder &builder, const RefTensor &tensor, SymTensorType type) {
+static Value createDims(ImplicitLocOpBuilder &builder, const RefTensor &tensor,
+                        SymTensorType type) {
   if (!llvm::all_of(tensor.exprs, [](SymExpr e) { return bool(e); }))
     return {};
   auto wide = type.withElement(builder.getI64Type());
@@ -173,7 +176,8 @@ void KnownValues::materialize(Block &block) {
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         materialize(inner);
-    if (op.getNumResults() != 1 || op.use_empty() || isa<ConstantOp, FillOp, DimsValueOp, IotaOp>(op))
+    if (op.getNumResults() != 1 || op.use_empty() ||
+        isa<ConstantOp, FillOp, DimsValueOp, IotaOp>(op))
       continue;
     Value value = op.getResult(0);
     const RefTensor *tensor = find(value);

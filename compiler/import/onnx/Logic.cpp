@@ -11,19 +11,23 @@ template <CompareKind kind> void convertCompare(NodeImport &n) {
   n.result(n.compare(kind, n.input(0), n.input(1)));
 }
 
-template <typename Op> void convertBits(NodeImport &n) { n.result(n.binary<Op>(n.input(0), n.input(1))); }
+template <typename Op> void convertBits(NodeImport &n) {
+  n.result(n.binary<Op>(n.input(0), n.input(1)));
+}
 
 /// The value of a boolean tensor that is the same everywhere.
 std::optional<bool> uniform(Value x) {
   auto fill = x ? x.getDefiningOp<FillOp>() : FillOp();
-  return fill ? std::optional(!cast<IntegerAttr>(fill.getValue()).getValue().isZero()) : std::nullopt;
+  return fill ? std::optional(!cast<IntegerAttr>(fill.getValue()).getValue().isZero())
+              : std::nullopt;
 }
 
 /// `neutral` is true for And: such an operand only broadcasts.
 template <typename Op, bool neutral> void convertBoolean(NodeImport &n) {
   Value a = n.input(0), b = n.input(1);
   for (auto [one, other] : {std::pair(a, b), std::pair(b, a)})
-    if (std::optional<bool> value = uniform(one); value && *value == neutral && other && elementOf(one) == elementOf(other)) {
+    if (std::optional<bool> value = uniform(one);
+        value && *value == neutral && other && elementOf(one) == elementOf(other)) {
       SmallVector<Value, 3> operands = {one, other};
       Dims dims;
       return n.result(n.broadcast(operands, dims) ? n.expandTo(other, dims) : Value());
@@ -38,10 +42,12 @@ void convertWhere(NodeImport &n) { n.result(n.select(n.input(0), n.input(1), n.i
 void convertIsNaN(NodeImport &n) { n.result(n.unary<IsNanOp>(n.input(0))); }
 
 void convertIsInf(NodeImport &n) {
-  bool negative = n.intAttribute("detect_negative", 1) != 0, positive = n.intAttribute("detect_positive", 1) != 0;
+  bool negative = n.intAttribute("detect_negative", 1) != 0,
+       positive = n.intAttribute("detect_positive", 1) != 0;
   auto &b = n.attributes();
-  n.result(n.elementwise<IsInfOp>({n.input(0)}, {n.attribute("positive", b.getBoolAttr(positive)),
-                                                  n.attribute("negative", b.getBoolAttr(negative))}));
+  n.result(
+      n.elementwise<IsInfOp>({n.input(0)}, {n.attribute("positive", b.getBoolAttr(positive)),
+                                            n.attribute("negative", b.getBoolAttr(negative))}));
 }
 
 void convertBitShift(NodeImport &n) {
@@ -49,7 +55,8 @@ void convertBitShift(NodeImport &n) {
   if (direction != "LEFT" && direction != "RIGHT")
     return (void)n.wrong("attribute 'direction' must be LEFT or RIGHT");
   ShiftKind kind = direction == "LEFT" ? ShiftKind::Left : ShiftKind::Right;
-  n.result(n.binary<ShiftOp>(n.input(0), n.input(1), n.attribute("kind", ShiftKindAttr::get(n.context(), kind))));
+  n.result(n.binary<ShiftOp>(n.input(0), n.input(1),
+                             n.attribute("kind", ShiftKindAttr::get(n.context(), kind))));
 }
 
 } // namespace

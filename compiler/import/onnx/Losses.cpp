@@ -26,7 +26,8 @@ std::optional<Loss> readLoss(NodeImport &n) {
     return n.wrong("scores must have rank 2 or more, and labels one less"), std::nullopt;
   for (unsigned d = 0; d + 1 < rank; ++d) {
     SymExpr want = n.dim(0, d == 0 ? 0 : d + 1);
-    if (!n.requireEqual(typeOf(loss.labels).getDim(d), want, "dimension " + Twine(d) + " of the labels"))
+    if (!n.requireEqual(typeOf(loss.labels).getDim(d), want,
+                        "dimension " + Twine(d) + " of the labels"))
       return std::nullopt;
     loss.labels = n.refine(loss.labels, d, want);
   }
@@ -36,7 +37,9 @@ std::optional<Loss> readLoss(NodeImport &n) {
 /// Minus the logarithm at each label times the weight of that class, summed up as asked for.
 Value sumUp(NodeImport &n, const Loss &loss) {
   Value zero = n.numberLike(loss.logs, 0), labels = n.convert(loss.labels, n.i64());
-  Value counts = loss.ignored ? n.compare(CompareKind::NotEqual, labels, n.number(n.i64(), double(*loss.ignored))) : Value();
+  Value counts = loss.ignored ? n.compare(CompareKind::NotEqual, labels,
+                                          n.number(n.i64(), double(*loss.ignored)))
+                              : Value();
   if (counts)
     labels = n.select(counts, labels, n.number(n.i64(), 0.0));
   Value picked = n.emit<GatherElementsOp>({loss.logs, n.unsqueeze(labels, int64_t(1))},

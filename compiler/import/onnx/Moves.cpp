@@ -93,7 +93,8 @@ void convertTrilu(NodeImport &n) {
   Value k = n.hasInput(1) ? n.reshape(n.convert(n.input(1), n.i64()), {}) : n.number(n.i64(), 0.0);
   Value row = n.iota({n.dim(0, rankOf(x) - 2), n.constant(1)}, 0, n.i64());
   Value column = n.iota({n.constant(1), n.dim(0, rankOf(x) - 1)}, 1, n.i64());
-  Value kept = n.compare(upper ? CompareKind::GreaterEqual : CompareKind::LessEqual, column, n.add(row, k));
+  Value kept =
+      n.compare(upper ? CompareKind::GreaterEqual : CompareKind::LessEqual, column, n.add(row, k));
   n.result(n.select(kept, x, n.numberLike(x, 0)));
 }
 

@@ -12,24 +12,42 @@ Type elementTypeOf(MLIRContext *context, OnnxElementType type) {
   Builder b(context);
   auto unsignedType = [&](unsigned width) { return b.getIntegerType(width, /*isSigned=*/false); };
   switch (type) {
-  case OnnxElementType::Float: return b.getF32Type();
-  case OnnxElementType::Double: return b.getF64Type();
-  case OnnxElementType::Float16: return b.getF16Type();
-  case OnnxElementType::BFloat16: return b.getBF16Type();
-  case OnnxElementType::Float8E4M3FN: return b.getFloat8E4M3FNType();
-  case OnnxElementType::Float8E5M2: return b.getFloat8E5M2Type();
-  case OnnxElementType::Bool: return b.getI1Type();
-  case OnnxElementType::Int4: return b.getIntegerType(4);
-  case OnnxElementType::Int8: return b.getI8Type();
-  case OnnxElementType::Int16: return b.getI16Type();
-  case OnnxElementType::Int32: return b.getI32Type();
-  case OnnxElementType::Int64: return b.getI64Type();
-  case OnnxElementType::UInt4: return unsignedType(4);
-  case OnnxElementType::UInt8: return unsignedType(8);
-  case OnnxElementType::UInt16: return unsignedType(16);
-  case OnnxElementType::UInt32: return unsignedType(32);
-  case OnnxElementType::UInt64: return unsignedType(64);
-  default: return {};
+  case OnnxElementType::Float:
+    return b.getF32Type();
+  case OnnxElementType::Double:
+    return b.getF64Type();
+  case OnnxElementType::Float16:
+    return b.getF16Type();
+  case OnnxElementType::BFloat16:
+    return b.getBF16Type();
+  case OnnxElementType::Float8E4M3FN:
+    return b.getFloat8E4M3FNType();
+  case OnnxElementType::Float8E5M2:
+    return b.getFloat8E5M2Type();
+  case OnnxElementType::Bool:
+    return b.getI1Type();
+  case OnnxElementType::Int4:
+    return b.getIntegerType(4);
+  case OnnxElementType::Int8:
+    return b.getI8Type();
+  case OnnxElementType::Int16:
+    return b.getI16Type();
+  case OnnxElementType::Int32:
+    return b.getI32Type();
+  case OnnxElementType::Int64:
+    return b.getI64Type();
+  case OnnxElementType::UInt4:
+    return unsignedType(4);
+  case OnnxElementType::UInt8:
+    return unsignedType(8);
+  case OnnxElementType::UInt16:
+    return unsignedType(16);
+  case OnnxElementType::UInt32:
+    return unsignedType(32);
+  case OnnxElementType::UInt64:
+    return unsignedType(64);
+  default:
+    return {};
   }
 }
 
@@ -44,7 +62,8 @@ Value NodeImport::constantOf(const OnnxTensor &tensor) {
   if (refused())
     return {};
   std::string why;
-  Value value = services.constantOf(tensor, tensor.name.empty() && !node.outputs.empty() ? node.outputs[0] : tensor.name, why);
+  Value value = services.constantOf(
+      tensor, tensor.name.empty() && !node.outputs.empty() ? node.outputs[0] : tensor.name, why);
   return value ? value : refuse(why);
 }
 
@@ -81,8 +100,8 @@ const OnnxAttribute *NodeImport::find(StringRef name, OnnxAttribute::Kind kind) 
   const OnnxAttribute *attribute = find(name);
   if (!attribute || attribute->kind == kind)
     return attribute;
-  wrong("attribute '" + name + "' is of kind " + attributeKindName(attribute->kind) + ", but must be " +
-        attributeKindName(kind));
+  wrong("attribute '" + name + "' is of kind " + attributeKindName(attribute->kind) +
+        ", but must be " + attributeKindName(kind));
   return nullptr;
 }
 
@@ -183,8 +202,11 @@ std::optional<Dims> NodeImport::shapeOperand(unsigned i) {
   if (isFloat(elementOf(value)) || rankOf(value) > 1)
     wrong(inputName(i) + " must be a list of integers");
   else
-    refuse(inputName(i) + " depends on the contents of tensors, and sizes that do are not supported yet",
-           isa<BlockArgument>(value) ? "an input whose contents never change can be given with '--constant NAME=VALUE'" : "");
+    refuse(inputName(i) +
+               " depends on the contents of tensors, and sizes that do are not supported yet",
+           isa<BlockArgument>(value)
+               ? "an input whose contents never change can be given with '--constant NAME=VALUE'"
+               : "");
   return std::nullopt;
 }
 

@@ -11,7 +11,8 @@ using llvm::StringRef;
 namespace weft::onnx {
 
 std::string describeNode(const OnnxNode &node) {
-  std::string type = (node.domain.empty() ? "" : printableText(node.domain) + ":") + printableText(node.opType);
+  std::string type =
+      (node.domain.empty() ? "" : printableText(node.domain) + ":") + printableText(node.opType);
   if (!node.name.empty() || node.outputs.empty())
     return "node " + quotedText(node.name) + " (" + type + ")";
   return "the node that writes " + quotedText(node.outputs[0]) + " (" + type + ")";

@@ -13,7 +13,7 @@ namespace weft::onnx {
 
 struct NodeOrder {
   std::vector<unsigned> nodes; ///< the file's order where that is possible
-  std::string problem;         ///< a cycle, or two nodes that write one name; empty when there is none
+  std::string problem; ///< a cycle, or two nodes that write one name; empty when there is none
 };
 
 NodeOrder orderNodes(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs);

@@ -51,12 +51,14 @@ Value lineParameter(NodeImport &n, Value parameter, Value x, unsigned axis) {
   if (!expanded)
     return {};
   for (unsigned d = 0; d < line.size(); ++d)
-    if (n.requireEqual(typeOf(expanded).getDim(d), line[d], "dimension " + Twine(d) + " of the scale or bias"))
+    if (n.requireEqual(typeOf(expanded).getDim(d), line[d],
+                       "dimension " + Twine(d) + " of the scale or bias"))
       expanded = n.refine(expanded, d, line[d]);
   return n.reshape(expanded, n.product(line));
 }
 
-Value normalizeLines(NodeImport &n, Value x, unsigned axis, Value scale, Value shift, double epsilon, bool center) {
+Value normalizeLines(NodeImport &n, Value x, unsigned axis, Value scale, Value shift,
+                     double epsilon, bool center) {
   if (!x || n.refused())
     return {};
   Dims dims(typeOf(x).getDims()), flat = flattened(n, x, axis);
@@ -70,8 +72,10 @@ Value normalizeLines(NodeImport &n, Value x, unsigned axis, Value scale, Value s
 SmallVector<Value, 2> lineStatistics(NodeImport &n, Value x, unsigned axis, double epsilon) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axis, rankOf(x)));
   Value wide = n.convert(x, n.f32());
-  Value count = n.number(n.f32(), n.product(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(axis)));
-  Value mean = n.div(n.reduce(CombinerKind::Sum, wide, axes, true), count), centered = n.sub(wide, mean);
+  Value count =
+      n.number(n.f32(), n.product(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(axis)));
+  Value mean = n.div(n.reduce(CombinerKind::Sum, wide, axes, true), count),
+        centered = n.sub(wide, mean);
   Value variance = n.div(n.reduce(CombinerKind::Sum, n.mul(centered, centered), axes, true), count);
   return {mean, n.rsqrt(n.add(variance, n.number(n.f32(), epsilon)))};
 }
@@ -146,7 +150,8 @@ void convertGroupNormalization(NodeImport &n) {
   grouped.insert(grouped.begin() + 2, each);
   Value y = normalizeLines(n, n.reshape(x, grouped), 2, {}, {}, epsilon, /*center=*/true);
   if (n.opset < 21)
-    return n.result(n.reshape(n.add(n.mul(y, perChannel(n, scale, y)), perChannel(n, shift, y)), dims));
+    return n.result(
+        n.reshape(n.add(n.mul(y, perChannel(n, scale, y)), perChannel(n, shift, y)), dims));
   y = n.reshape(y, dims);
   n.result(n.add(n.mul(y, perChannel(n, scale, x)), perChannel(n, shift, x)));
 }
@@ -154,7 +159,8 @@ void convertGroupNormalization(NodeImport &n) {
 /// x * factor + shift per channel, with unit variance before the scale.
 Value scaleChannels(NodeImport &n, Value x, Value mean, Value variance, double epsilon) {
   Type element = mean && variance ? elementOf(variance) : Type();
-  Value factor = n.mul(n.convert(n.input(1), element), n.rsqrt(n.add(variance, n.numberLike(variance, epsilon))));
+  Value factor = n.mul(n.convert(n.input(1), element),
+                       n.rsqrt(n.add(variance, n.numberLike(variance, epsilon))));
   Value shift = n.sub(n.convert(n.input(2), element), n.mul(n.convert(mean, element), factor));
   return n.add(n.mul(x, perChannel(n, factor, x)), perChannel(n, shift, x));
 }
@@ -173,19 +179,23 @@ void trainBatchNormalization(NodeImport &n, Value x, double epsilon, double mome
   Value wide = n.convert(x, element), count = n.number(element, points);
   Value mean = n.div(n.reduce(CombinerKind::Sum, wide, axes, false), count);
   Value centered = n.sub(wide, perChannel(n, mean, wide));
-  Value variance = n.div(n.reduce(CombinerKind::Sum, n.mul(centered, centered), axes, false), count);
+  Value variance =
+      n.div(n.reduce(CombinerKind::Sum, n.mul(centered, centered), axes, false), count);
   auto moved = [&](Value before, Value now) {
     Value kept = n.mul(n.convert(before, element), n.number(element, momentum));
-    return n.convert(n.add(kept, n.mul(now, n.number(element, 1 - momentum))), before ? elementOf(before) : Type());
+    return n.convert(n.add(kept, n.mul(now, n.number(element, 1 - momentum))),
+                     before ? elementOf(before) : Type());
   };
-  n.results = {n.convert(scaleChannels(n, wide, mean, variance, epsilon), elementOf(x)), moved(n.input(3), mean),
-               moved(n.input(4), variance)};
+  n.results = {n.convert(scaleChannels(n, wide, mean, variance, epsilon), elementOf(x)),
+               moved(n.input(3), mean), moved(n.input(4), variance)};
 }
 
 void convertBatchNormalization(NodeImport &n) {
   Value x = n.input(0);
-  double epsilon = n.floatAttribute("epsilon", 1e-5f), momentum = n.floatAttribute("momentum", 0.9f);
-  bool training = n.opset < 7 ? n.intAttribute("is_test", 0) == 0 : n.intAttribute("training_mode", 0) != 0;
+  double epsilon = n.floatAttribute("epsilon", 1e-5f),
+         momentum = n.floatAttribute("momentum", 0.9f);
+  bool training =
+      n.opset < 7 ? n.intAttribute("is_test", 0) == 0 : n.intAttribute("training_mode", 0) != 0;
   n.ignoreAttributes({"consumed_inputs", "is_test"});
   if (n.intAttribute("spatial", 1) != 1)
     return (void)n.refuse("statistics per element ('spatial' 0) are not supported");
@@ -200,7 +210,8 @@ void convertBatchNormalization(NodeImport &n) {
 
 void convertMeanVarianceNormalization(NodeImport &n) {
   Value x = n.input(0);
-  SmallVector<int64_t> axes = n.axes(n.intsAttribute("axes").value_or(SmallVector<int64_t>{0, 2, 3}), n.rank(0));
+  SmallVector<int64_t> axes =
+      n.axes(n.intsAttribute("axes").value_or(SmallVector<int64_t>{0, 2, 3}), n.rank(0));
   if (n.refused())
     return;
   SymExpr points = n.constant(1);

@@ -36,7 +36,8 @@ struct Imported {
 
 class ModelImport {
 public:
-  ModelImport(const std::string &path, const OnnxImportOptions &options) : path(path), options(options) {}
+  ModelImport(const std::string &path, const OnnxImportOptions &options)
+      : path(path), options(options) {}
 
   Imported run() {
     Imported result;
@@ -68,9 +69,10 @@ private:
   std::optional<weft::Diagnostic> refuseModel(const OnnxModel &model) {
     std::optional<int64_t> version = model.opsetVersion("");
     if (version && *version > kNewestOpset)
-      return problem(kUnsupported, path, "the model uses version " + std::to_string(*version) +
-                                             " of the operator set, but " + std::to_string(kNewestOpset) +
-                                             " is the newest that is supported");
+      return problem(kUnsupported, path,
+                     "the model uses version " + std::to_string(*version) +
+                         " of the operator set, but " + std::to_string(kNewestOpset) +
+                         " is the newest that is supported");
     llvm::StringSet<> initialized;
     for (const OnnxTensor &tensor : model.graph.initializers)
       initialized.insert(tensor.name);
@@ -108,8 +110,9 @@ private:
     keepRequirements(contract);
     result.refused = import.refusals();
     if (import.problem())
-      result.diagnostics.push_back(problem(import.problem()->kind == Refusal::Wrong ? kWrongModel : kUnsupported, path,
-                                           import.problem()->text));
+      result.diagnostics.push_back(
+          problem(import.problem()->kind == Refusal::Wrong ? kWrongModel : kUnsupported, path,
+                  import.problem()->text));
     if (!complete)
       return false;
     for (const std::string &text : import.warnings())
@@ -158,12 +161,14 @@ private:
 
 /// The reason of a group: what the refusal says, or nothing when the operator as a whole is missing. `firstOf` receives the first node
 /// of each.
-std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused, std::vector<const RefusedNode *> *firstOf = nullptr) {
+std::vector<UnsupportedGroup> groupRefusals(ArrayRef<RefusedNode> refused,
+                                            std::vector<const RefusedNode *> *firstOf = nullptr) {
   std::vector<UnsupportedGroup> groups;
   std::map<std::tuple<std::string, std::string, int64_t, std::string>, size_t> index;
   for (const RefusedNode &node : refused) {
     std::string reason = node.wholeOperator ? "" : node.refusal.text;
-    auto [found, isNew] = index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
+    auto [found, isNew] =
+        index.try_emplace({node.domain, node.op, node.opset, reason}, groups.size());
     if (isNew)
       groups.push_back({node.domain, node.op, node.opset, 0, {}, reason});
     if (isNew && firstOf)
@@ -180,16 +185,20 @@ std::string andMore(uint64_t count) {
 }
 
 /// One line per group of refused nodes.
-void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused, std::vector<weft::Diagnostic> &out) {
+void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused,
+                    std::vector<weft::Diagnostic> &out) {
   std::vector<const RefusedNode *> firstOf;
   std::vector<UnsupportedGroup> groups = groupRefusals(refused, &firstOf);
   for (auto [group, first] : llvm::zip(groups, firstOf)) {
     bool whole = group.reason.empty();
     std::string name = (group.domain.empty() ? "" : group.domain + ":") + group.op;
-    std::string text = whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported" : group.reason;
+    std::string text =
+        whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported"
+              : group.reason;
     bool isWrong = !whole && first->refusal.kind == Refusal::Wrong;
-    out.push_back(problem(isWrong ? kWrongModel : kUnsupported, path + ": " + group.firstNodes[0] + andMore(group.count),
-                          text, first->refusal.hint));
+    out.push_back(problem(isWrong ? kWrongModel : kUnsupported,
+                          path + ": " + group.firstNodes[0] + andMore(group.count), text,
+                          first->refusal.hint));
   }
 }
 
@@ -205,7 +214,8 @@ Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &opti
   return result;
 }
 
-Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path, const OnnxImportOptions &options) {
+Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path,
+                                                const OnnxImportOptions &options) {
   Imported imported = ModelImport(path, options).run();
   if (!imported.impl && imported.refused.empty())
     return imported.diagnostics;

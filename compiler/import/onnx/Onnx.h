@@ -13,7 +13,8 @@
 namespace weft {
 
 struct OnnxImportOptions {
-  std::vector<std::string> facts; ///< predicates about symbols that the caller promises: "seq <= 512"
+  std::vector<std::string>
+      facts; ///< predicates about symbols that the caller promises: "seq <= 512"
   std::vector<InputConstant> constants; ///< contents of inputs, which then are none
 };
 
@@ -30,7 +31,8 @@ struct UnsupportedGroup {
 Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &options);
 
 /// Every group of nodes that importOnnx refuses; empty when it refuses none.
-Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path, const OnnxImportOptions &options);
+Result<std::vector<UnsupportedGroup>> checkOnnx(const std::string &path,
+                                                const OnnxImportOptions &options);
 
 } // namespace weft
 

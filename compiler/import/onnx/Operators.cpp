@@ -8,32 +8,13 @@ const OperatorTable &OperatorTable::standard() {
   static const OperatorTable table = [] {
     OperatorTable result;
     for (auto add : {
-             addActivations,
-             addArithmetic,
-             addAttention,
-             addContractions,
-             addControl,
-             addConvolutions,
-             addCreation,
-             addEinsum,
-             addIndexing,
-             addLogic,
-             addLosses,
-             addMoves,
-             addNormalizations,
-             addOrders,
-             addPools,
-             addQuantization,
-             addQuantizedProducts,
-             addRecurrent,
-             addReductions,
-             addResampling,
-             addReshapes,
-             addSampling,
-             addScatters,
-             addSelections,
-             addSignals,
-             addSlices,
+             addActivations,       addArithmetic,   addAttention,  addContractions,
+             addControl,           addConvolutions, addCreation,   addEinsum,
+             addIndexing,          addLogic,        addLosses,     addMoves,
+             addNormalizations,    addOrders,       addPools,      addQuantization,
+             addQuantizedProducts, addRecurrent,    addReductions, addResampling,
+             addReshapes,          addSampling,     addScatters,   addSelections,
+             addSignals,           addSlices,
          })
       add(result);
     return result;
@@ -41,7 +22,8 @@ const OperatorTable &OperatorTable::standard() {
   return table;
 }
 
-const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const {
+const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef name,
+                                        int64_t opset) const {
   auto found = entries.find(name);
   if (found == entries.end())
     return nullptr;
@@ -53,7 +35,9 @@ const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef 
 
 bool OperatorTable::knowsName(llvm::StringRef domain, llvm::StringRef name) const {
   auto found = entries.find(name);
-  return found != entries.end() && llvm::any_of(found->second, [&](const OnnxOperator &entry) { return entry.domain == domain; });
+  return found != entries.end() && llvm::any_of(found->second, [&](const OnnxOperator &entry) {
+           return entry.domain == domain;
+         });
 }
 
 } // namespace weft::onnx

@@ -21,7 +21,8 @@ Value positionOf(NodeImport &n, ExtremumKind kind, Value x, int64_t axis, bool l
 
 template <ExtremumKind kind> void convertArg(NodeImport &n) {
   int64_t axis = n.axis(n.intAttribute("axis", 0), n.rank(0));
-  bool keepDims = n.intAttribute("keepdims", 1) != 0, last = n.intAttribute("select_last_index", 0) != 0;
+  bool keepDims = n.intAttribute("keepdims", 1) != 0,
+       last = n.intAttribute("select_last_index", 0) != 0;
   if (n.refused())
     return;
   n.requireAtMost(n.constant(1), n.dim(0, axis), "the line in which a position is looked for");
@@ -69,7 +70,9 @@ void buildTopK(NodeImport &n, SymExpr k, bool smallest) {
   n.results = n.emitAll<TopKOp>({n.input(0)}, list);
 }
 
-void convertTopKAttribute(NodeImport &n) { buildTopK(n, n.constant(n.intAttribute("k", -1)), false); }
+void convertTopKAttribute(NodeImport &n) {
+  buildTopK(n, n.constant(n.intAttribute("k", -1)), false);
+}
 
 void convertTopK(NodeImport &n) {
   bool smallest = n.opset >= 11 && n.intAttribute("largest", 1) == 0;

@@ -12,8 +12,8 @@ namespace {
 std::optional<Dims> kernelSizes(NodeImport &n, size_t count) {
   auto given = n.intsAttribute("kernel_shape");
   if (!given || given->size() != count || llvm::any_of(*given, [](int64_t k) { return k < 1; }))
-    return n.wrong("attribute 'kernel_shape' must have a positive size for each of the " + Twine(count) +
-                   " spatial dimensions"),
+    return n.wrong("attribute 'kernel_shape' must have a positive size for each of the " +
+                   Twine(count) + " spatial dimensions"),
            std::nullopt;
   return llvm::map_to_vector<6>(*given, [&](int64_t k) { return n.constant(k); });
 }
@@ -95,13 +95,15 @@ void convertMaxUnpool(NodeImport &n) {
     n.requireAtMost(n.constant(0), dims[d + 2], "the size of the result");
   }
   for (unsigned d = 0; d < rankOf(x); ++d)
-    if (rankOf(at) == rankOf(x) && n.requireEqual(typeOf(at).getDim(d), typeOf(x).getDim(d), "dimension " + Twine(d) + " of the indices"))
+    if (rankOf(at) == rankOf(x) && n.requireEqual(typeOf(at).getDim(d), typeOf(x).getDim(d),
+                                                  "dimension " + Twine(d) + " of the indices"))
       at = n.refine(at, d, typeOf(x).getDim(d));
   SymExpr count = typeOf(x).getElements();
   Value empty = n.fill({n.product(dims)}, elementOf(x), 0);
-  Value y = n.emit<ScatterElementsOp>({empty, n.reshape(at, {count}), n.reshape(x, {count})},
-                                      {n.attribute("kind", ScatterKindAttr::get(n.context(), ScatterKind::Set)),
-                                       n.attribute("axis", n.attributes().getI64IntegerAttr(0))});
+  Value y = n.emit<ScatterElementsOp>(
+      {empty, n.reshape(at, {count}), n.reshape(x, {count})},
+      {n.attribute("kind", ScatterKindAttr::get(n.context(), ScatterKind::Set)),
+       n.attribute("axis", n.attributes().getI64IntegerAttr(0))});
   y = n.reshape(y, dims);
   if (n.hasInput(2)) {
     auto wanted = n.shapeOperand(2);
@@ -156,7 +158,9 @@ void convertLpPool(NodeImport &n) {
   auto w = readPool(n);
   double p = exponent(n);
   if (w && !n.refused())
-    n.result(n.convert(root(n, pool(n, PoolKind::Sum, power(n, wideFloat(n, n.input(0)), p), *w), p), n.element(0)));
+    n.result(
+        n.convert(root(n, pool(n, PoolKind::Sum, power(n, wideFloat(n, n.input(0)), p), *w), p),
+                  n.element(0)));
 }
 
 void convertGlobalLpPool(NodeImport &n) {
@@ -166,14 +170,16 @@ void convertGlobalLpPool(NodeImport &n) {
     return;
   if (rankOf(x) < 3)
     return (void)n.wrong("the input must have rank 3 or more");
-  Value sum = n.reduce(CombinerKind::Sum, power(n, x, p), llvm::to_vector(llvm::seq<int64_t>(2, rankOf(x))), true);
+  Value sum = n.reduce(CombinerKind::Sum, power(n, x, p),
+                       llvm::to_vector(llvm::seq<int64_t>(2, rankOf(x))), true);
   n.result(n.convert(root(n, sum, p), n.element(0)));
 }
 
 /// Each element over a power of the squares of its neighbours in the channels.
 void convertLRN(NodeImport &n) {
   Value x = wideFloat(n, n.input(0));
-  double alpha = n.floatAttribute("alpha", 1e-4f), beta = n.floatAttribute("beta", 0.75), bias = n.floatAttribute("bias", 1);
+  double alpha = n.floatAttribute("alpha", 1e-4f), beta = n.floatAttribute("beta", 0.75),
+         bias = n.floatAttribute("bias", 1);
   int64_t size = n.intAttribute("size", 0);
   if (!x)
     return;
@@ -182,7 +188,12 @@ void convertLRN(NodeImport &n) {
   unsigned count = rankOf(x) - 1;
   SmallVector<int64_t> ones(count, 1);
   Dims none(count, n.constant(0));
-  Windows w{Dims(count, n.constant(1)), ones, ones, none, none, Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(1))};
+  Windows w{Dims(count, n.constant(1)),
+            ones,
+            ones,
+            none,
+            none,
+            Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(1))};
   w.kernel[0] = n.constant(size);
   w.low[0] = n.constant((size - 1) / 2);
   w.high[0] = n.constant(size / 2);

@@ -58,7 +58,8 @@ Value alignParameter(NodeImport &n, Value parameter, Value x, const Granularity 
 /// Whether `x` is a constant with blocks of its own scale: its integers then stay what is stored.
 bool isBlockwiseWeight(Value x, Value scale, Value zero, const Granularity &g) {
   auto same = [&](Value v) { return !v || rankOf(v) == rankOf(x); };
-  return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) && !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
+  return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) &&
+         !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
 }
 
 /// x - zero of narrow floats.
@@ -75,7 +76,9 @@ void convertDequantize(NodeImport &n) {
   if (!x || !scale || !element)
     return;
   if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
-    return n.result(n.convert(buildDequantizeBlocks(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block), element));
+    return n.result(n.convert(
+        buildDequantizeBlocks(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block),
+        element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   if (isFloat(elementOf(x)))
@@ -89,12 +92,14 @@ void convertDequantize(NodeImport &n) {
 
 } // namespace
 
-Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis,
+                            int64_t block) {
   SmallVector<Value, 3> operands{x, scale};
   if (zero)
     operands.push_back(zero);
   OpBuilder &b = n.attributes();
-  return n.emit<DequantizeBlocksOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)), n.attribute("block", b.getI64IntegerAttr(block))});
+  return n.emit<DequantizeBlocksOp>(operands, {n.attribute("axis", b.getI64IntegerAttr(axis)),
+                                               n.attribute("block", b.getI64IntegerAttr(block))});
 }
 
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
@@ -105,7 +110,8 @@ Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type elemen
     return n.elementwise<QuantizeOp>({wide, step, zero ? zero : n.number(element, 0.0)}, {});
   Value ratio = n.div(wide, step);
   double most = element.isFloat8E4M3FN() ? 448 : 57344;
-  return n.convert(n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
+  return n.convert(
+      n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
 }
 
 bool zeroPointMatters(GraphBuilder &g, Value zero) {
@@ -122,7 +128,9 @@ void convertQuantize(NodeImport &n) {
   int64_t declared = n.opset >= 21 ? n.intAttribute("output_dtype", 0) : 0;
   n.ignoreAttributes({"precision"}); // the ratio is computed in float, as by default
   bool saturate = n.intAttribute("saturate", 1) != 0;
-  Type element = n.hasInput(2) ? n.element(2) : n.elementType(declared ? declared : int64_t(OnnxElementType::UInt8));
+  Type element = n.hasInput(2)
+                     ? n.element(2)
+                     : n.elementType(declared ? declared : int64_t(OnnxElementType::UInt8));
   if (!x || !scale || !element)
     return;
   if (!saturate && isFloat(element))
@@ -138,7 +146,8 @@ void convertDynamicQuantize(NodeImport &n) {
   Value x = n.input(0);
   if (!x)
     return;
-  SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rankOf(x), 1) - 1));
+  SmallVector<int64_t> leading =
+      llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rankOf(x), 1) - 1));
   auto extremum = [&](CombinerKind kind) { // of each line first, in vectors
     Value lines = rankOf(x) == 0 ? x : n.reduce(kind, x, {int64_t(rankOf(x)) - 1}, false);
     return n.reduce(kind, lines, leading, false);
@@ -147,9 +156,11 @@ void convertDynamicQuantize(NodeImport &n) {
   Value high = n.maximum(extremum(CombinerKind::Max), none);
   Value low = n.minimum(extremum(CombinerKind::Min), none);
   Value scale = n.div(n.sub(high, low), steps);
-  Value empty = n.compare(CompareKind::Equal, scale, none), divisor = n.select(empty, n.numberLike(x, 1), scale);
+  Value empty = n.compare(CompareKind::Equal, scale, none),
+        divisor = n.select(empty, n.numberLike(x, 1), scale);
   Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));
-  zero = n.convert(n.minimum(n.maximum(zero, none), steps), n.elementType(int64_t(OnnxElementType::UInt8)));
+  zero = n.convert(n.minimum(n.maximum(zero, none), steps),
+                   n.elementType(int64_t(OnnxElementType::UInt8)));
   n.results = {buildQuantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
 }
 

@@ -11,7 +11,8 @@ namespace weft::onnx {
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element);
 
 /// (x - zero) * scale in f32, with a scale and a zero point (which may be null) per block of elements along `axis`.
-Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis, int64_t block);
+Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis,
+                            int64_t block);
 
 /// False for a missing zero point and for one that is known to be 0.
 bool zeroPointMatters(GraphBuilder &g, Value zero);

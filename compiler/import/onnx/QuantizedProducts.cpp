@@ -10,13 +10,15 @@ namespace weft::onnx {
 namespace {
 
 /// Bytes of a parameter as unsigned integers of `bits`, `perRow` for each of `rows`.
-Value unpacked(NodeImport &n, Value bytes, int64_t bits, int64_t rows, int64_t perRow, const Twine &what) {
+Value unpacked(NodeImport &n, Value bytes, int64_t bits, int64_t rows, int64_t perRow,
+               const Twine &what) {
   Type element = IntegerType::get(n.context(), bits, IntegerType::Unsigned);
   SymTensorType type = n.type({n.constant(rows), n.constant(perRow)}, element);
   if (!bytes || !type)
     return {};
   auto size = typeOf(bytes).getElements().asConstant();
-  if (!isa<IntegerType>(elementOf(bytes)) || elementBits(elementOf(bytes)) != 8 || !size || *size != elementBytes(element, rows * perRow))
+  if (!isa<IntegerType>(elementOf(bytes)) || elementBits(elementOf(bytes)) != 8 || !size ||
+      *size != elementBytes(element, rows * perRow))
     return n.wrong(what + " must have " + Twine(elementBytes(element, rows * perRow)) + " bytes");
   Value integers = n.services.reinterpret(bytes, type);
   return integers ? integers : n.refuse(what + " must be a constant");
@@ -24,8 +26,10 @@ Value unpacked(NodeImport &n, Value bytes, int64_t bits, int64_t rows, int64_t p
 
 /// A times the transpose of B, whose rows have a scale and a zero point per block.
 void convertMatMulNBits(NodeImport &n) {
-  int64_t k = n.intAttribute("K", 0), columns = n.intAttribute("N", 0), bits = n.intAttribute("bits", 4), block = n.intAttribute("block_size", 0);
-  n.ignoreAttributes({"accuracy_level"}); // products of reals, which is the most exact of the levels
+  int64_t k = n.intAttribute("K", 0), columns = n.intAttribute("N", 0),
+          bits = n.intAttribute("bits", 4), block = n.intAttribute("block_size", 0);
+  n.ignoreAttributes(
+      {"accuracy_level"}); // products of reals, which is the most exact of the levels
   Value a = n.input(0), b = n.input(1), scales = n.input(2), zeros = n.optionalInput(3);
   if (!a || !b || !scales)
     return;
@@ -33,14 +37,17 @@ void convertMatMulNBits(NodeImport &n) {
     return (void)n.refuse("groups in another order (g_idx) are not supported");
   if (bits != 4 && bits != 8)
     return (void)n.refuse("weights of " + Twine(bits) + " bits are not supported");
-  if (k < 1 || columns < 1 || k > kMaxSymbolValue || columns > kMaxSymbolValue || block < 16 || block > kMaxSymbolValue || (block & (block - 1)) != 0)
-    return (void)n.wrong("attributes K and N must be positive, and block_size a power of two from 16");
+  if (k < 1 || columns < 1 || k > kMaxSymbolValue || columns > kMaxSymbolValue || block < 16 ||
+      block > kMaxSymbolValue || (block & (block - 1)) != 0)
+    return (void)n.wrong(
+        "attributes K and N must be positive, and block_size a power of two from 16");
   if (!isFloat(elementOf(a)) || rankOf(a) < 1)
     return (void)n.wrong("the first operand must be a tensor of reals");
   int64_t blocks = (k + block - 1) / block, stored = blocks * block;
   Value integers = unpacked(n, b, bits, columns, stored, "the second operand");
   Dims grid{n.constant(columns), n.constant(blocks)};
-  if (!n.requireEqual(typeOf(scales).getElements(), n.constant(columns * blocks), "the number of scales"))
+  if (!n.requireEqual(typeOf(scales).getElements(), n.constant(columns * blocks),
+                      "the number of scales"))
     return;
   Value zero;
   if (!zeros)
@@ -48,7 +55,8 @@ void convertMatMulNBits(NodeImport &n) {
   else if (isFloat(elementOf(zeros)))
     return (void)n.refuse("zero points that are reals are not supported");
   else
-    zero = unpacked(n, zeros, bits, columns, bits == 4 ? (blocks + 1) / 2 * 2 : blocks, "the fourth operand");
+    zero = unpacked(n, zeros, bits, columns, bits == 4 ? (blocks + 1) / 2 * 2 : blocks,
+                    "the fourth operand");
   Value weight = buildDequantizeBlocks(n, integers, n.reshape(scales, grid), zero, 1, block);
   if (weight && stored != k)
     weight = n.sliceDim(weight, 1, n.constant(0), n.constant(k));

@@ -35,7 +35,8 @@ struct Function {
                     .Case("softsign", ActivationKind::Softsign)
                     .Case("softplus", ActivationKind::Softplus)
                     .Default(std::nullopt);
-    return kind ? n.activation(*kind, x, alpha, beta) : n.wrong("'" + name + "' is not an activation of recurrent operators");
+    return kind ? n.activation(*kind, x, alpha, beta)
+                : n.wrong("'" + name + "' is not an activation of recurrent operators");
   }
 };
 
@@ -86,7 +87,8 @@ public:
 
   /// One step: the products of input and all gates, and the states before; gives the states after, the
   /// first of which is the output.
-  using Step = llvm::function_ref<SmallVector<Value>(unsigned direction, Value products, ArrayRef<Value> states)>;
+  using Step = llvm::function_ref<SmallVector<Value>(unsigned direction, Value products,
+                                                     ArrayRef<Value> states)>;
 
   /// `initial`: inputs that hold the states to start from.
   void run(ArrayRef<unsigned> initial, Step step) {
@@ -96,16 +98,19 @@ public:
       bool reverse = firstIsReverse || d == 1;
       SmallVector<Value> inits;
       for (unsigned input : initial)
-        inits.push_back(n.hasInput(input) ? stateOf(input, d) : n.fill({batch, hidden}, computed, 0.0));
+        inits.push_back(n.hasInput(input) ? stateOf(input, d)
+                                          : n.fill({batch, hidden}, computed, 0.0));
       Value products = inputProducts(d);
-      SmallVector<Value> results = n.loop(times, {}, inits, [&](SymExpr index, ValueRange states, GraphBuilder::LoopBody &body) {
-        return fillBody(d, reverse ? times - 1 - index : index, products, states, step, body);
-      });
+      SmallVector<Value> results = n.loop(
+          times, {}, inits, [&](SymExpr index, ValueRange states, GraphBuilder::LoopBody &body) {
+            return fillBody(d, reverse ? times - 1 - index : index, products, states, step, body);
+          });
       if (results.empty())
         return;
       Value all = results.back(); // [times, batch, hidden]
       if (reverse)
-        all = n.slice(all, {times - 1, n.constant(0), n.constant(0)}, typeOf(all).getDims(), {-1, 1, 1});
+        all = n.slice(all, {times - 1, n.constant(0), n.constant(0)}, typeOf(all).getDims(),
+                      {-1, 1, 1});
       outputs.push_back(n.unsqueeze(all, int64_t(1)));
       for (size_t i = 0; i < initial.size(); ++i)
         last[i].push_back(n.unsqueeze(results[i], int64_t(0)));
@@ -127,15 +132,19 @@ public:
   Value perDirection(Value all, unsigned d) {
     if (!all)
       return {};
-    return n.reshape(n.sliceDim(all, 0, n.constant(d), n.constant(1)), Dims(ArrayRef<SymExpr>(typeOf(all).getDims()).drop_front()));
+    return n.reshape(n.sliceDim(all, 0, n.constant(d), n.constant(1)),
+                     Dims(ArrayRef<SymExpr>(typeOf(all).getDims()).drop_front()));
   }
 
   /// Part `k` of gates that lie side by side in the last dimension.
-  Value gate(Value all, unsigned k) { return all ? n.sliceDim(all, rankOf(all) - 1, hidden * int64_t(k), hidden) : all; }
+  Value gate(Value all, unsigned k) {
+    return all ? n.sliceDim(all, rankOf(all) - 1, hidden * int64_t(k), hidden) : all;
+  }
 
   /// Products with rows of R, all gates or `count` of them from `first` on.
   Value recurrence(unsigned d, Value state, unsigned first, unsigned count) {
-    Value r = n.sliceDim(perDirection(operand(2), d), 0, hidden * int64_t(first), hidden * int64_t(count));
+    Value r = n.sliceDim(perDirection(operand(2), d), 0, hidden * int64_t(first),
+                         hidden * int64_t(count));
     return r ? buildMatMul(n, state, n.transpose(r, {1, 0}), computed) : r;
   }
 
@@ -144,7 +153,8 @@ public:
     if (!n.hasInput(3))
       return {};
     Value row = perDirection(operand(3), d);
-    return n.sliceDim(row, 0, ofStates ? hidden * int64_t(gates) : n.constant(0), hidden * int64_t(gates));
+    return n.sliceDim(row, 0, ofStates ? hidden * int64_t(gates) : n.constant(0),
+                      hidden * int64_t(gates));
   }
 
   Value plus(Value a, Value b) { return a && b ? n.add(a, b) : a ? a : b; }
@@ -169,7 +179,8 @@ private:
       for (unsigned d = 0; d < directions; ++d)
         names.append(defaults.begin(), defaults.end());
     if (names.size() != directions * defaults.size())
-      n.wrong("attribute 'activations' has " + Twine(names.size()) + " entries, but " + Twine(directions * defaults.size()) + " are needed");
+      n.wrong("attribute 'activations' has " + Twine(names.size()) + " entries, but " +
+              Twine(directions * defaults.size()) + " are needed");
     auto alphas = n.floatsAttribute("activation_alpha").value_or(SmallVector<double>());
     auto betas = n.floatsAttribute("activation_beta").value_or(SmallVector<double>());
     size_t alpha = 0, beta = 0;
@@ -201,7 +212,8 @@ private:
     return plus(buildMatMul(n, x, n.transpose(w, {1, 0}), computed), bias(d, false));
   }
 
-  bool fillBody(unsigned d, SymExpr time, Value products, ValueRange states, Step step, GraphBuilder::LoopBody &body) {
+  bool fillBody(unsigned d, SymExpr time, Value products, ValueRange states, Step step,
+                GraphBuilder::LoopBody &body) {
     Value now = n.sliceDim(products, 0, time, n.constant(1));
     if (!now)
       return false;
@@ -247,7 +259,9 @@ void convertGru(NodeImport &n) {
   r.run({5}, [&](unsigned d, Value products, ArrayRef<Value> states) -> SmallVector<Value> {
     Value state = states[0], shift = r.bias(d, true);
     Value both = r.recurrence(d, state, 0, resetBehind ? 3 : 2);
-    auto sum = [&](unsigned k) { return r.plus(n.add(r.gate(products, k), r.gate(both, k)), r.gate(shift, k)); };
+    auto sum = [&](unsigned k) {
+      return r.plus(n.add(r.gate(products, k), r.gate(both, k)), r.gate(shift, k));
+    };
     Value update = r.activate(d, 0, sum(0)), reset = r.activate(d, 0, sum(1));
     Value candidate;
     if (resetBehind)

@@ -36,9 +36,13 @@ std::optional<Reduction> readReduction(NodeImport &n) {
 bool isNarrowFloat(Type element) { return isFloat(element) && elementBits(element) < 32; }
 
 /// Sums of narrow floats are kept in f32 until the result is complete.
-Value widened(NodeImport &n, Value x) { return x && isNarrowFloat(elementOf(x)) ? n.convert(x, n.f32()) : x; }
+Value widened(NodeImport &n, Value x) {
+  return x && isNarrowFloat(elementOf(x)) ? n.convert(x, n.f32()) : x;
+}
 
-Value sum(NodeImport &n, Value x, const Reduction &r) { return n.reduce(CombinerKind::Sum, x, r.axes, r.keepDims); }
+Value sum(NodeImport &n, Value x, const Reduction &r) {
+  return n.reduce(CombinerKind::Sum, x, r.axes, r.keepDims);
+}
 
 void finish(NodeImport &n, Value value) { n.result(n.convert(value, n.element(0))); }
 
@@ -64,7 +68,8 @@ void convertReduceL2(NodeImport &n) {
   auto r = readReduction(n);
   if (!r)
     return;
-  Value x = isFloat(elementOf(r->x)) ? widened(n, r->x) : n.convert(r->x, n.attributes().getF64Type());
+  Value x =
+      isFloat(elementOf(r->x)) ? widened(n, r->x) : n.convert(r->x, n.attributes().getF64Type());
   finish(n, n.sqrt(sum(n, n.mul(x, x), *r)));
 }
 
@@ -89,11 +94,13 @@ void convertReduceLogSumExp(NodeImport &n) {
   auto r = readReduction(n);
   if (!r)
     return;
-  Value x = isFloat(elementOf(r->x)) ? widened(n, r->x) : n.convert(r->x, n.attributes().getF64Type());
+  Value x =
+      isFloat(elementOf(r->x)) ? widened(n, r->x) : n.convert(r->x, n.attributes().getF64Type());
   Value most = n.reduce(CombinerKind::Max, x, r->axes, /*keepDims=*/true);
   Value infinite = n.compare(CompareKind::Equal, n.abs(most), n.numberLike(x, INFINITY));
   most = n.select(infinite, n.numberLike(x, 0), most);
-  Value result = n.log(n.reduce(CombinerKind::Sum, n.exp(n.sub(x, most)), r->axes, /*keepDims=*/true));
+  Value result =
+      n.log(n.reduce(CombinerKind::Sum, n.exp(n.sub(x, most)), r->axes, /*keepDims=*/true));
   result = n.add(result, most);
   if (result && !r->keepDims) {
     Dims dims(typeOf(result).getDims());

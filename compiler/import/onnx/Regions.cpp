@@ -37,8 +37,8 @@ static Value fitTo(GraphBuilder &g, Value value, SymTensorType type, const Twine
     if (have == want)
       continue;
     if (g.facts().proveEqual(have, want) == Proof::No)
-      return g.refuse(what + " changes its dimension " + Twine(d) + " from '" + want.str() + "' to '" + have.str() +
-                      "', which is not supported");
+      return g.refuse(what + " changes its dimension " + Twine(d) + " from '" + want.str() +
+                      "' to '" + have.str() + "', which is not supported");
     if (!g.requireEqual(have, want, what + ", dimension " + Twine(d)))
       return {};
     value = g.refine(value, d, want);
@@ -67,14 +67,16 @@ static Value fitStacked(GraphBuilder &g, Value value, SymExpr index, ArrayRef<St
   return value;
 }
 
-SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value> inits, LoopFiller fill) {
+SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value> inits,
+                                      LoopFiller fill) {
   if (refused() || !trips || llvm::is_contained(inits, Value()))
     return {};
   ImplicitLocOpBuilder &b = state.builder;
   Location here = b.getLoc();
   SymExpr index = state.contract.bindSymbol("i", trips);
   size_t outside = state.contract.boundSymbols().size();
-  auto draft = b.create<LoopOp>(TypeRange(), index.asSymbol(), dimsAttr({trips}), ValueRange(), StringAttr());
+  auto draft = b.create<LoopOp>(TypeRange(), index.asSymbol(), dimsAttr({trips}), ValueRange(),
+                                StringAttr());
   Block *block = b.createBlock(&draft.getBody());
   for (Value init : inits)
     block->addArgument(init.getType(), init.getLoc());
@@ -83,9 +85,11 @@ SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value
   bool complete = fill(index, block->getArguments(), body) && body.yielded.size() >= inits.size();
   b.setLoc(here);
   for (size_t i = 0; complete && i < body.yielded.size(); ++i)
-    body.yielded[i] = i < inits.size()
-                          ? fitTo(*this, body.yielded[i], typeOf(inits[i]), "carried value " + Twine(i))
-                          : fitStacked(*this, body.yielded[i], index, state.contract.boundSymbols().drop_front(outside));
+    body.yielded[i] =
+        i < inits.size()
+            ? fitTo(*this, body.yielded[i], typeOf(inits[i]), "carried value " + Twine(i))
+            : fitStacked(*this, body.yielded[i], index,
+                         state.contract.boundSymbols().drop_front(outside));
   bool conditional = body.goOn || begin;
   if (conditional && !body.goOn)
     body.goOn = number(i1(), 1.0);
@@ -104,7 +108,8 @@ SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value
   if (!complete || refused())
     return {};
   bool limited = trips.asConstant() != kMaxSymbolValue;
-  SymExpr times = conditional ? state.contract.bindSymbol("trips", limited ? trips : SymExpr()) : trips;
+  SymExpr times =
+      conditional ? state.contract.bindSymbol("trips", limited ? trips : SymExpr()) : trips;
   SmallVector<Type> types;
   for (auto [i, value] : llvm::enumerate(body.yielded)) {
     Dims dims(typeOf(value).getDims());
@@ -148,13 +153,17 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
     if (!no || !yes)
       return {};
     if (elementOf(no) != elementOf(yes))
-      return wrong("the branches give other element types for output " + Twine(i)), SmallVector<Value>();
+      return wrong("the branches give other element types for output " + Twine(i)),
+             SmallVector<Value>();
     if (rankOf(no) != rankOf(yes))
-      return refuse("the branches give other ranks for output " + Twine(i) + ", and the condition is only known at run time"),
+      return refuse("the branches give other ranks for output " + Twine(i) +
+                    ", and the condition is only known at run time"),
              SmallVector<Value>();
     Dims dims;
     for (auto [a, c] : llvm::zip(typeOf(no).getDims(), typeOf(yes).getDims())) {
-      auto known = llvm::find_if(bound, [&, a = a, c = c](auto &each) { return std::get<0>(each) == a && std::get<1>(each) == c; });
+      auto known = llvm::find_if(bound, [&, a = a, c = c](auto &each) {
+        return std::get<0>(each) == a && std::get<1>(each) == c;
+      });
       if (a == c) {
         dims.push_back(a);
       } else if (known != bound.end()) {

@@ -19,7 +19,9 @@ struct Axis {
   SymExpr from, to;
   double scale = 0, cropLow = 0, cropHigh = 1;
 
-  bool isKept() const { return from == to && (scale == 0 || scale == 1) && cropLow == 0 && cropHigh == 1; }
+  bool isKept() const {
+    return from == to && (scale == 0 || scale == 1) && cropLow == 0 && cropHigh == 1;
+  }
 };
 
 struct Sampling {
@@ -46,8 +48,10 @@ std::optional<ResizeMode> readMode(NodeImport &n) {
 
 bool readSampling(NodeImport &n, Sampling &s) {
   std::optional<ResizeMode> mode = readMode(n);
-  s.coordinates = n.textAttribute("coordinate_transformation_mode", n.opset < 11 ? "asymmetric" : "half_pixel");
-  std::string rounding = n.textAttribute("nearest_mode", n.opset < 11 ? "floor" : "round_prefer_floor");
+  s.coordinates =
+      n.textAttribute("coordinate_transformation_mode", n.opset < 11 ? "asymmetric" : "half_pixel");
+  std::string rounding =
+      n.textAttribute("nearest_mode", n.opset < 11 ? "floor" : "round_prefer_floor");
   StringRef plain(rounding);
   plain.consume_front("round_");
   std::optional<ResizeRounding> known = symbolizeResizeRounding(plain);
@@ -86,7 +90,8 @@ SymExpr scaledSize(NodeImport &n, SymExpr size, double scale) {
     return n.constant(int64_t(std::floor(float(scale) * float(*known))));
   if (auto fraction = asFraction(scale))
     return n.simplify(SymExpr::floordiv(size * fraction->first, fraction->second));
-  n.refuse("the scale " + Twine(std::to_string(scale)) + " of a dimension of unknown size is not a simple fraction");
+  n.refuse("the scale " + Twine(std::to_string(scale)) +
+           " of a dimension of unknown size is not a simple fraction");
   return {};
 }
 
@@ -114,7 +119,9 @@ bool readSizes(NodeImport &n, Sampling &s, unsigned scalesInput, unsigned sizesI
     if (!sizes)
       return false;
     if (sizes->size() != s.axes.size())
-      return n.wrong("there are " + Twine(sizes->size()) + " sizes for " + Twine(s.axes.size()) + " dimensions"), false;
+      return n.wrong("there are " + Twine(sizes->size()) + " sizes for " + Twine(s.axes.size()) +
+                     " dimensions"),
+             false;
     for (auto [axis, size] : llvm::zip(s.axes, *sizes)) {
       axis.to = size;
       if (!n.requireAtMost(n.constant(0), size, "a size"))
@@ -130,7 +137,9 @@ bool readSizes(NodeImport &n, Sampling &s, unsigned scalesInput, unsigned sizesI
   if (!scales)
     return false;
   if (scales->size() != s.axes.size())
-    return n.wrong("there are " + Twine(scales->size()) + " scales for " + Twine(s.axes.size()) + " dimensions"), false;
+    return n.wrong("there are " + Twine(scales->size()) + " scales for " + Twine(s.axes.size()) +
+                   " dimensions"),
+           false;
   for (auto [axis, scale] : llvm::zip(s.axes, *scales)) {
     if (!(scale > 0))
       return n.wrong("a scale is not positive"), false;
@@ -148,7 +157,9 @@ bool readCrop(NodeImport &n, Sampling &s) {
   if (!roi)
     return false;
   if (roi->size() != 2 * s.axes.size())
-    return n.wrong("the region has " + Twine(roi->size()) + " numbers for " + Twine(s.axes.size()) + " dimensions"), false;
+    return n.wrong("the region has " + Twine(roi->size()) + " numbers for " + Twine(s.axes.size()) +
+                   " dimensions"),
+           false;
   for (auto [i, axis] : llvm::enumerate(s.axes)) {
     axis.cropLow = (*roi)[i];
     axis.cropHigh = (*roi)[s.axes.size() + i];
@@ -167,7 +178,8 @@ Value resizeAtOnce(NodeImport &n, Value x, const Sampling &s) {
   }
   auto coordinates = *symbolizeResizeCoordinates(s.coordinates);
   SmallVector<NamedAttribute> list = {
-      n.attribute("mode", ResizeModeAttr::get(n.context(), s.mode)), n.attribute("sizes", n.dimsAttr(sizes)),
+      n.attribute("mode", ResizeModeAttr::get(n.context(), s.mode)),
+      n.attribute("sizes", n.dimsAttr(sizes)),
       n.attribute("scales", n.attributes().getDenseF64ArrayAttr(scales)),
       n.attribute("coordinates", ResizeCoordinatesAttr::get(n.context(), coordinates)),
       n.attribute("rounding", ResizeRoundingAttr::get(n.context(), s.rounding)),
@@ -232,10 +244,14 @@ private:
 Value nearestOf(NodeImport &n, Value x, ResizeRounding rounding) {
   Value half = n.numberLike(x, 0.5);
   switch (rounding) {
-  case ResizeRounding::PreferFloor: return n.unary<CeilOp>(n.sub(x, half));
-  case ResizeRounding::PreferCeil: return n.unary<FloorOp>(n.add(x, half));
-  case ResizeRounding::Floor: return n.unary<FloorOp>(x);
-  case ResizeRounding::Ceil: return n.unary<CeilOp>(x);
+  case ResizeRounding::PreferFloor:
+    return n.unary<CeilOp>(n.sub(x, half));
+  case ResizeRounding::PreferCeil:
+    return n.unary<FloorOp>(n.add(x, half));
+  case ResizeRounding::Floor:
+    return n.unary<FloorOp>(x);
+  case ResizeRounding::Ceil:
+    return n.unary<CeilOp>(x);
   }
   llvm_unreachable("closed set of roundings");
 }
@@ -248,7 +264,8 @@ Value kernelAt(NodeImport &n, Value x, const Sampling &s) {
     return n.maximum(n.sub(number(1), d), number(0));
   double a = s.cubic;
   Value near = n.add(n.mul(n.mul(n.sub(n.mul(number(a + 2), d), number(a + 3)), d), d), number(1));
-  Value far = n.mul(number(a), n.sub(n.mul(n.add(n.mul(n.sub(d, number(5)), d), number(8)), d), number(4)));
+  Value far =
+      n.mul(number(a), n.sub(n.mul(n.add(n.mul(n.sub(d, number(5)), d), number(8)), d), number(4)));
   far = n.select(n.compare(CompareKind::Less, d, number(2)), far, number(0));
   return n.select(n.compare(CompareKind::LessEqual, d, number(1)), near, far);
 }
@@ -258,7 +275,8 @@ struct Neighbours {
   Value positions, weights;
 };
 
-std::optional<Neighbours> neighboursOf(NodeImport &n, const Sampling &s, const Axis &axis, Value x) {
+std::optional<Neighbours> neighboursOf(NodeImport &n, const Sampling &s, const Axis &axis,
+                                       Value x) {
   Value column = n.unsqueeze(x, int64_t(1));
   if (s.mode == ResizeMode::Nearest)
     return Neighbours{nearestOf(n, column, s.rounding), {}};
@@ -267,27 +285,32 @@ std::optional<Neighbours> neighboursOf(NodeImport &n, const Sampling &s, const A
     scale = double(*axis.to.asConstant()) / double(*axis.from.asConstant());
   if (s.antialias && !(scale > 0))
     return n.refuse("antialiasing needs constant scales or sizes"), std::nullopt;
-  double shrink = s.antialias ? std::min(scale, 1.0) : 1, reach = (s.mode == ResizeMode::Linear ? 1 : 2) / shrink;
+  double shrink = s.antialias ? std::min(scale, 1.0) : 1,
+         reach = (s.mode == ResizeMode::Linear ? 1 : 2) / shrink;
   int64_t start = int64_t(std::floor(-reach)) + 1, count = 2 - 2 * start;
   if (count > 1 << 16)
     return n.refuse("antialiasing over more than 65536 neighbours is not supported"), std::nullopt;
   Type f64 = elementOf(x);
-  Value offsets = n.add(n.iota({n.constant(1), n.constant(count)}, 1, f64), n.number(f64, double(start)));
+  Value offsets =
+      n.add(n.iota({n.constant(1), n.constant(count)}, 1, f64), n.number(f64, double(start)));
   Value at = n.add(n.unary<FloorOp>(column), offsets);
   Value weights = kernelAt(n, n.mul(n.sub(at, column), n.number(f64, shrink)), s);
   if (s.excludeOutside) {
     Value size = n.number(f64, axis.from), zero = n.number(f64, 0.0);
-    Value inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, at, zero), n.compare(CompareKind::Less, at, size));
+    Value inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, at, zero),
+                                   n.compare(CompareKind::Less, at, size));
     weights = n.select(inside, weights, zero);
   }
-  return Neighbours{at, n.div(weights, n.reduce(CombinerKind::Sum, weights, int64_t(1), /*keepDims=*/true))};
+  return Neighbours{
+      at, n.div(weights, n.reduce(CombinerKind::Sum, weights, int64_t(1), /*keepDims=*/true))};
 }
 
 Value resampleAxis(NodeImport &n, Value x, const Sampling &s, const Axis &axis) {
   Coordinates c(n, s, axis);
   Value origin = c.origin();
   auto neighbours = neighboursOf(n, s, axis, origin);
-  if (!neighbours || !x || n.refused() || !n.requireAtMost(n.constant(1), axis.from, "a resized dimension"))
+  if (!neighbours || !x || n.refused() ||
+      !n.requireAtMost(n.constant(1), axis.from, "a resized dimension"))
     return {};
   Value last = n.number(elementOf(origin), axis.from - 1);
   Value at = n.maximum(n.minimum(neighbours->positions, last), c.number(0));
@@ -312,11 +335,11 @@ Value resampleAxis(NodeImport &n, Value x, const Sampling &s, const Axis &axis) 
 /// real size, weft.resize at the rounded one.
 bool fallsBetween(const Sampling &s) {
   return s.coordinates == "align_corners" && llvm::any_of(s.axes, [](const Axis &axis) {
-    auto from = axis.from.asConstant(), to = axis.to.asConstant();
-    if (from && to)
-      return axis.scale > 0 && float(axis.scale) * float(*from) != float(*to);
-    return axis.scale != std::floor(axis.scale);
-  });
+           auto from = axis.from.asConstant(), to = axis.to.asConstant();
+           if (from && to)
+             return axis.scale > 0 && float(axis.scale) * float(*from) != float(*to);
+           return axis.scale != std::floor(axis.scale);
+         });
 }
 
 Value resize(NodeImport &n, Value x, Sampling s) {

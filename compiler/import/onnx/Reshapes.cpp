@@ -13,7 +13,9 @@ std::optional<Dims> resolveTarget(NodeImport &n, Value x, Dims target, bool zero
   for (auto [i, entry] : llvm::enumerate(target)) {
     if (entry.isConstant(0) && zeroCopies) {
       if (i >= rankOf(x))
-        return n.wrong("entry " + Twine(i) + " of the shape copies a dimension that the input lacks"), std::nullopt;
+        return n.wrong("entry " + Twine(i) +
+                       " of the shape copies a dimension that the input lacks"),
+               std::nullopt;
       entry = typeOf(x).getDim(i);
     } else if (entry.isConstant(-1)) {
       if (open)
@@ -59,11 +61,13 @@ void convertReshape(NodeImport &n) {
 void convertFlatten(NodeImport &n) {
   int64_t rank = n.rank(0);
   int64_t given = n.intAttribute("axis", 1);
-  unsigned axis = n.axis(given, given < 0 ? rank : rank + 1); // it may stand behind the last dimension
+  unsigned axis =
+      n.axis(given, given < 0 ? rank : rank + 1); // it may stand behind the last dimension
   Dims dims = n.dims(0);
   ArrayRef<SymExpr> all(dims);
   if (!n.refused())
-    n.result(n.reshape(n.input(0), {n.product(all.take_front(axis)), n.product(all.drop_front(axis))}));
+    n.result(
+        n.reshape(n.input(0), {n.product(all.take_front(axis)), n.product(all.drop_front(axis))}));
 }
 
 void convertSqueeze(NodeImport &n) {
@@ -119,7 +123,8 @@ void convertTile(NodeImport &n) {
   if (!repeats || !x)
     return;
   if (repeats->size() != rankOf(x))
-    return (void)n.wrong("there are " + Twine(repeats->size()) + " repeats for rank " + Twine(rankOf(x)));
+    return (void)n.wrong("there are " + Twine(repeats->size()) + " repeats for rank " +
+                         Twine(rankOf(x)));
   for (auto [d, count] : llvm::enumerate(*repeats))
     if (n.requireAtMost(n.constant(0), count, "repeat " + Twine(d)))
       x = tileDim(n, x, d, count);

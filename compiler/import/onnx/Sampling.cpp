@@ -35,7 +35,8 @@ public:
   }
 
 private:
-  Value walk(ArrayRef<SmallVector<Neighbour, 4>> dims, SmallVectorImpl<Neighbour> &chosen, Combine combine) {
+  Value walk(ArrayRef<SmallVector<Neighbour, 4>> dims, SmallVectorImpl<Neighbour> &chosen,
+             Combine combine) {
     if (chosen.size() == dims.size())
       return at(chosen);
     Value result;
@@ -63,7 +64,8 @@ private:
         exists = exists ? n.binary<AndOp>(exists, each.exists) : each.exists;
     }
     Value tuples = n.concat(columns, points.size());
-    Value y = n.emit<GatherNdOp>({x, tuples}, n.attribute("batch", n.attributes().getI64IntegerAttr(0)));
+    Value y =
+        n.emit<GatherNdOp>({x, tuples}, n.attribute("batch", n.attributes().getI64IntegerAttr(0)));
     if (weight)
       y = n.mul(y, n.convert(beside(weight), elementOf(x)));
     return exists ? n.select(beside(exists), y, n.numberLike(y, 0)) : y;
@@ -100,7 +102,8 @@ struct GridAttributes {
 
 std::optional<GridAttributes> readGrid(NodeImport &n) {
   GridAttributes g{n.textAttribute("mode", n.opset < 20 ? "bilinear" : "linear"),
-                   n.textAttribute("padding_mode", "zeros"), n.intAttribute("align_corners", 0) != 0};
+                   n.textAttribute("padding_mode", "zeros"),
+                   n.intAttribute("align_corners", 0) != 0};
   if (g.mode == "bilinear")
     g.mode = "linear";
   if (g.mode == "bicubic")
@@ -117,7 +120,8 @@ Neighbour padded(NodeImport &n, const GridAttributes &g, Value at, SymExpr size,
   Value zero = n.numberLike(at, 0), last = n.number(elementOf(at), size - 1);
   Value inside;
   if (g.padding == "zeros")
-    inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, at, zero), n.compare(CompareKind::LessEqual, at, last));
+    inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, at, zero),
+                             n.compare(CompareKind::LessEqual, at, last));
   if (g.padding == "reflection") {
     double border = g.alignCorners ? 0 : 0.5;
     at = reflect(n, at, n.numberLike(at, -border), n.add(last, n.numberLike(at, border)));
@@ -142,7 +146,8 @@ SmallVector<Value, 4> cubicWeights(NodeImport &n, Value rest) {
 }
 
 /// The neighbours along one dimension of coordinates between -1 and 1.
-SmallVector<Neighbour, 4> neighboursOf(NodeImport &n, const GridAttributes &g, Value coordinate, SymExpr size) {
+SmallVector<Neighbour, 4> neighboursOf(NodeImport &n, const GridAttributes &g, Value coordinate,
+                                       SymExpr size) {
   auto number = [&](double v) { return n.numberLike(coordinate, v); };
   Value length = n.number(elementOf(coordinate), size), shifted = n.add(coordinate, number(1));
   Value x = g.alignCorners ? n.mul(n.mul(shifted, number(0.5)), n.sub(length, number(1)))
@@ -170,17 +175,20 @@ void convertGridSample(NodeImport &n) {
   unsigned spatial = rankOf(x) < 3 ? 0 : rankOf(x) - 2;
   if (spatial == 0 || spatial > 3 || rankOf(grid) != rankOf(x))
     return (void)n.refuse("only images and grids of rank 3 to 5 are supported");
-  if (!n.requireEqual(typeOf(grid).getDim(spatial + 1), n.constant(spatial), "the last dimension of the grid") ||
+  if (!n.requireEqual(typeOf(grid).getDim(spatial + 1), n.constant(spatial),
+                      "the last dimension of the grid") ||
       !n.requireEqual(typeOf(grid).getDim(0), n.dim(0, 0), "the batch of the grid"))
     return;
   grid = n.refine(n.refine(grid, 0, n.dim(0, 0)), spatial + 1, n.constant(spatial));
-  Dims points(ArrayRef<SymExpr>(typeOf(grid).getDims()).drop_back()), line(points.size(), n.constant(1));
+  Dims points(ArrayRef<SymExpr>(typeOf(grid).getDims()).drop_back()),
+      line(points.size(), n.constant(1));
   line[0] = points[0];
   SmallVector<SmallVector<Neighbour, 4>> dims;
   for (unsigned d = 0; d < spatial; ++d) { // the grid names dimensions from the last
     SymExpr size = n.dim(0, d + 2);
     n.requireAtMost(n.constant(1), size, "dimension " + Twine(d + 2) + " of the image");
-    Value coordinate = n.reshape(n.sliceDim(grid, spatial + 1, n.constant(spatial - 1 - d), n.constant(1)), points);
+    Value coordinate = n.reshape(
+        n.sliceDim(grid, spatial + 1, n.constant(spatial - 1 - d), n.constant(1)), points);
     dims.push_back(neighboursOf(n, *g, coordinate, size));
   }
   Gatherer gather(n, channelsLast(n, x), n.iota(line, 0, n.i64()), points);
@@ -240,7 +248,8 @@ SmallVector<Neighbour, 4> neighboursInRegion(NodeImport &n, Value x, SymExpr siz
                                  n.compare(CompareKind::LessEqual, x, length));
   Value inside = n.minimum(n.maximum(x, number(0)), n.sub(length, number(1)));
   Value low = n.unary<FloorOp>(inside), rest = n.sub(inside, low);
-  return {{low, n.sub(number(1), rest), exists}, {clamped(n, n.add(low, number(1)), size), rest, exists}};
+  return {{low, n.sub(number(1), rest), exists},
+          {clamped(n, n.add(low, number(1)), size), rest, exists}};
 }
 
 struct Regions {
@@ -250,7 +259,8 @@ struct Regions {
 /// Where each region starts and how large it is along one dimension, in elements.
 Regions regionsAlong(NodeImport &n, Value rois, unsigned low, double scale, bool halfPixel) {
   auto column = [&](unsigned i) {
-    Value scaled = n.mul(n.sliceDim(rois, 1, n.constant(i), n.constant(1)), n.numberLike(rois, scale));
+    Value scaled =
+        n.mul(n.sliceDim(rois, 1, n.constant(i), n.constant(1)), n.numberLike(rois, scale));
     return halfPixel ? n.sub(scaled, n.numberLike(rois, 0.5)) : scaled;
   };
   Value start = column(low), size = n.sub(column(low + 2), start);
@@ -263,13 +273,15 @@ void convertRoiAlign(NodeImport &n) {
           samples = n.intAttribute("sampling_ratio", 0);
   double scale = n.floatAttribute("spatial_scale", 1);
   std::string mode = n.textAttribute("mode", "avg");
-  bool halfPixel = n.opset >= 16 && n.textAttribute("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  bool halfPixel = n.opset >= 16 &&
+                   n.textAttribute("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   if (!x || !rois || !batch)
     return;
   if (rankOf(x) != 4 || rankOf(rois) != 2 || rankOf(batch) != 1 || height < 1 || width < 1)
     return (void)n.wrong("the input must have rank 4, the regions rank 2 and their batches rank 1");
   if (samples < 1)
-    return (void)n.refuse("a number of samples that depends on the size of each region ('sampling_ratio' 0) is not supported");
+    return (void)n.refuse("a number of samples that depends on the size of each region "
+                          "('sampling_ratio' 0) is not supported");
   SymExpr count = n.dim(1, 0), one = n.constant(1);
   if (!n.requireEqual(n.dim(1, 1), n.constant(4), "the last dimension of the regions") ||
       !n.requireEqual(n.dim(2, 0), count, "the number of batches"))
@@ -279,7 +291,8 @@ void convertRoiAlign(NodeImport &n) {
     int64_t bins = d == 0 ? height : width;
     Regions r = regionsAlong(n, rois, d == 0 ? 1 : 0, scale, halfPixel);
     Value sample = n.iota({one, n.constant(bins * samples)}, 1, elementOf(rois));
-    Value place = n.div(n.add(sample, n.numberLike(rois, 0.5)), n.numberLike(rois, double(bins * samples)));
+    Value place =
+        n.div(n.add(sample, n.numberLike(rois, 0.5)), n.numberLike(rois, double(bins * samples)));
     Value at = n.add(r.starts, n.mul(place, r.sizes));
     Dims line = {count, one, one};
     line[d + 1] = n.constant(bins * samples);
@@ -287,11 +300,13 @@ void convertRoiAlign(NodeImport &n) {
     n.requireAtMost(one, n.dim(0, d + 2), "dimension " + Twine(d + 2) + " of the input");
   }
   Dims points = {count, n.constant(height * samples), n.constant(width * samples)};
-  Gatherer gather(n, channelsLast(n, x), n.reshape(n.refine(batch, 0, count), {count, one, one}), points);
+  Gatherer gather(n, channelsLast(n, x), n.reshape(n.refine(batch, 0, count), {count, one, one}),
+                  points);
   bool average = mode == "avg";
   if (!average && mode != "max")
     return (void)n.wrong("attribute 'mode' is '" + mode + "'");
-  Value y = gather.over(dims, [&](Value a, Value b) { return average ? n.add(a, b) : n.maximum(a, b); });
+  Value y =
+      gather.over(dims, [&](Value a, Value b) { return average ? n.add(a, b) : n.maximum(a, b); });
   SymExpr each = n.constant(samples);
   y = n.reshape(y, {count, n.constant(height), each, n.constant(width), each, n.dim(0, 1)});
   y = n.reduce(average ? CombinerKind::Sum : CombinerKind::Max, y, {2, 4}, /*keepDims=*/false);
@@ -309,7 +324,12 @@ struct Deformed {
   SymExpr batch, channels; ///< of the input
 
   Dims points(NodeImport &n) const {
-    return {batch, n.constant(offsetGroups), windows.kernel[0], windows.kernel[1], windows.sizes[0], windows.sizes[1]};
+    return {batch,
+            n.constant(offsetGroups),
+            windows.kernel[0],
+            windows.kernel[1],
+            windows.sizes[0],
+            windows.sizes[1]};
   }
 };
 
@@ -324,7 +344,8 @@ std::optional<Deformed> readDeformed(NodeImport &n) {
   if (groups < 1 || offsetGroups < 1)
     return n.wrong("the numbers of groups must be positive"), std::nullopt;
   auto w = readWindows(n, spatialDims(n, x), {typeOf(filter).getDim(2), typeOf(filter).getDim(3)});
-  SymExpr channels = typeOf(filter).getDim(1) * groups, perFilter = n.simplify(SymExpr::floordiv(n.dim(1, 0), groups));
+  SymExpr channels = typeOf(filter).getDim(1) * groups,
+          perFilter = n.simplify(SymExpr::floordiv(n.dim(1, 0), groups));
   SymExpr perOffset = n.simplify(SymExpr::floordiv(channels, offsetGroups));
   if (!w || !n.requireEqual(n.dim(0, 1), channels, "the number of channels") ||
       !n.requireEqual(n.dim(1, 0), perFilter * groups, "the number of filters") ||
@@ -334,21 +355,25 @@ std::optional<Deformed> readDeformed(NodeImport &n) {
 }
 
 /// Two neighbours along dimension `d` of where the taps of the filter are moved to.
-SmallVector<Neighbour, 4> deformedNeighbours(NodeImport &n, const Deformed &f, Value offsets, unsigned d) {
+SmallVector<Neighbour, 4> deformedNeighbours(NodeImport &n, const Deformed &f, Value offsets,
+                                             unsigned d) {
   Type element = elementOf(offsets);
   Dims taps(6, n.constant(1)), windows = taps;
   taps[2 + d] = f.windows.kernel[d];
   windows[4 + d] = f.windows.sizes[d];
-  Value tap = n.mul(n.iota(taps, 2 + d, element), n.number(element, double(f.windows.dilations[d])));
-  Value window = n.mul(n.iota(windows, 4 + d, element), n.number(element, double(f.windows.strides[d])));
+  Value tap =
+      n.mul(n.iota(taps, 2 + d, element), n.number(element, double(f.windows.dilations[d])));
+  Value window =
+      n.mul(n.iota(windows, 4 + d, element), n.number(element, double(f.windows.strides[d])));
   Value moved = n.reshape(n.sliceDim(offsets, 4, n.constant(d), n.constant(1)), f.points(n));
   Value at = n.add(n.add(n.sub(window, n.number(element, f.windows.low[d])), tap), moved);
   SymExpr size = n.dim(0, 2 + d);
   n.requireAtMost(n.constant(1), size, "dimension " + Twine(2 + d) + " of the input");
   Value low = n.unary<FloorOp>(at), rest = n.sub(at, low), one = n.number(element, 1.0);
   auto neighbour = [&](Value position, Value weight) -> Neighbour {
-    Value inside = n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, position, n.number(element, 0.0)),
-                                   n.compare(CompareKind::LessEqual, position, n.number(element, size - 1)));
+    Value inside =
+        n.binary<AndOp>(n.compare(CompareKind::GreaterEqual, position, n.number(element, 0.0)),
+                        n.compare(CompareKind::LessEqual, position, n.number(element, size - 1)));
     return {clamped(n, position, size), weight, inside};
   };
   return {neighbour(low, n.sub(one, rest)), neighbour(n.add(low, one), rest)};
@@ -362,8 +387,10 @@ Value deformedSamples(NodeImport &n, const Deformed &f) {
   Value offsets = n.reshape(n.input(2), split), x = n.refine(n.input(0), 1, f.channels);
   if (!offsets || n.refused())
     return {};
-  SmallVector<SmallVector<Neighbour, 4>> dims = {deformedNeighbours(n, f, offsets, 0), deformedNeighbours(n, f, offsets, 1)};
-  Value image = n.transpose(n.reshape(x, {f.batch, groups, each, n.dim(0, 2), n.dim(0, 3)}), {0, 1, 3, 4, 2});
+  SmallVector<SmallVector<Neighbour, 4>> dims = {deformedNeighbours(n, f, offsets, 0),
+                                                 deformedNeighbours(n, f, offsets, 1)};
+  Value image =
+      n.transpose(n.reshape(x, {f.batch, groups, each, n.dim(0, 2), n.dim(0, 3)}), {0, 1, 3, 4, 2});
   image = n.reshape(image, {f.batch * groups, n.dim(0, 2), n.dim(0, 3), each});
   Dims places(6, n.constant(1));
   places[0] = f.batch;
@@ -382,13 +409,16 @@ void convertDeformConv(NodeImport &n) {
   if (!samples)
     return;
   SymExpr groups = n.constant(f->groups), filters = SymExpr::floordiv(n.dim(1, 0), f->groups);
-  SymExpr terms = SymExpr::floordiv(f->channels, f->groups) * n.product(f->windows.kernel), image = n.product(f->windows.sizes);
+  SymExpr terms = SymExpr::floordiv(f->channels, f->groups) * n.product(f->windows.kernel),
+          image = n.product(f->windows.sizes);
   Value columns = n.reshape(n.moveDim(samples, 6, 2), {f->batch, groups, terms, image});
   Value filter = n.reshape(n.refine(n.input(1), 0, filters * groups), {groups, filters, terms});
-  Value y = n.contract("n g c p, g o c -> n g o p", columns, filter, accumulateType(n, n.element(0)));
+  Value y =
+      n.contract("n g c p, g o c -> n g o p", columns, filter, accumulateType(n, n.element(0)));
   y = n.reshape(y, {f->batch, filters * groups, f->windows.sizes[0], f->windows.sizes[1]});
   if (Value bias = n.optionalInput(3))
-    y = n.add(y, channelParameter(n, n.convert(bias, accumulateType(n, n.element(0))), 4, filters * groups));
+    y = n.add(y, channelParameter(n, n.convert(bias, accumulateType(n, n.element(0))), 4,
+                                  filters * groups));
   n.result(n.convert(y, n.element(0)));
 }
 

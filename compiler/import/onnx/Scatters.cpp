@@ -16,7 +16,8 @@ std::optional<ScatterKind> readKind(NodeImport &n) {
 }
 
 Value toIndex(NodeImport &n, Value indices) {
-  if (indices && (elementOf(indices).isSignlessInteger(32) || elementOf(indices).isSignlessInteger(64)))
+  if (indices &&
+      (elementOf(indices).isSignlessInteger(32) || elementOf(indices).isSignlessInteger(64)))
     return indices;
   return n.convert(indices, n.i64());
 }
@@ -26,14 +27,16 @@ Value matched(NodeImport &n, Value x, ArrayRef<SymExpr> dims, StringRef what) {
   if (!x || n.refused())
     return {};
   if (rankOf(x) != dims.size())
-    return n.wrong(what + " have rank " + Twine(rankOf(x)) + ", but " + Twine(dims.size()) + " is needed");
+    return n.wrong(what + " have rank " + Twine(rankOf(x)) + ", but " + Twine(dims.size()) +
+                   " is needed");
   for (unsigned d = 0; x && d < dims.size(); ++d)
     if (n.requireEqual(typeOf(x).getDim(d), dims[d], "dimension " + Twine(d) + " of the " + what))
       x = n.refine(x, d, dims[d]);
   return n.refused() ? Value() : x;
 }
 
-Value scatterElements(NodeImport &n, ScatterKind kind, Value x, Value indices, Value updates, int64_t axis) {
+Value scatterElements(NodeImport &n, ScatterKind kind, Value x, Value indices, Value updates,
+                      int64_t axis) {
   return n.emit<ScatterElementsOp>({x, indices, updates},
                                    {n.attribute("kind", ScatterKindAttr::get(n.context(), kind)),
                                     n.attribute("axis", n.attributes().getI64IntegerAttr(axis))});
@@ -65,7 +68,8 @@ void convertScatterND(NodeImport &n) {
   if (!depth)
     return (void)n.refuse("the last dimension of the indices is not constant");
   if (*depth > rankOf(x))
-    return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " + Twine(rankOf(x)));
+    return (void)n.wrong("indices of depth " + Twine(*depth) + " do not fit data of rank " +
+                         Twine(rankOf(x)));
   Dims dims(ArrayRef<SymExpr>(typeOf(indices).getDims()).drop_back());
   llvm::append_range(dims, ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(*depth));
   Value updates = matched(n, n.input(2), dims, "updates");

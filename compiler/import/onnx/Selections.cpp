@@ -12,7 +12,9 @@ using namespace mlir;
 namespace weft::onnx {
 namespace {
 
-NamedAttribute axisAttribute(NodeImport &n, unsigned axis) { return n.attribute("axis", n.attributes().getI64IntegerAttr(axis)); }
+NamedAttribute axisAttribute(NodeImport &n, unsigned axis) {
+  return n.attribute("axis", n.attributes().getI64IntegerAttr(axis));
+}
 
 /// Where a list of i1 is true, in ascending order.
 Value positionsOf(NodeImport &n, Value mask, StringRef name) {
@@ -32,7 +34,8 @@ Value positionsOf(NodeImport &n, Value mask, StringRef name) {
 }
 
 Value isTrue(NodeImport &n, Value x) {
-  return !x || elementOf(x).isInteger(1) ? x : n.compare(CompareKind::NotEqual, x, n.numberLike(x, 0));
+  return !x || elementOf(x).isInteger(1) ? x
+                                         : n.compare(CompareKind::NotEqual, x, n.numberLike(x, 0));
 }
 
 /// Index `d` of row-major positions in a tensor of these dimensions.
@@ -65,7 +68,8 @@ void convertCompress(NodeImport &n) {
   unsigned axis = given ? n.axis(*given, rankOf(x)) : 0;
   if (!given)
     x = n.reshape(x, typeOf(x).getElements());
-  if (!x || !n.requireAtMost(typeOf(condition).getDim(0), typeOf(x).getDim(axis), "the condition's length"))
+  if (!x || !n.requireAtMost(typeOf(condition).getDim(0), typeOf(x).getDim(axis),
+                             "the condition's length"))
     return;
   Value positions = positionsOf(n, condition, "selected");
   n.result(n.emit<GatherOp>({x, positions}, axisAttribute(n, axis)));
@@ -80,7 +84,9 @@ struct Boxes {
 
 Boxes readBoxes(NodeImport &n, Value boxes, bool byCentre) {
   Dims dims(ArrayRef<SymExpr>(typeOf(boxes).getDims()).drop_back());
-  auto part = [&](int64_t k) { return n.reshape(n.sliceDim(boxes, 2, n.constant(k), n.constant(1)), dims); };
+  auto part = [&](int64_t k) {
+    return n.reshape(n.sliceDim(boxes, 2, n.constant(k), n.constant(1)), dims);
+  };
   Boxes result;
   for (int axis = 0; axis < 2; ++axis) {
     Value a = part(axis), b = part(axis + 2);
@@ -98,7 +104,9 @@ Boxes readBoxes(NodeImport &n, Value boxes, bool byCentre) {
 
 /// Intersection over union of one box per class, [batch, classes], with all of its batch.
 Value overlaps(NodeImport &n, const Boxes &boxes, Value chosen) {
-  auto ofChosen = [&](Value edge) { return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, axisAttribute(n, 1)), int64_t(2)); };
+  auto ofChosen = [&](Value edge) {
+    return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, axisAttribute(n, 1)), int64_t(2));
+  };
   auto ofAll = [&](Value edge) { return n.unsqueeze(edge, int64_t(1)); };
   Value common;
   for (int axis = 0; axis < 2; ++axis) {
@@ -139,7 +147,8 @@ void convertNonMaxSuppression(NodeImport &n) {
     return;
   if (rankOf(boxes) != 3 || rankOf(scores) != 3)
     return (void)n.wrong("boxes and scores must have three dimensions");
-  SymExpr batch = typeOf(boxes).getDim(0), classes = typeOf(scores).getDim(1), count = typeOf(boxes).getDim(1);
+  SymExpr batch = typeOf(boxes).getDim(0), classes = typeOf(scores).getDim(1),
+          count = typeOf(boxes).getDim(1);
   if (!n.requireEqual(typeOf(scores).getDim(0), batch, "the batch of the scores") ||
       !n.requireEqual(typeOf(scores).getDim(2), count, "the number of scores") ||
       !n.requireEqual(typeOf(boxes).getDim(2), n.constant(4), "the last dimension of the boxes"))
@@ -153,21 +162,30 @@ void convertNonMaxSuppression(NodeImport &n) {
   Boxes edges = readBoxes(n, boxes, byCentre);
   Value alive = scoreLimit ? n.compare(CompareKind::Greater, scores, scoreLimit)
                            : n.fill(typeOf(scores).getDims(), n.i1(), 1.0);
-  SmallVector<Value> results = n.loop(*most, {}, {alive}, [&](SymExpr, ValueRange carried, GraphBuilder::LoopBody &body) {
-    Value open = n.select(carried[0], scores, n.number(elementOf(scores), -std::numeric_limits<double>::infinity()));
-    NamedAttribute kind = n.attribute("kind", ExtremumKindAttr::get(n.context(), ExtremumKind::Max));
-    Value best = n.emit<ArgReduceOp>({open}, {kind, axisAttribute(n, 2)});
-    Value any = n.compare(CompareKind::Greater, n.reduce(CombinerKind::Max, n.convert(carried[0], n.i32()), {2}, false),
-                          n.number(n.i32(), 0.0));
-    Value apart = n.compare(CompareKind::LessEqual, overlaps(n, edges, best), overlapLimit);
-    Value other = n.compare(CompareKind::NotEqual, n.iota({n.constant(1), n.constant(1), count}, 2, n.i64()),
-                            n.unsqueeze(best, int64_t(2)));
-    body.yielded = {n.binary<AndOp>(carried[0], n.binary<AndOp>(apart, other)), best, any};
-    return !n.refused();
-  });
+  SmallVector<Value> results =
+      n.loop(*most, {}, {alive}, [&](SymExpr, ValueRange carried, GraphBuilder::LoopBody &body) {
+        Value open =
+            n.select(carried[0], scores,
+                     n.number(elementOf(scores), -std::numeric_limits<double>::infinity()));
+        NamedAttribute kind =
+            n.attribute("kind", ExtremumKindAttr::get(n.context(), ExtremumKind::Max));
+        Value best = n.emit<ArgReduceOp>({open}, {kind, axisAttribute(n, 2)});
+        Value any =
+            n.compare(CompareKind::Greater,
+                      n.reduce(CombinerKind::Max, n.convert(carried[0], n.i32()), {2}, false),
+                      n.number(n.i32(), 0.0));
+        Value apart = n.compare(CompareKind::LessEqual, overlaps(n, edges, best), overlapLimit);
+        Value other = n.compare(CompareKind::NotEqual,
+                                n.iota({n.constant(1), n.constant(1), count}, 2, n.i64()),
+                                n.unsqueeze(best, int64_t(2)));
+        body.yielded = {n.binary<AndOp>(carried[0], n.binary<AndOp>(apart, other)), best, any};
+        return !n.refused();
+      });
   if (results.empty())
     return;
-  auto flat = [&](Value x) { return n.reshape(n.transpose(x, {1, 2, 0}), batch * classes * *most); };
+  auto flat = [&](Value x) {
+    return n.reshape(n.transpose(x, {1, 2, 0}), batch * classes * *most);
+  };
   Value positions = positionsOf(n, flat(results[2]), "selected");
   Value box = n.emit<GatherOp>({flat(results[1]), positions}, axisAttribute(n, 0));
   SymExpr dims[] = {batch, classes, *most};

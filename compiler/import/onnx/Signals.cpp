@@ -17,7 +17,8 @@ constexpr double kTurn = 6.283185307179586476925;
 template <const double (&coefficients)[3]> void convertWindow(NodeImport &n) {
   std::optional<SymExpr> size = n.shapeScalar(0);
   bool periodic = n.intAttribute("periodic", 1) != 0;
-  Type element = n.elementType(n.intAttribute("output_datatype", 1)), f64 = n.attributes().getF64Type();
+  Type element = n.elementType(n.intAttribute("output_datatype", 1)),
+       f64 = n.attributes().getF64Type();
   if (!size || !element || !n.requireAtMost(n.constant(0), *size, "the size of the window"))
     return;
   auto number = [&](double v) { return n.number(f64, v); };
@@ -29,7 +30,8 @@ template <const double (&coefficients)[3]> void convertWindow(NodeImport &n) {
   n.result(n.convert(y, element));
 }
 
-constexpr double kHann[3] = {0.5, 0.5, 0}, kHamming[3] = {25.0 / 46, 21.0 / 46, 0}, kBlackman[3] = {0.42, 0.5, 0.08};
+constexpr double kHann[3] = {0.5, 0.5, 0}, kHamming[3] = {25.0 / 46, 21.0 / 46, 0},
+                 kBlackman[3] = {0.42, 0.5, 0.08};
 
 //===-- Mel weights ---------------------------------------------------------------------------===//
 
@@ -40,7 +42,8 @@ void convertMelWeightMatrix(NodeImport &n) {
   Type element = n.elementType(n.intAttribute("output_datatype", 1));
   if (!bands || !length || !rate || !low || !high || !element)
     return;
-  if (*bands < 1 || *bands > 1 << 16 || *length < 1 || *length > 1 << 16 || *rate < 1 || low->size() != 1 || high->size() != 1)
+  if (*bands < 1 || *bands > 1 << 16 || *length < 1 || *length > 1 << 16 || *rate < 1 ||
+      low->size() != 1 || high->size() != 1)
     return (void)n.wrong("the sizes must be positive and at most 65536");
   auto mel = [](double hertz) { return 2595 * std::log1p(hertz / 700) / std::log(10.0); };
   double first = mel((*low)[0]), step = (mel((*high)[0]) - first) / double(*bands + 2);
@@ -55,7 +58,8 @@ void convertMelWeightMatrix(NodeImport &n) {
   RefTensor table(element, {bins, *bands});
   auto set = [&](int64_t bin, int64_t band, double value) {
     if (bin < bins)
-      table.set(bin * *bands + band, isFloat(element) ? Scalar::of(value) : Scalar::of(int64_t(value)));
+      table.set(bin * *bands + band,
+                isFloat(element) ? Scalar::of(value) : Scalar::of(int64_t(value)));
   };
   for (int64_t i = 0; i < *bands; ++i) {
     int64_t left = edges[i], centre = edges[i + 1], right = edges[i + 2];
@@ -98,8 +102,10 @@ Value transformMatrix(NodeImport &n, const Transform &t, SymExpr from, SymExpr t
                        n.mul(n.unary<SinOp>(angle), partFactors(n, {0, -s, s, 0})));
   if (t.inverse)
     matrix = n.div(matrix, n.convert(period, f64));
-  if (t.inverse && t.oneSided) { // the other side repeats all but the first and, of an even period, the middle
-    Value single = n.compare(CompareKind::Equal, n.binary<RemOp>(n.add(i, i), period), n.number(n.i64(), 0.0));
+  if (t.inverse &&
+      t.oneSided) { // the other side repeats all but the first and, of an even period, the middle
+    Value single =
+        n.compare(CompareKind::Equal, n.binary<RemOp>(n.add(i, i), period), n.number(n.i64(), 0.0));
     matrix = n.mul(matrix, n.select(single, n.number(f64, 1.0), n.number(f64, 2.0)));
   }
   return n.reshape(matrix, {from * two, to * two});
@@ -114,8 +120,10 @@ Value transformLast(NodeImport &n, Value x, const Transform &t) {
   std::optional<int64_t> parts = typeOf(x).getDim(rank - 1).asConstant();
   if (parts != 1 && parts != 2)
     return n.wrong("the last dimension must be 1 (real) or 2 (complex)");
-  SymExpr half = SymExpr::floordiv(t.length, 2) + 1, all = t.length, zero = n.constant(0), two = n.constant(2);
-  SymExpr from = n.simplify(n.smaller(typeOf(x).getDim(axis), t.inverse && t.oneSided ? half : all));
+  SymExpr half = SymExpr::floordiv(t.length, 2) + 1, all = t.length, zero = n.constant(0),
+          two = n.constant(2);
+  SymExpr from =
+      n.simplify(n.smaller(typeOf(x).getDim(axis), t.inverse && t.oneSided ? half : all));
   SymExpr to = n.simplify(t.oneSided && !t.inverse ? half : all);
   x = n.sliceDim(x, axis, zero, from);
   if (parts == 1) { // the imaginary part is 0
@@ -130,7 +138,8 @@ Value transformLast(NodeImport &n, Value x, const Transform &t) {
   Type element = elementOf(x), f64 = n.attributes().getF64Type();
   Value lines = n.convert(n.reshape(x, {rows, from * two}), f64);
   dims[axis] = to;
-  Value y = n.reshape(n.convert(buildMatMul(n, lines, transformMatrix(n, t, from, to), f64), element), dims);
+  Value y = n.reshape(
+      n.convert(buildMatMul(n, lines, transformMatrix(n, t, from, to), f64), element), dims);
   return t.inverse && t.oneSided ? n.sliceDim(y, rank - 1, zero, n.constant(1)) : y;
 }
 
@@ -155,7 +164,9 @@ void buildDFT(NodeImport &n, std::optional<int64_t> axisGiven) {
 }
 
 void convertDFTAttribute(NodeImport &n) { buildDFT(n, n.intAttribute("axis", 1)); }
-void convertDFT(NodeImport &n) { buildDFT(n, n.hasInput(2) ? n.constantScalar(2) : std::optional<int64_t>(-2)); }
+void convertDFT(NodeImport &n) {
+  buildDFT(n, n.hasInput(2) ? n.constantScalar(2) : std::optional<int64_t>(-2));
+}
 
 /// Frames of a signal [b, length, parts], each times a window and transformed.
 void convertSTFT(NodeImport &n) {
@@ -169,7 +180,8 @@ void convertSTFT(NodeImport &n) {
   if (!x || !step || n.refused())
     return;
   if (!length || rankOf(x) != 3 || (window && rankOf(window) != 1))
-    return (void)n.wrong("the signal must have rank 3, and a window or the length of a frame be given");
+    return (void)n.wrong(
+        "the signal must have rank 3, and a window or the length of a frame be given");
   std::optional<int64_t> hop = step->asConstant();
   if (!hop || *hop < 1)
     return (void)n.refuse("the step between frames must be a positive constant");

@@ -23,7 +23,8 @@ struct Ratio {
 using Ratios = SmallVector<Ratio, 4>;
 
 bool isComplete(const RefTensor *tensor) {
-  return tensor && (tensor->kind != Scalar::Symbolic || llvm::all_of(tensor->exprs, [](SymExpr e) { return bool(e); }));
+  return tensor && (tensor->kind != Scalar::Symbolic ||
+                    llvm::all_of(tensor->exprs, [](SymExpr e) { return bool(e); }));
 }
 
 bool isSmall(Value value) {
@@ -56,7 +57,8 @@ void SizeArithmetic::learn(Value value) {
   SmallVector<std::pair<Operation *, unsigned>> stack;
   auto visit = [&](Value operand) {
     Operation *op = operand.getDefiningOp();
-    if (op && isSmall(operand) && !isFloat(elementOf(operand)) && !isComplete(g.known(operand)) && seen.insert(op).second)
+    if (op && isSmall(operand) && !isFloat(elementOf(operand)) && !isComplete(g.known(operand)) &&
+        seen.insert(op).second)
       stack.push_back({op, 0});
   };
   visit(value);
@@ -102,7 +104,8 @@ void SizeArithmetic::requireWholeQuotient(Operation *op) {
 
 std::optional<Ratio> ratioOf(GraphBuilder &g, double value) {
   for (int64_t below = 1; below <= kMostDivisor; below *= 2)
-    if (double scaled = value * below; std::trunc(scaled) == scaled && std::fabs(scaled) < kMaxSymbolValue)
+    if (double scaled = value * below;
+        std::trunc(scaled) == scaled && std::fabs(scaled) < kMaxSymbolValue)
       return Ratio{g.constant(int64_t(scaled)), below};
   return std::nullopt;
 }
@@ -134,7 +137,8 @@ std::optional<Ratios> SizeArithmetic::ratiosOf(Value value, unsigned depth) {
     return result;
   }
   Operation *op = value.getDefiningOp();
-  if (auto convert = dyn_cast_or_null<ConvertOp>(op); convert && !isFloat(elementOf(convert.getInput())))
+  if (auto convert = dyn_cast_or_null<ConvertOp>(op);
+      convert && !isFloat(elementOf(convert.getInput())))
     return ratiosOfSizes(convert.getInput());
   if (isa_and_nonnull<ConvertOp, ReshapeOp>(op))
     return ratiosOf(op->getOperand(0), depth + 1);
@@ -151,12 +155,15 @@ std::optional<Ratios> SizeArithmetic::ratiosOf(Value value, unsigned depth) {
 }
 
 std::optional<Ratios> SizeArithmetic::combine(Operation *op, unsigned depth) {
-  std::optional<Ratios> a = ratiosOf(op->getOperand(0), depth + 1), b = ratiosOf(op->getOperand(1), depth + 1);
-  if (!a || !b || a->empty() || b->empty() || (a->size() != b->size() && a->size() != 1 && b->size() != 1))
+  std::optional<Ratios> a = ratiosOf(op->getOperand(0), depth + 1),
+                        b = ratiosOf(op->getOperand(1), depth + 1);
+  if (!a || !b || a->empty() || b->empty() ||
+      (a->size() != b->size() && a->size() != 1 && b->size() != 1))
     return std::nullopt;
   Ratios result;
   for (size_t k = 0; k < std::max(a->size(), b->size()); ++k) {
-    std::optional<Ratio> each = combine(op, (*a)[a->size() == 1 ? 0 : k], (*b)[b->size() == 1 ? 0 : k]);
+    std::optional<Ratio> each =
+        combine(op, (*a)[a->size() == 1 ? 0 : k], (*b)[b->size() == 1 ? 0 : k]);
     if (!each || each->above.isOverflow() || each->below > kMostDivisor)
       return std::nullopt;
     result.push_back(*each);
@@ -186,10 +193,12 @@ std::optional<SymExpr> SizeArithmetic::rounded(const Ratio &ratio, Type element,
   if (!exact && ratio.roundings > 7)
     return std::nullopt;
   SymExpr limit = g.constant(int64_t(1) << ((element.isF32() ? 24 : 53) - (exact ? 0 : 3)));
-  for (auto [low, high] : {std::pair(ratio.above, limit), std::pair(g.constant(0) - limit, ratio.above)})
+  for (auto [low, high] :
+       {std::pair(ratio.above, limit), std::pair(g.constant(0) - limit, ratio.above)})
     if (!g.requireAtMost(low, high, "a size that is calculated with floats"))
       return std::nullopt;
-  return up ? SymExpr::ceildiv(ratio.above, ratio.below) : SymExpr::floordiv(ratio.above, ratio.below);
+  return up ? SymExpr::ceildiv(ratio.above, ratio.below)
+            : SymExpr::floordiv(ratio.above, ratio.below);
 }
 
 void SizeArithmetic::learnFromReals(ConvertOp op) {
@@ -202,7 +211,8 @@ void SizeArithmetic::learnFromReals(ConvertOp op) {
   RefTensor result(elementOf(value), *typeOf(value).getConstantDims(), /*symbolic=*/true);
   for (auto [k, ratio] : llvm::enumerate(*ratios)) {
     // Towards zero, which is down for what is not negative.
-    if (ratio.below != 1 && !g.requireAtMost(g.constant(0), ratio.above, "a size that is rounded towards zero"))
+    if (ratio.below != 1 &&
+        !g.requireAtMost(g.constant(0), ratio.above, "a size that is rounded towards zero"))
       return;
     std::optional<SymExpr> whole = rounded(ratio, elementOf(op.getInput()), /*up=*/false);
     if (!whole)

@@ -13,7 +13,8 @@ namespace weft::onnx {
 namespace {
 
 /// A bound counted from 0 and clamped to [low, high]; `size` is added to negative ones.
-std::optional<SymExpr> clampBound(NodeImport &n, SymExpr bound, SymExpr size, SymExpr low, SymExpr high) {
+std::optional<SymExpr> clampBound(NodeImport &n, SymExpr bound, SymExpr size, SymExpr low,
+                                  SymExpr high) {
   std::optional<int64_t> number = bound.asConstant();
   if (number && *number >= kMaxSymbolValue)
     return high;
@@ -33,7 +34,8 @@ struct Range {
   SymExpr start, size;
 };
 
-std::optional<Range> sliceRange(NodeImport &n, SymExpr start, SymExpr end, int64_t step, SymExpr size) {
+std::optional<Range> sliceRange(NodeImport &n, SymExpr start, SymExpr end, int64_t step,
+                                SymExpr size) {
   SymExpr low = n.constant(step > 0 ? 0 : -1), high = step > 0 ? size : size - 1;
   auto first = clampBound(n, start, size, low, high), last = clampBound(n, end, size, low, high);
   if (!first || !last)
@@ -44,7 +46,8 @@ std::optional<Range> sliceRange(NodeImport &n, SymExpr start, SymExpr end, int64
 }
 
 void convertSliceOf(NodeImport &n, const Dims &starts, const Dims &ends,
-                    std::optional<SmallVector<int64_t>> axes, std::optional<SmallVector<int64_t>> steps) {
+                    std::optional<SmallVector<int64_t>> axes,
+                    std::optional<SmallVector<int64_t>> steps) {
   Value x = n.input(0);
   if (!x)
     return;
@@ -76,7 +79,8 @@ void convertSliceOf(NodeImport &n, const Dims &starts, const Dims &ends,
 }
 
 void convertSliceAttributes(NodeImport &n) {
-  auto starts = n.intsAttribute("starts"), ends = n.intsAttribute("ends"), axes = n.intsAttribute("axes");
+  auto starts = n.intsAttribute("starts"), ends = n.intsAttribute("ends"),
+       axes = n.intsAttribute("axes");
   if (!starts || !ends)
     return (void)n.wrong("attributes 'starts' and 'ends' are missing");
   auto dims = [&](ArrayRef<int64_t> list) {
@@ -100,7 +104,8 @@ void convertSlice(NodeImport &n) {
 
 /// Equal parts. From opset 18 the last may be smaller, before that the dimension is divisible.
 std::optional<Dims> equalParts(NodeImport &n, SymExpr size, int64_t count) {
-  SymExpr part = n.simplify(n.opset >= 18 ? SymExpr::ceildiv(size, count) : SymExpr::floordiv(size, count));
+  SymExpr part =
+      n.simplify(n.opset >= 18 ? SymExpr::ceildiv(size, count) : SymExpr::floordiv(size, count));
   Dims parts(count, part);
   if (n.opset >= 18)
     parts.back() = n.simplify(n.larger(size - part * (count - 1), n.constant(0)));
@@ -134,7 +139,8 @@ void convertSplit(NodeImport &n) {
   if (!parts)
     return;
   if (parts->size() < n.node.outputs.size())
-    return (void)n.wrong("there are " + Twine(parts->size()) + " parts for " + Twine(n.node.outputs.size()) + " outputs");
+    return (void)n.wrong("there are " + Twine(parts->size()) + " parts for " +
+                         Twine(n.node.outputs.size()) + " outputs");
   for (SymExpr part : *parts) {
     if (!n.requireAtMost(n.constant(0), part, "a part"))
       return;
@@ -189,7 +195,8 @@ void convertPadOf(NodeImport &n, ArrayRef<SymExpr> pads, ArrayRef<int64_t> axes,
   if (!x || n.refused())
     return;
   if (pads.size() != 2 * axes.size())
-    return (void)n.wrong("there are " + Twine(pads.size()) + " amounts of padding for " + Twine(axes.size()) + " dimensions");
+    return (void)n.wrong("there are " + Twine(pads.size()) + " amounts of padding for " +
+                         Twine(axes.size()) + " dimensions");
   Dims low(rankOf(x), n.constant(0)), high = low;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     unsigned d = n.axis(axis, rankOf(x));
@@ -198,7 +205,8 @@ void convertPadOf(NodeImport &n, ArrayRef<SymExpr> pads, ArrayRef<int64_t> axes,
   }
   if (mode == "constant") {
     for (unsigned d = 0; d < rankOf(x); ++d)
-      if (!n.requireAtMost(n.constant(0), typeOf(x).getDim(d) + low[d] + high[d], "padded dimension " + Twine(d)))
+      if (!n.requireAtMost(n.constant(0), typeOf(x).getDim(d) + low[d] + high[d],
+                           "padded dimension " + Twine(d)))
         return;
     return n.result(n.pad(x, value ? n.reshape(value, {}) : n.numberLike(x, 0), low, high));
   }
@@ -215,7 +223,8 @@ void convertPadAttributes(NodeImport &n) {
   Dims amounts;
   for (int64_t pad : *pads)
     amounts.push_back(n.constant(pad));
-  convertPadOf(n, amounts, llvm::to_vector(llvm::seq<int64_t>(0, n.rank(0))), n.numberLike(n.input(0), value));
+  convertPadOf(n, amounts, llvm::to_vector(llvm::seq<int64_t>(0, n.rank(0))),
+               n.numberLike(n.input(0), value));
 }
 
 void convertPad(NodeImport &n) {
@@ -237,7 +246,8 @@ void convertCenterCropPad(NodeImport &n) {
   if (!x || !wanted)
     return;
   if (wanted->size() != axes.size())
-    return (void)n.wrong("there are " + Twine(wanted->size()) + " sizes for " + Twine(axes.size()) + " dimensions");
+    return (void)n.wrong("there are " + Twine(wanted->size()) + " sizes for " + Twine(axes.size()) +
+                         " dimensions");
   (void)n.axes(axes, rankOf(x)); // each once
   Dims low(rankOf(x), n.constant(0)), high = low;
   for (auto [axis, want] : llvm::zip(axes, *wanted)) {
@@ -245,7 +255,8 @@ void convertCenterCropPad(NodeImport &n) {
     if (n.refused() || !n.requireAtMost(n.constant(0), want, "a size"))
       return;
     SymExpr added = n.simplify(want - typeOf(x).getDim(d)), zero = n.constant(0);
-    low[d] = n.simplify(SymExpr::floordiv(n.larger(added, zero), 2) - SymExpr::floordiv(n.larger(-added, zero), 2));
+    low[d] = n.simplify(SymExpr::floordiv(n.larger(added, zero), 2) -
+                        SymExpr::floordiv(n.larger(-added, zero), 2));
     high[d] = n.simplify(added - low[d]);
   }
   n.result(n.pad(x, n.numberLike(x, 0), low, high));

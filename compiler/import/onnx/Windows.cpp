@@ -62,7 +62,8 @@ std::optional<Windows> readWindows(NodeImport &n, ArrayRef<SymExpr> spatial, Dim
                                    bool roundUp) {
   size_t count = spatial.size();
   std::string mode = n.textAttribute("auto_pad", "NOTSET");
-  auto strides = perDimension(n, "strides", count, 1), dilations = perDimension(n, "dilations", count, 1);
+  auto strides = perDimension(n, "strides", count, 1),
+       dilations = perDimension(n, "dilations", count, 1);
   auto pads = perDimension(n, "pads", 2 * count, 0);
   if (n.refused() || !strides || !dilations || !pads)
     return std::nullopt;

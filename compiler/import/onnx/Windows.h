@@ -30,8 +30,8 @@ struct Windows {
 Dims spatialDims(NodeImport &n, Value x);
 
 /// One integer per spatial dimension; `otherwise` for each when the attribute is absent.
-std::optional<llvm::SmallVector<int64_t>> perDimension(NodeImport &n, llvm::StringRef name, size_t count,
-                                                       int64_t otherwise);
+std::optional<llvm::SmallVector<int64_t>> perDimension(NodeImport &n, llvm::StringRef name,
+                                                       size_t count, int64_t otherwise);
 
 /// Reads strides, dilations, pads and auto_pad, and requires that no result size is negative. With
 /// `roundUp` windows that start inside but end outside are kept.

@@ -114,7 +114,8 @@ public:
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.
   Result<Artifact> check(const Module &module, const CompileOptions &options);
   /// The program after a phase as text: "import" (with the options' facts) or "fuse" (grouped into kernels).
-  Result<std::string> programAfter(const std::string &phase, const Module &module, const CompileOptions &options);
+  Result<std::string> programAfter(const std::string &phase, const Module &module,
+                                   const CompileOptions &options);
 };
 
 } // namespace weft

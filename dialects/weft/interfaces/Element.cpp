@@ -23,10 +23,14 @@ static std::optional<int64_t> constantOf(Value value) {
 
 IndexValue ElementBuilder::constant(int64_t value) { return {constantI64(b, value)}; }
 
-Type ElementBuilder::laneType(Type scalar) const { return lanes == 1 ? scalar : VectorType::get({lanes}, scalar); }
+Type ElementBuilder::laneType(Type scalar) const {
+  return lanes == 1 ? scalar : VectorType::get({lanes}, scalar);
+}
 
 Value ElementBuilder::splat(Value scalar) {
-  return lanes == 1 ? scalar : b.createOrFold<vector::SplatOp>(scalar, cast<VectorType>(laneType(scalar.getType())));
+  return lanes == 1 ? scalar
+                    : b.createOrFold<vector::SplatOp>(scalar,
+                                                      cast<VectorType>(laneType(scalar.getType())));
 }
 
 Value ElementBuilder::constantData(Type scalar, Attribute value) {
@@ -46,12 +50,15 @@ Value ElementBuilder::materialize(IndexValue index) {
   for (unsigned l = 0; l < lanes; ++l)
     steps.push_back(l * index.stride);
   auto type = cast<VectorType>(laneType(b.getI64Type()));
-  return b.create<arith::AddIOp>(result, b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
+  return b.create<arith::AddIOp>(
+      result, b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
 }
 
 /// Folding looks for constants on the right only, and leaves a new value where it finds none. But values that are used twice are found
 /// again by their index, so an index that nothing changes must stay the same value.
-static bool isNumber(IndexValue value, int64_t number) { return value.isUniform() && constantOf(value.base) == number; }
+static bool isNumber(IndexValue value, int64_t number) {
+  return value.isUniform() && constantOf(value.base) == number;
+}
 
 IndexValue ElementBuilder::add(IndexValue a, IndexValue c) {
   if (isNumber(a, 0))
@@ -78,7 +85,8 @@ IndexValue ElementBuilder::mul(IndexValue a, IndexValue c) {
     std::swap(a, c);
   if (a.isUniform() && !c.lanes)
     if (c.stride == 0 || constantOf(a.base))
-      return {b.createOrFold<arith::MulIOp>(a.base, c.base), c.stride == 0 ? 0 : c.stride * *constantOf(a.base)};
+      return {b.createOrFold<arith::MulIOp>(a.base, c.base),
+              c.stride == 0 ? 0 : c.stride * *constantOf(a.base)};
   return {{}, 0, b.createOrFold<arith::MulIOp>(materialize(a), materialize(c))};
 }
 
@@ -86,9 +94,11 @@ std::pair<IndexValue, IndexValue> ElementBuilder::divmod(IndexValue a, IndexValu
   if (constantOf(c.base) == 1 && c.isUniform())
     return {a, constant(0)};
   if (a.isUniform() && c.isUniform())
-    return {IndexValue{b.createOrFold<arith::DivUIOp>(a.base, c.base)}, IndexValue{b.createOrFold<arith::RemUIOp>(a.base, c.base)}};
+    return {IndexValue{b.createOrFold<arith::DivUIOp>(a.base, c.base)},
+            IndexValue{b.createOrFold<arith::RemUIOp>(a.base, c.base)}};
   Value x = materialize(a), y = materialize(c);
-  return {IndexValue{{}, 0, b.createOrFold<arith::DivUIOp>(x, y)}, IndexValue{{}, 0, b.createOrFold<arith::RemUIOp>(x, y)}};
+  return {IndexValue{{}, 0, b.createOrFold<arith::DivUIOp>(x, y)},
+          IndexValue{{}, 0, b.createOrFold<arith::RemUIOp>(x, y)}};
 }
 
 Value ElementBuilder::less(IndexValue a, IndexValue c) {
@@ -96,7 +106,8 @@ Value ElementBuilder::less(IndexValue a, IndexValue c) {
 }
 
 Value ElementBuilder::nonNegative(IndexValue a) {
-  return b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, materialize(a), materialize(constant(0)));
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, materialize(a),
+                                 materialize(constant(0)));
 }
 
 Value ElementBuilder::equal(IndexValue a, IndexValue c) {
@@ -133,20 +144,31 @@ TypedAttr combinerIdentity(Combiner combiner, Type element) {
   if (auto floating = dyn_cast<FloatType>(type)) {
     const auto &semantics = floating.getFloatSemantics();
     switch (combiner) {
-    case Combiner::Prod: return FloatAttr::get(type, 1.0);
-    case Combiner::Max: return FloatAttr::get(type, llvm::APFloat::getInf(semantics, /*Negative=*/true));
-    case Combiner::Min: return FloatAttr::get(type, llvm::APFloat::getInf(semantics));
-    default: return FloatAttr::get(type, 0.0);
+    case Combiner::Prod:
+      return FloatAttr::get(type, 1.0);
+    case Combiner::Max:
+      return FloatAttr::get(type, llvm::APFloat::getInf(semantics, /*Negative=*/true));
+    case Combiner::Min:
+      return FloatAttr::get(type, llvm::APFloat::getInf(semantics));
+    default:
+      return FloatAttr::get(type, 0.0);
     }
   }
   unsigned width = type.getIntOrFloatBitWidth();
   bool u = isUnsigned(element);
   switch (combiner) {
-  case Combiner::Prod: return IntegerAttr::get(type, 1);
-  case Combiner::Max: return IntegerAttr::get(type, u ? llvm::APInt::getMinValue(width) : llvm::APInt::getSignedMinValue(width));
-  case Combiner::Min: return IntegerAttr::get(type, u ? llvm::APInt::getMaxValue(width) : llvm::APInt::getSignedMaxValue(width));
-  case Combiner::And: return IntegerAttr::get(type, llvm::APInt::getAllOnes(width));
-  default: return IntegerAttr::get(type, 0);
+  case Combiner::Prod:
+    return IntegerAttr::get(type, 1);
+  case Combiner::Max:
+    return IntegerAttr::get(type, u ? llvm::APInt::getMinValue(width)
+                                    : llvm::APInt::getSignedMinValue(width));
+  case Combiner::Min:
+    return IntegerAttr::get(type, u ? llvm::APInt::getMaxValue(width)
+                                    : llvm::APInt::getSignedMaxValue(width));
+  case Combiner::And:
+    return IntegerAttr::get(type, llvm::APInt::getAllOnes(width));
+  default:
+    return IntegerAttr::get(type, 0);
   }
 }
 
@@ -158,20 +180,29 @@ static Value emitExtreme(ImplicitLocOpBuilder &b, arith::CmpFPredicate better, V
   Value best = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(better, a, c), a, c);
   if (matchPattern(a, m_Constant()))
     return best;
-  return b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, a, a), a, best);
+  return b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, a, a), a,
+                                   best);
 }
 
 Value emitCombine(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value a, Value c) {
   bool f = isFloat(element), u = isUnsigned(element);
   switch (combiner) {
-  case Combiner::Sum: return f ? Value(b.create<arith::AddFOp>(a, c)) : b.create<arith::AddIOp>(a, c);
-  case Combiner::Prod: return f ? Value(b.create<arith::MulFOp>(a, c)) : b.create<arith::MulIOp>(a, c);
+  case Combiner::Sum:
+    return f ? Value(b.create<arith::AddFOp>(a, c)) : b.create<arith::AddIOp>(a, c);
+  case Combiner::Prod:
+    return f ? Value(b.create<arith::MulFOp>(a, c)) : b.create<arith::MulIOp>(a, c);
   case Combiner::Max:
-    return f ? emitExtreme(b, arith::CmpFPredicate::OGT, a, c) : u ? Value(b.create<arith::MaxUIOp>(a, c)) : b.create<arith::MaxSIOp>(a, c);
+    return f   ? emitExtreme(b, arith::CmpFPredicate::OGT, a, c)
+           : u ? Value(b.create<arith::MaxUIOp>(a, c))
+               : b.create<arith::MaxSIOp>(a, c);
   case Combiner::Min:
-    return f ? emitExtreme(b, arith::CmpFPredicate::OLT, a, c) : u ? Value(b.create<arith::MinUIOp>(a, c)) : b.create<arith::MinSIOp>(a, c);
-  case Combiner::And: return b.create<arith::AndIOp>(a, c);
-  case Combiner::Or: return b.create<arith::OrIOp>(a, c);
+    return f   ? emitExtreme(b, arith::CmpFPredicate::OLT, a, c)
+           : u ? Value(b.create<arith::MinUIOp>(a, c))
+               : b.create<arith::MinSIOp>(a, c);
+  case Combiner::And:
+    return b.create<arith::AndIOp>(a, c);
+  case Combiner::Or:
+    return b.create<arith::OrIOp>(a, c);
   }
   llvm_unreachable("closed set of combiners");
 }
@@ -181,7 +212,8 @@ namespace {
 /// Emits one element from a rule: factor values from the result index, operand indices from factor values.
 class RuleEmitter {
 public:
-  RuleEmitter(Operation *op, ElementBuilder &e) : op(op), e(e), rule(IterationRule::of(op)), factors(rule.factors().size()) {}
+  RuleEmitter(Operation *op, ElementBuilder &e)
+      : op(op), e(e), rule(IterationRule::of(op)), factors(rule.factors().size()) {}
 
   Value emit(ArrayRef<IndexValue> index) {
     for (auto [access, position] : llvm::zip(rule.result(0), index))
@@ -203,10 +235,12 @@ public:
 
 private:
   void setFactors(const Access &access, IndexValue position) {
-    assert(access.kind != AccessKind::Segment && access.kind != AccessKind::Window && "such results override emitElement");
+    assert(access.kind != AccessKind::Segment && access.kind != AccessKind::Window &&
+           "such results override emitElement");
     if (access.kind == AccessKind::Merge) {
       for (const Access::Term &term : llvm::reverse(ArrayRef(access.terms).drop_front())) {
-        auto [quotient, remainder] = e.divmod(position, e.symbolic(rule.factors()[term.factor].extent));
+        auto [quotient, remainder] =
+            e.divmod(position, e.symbolic(rule.factors()[term.factor].extent));
         factors[term.factor] = remainder;
         position = quotient;
       }
@@ -217,14 +251,19 @@ private:
 
   /// Row-major position of a merge, or the affine sum of any other access.
   IndexValue positionOf(const Access &access, SymExpr dim) {
-    if (access.kind == AccessKind::Point) // the same value, by which builders know that an element was asked for before
+    if (access.kind ==
+        AccessKind::
+            Point) // the same value, by which builders know that an element was asked for before
       return factors[access.factor()];
     IndexValue position = e.symbolic(access.offset);
     if (access.kind == AccessKind::Maybe) // 0 when the operand's dimension turns out to be 1
-      return e.mul(e.symbolic(SymExpr::min(SymExpr::pos(dim - 1), SymExpr::constant(dim.getContext(), 1))), factors[access.factor()]);
+      return e.mul(
+          e.symbolic(SymExpr::min(SymExpr::pos(dim - 1), SymExpr::constant(dim.getContext(), 1))),
+          factors[access.factor()]);
     for (const Access::Term &term : access.terms) {
       if (access.kind == AccessKind::Merge)
-        position = e.add(e.mul(position, e.symbolic(rule.factors()[term.factor].extent)), factors[term.factor]);
+        position = e.add(e.mul(position, e.symbolic(rule.factors()[term.factor].extent)),
+                         factors[term.factor]);
       else
         position = e.add(position, e.mul(e.symbolic(term.coefficient), factors[term.factor]));
     }
@@ -245,7 +284,8 @@ private:
         if (access.kind != AccessKind::Window || !guardWindows)
           continue;
         auto &b = e.builder();
-        Value here = b.create<arith::AndIOp>(e.nonNegative(index.back()), e.less(index.back(), e.symbolic(type.getDim(d))));
+        Value here = b.create<arith::AndIOp>(e.nonNegative(index.back()),
+                                             e.less(index.back(), e.symbolic(type.getDim(d))));
         inside = inside ? b.create<arith::AndIOp>(inside, here) : here;
       }
     }
@@ -269,6 +309,8 @@ private:
 
 } // namespace
 
-Value emitElementByRule(Operation *op, ElementBuilder &e, ArrayRef<IndexValue> index) { return RuleEmitter(op, e).emit(index); }
+Value emitElementByRule(Operation *op, ElementBuilder &e, ArrayRef<IndexValue> index) {
+  return RuleEmitter(op, e).emit(index);
+}
 
 } // namespace weft

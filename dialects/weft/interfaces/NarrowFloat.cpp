@@ -21,25 +21,38 @@ public:
   Bits(ImplicitLocOpBuilder &b, Value like) : b(b), shape(dyn_cast<VectorType>(like.getType())) {}
 
   Type type(Type scalar) { return shape ? Type(shape.clone(scalar)) : scalar; }
-  Value number(unsigned width, uint64_t value) { return constant(IntegerAttr::get(b.getIntegerType(width), int64_t(value))); }
+  Value number(unsigned width, uint64_t value) {
+    return constant(IntegerAttr::get(b.getIntegerType(width), int64_t(value)));
+  }
   Value real(double value) { return constant(b.getF32FloatAttr(value)); }
-  Value zext(Value x, unsigned width) { return b.create<arith::ExtUIOp>(type(b.getIntegerType(width)), x); }
-  Value trunc(Value x, unsigned width) { return b.create<arith::TruncIOp>(type(b.getIntegerType(width)), x); }
+  Value zext(Value x, unsigned width) {
+    return b.create<arith::ExtUIOp>(type(b.getIntegerType(width)), x);
+  }
+  Value trunc(Value x, unsigned width) {
+    return b.create<arith::TruncIOp>(type(b.getIntegerType(width)), x);
+  }
   Value as(Value x, Type scalar) { return b.create<arith::BitcastOp>(type(scalar), x); }
   Value shl(Value x, unsigned by) { return b.create<arith::ShLIOp>(x, number(width(x), by)); }
   Value shr(Value x, unsigned by) { return b.create<arith::ShRUIOp>(x, number(width(x), by)); }
-  Value bitAnd(Value x, uint64_t mask) { return b.create<arith::AndIOp>(x, number(width(x), mask)); }
+  Value bitAnd(Value x, uint64_t mask) {
+    return b.create<arith::AndIOp>(x, number(width(x), mask));
+  }
   Value bitOr(Value x, Value y) { return b.create<arith::OrIOp>(x, y); }
   Value add(Value x, Value y) { return b.create<arith::AddIOp>(x, y); }
   Value sub(Value x, Value y) { return b.create<arith::SubIOp>(x, y); }
-  Value above(Value x, uint64_t limit) { return b.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, x, number(width(x), limit)); }
+  Value above(Value x, uint64_t limit) {
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, x, number(width(x), limit));
+  }
   Value select(Value c, Value x, Value y) { return b.create<arith::SelectOp>(c, x, y); }
 
 private:
-  static unsigned width(Value x) { return getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth(); }
+  static unsigned width(Value x) {
+    return getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  }
   Value constant(TypedAttr value) {
     if (shape)
-      value = DenseElementsAttr::get(cast<ShapedType>(shape.clone(value.getType())), Attribute(value));
+      value =
+          DenseElementsAttr::get(cast<ShapedType>(shape.clone(value.getType())), Attribute(value));
     return b.create<arith::ConstantOp>(value);
   }
   ImplicitLocOpBuilder &b;
@@ -47,7 +60,8 @@ private:
 };
 
 struct Format {
-  unsigned mantissa, bias, largest, overflow; ///< largest: bits of the largest finite number; overflow: bits of what lies above
+  unsigned mantissa, bias, largest,
+      overflow; ///< largest: bits of the largest finite number; overflow: bits of what lies above
 };
 
 Format formatOf(Type element) {
@@ -64,7 +78,8 @@ Value decode8(ImplicitLocOpBuilder &b, Type element, Value bits) {
   // As an f16 with the same fields its exponent is too small by 8.
   Value sign = o.shl(o.bitAnd(wide, 0x80), 8), rest = o.bitAnd(wide, 0x7f);
   Value half = o.as(o.bitOr(sign, o.shl(rest, 7)), b.getF16Type());
-  Value value = b.create<arith::MulFOp>(b.create<arith::ExtFOp>(o.type(b.getF32Type()), half), o.real(256));
+  Value value =
+      b.create<arith::MulFOp>(b.create<arith::ExtFOp>(o.type(b.getF32Type()), half), o.real(256));
   return o.select(o.above(rest, 0x7e), o.real(std::nan("")), value);
 }
 
@@ -75,10 +90,12 @@ Value encode8(ImplicitLocOpBuilder &b, Type element, Value value) {
   Value bits = o.as(value, b.getI32Type()), magnitude = o.bitAnd(bits, 0x7fffffff);
   unsigned dropped = 23 - format.mantissa;
   Value even = o.bitAnd(o.shr(magnitude, dropped), 1);
-  Value rounded = o.shr(o.add(o.add(magnitude, o.number(32, (1u << (dropped - 1)) - 1)), even), dropped);
+  Value rounded =
+      o.shr(o.add(o.add(magnitude, o.number(32, (1u << (dropped - 1)) - 1)), even), dropped);
   Value normal = o.sub(rounded, o.number(32, (127 - format.bias) << format.mantissa));
   // Below the smallest normal number: the sum with a number whose last place is the smallest step.
-  double step = std::ldexp(1.0, 1 - int(format.bias) - int(format.mantissa)), magic = std::ldexp(step, 23);
+  double step = std::ldexp(1.0, 1 - int(format.bias) - int(format.mantissa)),
+         magic = std::ldexp(step, 23);
   Value sum = b.create<arith::AddFOp>(o.as(magnitude, b.getF32Type()), o.real(magic));
   Value small = o.sub(o.as(sum, b.getI32Type()), o.as(o.real(magic), b.getI32Type()));
   uint32_t leastNormal = (127 - format.bias + 1) << 23;

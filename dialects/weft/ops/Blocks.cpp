@@ -8,12 +8,15 @@ using namespace mlir;
 
 namespace weft {
 
-LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &results) {
+LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context,
+                                                   std::optional<Location> location,
+                                                   Adaptor adaptor,
+                                                   SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   int64_t axis = adaptor.getAxis(), block = adaptor.getBlock(), rank = input.getRank();
   if (axis < 0 || axis >= rank) // R1
-    return emitOptionalError(location, "'weft.dequantize_blocks' has no axis ", axis, " in ", input);
+    return emitOptionalError(location, "'weft.dequantize_blocks' has no axis ", axis, " in ",
+                             input);
   auto size = input.getDim(axis).asConstant();
   for (Value parameter : adaptor.getOperands().drop_front()) {
     auto type = tensorType(parameter);
@@ -21,15 +24,21 @@ LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context, std::op
     for (int64_t d = 0; agrees && d < rank; ++d)
       agrees = d == axis || type.getDim(d) == input.getDim(d);
     if (!agrees) // R1
-      return emitOptionalError(location, "'weft.dequantize_blocks': ", type, " has not one value per block of ", input);
+      return emitOptionalError(location, "'weft.dequantize_blocks': ", type,
+                               " has not one value per block of ", input);
     auto blocks = type.getDim(axis).asConstant();
-    if (!size || !blocks || block < 1 || block > (int64_t(1) << 31) || *blocks * block < *size) // R2
-      return emitOptionalError(location, "'weft.dequantize_blocks': ", type, " has too few blocks of ", block, " for ", input);
+    if (!size || !blocks || block < 1 || block > (int64_t(1) << 31) ||
+        *blocks * block < *size) // R2
+      return emitOptionalError(location, "'weft.dequantize_blocks': ", type,
+                               " has too few blocks of ", block, " for ", input);
   }
   Type element = input.getElementType();
-  if (isFloat(element) || element.isInteger(1) || elementBits(element) > 16 || !isFloat(elementOf(adaptor.getScale()))) // R3
-    return emitOptionalError(location, "'weft.dequantize_blocks' takes integers of at most 16 bits and floats as scales, but got ", element, " and ",
-                             elementOf(adaptor.getScale()));
+  if (isFloat(element) || element.isInteger(1) || elementBits(element) > 16 ||
+      !isFloat(elementOf(adaptor.getScale()))) // R3
+    return emitOptionalError(
+        location,
+        "'weft.dequantize_blocks' takes integers of at most 16 bits and floats as scales, but got ",
+        element, " and ", elementOf(adaptor.getScale()));
   results.push_back(input.withElement(Float32Type::get(context)));
   return success();
 }
@@ -38,7 +47,8 @@ LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context, std::op
 RootKind DequantizeBlocksOp::rootKind() { return RootKind::View; }
 
 LogicalResult DequantizeBlocksOp::evaluate(ReferenceCall &call) {
-  const RefTensor &in = *call.inputs[0], &scale = *call.inputs[1], *zero = call.inputs.size() > 2 ? call.inputs[2] : nullptr;
+  const RefTensor &in = *call.inputs[0], &scale = *call.inputs[1],
+                  *zero = call.inputs.size() > 2 ? call.inputs[2] : nullptr;
   if (in.kind == Scalar::Symbolic || (zero && zero->kind == Scalar::Symbolic))
     return call.fail("dequantisation of symbolic values");
   RefTensor &out = call.outputs.emplace_back(elementOf(getResult()), in.dims);
@@ -61,7 +71,8 @@ static Value toF32(ElementBuilder &e, Value x, Type element) {
     return b.create<arith::TruncFOp>(type, x);
   if (isFloat(element))
     return x;
-  return isUnsigned(element) ? Value(b.create<arith::UIToFPOp>(type, x)) : b.create<arith::SIToFPOp>(type, x);
+  return isUnsigned(element) ? Value(b.create<arith::UIToFPOp>(type, x))
+                             : b.create<arith::SIToFPOp>(type, x);
 }
 
 Value DequantizeBlocksOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {

@@ -9,17 +9,23 @@ using namespace mlir;
 
 namespace weft {
 
-LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Type lhs = elementOf(adaptor.getLhs()), rhs = elementOf(adaptor.getRhs());
-  bool bytes = lhs.isIntOrFloat() && rhs.isIntOrFloat() && isa<IntegerType>(lhs) && isa<IntegerType>(rhs) && elementBits(lhs) <= 8 && elementBits(rhs) <= 8;
+  bool bytes = lhs.isIntOrFloat() && rhs.isIntOrFloat() && isa<IntegerType>(lhs) &&
+               isa<IntegerType>(rhs) && elementBits(lhs) <= 8 && elementBits(rhs) <= 8;
   if (lhs != rhs && !bytes) // R1
-    return emitOptionalError(location, "'weft.contract' operands must have one element type, but are ", lhs, " and ", rhs);
+    return emitOptionalError(location,
+                             "'weft.contract' operands must have one element type, but are ", lhs,
+                             " and ", rhs);
   if (failed(verifyAccumulate("contract", location, lhs, adaptor.getAccumulate()))) // R2
     return failure();
   auto dims = inferDims(adaptor.getRule(), adaptor.getOperands().getTypes(), location, "contract");
   if (failed(dims))
     return failure();
-  results.push_back(SymTensorType::get(lhs.getContext(), DimsAttr::get(lhs.getContext(), *dims).getDimAttributes(), adaptor.getAccumulate()));
+  results.push_back(SymTensorType::get(lhs.getContext(),
+                                       DimsAttr::get(lhs.getContext(), *dims).getDimAttributes(),
+                                       adaptor.getAccumulate()));
   return success();
 }
 
@@ -40,12 +46,15 @@ static Value widen(ImplicitLocOpBuilder &b, Value x, Type from, Type accumulate)
     return x;
   if (isFloat(from))
     return b.create<arith::ExtFOp>(type, x);
-  return isUnsigned(from) ? Value(b.create<arith::ExtUIOp>(type, x)) : b.create<arith::ExtSIOp>(type, x);
+  return isUnsigned(from) ? Value(b.create<arith::ExtUIOp>(type, x))
+                          : b.create<arith::ExtSIOp>(type, x);
 }
 
 Value ContractOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
-  Value x = widen(b, e[0], elementOf(getLhs()), getAccumulate()), y = widen(b, e[1], elementOf(getRhs()), getAccumulate());
-  return isFloat(getAccumulate()) ? Value(b.create<arith::MulFOp>(x, y)) : b.create<arith::MulIOp>(x, y);
+  Value x = widen(b, e[0], elementOf(getLhs()), getAccumulate()),
+        y = widen(b, e[1], elementOf(getRhs()), getAccumulate());
+  return isFloat(getAccumulate()) ? Value(b.create<arith::MulFOp>(x, y))
+                                  : b.create<arith::MulIOp>(x, y);
 }
 
 } // namespace weft

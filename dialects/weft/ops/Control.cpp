@@ -20,7 +20,8 @@ SmallVector<StringAttr, 1> BindOp::symbolsAfter() { return {getSymbolAttr()}; }
 
 LogicalResult BindOp::verify() {
   auto type = getValue().getType();
-  if (!type.getElements().isConstant(1) || !(type.getElementType().isInteger(64) || type.getElementType().isInteger(32))) // R1
+  if (!type.getElements().isConstant(1) ||
+      !(type.getElementType().isInteger(64) || type.getElementType().isInteger(32))) // R1
     return emitOpError("needs one integer of 32 or 64 bits, but the operand is ") << type;
   return success();
 }
@@ -34,7 +35,8 @@ SmallVector<StringAttr, 1> IfOp::symbolsAfter() {
 SmallVector<SymExpr> IfOp::boundDims(ValueRange yielded) {
   SmallVector<SymExpr> dims(getBinds().size());
   for (auto [result, value] : llvm::zip(getResults(), yielded))
-    for (auto [want, have] : llvm::zip(cast<SymTensorType>(result.getType()).getDims(), cast<SymTensorType>(value.getType()).getDims()))
+    for (auto [want, have] : llvm::zip(cast<SymTensorType>(result.getType()).getDims(),
+                                       cast<SymTensorType>(value.getType()).getDims()))
       for (auto [i, name] : llvm::enumerate(getBinds()))
         if (want.asSymbol() == name && !dims[i])
           dims[i] = have;
@@ -50,7 +52,8 @@ LogicalResult IfOp::verify() {
       return emitOpError("needs regions that end with 'weft.yield'");
     bool fits = end->getNumOperands() == getNumResults();
     for (unsigned i = 0; fits && i < getNumResults(); ++i) {
-      auto have = cast<SymTensorType>(end->getOperand(i).getType()), want = cast<SymTensorType>(getResult(i).getType());
+      auto have = cast<SymTensorType>(end->getOperand(i).getType()),
+           want = cast<SymTensorType>(getResult(i).getType());
       fits = have.getElementType() == want.getElementType() && have.getRank() == want.getRank();
     }
     if (!fits)
@@ -62,9 +65,11 @@ LogicalResult IfOp::verify() {
     for (auto [name, dim] : llvm::zip(getBinds(), bound))
       map[cast<StringAttr>(name)] = dim;
     for (auto [i, value] : llvm::enumerate(end->getOperands())) // R2
-      for (auto [want, have] : llvm::zip(cast<SymTensorType>(getResult(i).getType()).getDims(), cast<SymTensorType>(value.getType()).getDims()))
+      for (auto [want, have] : llvm::zip(cast<SymTensorType>(getResult(i).getType()).getDims(),
+                                         cast<SymTensorType>(value.getType()).getDims()))
         if (want.substitute(map) != have)
-          return emitOpError("yields ") << value.getType() << " for the result " << getResult(i).getType();
+          return emitOpError("yields ")
+                 << value.getType() << " for the result " << getResult(i).getType();
   }
   return success();
 }
@@ -74,10 +79,13 @@ LogicalResult IfOp::verify() {
 SmallVector<StringAttr, 1> LoopOp::symbolsInside() { return {getIndexAttr()}; }
 
 SmallVector<StringAttr, 1> LoopOp::symbolsAfter() {
-  return isConditional() ? SmallVector<StringAttr, 1>{getCountAttr()} : SmallVector<StringAttr, 1>();
+  return isConditional() ? SmallVector<StringAttr, 1>{getCountAttr()}
+                         : SmallVector<StringAttr, 1>();
 }
 
-SymExpr LoopOp::times() { return isConditional() ? SymExpr::symbol(getCountAttr()) : getTrips()[0]; }
+SymExpr LoopOp::times() {
+  return isConditional() ? SymExpr::symbol(getCountAttr()) : getTrips()[0];
+}
 
 LogicalResult LoopOp::verify() {
   Block &body = getBody().front();
@@ -85,25 +93,33 @@ LogicalResult LoopOp::verify() {
     return emitOpError("needs one number of trips");
   if (!isa<YieldOp>(body.getTerminator()))
     return emitOpError("needs a region that ends with 'weft.yield'");
-  if (isConditional() && (getInits().empty() || !isCondition(getInits()[0].getType()) || body.getTerminator()->getNumOperands() == 0 ||
+  if (isConditional() && (getInits().empty() || !isCondition(getInits()[0].getType()) ||
+                          body.getTerminator()->getNumOperands() == 0 ||
                           !isCondition(body.getTerminator()->getOperand(0).getType()))) // R3
-    return emitOpError("with 'count' needs a condition as first operand and as first yielded value");
+    return emitOpError(
+        "with 'count' needs a condition as first operand and as first yielded value");
   size_t carried = carriedInits().size();
-  if (yielded().size() != getNumResults() || getNumResults() < carried || body.getNumArguments() != carried)
-    return emitOpError("has ") << carried << " carried values, but " << body.getNumArguments() << " arguments, " << yielded().size()
-                               << " yielded values and " << getNumResults() << " results";
+  if (yielded().size() != getNumResults() || getNumResults() < carried ||
+      body.getNumArguments() != carried)
+    return emitOpError("has ") << carried << " carried values, but " << body.getNumArguments()
+                               << " arguments, " << yielded().size() << " yielded values and "
+                               << getNumResults() << " results";
   for (size_t i = 0; i < carried; ++i) { // R1
     Type type = carriedInits()[i].getType();
-    for (Type other : {body.getArgument(i).getType(), yielded()[i].getType(), getResult(i).getType()})
+    for (Type other :
+         {body.getArgument(i).getType(), yielded()[i].getType(), getResult(i).getType()})
       if (other != type)
         return emitOpError("carries ") << type << ", which becomes " << other;
   }
   for (size_t i = carried; i < getNumResults(); ++i) { // R2
-    auto each = cast<SymTensorType>(yielded()[i].getType()), all = cast<SymTensorType>(getResult(i).getType());
+    auto each = cast<SymTensorType>(yielded()[i].getType()),
+         all = cast<SymTensorType>(getResult(i).getType());
     SmallVector<SymExpr> dims = each.getDims();
     dims.insert(dims.begin(), times());
     if (all != SymTensorType::get(dims, each.getElementType()))
-      return emitOpError("stacks ") << each << " to " << all << ", which needs the first dimension '" << times().str() << "'";
+      return emitOpError("stacks ")
+             << each << " to " << all << ", which needs the first dimension '" << times().str()
+             << "'";
   }
   return success();
 }

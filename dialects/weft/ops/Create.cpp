@@ -17,8 +17,10 @@ LogicalResult WeightOp::verify() {
   for (int64_t dim : *dims)
     if (__builtin_mul_overflow(count, dim, &count))
       return emitOpError("has more elements than 64 bits count");
-  if (count > (int64_t(1) << 58) || int64_t(elementBytes(type.getElementType(), count)) != int64_t(getBytes()))
-    return emitOpError() << "needs " << elementBytes(type.getElementType(), count) << " bytes for " << type << ", but 'bytes' is " << int64_t(getBytes());
+  if (count > (int64_t(1) << 58) ||
+      int64_t(elementBytes(type.getElementType(), count)) != int64_t(getBytes()))
+    return emitOpError() << "needs " << elementBytes(type.getElementType(), count) << " bytes for "
+                         << type << ", but 'bytes' is " << int64_t(getBytes());
   return success();
 }
 
@@ -29,15 +31,18 @@ LogicalResult ConstantOp::verify() {
     if (!weight)
       return emitOpError("names weight '") << name.getValue() << "', which does not exist";
     if (weight.getType() != type)
-      return emitOpError("has type ") << type << ", but weight '" << name.getValue() << "' has type " << weight.getType();
+      return emitOpError("has type ")
+             << type << ", but weight '" << name.getValue() << "' has type " << weight.getType();
     return success();
   }
   auto elements = dyn_cast<DenseElementsAttr>(getValue());
   if (!elements)
     return emitOpError("must have dense elements");
   auto dims = type.getConstantDims();
-  if (!dims || ArrayRef<int64_t>(*dims) != elements.getType().getShape() || elements.getElementType() != type.getElementType())
-    return emitOpError("has elements of type ") << elements.getType() << ", but its type is " << type;
+  if (!dims || ArrayRef<int64_t>(*dims) != elements.getType().getShape() ||
+      elements.getElementType() != type.getElementType())
+    return emitOpError("has elements of type ")
+           << elements.getType() << ", but its type is " << type;
   return success();
 }
 
@@ -62,7 +67,8 @@ LogicalResult ConstantOp::evaluate(ReferenceCall &call) {
     return success();
   }
   for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>()))
-    out.integers[i] = isUnsigned(type.getElementType()) ? int64_t(value.getZExtValue()) : value.getSExtValue();
+    out.integers[i] =
+        isUnsigned(type.getElementType()) ? int64_t(value.getZExtValue()) : value.getSExtValue();
   return success();
 }
 
@@ -73,7 +79,8 @@ Value ConstantOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>)
   if (isa<FloatType>(type)) {
     llvm::APFloat value = elements.getSplatValue<llvm::APFloat>();
     bool lost;
-    value.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    value.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                  &lost);
     return e.constantData(type, FloatAttr::get(type, value));
   }
   return e.constantData(type, IntegerAttr::get(type, elements.getSplatValue<llvm::APInt>()));
@@ -81,7 +88,8 @@ Value ConstantOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>)
 
 LogicalResult FillOp::verify() {
   if (getValue().getType() != elementOf(getResult()))
-    return emitOpError("has a value of type ") << getValue().getType() << ", but its elements are " << elementOf(getResult());
+    return emitOpError("has a value of type ")
+           << getValue().getType() << ", but its elements are " << elementOf(getResult());
   return success();
 }
 
@@ -89,7 +97,8 @@ Scalar FillOp::evaluateScalar(ArrayRef<Scalar>, const SymFacts *) {
   if (auto real = dyn_cast<FloatAttr>(getValue()))
     return Scalar::of(real.getValueAsDouble());
   llvm::APInt value = cast<IntegerAttr>(getValue()).getValue();
-  return Scalar::of(isUnsigned(elementOf(getResult())) ? int64_t(value.getZExtValue()) : value.getSExtValue());
+  return Scalar::of(isUnsigned(elementOf(getResult())) ? int64_t(value.getZExtValue())
+                                                       : value.getSExtValue());
 }
 
 Value FillOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>) {
@@ -135,7 +144,8 @@ LogicalResult DimsValueOp::verify() {
 
 LogicalResult DimsValueOp::evaluate(ReferenceCall &call) {
   auto type = tensorType(getResult());
-  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *type.getConstantDims(), /*symbolic=*/!call.symbols);
+  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *type.getConstantDims(),
+                                             /*symbolic=*/!call.symbols);
   for (auto [i, expr] : llvm::enumerate(getValues().getDims())) {
     if (!call.symbols) {
       out.exprs[i] = expr;
@@ -152,7 +162,8 @@ LogicalResult DimsValueOp::evaluate(ReferenceCall &call) {
 Value DimsValueOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
   Value result = e.materialize(e.symbolic(getValues()[0]));
   for (unsigned i = 1; i < getValues().size(); ++i)
-    result = e.builder().create<arith::SelectOp>(e.equal(index[0], e.constant(i)), e.materialize(e.symbolic(getValues()[i])), result);
+    result = e.builder().create<arith::SelectOp>(e.equal(index[0], e.constant(i)),
+                                                 e.materialize(e.symbolic(getValues()[i])), result);
   return result;
 }
 

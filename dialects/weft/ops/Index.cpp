@@ -7,13 +7,15 @@ using namespace mlir;
 
 namespace weft {
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= input.getRank())
     return emitOptionalError(location, "'weft.gather' has no axis ", axis, " in ", input);
   if (!indices.getElementType().isInteger(64) && !indices.getElementType().isInteger(32))
-    return emitOptionalError(location, "'weft.gather' indices must be i32 or i64, but are ", indices.getElementType());
+    return emitOptionalError(location, "'weft.gather' indices must be i32 or i64, but are ",
+                             indices.getElementType());
   SmallVector<Attribute> dims(input.getDimAttributes().take_front(axis));
   llvm::append_range(dims, indices.getDimAttributes());
   llvm::append_range(dims, input.getDimAttributes().drop_front(axis + 1));
@@ -49,12 +51,15 @@ static IndexValue clampedPosition(ElementBuilder &e, IndexValue at, IndexValue s
     Value wrapped = b.create<arith::AddIOp>(v, s);
     Value negative = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, v, zero);
     Value from = b.create<arith::SelectOp>(negative, wrapped, v);
-    return b.create<arith::MaxSIOp>(b.create<arith::MinSIOp>(from, b.create<arith::SubIOp>(s, one)), zero);
+    return b.create<arith::MaxSIOp>(b.create<arith::MinSIOp>(from, b.create<arith::SubIOp>(s, one)),
+                                    zero);
   };
   IndexValue zero = e.constant(0), one = e.constant(1);
   if (at.isUniform())
     return {clamp(at.base, size.base, zero.base, one.base)};
-  return {{}, 0, clamp(e.materialize(at), e.materialize(size), e.materialize(zero), e.materialize(one))};
+  return {{},
+          0,
+          clamp(e.materialize(at), e.materialize(size), e.materialize(zero), e.materialize(one))};
 }
 
 Value GatherOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
@@ -72,11 +77,13 @@ Value GatherOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> in
 static LogicalResult verifyIndices(StringRef name, std::optional<Location> location, Type element) {
   if (element.isSignlessInteger(64) || element.isSignlessInteger(32))
     return success();
-  return emitOptionalError(location, "'weft.", name, "' indices must be i32 or i64, but are ", element);
+  return emitOptionalError(location, "'weft.", name, "' indices must be i32 or i64, but are ",
+                           element);
 }
 
 /// An element of operand 0, or 0 where one of the dimensions that positions were clamped to is empty.
-static Value pickUnlessEmpty(ElementBuilder &e, SymTensorType type, ArrayRef<IndexValue> position, ArrayRef<unsigned> clamped) {
+static Value pickUnlessEmpty(ElementBuilder &e, SymTensorType type, ArrayRef<IndexValue> position,
+                             ArrayRef<unsigned> clamped) {
   Value inside;
   for (unsigned d : clamped)
     if (!type.getDim(d).asConstant().value_or(0)) {
@@ -85,21 +92,24 @@ static Value pickUnlessEmpty(ElementBuilder &e, SymTensorType type, ArrayRef<Ind
     }
   if (!inside)
     return e.operand(0, position);
-  return e.guarded(inside, [&] { return e.operand(0, position); }, zeroOf(e, type.getElementType()));
+  return e.guarded(
+      inside, [&] { return e.operand(0, position); }, zeroOf(e, type.getElementType()));
 }
 
-LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                 SmallVectorImpl<Type> &results) {
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                 Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
   int64_t axis = adaptor.getAxis();
   if (input.getRank() != indices.getRank() || axis < 0 || axis >= int64_t(input.getRank())) // R1
-    return emitOptionalError(location, "'weft.gather_elements' has no axis ", axis, " in both ", input, " and ", indices);
+    return emitOptionalError(location, "'weft.gather_elements' has no axis ", axis, " in both ",
+                             input, " and ", indices);
   if (failed(verifyIndices("gather_elements", location, indices.getElementType()))) // R2
     return failure();
   for (unsigned d = 0; d < input.getRank(); ++d) { // R3
     auto have = input.getDim(d).asConstant(), want = indices.getDim(d).asConstant();
     if (int64_t(d) != axis && have && want && *want > *have)
-      return emitOptionalError(location, "'weft.gather_elements': dimension ", d, " of the indices is ", *want, ", but the operand's is ", *have);
+      return emitOptionalError(location, "'weft.gather_elements': dimension ", d,
+                               " of the indices is ", *want, ", but the operand's is ", *have);
   }
   results.push_back(indices.withElement(input.getElementType()));
   return success();
@@ -120,18 +130,20 @@ Value GatherElementsOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexV
   return pickUnlessEmpty(e, input, position, clamped);
 }
 
-LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                           SmallVectorImpl<Type> &results) {
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
   int64_t batch = adaptor.getBatch(), rank = input.getRank(), picks = indices.getRank();
   auto tuple = picks > 0 ? indices.getDim(picks - 1).asConstant() : std::nullopt;
   if (!tuple || batch < 0 || batch >= picks || batch + *tuple > rank) // R1
-    return emitOptionalError(location, "'weft.gather_nd' cannot index ", input, " after ", batch, " batch dimensions with tuples of ", indices);
+    return emitOptionalError(location, "'weft.gather_nd' cannot index ", input, " after ", batch,
+                             " batch dimensions with tuples of ", indices);
   if (failed(verifyIndices("gather_nd", location, indices.getElementType()))) // R2
     return failure();
   for (int64_t d = 0; d < batch; ++d) // R3
     if (input.getDim(d) != indices.getDim(d))
-      return emitOptionalError(location, "'weft.gather_nd': batch dimension ", d, " is '", input.getDim(d).str(), "' and '", indices.getDim(d).str(), "'");
+      return emitOptionalError(location, "'weft.gather_nd': batch dimension ", d, " is '",
+                               input.getDim(d).str(), "' and '", indices.getDim(d).str(), "'");
   SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
   llvm::append_range(dims, input.getDimAttributes().drop_front(batch + *tuple));
   results.push_back(SymTensorType::get(context, dims, input.getElementType()));
@@ -147,7 +159,8 @@ Value GatherNdOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> 
     SmallVector<IndexValue> at(index.take_front(outer));
     at.push_back(e.constant(t));
     clamped.push_back(position.size());
-    position.push_back(clampedPosition(e, e.toIndex(e.operand(1, at)), e.symbolic(input.getDim(position.size()))));
+    position.push_back(
+        clampedPosition(e, e.toIndex(e.operand(1, at)), e.symbolic(input.getDim(position.size()))));
   }
   llvm::append_range(position, index.drop_front(outer));
   return pickUnlessEmpty(e, input, position, clamped);

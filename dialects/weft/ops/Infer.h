@@ -7,8 +7,10 @@
 namespace weft {
 
 /// Result dimensions from a rule; reports through `location`.
-inline mlir::FailureOr<llvm::SmallVector<SymExpr>> inferDims(llvm::StringRef rule, mlir::TypeRange operands,
-                                                             std::optional<mlir::Location> location, llvm::StringRef name) {
+inline mlir::FailureOr<llvm::SmallVector<SymExpr>> inferDims(llvm::StringRef rule,
+                                                             mlir::TypeRange operands,
+                                                             std::optional<mlir::Location> location,
+                                                             llvm::StringRef name) {
   auto bound = IterationRule::bind(rule, operands, {}, [&](const llvm::Twine &message) {
     (void)mlir::emitOptionalError(location, "'weft.", name, "': ", message.str());
   });
@@ -17,17 +19,21 @@ inline mlir::FailureOr<llvm::SmallVector<SymExpr>> inferDims(llvm::StringRef rul
   return bound->resultDims(0);
 }
 
-inline SymTensorType tensorType(mlir::Value value) { return mlir::cast<SymTensorType>(value.getType()); }
+inline SymTensorType tensorType(mlir::Value value) {
+  return mlir::cast<SymTensorType>(value.getType());
+}
 inline mlir::Type elementOf(mlir::Value value) { return tensorType(value).getElementType(); }
 
 /// Products of `element` can be summed in `accumulate`.
-inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name, std::optional<mlir::Location> location, mlir::Type element,
-                                            mlir::Type accumulate) {
+inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name,
+                                            std::optional<mlir::Location> location,
+                                            mlir::Type element, mlir::Type accumulate) {
   if (std::string why = refuseElement(accumulate); !why.empty())
     return mlir::emitOptionalError(location, "'weft.", name, "' accumulates: ", why);
   if (isFloat(element) == isFloat(accumulate) && elementBits(accumulate) >= elementBits(element))
     return mlir::success();
-  return mlir::emitOptionalError(location, "'weft.", name, "' cannot sum products of ", element, " in ", accumulate);
+  return mlir::emitOptionalError(location, "'weft.", name, "' cannot sum products of ", element,
+                                 " in ", accumulate);
 }
 
 } // namespace weft

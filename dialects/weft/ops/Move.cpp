@@ -13,12 +13,15 @@ static std::string name(char prefix, size_t i) { return prefix + std::to_string(
 
 //===-- reshape ----------------------------------------------------------------------------------===//
 
-LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
-  auto result = SymTensorType::get(input.getContext(), adaptor.getDims().getDimAttributes(), input.getElementType());
+  auto result = SymTensorType::get(input.getContext(), adaptor.getDims().getDimAttributes(),
+                                   input.getElementType());
   if (input.getElements() != result.getElements()) // R1
-    return emitOptionalError(location, "'weft.reshape' cannot make ", result, " of ", input, ": '", input.getElements().str(),
-                             "' elements against '", result.getElements().str(), "'");
+    return emitOptionalError(location, "'weft.reshape' cannot make ", result, " of ", input, ": '",
+                             input.getElements().str(), "' elements against '",
+                             result.getElements().str(), "'");
   results.push_back(result);
   return success();
 }
@@ -58,7 +61,8 @@ static SmallVector<ReshapeRun> matchRuns(SymTensorType result, SymTensorType inp
     for (unsigned total = 1; total <= re + ie && !found; ++total)
       for (unsigned a = total > ie ? total - ie : 0; a <= std::min(total, re) && !found; ++a) {
         unsigned c = total - a;
-        if (product(ArrayRef(r).slice(re - a, a), result.getContext()) != product(ArrayRef(i).slice(ie - c, c), result.getContext()))
+        if (product(ArrayRef(r).slice(re - a, a), result.getContext()) !=
+            product(ArrayRef(i).slice(ie - c, c), result.getContext()))
           continue;
         runs.push_back({re - a, re, ie - c, ie});
         re -= a;
@@ -76,7 +80,8 @@ Value ReshapeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> i
   for (const ReshapeRun &run : matchRuns(result, input)) {
     IndexValue linear = e.constant(0);
     for (unsigned d = run.resultFirst; d < run.resultEnd; ++d)
-      linear = d == run.resultFirst ? index[d] : e.add(e.mul(linear, e.symbolic(result.getDim(d))), index[d]);
+      linear = d == run.resultFirst ? index[d]
+                                    : e.add(e.mul(linear, e.symbolic(result.getDim(d))), index[d]);
     for (unsigned d = run.inputEnd; d-- > run.inputFirst;) {
       if (d == run.inputFirst) {
         position[d] = linear;
@@ -90,19 +95,21 @@ Value ReshapeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> i
 
 //===-- transpose --------------------------------------------------------------------------------===//
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &results) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   SmallVector<bool> seen(input.getRank());
   SmallVector<SymExpr> dims;
   for (int64_t from : adaptor.getOrder()) {
     if (from < 0 || from >= input.getRank() || seen[from])
-      return emitOptionalError(location, "'weft.transpose' order must name each of the ", input.getRank(), " dimensions once");
+      return emitOptionalError(location, "'weft.transpose' order must name each of the ",
+                               input.getRank(), " dimensions once");
     seen[from] = true;
     dims.push_back(input.getDim(from));
   }
   if (dims.size() != input.getRank())
-    return emitOptionalError(location, "'weft.transpose' order must name each of the ", input.getRank(), " dimensions once");
+    return emitOptionalError(location, "'weft.transpose' order must name each of the ",
+                             input.getRank(), " dimensions once");
   results.push_back(SymTensorType::get(dims, input.getElementType()));
   return success();
 }
@@ -120,16 +127,20 @@ RootKind TransposeOp::rootKind() { return RootKind::View; }
 
 //===-- expand -----------------------------------------------------------------------------------===//
 
-LogicalResult ExpandOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult ExpandOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
-  auto result = SymTensorType::get(input.getContext(), adaptor.getDims().getDimAttributes(), input.getElementType());
+  auto result = SymTensorType::get(input.getContext(), adaptor.getDims().getDimAttributes(),
+                                   input.getElementType());
   if (result.getRank() < input.getRank())
-    return emitOptionalError(location, "'weft.expand' cannot remove dimensions: ", input, " to ", result);
+    return emitOptionalError(location, "'weft.expand' cannot remove dimensions: ", input, " to ",
+                             result);
   unsigned shift = result.getRank() - input.getRank();
   for (unsigned d = 0; d < input.getRank(); ++d) {
     SymExpr from = input.getDim(d), to = result.getDim(d + shift);
     if (from != to && !from.isConstant(1) && from.asConstant() && to.asConstant())
-      return emitOptionalError(location, "'weft.expand' cannot make dimension ", d, " of ", input, " '", to.str(), "'");
+      return emitOptionalError(location, "'weft.expand' cannot make dimension ", d, " of ", input,
+                               " '", to.str(), "'");
   }
   results.push_back(result);
   return success();
@@ -153,14 +164,19 @@ RootKind ExpandOp::rootKind() { return RootKind::View; }
 
 //===-- slice ------------------------------------------------------------------------------------===//
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   size_t rank = input.getRank();
-  if (adaptor.getStarts().size() != rank || adaptor.getSizes().size() != rank || adaptor.getSteps().size() != rank)
-    return emitOptionalError(location, "'weft.slice' needs a start, a size and a step for each of the ", rank, " dimensions");
+  if (adaptor.getStarts().size() != rank || adaptor.getSizes().size() != rank ||
+      adaptor.getSteps().size() != rank)
+    return emitOptionalError(location,
+                             "'weft.slice' needs a start, a size and a step for each of the ", rank,
+                             " dimensions");
   if (llvm::is_contained(adaptor.getSteps(), 0))
     return emitOptionalError(location, "'weft.slice' steps must not be 0");
-  results.push_back(SymTensorType::get(input.getContext(), adaptor.getSizes().getDimAttributes(), input.getElementType()));
+  results.push_back(SymTensorType::get(input.getContext(), adaptor.getSizes().getDimAttributes(),
+                                       input.getElementType()));
   return success();
 }
 
@@ -177,17 +193,22 @@ RootKind SliceOp::rootKind() { return RootKind::View; }
 
 //===-- pad --------------------------------------------------------------------------------------===//
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                      Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   size_t rank = input.getRank();
   if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank)
-    return emitOptionalError(location, "'weft.pad' needs two amounts for each of the ", rank, " dimensions");
-  if (tensorType(adaptor.getValue()).getRank() != 0 || elementOf(adaptor.getValue()) != input.getElementType())
+    return emitOptionalError(location, "'weft.pad' needs two amounts for each of the ", rank,
+                             " dimensions");
+  if (tensorType(adaptor.getValue()).getRank() != 0 ||
+      elementOf(adaptor.getValue()) != input.getElementType())
     return emitOptionalError(location, "'weft.pad' value must be one ", input.getElementType());
   SmallVector<SymExpr> dims;
   for (size_t d = 0; d < rank; ++d)
     dims.push_back(input.getDim(d) + adaptor.getLow()[d] + adaptor.getHigh()[d]);
-  results.push_back(SymTensorType::get(input.getContext(), DimsAttr::get(input.getContext(), dims).getDimAttributes(), input.getElementType()));
+  results.push_back(SymTensorType::get(input.getContext(),
+                                       DimsAttr::get(input.getContext(), dims).getDimAttributes(),
+                                       input.getElementType()));
   return success();
 }
 
@@ -211,12 +232,14 @@ Value PadOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index
       continue;
     }
     position.push_back(e.sub(i, e.symbolic(getLow()[d])));
-    Value here = b.create<arith::AndIOp>(e.nonNegative(position.back()), e.less(position.back(), e.symbolic(input.getDim(d))));
+    Value here = b.create<arith::AndIOp>(e.nonNegative(position.back()),
+                                         e.less(position.back(), e.symbolic(input.getDim(d))));
     inside = inside ? b.create<arith::AndIOp>(inside, here) : here;
   }
   if (!inside)
     return e.operand(0, position);
-  return e.guarded(inside, [&] { return e.operand(0, position); }, e.operand(1, {}));
+  return e.guarded(
+      inside, [&] { return e.operand(0, position); }, e.operand(1, {}));
 }
 
 LogicalResult PadOp::evaluate(ReferenceCall &call) {
@@ -232,7 +255,8 @@ LogicalResult PadOp::evaluate(ReferenceCall &call) {
       return failure();
     low.push_back(*value);
   }
-  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *dims, in.kind == Scalar::Symbolic);
+  RefTensor &out =
+      call.outputs.emplace_back(type.getElementType(), *dims, in.kind == Scalar::Symbolic);
   for (int64_t i = 0, count = out.size(); i < count; ++i) {
     int64_t rest = i, at = 0, stride = 1;
     bool inside = true;
@@ -249,7 +273,8 @@ LogicalResult PadOp::evaluate(ReferenceCall &call) {
 
 //===-- concat -----------------------------------------------------------------------------------===//
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
   if (adaptor.getInputs().empty())
     return emitOptionalError(location, "'weft.concat' needs at least one operand");
   auto first = tensorType(adaptor.getInputs()[0]);
@@ -260,11 +285,13 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   for (auto [i, input] : llvm::enumerate(adaptor.getInputs().drop_front())) {
     auto type = tensorType(input);
     if (type.getRank() != first.getRank() || type.getElementType() != first.getElementType())
-      return emitOptionalError(location, "'weft.concat' operands must agree, but operand 0 is ", first, " and operand ", i + 1, " is ", type);
+      return emitOptionalError(location, "'weft.concat' operands must agree, but operand 0 is ",
+                               first, " and operand ", i + 1, " is ", type);
     for (unsigned d = 0; d < type.getRank(); ++d)
       if (d != dim && type.getDim(d) != first.getDim(d))
-        return emitOptionalError(location, "'weft.concat': dimension ", d, " of operand ", i + 1, " is '", type.getDim(d).str(),
-                                 "', but must be '", first.getDim(d).str(), "'");
+        return emitOptionalError(location, "'weft.concat': dimension ", d, " of operand ", i + 1,
+                                 " is '", type.getDim(d).str(), "', but must be '",
+                                 first.getDim(d).str(), "'");
     dims[dim] = dims[dim] + type.getDim(dim);
   }
   results.push_back(SymTensorType::get(dims, first.getElementType()));
@@ -302,14 +329,17 @@ Value ConcatOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> in
   }
   SmallVector<IndexValue> position(index);
   Type type = computeType(elementOf(getResult()));
-  TypedAttr zero = isa<FloatType>(type) ? TypedAttr(FloatAttr::get(type, 0.0)) : IntegerAttr::get(type, 0);
+  TypedAttr zero =
+      isa<FloatType>(type) ? TypedAttr(FloatAttr::get(type, 0.0)) : IntegerAttr::get(type, 0);
   Value result = e.constantData(type, zero);
   auto &b = e.builder();
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     position[getDim()] = e.sub(index[getDim()], e.symbolic(starts[i]));
-    Value inside = b.create<arith::AndIOp>(e.nonNegative(position[getDim()]),
-                                           e.less(position[getDim()], e.symbolic(tensorType(input).getDim(getDim()))));
-    result = e.guarded(inside, [&, i = i] { return e.operand(i, position); }, result);
+    Value inside = b.create<arith::AndIOp>(
+        e.nonNegative(position[getDim()]),
+        e.less(position[getDim()], e.symbolic(tensorType(input).getDim(getDim()))));
+    result = e.guarded(
+        inside, [&, i = i] { return e.operand(i, position); }, result);
   }
   return result;
 }

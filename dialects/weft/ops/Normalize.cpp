@@ -11,17 +11,21 @@ namespace weft {
 static LogicalResult requireFloat(StringRef name, std::optional<Location> location, Value input) {
   if (isFloat(elementOf(input)) && tensorType(input).getRank() > 0)
     return success();
-  return emitOptionalError(location, "'weft.", name, "' needs floating-point lines, but its operand is ", input.getType());
+  return emitOptionalError(location, "'weft.", name,
+                           "' needs floating-point lines, but its operand is ", input.getType());
 }
 
-LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &results) {
   results.push_back(adaptor.getInput().getType());
   return requireFloat("softmax", location, adaptor.getInput());
 }
 
-LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
   if (failed(requireFloat("normalize", location, adaptor.getInput())) ||
-      failed(inferDims("... d~, d, d -> ... d~", adaptor.getOperands().getTypes(), location, "normalize")))
+      failed(inferDims("... d~, d, d -> ... d~", adaptor.getOperands().getTypes(), location,
+                       "normalize")))
     return failure();
   results.push_back(adaptor.getInput().getType());
   return success();
@@ -31,7 +35,8 @@ RootKind SoftmaxOp::rootKind() { return RootKind::Row; }
 RootKind NormalizeOp::rootKind() { return RootKind::Row; }
 
 /// Calls `line` for every line of the last dimension.
-static void forLines(const RefTensor &in, RefTensor &out, function_ref<void(ArrayRef<double>, MutableArrayRef<double>)> line) {
+static void forLines(const RefTensor &in, RefTensor &out,
+                     function_ref<void(ArrayRef<double>, MutableArrayRef<double>)> line) {
   int64_t width = in.dims.back();
   for (int64_t at = 0, count = in.size(); width > 0 && at < count; at += width)
     line(ArrayRef(in.reals).slice(at, width), MutableArrayRef(out.reals).slice(at, width));
@@ -87,13 +92,15 @@ struct LineMath {
   }
   Value number(Value like, double value) {
     Type element = elementOf(like);
-    return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element), FloatAttr::get(element, value));
+    return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
+                            FloatAttr::get(element, value));
   }
   /// The length of the lines as a number.
   Value length(Value input) {
     auto type = tensorType(input);
     auto scalar = SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getI64Type());
-    Value n = b.create<DimsValueOp>(scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)}));
+    Value n = b.create<DimsValueOp>(
+        scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)}));
     return b.create<ConvertOp>(n, type.getElementType());
   }
 };
@@ -115,7 +122,8 @@ SmallVector<Value> NormalizeOp::decompose(ImplicitLocOpBuilder &b) {
   if (getCenter())
     x = b.create<SubOp>(x, b.create<DivOp>(m.reduce(CombinerKind::Sum, x), n));
   Value variance = b.create<DivOp>(m.reduce(CombinerKind::Sum, b.create<MulOp>(x, x)), n);
-  Value factor = b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(x, getEpsilon().convertToDouble())));
+  Value factor =
+      b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(x, getEpsilon().convertToDouble())));
   Value scaled = b.create<MulOp>(b.create<MulOp>(x, factor), getScale());
   return {b.create<AddOp>(scaled, getShift())};
 }

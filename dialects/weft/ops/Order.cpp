@@ -91,7 +91,8 @@ Value ArgReduceOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>
     return emitCombine(b, combiner, element, best, at(i[0]));
   });
   bool last = getSelectLast();
-  Value nowhere = e.constantData(i64, last ? TypedAttr(b.getI64IntegerAttr(-1)) : combinerIdentity(Combiner::Min, i64));
+  Value nowhere = e.constantData(i64, last ? TypedAttr(b.getI64IntegerAttr(-1))
+                                           : combinerIdentity(Combiner::Min, i64));
   return e.fold({length}, nowhere, [&](ArrayRef<IndexValue> i, Value found) -> Value {
     Value here = e.materialize(i[0]);
     here = emitCombine(b, last ? Combiner::Max : Combiner::Min, i64, found, here);
@@ -140,7 +141,8 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   if (failed(verifyAxis("top_k", location, axis, input)))
     return failure();
   if (adaptor.getK().size() != 1) // R1
-    return emitOptionalError(location, "'weft.top_k' needs one 'k', but has ", adaptor.getK().size());
+    return emitOptionalError(location, "'weft.top_k' needs one 'k', but has ",
+                             adaptor.getK().size());
   SymExpr k = adaptor.getK()[0];
   auto count = k.asConstant(), length = input.getDim(axis).asConstant();
   if (count && (*count < 0 || (length && *count > *length))) // R2
@@ -176,7 +178,8 @@ public:
     Value x = s.load(0, line.at(p)), y = s.load(0, line.at(q));
     Value after = op.getSmallest() ? isLess(y, x) : isLess(x, y);
     Value before = op.getSmallest() ? isLess(x, y) : isLess(y, x);
-    Value later = s.less(q, p), no = s.builder().create<arith::ConstantOp>(s.builder().getBoolAttr(false));
+    Value later = s.less(q, p),
+          no = s.builder().create<arith::ConstantOp>(s.builder().getBoolAttr(false));
     return s.select(after, yes(), s.select(before, no, later));
   }
 

@@ -7,16 +7,19 @@ using namespace mlir;
 
 namespace weft {
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &results) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   SmallVector<Attribute> dims(input.getDimAttributes());
   bool bits = adaptor.getKind() == CombinerKind::And || adaptor.getKind() == CombinerKind::Or;
   if (bits && isFloat(input.getElementType()))
-    return emitOptionalError(location, "'weft.reduce' combines bits, but its operand has elements ", input.getElementType());
+    return emitOptionalError(location, "'weft.reduce' combines bits, but its operand has elements ",
+                             input.getElementType());
   int64_t last = -1;
   for (int64_t axis : adaptor.getAxes()) {
     if (axis <= last || axis >= input.getRank())
-      return emitOptionalError(location, "'weft.reduce' axes must be ascending dimensions of ", input);
+      return emitOptionalError(location, "'weft.reduce' axes must be ascending dimensions of ",
+                               input);
     last = axis;
   }
   for (int64_t axis : llvm::reverse(adaptor.getAxes()))

@@ -12,15 +12,17 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
                                          Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
   if (adaptor.getSizes().size() != input.getRank() || adaptor.getScales().size() != input.getRank())
-    return emitOptionalError(location, "'weft.resize' needs a size and a scale for each of the ", // R1
+    return emitOptionalError(location,
+                             "'weft.resize' needs a size and a scale for each of the ", // R1
                              input.getRank(), " dimensions");
   if (llvm::any_of(adaptor.getScales(), [](double scale) { return !(scale >= 0); }))
     return emitOptionalError(location, "'weft.resize' scales must not be negative");
   if (adaptor.getMode() != ResizeMode::Nearest && !isFloat(input.getElementType())) // R2
     return emitOptionalError(location, "'weft.resize ", stringifyResizeMode(adaptor.getMode()),
-                             "' needs floats, but its operand has elements ", input.getElementType());
-  results.push_back(SymTensorType::get(context, adaptor.getSizes().getDimAttributes(),
-                                       input.getElementType()));
+                             "' needs floats, but its operand has elements ",
+                             input.getElementType());
+  results.push_back(
+      SymTensorType::get(context, adaptor.getSizes().getDimAttributes(), input.getElementType()));
   return success();
 }
 
@@ -89,9 +91,12 @@ private:
       return b.create<arith::SelectOp>(several, x, number(0));
     };
     switch (op.getCoordinates()) {
-    case ResizeCoordinates::HalfPixel: return halfPixel();
-    case ResizeCoordinates::PytorchHalfPixel: return unlessSingle(halfPixel());
-    case ResizeCoordinates::Asymmetric: return div(i, s);
+    case ResizeCoordinates::HalfPixel:
+      return halfPixel();
+    case ResizeCoordinates::PytorchHalfPixel:
+      return unlessSingle(halfPixel());
+    case ResizeCoordinates::Asymmetric:
+      return div(i, s);
     case ResizeCoordinates::AlignCorners:
       return unlessSingle(div(mul(i, sub(n, one)), sub(m, one)));
     case ResizeCoordinates::HalfPixelSymmetric:
@@ -102,10 +107,14 @@ private:
 
   Value nearest(Value x) {
     switch (op.getRounding()) {
-    case ResizeRounding::PreferFloor: return b.create<math::CeilOp>(sub(x, number(0.5)));
-    case ResizeRounding::PreferCeil: return b.create<math::FloorOp>(add(x, number(0.5)));
-    case ResizeRounding::Floor: return b.create<math::FloorOp>(x);
-    case ResizeRounding::Ceil: return b.create<math::CeilOp>(x);
+    case ResizeRounding::PreferFloor:
+      return b.create<math::CeilOp>(sub(x, number(0.5)));
+    case ResizeRounding::PreferCeil:
+      return b.create<math::FloorOp>(add(x, number(0.5)));
+    case ResizeRounding::Floor:
+      return b.create<math::FloorOp>(x);
+    case ResizeRounding::Ceil:
+      return b.create<math::CeilOp>(x);
     }
     llvm_unreachable("closed set of roundings");
   }

@@ -1,8 +1,8 @@
 //===- Scatter.cpp - scatter_elements, scatter_nd: types and code -------------------------------===//
 
+#include "dialects/weft/ops/Scatter.h"
 #include "dialects/weft/ops/Emit.h"
 #include "dialects/weft/ops/Infer.h"
-#include "dialects/weft/ops/Scatter.h"
 
 using namespace mlir;
 
@@ -51,11 +51,16 @@ void update(SerialBuilder &s, ScatterKind kind, Type element, ArrayRef<Value> fr
 
 std::optional<Combiner> combinerOf(ScatterKind kind) {
   switch (kind) {
-  case ScatterKind::Set: return std::nullopt;
-  case ScatterKind::Add: return Combiner::Sum;
-  case ScatterKind::Mul: return Combiner::Prod;
-  case ScatterKind::Max: return Combiner::Max;
-  case ScatterKind::Min: return Combiner::Min;
+  case ScatterKind::Set:
+    return std::nullopt;
+  case ScatterKind::Add:
+    return Combiner::Sum;
+  case ScatterKind::Mul:
+    return Combiner::Prod;
+  case ScatterKind::Max:
+    return Combiner::Max;
+  case ScatterKind::Min:
+    return Combiner::Min;
   }
   llvm_unreachable("closed set of kinds");
 }
@@ -63,8 +68,7 @@ std::optional<Combiner> combinerOf(ScatterKind kind) {
 //===-- scatter_elements -------------------------------------------------------------------------===//
 
 LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                  Adaptor adaptor,
-                                                  SmallVectorImpl<Type> &results) {
+                                                  Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
   int64_t axis = adaptor.getAxis(), rank = input.getRank();
   if (rank != int64_t(indices.getRank()) || axis < 0 || axis >= rank) // R1
@@ -100,8 +104,8 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   unsigned rank = indices.getRank();
   auto tuple = rank > 0 ? indices.getDim(rank - 1).asConstant() : std::nullopt;
   if (!tuple || *tuple > int64_t(input.getRank())) // R1
-    return emitOptionalError(location, "'weft.scatter_nd' cannot index ", input,
-                             " with tuples of ", indices);
+    return emitOptionalError(location, "'weft.scatter_nd' cannot index ", input, " with tuples of ",
+                             indices);
   SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
   llvm::append_range(dims, input.getDimAttributes().drop_front(*tuple));
   results.push_back(input);

@@ -74,8 +74,9 @@ FailureOr<SmallVector<Window>> verifyConvolution(Adaptor op, StringRef name,
                                                  std::optional<Location> location) {
   auto input = tensorType(op.getInput()), filter = tensorType(op.getFilter());
   if (input.getRank() != filter.getRank() || input.getRank() < 3 || input.getRank() > 5) // R1
-    return emitOptionalError(location, "'weft.", name, "' operands must have one rank from 3 to 5, ",
-                             "but are ", input, " and ", filter);
+    return emitOptionalError(location, "'weft.", name,
+                             "' operands must have one rank from 3 to 5, ", "but are ", input,
+                             " and ", filter);
   Type lhs = input.getElementType(), rhs = filter.getElementType();
   if (lhs != rhs && !(isNarrowInteger(lhs) && isNarrowInteger(rhs))) // R2
     return emitOptionalError(location, "'weft.", name, "' operands must have one element type, ",
@@ -125,14 +126,16 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 std::string ConvOp::ruleText() {
   auto filter = tensorType(getFilter());
   int64_t groups = getGroups();
-  bool depthwise = groups > 1 && filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(groups);
+  bool depthwise =
+      groups > 1 && filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(groups);
   std::string left, right, out, extents;
   if (groups == 1)
     left = "n c", right = "o c", out = "n o";
   else if (depthwise)
     left = "n g", right = "g 1", out = "n g";
   else
-    left = "n (g c)", right = "(g o) c", out = "n (g o)", extents = " ; g = " + std::to_string(groups);
+    left = "n (g c)", right = "(g o) c", out = "n (g o)",
+    extents = " ; g = " + std::to_string(groups);
   for (auto [d, window] : llvm::enumerate(windowsOf(*this))) {
     bool one = filter.getDim(d + 2).isConstant(1);
     std::string p = name('p', d), x = one ? "" : name('x', d);
@@ -151,7 +154,9 @@ Scalar ConvOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
   return Scalar::of(int64_t(uint64_t(e[0].integer) * uint64_t(e[1].integer)));
 }
 
-Value ConvOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) { return emitProduct(*this, b, e[0], e[1]); }
+Value ConvOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
+  return emitProduct(*this, b, e[0], e[1]);
+}
 
 //===-- conv_transpose ---------------------------------------------------------------------------===//
 
@@ -205,7 +210,8 @@ Value ConvTransposeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexVa
       tap.push_back(at[d + 1]);
       IndexValue back = e.mul(e.constant(w.dilation), at[d + 1]);
       IndexValue scaled = e.sub(e.add(index[d + 2], e.symbolic(w.low)), back);
-      auto [p, rest] = e.divmod(scaled, e.constant(w.stride)); // of a negative number: excluded below
+      auto [p, rest] =
+          e.divmod(scaled, e.constant(w.stride)); // of a negative number: excluded below
       from.push_back(p);
       Value here = isInside(e, inside, p, input.getDim(d + 2));
       if (w.stride != 1) {
@@ -278,7 +284,9 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-std::string PoolOp::ruleText() { return poolRule(*this, getKind() == PoolKind::Max ? "max" : "sum"); }
+std::string PoolOp::ruleText() {
+  return poolRule(*this, getKind() == PoolKind::Max ? "max" : "sum");
+}
 RootKind PoolOp::rootKind() { return RootKind::Window; }
 
 /// How many elements of the window at result position `p` lie in [from, to).

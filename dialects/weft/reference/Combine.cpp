@@ -9,22 +9,32 @@ namespace weft {
 
 static Scalar combineReals(Combiner combiner, double x, double y) {
   switch (combiner) {
-  case Combiner::Sum: return Scalar::of(x + y);
-  case Combiner::Prod: return Scalar::of(x * y);
-  case Combiner::Max: return Scalar::of(std::isnan(x) || x > y ? x : y);
-  default: return Scalar::of(std::isnan(x) || x < y ? x : y);
+  case Combiner::Sum:
+    return Scalar::of(x + y);
+  case Combiner::Prod:
+    return Scalar::of(x * y);
+  case Combiner::Max:
+    return Scalar::of(std::isnan(x) || x > y ? x : y);
+  default:
+    return Scalar::of(std::isnan(x) || x < y ? x : y);
   }
 }
 
 static Scalar combineIntegers(Combiner combiner, bool u, int64_t x, int64_t y) {
   bool less = u ? uint64_t(x) < uint64_t(y) : x < y;
   switch (combiner) {
-  case Combiner::Sum: return Scalar::of(int64_t(uint64_t(x) + uint64_t(y)));
-  case Combiner::Prod: return Scalar::of(int64_t(uint64_t(x) * uint64_t(y)));
-  case Combiner::Max: return Scalar::of(less ? y : x);
-  case Combiner::Min: return Scalar::of(less ? x : y);
-  case Combiner::And: return Scalar::of(x & y);
-  case Combiner::Or: return Scalar::of(x | y);
+  case Combiner::Sum:
+    return Scalar::of(int64_t(uint64_t(x) + uint64_t(y)));
+  case Combiner::Prod:
+    return Scalar::of(int64_t(uint64_t(x) * uint64_t(y)));
+  case Combiner::Max:
+    return Scalar::of(less ? y : x);
+  case Combiner::Min:
+    return Scalar::of(less ? x : y);
+  case Combiner::And:
+    return Scalar::of(x & y);
+  case Combiner::Or:
+    return Scalar::of(x | y);
   }
   llvm_unreachable("closed set of combiners");
 }
@@ -33,18 +43,24 @@ static Scalar combineExpressions(Combiner combiner, SymExpr x, SymExpr y) {
   if (!x || !y)
     return Scalar::of(SymExpr());
   switch (combiner) {
-  case Combiner::Sum: return Scalar::of(x + y);
-  case Combiner::Prod: return Scalar::of(x * y);
-  case Combiner::Max: return Scalar::of(SymExpr::max(x, y));
-  case Combiner::Min: return Scalar::of(SymExpr::min(x, y));
-  default: return Scalar::of(SymExpr());
+  case Combiner::Sum:
+    return Scalar::of(x + y);
+  case Combiner::Prod:
+    return Scalar::of(x * y);
+  case Combiner::Max:
+    return Scalar::of(SymExpr::max(x, y));
+  case Combiner::Min:
+    return Scalar::of(SymExpr::min(x, y));
+  default:
+    return Scalar::of(SymExpr());
   }
 }
 
 Scalar combineScalars(Combiner combiner, Type element, const Scalar &a, const Scalar &b) {
   if (a.kind == Scalar::Symbolic || b.kind == Scalar::Symbolic) {
     auto expr = [&](const Scalar &s) {
-      return s.kind == Scalar::Symbolic ? s.expr : SymExpr::constant(element.getContext(), s.integer);
+      return s.kind == Scalar::Symbolic ? s.expr
+                                        : SymExpr::constant(element.getContext(), s.integer);
     };
     return combineExpressions(combiner, expr(a), expr(b));
   }

@@ -39,17 +39,23 @@ template <typename Real> Scalar real(ArrayRef<Scalar> e, Real function) {
   return e[0].kind == Scalar::Symbolic ? none() : Scalar::of(double(function(e[0].asReal())));
 }
 
-template <typename Real, typename Integer> Scalar unary(ArrayRef<Scalar> e, Real function, Integer integer) {
+template <typename Real, typename Integer>
+Scalar unary(ArrayRef<Scalar> e, Real function, Integer integer) {
   if (e[0].kind == Scalar::Symbolic)
     return none();
-  return e[0].kind == Scalar::Real ? Scalar::of(double(function(e[0].real))) : Scalar::of(int64_t(integer(e[0].integer)));
+  return e[0].kind == Scalar::Real ? Scalar::of(double(function(e[0].real)))
+                                   : Scalar::of(int64_t(integer(e[0].integer)));
 }
 
 SymExpr noExpr(SymExpr, SymExpr) { return SymExpr(); }
 
-bool isUnsignedOperand(Operation *op) { return isUnsigned(cast<SymTensorType>(op->getOperand(0).getType()).getElementType()); }
+bool isUnsignedOperand(Operation *op) {
+  return isUnsigned(cast<SymTensorType>(op->getOperand(0).getType()).getElementType());
+}
 
-double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double sigmoid(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 double clamp01(double x) { return std::isnan(x) ? x : std::min(1.0, std::max(0.0, x)); }
 
@@ -89,94 +95,168 @@ int64_t powerInteger(int64_t a, int64_t b) {
 Scalar NegOp::evaluateScalar(WEFT_ARGS) {
   if (e[0].kind == Scalar::Symbolic)
     return e[0].expr ? Scalar::of(-e[0].expr) : none();
-  return unary(e, [](double x) { return -x; }, [](int64_t x) { return int64_t(0 - uint64_t(x)); });
+  return unary(
+      e, [](double x) { return -x; }, [](int64_t x) { return int64_t(0 - uint64_t(x)); });
 }
 Scalar AbsOp::evaluateScalar(WEFT_ARGS) {
   if (e[0].kind == Scalar::Symbolic)
     return e[0].expr ? Scalar::of(SymExpr::max(e[0].expr, -e[0].expr)) : none();
-  return unary(e, [](double x) { return std::fabs(x); }, [](int64_t x) { return x < 0 ? int64_t(0 - uint64_t(x)) : x; });
+  return unary(
+      e, [](double x) { return std::fabs(x); },
+      [](int64_t x) { return x < 0 ? int64_t(0 - uint64_t(x)) : x; });
 }
 Scalar SignOp::evaluateScalar(WEFT_ARGS) {
-  return unary(e, [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }, [](int64_t x) { return int64_t(x > 0) - int64_t(x < 0); });
+  return unary(
+      e, [](double x) { return x > 0   ? 1.0
+                               : x < 0 ? -1.0
+                                       : x; },
+      [](int64_t x) { return int64_t(x > 0) - int64_t(x < 0); });
 }
 Scalar NotOp::evaluateScalar(WEFT_ARGS) {
-  return unary(e, [](double x) { return x; }, [](int64_t x) { return ~x; });
+  return unary(
+      e, [](double x) { return x; }, [](int64_t x) { return ~x; });
 }
-Scalar FloorOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::floor(x); }); }
-Scalar CeilOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::ceil(x); }); }
-Scalar RoundOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::nearbyint(x); }); }
-Scalar ExpOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::exp(x); }); }
-Scalar LogOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::log(x); }); }
-Scalar SqrtOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::sqrt(x); }); }
-Scalar RsqrtOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return 1 / std::sqrt(x); }); }
-Scalar SinOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::sin(x); }); }
-Scalar CosOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::cos(x); }); }
-Scalar TanOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::tan(x); }); }
-Scalar AsinOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::asin(x); }); }
-Scalar AcosOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::acos(x); }); }
-Scalar AtanOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::atan(x); }); }
-Scalar SinhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::sinh(x); }); }
-Scalar CoshOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::cosh(x); }); }
-Scalar AsinhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::asinh(x); }); }
-Scalar AcoshOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::acosh(x); }); }
-Scalar AtanhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::atanh(x); }); }
+Scalar FloorOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::floor(x); });
+}
+Scalar CeilOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::ceil(x); });
+}
+Scalar RoundOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::nearbyint(x); });
+}
+Scalar ExpOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::exp(x); });
+}
+Scalar LogOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::log(x); });
+}
+Scalar SqrtOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::sqrt(x); });
+}
+Scalar RsqrtOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return 1 / std::sqrt(x); });
+}
+Scalar SinOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::sin(x); });
+}
+Scalar CosOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::cos(x); });
+}
+Scalar TanOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::tan(x); });
+}
+Scalar AsinOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::asin(x); });
+}
+Scalar AcosOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::acos(x); });
+}
+Scalar AtanOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::atan(x); });
+}
+Scalar SinhOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::sinh(x); });
+}
+Scalar CoshOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::cosh(x); });
+}
+Scalar AsinhOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::asinh(x); });
+}
+Scalar AcoshOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::acosh(x); });
+}
+Scalar AtanhOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::atanh(x); });
+}
 Scalar IsNanOp::evaluateScalar(WEFT_ARGS) { return Scalar::of(int64_t(std::isnan(e[0].real))); }
 Scalar IsInfOp::evaluateScalar(WEFT_ARGS) {
   bool counts = e[0].real > 0 ? getPositive() : getNegative();
   return Scalar::of(int64_t(counts && std::isinf(e[0].real)));
 }
-Scalar TanhOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::tanh(x); }); }
-Scalar ErfOp::evaluateScalar(WEFT_ARGS) { return real(e, [](double x) { return std::erf(x); }); }
+Scalar TanhOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::tanh(x); });
+}
+Scalar ErfOp::evaluateScalar(WEFT_ARGS) {
+  return real(e, [](double x) { return std::erf(x); });
+}
 
 Scalar AddOp::evaluateScalar(WEFT_ARGS) {
-  return binary(e, std::plus<>(), [](int64_t a, int64_t b) { return uint64_t(a) + uint64_t(b); }, [](SymExpr a, SymExpr b) { return a + b; });
+  return binary(
+      e, std::plus<>(), [](int64_t a, int64_t b) { return uint64_t(a) + uint64_t(b); },
+      [](SymExpr a, SymExpr b) { return a + b; });
 }
 Scalar SubOp::evaluateScalar(WEFT_ARGS) {
-  return binary(e, std::minus<>(), [](int64_t a, int64_t b) { return uint64_t(a) - uint64_t(b); }, [](SymExpr a, SymExpr b) { return a - b; });
+  return binary(
+      e, std::minus<>(), [](int64_t a, int64_t b) { return uint64_t(a) - uint64_t(b); },
+      [](SymExpr a, SymExpr b) { return a - b; });
 }
 Scalar MulOp::evaluateScalar(WEFT_ARGS) {
-  return binary(e, std::multiplies<>(), [](int64_t a, int64_t b) { return uint64_t(a) * uint64_t(b); },
-                [](SymExpr a, SymExpr b) { return a * b; });
+  return binary(
+      e, std::multiplies<>(), [](int64_t a, int64_t b) { return uint64_t(a) * uint64_t(b); },
+      [](SymExpr a, SymExpr b) { return a * b; });
 }
 Scalar DivOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this);
-  return binary(e, std::divides<>(), [&](int64_t a, int64_t b) { return divide(a, b, u); },
-                [&](SymExpr a, SymExpr b) { // truncation is floor division only for non-negative operands
-                  SymExpr zero = SymExpr::constant(a.getContext(), 0), one = SymExpr::constant(a.getContext(), 1);
-                  bool known = facts && facts->proveLE(zero, a) == Proof::Yes && facts->proveLE(one, b) == Proof::Yes;
-                  return known ? SymExpr::floordiv(a, b) : SymExpr();
-                });
+  return binary(
+      e, std::divides<>(), [&](int64_t a, int64_t b) { return divide(a, b, u); },
+      [&](SymExpr a, SymExpr b) { // truncation is floor division only for non-negative operands
+        SymExpr zero = SymExpr::constant(a.getContext(), 0),
+                one = SymExpr::constant(a.getContext(), 1);
+        bool known =
+            facts && facts->proveLE(zero, a) == Proof::Yes && facts->proveLE(one, b) == Proof::Yes;
+        return known ? SymExpr::floordiv(a, b) : SymExpr();
+      });
 }
 Scalar RemOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this), floor = getFloor();
-  return binary(e,
-                [&](double a, double b) {
-                  double r = std::fmod(a, b);
-                  return floor && r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
-                },
-                [&](int64_t a, int64_t b) { return remainder(a, b, u, floor); },
-                [&](SymExpr a, SymExpr b) {
-                  SymExpr zero = SymExpr::constant(a.getContext(), 0), one = SymExpr::constant(a.getContext(), 1);
-                  bool known = facts && facts->proveLE(one, b) == Proof::Yes && (floor || facts->proveLE(zero, a) == Proof::Yes);
-                  return known ? SymExpr::mod(a, b) : SymExpr();
-                });
+  return binary(
+      e,
+      [&](double a, double b) {
+        double r = std::fmod(a, b);
+        return floor && r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
+      },
+      [&](int64_t a, int64_t b) { return remainder(a, b, u, floor); },
+      [&](SymExpr a, SymExpr b) {
+        SymExpr zero = SymExpr::constant(a.getContext(), 0),
+                one = SymExpr::constant(a.getContext(), 1);
+        bool known = facts && facts->proveLE(one, b) == Proof::Yes &&
+                     (floor || facts->proveLE(zero, a) == Proof::Yes);
+        return known ? SymExpr::mod(a, b) : SymExpr();
+      });
 }
 Scalar PowOp::evaluateScalar(WEFT_ARGS) { return binary(e, power, powerInteger, noExpr); }
 Scalar MinimumOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this);
-  return binary(e, [](double a, double b) { return std::isnan(a) || a < b ? a : b; },
-                [&](int64_t a, int64_t b) { return u ? int64_t(std::min(uint64_t(a), uint64_t(b))) : std::min(a, b); },
-                [](SymExpr a, SymExpr b) { return SymExpr::min(a, b); });
+  return binary(
+      e, [](double a, double b) { return std::isnan(a) || a < b ? a : b; },
+      [&](int64_t a, int64_t b) {
+        return u ? int64_t(std::min(uint64_t(a), uint64_t(b))) : std::min(a, b);
+      },
+      [](SymExpr a, SymExpr b) { return SymExpr::min(a, b); });
 }
 Scalar MaximumOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this);
-  return binary(e, [](double a, double b) { return std::isnan(a) || a > b ? a : b; },
-                [&](int64_t a, int64_t b) { return u ? int64_t(std::max(uint64_t(a), uint64_t(b))) : std::max(a, b); },
-                [](SymExpr a, SymExpr b) { return SymExpr::max(a, b); });
+  return binary(
+      e, [](double a, double b) { return std::isnan(a) || a > b ? a : b; },
+      [&](int64_t a, int64_t b) {
+        return u ? int64_t(std::max(uint64_t(a), uint64_t(b))) : std::max(a, b);
+      },
+      [](SymExpr a, SymExpr b) { return SymExpr::max(a, b); });
 }
-Scalar AndOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_and<>(), noExpr); }
-Scalar OrOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_or<>(), noExpr); }
-Scalar XorOp::evaluateScalar(WEFT_ARGS) { return binary(e, [](double, double) { return 0.0; }, std::bit_xor<>(), noExpr); }
+Scalar AndOp::evaluateScalar(WEFT_ARGS) {
+  return binary(
+      e, [](double, double) { return 0.0; }, std::bit_and<>(), noExpr);
+}
+Scalar OrOp::evaluateScalar(WEFT_ARGS) {
+  return binary(
+      e, [](double, double) { return 0.0; }, std::bit_or<>(), noExpr);
+}
+Scalar XorOp::evaluateScalar(WEFT_ARGS) {
+  return binary(
+      e, [](double, double) { return 0.0; }, std::bit_xor<>(), noExpr);
+}
 
 Scalar ShiftOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this), right = getKind() == ShiftKind::Right;
@@ -187,17 +267,24 @@ Scalar ShiftOp::evaluateScalar(WEFT_ARGS) {
       return a >> (far ? 63 : by);
     return far ? 0 : right ? int64_t(uint64_t(a) >> by) : int64_t(uint64_t(a) << by);
   };
-  return binary(e, [](double, double) { return 0.0; }, shift, noExpr);
+  return binary(
+      e, [](double, double) { return 0.0; }, shift, noExpr);
 }
 
 template <typename T> static bool compareValues(CompareKind kind, T a, T b) {
   switch (kind) {
-  case CompareKind::Equal: return a == b;
-  case CompareKind::NotEqual: return a != b;
-  case CompareKind::Less: return a < b;
-  case CompareKind::LessEqual: return a <= b;
-  case CompareKind::Greater: return a > b;
-  case CompareKind::GreaterEqual: return a >= b;
+  case CompareKind::Equal:
+    return a == b;
+  case CompareKind::NotEqual:
+    return a != b;
+  case CompareKind::Less:
+    return a < b;
+  case CompareKind::LessEqual:
+    return a <= b;
+  case CompareKind::Greater:
+    return a > b;
+  case CompareKind::GreaterEqual:
+    return a >= b;
   }
   llvm_unreachable("closed set of relations");
 }
@@ -222,7 +309,8 @@ Scalar CompareOp::evaluateScalar(WEFT_ARGS) {
   if (e[0].kind == Scalar::Real)
     return Scalar::of(int64_t(compareValues(getKind(), e[0].real, e[1].real)));
   if (isUnsignedOperand(*this))
-    return Scalar::of(int64_t(compareValues(getKind(), uint64_t(e[0].integer), uint64_t(e[1].integer))));
+    return Scalar::of(
+        int64_t(compareValues(getKind(), uint64_t(e[0].integer), uint64_t(e[1].integer))));
   return Scalar::of(int64_t(compareValues(getKind(), e[0].integer, e[1].integer)));
 }
 
@@ -264,7 +352,8 @@ Scalar ConvertOp::evaluateScalar(WEFT_ARGS) {
   if (x < low)
     return Scalar::of(u ? int64_t(0) : int64_t(low));
   if (x >= high)
-    return Scalar::of(u ? int64_t(width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1) : int64_t((uint64_t(1) << (width - 1)) - 1));
+    return Scalar::of(u ? int64_t(width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1)
+                        : int64_t((uint64_t(1) << (width - 1)) - 1));
   return Scalar::of(u ? int64_t(uint64_t(x)) : int64_t(x));
 }
 
@@ -272,22 +361,38 @@ Scalar ActivationOp::evaluateScalar(WEFT_ARGS) {
   double alpha = getAlpha().convertToDouble(), beta = getBeta().convertToDouble();
   return real(e, [&](double x) {
     switch (getKind()) {
-    case ActivationKind::Relu: return std::isnan(x) || x > 0 ? x : 0.0;
-    case ActivationKind::Sigmoid: return sigmoid(x);
-    case ActivationKind::Gelu: return x * 0.5 * (1 + std::erf(x * M_SQRT1_2));
-    case ActivationKind::GeluTanh: return x * 0.5 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    case ActivationKind::Silu: return x * sigmoid(x);
-    case ActivationKind::LeakyRelu: return x < 0 ? alpha * x : x;
-    case ActivationKind::Elu: return x < 0 ? alpha * std::expm1(x) : x;
-    case ActivationKind::HardSigmoid: return clamp01(alpha * x + beta);
-    case ActivationKind::HardSwish: return x * clamp01(x / 6 + 0.5);
-    case ActivationKind::Softplus: return softplus(x);
-    case ActivationKind::Selu: return beta * (x < 0 ? alpha * std::expm1(x) : x);
-    case ActivationKind::Celu: return x < 0 ? alpha * std::expm1(x / alpha) : x;
-    case ActivationKind::Mish: return x * std::tanh(softplus(x));
-    case ActivationKind::Softsign: return x / (1 + std::fabs(x));
-    case ActivationKind::ThresholdedRelu: return x > alpha ? x : 0.0;
-    case ActivationKind::Shrink: return x > alpha ? x - beta : x < -alpha ? x + beta : 0.0;
+    case ActivationKind::Relu:
+      return std::isnan(x) || x > 0 ? x : 0.0;
+    case ActivationKind::Sigmoid:
+      return sigmoid(x);
+    case ActivationKind::Gelu:
+      return x * 0.5 * (1 + std::erf(x * M_SQRT1_2));
+    case ActivationKind::GeluTanh:
+      return x * 0.5 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case ActivationKind::Silu:
+      return x * sigmoid(x);
+    case ActivationKind::LeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case ActivationKind::Elu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case ActivationKind::HardSigmoid:
+      return clamp01(alpha * x + beta);
+    case ActivationKind::HardSwish:
+      return x * clamp01(x / 6 + 0.5);
+    case ActivationKind::Softplus:
+      return softplus(x);
+    case ActivationKind::Selu:
+      return beta * (x < 0 ? alpha * std::expm1(x) : x);
+    case ActivationKind::Celu:
+      return x < 0 ? alpha * std::expm1(x / alpha) : x;
+    case ActivationKind::Mish:
+      return x * std::tanh(softplus(x));
+    case ActivationKind::Softsign:
+      return x / (1 + std::fabs(x));
+    case ActivationKind::ThresholdedRelu:
+      return x > alpha ? x : 0.0;
+    case ActivationKind::Shrink:
+      return x > alpha ? x - beta : x < -alpha ? x + beta : 0.0;
     }
     llvm_unreachable("closed set of activations");
   });

@@ -15,7 +15,8 @@ LogicalResult refuseSymbolic(ReferenceCall &call) {
 
 /// Counted from the end when negative, then clamped into [0, size).
 int64_t clampedPosition(int64_t position, int64_t size) {
-  return std::clamp<int64_t>(position < 0 ? position + size : position, 0, std::max<int64_t>(size - 1, 0));
+  return std::clamp<int64_t>(position < 0 ? position + size : position, 0,
+                             std::max<int64_t>(size - 1, 0));
 }
 
 /// A copy of operand 0 that `update` may change.
@@ -43,7 +44,8 @@ LogicalResult GatherElementsOp::evaluate(ReferenceCall &call) {
   if (failed(refuseSymbolic(call)))
     return failure();
   const RefTensor &input = *call.inputs[0], &indices = *call.inputs[1];
-  RefTensor &out = call.outputs.emplace_back(input.element, indices.dims, input.kind == Scalar::Symbolic);
+  RefTensor &out =
+      call.outputs.emplace_back(input.element, indices.dims, input.kind == Scalar::Symbolic);
   if (input.size() == 0)
     return success();
   int64_t i = 0;
@@ -103,7 +105,8 @@ LogicalResult ScatterNdOp::evaluate(ReferenceCall &call) {
   size_t outer = indices.dims.size() - 1;
   int64_t i = 0;
   forBox(updates.dims, [&](ArrayRef<int64_t> index) {
-    int64_t at = rowMajor(index.take_front(outer), ArrayRef(indices.dims).take_front(outer)) * tuple;
+    int64_t at =
+        rowMajor(index.take_front(outer), ArrayRef(indices.dims).take_front(outer)) * tuple;
     SmallVector<int64_t> to;
     for (int64_t t = 0; t < tuple; ++t) {
       int64_t position = indices.integers[at + t];

@@ -14,7 +14,8 @@ namespace {
 
 class Interpreter {
 public:
-  Interpreter(Operation *op, ReferenceCall &call) : op(op), element(cast<ElementOpInterface>(op)), call(call), rule(IterationRule::of(op)) {}
+  Interpreter(Operation *op, ReferenceCall &call)
+      : op(op), element(cast<ElementOpInterface>(op)), call(call), rule(IterationRule::of(op)) {}
 
   LogicalResult run() {
     auto resultType = cast<SymTensorType>(op->getResult(0).getType());
@@ -28,7 +29,8 @@ public:
         return failure();
       extents.push_back(*extent);
     }
-    bool symbolic = llvm::any_of(call.inputs, [](const RefTensor *t) { return t->kind == Scalar::Symbolic; });
+    bool symbolic =
+        llvm::any_of(call.inputs, [](const RefTensor *t) { return t->kind == Scalar::Symbolic; });
     RefTensor &out = call.outputs.emplace_back(type, *dims, symbolic);
     for (unsigned i = 0; i < rule.operandCount(); ++i)
       if (failed(linearize(rule.operand(i), call.inputs[i]->dims, operands.emplace_back())))
@@ -68,7 +70,8 @@ private:
         return call.fail("this rule needs an evaluation of its own");
       if (access.kind == AccessKind::Maybe) {
         if (dims[d] != 1 && dims[d] != extents[access.factor()])
-          return call.fail("a dimension of " + Twine(dims[d]) + " cannot be broadcast to " + Twine(extents[access.factor()]));
+          return call.fail("a dimension of " + Twine(dims[d]) + " cannot be broadcast to " +
+                           Twine(extents[access.factor()]));
         if (dims[d] != 1)
           line.terms.push_back({access.factor(), 1});
         continue;
@@ -78,7 +81,8 @@ private:
         FailureOr<int64_t> coefficient = call.value(term.coefficient);
         if (failed(coefficient))
           return failure();
-        line.terms.push_back({term.factor, access.kind == AccessKind::Merge ? scale : *coefficient});
+        line.terms.push_back(
+            {term.factor, access.kind == AccessKind::Merge ? scale : *coefficient});
         scale *= extents[term.factor];
       }
     }
@@ -133,7 +137,8 @@ private:
 
   /// Sum of products of doubles along the innermost factor without guards: strided loops.
   bool fastSum(std::optional<Scalar> &total) {
-    if (!isa<ContractOp>(op) || call.inputs[0]->kind != Scalar::Real || call.inputs[1]->kind != Scalar::Real)
+    if (!isa<ContractOp>(op) || call.inputs[0]->kind != Scalar::Real ||
+        call.inputs[1]->kind != Scalar::Real)
       return false;
     unsigned factor = reduced.back();
     int64_t start[2], step[2] = {0, 0};
@@ -148,7 +153,8 @@ private:
     position[factor] = 0;
     for (int i = 0; i < 2; ++i)
       start[i] = *locate(operands[i]);
-    const double *a = call.inputs[0]->reals.data() + start[0], *b = call.inputs[1]->reals.data() + start[1];
+    const double *a = call.inputs[0]->reals.data() + start[0],
+                 *b = call.inputs[1]->reals.data() + start[1];
     double sum = total ? total->real : 0;
     for (int64_t k = 0, n = extents[factor]; k < n; ++k)
       sum += a[k * step[0]] * b[k * step[1]];
@@ -180,6 +186,8 @@ private:
 
 } // namespace
 
-LogicalResult evaluateByRule(Operation *op, ReferenceCall &call) { return Interpreter(op, call).run(); }
+LogicalResult evaluateByRule(Operation *op, ReferenceCall &call) {
+  return Interpreter(op, call).run();
+}
 
 } // namespace weft

@@ -62,7 +62,8 @@ LogicalResult ArgReduceOp::evaluate(ReferenceCall &call) {
 
 LogicalResult CumulateOp::evaluate(ReferenceCall &call) {
   const RefTensor &input = *call.inputs[0];
-  RefTensor &out = call.outputs.emplace_back(input.element, input.dims, input.kind == Scalar::Symbolic);
+  RefTensor &out =
+      call.outputs.emplace_back(input.element, input.dims, input.kind == Scalar::Symbolic);
   Lines lines(input.dims, getAxis());
   for (int64_t line = 0; line < lines.count; ++line) {
     Scalar total = identityScalar(Combiner(getKind()), input.element);

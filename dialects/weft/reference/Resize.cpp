@@ -17,21 +17,30 @@ struct Neighbour {
 double coordinateOf(ResizeCoordinates kind, double i, double n, double m, double s) {
   double halfPixel = (i + 0.5) / s - 0.5;
   switch (kind) {
-  case ResizeCoordinates::HalfPixel: return halfPixel;
-  case ResizeCoordinates::PytorchHalfPixel: return m > 1 ? halfPixel : 0;
-  case ResizeCoordinates::Asymmetric: return i / s;
-  case ResizeCoordinates::AlignCorners: return m > 1 ? i * (n - 1) / (m - 1) : 0;
-  case ResizeCoordinates::HalfPixelSymmetric: return n * 0.5 * (1 - m / (s * n)) + halfPixel;
+  case ResizeCoordinates::HalfPixel:
+    return halfPixel;
+  case ResizeCoordinates::PytorchHalfPixel:
+    return m > 1 ? halfPixel : 0;
+  case ResizeCoordinates::Asymmetric:
+    return i / s;
+  case ResizeCoordinates::AlignCorners:
+    return m > 1 ? i * (n - 1) / (m - 1) : 0;
+  case ResizeCoordinates::HalfPixelSymmetric:
+    return n * 0.5 * (1 - m / (s * n)) + halfPixel;
   }
   llvm_unreachable("closed set of coordinates");
 }
 
 double nearestTo(ResizeRounding kind, double x) {
   switch (kind) {
-  case ResizeRounding::PreferFloor: return std::ceil(x - 0.5);
-  case ResizeRounding::PreferCeil: return std::floor(x + 0.5);
-  case ResizeRounding::Floor: return std::floor(x);
-  case ResizeRounding::Ceil: return std::ceil(x);
+  case ResizeRounding::PreferFloor:
+    return std::ceil(x - 0.5);
+  case ResizeRounding::PreferCeil:
+    return std::floor(x + 0.5);
+  case ResizeRounding::Floor:
+    return std::floor(x);
+  case ResizeRounding::Ceil:
+    return std::ceil(x);
   }
   llvm_unreachable("closed set of roundings");
 }

@@ -9,7 +9,8 @@ using llvm::APFloat;
 
 namespace weft {
 
-RefTensor::RefTensor(Type element, ArrayRef<int64_t> dims, bool symbolic) : element(element), dims(dims) {
+RefTensor::RefTensor(Type element, ArrayRef<int64_t> dims, bool symbolic)
+    : element(element), dims(dims) {
   kind = isFloat(element) ? Scalar::Real : symbolic ? Scalar::Symbolic : Scalar::Integer;
   size_t count = size();
   if (kind == Scalar::Real)
@@ -29,9 +30,12 @@ int64_t RefTensor::size() const {
 
 Scalar RefTensor::at(int64_t i) const {
   switch (kind) {
-  case Scalar::Real: return Scalar::of(reals[i]);
-  case Scalar::Integer: return Scalar::of(integers[i]);
-  case Scalar::Symbolic: return Scalar::of(exprs[i]);
+  case Scalar::Real:
+    return Scalar::of(reals[i]);
+  case Scalar::Integer:
+    return Scalar::of(integers[i]);
+  case Scalar::Symbolic:
+    return Scalar::of(exprs[i]);
   }
   llvm_unreachable("closed set of kinds");
 }
@@ -40,7 +44,8 @@ void RefTensor::set(int64_t i, const Scalar &value) {
   if (kind == Scalar::Real)
     reals[i] = value.asReal();
   else if (kind == Scalar::Integer)
-    integers[i] = wrapInteger(element, value.kind == Scalar::Real ? int64_t(value.real) : value.integer);
+    integers[i] =
+        wrapInteger(element, value.kind == Scalar::Real ? int64_t(value.real) : value.integer);
   else if (value.kind == Scalar::Symbolic)
     exprs[i] = value.expr;
   else
@@ -90,7 +95,9 @@ template <typename T> T load(const char *bytes, int64_t i) {
   memcpy(&value, bytes + i * sizeof(T), sizeof(T));
   return value;
 }
-template <typename T> void store(char *bytes, int64_t i, T value) { memcpy(bytes + i * sizeof(T), &value, sizeof(T)); }
+template <typename T> void store(char *bytes, int64_t i, T value) {
+  memcpy(bytes + i * sizeof(T), &value, sizeof(T));
+}
 } // namespace
 
 RefTensor fromBytes(Type element, ArrayRef<int64_t> dims, const char *bytes) {
@@ -104,8 +111,9 @@ RefTensor fromBytes(Type element, ArrayRef<int64_t> dims, const char *bytes) {
       else if (bits == 32)
         tensor.reals[i] = load<float>(bytes, i);
       else {
-        APFloat value(cast<FloatType>(element).getFloatSemantics(),
-                      llvm::APInt(bits, bits == 16 ? load<uint16_t>(bytes, i) : load<uint8_t>(bytes, i)));
+        APFloat value(
+            cast<FloatType>(element).getFloatSemantics(),
+            llvm::APInt(bits, bits == 16 ? load<uint16_t>(bytes, i) : load<uint8_t>(bytes, i)));
         bool lost;
         value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
         tensor.reals[i] = value.convertToDouble();
@@ -114,11 +122,21 @@ RefTensor fromBytes(Type element, ArrayRef<int64_t> dims, const char *bytes) {
     }
     int64_t value = 0;
     switch (bits) {
-    case 4: value = (uint8_t(bytes[i / 2]) >> (i % 2 * 4)) & 15; break;
-    case 8: value = load<int8_t>(bytes, i); break;
-    case 16: value = load<int16_t>(bytes, i); break;
-    case 32: value = load<int32_t>(bytes, i); break;
-    default: value = load<int64_t>(bytes, i); break;
+    case 4:
+      value = (uint8_t(bytes[i / 2]) >> (i % 2 * 4)) & 15;
+      break;
+    case 8:
+      value = load<int8_t>(bytes, i);
+      break;
+    case 16:
+      value = load<int16_t>(bytes, i);
+      break;
+    case 32:
+      value = load<int32_t>(bytes, i);
+      break;
+    default:
+      value = load<int64_t>(bytes, i);
+      break;
     }
     tensor.integers[i] = element.isInteger(1) ? value != 0 : wrapInteger(element, value);
   }
@@ -148,10 +166,18 @@ void toBytes(const RefTensor &tensor, char *bytes) {
       else
         bytes[i / 2] = char(bytes[i / 2] | (value & 15) << 4);
       break;
-    case 8: store(bytes, i, int8_t(value)); break;
-    case 16: store(bytes, i, int16_t(value)); break;
-    case 32: store(bytes, i, int32_t(value)); break;
-    default: store(bytes, i, value); break;
+    case 8:
+      store(bytes, i, int8_t(value));
+      break;
+    case 16:
+      store(bytes, i, int16_t(value));
+      break;
+    case 32:
+      store(bytes, i, int32_t(value));
+      break;
+    default:
+      store(bytes, i, value);
+      break;
     }
   }
 }

@@ -25,7 +25,8 @@ void addProduct(RefTensor &out, int64_t at, const Scalar &x, const Scalar &y) {
   if (out.kind == Scalar::Real)
     out.reals[at] += x.real * y.real;
   else
-    out.set(at, Scalar::of(int64_t(uint64_t(out.integers[at]) + uint64_t(x.integer) * uint64_t(y.integer))));
+    out.set(at, Scalar::of(int64_t(uint64_t(out.integers[at]) +
+                                   uint64_t(x.integer) * uint64_t(y.integer))));
 }
 
 /// Whether a result has symbolic elements, which these operators do not compute with.

@@ -29,57 +29,84 @@ enum { WEFT_NOTE_TYPE = 1, WEFT_LEAF_LOG2 = 22, WEFT_HEADER_BYTES = 4096, WEFT_M
 typedef struct {
   uint32_t abi_major, abi_minor, struct_size, flags;
   uint64_t file_size;
-  uint64_t image_size;                       /* bytes of the ELF image at the start of the file */
-  uint64_t descriptor, descriptor_size;      /* virtual address (= offset in the mapped image) of weft_module_v1 */
-  uint64_t weights_begin, weights_size;      /* weights_begin is a multiple of 2 MiB; 0, 0 without weights */
-  uint64_t leaves_begin, leaf_count;         /* SHA-256 of each 2^22-byte piece of the weights, the last one shorter */
+  uint64_t image_size; /* bytes of the ELF image at the start of the file */
+  uint64_t descriptor,
+      descriptor_size; /* virtual address (= offset in the mapped image) of weft_module_v1 */
+  uint64_t weights_begin,
+      weights_size; /* weights_begin is a multiple of 2 MiB; 0, 0 without weights */
+  uint64_t leaves_begin,
+      leaf_count; /* SHA-256 of each 2^22-byte piece of the weights, the last one shorter */
   uint64_t manifest_begin, manifest_size;
-  uint8_t hash[32];                          /* SHA-256 of all bytes but the weights, this field taken as zero */
+  uint8_t hash[32]; /* SHA-256 of all bytes but the weights, this field taken as zero */
 } weft_file_v1;
 
 /* `count` elements of `step` bytes each at descriptor + offset; newer writers may append fields to elements, so a reader walks
  * by `step`. Text is a list of bytes (step 1) followed by a NUL that `count` does not include. */
-typedef struct { uint32_t offset, count, step; } weft_list_t;
+typedef struct {
+  uint32_t offset, count, step;
+} weft_list_t;
 
 /* A quantity as code over the function's symbols, for machines, and as text, for people. Absent when code.count is 0. */
-typedef struct { weft_list_t code, text; } weft_formula_v1;
+typedef struct {
+  weft_list_t code, text;
+} weft_formula_v1;
 
 typedef struct {
-  weft_list_t name, producer, target;        /* "minilm", "weft 0.1.0", "x86:v4" */
-  weft_list_t functions, kernels, weights;   /* weft_function_v1, weft_kernel_v1, weft_weight_v1 */
-  weft_list_t cpu_features;                  /* weft_list_t texts: "avx2", "avx512f", … all needed */
-  uint64_t host_table_size;                  /* bytes of weft_host_v1 the code uses; refused when the runtime has fewer */
+  weft_list_t name, producer, target;      /* "minilm", "weft 0.1.0", "x86:v4" */
+  weft_list_t functions, kernels, weights; /* weft_function_v1, weft_kernel_v1, weft_weight_v1 */
+  weft_list_t cpu_features; /* weft_list_t texts: "avx2", "avx512f", … all needed */
+  uint64_t
+      host_table_size; /* bytes of weft_host_v1 the code uses; refused when the runtime has fewer */
 } weft_module_v1;
 
 typedef struct {
-  weft_list_t name, inputs, outputs;         /* weft_argument_v1 */
-  weft_list_t symbols;                       /* weft_symbol_v1; values[] of bind starts with them, in this order */
-  weft_list_t facts;                         /* weft_list_t texts: "1 <= seq", "p + s <= 2048" */
-  weft_list_t checks;                        /* weft_check_v1: row r is what bind reports as r + 1 */
-  int32_t bind, run;                         /* weft_bind_fn, weft_run_fn: distance from the descriptor's first byte */
+  weft_list_t name, inputs, outputs; /* weft_argument_v1 */
+  weft_list_t symbols; /* weft_symbol_v1; values[] of bind starts with them, in this order */
+  weft_list_t facts;   /* weft_list_t texts: "1 <= seq", "p + s <= 2048" */
+  weft_list_t checks;  /* weft_check_v1: row r is what bind reports as r + 1 */
+  int32_t bind, run;   /* weft_bind_fn, weft_run_fn: distance from the descriptor's first byte */
   weft_formula_v1 arena, scratch_per_worker, flops, bytes_moved;
 } weft_function_v1;
 
-typedef struct { weft_list_t name; uint16_t element, rank; uint32_t flags; weft_list_t dims; /* weft_formula_v1 */ } weft_argument_v1;
+typedef struct {
+  weft_list_t name;
+  uint16_t element, rank;
+  uint32_t flags;
+  weft_list_t dims; /* weft_formula_v1 */
+} weft_argument_v1;
 
 /* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol, or 0xffffffff for one
  * that gets its value while the function runs: bind stores the most it can be, run the value. */
-typedef struct { weft_list_t name; int64_t min, max, multiple; uint32_t bound_by_input, bound_by_dim; } weft_symbol_v1;
+typedef struct {
+  weft_list_t name;
+  int64_t min, max, multiple;
+  uint32_t bound_by_input, bound_by_dim;
+} weft_symbol_v1;
 
 typedef enum {
-  WEFT_CHECK_DIM = 1,       /* input `input`, dimension `dim` must equal `expected` */
-  WEFT_CHECK_MIN,           /* symbol `symbol` >= its min */
+  WEFT_CHECK_DIM = 1, /* input `input`, dimension `dim` must equal `expected` */
+  WEFT_CHECK_MIN,     /* symbol `symbol` >= its min */
   WEFT_CHECK_MAX,
   WEFT_CHECK_MULTIPLE,
-  WEFT_CHECK_SOLVE,         /* input `input`, dimension `dim` cannot have this size: no value of `symbol` gives it (`expected` is the dimension's formula) */
-  WEFT_CHECK_FACT,          /* the fact with text `fact` is false; symbol values are printed with it */
-  WEFT_CHECK_SIZE,          /* some tensor or the arena would exceed 2^62 bytes */
-  WEFT_CHECK_DATA           /* symbol `symbol`, which data determine, would be negative; reported by run */
+  WEFT_CHECK_SOLVE, /* input `input`, dimension `dim` cannot have this size: no value of `symbol` gives it (`expected` is the dimension's formula) */
+  WEFT_CHECK_FACT,  /* the fact with text `fact` is false; symbol values are printed with it */
+  WEFT_CHECK_SIZE,  /* some tensor or the arena would exceed 2^62 bytes */
+  WEFT_CHECK_DATA   /* symbol `symbol`, which data determine, would be negative; reported by run */
 } weft_check_kind_t;
-typedef struct { uint32_t kind, input, dim, symbol; weft_formula_v1 expected; weft_list_t fact, node; } weft_check_v1;
+typedef struct {
+  uint32_t kind, input, dim, symbol;
+  weft_formula_v1 expected;
+  weft_list_t fact, node;
+} weft_check_v1;
 
 /* Weight bytes lie at weights_begin + offset. `layout` is text: "rows", "panels<32>". */
-typedef struct { weft_list_t name, layout; uint16_t element, rank; uint32_t flags; weft_list_t dims; /* int64_t */ uint64_t offset, bytes; } weft_weight_v1;
+typedef struct {
+  weft_list_t name, layout;
+  uint16_t element, rank;
+  uint32_t flags;
+  weft_list_t dims; /* int64_t */
+  uint64_t offset, bytes;
+} weft_weight_v1;
 
 /* A distinct kernel. `nodes`: weft_list_t texts, the user's nodes it computes. calls: call sites in the module. Its words are
  * `pointers` addresses, then `symbols` integers, over which flops and bytes_moved are formulas. */
@@ -93,20 +120,26 @@ typedef struct {
 /* Formula code: a stack machine over int64. Evaluation is checked: overflow is an error, never a wrong number. At most 32 values
  * deep, one value left at the end. FLOORDIV by a value <= 0 is an error. */
 typedef enum {
-  WEFT_CODE_CONST = 1,      /* zigzag LEB128 follows */
-  WEFT_CODE_SYMBOL,         /* LEB128 index into the symbols follows */
-  WEFT_CODE_ADD, WEFT_CODE_MUL, WEFT_CODE_FLOORDIV,
-  WEFT_CODE_POS,            /* a -> max(a, 0) */
-  WEFT_CODE_BCAST,          /* a b -> a == 1 ? b : a */
+  WEFT_CODE_CONST = 1, /* zigzag LEB128 follows */
+  WEFT_CODE_SYMBOL,    /* LEB128 index into the symbols follows */
+  WEFT_CODE_ADD,
+  WEFT_CODE_MUL,
+  WEFT_CODE_FLOORDIV,
+  WEFT_CODE_POS,   /* a -> max(a, 0) */
+  WEFT_CODE_BCAST, /* a b -> a == 1 ? b : a */
   WEFT_CODE_MAX
 } weft_code_t;
 
 /* ---- compiled code and runtime ---------------------------------------------------------------------------------------- */
 
-typedef struct { void *scratch; int32_t index, reserved; } weft_worker_t;
+typedef struct {
+  void *scratch;
+  int32_t index, reserved;
+} weft_worker_t;
 
 /* Computes units [begin, end). Never fails, allocates or calls anything outside the image. words: pointers, then integers. */
-typedef void (*weft_kernel_fn)(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *worker);
+typedef void (*weft_kernel_fn)(const uint64_t *words, int64_t begin, int64_t end,
+                               weft_worker_t *worker);
 
 typedef struct weft_frame_v1 weft_frame_v1;
 
@@ -115,7 +148,8 @@ typedef struct {
   uint32_t struct_size, reserved;
   /* Runs `kernel` over [0, units) on the context's workers and returns when all are done. Pieces are multiples of `grain`
    * (>= 1) except the last. units <= 0 does nothing. `kernel_id` is the row in weft_module_v1.kernels. */
-  void (*parallel)(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words, int64_t units, int64_t grain, int32_t kernel_id);
+  void (*parallel)(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words,
+                   int64_t units, int64_t grain, int32_t kernel_id);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

@@ -32,24 +32,46 @@ extern "C" {
 
 typedef enum {
   WEFT_OK = 0,
-  WEFT_INVALID = 1,        /* the caller's tensors or arguments are wrong */
+  WEFT_INVALID = 1, /* the caller's tensors or arguments are wrong */
   WEFT_NOT_FOUND = 2,
-  WEFT_BAD_ARTIFACT = 3,   /* damaged, truncated, or not an artifact */
-  WEFT_UNSUPPORTED = 4,    /* other processor, missing CPU feature, newer format */
+  WEFT_BAD_ARTIFACT = 3, /* damaged, truncated, or not an artifact */
+  WEFT_UNSUPPORTED = 4,  /* other processor, missing CPU feature, newer format */
   WEFT_OUT_OF_MEMORY = 5,
-  WEFT_OVER_LIMIT = 6,     /* the call needs more than memory_limit, or a size overflows */
+  WEFT_OVER_LIMIT = 6, /* the call needs more than memory_limit, or a size overflows */
   WEFT_IO = 7,
   WEFT_CANCELLED = 8,
   WEFT_BUSY = 13
 } weft_status_t;
 
 /* Lives on the caller's stack; failing needs no memory. code: "W0411"; message: one sentence; hint: what to do, may be empty. */
-typedef struct { uint32_t struct_size; int32_t status; char code[8], message[488], hint[256]; } weft_error_t;
-#define WEFT_ERROR_INIT {sizeof(weft_error_t), 0, {0}, {0}, {0}}
+typedef struct {
+  uint32_t struct_size;
+  int32_t status;
+  char code[8], message[488], hint[256];
+} weft_error_t;
+#define WEFT_ERROR_INIT                                                                            \
+  {                                                                                                \
+    sizeof(weft_error_t), 0, {0}, {0}, { 0 }                                                       \
+  }
 
 typedef enum {
-  WEFT_BOOL = 1, WEFT_I4, WEFT_U4, WEFT_I8, WEFT_U8, WEFT_I16, WEFT_U16, WEFT_I32, WEFT_U32, WEFT_I64, WEFT_U64,
-  WEFT_F8E4M3, WEFT_F8E5M2, WEFT_F16, WEFT_BF16, WEFT_F32, WEFT_F64
+  WEFT_BOOL = 1,
+  WEFT_I4,
+  WEFT_U4,
+  WEFT_I8,
+  WEFT_U8,
+  WEFT_I16,
+  WEFT_U16,
+  WEFT_I32,
+  WEFT_U32,
+  WEFT_I64,
+  WEFT_U64,
+  WEFT_F8E4M3,
+  WEFT_F8E5M2,
+  WEFT_F16,
+  WEFT_BF16,
+  WEFT_F32,
+  WEFT_F64
 } weft_element_t;
 
 /* Bits of one element (4 for WEFT_I4 and WEFT_U4, which are packed two to a byte, low half first); 0 for an unknown value. */
@@ -66,21 +88,26 @@ typedef struct {
   uint32_t struct_size;
   uint16_t element, rank;
   uint32_t flags;
-  int32_t device;          /* -1: host memory */
+  int32_t device; /* -1: host memory */
   void *data;
   int64_t capacity;
   int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
 } weft_tensor_t;
-#define WEFT_TENSOR_EMPTY {sizeof(weft_tensor_t), 0, 0, 0, -1, NULL, 0, {0}, {0}}
+#define WEFT_TENSOR_EMPTY                                                                          \
+  {                                                                                                \
+    sizeof(weft_tensor_t), 0, 0, 0, -1, NULL, 0, {0}, { 0 }                                        \
+  }
 
 /* A row-major tensor over `data`; capacity is left 0, which for an input means "as many bytes as the shape needs". */
-static inline weft_tensor_t weft_tensor_of(void *data, weft_element_t element, uint16_t rank, const int64_t *dim) {
+static inline weft_tensor_t weft_tensor_of(void *data, weft_element_t element, uint16_t rank,
+                                           const int64_t *dim) {
   weft_tensor_t tensor = WEFT_TENSOR_EMPTY;
   tensor.element = (uint16_t)element;
   tensor.rank = rank;
   tensor.data = data;
   if (rank > 0)
-    memcpy(tensor.dim, dim, sizeof(int64_t) * (rank < (uint16_t)WEFT_MAX_RANK ? rank : (uint16_t)WEFT_MAX_RANK));
+    memcpy(tensor.dim, dim,
+           sizeof(int64_t) * (rank < (uint16_t)WEFT_MAX_RANK ? rank : (uint16_t)WEFT_MAX_RANK));
   return tensor;
 }
 
@@ -94,17 +121,18 @@ typedef struct {
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *pointer, size_t bytes);
   /* Runs body over [0, units) in pieces on `workers` threads (each piece names a worker below `workers`) and returns when all are done. */
-  void (*parallel)(void *user, void (*body)(void *arg, int64_t begin, int64_t end, int32_t worker), void *arg, int64_t units, int64_t grain);
-  int32_t workers;         /* of `parallel` */
-  uint32_t verify;         /* 0: everything but weight bytes is checked when opening; 1: weights too */
+  void (*parallel)(void *user, void (*body)(void *arg, int64_t begin, int64_t end, int32_t worker),
+                   void *arg, int64_t units, int64_t grain);
+  int32_t workers; /* of `parallel` */
+  uint32_t verify; /* 0: everything but weight bytes is checked when opening; 1: weights too */
   void (*log)(void *user, int level, const char *line);
 } weft_env_t;
 
 typedef struct {
   uint32_t struct_size;
-  int32_t threads;         /* 0: as many as the process may use */
-  int32_t spin_us;         /* how long workers spin between regions of one call; -1: default, 0: never */
-  int64_t memory_limit;    /* bytes of arena and scratch one call may use; 0: no limit */
+  int32_t threads; /* 0: as many as the process may use */
+  int32_t spin_us; /* how long workers spin between regions of one call; -1: default, 0: never */
+  int64_t memory_limit; /* bytes of arena and scratch one call may use; 0: no limit */
 } weft_context_options_t;
 
 WEFT_API const char *weft_version(void);
@@ -112,50 +140,105 @@ WEFT_API const char *weft_version(void);
 /* Maps the artifact at `path` after checking header, sizes and hash. Nothing is copied. `env` NULL means defaults; it is copied.
  * On success the caller owns *out_module. On failure *out_module is NULL and *err, unless err is NULL, says why.
  * Fails with NOT_FOUND, IO, BAD_ARTIFACT, UNSUPPORTED, OUT_OF_MEMORY. */
-WEFT_API weft_status_t weft_module_open(const weft_env_t *env, const char *path, weft_module_t **out_module, weft_error_t *err);
+WEFT_API weft_status_t weft_module_open(const weft_env_t *env, const char *path,
+                                        weft_module_t **out_module, weft_error_t *err);
 /* The same for an open file; `fd` stays the caller's. */
-WEFT_API weft_status_t weft_module_open_fd(const weft_env_t *env, int fd, weft_module_t **out_module, weft_error_t *err);
+WEFT_API weft_status_t weft_module_open_fd(const weft_env_t *env, int fd,
+                                           weft_module_t **out_module, weft_error_t *err);
 /* Checks the weights against their hashes. Fails with BAD_ARTIFACT. */
 WEFT_API weft_status_t weft_module_verify(const weft_module_t *module, weft_error_t *err);
 /* Contexts keep their module alive. NULL is allowed. */
 WEFT_API void weft_module_release(weft_module_t *module);
 
 /* ---- Queries: run nothing of the artifact. Texts live as long as the module. --------------------------------------------- */
-typedef struct { uint32_t struct_size; const char *name; uint32_t inputs, outputs, symbols, facts, checks; const char *arena, *scratch, *flops, *bytes_moved; } weft_function_info_t;
-typedef struct { uint32_t struct_size; const char *name; uint16_t element, rank; uint32_t flags; const char *dim_text[WEFT_MAX_RANK]; } weft_argument_info_t;
-typedef struct { uint32_t struct_size; const char *name; int64_t min, max, multiple; int32_t bound_by_input, bound_by_dim; } weft_symbol_info_t;
-typedef struct { uint32_t struct_size; int64_t arena, scratch_per_worker, outputs, flops, bytes_moved; } weft_cost_t;
-typedef struct { uint32_t struct_size; const char *name; uint32_t nodes, calls; } weft_kernel_info_t;
-typedef struct { uint32_t struct_size; const char *name, *producer, *target; uint32_t functions, kernels, weights; uint64_t file_size, image_size, weight_bytes; uint8_t hash[32]; } weft_module_info_t;
+typedef struct {
+  uint32_t struct_size;
+  const char *name;
+  uint32_t inputs, outputs, symbols, facts, checks;
+  const char *arena, *scratch, *flops, *bytes_moved;
+} weft_function_info_t;
+typedef struct {
+  uint32_t struct_size;
+  const char *name;
+  uint16_t element, rank;
+  uint32_t flags;
+  const char *dim_text[WEFT_MAX_RANK];
+} weft_argument_info_t;
+typedef struct {
+  uint32_t struct_size;
+  const char *name;
+  int64_t min, max, multiple;
+  int32_t bound_by_input, bound_by_dim;
+} weft_symbol_info_t;
+typedef struct {
+  uint32_t struct_size;
+  int64_t arena, scratch_per_worker, outputs, flops, bytes_moved;
+} weft_cost_t;
+typedef struct {
+  uint32_t struct_size;
+  const char *name;
+  uint32_t nodes, calls;
+} weft_kernel_info_t;
+typedef struct {
+  uint32_t struct_size;
+  const char *name, *producer, *target;
+  uint32_t functions, kernels, weights;
+  uint64_t file_size, image_size, weight_bytes;
+  uint8_t hash[32];
+} weft_module_info_t;
 WEFT_API weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info);
 /* Index of a function, or -1. NULL stands for the only one, or "main". */
 WEFT_API int32_t weft_function_find(const weft_module_t *module, const char *name);
-WEFT_API weft_status_t weft_function_info(const weft_module_t *module, int32_t function, weft_function_info_t *out_info);
+WEFT_API weft_status_t weft_function_info(const weft_module_t *module, int32_t function,
+                                          weft_function_info_t *out_info);
 /* Inputs first, then outputs. */
-WEFT_API weft_status_t weft_argument_info(const weft_module_t *module, int32_t function, uint32_t index, weft_argument_info_t *out_info);
-WEFT_API weft_status_t weft_symbol_info(const weft_module_t *module, int32_t function, uint32_t index, weft_symbol_info_t *out_info);
+WEFT_API weft_status_t weft_argument_info(const weft_module_t *module, int32_t function,
+                                          uint32_t index, weft_argument_info_t *out_info);
+WEFT_API weft_status_t weft_symbol_info(const weft_module_t *module, int32_t function,
+                                        uint32_t index, weft_symbol_info_t *out_info);
 WEFT_API const char *weft_fact_text(const weft_module_t *module, int32_t function, uint32_t index);
 /* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to `text`. */
-WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function, uint32_t index, char *text, size_t size);
-WEFT_API weft_status_t weft_kernel_info(const weft_module_t *module, uint32_t index, weft_kernel_info_t *out_info);
+WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function,
+                                       uint32_t index, char *text, size_t size);
+WEFT_API weft_status_t weft_kernel_info(const weft_module_t *module, uint32_t index,
+                                        weft_kernel_info_t *out_info);
 WEFT_API const char *weft_kernel_node(const weft_module_t *module, uint32_t kernel, uint32_t index);
-WEFT_API weft_status_t weft_query_cost(const weft_module_t *module, int32_t function, const int64_t *symbols, weft_cost_t *out_cost, weft_error_t *err);
+WEFT_API weft_status_t weft_query_cost(const weft_module_t *module, int32_t function,
+                                       const int64_t *symbols, weft_cost_t *out_cost,
+                                       weft_error_t *err);
 /* Checks inputs as a call would and gives element, rank and dims of all outputs. Input data may be NULL. */
-WEFT_API weft_status_t weft_query_outputs(const weft_module_t *module, int32_t function, const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
+WEFT_API weft_status_t weft_query_outputs(const weft_module_t *module, int32_t function,
+                                          const weft_tensor_t *in, uint32_t n_in,
+                                          weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
 /* "manifest": the JSON that says how the artifact was made. */
-WEFT_API weft_status_t weft_module_text(const weft_module_t *module, const char *what, const char **out_text, size_t *out_size);
+WEFT_API weft_status_t weft_module_text(const weft_module_t *module, const char *what,
+                                        const char **out_text, size_t *out_size);
 
 /* ---- Calls ----------------------------------------------------------------------------------------------------------------- */
-WEFT_API weft_status_t weft_context_create(weft_module_t *module, const weft_context_options_t *options, weft_context_t **out_context, weft_error_t *err);
+WEFT_API weft_status_t weft_context_create(weft_module_t *module,
+                                           const weft_context_options_t *options,
+                                           weft_context_t **out_context, weft_error_t *err);
 WEFT_API void weft_context_release(weft_context_t *context);
 /* Makes the arena large enough for these symbol values, so that calls up to that size allocate nothing. */
-WEFT_API weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int64_t *symbols, weft_error_t *err);
-WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function, const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
-WEFT_API weft_status_t weft_call_function(weft_context_t *context, int32_t function, const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
+WEFT_API weft_status_t weft_reserve(weft_context_t *context, int32_t function,
+                                    const int64_t *symbols, weft_error_t *err);
+WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function,
+                                 const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
+                                 uint32_t n_out, weft_error_t *err);
+WEFT_API weft_status_t weft_call_function(weft_context_t *context, int32_t function,
+                                          const weft_tensor_t *in, uint32_t n_in,
+                                          weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
 /* What one kernel of a call did. flops and bytes are what its formulas say, -1 where they say nothing. Times are CLOCK_MONOTONIC. */
-typedef struct { uint32_t struct_size, kernel; int64_t units, flops, bytes; uint64_t begin_ns, end_ns; } weft_trace_event_t;
+typedef struct {
+  uint32_t struct_size, kernel;
+  int64_t units, flops, bytes;
+  uint64_t begin_ns, end_ns;
+} weft_trace_event_t;
 /* From the next call on, `event` is called after every kernel, on the calling thread; NULL ends it. Not while a call runs: BUSY. */
-WEFT_API weft_status_t weft_context_trace(weft_context_t *context, void (*event)(void *user, const weft_trace_event_t *event), void *user, weft_error_t *err);
+WEFT_API weft_status_t weft_context_trace(weft_context_t *context,
+                                          void (*event)(void *user,
+                                                        const weft_trace_event_t *event),
+                                          void *user, weft_error_t *err);
 /* Makes the running call, if there is one, return WEFT_CANCELLED soon. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
 /* Frees what a call allocated for an output. */

@@ -18,7 +18,11 @@ extern "C" {
 #endif
 
 /* The state of a hash that is being computed. Treat the members as private. */
-typedef struct { uint32_t state[8]; uint64_t length; uint8_t block[64]; } weft_sha256_t;
+typedef struct {
+  uint32_t state[8];
+  uint64_t length;
+  uint8_t block[64];
+} weft_sha256_t;
 
 WEFT_API void weft_sha256(const void *bytes, size_t size, uint8_t out_digest[32]);
 

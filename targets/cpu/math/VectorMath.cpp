@@ -158,10 +158,11 @@ bool isOne(Value value) {
 Value expandErfAndSums(Emitter &emitter, math::ErfOp op) {
   Real x = loadReal(emitter, op.getOperand());
   SmallVector<Operation *> users(op->getUsers());
-  bool sums = !users.empty() && x.value.getType() == op.getType() && llvm::all_of(users, [](Operation *user) {
-    auto add = dyn_cast<arith::AddFOp>(user);
-    return add && (isOne(add.getLhs()) || isOne(add.getRhs()));
-  });
+  bool sums = !users.empty() && x.value.getType() == op.getType() &&
+              llvm::all_of(users, [](Operation *user) {
+                auto add = dyn_cast<arith::AddFOp>(user);
+                return add && (isOne(add.getLhs()) || isOne(add.getRhs()));
+              });
   if (!sums)
     return storeReal(lanes::expandErf(x), op.getType());
   Real sum = lanes::expandOnePlusErf(x);

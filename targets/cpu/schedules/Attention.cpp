@@ -92,7 +92,8 @@ public:
         batch[0] = rest.base;
       packKeys(c, s, batch);
       if (ScratchPlan plan(s, c.isa); plan.copiesValues)
-        copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values, plan.valueStride, s.e);
+        copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values,
+                 plan.valueStride, s.e);
       c.loop(constantI64(c.b, 0), count, 1, [&](Value tile) {
         callRowTile(c, tiles, m, count, tile, [&](Value first) {
           SmallVector<Value> arguments{c.kernel.getArgument(0), c.scratch, first};
@@ -106,7 +107,8 @@ public:
   }
 
 private:
-  static Value pointerTo(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value row) {
+  static Value pointerTo(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
+                         Value row) {
     IndexValue at = c.e.linear(operand.type(), operand.index(batch, {row}, c.e.constant(0)));
     Value base = c.inputs[cast<BlockArgument>(operand.tensor).getArgNumber()];
     return elementPointer(c.b, base, c.b.getF32Type(), at.base);
@@ -118,18 +120,21 @@ private:
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
     SmallVector<Type> types{pointer, pointer, i64};
     types.append(batch, i64);
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(), c.b.getFunctionType(types, {}));
+    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
+                                         c.b.getFunctionType(types, {}));
     tile.setPrivate();
     return tile;
   }
 
   /// Columns [first, first + lanes) of a row, those from `limit` on zero.
-  static Value pullColumns(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value row, Value first, bool whole, int64_t limit) {
+  static Value pullColumns(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
+                           Value row, Value first, bool whole, int64_t limit) {
     IndexValue column{first, 1};
     c.e.setTailMask(whole ? Value() : c.e.less(column, c.e.constant(limit)));
     Value x = c.e.pull(operand.tensor, operand.index(batch, {row}, column));
     if (!whole)
-      x = c.b.create<arith::SelectOp>(c.e.less(column, c.e.constant(limit)), x, c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
+      x = c.b.create<arith::SelectOp>(c.e.less(column, c.e.constant(limit)), x,
+                                      c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
     c.e.setTailMask({});
     return x;
   }
@@ -148,14 +153,16 @@ private:
   }
 
   /// `count` rows from `first` on to scratch at `to`, `stride` elements apart.
-  static void copyRows(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch, Value first, Value count, SymExpr to, int64_t stride,
-                       int64_t width) {
+  static void copyRows(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
+                       Value first, Value count, SymExpr to, int64_t stride, int64_t width) {
     Type f32 = c.b.getF32Type();
     Value base = elementPointer(c.b, c.scratch, f32, c.e.uniform(to));
     c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
-      Value target = elementPointer(c.b, base, f32, c.mul(row, constantI64(c.b, stride))), from = c.add(first, row);
+      Value target = elementPointer(c.b, base, f32, c.mul(row, constantI64(c.b, stride))),
+            from = c.add(first, row);
       eachVector(c, width, [&](Value column, bool whole) {
-        c.b.create<LLVM::StoreOp>(pullColumns(c, operand, batch, from, column, whole, width), elementPointer(c.b, target, f32, column), 4);
+        c.b.create<LLVM::StoreOp>(pullColumns(c, operand, batch, from, column, whole, width),
+                                  elementPointer(c.b, target, f32, column), 4);
       });
     });
   }
@@ -164,11 +171,15 @@ private:
   static void packKeys(KernelContext &c, const AttentionShape &s, ArrayRef<Value> batch) {
     int64_t lanes = c.isa.lanes, columns = tileColumns(c.isa);
     Type f32 = c.b.getF32Type();
-    Value last = c.e.uniform(s.n - 1), halves = c.e.uniform(SymExpr::ceildiv(s.n, columns) * int64_t(2));
+    Value last = c.e.uniform(s.n - 1),
+          halves = c.e.uniform(SymExpr::ceildiv(s.n, columns) * int64_t(2));
     c.loop(constantI64(c.b, 0), halves, 1, [&](Value half) {
-      Value panel = c.b.create<arith::DivUIOp>(half, constantI64(c.b, 2)), odd = c.b.create<arith::RemUIOp>(half, constantI64(c.b, 2));
-      Value at = c.add(c.mul(panel, constantI64(c.b, columns * s.d)), c.mul(odd, constantI64(c.b, lanes)));
-      Value to = elementPointer(c.b, c.scratch, f32, at), first = c.mul(half, constantI64(c.b, lanes));
+      Value panel = c.b.create<arith::DivUIOp>(half, constantI64(c.b, 2)),
+            odd = c.b.create<arith::RemUIOp>(half, constantI64(c.b, 2));
+      Value at =
+          c.add(c.mul(panel, constantI64(c.b, columns * s.d)), c.mul(odd, constantI64(c.b, lanes)));
+      Value to = elementPointer(c.b, c.scratch, f32, at),
+            first = c.mul(half, constantI64(c.b, lanes));
       eachVector(c, s.d, [&](Value depth, bool whole) {
         SmallVector<Value> square;
         for (int64_t i = 0; i < lanes; ++i) {
@@ -205,7 +216,8 @@ private:
     Type f32;
     VectorType vector;
 
-    TileEmitter(KernelContext &c, const AttentionShape &shape, int64_t rows) : c(c), s(shape), plan(shape, c.isa), rows(rows) {
+    TileEmitter(KernelContext &c, const AttentionShape &shape, int64_t rows)
+        : c(c), s(shape), plan(shape, c.isa), rows(rows) {
       columns = tileColumns(c.isa);
       lanes = c.isa.lanes;
       first = c.kernel.getArgument(2);
@@ -220,7 +232,8 @@ private:
 
     /// Scores of row r, vector v of a panel.
     Value scoreAddress(Value panel, Value row, int64_t v) {
-      Value at = c.add(c.mul(panel, constantI64(c.b, tileRows(c.isa) * columns)), c.mul(row, constantI64(c.b, columns)));
+      Value at = c.add(c.mul(panel, constantI64(c.b, tileRows(c.isa) * columns)),
+                       c.mul(row, constantI64(c.b, columns)));
       return elementPointer(c.b, tileScores, f32, c.add(at, constantI64(c.b, v * lanes)));
     }
 
@@ -229,7 +242,8 @@ private:
       if (plan.copiesQueries)
         copyRows(c, s.q, batch, first, constantI64(c.b, rows), plan.queries, plan.queryStride, s.d);
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) { emitScores(panel); });
-      auto sumsType = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), f32, constantI64(c.b, rows), 4);
+      auto sumsType = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), f32,
+                                                 constantI64(c.b, rows), 4);
       c.loop(constantI64(c.b, 0), constantI64(c.b, rows), 1, [&](Value row) {
         Value factor = emitSoftmax(panels, row);
         c.b.create<LLVM::StoreOp>(factor, elementPointer(c.b, sumsType, f32, row), 4);
@@ -241,22 +255,29 @@ private:
     /// program(Q K^T) of one panel; lanes beyond n are minus infinity.
     void emitScores(Value panel) {
       c.e.forget();
-      Value keys = elementPointer(c.b, c.scratch, f32, c.mul(panel, constantI64(c.b, columns * s.d)));
+      Value keys =
+          elementPointer(c.b, c.scratch, f32, c.mul(panel, constantI64(c.b, columns * s.d)));
       SmallVector<Value> sums(rows * 2, zeros());
-      TileSource source = plan.copiesQueries
-                              ? TileSource{elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.queries)), plan.queryStride, keys, constantI64(c.b, columns)}
-                              : TileSource{pointerTo(c, s.q, batch, first), *s.q.rowStride().asConstant(), keys, constantI64(c.b, columns)};
+      TileSource source =
+          plan.copiesQueries
+              ? TileSource{elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.queries)),
+                           plan.queryStride, keys, constantI64(c.b, columns)}
+              : TileSource{pointerTo(c, s.q, batch, first), *s.q.rowStride().asConstant(), keys,
+                           constantI64(c.b, columns)};
       multiplyAdd(c, source, constantI64(c.b, s.d), 4, sums, rows, 2);
       Value lowest = c.e.constantData(f32, combinerIdentity(Combiner::Max, f32));
       for (int64_t v = 0; v < 2; ++v) {
-        IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)), 1};
+        IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)),
+                     1};
         Value inside = c.e.less(n, c.e.symbolic(s.n));
         c.e.setTailMask(inside);
         for (int64_t r = 0; r < rows; ++r) {
           Value sum = sums[2 * r + v];
           c.e.provide(s.scores.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-          SmallVector<IndexValue> index = s.line.index(batch, {c.add(first, constantI64(c.b, r))}, n);
-          Value x = c.b.create<arith::SelectOp>(inside, c.e.pull(s.softmax.getInput(), index), lowest);
+          SmallVector<IndexValue> index =
+              s.line.index(batch, {c.add(first, constantI64(c.b, r))}, n);
+          Value x =
+              c.b.create<arith::SelectOp>(inside, c.e.pull(s.softmax.getInput(), index), lowest);
           c.b.create<LLVM::StoreOp>(x, scoreAddress(panel, constantI64(c.b, r), v), 4);
         }
         c.e.setTailMask({});
@@ -266,34 +287,45 @@ private:
 
     /// Where one is nan, either: the sum of powers tells.
     Value larger(Value a, Value b) {
-      return c.b.create<arith::SelectOp>(c.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, b), a, b);
+      return c.b.create<arith::SelectOp>(c.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, b),
+                                         a, b);
     }
 
     /// Replaces the scores of a row by e^(score - largest); gives one over their sum.
     Value emitSoftmax(Value panels, Value row) {
       Value lowest = c.e.constantData(f32, combinerIdentity(Combiner::Max, f32));
-      auto load = [&](Value panel, int64_t v) -> Value { return c.b.create<LLVM::LoadOp>(vector, scoreAddress(panel, row, v), 4); };
+      auto load = [&](Value panel, int64_t v) -> Value {
+        return c.b.create<LLVM::LoadOp>(vector, scoreAddress(panel, row, v), 4);
+      };
       Value zero = constantI64(c.b, 0);
-      SmallVector<Value> largest = c.loop(zero, panels, 1, ValueRange{lowest, lowest}, [&](Value panel, ValueRange carried) {
-        SmallVector<Value> next;
-        for (int64_t v = 0; v < 2; ++v)
-          next.push_back(larger(carried[v], load(panel, v)));
-        return next;
-      });
-      Value shift = c.e.splat(combineLanes(c.b, Combiner::Max, f32, larger(largest[0], largest[1])));
-      SmallVector<Value> sums = c.loop(zero, panels, 1, ValueRange{zeros(), zeros()}, [&](Value panel, ValueRange carried) {
-        SmallVector<Value> next;
-        for (int64_t v = 0; v < 2; ++v) {
-          Value power = c.b.create<math::ExpOp>(c.b.create<arith::SubFOp>(load(panel, v), shift).getResult());
-          c.b.create<LLVM::StoreOp>(power, scoreAddress(panel, row, v), 4);
-          next.push_back(c.b.create<arith::AddFOp>(carried[v], power));
-        }
-        return next;
-      });
-      Value sum = combineLanes(c.b, Combiner::Sum, f32, c.b.create<arith::AddFOp>(sums[0], sums[1]));
-      Value one = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(1)), nothing = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
-      Value empty = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, panels, zero); // a sum over nothing is 0
-      Value factor = c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
+      SmallVector<Value> largest =
+          c.loop(zero, panels, 1, ValueRange{lowest, lowest}, [&](Value panel, ValueRange carried) {
+            SmallVector<Value> next;
+            for (int64_t v = 0; v < 2; ++v)
+              next.push_back(larger(carried[v], load(panel, v)));
+            return next;
+          });
+      Value shift =
+          c.e.splat(combineLanes(c.b, Combiner::Max, f32, larger(largest[0], largest[1])));
+      SmallVector<Value> sums = c.loop(
+          zero, panels, 1, ValueRange{zeros(), zeros()}, [&](Value panel, ValueRange carried) {
+            SmallVector<Value> next;
+            for (int64_t v = 0; v < 2; ++v) {
+              Value power = c.b.create<math::ExpOp>(
+                  c.b.create<arith::SubFOp>(load(panel, v), shift).getResult());
+              c.b.create<LLVM::StoreOp>(power, scoreAddress(panel, row, v), 4);
+              next.push_back(c.b.create<arith::AddFOp>(carried[v], power));
+            }
+            return next;
+          });
+      Value sum =
+          combineLanes(c.b, Combiner::Sum, f32, c.b.create<arith::AddFOp>(sums[0], sums[1]));
+      Value one = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(1)),
+            nothing = c.b.create<arith::ConstantOp>(c.b.getF32FloatAttr(0));
+      Value empty = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, panels,
+                                              zero); // a sum over nothing is 0
+      Value factor =
+          c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
       if (s.weights == s.softmax.getResult())
         return factor;
       emitAfter(panels, row, c.e.splat(factor));
@@ -305,12 +337,14 @@ private:
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
         for (int64_t v = 0; v < 2; ++v) {
           c.e.forget();
-          IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)), 1};
+          IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)),
+                       1};
           Value address = scoreAddress(panel, row, v);
           Value x = c.b.create<arith::MulFOp>(c.b.create<LLVM::LoadOp>(vector, address, 4), factor);
           c.e.provide(s.softmax.getResult(), [&](ArrayRef<IndexValue>) { return x; });
           c.e.setTailMask(c.e.less(n, c.e.symbolic(s.n)));
-          c.b.create<LLVM::StoreOp>(c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n)), address, 4);
+          c.b.create<LLVM::StoreOp>(
+              c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n)), address, 4);
           c.e.setTailMask({});
         }
         c.e.forget();
@@ -321,13 +355,18 @@ private:
     void emitMix(int64_t column, int64_t vectors, Value factors) {
       Value n = c.e.uniform(s.n), zero = constantI64(c.b, 0);
       Value whole = c.e.uniform(SymExpr::floordiv(s.n, columns));
-      Value stride = plan.copiesValues ? constantI64(c.b, plan.valueStride) : c.e.uniform(s.v.rowStride());
-      Value values = plan.copiesValues ? elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.values)) : pointerTo(c, s.v, batch, zero);
+      Value stride =
+          plan.copiesValues ? constantI64(c.b, plan.valueStride) : c.e.uniform(s.v.rowStride());
+      Value values = plan.copiesValues
+                         ? elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.values))
+                         : pointerTo(c, s.v, batch, zero);
       values = elementPointer(c.b, values, f32, constantI64(c.b, column));
       SmallVector<Value> sums(rows * vectors, zeros());
       auto add = [&](Value panel, Value depth, SmallVectorImpl<Value> &sums) {
-        Value from = elementPointer(c.b, values, f32, c.mul(c.mul(panel, constantI64(c.b, columns)), stride));
-        multiplyAdd(c, {scoreAddress(panel, zero, 0), columns, from, stride}, depth, 4, sums, rows, vectors);
+        Value from = elementPointer(c.b, values, f32,
+                                    c.mul(c.mul(panel, constantI64(c.b, columns)), stride));
+        multiplyAdd(c, {scoreAddress(panel, zero, 0), columns, from, stride}, depth, 4, sums, rows,
+                    vectors);
       };
       sums = c.loop(zero, whole, 1, ValueRange(sums), [&](Value panel, ValueRange carried) {
         SmallVector<Value> next(carried);
@@ -336,9 +375,11 @@ private:
       });
       add(whole, c.sub(n, c.mul(whole, constantI64(c.b, columns))), sums);
       for (int64_t r = 0; r < rows; ++r) {
-        Value factor = c.e.splat(c.b.create<LLVM::LoadOp>(f32, elementPointer(c.b, factors, f32, constantI64(c.b, r)), 4));
+        Value factor = c.e.splat(c.b.create<LLVM::LoadOp>(
+            f32, elementPointer(c.b, factors, f32, constantI64(c.b, r)), 4));
         for (int64_t v = 0; v < vectors; ++v)
-          finish(constantI64(c.b, r), column + v * lanes, c.b.create<arith::MulFOp>(sums[r * vectors + v], factor));
+          finish(constantI64(c.b, r), column + v * lanes,
+                 c.b.create<arith::MulFOp>(sums[r * vectors + v], factor));
       }
     }
 

@@ -16,7 +16,9 @@ std::optional<unsigned> find(ArrayRef<Access> accesses, unsigned factor) {
 }
 
 bool allPoints(const IterationRule &rule) {
-  auto points = [](ArrayRef<Access> accesses) { return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; }); };
+  auto points = [](ArrayRef<Access> accesses) {
+    return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; });
+  };
   return points(rule.operand(0)) && points(rule.operand(1)) && points(rule.result(0));
 }
 
@@ -34,7 +36,8 @@ public:
       }
     if (!s.softmax || s.softmax.getLogarithm() || !findProducts())
       return std::nullopt;
-    if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() || !matchMix())
+    if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() ||
+        !matchMix())
       return std::nullopt;
     for (Type type : spec.getResultTypes())
       if (cast<SymTensorType>(type).getDimAttributes() != s.out.type().getDimAttributes())
@@ -60,7 +63,8 @@ private:
     bool left = behind.contains(s.mix.getLhs()), right = behind.contains(s.mix.getRhs());
     s.weights = left ? s.mix.getLhs() : s.mix.getRhs();
     return left != right && !behind.contains(s.scores.getResult()) &&
-           cast<SymTensorType>(s.weights.getType()).getDimAttributes() == s.softmax.getType().getDimAttributes();
+           cast<SymTensorType>(s.weights.getType()).getDimAttributes() ==
+               s.softmax.getType().getDimAttributes();
   }
 
   bool matchScores() {
@@ -77,7 +81,8 @@ private:
     std::optional<unsigned> m;
     for (auto [d, access] : llvm::enumerate(rule.result(0).drop_back())) {
       unsigned factor = access.factor();
-      auto inQ = find(rule.operand(1 - kOperand), factor), inK = find(rule.operand(kOperand), factor);
+      auto inQ = find(rule.operand(1 - kOperand), factor),
+           inK = find(rule.operand(kOperand), factor);
       if (inQ && inK) {
         s.batch.push_back(rule.factors()[factor].extent);
         batchOfLine.push_back(d);
@@ -114,7 +119,8 @@ private:
     ArrayRef<Access> line = rule.operand(p), values = rule.operand(1 - p), result = rule.result(0);
     if (line[s.line.column].factor() != rule.reducedFactors()[0])
       return false;
-    auto n = find(values, line[s.line.column].factor()), m = find(result, line[s.line.row].factor());
+    auto n = find(values, line[s.line.column].factor()),
+         m = find(result, line[s.line.row].factor());
     if (!n || !m || find(values, line[s.line.row].factor()))
       return false;
     s.v.row = *n;
@@ -149,7 +155,8 @@ private:
 
 } // namespace
 
-SmallVector<IndexValue> AttentionOperand::index(ArrayRef<Value> at, IndexValue rowIndex, IndexValue columnIndex) const {
+SmallVector<IndexValue> AttentionOperand::index(ArrayRef<Value> at, IndexValue rowIndex,
+                                                IndexValue columnIndex) const {
   SmallVector<IndexValue> result(at.size() + 2);
   for (auto [value, d] : llvm::zip(at, batch))
     result[d] = {value};
@@ -159,7 +166,8 @@ SmallVector<IndexValue> AttentionOperand::index(ArrayRef<Value> at, IndexValue r
 }
 
 bool AttentionOperand::isInPlace() const {
-  return isa<BlockArgument>(tensor) && type().getElementType().isF32() && column + 1 == type().getRank();
+  return isa<BlockArgument>(tensor) && type().getElementType().isF32() &&
+         column + 1 == type().getRank();
 }
 
 SymExpr AttentionOperand::rowStride() const {
@@ -169,6 +177,8 @@ SymExpr AttentionOperand::rowStride() const {
   return stride;
 }
 
-std::optional<AttentionShape> AttentionShape::match(func::FuncOp spec) { return Matcher(spec).run(); }
+std::optional<AttentionShape> AttentionShape::match(func::FuncOp spec) {
+  return Matcher(spec).run();
+}
 
 } // namespace weft

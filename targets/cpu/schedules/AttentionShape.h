@@ -20,7 +20,8 @@ struct AttentionOperand {
   unsigned row, column;              ///< dimension of (m, d), (n, d), (n, e) or (m, e)
 
   SymTensorType type() const { return llvm::cast<SymTensorType>(tensor.getType()); }
-  llvm::SmallVector<IndexValue> index(llvm::ArrayRef<mlir::Value> batch, IndexValue row, IndexValue column) const;
+  llvm::SmallVector<IndexValue> index(llvm::ArrayRef<mlir::Value> batch, IndexValue row,
+                                      IndexValue column) const;
   /// Whether its rows can be read where they are: f32 in memory, contiguous along `column`.
   bool isInPlace() const;
   /// Elements from one row to the next.

@@ -23,19 +23,20 @@ namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of weights in f32, to stay in L2
 constexpr int64_t kUnroll = 4;
-constexpr int64_t kUnrollFew = 32;      ///< for tiles of one or two rows of narrow weights
-constexpr int64_t kAheadBytes = 8192;   ///< of narrow weights: what the processor fetches by itself comes too late
-constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
-constexpr int64_t kLineBytes = 64;      ///< of the caches
-constexpr int64_t kManyTiles = 4;       ///< that then fetch a block's weights with most of their panels
+constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
+constexpr int64_t kAheadBytes =
+    8192; ///< of narrow weights: what the processor fetches by itself comes too late
+constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kLineBytes = 64;   ///< of the caches
+constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 
 struct Shape {
   ContractOp op;
-  unsigned lhs;        ///< argument of the specification
+  unsigned lhs; ///< argument of the specification
   PackedWeight weight;
   SymExpr m;
   int64_t k, n;
-  bool transposed;     ///< W is stored as [n, k]
+  bool transposed; ///< W is stored as [n, k]
 };
 
 /// `m k, k n -> m n` or `m k, n k -> m n`, f32, of an argument and a weight.
@@ -47,7 +48,8 @@ std::optional<Shape> match(func::FuncOp spec) {
         return std::nullopt;
       op = contract;
     } else if (auto element = dyn_cast<ElementOpInterface>(each);
-               element && element.rootKind() != RootKind::Loop && element.rootKind() != RootKind::View) {
+               element && element.rootKind() != RootKind::Loop &&
+               element.rootKind() != RootKind::View) {
       return std::nullopt;
     }
   if (!op)
@@ -62,9 +64,11 @@ std::optional<Shape> match(func::FuncOp spec) {
       return std::nullopt;
   IterationRule rule = IterationRule::of(op);
   auto points = [](ArrayRef<Access> accesses) {
-    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point && accesses[1].kind == AccessKind::Point;
+    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
+           accesses[1].kind == AccessKind::Point;
   };
-  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) || !points(rule.result(0)))
+  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) ||
+      !points(rule.result(0)))
     return std::nullopt;
   unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
   if (rule.operand(0)[0].factor() != m || rule.operand(0)[1].factor() != k)
@@ -80,9 +84,13 @@ std::optional<Shape> match(func::FuncOp spec) {
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return match(spec).has_value(); }
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).has_value();
+  }
 
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) { return llvm::divideCeil(s.n, tileColumns(isa)); }
+  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
+    return llvm::divideCeil(s.n, tileColumns(isa));
+  }
   static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
     int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa) * 4));
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
@@ -93,7 +101,8 @@ public:
     Shape s = *match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
     SymExpr one = SymExpr::constant(spec.getContext(), 1);
-    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, one, SymExpr::constant(spec.getContext(), 0)};
+    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, one,
+            SymExpr::constant(spec.getContext(), 0)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -119,14 +128,19 @@ public:
     auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
     auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
     int64_t panelBytes = s.k * tileColumns(c.isa) * 4;
-    auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride, Value skipped) {
-      Value from = c.mul(fromBlock, constantI64(c.b, perBlock)), to = c.mul(toBlock, constantI64(c.b, perBlock));
+    auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride,
+                   Value skipped) {
+      Value from = c.mul(fromBlock, constantI64(c.b, perBlock)),
+            to = c.mul(toBlock, constantI64(c.b, perBlock));
       to = c.b.create<arith::MinSIOp>(to, constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile,
-                  [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped}; });
+      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
+        return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped};
+      });
     };
     // One tile reads every panel once: blocks are units of work then, and a distance to fetch ahead.
-    Value one = constantI64(c.b, 1), zero = constantI64(c.b, 0), size = constantI64(c.b, perBlock * panelBytes), single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
+    Value one = constantI64(c.b, 1), zero = constantI64(c.b, 0),
+          size = constantI64(c.b, perBlock * panelBytes),
+          single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
     auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(branch.thenBlock());
@@ -134,12 +148,16 @@ public:
     c.b.setInsertionPointToStart(branch.elseBlock());
     // Every tile of a block fetches its part of the next one: what follows in memory, here or in the next kernel's weight. Where there are
     // many tiles, their first panel fetches the rows of the next tile instead.
-    Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, constantI64(c.b, kManyTiles));
-    Value skipped = perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
-    Value fetching = c.mul(c.sub(constantI64(c.b, perBlock), skipped), constantI64(c.b, s.k)), stride = div(size, c.mul(fetching, count));
+    Value many =
+        c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, constantI64(c.b, kManyTiles));
+    Value skipped =
+        perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
+    Value fetching = c.mul(c.sub(constantI64(c.b, perBlock), skipped), constantI64(c.b, s.k)),
+          stride = div(size, c.mul(fetching, count));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value block = div(unit, count), tile = rem(unit, count);
-      run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride, skipped);
+      run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride,
+          skipped);
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
       emitTile(c, tile, i + 1);
@@ -150,8 +168,9 @@ private:
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64}, {}));
+    auto tile =
+        c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
+                                 c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64}, {}));
     tile.setPrivate();
     return tile;
   }
@@ -161,7 +180,9 @@ private:
     int64_t rows, panels;
     Value first, a;
     Value panel; ///< the first of them
-    Value ahead = {}, aheadStride = {}; ///< what to fetch into the second-level cache for every k; null for nothing
+    Value ahead = {},
+          aheadStride =
+              {}; ///< what to fetch into the second-level cache for every k; null for nothing
     int64_t vectors() const { return 2 * panels; }
   };
 
@@ -175,12 +196,14 @@ private:
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
     OpBuilder::InsertionGuard insertion(outer.b);
     outer.b.setInsertionPointToStart(tile.addEntryBlock());
-    Value words = tile.getArgument(0), first = tile.getArgument(1), from = tile.getArgument(2), to = tile.getArgument(3);
+    Value words = tile.getArgument(0), first = tile.getArgument(1), from = tile.getArgument(2),
+          to = tile.getArgument(3);
     ElementEmitter e(outer.b, outer.isa.lanes, words);
     KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, {}, {}, {}};
     bindWords(c, words);
     Shape s = *match(c.spec);
-    Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
+    Value a =
+        elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         e.forget();
@@ -193,7 +216,8 @@ private:
       });
     };
     if (int64_t panels = panelsAtOnce(s, c.isa, rows); panels > 1) {
-      Value left = c.b.create<arith::RemUIOp>(c.sub(to, from), constantI64(c.b, panels)), whole = c.sub(to, left);
+      Value left = c.b.create<arith::RemUIOp>(c.sub(to, from), constantI64(c.b, panels)),
+            whole = c.sub(to, left);
       walk(from, whole, panels);
       from = whole;
     }
@@ -204,8 +228,10 @@ private:
   /// Where a panel fetches from, and how many bytes further for every k.
   static void fetchAhead(KernelContext &c, const Shape &s, func::FuncOp tile, Tile &t) {
     Type f32 = c.b.getF32Type();
-    Value from = tile.getArgument(2), stride = tile.getArgument(5), skipped = tile.getArgument(6), nth = c.sub(t.panel, from);
-    Value block = elementPointer(c.b, c.inputs[s.weight.data], f32, c.mul(from, constantI64(c.b, s.k * tileColumns(c.isa))));
+    Value from = tile.getArgument(2), stride = tile.getArgument(5), skipped = tile.getArgument(6),
+          nth = c.sub(t.panel, from);
+    Value block = elementPointer(c.b, c.inputs[s.weight.data], f32,
+                                 c.mul(from, constantI64(c.b, s.k * tileColumns(c.isa))));
     Value steps = c.mul(c.sub(nth, skipped), constantI64(c.b, s.k));
     Value weights = bytes(c, block, c.add(tile.getArgument(4), c.mul(steps, stride)));
     Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, skipped);
@@ -237,38 +263,52 @@ private:
     };
     if (whole > 0)
       sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), chunk, ValueRange(sums),
-                    [&](Value from, ValueRange totals) { return add({from, chunk}, totals); });
+                    [&](Value from, ValueRange totals) {
+                      return add({from, chunk}, totals);
+                    });
     if (whole < s.k)
-      sums = whole == 0 && !s.weight.block ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k}) : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
+      sums = whole == 0 && !s.weight.block
+                 ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k})
+                 : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
     return sums;
   }
 
   static Value zeros(KernelContext &c) {
-    return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+    return c.b.create<arith::ConstantOp>(
+        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
   }
 
-  static Value bytes(KernelContext &c, Value base, Value offset) { return elementPointer(c.b, base, c.b.getI8Type(), offset); }
+  static Value bytes(KernelContext &c, Value base, Value offset) {
+    return elementPointer(c.b, base, c.b.getI8Type(), offset);
+  }
 
   /// The row of panel `panel + p` for the block that holds `k`, in a matrix of one number per block.
-  static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k, int64_t p) {
+  static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k,
+                        int64_t p) {
     auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
     int64_t blocks = *type.getDim(s.transposed ? 1 : 0).asConstant();
-    Value panel = c.add(t.panel, constantI64(c.b, p)), block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
+    Value panel = c.add(t.panel, constantI64(c.b, p)),
+          block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
     Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
-    return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(), c.mul(row, constantI64(c.b, tileColumns(c.isa))));
+    return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
+                          c.mul(row, constantI64(c.b, tileColumns(c.isa))));
   }
 
   static Value loadVector(KernelContext &c, Value row, int64_t v) {
     Type f32 = c.b.getF32Type();
-    return c.b.create<LLVM::LoadOp>(VectorType::get({c.isa.lanes}, f32), elementPointer(c.b, row, f32, constantI64(c.b, v * c.isa.lanes)), 4);
+    return c.b.create<LLVM::LoadOp>(
+        VectorType::get({c.isa.lanes}, f32),
+        elementPointer(c.b, row, f32, constantI64(c.b, v * c.isa.lanes)), 4);
   }
 
   /// values = totals + scale * values
-  static void scale(KernelContext &c, const Shape &s, const Tile &t, Chunk part, ValueRange totals, SmallVectorImpl<Value> &values) {
+  static void scale(KernelContext &c, const Shape &s, const Tile &t, Chunk part, ValueRange totals,
+                    SmallVectorImpl<Value> &values) {
     for (int64_t p = 0; p < t.panels; ++p) {
       Value row = blockRow(c, s, t, s.weight.scale, part.from, p);
       if (t.rows <= kFewRows)
-        prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8), tileColumns(c.isa) * 4);
+        prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8),
+                 tileColumns(c.isa) * 4);
       for (int64_t v = 0; v < 2; ++v) {
         Value factor = loadVector(c, row, v);
         for (int64_t r = 0; r < t.rows; ++r) {
@@ -284,19 +324,24 @@ private:
   /// Fetches the lines of `size` bytes at `ahead` bytes behind the pointer.
   static void prefetch(KernelContext &c, Value pointer, int64_t ahead, int64_t size) {
     for (int64_t at = 0; at < size; at += kLineBytes)
-      c.b.create<LLVM::Prefetch>(bytes(c, pointer, constantI64(c.b, ahead + at)), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+      c.b.create<LLVM::Prefetch>(bytes(c, pointer, constantI64(c.b, ahead + at)), /*rw=*/0,
+                                 /*hint=*/3, /*cache=*/1);
   }
 
   /// The sums of one chunk. Few rows have several sums per element, of every so many-th k, so that none waits for another.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors(), unit = w.unit();
-    int64_t chains = w.form == PackedWeight::Words ? 1 : std::max<int64_t>(1, kSumsInFlight / count);
-    int64_t step = std::max(unit, w.form != PackedWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll), whole = part.depth / step * step;
+    int64_t chains =
+        w.form == PackedWeight::Words ? 1 : std::max<int64_t>(1, kSumsInFlight / count);
+    int64_t step =
+                std::max(unit, w.form != PackedWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll),
+            whole = part.depth / step * step;
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
-      data.push_back(bytes(c, c.inputs[w.data], c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.isa))))));
+      data.push_back(bytes(c, c.inputs[w.data],
+                           c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.isa))))));
       for (int64_t v = 0; w.zero && v < 2; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
     }
@@ -308,11 +353,12 @@ private:
     if (whole == step)
       run(constantI64(c.b, 0), step, sums);
     else if (whole > 0)
-      sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), step, ValueRange(sums), [&](Value k, ValueRange carried) {
-        SmallVector<Value> next(carried);
-        run(k, step, next);
-        return next;
-      });
+      sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), step, ValueRange(sums),
+                    [&](Value k, ValueRange carried) {
+                      SmallVector<Value> next(carried);
+                      run(k, step, next);
+                      return next;
+                    });
     if (whole < part.depth)
       run(constantI64(c.b, whole), part.depth - whole, sums);
     for (int64_t chain = 1; chain < chains; ++chain)
@@ -323,18 +369,22 @@ private:
   }
 
   /// Adds products of `depth` k's that begin at `k`, which is `inRow` elements behind `row`.
-  static void multiplyAdd(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> data, ArrayRef<Value> zero, Value row, Value k,
-                          Value inRow, int64_t depth, MutableArrayRef<Value> sums) {
+  static void multiplyAdd(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> data,
+                          ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
+                          MutableArrayRef<Value> sums) {
     const PackedWeight &w = s.weight;
-    int64_t columns = tileColumns(c.isa), unit = w.unit(), bytesPerUnit = w.unitBytes(columns), count = t.rows * t.vectors();
+    int64_t columns = tileColumns(c.isa), unit = w.unit(), bytesPerUnit = w.unitBytes(columns),
+            count = t.rows * t.vectors();
     int64_t chains = sums.size() / count;
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
     auto vector = VectorType::get({c.isa.lanes}, f32);
     auto at = [&](Value base, Type type, int64_t offset) -> Value {
       return c.b.create<LLVM::GEPOp>(pointer, type, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     };
-    Value units = unit == 1 ? k : Value(c.b.createOrFold<arith::DivUIOp>(k, constantI64(c.b, unit)));
-    Value offset = c.mul(units, constantI64(c.b, bytesPerUnit)), x = elementPointer(c.b, row, f32, inRow);
+    Value units =
+        unit == 1 ? k : Value(c.b.createOrFold<arith::DivUIOp>(k, constantI64(c.b, unit)));
+    Value offset = c.mul(units, constantI64(c.b, bytesPerUnit)),
+          x = elementPointer(c.b, row, f32, inRow);
     SmallVector<Value> here;
     for (Value panel : data) {
       here.push_back(bytes(c, panel, offset));
@@ -343,10 +393,14 @@ private:
     }
     for (int64_t u = 0; u * unit < depth; ++u) {
       if (t.ahead)
-        c.b.create<LLVM::Prefetch>(bytes(c, t.ahead, c.mul(c.add(k, constantI64(c.b, u)), t.aheadStride)), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+        c.b.create<LLVM::Prefetch>(
+            bytes(c, t.ahead, c.mul(c.add(k, constantI64(c.b, u)), t.aheadStride)), /*rw=*/0,
+            /*hint=*/2, /*cache=*/1);
       SmallVector<SmallVector<Value, 8>> weights;
       for (int64_t v = 0; v < t.vectors(); ++v)
-        weights.push_back(w.decode(c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2), zero.empty() ? Value() : zero[v]));
+        weights.push_back(w.decode(
+            c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
+            zero.empty() ? Value() : zero[v]));
       for (int64_t i = 0; i < unit && u * unit + i < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
           Value scalar = c.b.create<LLVM::LoadOp>(f32, at(x, f32, r * s.k + u * unit + i), 4);

@@ -28,15 +28,19 @@ constexpr int64_t kGrainWork = 1 << 18;
 class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return ConvolutionShape::match(spec).has_value(); }
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return ConvolutionShape::match(spec).has_value();
+  }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec);
     ConvolutionTiling t(s, isa);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    int64_t work = t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
+    int64_t work =
+        t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
     SymExpr strips = t.inPlace ? constant(0) : t.stripFloats(s, isa) * (s.channels * t.planes);
-    return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)), (strips + t.totalFloats) * 4};
+    return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)),
+            (strips + t.totalFloats) * 4};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -56,7 +60,8 @@ public:
   static SymExpr parts(const ConvolutionShape &s, const ConvolutionTiling &t) {
     SymExpr one = SymExpr::constant(s.op.getContext(), 1);
     int64_t most = std::clamp<int64_t>(t.tiles / 6, 1, 4);
-    return most == 1 ? one : SymExpr::max(one, SymExpr::min(one * most, one * (most + 1) - blocks(s, t)));
+    return most == 1 ? one
+                     : SymExpr::max(one, SymExpr::min(one * most, one * (most + 1) - blocks(s, t)));
   }
 };
 
@@ -74,11 +79,12 @@ public:
     partCount = c.e.uniform(ConvolutionSchedule::parts(s, t));
     pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.isa));
     Value none = constantI64(c.b, -1);
-    c.loop(c.begin, c.end, 1, ValueRange{none}, [&](Value unit, ValueRange copied) -> SmallVector<Value> {
-      Value block = div(unit, partCount);
-      emitUnit(block, rem(unit, partCount), copied[0]);
-      return {block};
-    });
+    c.loop(c.begin, c.end, 1, ValueRange{none},
+           [&](Value unit, ValueRange copied) -> SmallVector<Value> {
+             Value block = div(unit, partCount);
+             emitUnit(block, rem(unit, partCount), copied[0]);
+             return {block};
+           });
     for (const std::vector<ConvolutionTile> *functions : {&whole, &last})
       for (const ConvolutionTile &function : *functions)
         emitTile(c, s, t, function);
@@ -105,7 +111,8 @@ private:
   /// The pixel where a block starts: blocks are equal to a tile.
   Value blockStart(Value block) {
     Value groups = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.vectors * int64_t(c.isa.lanes)));
-    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.isa.lanes)), total);
+    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.isa.lanes)),
+                 total);
   }
 
   void emitUnit(Value block, Value part, Value copied) {
@@ -121,9 +128,11 @@ private:
       copyStrips(c, s, t, image, channel, first, c.sub(end, first));
     }
     Value plane = c.add(c.mul(image, number(s.groups * s.channels)), channel);
-    source = t.inPlace ? elementPointer(c.b, c.inputs[cast<BlockArgument>(s.op.getInput()).getArgNumber()], c.b.getF32Type(),
-                                        c.add(c.mul(plane, total), first))
-                       : elementPointer(c.b, c.scratch, c.b.getF32Type(), number(t.totalFloats));
+    source =
+        t.inPlace
+            ? elementPointer(c.b, c.inputs[cast<BlockArgument>(s.op.getInput()).getArgNumber()],
+                             c.b.getF32Type(), c.add(c.mul(plane, total), first))
+            : elementPointer(c.b, c.scratch, c.b.getF32Type(), number(t.totalFloats));
     auto cut = [&](Value each) { return div(c.mul(each, number(t.tiles)), partCount); };
     Value from = cut(part), to = cut(c.add(part, number(1)));
     c.loop(number(0), number(s.channels), t.chunk, [&](Value channel) {
@@ -142,8 +151,10 @@ private:
       int64_t taps = s.window[0].kernel * s.window[1].kernel;
       Value pointer = c.inputs[s.filter], packed = c.add(c.mul(group, number(t.tiles)), tile);
       Value channel = c.add(c.mul(packed, number(s.channels)), chunk);
-      filters = elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(channel, number(taps * t.rows)));
-      totals = elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(tile, number(t.pixels * t.slot(c.isa))));
+      filters =
+          elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(channel, number(taps * t.rows)));
+      totals = elementPointer(c.b, c.scratch, c.b.getF32Type(),
+                              c.mul(tile, number(t.pixels * t.slot(c.isa))));
       filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
       Value begin = first;
       for (const ConvolutionTile &each : functions) {
@@ -158,20 +169,23 @@ private:
 
   void call(ConvolutionTile tile, Value pixel) {
     Type f32 = c.b.getF32Type();
-    Value offset = c.sub(pixel, first), plane = c.mul(number(t.planes), pitch), left = c.sub(number(s.channels), chunk);
+    Value offset = c.sub(pixel, first), plane = c.mul(number(t.planes), pitch),
+          left = c.sub(number(s.channels), chunk);
     Value strips = elementPointer(c.b, source, f32, c.add(offset, c.mul(chunk, plane)));
     Value isFirst = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, number(0));
     Value isLast = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, number(t.chunk));
     Value slots = elementPointer(c.b, totals, f32, c.mul(offset, number(t.slot(c.isa))));
-    c.b.create<func::CallOp>(tile.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel,
-                                                       least(left, number(t.chunk)), slots, isFirst, isLast});
+    c.b.create<func::CallOp>(
+        tile.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel,
+                                  least(left, number(t.chunk)), slots, isFirst, isLast});
   }
 
   KernelContext &c;
   ConvolutionShape s;
   ConvolutionTiling t;
   std::vector<ConvolutionTile> whole, last; ///< tiles, and the last of a group
-  Value total, perImage, partCount, pitch, image, group, first, end, source, chunk, totals, filters, filter;
+  Value total, perImage, partCount, pitch, image, group, first, end, source, chunk, totals, filters,
+      filter;
 };
 
 void ConvolutionSchedule::emit(KernelContext &c) const { ConvolutionEmitter(c).emit(); }

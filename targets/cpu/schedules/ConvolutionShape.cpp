@@ -10,10 +10,12 @@ namespace {
 /// Products and sums as the schedules compute them.
 bool hasElements(ConvOp op, bool bytes) {
   auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
-  Type input = element(op.getInput()), filter = element(op.getFilter()), sum = element(op.getResult());
+  Type input = element(op.getInput()), filter = element(op.getFilter()),
+       sum = element(op.getResult());
   if (!bytes)
     return input.isF32() && filter.isF32() && sum.isF32();
-  return isa<IntegerType>(input) && isa<IntegerType>(filter) && elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
+  return isa<IntegerType>(input) && isa<IntegerType>(filter) && elementBits(input) == 8 &&
+         elementBits(filter) == 8 && sum.isInteger(32);
 }
 
 /// The convolution, when no other operation of the kernel is a root.
@@ -22,7 +24,9 @@ ConvOp onlyRoot(func::FuncOp spec) {
   for (Operation &each : spec.getBody().front()) {
     auto conv = dyn_cast<ConvOp>(each);
     auto element = dyn_cast<ElementOpInterface>(each);
-    if (conv ? op != ConvOp() : element && element.rootKind() != RootKind::Loop && element.rootKind() != RootKind::View)
+    if (conv ? op != ConvOp()
+             : element && element.rootKind() != RootKind::Loop &&
+                   element.rootKind() != RootKind::View)
       return {};
     if (conv)
       op = conv;
@@ -48,10 +52,12 @@ bool walksInOrder(Operation *op, unsigned count) {
     auto type = cast<SymTensorType>(op->getOperand(i).getType());
     bool all = true, none = true;
     for (unsigned d = 0; d < count; ++d) {
-      bool one = isOne(type, d), same = d < type.getRank() && d < resultType.getRank() && one == isOne(resultType, d);
+      bool one = isOne(type, d),
+           same = d < type.getRank() && d < resultType.getRank() && one == isOne(resultType, d);
       if (!one) {
         const Access &a = operand[operand.size() - 1 - d];
-        if (!same || a.kind != AccessKind::Point || result[result.size() - 1 - d].kind != AccessKind::Point ||
+        if (!same || a.kind != AccessKind::Point ||
+            result[result.size() - 1 - d].kind != AccessKind::Point ||
             a.factor() != result[result.size() - 1 - d].factor())
           return false;
       }
@@ -70,13 +76,16 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
   if (!op)
     return std::nullopt;
   auto filter = dyn_cast<BlockArgument>(op.getFilter());
-  auto in = cast<SymTensorType>(op.getInput().getType()), out = cast<SymTensorType>(op.getResult().getType());
-  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") || !hasElements(op, bytes) || out.getRank() > 4)
+  auto in = cast<SymTensorType>(op.getInput().getType()),
+       out = cast<SymTensorType>(op.getResult().getType());
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") ||
+      !hasElements(op, bytes) || out.getRank() > 4)
     return std::nullopt;
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != out.getDimAttributes())
       return std::nullopt;
-  std::optional<SmallVector<int64_t>> sizes = cast<SymTensorType>(filter.getType()).getConstantDims();
+  std::optional<SmallVector<int64_t>> sizes =
+      cast<SymTensorType>(filter.getType()).getConstantDims();
   if (!sizes || llvm::is_contained(*sizes, 0))
     return std::nullopt;
   ConvolutionShape s;
@@ -85,11 +94,14 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
   s.groups = op.getGroups(), s.filters = (*sizes)[0], s.channels = (*sizes)[1];
   s.batch = out.getDim(0);
   s.isLine = out.getRank() == 3;
-  SymExpr zero = SymExpr::constant(spec.getContext(), 0), one = SymExpr::constant(spec.getContext(), 1);
+  SymExpr zero = SymExpr::constant(spec.getContext(), 0),
+          one = SymExpr::constant(spec.getContext(), 1);
   s.window[0] = {1, 1, 1, zero, zero, one, one};
   for (unsigned d = 2; d < out.getRank(); ++d)
-    s.window[d - out.getRank() + 2] = {(*sizes)[d], op.getStrides()[d - 2], op.getDilations()[d - 2], op.getLow()[d - 2], op.getHigh()[d - 2],
-                                       in.getDim(d), out.getDim(d)};
+    s.window[d - out.getRank() + 2] = {
+        (*sizes)[d],        op.getStrides()[d - 2], op.getDilations()[d - 2],
+        op.getLow()[d - 2], op.getHigh()[d - 2],    in.getDim(d),
+        out.getDim(d)};
   return s;
 }
 
@@ -103,14 +115,17 @@ bool ConvolutionShape::walksPixelsInOrder() const {
   return true;
 }
 
-SmallVector<IndexValue> ConvolutionShape::at(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const {
+SmallVector<IndexValue> ConvolutionShape::at(ElementBuilder &e, IndexValue n, IndexValue channel,
+                                             IndexValue pixel) const {
   IndexValue zero = e.constant(0);
   if (isLine)
     return {n, channel, pixel};
-  return window[1].out.isConstant(1) ? SmallVector<IndexValue>{n, channel, pixel, zero} : SmallVector<IndexValue>{n, channel, zero, pixel};
+  return window[1].out.isConstant(1) ? SmallVector<IndexValue>{n, channel, pixel, zero}
+                                     : SmallVector<IndexValue>{n, channel, zero, pixel};
 }
 
-SmallVector<IndexValue> ConvolutionShape::rowAndColumn(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const {
+SmallVector<IndexValue> ConvolutionShape::rowAndColumn(ElementBuilder &e, IndexValue n,
+                                                       IndexValue channel, IndexValue pixel) const {
   if (isLine)
     return {n, channel, pixel};
   auto [row, column] = e.divmod(pixel, e.symbolic(window[1].out));

@@ -16,12 +16,14 @@ struct ConvolutionWindow {
   int64_t kernel, stride, dilation;
   SymExpr low, high, in, out;
   /// Every element of the result meets the operand's element in the same place, and only that.
-  bool isPointwise() const { return kernel == 1 && stride == 1 && low.isConstant(0) && high.isConstant(0); }
+  bool isPointwise() const {
+    return kernel == 1 && stride == 1 && low.isConstant(0) && high.isConstant(0);
+  }
 };
 
 struct ConvolutionShape {
-  mutable ConvOp op; ///< a handle; its methods are not const
-  unsigned filter; ///< argument of the specification
+  mutable ConvOp op;                 ///< a handle; its methods are not const
+  unsigned filter;                   ///< argument of the specification
   int64_t groups, filters, channels; ///< channels of one group
   SymExpr batch;
   bool isLine;                 ///< one spatial dimension
@@ -35,9 +37,11 @@ struct ConvolutionShape {
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
   bool walksPixelsInOrder() const;
   /// Where pixel p of a plane [rows, columns] lies, for a tensor that has all of them: with p in place of a row or column.
-  llvm::SmallVector<IndexValue> at(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const;
+  llvm::SmallVector<IndexValue> at(ElementBuilder &e, IndexValue n, IndexValue channel,
+                                   IndexValue pixel) const;
   /// The same with the pixel's row and column.
-  llvm::SmallVector<IndexValue> rowAndColumn(ElementBuilder &e, IndexValue n, IndexValue channel, IndexValue pixel) const;
+  llvm::SmallVector<IndexValue> rowAndColumn(ElementBuilder &e, IndexValue n, IndexValue channel,
+                                             IndexValue pixel) const;
 };
 
 } // namespace weft

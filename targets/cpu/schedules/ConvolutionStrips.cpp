@@ -15,9 +15,11 @@ constexpr int64_t kUnrolledTaps = 16;    ///< code size
 
 class StripCopy {
 public:
-  StripCopy(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t) : c(c), s(s), t(t), rows(s.window[0]), columns(s.window[1]) {
+  StripCopy(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t)
+      : c(c), s(s), t(t), rows(s.window[0]), columns(s.window[1]) {
     input = dyn_cast<BlockArgument>(s.op.getInput());
-    width = c.e.uniform(columns.in), height = c.e.uniform(rows.in), outWidth = c.e.uniform(columns.out);
+    width = c.e.uniform(columns.in), height = c.e.uniform(rows.in),
+    outWidth = c.e.uniform(columns.out);
     left = c.e.uniform(columns.low), top = c.e.uniform(rows.low);
     pitch = c.e.uniform(t.stripFloats(s, c.isa));
   }
@@ -34,9 +36,13 @@ public:
         Value here = c.add(each, number(u)), plane = c.add(channel, here);
         planes.push_back(plane);
         if (input)
-          sources.push_back(elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
-                                           c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane), c.mul(height, width))));
-        strips.push_back(elementPointer(c.b, c.scratch, c.b.getF32Type(), c.add(number(t.totalFloats), c.mul(here, c.mul(number(t.planes), pitch)))));
+          sources.push_back(
+              elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
+                             c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane),
+                                   c.mul(height, width))));
+        strips.push_back(elementPointer(
+            c.b, c.scratch, c.b.getF32Type(),
+            c.add(number(t.totalFloats), c.mul(here, c.mul(number(t.planes), pitch)))));
       }
       c.loop(number(0), number(rows.kernel), 1, [&](Value tap) { emitTap(tap); });
     });
@@ -47,7 +53,9 @@ private:
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
   Value most(Value a, Value d) { return c.b.createOrFold<arith::MaxSIOp>(a, d); }
   Value quotient(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value d) { return c.b.create<arith::CmpIOp>(predicate, a, d); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value d) {
+    return c.b.create<arith::CmpIOp>(predicate, a, d);
+  }
 
   /// The positions that tap row `tap` reads and no earlier one with the same strip.
   void emitTap(Value tap) {
@@ -63,18 +71,23 @@ private:
       Value start = c.sub(c.mul(each, outWidth), begin);
       Value here = most(start, from), end = least(c.add(start, outWidth), to);
       Value y = c.sub(c.add(c.mul(each, stride), phase), top);
-      Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)), compare(arith::CmpIPredicate::slt, y, height));
-      Value rowWidth = c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
+      Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
+                                               compare(arith::CmpIPredicate::slt, y, height));
+      Value rowWidth =
+          c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
       Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
       // A whole vector is written: what is too much lies in the next row, which follows, or behind the strip.
       c.loop(here, end, c.isa.lanes, [&](Value position) {
         Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
         if (columns.kernel <= kUnrolledTaps)
           for (int64_t j = 0; j < columns.kernel; ++j)
-            emitVector(line, y, rowWidth, c.add(x, number(j * columns.dilation)), number(j), position);
+            emitVector(line, y, rowWidth, c.add(x, number(j * columns.dilation)), number(j),
+                       position);
         else
-          c.loop(number(0), number(columns.kernel), 1,
-                 [&](Value j) { emitVector(line, y, rowWidth, c.add(x, c.mul(j, number(columns.dilation))), j, position); });
+          c.loop(number(0), number(columns.kernel), 1, [&](Value j) {
+            emitVector(line, y, rowWidth, c.add(x, c.mul(j, number(columns.dilation))), j,
+                       position);
+          });
       });
     });
   }
@@ -85,7 +98,8 @@ private:
     if (!input || columns.stride > 2)
       return pullColumns(y, rowWidth, x, to);
     Value end = c.add(x, number(c.isa.lanes * columns.stride));
-    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)), compare(arith::CmpIPredicate::sle, end, rowWidth));
+    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)),
+                                            compare(arith::CmpIPredicate::sle, end, rowWidth));
     auto choose = c.b.create<scf::IfOp>(whole, true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.thenBlock());
@@ -115,7 +129,9 @@ private:
         Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vectorType()));
         parts.push_back(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, masks[part], zero, 4));
       }
-      Value data = parts.size() == 1 ? parts[0] : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even));
+      Value data = parts.size() == 1
+                       ? parts[0]
+                       : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even));
       c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, f32, to), 4);
     }
   }
@@ -130,7 +146,8 @@ private:
       return c.b.create<vector::SplatOp>(c.b.create<arith::TruncIOp>(c.b.getI32Type(), some), type);
     };
     Value from = bound(c.sub(number(0), x)), to = bound(c.sub(rowWidth, x));
-    return c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, lane, from), compare(arith::CmpIPredicate::slt, lane, to));
+    return c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, lane, from),
+                                     compare(arith::CmpIPredicate::slt, lane, to));
   }
 
   void pullColumns(Value y, Value rowWidth, Value x, Value to) {
@@ -143,7 +160,8 @@ private:
         index.push_back({y});
       index.push_back(column);
       c.e.forget();
-      Value data = c.e.guarded(mask, [&] { return c.e.pull(s.op.getInput(), index); }, zero);
+      Value data = c.e.guarded(
+          mask, [&] { return c.e.pull(s.op.getInput(), index); }, zero);
       c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, c.b.getF32Type(), to), 4);
       c.e.forget();
     }
@@ -161,7 +179,8 @@ private:
 
 } // namespace
 
-void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t, Value image, Value channel, Value first, Value count) {
+void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
+                Value image, Value channel, Value first, Value count) {
   StripCopy(c, s, t).emit(image, channel, first, count);
 }
 

@@ -10,8 +10,8 @@
 namespace weft {
 
 /// Pixels [first, first + count) of an image, channels from `channel` on: strips as Convolution.cpp describes them.
-void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t, mlir::Value image, mlir::Value channel, mlir::Value first,
-                mlir::Value count);
+void copyStrips(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
+                mlir::Value image, mlir::Value channel, mlir::Value first, mlir::Value count);
 
 } // namespace weft
 

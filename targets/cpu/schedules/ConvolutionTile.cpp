@@ -11,14 +11,17 @@ namespace weft {
 namespace {
 
 constexpr int64_t kUnrolledTaps = 16; ///< code size
-constexpr int64_t kNearFilters = 1 << 16; ///< more of them are fetched while the tile before is computed
-constexpr int64_t kChains = 8;        ///< additions that can be under way at once
+constexpr int64_t kNearFilters =
+    1 << 16;                   ///< more of them are fetched while the tile before is computed
+constexpr int64_t kChains = 8; ///< additions that can be under way at once
 
 class TileEmitter {
 public:
-  TileEmitter(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t, const ConvolutionTile &tile)
+  TileEmitter(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
+              const ConvolutionTile &tile)
       : s(s), t(t), function(tile.function), form(tile.form), rows(tile.rows), pixels(tile.pixels) {
-    vectors = form == ConvolutionTile::Few ? llvm::divideCeil(rows, c.isa.lanes) : llvm::divideCeil(pixels, c.isa.lanes);
+    vectors = form == ConvolutionTile::Few ? llvm::divideCeil(rows, c.isa.lanes)
+                                           : llvm::divideCeil(pixels, c.isa.lanes);
     chains = form == ConvolutionTile::Few ? std::max<int64_t>(1, kChains / (pixels * vectors)) : 1;
   }
 
@@ -36,7 +39,8 @@ public:
       mask = c.e.less(pixel, c.e.symbolic(s.pixels()));
     else if (form == ConvolutionTile::Few)
       mask = firstLanes(c, pixels);
-    SmallVector<Value> sums = joinChains(c, addChannels(c, t.inPlace && form == ConvolutionTile::Ragged ? mask : Value()));
+    SmallVector<Value> sums = joinChains(
+        c, addChannels(c, t.inPlace && form == ConvolutionTile::Ragged ? mask : Value()));
     auto finish = [&] {
       c.e.setTailMask(mask);
       epilogue(c, form == ConvolutionTile::Few ? pixelsInLanes(c, sums) : sums, pixel);
@@ -53,7 +57,9 @@ private:
   void addTotals(KernelContext &c, SmallVectorImpl<Value> &sums, function_ref<void()> finish) {
     Type f32 = c.b.getF32Type();
     auto vector = VectorType::get({c.isa.lanes}, f32);
-    auto slot = [&](size_t i) { return elementPointer(c.b, function.getArgument(7), f32, constantI64(c.b, i * c.isa.lanes)); };
+    auto slot = [&](size_t i) {
+      return elementPointer(c.b, function.getArgument(7), f32, constantI64(c.b, i * c.isa.lanes));
+    };
     SmallVector<Type> types(sums.size(), vector);
     auto join = c.b.create<scf::IfOp>(types, function.getArgument(8), true);
     OpBuilder::InsertionGuard insertion(c.b);
@@ -76,12 +82,15 @@ private:
 
   /// The sums over the channels of the call.
   SmallVector<Value> addChannels(KernelContext &c, Value mask) {
-    Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
-    SmallVector<Value> sums(form == ConvolutionTile::Few ? pixels * vectors * chains : rows * vectors, zero);
+    Value zero = c.b.create<arith::ConstantOp>(
+        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+    SmallVector<Value> sums(
+        form == ConvolutionTile::Few ? pixels * vectors * chains : rows * vectors, zero);
     int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1;
     bool one = t.totalFloats == 0;
     Value count = one ? constantI64(c.b, s.channels) : function.getArgument(6);
-    Value whole = c.b.createOrFold<arith::SubIOp>(count, c.b.createOrFold<arith::RemUIOp>(count, constantI64(c.b, unroll)));
+    Value whole = c.b.createOrFold<arith::SubIOp>(
+        count, c.b.createOrFold<arith::RemUIOp>(count, constantI64(c.b, unroll)));
     auto run = [&](Value begin, Value end, int64_t by) {
       sums = c.loop(begin, end, by, ValueRange(sums), [&](Value i, ValueRange carried) {
         SmallVector<Value> next(carried);
@@ -99,24 +108,34 @@ private:
   SmallVector<Value> addChannel(KernelContext &c, Value channel, ArrayRef<Value> init, Value mask) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     Type f32 = c.b.getF32Type();
-    Value filters = elementPointer(c.b, function.getArgument(1), f32, c.mul(channel, constantI64(c.b, down.kernel * across.kernel * t.rows)));
-    Value strips = elementPointer(c.b, function.getArgument(2), f32, c.mul(channel, c.mul(constantI64(c.b, t.planes), pitch)));
-    bool unrollRows = down.kernel * across.kernel <= kUnrolledTaps, unrollColumns = across.kernel <= kUnrolledTaps;
+    Value filters =
+        elementPointer(c.b, function.getArgument(1), f32,
+                       c.mul(channel, constantI64(c.b, down.kernel * across.kernel * t.rows)));
+    Value strips = elementPointer(c.b, function.getArgument(2), f32,
+                                  c.mul(channel, c.mul(constantI64(c.b, t.planes), pitch)));
+    bool unrollRows = down.kernel * across.kernel <= kUnrolledTaps,
+         unrollColumns = across.kernel <= kUnrolledTaps;
     return walk(c, down.kernel, unrollRows, init, [&](Value i, ValueRange outer) {
       Value row = c.mul(i, constantI64(c.b, down.dilation)), stride = constantI64(c.b, down.stride);
       Value phase = c.b.createOrFold<arith::RemUIOp>(row, stride);
-      Value start = c.add(c.mul(phase, pitch), c.mul(c.b.createOrFold<arith::DivUIOp>(row, stride), outWidth));
-      return walk(c, across.kernel, unrollColumns, SmallVector<Value>(outer), [&](Value j, ValueRange carried) {
-        Value tap = c.add(c.mul(i, constantI64(c.b, across.kernel)), j);
-        Value w = elementPointer(c.b, filters, f32, c.mul(tap, constantI64(c.b, t.rows)));
-        Value x = elementPointer(c.b, strips, f32, c.add(start, c.mul(j, c.mul(constantI64(c.b, t.phases), pitch))));
-        return form == ConvolutionTile::Few ? addFewPixels(c, w, x, carried) : addTap(c, w, x, carried, mask);
-      });
+      Value start = c.add(c.mul(phase, pitch),
+                          c.mul(c.b.createOrFold<arith::DivUIOp>(row, stride), outWidth));
+      return walk(
+          c, across.kernel, unrollColumns, SmallVector<Value>(outer),
+          [&](Value j, ValueRange carried) {
+            Value tap = c.add(c.mul(i, constantI64(c.b, across.kernel)), j);
+            Value w = elementPointer(c.b, filters, f32, c.mul(tap, constantI64(c.b, t.rows)));
+            Value x = elementPointer(
+                c.b, strips, f32, c.add(start, c.mul(j, c.mul(constantI64(c.b, t.phases), pitch))));
+            return form == ConvolutionTile::Few ? addFewPixels(c, w, x, carried)
+                                                : addTap(c, w, x, carried, mask);
+          });
     });
   }
 
   using Body = function_ref<SmallVector<Value>(Value, ValueRange)>;
-  static SmallVector<Value> walk(KernelContext &c, int64_t count, bool unroll, ArrayRef<Value> init, Body body) {
+  static SmallVector<Value> walk(KernelContext &c, int64_t count, bool unroll, ArrayRef<Value> init,
+                                 Body body) {
     if (!unroll)
       return c.loop(constantI64(c.b, 0), constantI64(c.b, count), 1, ValueRange(init), body);
     SmallVector<Value> values(init);
@@ -135,11 +154,15 @@ private:
     SmallVector<Value> pixels, next(carried);
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
     for (int64_t v = 0; v < vectors; ++v)
-      pixels.push_back(mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.isa.lanes), mask, zero, 4))
+      pixels.push_back(mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.isa.lanes),
+                                                                   mask, zero, 4))
                             : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.isa.lanes), 4)));
     bool many = s.filters * s.channels * s.window[0].kernel * s.window[1].kernel > kNearFilters;
-    if (form == ConvolutionTile::Vectors && (many || t.totalFloats > 0)) // the same tap of the next tile: a new place in memory for every chunk
-      c.b.create<LLVM::Prefetch>(at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows), 0, 2, 1);
+    if (form == ConvolutionTile::Vectors &&
+        (many ||
+         t.totalFloats > 0)) // the same tap of the next tile: a new place in memory for every chunk
+      c.b.create<LLVM::Prefetch>(
+          at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows), 0, 2, 1);
     for (int64_t r = 0; r < rows; ++r) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(w, r), 4), vector);
       for (int64_t v = 0; v < vectors; ++v)
@@ -148,11 +171,11 @@ private:
     return next;
   }
 
-
   static Value firstLanes(KernelContext &c, int64_t count) {
     SmallVector<bool> in(c.isa.lanes);
     std::fill(in.begin(), in.begin() + std::min<int64_t>(count, c.isa.lanes), true);
-    return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(VectorType::get({c.isa.lanes}, c.b.getI1Type()), ArrayRef<bool>(in)));
+    return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(
+        VectorType::get({c.isa.lanes}, c.b.getI1Type()), ArrayRef<bool>(in)));
   }
 
   /// Vectors of filters, then for every pixel one broadcast and its multiply-adds, in the next of the chains.
@@ -165,7 +188,8 @@ private:
     SmallVector<Value> filters, next(carried);
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
     for (int64_t v = 0; v < vectors; ++v)
-      filters.push_back(c.b.create<LLVM::MaskedLoadOp>(vector, at(w, v * c.isa.lanes), firstLanes(c, rows - v * c.isa.lanes), zero, 4));
+      filters.push_back(c.b.create<LLVM::MaskedLoadOp>(
+          vector, at(w, v * c.isa.lanes), firstLanes(c, rows - v * c.isa.lanes), zero, 4));
     int64_t chain = chains == 1 ? 0 : steps++ % chains;
     for (int64_t i = 0; i < pixels; ++i) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(x, i), 4), vector);
@@ -190,9 +214,11 @@ private:
   SmallVector<Value> pixelsInLanes(KernelContext &c, ArrayRef<Value> sums) {
     SmallVector<Value> result;
     for (int64_t r = 0; r < rows; ++r) {
-      Value row = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+      Value row = c.b.create<arith::ConstantOp>(
+          c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
       for (int64_t i = 0; i < pixels; ++i) {
-        Value each = c.b.create<vector::ExtractOp>(sums[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
+        Value each =
+            c.b.create<vector::ExtractOp>(sums[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
         row = c.b.create<vector::InsertOp>(each, row, i);
       }
       result.push_back(row);
@@ -207,7 +233,8 @@ private:
       IndexValue here = c.e.add(pixel, c.e.constant(v * c.isa.lanes)), n{function.getArgument(3)};
       for (int64_t r = 0; r < rows; ++r) {
         IndexValue channel{c.add(function.getArgument(4), constantI64(c.b, r))};
-        SmallVector<IndexValue> to = s.at(c.e, n, channel, here), index = inOrder ? to : s.rowAndColumn(c.e, n, channel, here);
+        SmallVector<IndexValue> to = s.at(c.e, n, channel, here),
+                                index = inOrder ? to : s.rowAndColumn(c.e, n, channel, here);
         Value sum = sums[across * r + v];
         c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
         SmallVector<Value> data;
@@ -225,25 +252,33 @@ private:
   func::FuncOp function;
   ConvolutionTile::Form form;
   int64_t rows, pixels, vectors;
-  int64_t chains;    ///< sums of one pixel and vector of filters, so that additions need not wait for each other
+  int64_t
+      chains; ///< sums of one pixel and vector of filters, so that additions need not wait for each other
   int64_t steps = 0; ///< taps emitted
   Value pitch, outWidth;
 };
 
 } // namespace
 
-ConvolutionTile declareTile(KernelContext &c, int64_t rows, ConvolutionTile::Form form, int64_t pixels) {
+ConvolutionTile declareTile(KernelContext &c, int64_t rows, ConvolutionTile::Form form,
+                            int64_t pixels) {
   OpBuilder::InsertionGuard insertion(c.b);
   c.b.setInsertionPoint(c.kernel);
-  Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type(), i1 = c.b.getI1Type();
-  const char *suffix = form == ConvolutionTile::Vectors ? "" : form == ConvolutionTile::Few ? "f" : "r";
+  Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type(),
+       i1 = c.b.getI1Type();
+  const char *suffix = form == ConvolutionTile::Vectors ? ""
+                       : form == ConvolutionTile::Few   ? "f"
+                                                        : "r";
   std::string name = (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(pixels) + suffix).str();
-  auto function = c.b.create<func::FuncOp>(name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64, i64, pointer, i1, i1}, {}));
+  auto function = c.b.create<func::FuncOp>(
+      name,
+      c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64, i64, pointer, i1, i1}, {}));
   function.setPrivate();
   return {form, rows, pixels, function};
 }
 
-void emitTile(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t, const ConvolutionTile &tile) {
+void emitTile(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
+              const ConvolutionTile &tile) {
   TileEmitter(c, s, t, tile).emit(c);
 }
 

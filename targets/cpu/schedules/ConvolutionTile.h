@@ -14,7 +14,7 @@ struct ConvolutionTile {
   enum Form {
     Vectors, ///< lanes are pixels, every filter is broadcast
     Ragged,  ///< the same for the last pixels, fewer than a vector
-    Few      ///< lanes are filters, every pixel is broadcast: for few pixels that would waste most of a vector
+    Few ///< lanes are filters, every pixel is broadcast: for few pixels that would waste most of a vector
   };
   Form form;
   int64_t rows;   ///< filters
@@ -23,8 +23,10 @@ struct ConvolutionTile {
   mlir::func::FuncOp function;
 };
 
-ConvolutionTile declareTile(KernelContext &c, int64_t rows, ConvolutionTile::Form form, int64_t pixels);
-void emitTile(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t, const ConvolutionTile &tile);
+ConvolutionTile declareTile(KernelContext &c, int64_t rows, ConvolutionTile::Form form,
+                            int64_t pixels);
+void emitTile(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
+              const ConvolutionTile &tile);
 
 } // namespace weft
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kTotals = 64 << 10; ///< sums of a block kept between chunks, to stay in L2
 constexpr int64_t kFewestPixels = 64, kMostPixels = 256;
-constexpr int64_t kChunk = 384; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
+constexpr int64_t kChunk =
+    384; ///< products summed in one chain; chunks are added up: the error of a long sum stays that of a short one
 
 } // namespace
 
@@ -30,10 +31,12 @@ ConvolutionTiling::ConvolutionTiling(const ConvolutionShape &s, const VectorIsa 
   phases = h.kernel > 1 ? std::min(h.stride, (h.kernel - 1) * h.dilation + 1) : 1;
   planes = s.window[1].kernel * phases;
   reach = (h.kernel - 1) * h.dilation / h.stride;
-  inPlace = llvm::isa<mlir::BlockArgument>(s.op.getInput()) && s.window[0].isPointwise() && s.window[1].isPointwise();
+  inPlace = llvm::isa<mlir::BlockArgument>(s.op.getInput()) && s.window[0].isPointwise() &&
+            s.window[1].isPointwise();
   chunk = std::max<int64_t>(1, kChunk / (h.kernel * s.window[1].kernel));
   bool whole = chunk >= s.channels;
-  int64_t group = vectors * isa.lanes, fit = whole ? kMostPixels : std::clamp(kTotals / filters, kFewestPixels, kMostPixels);
+  int64_t group = vectors * isa.lanes,
+          fit = whole ? kMostPixels : std::clamp(kTotals / filters, kFewestPixels, kMostPixels);
   pixels = std::max<int64_t>(1, fit / group) * group;
   totalFloats = whole ? 0 : tiles * pixels * slot(isa);
 }

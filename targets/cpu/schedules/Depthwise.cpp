@@ -14,23 +14,30 @@ namespace {
 
 PlaneWindows windowsOf(const ConvolutionShape &s) {
   SymExpr channels = SymExpr::constant(s.op.getContext(), s.groups);
-  return {s.op.getResult(), cast<BlockArgument>(s.op.getInput()).getArgNumber(), {s.batch, channels}, s.isLine, {s.window[0], s.window[1]}};
+  return {s.op.getResult(),
+          cast<BlockArgument>(s.op.getInput()).getArgNumber(),
+          {s.batch, channels},
+          s.isLine,
+          {s.window[0], s.window[1]}};
 }
 
 class DepthwiseEmitter : public PlaneEmitter {
 public:
-  DepthwiseEmitter(KernelContext &c, const ConvolutionShape &s) : PlaneEmitter(c, windowsOf(s)), groups(s.groups), argument(s.filter) {}
+  DepthwiseEmitter(KernelContext &c, const ConvolutionShape &s)
+      : PlaneEmitter(c, windowsOf(s)), groups(s.groups), argument(s.filter) {}
 
 private:
   void startPlane(Value plane) override {
     Value channel = c.b.create<arith::RemUIOp>(plane, number(groups));
-    filter = elementPointer(c.b, c.inputs[argument], c.b.getF32Type(), c.mul(channel, number(rows.kernel * columns.kernel)));
+    filter = elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
+                            c.mul(channel, number(rows.kernel * columns.kernel)));
   }
   Value identity() override { return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vectorType())); }
   Value add(Value sum, ArrayRef<Value> taps, int64_t i) override {
     for (int64_t j = 0; j < columns.kernel; ++j) {
       Value w = elementPointer(c.b, filter, c.b.getF32Type(), number(i * columns.kernel + j));
-      Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(c.b.getF32Type(), w, 4), vectorType());
+      Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(c.b.getF32Type(), w, 4),
+                                              vectorType());
       sum = c.b.create<vector::FMAOp>(taps[j], all, sum);
     }
     return sum;
@@ -47,12 +54,16 @@ public:
 
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
     auto s = ConvolutionShape::match(spec);
-    return s && s->channels == 1 && s->filters == s->groups && s->groups > 1 && isa<BlockArgument>(s->op.getInput()) &&
-           windowsOf(*s).isSupported();
+    return s && s->channels == 1 && s->filters == s->groups && s->groups > 1 &&
+           isa<BlockArgument>(s->op.getInput()) && windowsOf(*s).isSupported();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &) const override { return windowsOf(*ConvolutionShape::match(spec)).launch(); }
-  void emit(KernelContext &c) const override { DepthwiseEmitter(c, *ConvolutionShape::match(c.spec)).emit(); }
+  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+    return windowsOf(*ConvolutionShape::match(spec)).launch();
+  }
+  void emit(KernelContext &c) const override {
+    DepthwiseEmitter(c, *ConvolutionShape::match(c.spec)).emit();
+  }
 };
 
 } // namespace

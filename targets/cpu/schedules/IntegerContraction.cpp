@@ -25,7 +25,7 @@ constexpr int64_t kChains = 6; ///< sums that can be under way at once
 
 struct Shape {
   mutable ContractOp op; ///< a handle; its methods are not const
-  unsigned lhs, rhs; ///< arguments of the specification
+  unsigned lhs, rhs;     ///< arguments of the specification
   SymExpr m;
   int64_t k, n;
   bool transposed; ///< W is stored as [n, k]
@@ -37,7 +37,9 @@ ContractOp onlyRoot(func::FuncOp spec) {
   for (Operation &each : spec.getBody().front()) {
     auto contract = dyn_cast<ContractOp>(each);
     auto element = dyn_cast<ElementOpInterface>(each);
-    if (contract ? op != ContractOp() : element && element.rootKind() != RootKind::Loop && element.rootKind() != RootKind::View)
+    if (contract ? op != ContractOp()
+                 : element && element.rootKind() != RootKind::Loop &&
+                       element.rootKind() != RootKind::View)
       return {};
     if (contract)
       op = contract;
@@ -52,16 +54,19 @@ std::optional<Shape> match(func::FuncOp spec) {
     return std::nullopt;
   auto a = dyn_cast<BlockArgument>(op.getLhs()), w = dyn_cast<BlockArgument>(op.getRhs());
   auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!a || !w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || type.getRank() != 2 || !isByte(a) || !isByte(w))
+  if (!a || !w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || type.getRank() != 2 ||
+      !isByte(a) || !isByte(w))
     return std::nullopt;
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
       return std::nullopt;
   IterationRule rule = IterationRule::of(op);
   auto points = [](ArrayRef<Access> accesses) {
-    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point && accesses[1].kind == AccessKind::Point;
+    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
+           accesses[1].kind == AccessKind::Point;
   };
-  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) || !points(rule.result(0)))
+  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) ||
+      !points(rule.result(0)))
     return std::nullopt;
   unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
   if (rule.operand(0)[0].factor() != m || rule.operand(0)[1].factor() != k)
@@ -69,14 +74,21 @@ std::optional<Shape> match(func::FuncOp spec) {
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
     return std::nullopt;
-  return Shape{op, a.getArgNumber(), w.getArgNumber(), type.getDim(0), *kSize, *nSize, rule.operand(1)[0].factor() == n};
+  return Shape{op,
+               a.getArgNumber(),
+               w.getArgNumber(),
+               type.getDim(0),
+               *kSize,
+               *nSize,
+               rule.operand(1)[0].factor() == n};
 }
 
 /// The code of one tile: some rows by all panels of a block.
 class Tile {
 public:
   Tile(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows)
-      : c(c), s(s), dot(dot), rows(rows), columns(tileColumns(c.isa)), groups(llvm::divideCeil(s.k, dot.group())),
+      : c(c), s(s), dot(dot), rows(rows), columns(tileColumns(c.isa)),
+        groups(llvm::divideCeil(s.k, dot.group())),
         chains(std::max<int64_t>(1, std::min(kUnroll, kChains / (2 * rows)))) {}
 
   void emit(Value first, Value from, Value to, Value scratch) {
@@ -85,7 +97,8 @@ public:
       a = widenRows(scratch);
     c.loop(from, to, 1, [&](Value panel) {
       c.e.forget();
-      w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(), c.mul(panel, number(groups * columns * dot.group())));
+      w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
+                         c.mul(panel, number(groups * columns * dot.group())));
       epilogue(first, c.mul(panel, number(columns)), accumulate());
       c.e.forget();
     });
@@ -106,7 +119,8 @@ private:
       c.loop(number(0), number(whole), width, [&](Value k) { copy(k, width); });
       c.loop(number(whole), number(s.k), 1, [&](Value k) { copy(k, 1); });
       if (s.k % 2)
-        c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)), elementPointer(c.b, to, c.b.getI16Type(), number(s.k)), 2);
+        c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)),
+                                  elementPointer(c.b, to, c.b.getI16Type(), number(s.k)), 2);
     }
     return scratch;
   }
@@ -116,21 +130,26 @@ private:
     Value at = elementPointer(c.b, a, c.b.getI32Type(), group);
     auto pointer = LLVM::LLVMPointerType::get(c.b.getContext());
     auto here = [&](int64_t byte) -> Value {
-      return c.b.create<LLVM::GEPOp>(pointer, c.b.getI8Type(), at, ArrayRef<LLVM::GEPArg>{int32_t(r * rowBytes() + ahead * 4 + byte)});
+      return c.b.create<LLVM::GEPOp>(
+          pointer, c.b.getI8Type(), at,
+          ArrayRef<LLVM::GEPArg>{int32_t(r * rowBytes() + ahead * 4 + byte)});
     };
     if (bytes == 4)
       return c.b.create<LLVM::LoadOp>(c.b.getI32Type(), here(0), 1);
     Value sum;
     for (int64_t i = 0; i < bytes; ++i) { // the row ends inside the group
-      Value byte = c.b.create<arith::ExtUIOp>(c.b.getI32Type(), c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
-      byte = c.b.create<arith::ShLIOp>(byte, c.b.create<arith::ConstantOp>(c.b.getI32IntegerAttr(8 * i)));
+      Value byte = c.b.create<arith::ExtUIOp>(
+          c.b.getI32Type(), c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
+      byte = c.b.create<arith::ShLIOp>(byte,
+                                       c.b.create<arith::ConstantOp>(c.b.getI32IntegerAttr(8 * i)));
       sum = sum ? Value(c.b.create<arith::OrIOp>(sum, byte)) : byte;
     }
     return sum;
   }
 
   void step(Value group, int64_t ahead, int64_t bytes, MutableArrayRef<Value> sums) {
-    Value row = elementPointer(c.b, w, c.b.getI8Type(), c.mul(group, number(columns * dot.group())));
+    Value row =
+        elementPointer(c.b, w, c.b.getI8Type(), c.mul(group, number(columns * dot.group())));
     SmallVector<Value, 2> loaded;
     for (int64_t v = 0; v < 2; ++v)
       loaded.push_back(dot.loadWeights(c, row, (ahead * columns + v * c.isa.lanes) * dot.group()));
@@ -146,13 +165,16 @@ private:
     SmallVector<Value> sums(chains * rows * 2, dot.zero(c));
     bool ragged = !dot.widens() && s.k % 4;
     int64_t full = ragged ? groups - 1 : groups, whole = full / kUnroll * kUnroll;
-    auto chain = [&](int64_t u) { return MutableArrayRef<Value>(sums).slice(u % chains * rows * 2, rows * 2); };
-    sums = c.loop(number(0), number(whole), kUnroll, ValueRange(sums), [&](Value group, ValueRange carried) {
-      sums.assign(carried.begin(), carried.end());
-      for (int64_t u = 0; u < kUnroll; ++u)
-        step(group, u, 4, chain(u));
-      return sums;
-    });
+    auto chain = [&](int64_t u) {
+      return MutableArrayRef<Value>(sums).slice(u % chains * rows * 2, rows * 2);
+    };
+    sums = c.loop(number(0), number(whole), kUnroll, ValueRange(sums),
+                  [&](Value group, ValueRange carried) {
+                    sums.assign(carried.begin(), carried.end());
+                    for (int64_t u = 0; u < kUnroll; ++u)
+                      step(group, u, 4, chain(u));
+                    return sums;
+                  });
     for (int64_t g = whole; g < groups; ++g)
       step(number(g), 0, ragged && g == full ? s.k % 4 : 4, chain(g));
     for (int64_t i = rows * 2; i < chains * rows * 2; ++i)
@@ -188,10 +210,16 @@ private:
 class IntegerContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_contraction"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return match(spec).has_value(); }
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).has_value();
+  }
 
-  static IntegerDot dotOf(Shape &s, const VectorIsa &isa) { return IntegerDot(isa, s.op.getLhs(), s.op.getRhs()); }
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) { return llvm::divideCeil(s.n, tileColumns(isa)); }
+  static IntegerDot dotOf(Shape &s, const VectorIsa &isa) {
+    return IntegerDot(isa, s.op.getLhs(), s.op.getRhs());
+  }
+  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
+    return llvm::divideCeil(s.n, tileColumns(isa));
+  }
   static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
     int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa)));
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
@@ -221,11 +249,14 @@ public:
       tiles.push_back(declareTile(c, r));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value block = c.b.create<arith::DivUIOp>(unit, count), tile = c.b.create<arith::RemUIOp>(unit, count);
+      Value block = c.b.create<arith::DivUIOp>(unit, count),
+            tile = c.b.create<arith::RemUIOp>(unit, count);
       Value from = c.mul(block, constantI64(c.b, perBlock));
-      Value to = c.b.create<arith::MinSIOp>(c.add(from, constantI64(c.b, perBlock)), constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile,
-                  [&](Value first) -> SmallVector<Value> { return {c.kernel.getArgument(0), first, from, to, c.scratch}; });
+      Value to = c.b.create<arith::MinSIOp>(c.add(from, constantI64(c.b, perBlock)),
+                                            constantI64(c.b, panelsOf(s, c.isa)));
+      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
+        return {c.kernel.getArgument(0), first, from, to, c.scratch};
+      });
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
       emitTile(c, tile, i + 1);
@@ -236,8 +267,9 @@ private:
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
+    auto tile =
+        c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
+                                 c.b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
     tile.setPrivate();
     return tile;
   }
@@ -251,7 +283,8 @@ private:
     bindWords(c, words);
     Shape s = *match(c.spec);
     IntegerDot dot = dotOf(s, c.isa);
-    Tile(c, s, dot, rows).emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3), tile.getArgument(4));
+    Tile(c, s, dot, rows)
+        .emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3), tile.getArgument(4));
     c.b.create<func::ReturnOp>();
   }
 };

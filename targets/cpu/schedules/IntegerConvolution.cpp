@@ -64,7 +64,9 @@ SymExpr stripLength(const ConvolutionShape &s, const Tiling &t, const VectorIsa 
   return s.window[1].out * t.reach + (t.pixels + 2 * int64_t(isa.lanes));
 }
 
-IntegerDot dotOf(const ConvolutionShape &s, const VectorIsa &isa) { return IntegerDot(isa, s.op.getInput(), s.op.getFilter()); }
+IntegerDot dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
+  return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
+}
 
 /// Copies what a block of pixels reads into strips.
 class StripCopy {
@@ -72,7 +74,8 @@ public:
   StripCopy(KernelContext &c, const ConvolutionShape &s, const Tiling &t, const IntegerDot &dot)
       : c(c), s(s), t(t), dot(dot), rows(s.window[0]), columns(s.window[1]) {
     input = dyn_cast<BlockArgument>(s.op.getInput());
-    width = c.e.uniform(columns.in), height = c.e.uniform(rows.in), outWidth = c.e.uniform(columns.out);
+    width = c.e.uniform(columns.in), height = c.e.uniform(rows.in),
+    outWidth = c.e.uniform(columns.out);
     left = c.e.uniform(columns.low), top = c.e.uniform(rows.low);
     pitch = c.e.uniform(stripLength(s, t, c.isa));
   }
@@ -81,7 +84,8 @@ public:
   void emit(Value n, Value channel, Value first, Value count) {
     image = n, begin = first, pixels = count;
     int64_t whole = s.channels / t.together;
-    c.loop(number(0), number(whole), 1, [&](Value group) { emitGroup(channel, group, t.together); });
+    c.loop(number(0), number(whole), 1,
+           [&](Value group) { emitGroup(channel, group, t.together); });
     if (whole < t.groups)
       emitGroup(channel, number(whole), s.channels % t.together);
   }
@@ -91,7 +95,9 @@ private:
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
   Value most(Value a, Value d) { return c.b.createOrFold<arith::MaxSIOp>(a, d); }
   Value quotient(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value d) { return c.b.create<arith::CmpIOp>(predicate, a, d); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value d) {
+    return c.b.create<arith::CmpIOp>(predicate, a, d);
+  }
 
   void emitGroup(Value channel, Value group, int64_t count) {
     planes.clear(), sources.clear();
@@ -99,10 +105,13 @@ private:
       Value plane = c.add(channel, c.add(c.mul(group, number(t.together)), number(u)));
       planes.push_back(plane);
       if (input)
-        sources.push_back(elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getI8Type(),
-                                         c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane), c.mul(height, width))));
+        sources.push_back(
+            elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getI8Type(),
+                           c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane),
+                                 c.mul(height, width))));
     }
-    strip = elementPointer(c.b, c.scratch, c.b.getI32Type(), c.mul(group, c.mul(number(t.planes), pitch)));
+    strip = elementPointer(c.b, c.scratch, c.b.getI32Type(),
+                           c.mul(group, c.mul(number(t.planes), pitch)));
     c.loop(number(0), number(rows.kernel), 1, [&](Value tap) { emitTap(tap); });
   }
 
@@ -122,8 +131,10 @@ private:
       Value start = c.sub(c.mul(each, outWidth), begin);
       Value here = most(start, from), end = least(c.add(start, outWidth), to);
       Value y = c.sub(c.add(c.mul(each, stride), phase), top);
-      Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)), compare(arith::CmpIPredicate::slt, y, height));
-      Value rowWidth = c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
+      Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
+                                               compare(arith::CmpIPredicate::slt, y, height));
+      Value rowWidth =
+          c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
       Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
       emitLine(start, here, end, line, y, rowWidth);
     });
@@ -136,10 +147,12 @@ private:
       Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
       if (columns.kernel <= kUnrolledTaps)
         for (int64_t j = 0; j < columns.kernel; ++j)
-          emitVector(line, y, rowWidth, c.add(x, number(j * columns.dilation)), number(j), position);
+          emitVector(line, y, rowWidth, c.add(x, number(j * columns.dilation)), number(j),
+                     position);
       else
-        c.loop(number(0), number(columns.kernel), 1,
-               [&](Value j) { emitVector(line, y, rowWidth, c.add(x, c.mul(j, number(columns.dilation))), j, position); });
+        c.loop(number(0), number(columns.kernel), 1, [&](Value j) {
+          emitVector(line, y, rowWidth, c.add(x, c.mul(j, number(columns.dilation))), j, position);
+        });
     });
   }
 
@@ -149,7 +162,8 @@ private:
     if (!input || columns.stride > 2)
       return pullColumns(y, rowWidth, x, to);
     Value end = c.add(x, number(c.isa.lanes * columns.stride));
-    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)), compare(arith::CmpIPredicate::sle, end, rowWidth));
+    Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)),
+                                            compare(arith::CmpIPredicate::sle, end, rowWidth));
     auto choose = c.b.create<scf::IfOp>(whole, true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.thenBlock());
@@ -172,13 +186,16 @@ private:
     for (Value source : sources) {
       SmallVector<Value, 2> parts;
       for (int64_t part = 0; part < columns.stride; ++part) {
-        Value at = elementPointer(c.b, source, c.b.getI8Type(), c.add(from, number(part * c.isa.lanes)));
+        Value at =
+            elementPointer(c.b, source, c.b.getI8Type(), c.add(from, number(part * c.isa.lanes)));
         if (masks.empty())
           parts.push_back(c.b.create<LLVM::LoadOp>(bytes(), at, 1));
         else
           parts.push_back(c.b.create<LLVM::MaskedLoadOp>(bytes(), at, masks[part], none(), 1));
       }
-      channels.push_back(parts.size() == 1 ? parts[0] : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even)));
+      channels.push_back(parts.size() == 1
+                             ? parts[0]
+                             : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even)));
     }
     store(channels, to);
   }
@@ -200,8 +217,10 @@ private:
 
   Value widen(Value channel) {
     auto wide = VectorType::get({c.isa.lanes}, c.b.getI16Type());
-    bool isUnsignedInput = isUnsigned(cast<SymTensorType>(s.op.getInput().getType()).getElementType());
-    return isUnsignedInput ? Value(c.b.create<arith::ExtUIOp>(wide, channel)) : c.b.create<arith::ExtSIOp>(wide, channel);
+    bool isUnsignedInput =
+        isUnsigned(cast<SymTensorType>(s.op.getInput().getType()).getElementType());
+    return isUnsignedInput ? Value(c.b.create<arith::ExtUIOp>(wide, channel))
+                           : c.b.create<arith::ExtSIOp>(wide, channel);
   }
 
   Value interleave(Value a, Value d) {
@@ -210,7 +229,8 @@ private:
     for (int64_t i = 0; i < type.getNumElements(); ++i)
       order.append({i, type.getNumElements() + i});
     Value both = c.b.create<vector::ShuffleOp>(a, d, order);
-    auto wider = VectorType::get({type.getNumElements()}, c.b.getIntegerType(2 * type.getElementTypeBitWidth()));
+    auto wider = VectorType::get({type.getNumElements()},
+                                 c.b.getIntegerType(2 * type.getElementTypeBitWidth()));
     return c.b.create<LLVM::BitcastOp>(wider, both);
   }
 
@@ -224,7 +244,8 @@ private:
       return c.b.create<vector::SplatOp>(c.b.create<arith::TruncIOp>(c.b.getI32Type(), some), type);
     };
     Value from = bound(c.sub(number(0), x)), to = bound(c.sub(rowWidth, x));
-    return c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, lane, from), compare(arith::CmpIPredicate::slt, lane, to));
+    return c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, lane, from),
+                                     compare(arith::CmpIPredicate::slt, lane, to));
   }
 
   void pullColumns(Value y, Value rowWidth, Value x, Value to) {
@@ -244,7 +265,8 @@ private:
           index.push_back({y});
         index.push_back(column);
       }
-      channels.push_back(c.e.guarded(mask, [&] { return c.e.pull(s.op.getInput(), index); }, none()));
+      channels.push_back(c.e.guarded(
+          mask, [&] { return c.e.pull(s.op.getInput(), index); }, none()));
     }
     c.e.forget();
     store(channels, to);
@@ -264,13 +286,17 @@ private:
 /// A function for a tile: some filters by some vectors of pixels; `ragged` ones end where the image does.
 class TileFunction {
 public:
-  TileFunction(KernelContext &c, const ConvolutionShape &s, const Tiling &t, const IntegerDot &dot, int64_t rows, int64_t vectors, bool ragged)
-      : ragged(ragged), pixels(vectors * c.isa.lanes), s(s), t(t), dot(dot), rows(rows), vectors(vectors) {
+  TileFunction(KernelContext &c, const ConvolutionShape &s, const Tiling &t, const IntegerDot &dot,
+               int64_t rows, int64_t vectors, bool ragged)
+      : ragged(ragged), pixels(vectors * c.isa.lanes), s(s), t(t), dot(dot), rows(rows),
+        vectors(vectors) {
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    std::string name = (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(pixels) + (ragged ? "r" : "")).str();
-    function = c.b.create<func::FuncOp>(name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
+    std::string name =
+        (c.kernel.getName() + "_" + Twine(rows) + "x" + Twine(pixels) + (ragged ? "r" : "")).str();
+    function = c.b.create<func::FuncOp>(
+        name, c.b.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
     function.setPrivate();
   }
 
@@ -298,14 +324,16 @@ public:
 private:
   SmallVector<Value> addChannels(KernelContext &c) {
     SmallVector<Value> sums(rows * vectors, dot.zero(c));
-    int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1, whole = t.groups / unroll * unroll;
+    int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1,
+            whole = t.groups / unroll * unroll;
     auto run = [&](int64_t begin, int64_t end, int64_t by) {
-      sums = c.loop(constantI64(c.b, begin), constantI64(c.b, end), by, ValueRange(sums), [&](Value i, ValueRange carried) {
-        SmallVector<Value> next(carried);
-        for (int64_t u = 0; u < by; ++u)
-          next = addGroup(c, c.add(i, constantI64(c.b, u)), next);
-        return next;
-      });
+      sums = c.loop(constantI64(c.b, begin), constantI64(c.b, end), by, ValueRange(sums),
+                    [&](Value i, ValueRange carried) {
+                      SmallVector<Value> next(carried);
+                      for (int64_t u = 0; u < by; ++u)
+                        next = addGroup(c, c.add(i, constantI64(c.b, u)), next);
+                      return next;
+                    });
     };
     run(0, whole, unroll);
     if (whole < t.groups)
@@ -316,24 +344,34 @@ private:
   SmallVector<Value> addGroup(KernelContext &c, Value group, ArrayRef<Value> init) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     int64_t bytes = t.rows * t.together;
-    Value filters = elementPointer(c.b, function.getArgument(1), c.b.getI8Type(), c.mul(group, constantI64(c.b, down.kernel * across.kernel * bytes)));
-    Value strips = elementPointer(c.b, function.getArgument(2), c.b.getI32Type(), c.mul(group, c.mul(constantI64(c.b, t.planes), pitch)));
-    bool unrollRows = down.kernel * across.kernel <= kUnrolledTaps, unrollColumns = across.kernel <= kUnrolledTaps;
+    Value filters =
+        elementPointer(c.b, function.getArgument(1), c.b.getI8Type(),
+                       c.mul(group, constantI64(c.b, down.kernel * across.kernel * bytes)));
+    Value strips = elementPointer(c.b, function.getArgument(2), c.b.getI32Type(),
+                                  c.mul(group, c.mul(constantI64(c.b, t.planes), pitch)));
+    bool unrollRows = down.kernel * across.kernel <= kUnrolledTaps,
+         unrollColumns = across.kernel <= kUnrolledTaps;
     return walk(c, down.kernel, unrollRows, init, [&](Value i, ValueRange outer) {
       Value row = c.mul(i, constantI64(c.b, down.dilation)), stride = constantI64(c.b, down.stride);
       Value phase = c.b.createOrFold<arith::RemUIOp>(row, stride);
-      Value start = c.add(c.mul(phase, pitch), c.mul(c.b.createOrFold<arith::DivUIOp>(row, stride), outWidth));
-      return walk(c, across.kernel, unrollColumns, SmallVector<Value>(outer), [&](Value j, ValueRange carried) {
-        Value tap = c.add(c.mul(i, constantI64(c.b, across.kernel)), j);
-        Value w = elementPointer(c.b, filters, c.b.getI8Type(), c.mul(tap, constantI64(c.b, bytes)));
-        Value x = elementPointer(c.b, strips, c.b.getI32Type(), c.add(start, c.mul(j, c.mul(constantI64(c.b, t.phases), pitch))));
-        return addTap(c, w, x, carried);
-      });
+      Value start = c.add(c.mul(phase, pitch),
+                          c.mul(c.b.createOrFold<arith::DivUIOp>(row, stride), outWidth));
+      return walk(c, across.kernel, unrollColumns, SmallVector<Value>(outer),
+                  [&](Value j, ValueRange carried) {
+                    Value tap = c.add(c.mul(i, constantI64(c.b, across.kernel)), j);
+                    Value w = elementPointer(c.b, filters, c.b.getI8Type(),
+                                             c.mul(tap, constantI64(c.b, bytes)));
+                    Value x = elementPointer(
+                        c.b, strips, c.b.getI32Type(),
+                        c.add(start, c.mul(j, c.mul(constantI64(c.b, t.phases), pitch))));
+                    return addTap(c, w, x, carried);
+                  });
     });
   }
 
   using Body = function_ref<SmallVector<Value>(Value, ValueRange)>;
-  static SmallVector<Value> walk(KernelContext &c, int64_t count, bool unroll, ArrayRef<Value> init, Body body) {
+  static SmallVector<Value> walk(KernelContext &c, int64_t count, bool unroll, ArrayRef<Value> init,
+                                 Body body) {
     if (!unroll)
       return c.loop(constantI64(c.b, 0), constantI64(c.b, count), 1, ValueRange(init), body);
     SmallVector<Value> values(init);
@@ -347,11 +385,14 @@ private:
     auto pointer = LLVM::LLVMPointerType::get(c.b.getContext());
     SmallVector<Value> pixelGroups, next(carried);
     for (int64_t v = 0; v < vectors; ++v) {
-      Value at = c.b.create<LLVM::GEPOp>(pointer, c.b.getI32Type(), x, ArrayRef<LLVM::GEPArg>{int32_t(v * c.isa.lanes)});
+      Value at = c.b.create<LLVM::GEPOp>(pointer, c.b.getI32Type(), x,
+                                         ArrayRef<LLVM::GEPArg>{int32_t(v * c.isa.lanes)});
       pixelGroups.push_back(dot.loadActivations(c, at));
     }
     for (int64_t r = 0; r < rows; ++r) {
-      Value all = dot.broadcastWeights(c, c.b.create<LLVM::GEPOp>(pointer, c.b.getI8Type(), w, ArrayRef<LLVM::GEPArg>{int32_t(r * t.together)}));
+      Value all = dot.broadcastWeights(
+          c, c.b.create<LLVM::GEPOp>(pointer, c.b.getI8Type(), w,
+                                     ArrayRef<LLVM::GEPArg>{int32_t(r * t.together)}));
       for (int64_t v = 0; v < vectors; ++v)
         next[vectors * r + v] = dot.multiplyAdd(c, next[vectors * r + v], pixelGroups[v], all);
     }
@@ -367,7 +408,8 @@ private:
     for (int64_t v = 0; v < vectors; ++v) {
       IndexValue here = c.e.add(pixel, c.e.constant(v * c.isa.lanes));
       for (int64_t r = 0; r < rows; ++r) {
-        SmallVector<IndexValue> to = s.at(c.e, n, channels[r], here), index = inOrder ? to : s.rowAndColumn(c.e, n, channels[r], here);
+        SmallVector<IndexValue> to = s.at(c.e, n, channels[r], here),
+                                index = inOrder ? to : s.rowAndColumn(c.e, n, channels[r], here);
         Value sum = sums[vectors * r + v];
         c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
         SmallVector<Value> data;
@@ -390,7 +432,8 @@ private:
 /// The loops over units and tiles.
 class Emitter {
 public:
-  Emitter(KernelContext &c) : c(c), s(*ConvolutionShape::match(c.spec, true)), dot(dotOf(s, c.isa)), t(s, dot, c.isa) {}
+  Emitter(KernelContext &c)
+      : c(c), s(*ConvolutionShape::match(c.spec, true)), dot(dotOf(s, c.isa)), t(s, dot, c.isa) {}
 
   void emit() {
     declareTiles(t.rows, whole);
@@ -421,7 +464,8 @@ private:
   /// The pixel where a block starts: blocks are equal to a tile.
   Value blockStart(Value block) {
     Value groups = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.vectors * int64_t(c.isa.lanes)));
-    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.isa.lanes)), total);
+    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.isa.lanes)),
+                 total);
   }
 
   void emitUnit(Value block) {
@@ -440,7 +484,8 @@ private:
     c.loop(from, to, 1, [&](Value tile) {
       int64_t tileBytes = t.groups * s.window[0].kernel * s.window[1].kernel * t.rows * t.together;
       Value packed = c.add(c.mul(group, number(t.tiles)), tile);
-      Value filters = elementPointer(c.b, c.inputs[s.filter], c.b.getI8Type(), c.mul(packed, number(tileBytes)));
+      Value filters = elementPointer(c.b, c.inputs[s.filter], c.b.getI8Type(),
+                                     c.mul(packed, number(tileBytes)));
       Value filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
       Value begin = first;
       for (const TileFunction &each : functions) {
@@ -449,7 +494,8 @@ private:
           stop = c.add(begin, c.mul(div(c.sub(end, begin), step), step));
         c.loop(begin, stop, each.pixels, [&](Value pixel) {
           Value strips = elementPointer(c.b, c.scratch, c.b.getI32Type(), c.sub(pixel, first));
-          c.b.create<func::CallOp>(each.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel});
+          c.b.create<func::CallOp>(each.function, ValueRange{c.kernel.getArgument(0), filters,
+                                                             strips, image, filter, pixel});
         });
         begin = stop;
       }
@@ -467,22 +513,27 @@ private:
 class IntegerConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_convolution"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return ConvolutionShape::match(spec, true).has_value(); }
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return ConvolutionShape::match(spec, true).has_value();
+  }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
     Tiling t(s, dotOf(s, isa), isa);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    int64_t work = t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
+    int64_t work =
+        t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
     SymExpr blocks = s.batch * s.groups * SymExpr::ceildiv(s.pixels(), t.pixels);
-    return {blocks, constant(std::max<int64_t>(1, kGrainWork / work)), stripLength(s, t, isa) * (t.groups * t.planes * 4)};
+    return {blocks, constant(std::max<int64_t>(1, kGrainWork / work)),
+            stripLength(s, t, isa) * (t.groups * t.planes * 4)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
     IntegerDot dot = dotOf(s, isa);
     SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = dot.layout(true, Tiling(s, dot, isa).rows, s.window[0].kernel * s.window[1].kernel);
+    result[s.filter] =
+        dot.layout(true, Tiling(s, dot, isa).rows, s.window[0].kernel * s.window[1].kernel);
     return result;
   }
 

@@ -8,35 +8,50 @@ using namespace mlir;
 
 namespace weft {
 
-static bool isUnsignedValue(Value value) { return isUnsigned(cast<SymTensorType>(value.getType()).getElementType()); }
-
-IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
-    : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)), unsignedWeights(isUnsignedValue(weights)) {}
-
-std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t apart) const {
-  return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," + Twine(apart) + ">").str();
+static bool isUnsignedValue(Value value) {
+  return isUnsigned(cast<SymTensorType>(value.getType()).getElementType());
 }
 
-VectorType IntegerDot::lanes32(KernelContext &c) const { return VectorType::get({c.isa.lanes}, c.b.getI32Type()); }
-VectorType IntegerDot::lanes16(KernelContext &c) const { return VectorType::get({2 * c.isa.lanes}, c.b.getI16Type()); }
+IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
+    : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
+      unsignedWeights(isUnsignedValue(weights)) {}
 
-Value IntegerDot::zero(KernelContext &c) const { return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(lanes32(c))); }
+std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t apart) const {
+  return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
+          Twine(apart) + ">")
+      .str();
+}
+
+VectorType IntegerDot::lanes32(KernelContext &c) const {
+  return VectorType::get({c.isa.lanes}, c.b.getI32Type());
+}
+VectorType IntegerDot::lanes16(KernelContext &c) const {
+  return VectorType::get({2 * c.isa.lanes}, c.b.getI16Type());
+}
+
+Value IntegerDot::zero(KernelContext &c) const {
+  return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(lanes32(c)));
+}
 
 Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) const {
-  Value at = c.b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(), panel,
-                                     ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  Value at = c.b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
+                                     panel, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   if (four)
     return c.b.create<LLVM::LoadOp>(lanes32(c), at, 4);
-  Value bytes = c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.isa.lanes}, c.b.getI8Type()), at, 2);
-  return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes)) : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
+  Value bytes =
+      c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.isa.lanes}, c.b.getI8Type()), at, 2);
+  return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes))
+                         : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
 }
 
 Value IntegerDot::broadcastWeights(KernelContext &c, Value pointer) const {
   if (four)
-    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(c.b.getI32Type(), pointer, 4), lanes32(c));
+    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(c.b.getI32Type(), pointer, 4),
+                                       lanes32(c));
   Value pair = c.b.create<LLVM::LoadOp>(VectorType::get({2}, c.b.getI8Type()), pointer, 2);
   Type wide = VectorType::get({2}, c.b.getI16Type());
-  pair = unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(wide, pair)) : c.b.create<arith::ExtSIOp>(wide, pair);
+  pair = unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(wide, pair))
+                         : c.b.create<arith::ExtSIOp>(wide, pair);
   Value one = c.b.create<LLVM::BitcastOp>(c.b.getI32Type(), pair);
   return broadcast(c, one);
 }
@@ -53,18 +68,25 @@ Value IntegerDot::broadcast(KernelContext &c, Value group) const {
 
 Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {
   auto call = [&](const char *name, ValueRange operands) -> Value {
-    return c.b.create<LLVM::CallIntrinsicOp>(TypeRange(lanes32(c)), c.b.getStringAttr(name), operands).getResult(0);
+    return c.b
+        .create<LLVM::CallIntrinsicOp>(TypeRange(lanes32(c)), c.b.getStringAttr(name), operands)
+        .getResult(0);
   };
   if (four)
     return call(c.isa.dotBytes, {sum, activations, weights});
   return c.b.create<arith::AddIOp>(sum, call(c.isa.dotPairs, {activations, weights}));
 }
 
-void IntegerDot::widen(KernelContext &c, Value from, Value to, Value k, int64_t count, Value tensor) const {
-  auto type = [&](Type scalar) { return count == 1 ? scalar : Type(VectorType::get({count}, scalar)); };
-  Value bytes = c.b.create<LLVM::LoadOp>(type(c.b.getI8Type()), elementPointer(c.b, from, c.b.getI8Type(), k), 1);
+void IntegerDot::widen(KernelContext &c, Value from, Value to, Value k, int64_t count,
+                       Value tensor) const {
+  auto type = [&](Type scalar) {
+    return count == 1 ? scalar : Type(VectorType::get({count}, scalar));
+  };
+  Value bytes = c.b.create<LLVM::LoadOp>(type(c.b.getI8Type()),
+                                         elementPointer(c.b, from, c.b.getI8Type(), k), 1);
   Type wide = type(c.b.getI16Type());
-  Value data = isUnsignedValue(tensor) ? Value(c.b.create<arith::ExtUIOp>(wide, bytes)) : c.b.create<arith::ExtSIOp>(wide, bytes);
+  Value data = isUnsignedValue(tensor) ? Value(c.b.create<arith::ExtUIOp>(wide, bytes))
+                                       : c.b.create<arith::ExtSIOp>(wide, bytes);
   c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, to, c.b.getI16Type(), k), 2);
 }
 

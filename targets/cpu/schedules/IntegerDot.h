@@ -37,9 +37,11 @@ public:
   mlir::Value loadActivations(KernelContext &c, mlir::Value pointer) const;
   /// A group of activations (an i32) in all lanes.
   mlir::Value broadcast(KernelContext &c, mlir::Value group) const;
-  mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations, mlir::Value weights) const;
+  mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations,
+                          mlir::Value weights) const;
   /// Copies `count` bytes at `from + k` as 16-bit numbers to `to + 2 * k`.
-  void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count, mlir::Value tensor) const;
+  void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count,
+             mlir::Value tensor) const;
 
 private:
   mlir::VectorType lanes32(KernelContext &c) const;

@@ -12,8 +12,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kBlock = 4096;     ///< elements of a unit when there is only one dimension
-constexpr int64_t kGrainWork = 16384; ///< elements below which a piece of work is not worth a thread
+constexpr int64_t kBlock = 4096; ///< elements of a unit when there is only one dimension
+constexpr int64_t kGrainWork =
+    16384; ///< elements below which a piece of work is not worth a thread
 
 class LoopSchedule : public Schedule {
 public:
@@ -24,25 +25,32 @@ public:
       if (isa<CompositeOpInterface>(op)) // needs whole lines, which elements cannot be pulled from
         return false;
     for (Operation &op : spec.getBody().front())
-      if (auto element = dyn_cast<ElementOpInterface>(op); element && element.rootKind() == RootKind::Serial)
+      if (auto element = dyn_cast<ElementOpInterface>(op);
+          element && element.rootKind() == RootKind::Serial)
         return false;
     return llvm::all_of(spec.getResultTypes(), [&](Type type) {
-      return cast<SymTensorType>(type).getDimAttributes() == cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
+      return cast<SymTensorType>(type).getDimAttributes() ==
+             cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
     });
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {
     SmallVector<SymExpr> dims = cast<SymTensorType>(spec.getResultTypes()[0]).getDims();
-    SymExpr one = SymExpr::constant(spec.getContext(), 1), zero = SymExpr::constant(spec.getContext(), 0);
+    SymExpr one = SymExpr::constant(spec.getContext(), 1),
+            zero = SymExpr::constant(spec.getContext(), 0);
     if (dims.empty() || writesPackedElements(spec))
       return {one, one, zero};
     if (dims.size() == 1)
-      return {SymExpr::ceildiv(dims[0], kBlock), SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
+      return {SymExpr::ceildiv(dims[0], kBlock),
+              SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
     SymExpr rows = one;
     for (SymExpr dim : ArrayRef(dims).drop_back())
       rows = rows * dim;
     SymExpr inner = SymExpr::max(dims.back(), one);
-    return {rows, SymExpr::max(SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner), one), zero};
+    return {rows,
+            SymExpr::max(SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner),
+                         one),
+            zero};
   }
 
   void emit(KernelContext &c) const override {
@@ -74,7 +82,8 @@ private:
     StringAttr start = StringAttr::get(c.b.getContext(), ".start");
     Value from = c.mul(unit, constantI64(c.b, kBlock));
     c.e.bindSymbol(start, from);
-    SymExpr left = SymExpr::min(size - SymExpr::symbol(start), SymExpr::constant(c.b.getContext(), kBlock));
+    SymExpr left =
+        SymExpr::min(size - SymExpr::symbol(start), SymExpr::constant(c.b.getContext(), kBlock));
     c.vectors(left, [&](IndexValue i) { c.storeResults({c.e.add(i, {from})}); });
   }
 

@@ -27,7 +27,8 @@ std::optional<int64_t> filledWith(Value value) {
   auto number = fill ? dyn_cast<IntegerAttr>(fill.getValue()) : IntegerAttr();
   if (!number)
     return std::nullopt;
-  return isUnsigned(number.getType()) ? int64_t(number.getValue().getZExtValue()) : number.getValue().getSExtValue();
+  return isUnsigned(number.getType()) ? int64_t(number.getValue().getZExtValue())
+                                      : number.getValue().getSExtValue();
 }
 
 /// A scale below which blocks make no sense, and a part of a panel that is a whole number of units.
@@ -35,12 +36,13 @@ constexpr int64_t kBlockMultiple = 8;
 
 std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned depthDim) {
   PackedWeight stored;
-  std::optional<unsigned> data = weightArgument(op.getInput()), scale = weightArgument(op.getScale());
+  std::optional<unsigned> data = weightArgument(op.getInput()),
+                          scale = weightArgument(op.getScale());
   stored.element = elementOf(op.getInput());
   unsigned bits = elementBits(stored.element);
   Type scaleElement = elementOf(op.getScale());
-  if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 || (bits != 4 && bits != 8) || scaleElement.isF64() ||
-      elementBits(scaleElement) < 16)
+  if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 ||
+      (bits != 4 && bits != 8) || scaleElement.isF64() || elementBits(scaleElement) < 16)
     return std::nullopt;
   stored.form = bits == 4 ? PackedWeight::Nibbles : PackedWeight::Bytes;
   stored.data = *data;
@@ -62,8 +64,12 @@ Value vectorOf(KernelContext &c, Type element, Attribute value) {
   auto type = VectorType::get({c.isa.lanes}, element);
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, value));
 }
-Value integers(KernelContext &c, int64_t value) { return vectorOf(c, c.b.getI32Type(), c.b.getI32IntegerAttr(int32_t(value))); }
-Value reals(KernelContext &c, double value) { return vectorOf(c, c.b.getF32Type(), c.b.getF32FloatAttr(value)); }
+Value integers(KernelContext &c, int64_t value) {
+  return vectorOf(c, c.b.getI32Type(), c.b.getI32IntegerAttr(int32_t(value)));
+}
+Value reals(KernelContext &c, double value) {
+  return vectorOf(c, c.b.getF32Type(), c.b.getF32FloatAttr(value));
+}
 
 Value asReals(KernelContext &c, Value bits) {
   return c.b.create<arith::BitcastOp>(VectorType::get({c.isa.lanes}, c.b.getF32Type()), bits);
@@ -86,7 +92,8 @@ std::optional<PackedWeight> PackedWeight::find(Value weight, unsigned depthDim) 
       weight = narrow.getInput();
   }
   std::optional<unsigned> data = weightArgument(weight);
-  if (!data || !(elementOf(weight).isF32() || elementOf(weight) == stored.element) || (stored.form == Words && !stored.element.isF32()))
+  if (!data || !(elementOf(weight).isF32() || elementOf(weight) == stored.element) ||
+      (stored.form == Words && !stored.element.isF32()))
     return std::nullopt;
   stored.data = *data;
   return stored;
@@ -119,8 +126,10 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
   if (form == Nibbles)
     return decodeNibbles(c, loaded, zero);
   if (form == Bytes) {
-    Type wide = VectorType::get({c.isa.lanes}, b.getI32Type()), real = VectorType::get({c.isa.lanes}, b.getF32Type());
-    Value number = isUnsigned(element) ? Value(b.create<arith::ExtUIOp>(wide, loaded)) : b.create<arith::ExtSIOp>(wide, loaded);
+    Type wide = VectorType::get({c.isa.lanes}, b.getI32Type()),
+         real = VectorType::get({c.isa.lanes}, b.getF32Type());
+    Value number = isUnsigned(element) ? Value(b.create<arith::ExtUIOp>(wide, loaded))
+                                       : b.create<arith::ExtSIOp>(wide, loaded);
     Value value = b.create<arith::SIToFPOp>(real, number);
     if (zero || offset != 0)
       value = b.create<arith::SubFOp>(value, zero ? zero : reals(c, offset));
@@ -128,16 +137,19 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
   }
   Value high = b.create<arith::ShRUIOp>(loaded, integers(c, 16));
   if (element.isBF16())
-    return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))), asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
+    return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
+            asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
   Type half = VectorType::get({c.isa.lanes}, b.getI16Type());
-  return {decodeFloat(b, element, b.create<arith::TruncIOp>(half, loaded)), decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
+  return {decodeFloat(b, element, b.create<arith::TruncIOp>(half, loaded)),
+          decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
 }
 
 /// Sixteen lanes look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
 /// number that this adds is taken away again; both are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
-  double bias = (isUnsigned(element) ? 0 : 8) + (zero ? 0 : offset); // signed ones are stored with 8 added
+  double bias =
+      (isUnsigned(element) ? 0 : 8) + (zero ? 0 : offset); // signed ones are stored with 8 added
   SmallVector<Value, 8> result;
   for (int64_t i = 0; i < 8; ++i) {
     Value value;
@@ -148,13 +160,17 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
       auto type = VectorType::get({16}, b.getF32Type());
       Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
       Value index = i ? Value(b.create<arith::ShRUIOp>(words, integers(c, 4 * i))) : words;
-      value = b.create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"), ValueRange{reals, index}).getResult(0);
+      value =
+          b.create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+                                          ValueRange{reals, index})
+              .getResult(0);
     } else {
       int64_t shift = i < 5 ? 4 * i : 4 * i - 12;
       Value word = i < 5 ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
       double large = double(int64_t(1) << (23 - shift));
       Value nibble = b.create<arith::AndIOp>(word, integers(c, int64_t(15) << shift));
-      Value bits = b.create<arith::OrIOp>(nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
+      Value bits = b.create<arith::OrIOp>(
+          nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
       value = b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
     }
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);

@@ -28,19 +28,25 @@ struct PackedWeight {
   /// Nothing when `weight` is not stored in one of these forms. `depthDim` is its dimension that is summed over.
   static std::optional<PackedWeight> find(mlir::Value weight, unsigned depthDim);
 
-  int64_t unit() const { return form == Nibbles ? 8 : form == Halves ? 2 : 1; }             ///< k's
-  int64_t unitBytes(int64_t columns) const { return form == Bytes ? columns : 4 * columns; } ///< of one unit of a panel
-  int64_t panelBytes(int64_t depth, int64_t columns) const { return (depth + unit() - 1) / unit() * unitBytes(columns); }
+  int64_t unit() const { return form == Nibbles ? 8 : form == Halves ? 2 : 1; } ///< k's
+  int64_t unitBytes(int64_t columns) const {
+    return form == Bytes ? columns : 4 * columns;
+  } ///< of one unit of a panel
+  int64_t panelBytes(int64_t depth, int64_t columns) const {
+    return (depth + unit() - 1) / unit() * unitBytes(columns);
+  }
   /// Products summed before a scale or a sum of chunks is due.
   int64_t chunk() const;
   /// The name of the layout of panels.
   std::string layout(bool transposed, int64_t columns) const;
   /// The reals of one unit, before they are scaled. `pointer`: the unit's first column of the vector; `zero`: the vector of zero points, or
   /// null.
-  llvm::SmallVector<mlir::Value, 8> decode(KernelContext &context, mlir::Value pointer, mlir::Value zero) const;
+  llvm::SmallVector<mlir::Value, 8> decode(KernelContext &context, mlir::Value pointer,
+                                           mlir::Value zero) const;
 
 private:
-  llvm::SmallVector<mlir::Value, 8> decodeNibbles(KernelContext &context, mlir::Value words, mlir::Value zero) const;
+  llvm::SmallVector<mlir::Value, 8> decodeNibbles(KernelContext &context, mlir::Value words,
+                                                  mlir::Value zero) const;
 };
 
 } // namespace weft

@@ -9,27 +9,35 @@ using namespace mlir;
 
 namespace weft {
 
-constexpr int64_t kRows = 4;          ///< of the result at once
-constexpr int64_t kMostTaps = 64;     ///< they are written out
-constexpr int64_t kGrainWork = 16384; ///< elements below which a piece of work is not worth a thread
+constexpr int64_t kRows = 4;      ///< of the result at once
+constexpr int64_t kMostTaps = 64; ///< they are written out
+constexpr int64_t kGrainWork =
+    16384; ///< elements below which a piece of work is not worth a thread
 
-bool PlaneWindows::isSupported() const { return window[1].stride <= 2 && window[0].kernel * window[1].kernel <= kMostTaps; }
+bool PlaneWindows::isSupported() const {
+  return window[1].stride <= 2 && window[0].kernel * window[1].kernel <= kMostTaps;
+}
 
 Launch PlaneWindows::launch() const {
   MLIRContext *context = result.getContext();
-  SymExpr one = SymExpr::constant(context, 1), work = SymExpr::constant(context, kGrainWork), planes = one;
+  SymExpr one = SymExpr::constant(context, 1), work = SymExpr::constant(context, kGrainWork),
+          planes = one;
   for (SymExpr dim : outer)
     planes = planes * dim;
-  SymExpr grain = SymExpr::max(SymExpr::floordiv(work, SymExpr::max(window[0].out * window[1].out, one)), one);
+  SymExpr grain =
+      SymExpr::max(SymExpr::floordiv(work, SymExpr::max(window[0].out * window[1].out, one)), one);
   return {planes, grain, SymExpr::constant(context, 0)};
 }
 
 void PlaneEmitter::emit() {
   auto constant = [&](int64_t value) { return SymExpr::constant(c.b.getContext(), value); };
-  SymExpr top = SymExpr::ceildiv(rows.low, rows.stride), span = rows.in + rows.low - ((rows.kernel - 1) * rows.dilation + 1);
+  SymExpr top = SymExpr::ceildiv(rows.low, rows.stride),
+          span = rows.in + rows.low - ((rows.kernel - 1) * rows.dilation + 1);
   SymExpr first = SymExpr::min(SymExpr::max(top, constant(0)), rows.out);
-  SymExpr behind = SymExpr::min(SymExpr::max(SymExpr::floordiv(span, rows.stride) + 1, first), rows.out);
-  inner = c.e.uniform(first), rest = c.e.uniform(first + SymExpr::floordiv(behind - first, kRows) * kRows);
+  SymExpr behind =
+      SymExpr::min(SymExpr::max(SymExpr::floordiv(span, rows.stride) + 1, first), rows.out);
+  inner = c.e.uniform(first),
+  rest = c.e.uniform(first + SymExpr::floordiv(behind - first, kRows) * kRows);
   height = c.e.uniform(rows.out), outWidth = c.e.uniform(columns.out);
   width = c.e.uniform(columns.in), inHeight = c.e.uniform(rows.in);
   c.loop(c.begin, c.end, 1, [&](Value unit) {
@@ -39,7 +47,8 @@ void PlaneEmitter::emit() {
       std::tie(left, plane[d]) = c.e.divmod(left, c.e.symbolic(s.outer[d]));
     if (!plane.empty())
       plane[0] = left;
-    source = elementPointer(c.b, c.inputs[s.input], c.b.getF32Type(), c.mul(unit, c.mul(inHeight, width)));
+    source = elementPointer(c.b, c.inputs[s.input], c.b.getF32Type(),
+                            c.mul(unit, c.mul(inHeight, width)));
     startPlane(unit);
     c.loop(number(0), outWidth, c.isa.lanes, [&](Value column) { emitColumns(column); });
   });
@@ -48,8 +57,10 @@ void PlaneEmitter::emit() {
 void PlaneEmitter::emitColumns(Value column) {
   int64_t lanes = c.isa.lanes, reach = (columns.kernel - 1) * columns.dilation;
   x = c.sub(c.mul(column, number(columns.stride)), c.e.uniform(columns.low));
-  Value end = c.add(x, number(reach + lanes * columns.stride + 1)); // odd lanes are read one further
-  Value whole = both(atLeast(x, number(0)), both(atLeast(width, end), atLeast(outWidth, c.add(column, number(lanes)))));
+  Value end =
+      c.add(x, number(reach + lanes * columns.stride + 1)); // odd lanes are read one further
+  Value whole = both(atLeast(x, number(0)),
+                     both(atLeast(width, end), atLeast(outWidth, c.add(column, number(lanes)))));
   auto choose = c.b.create<scf::IfOp>(whole, true);
   for (bool masked : {false, true}) {
     OpBuilder::InsertionGuard insertion(c.b);
@@ -65,7 +76,9 @@ void PlaneEmitter::emitColumns(Value column) {
   }
 }
 
-Value PlaneEmitter::atLeast(Value a, Value d) { return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, a, d); }
+Value PlaneEmitter::atLeast(Value a, Value d) {
+  return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, a, d);
+}
 Value PlaneEmitter::both(Value a, Value d) { return c.b.create<arith::AndIOp>(a, d); }
 
 Value PlaneEmitter::inside(Value x, int64_t stride, Value limit) {
@@ -75,11 +88,14 @@ Value PlaneEmitter::inside(Value x, int64_t stride, Value limit) {
     numbers.push_back(int32_t(i * stride));
   Value lane = c.b.create<arith::ConstantOp>(DenseIntElementsAttr::get(type, numbers));
   auto bound = [&](Value value) -> Value { // every lane is below the largest
-    Value some = c.b.create<arith::MinSIOp>(c.b.create<arith::MaxSIOp>(value, number(0)), number(c.isa.lanes * stride));
+    Value some = c.b.create<arith::MinSIOp>(c.b.create<arith::MaxSIOp>(value, number(0)),
+                                            number(c.isa.lanes * stride));
     return c.b.create<vector::SplatOp>(c.b.create<arith::TruncIOp>(c.b.getI32Type(), some), type);
   };
-  Value from = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, lane, bound(c.sub(number(0), x)));
-  return both(from, c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, bound(c.sub(limit, x))));
+  Value from =
+      c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, lane, bound(c.sub(number(0), x)));
+  return both(from,
+              c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, bound(c.sub(limit, x))));
 }
 
 /// Where the vectors of a row begin, counted from x: for stride 2, even and odd elements come from the same two.
@@ -108,13 +124,16 @@ SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
     Value &value = loaded[offset];
     if (value)
       return value;
-    Value at = elementPointer(c.b, source, f32, c.add(c.add(line, x), number(offset))), mask = useMasks ? masks[offset] : Value();
+    Value at = elementPointer(c.b, source, f32, c.add(c.add(line, x), number(offset))),
+          mask = useMasks ? masks[offset] : Value();
     if (inside) {
-      Value some = c.b.create<vector::SplatOp>(inside, VectorType::get({c.isa.lanes}, c.b.getI1Type()));
+      Value some =
+          c.b.create<vector::SplatOp>(inside, VectorType::get({c.isa.lanes}, c.b.getI1Type()));
       mask = mask ? both(mask, some) : some;
     }
-    return value = mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, mask, identity(), 4))
-                        : Value(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
+    return value =
+               mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, mask, identity(), 4))
+                    : Value(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
   };
   SmallVector<Value> result;
   for (int64_t j = 0; j < columns.kernel; ++j) {
@@ -123,7 +142,8 @@ SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
     for (unsigned i = 0; i < c.isa.lanes; ++i)
       lanes.push_back(2 * i + (offset & 1));
     Value low = load(from[0]);
-    result.push_back(from.size() == 1 ? low : Value(c.b.create<vector::ShuffleOp>(low, load(from[1]), lanes)));
+    result.push_back(
+        from.size() == 1 ? low : Value(c.b.create<vector::ShuffleOp>(low, load(from[1]), lanes)));
   }
   return result;
 }
@@ -142,7 +162,8 @@ void PlaneEmitter::emitRows(Value first, Value column, int64_t count) {
       if (prepared.empty()) {
         Value row = c.add(start, number(r)), inside;
         if (count == 1)
-          inside = both(atLeast(row, number(0)), c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row, inHeight));
+          inside = both(atLeast(row, number(0)),
+                        c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row, inHeight));
         prepared = prepare(readRow(row, inside));
       }
       sums[t] = add(sums[t], prepared, i);

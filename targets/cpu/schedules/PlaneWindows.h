@@ -29,7 +29,8 @@ struct PlaneWindows {
 
 class PlaneEmitter {
 public:
-  PlaneEmitter(KernelContext &c, const PlaneWindows &s) : c(c), s(s), rows(this->s.window[0]), columns(this->s.window[1]) {}
+  PlaneEmitter(KernelContext &c, const PlaneWindows &s)
+      : c(c), s(s), rows(this->s.window[0]), columns(this->s.window[1]) {}
   virtual ~PlaneEmitter() = default;
   void emit();
 
@@ -41,10 +42,15 @@ protected:
   /// Stands for elements outside: does nothing to a sum. Sums begin with it.
   virtual mlir::Value identity() = 0;
   /// What of a row's elements, one vector per tap, the sums need.
-  virtual llvm::SmallVector<mlir::Value> prepare(llvm::SmallVector<mlir::Value> taps) { return taps; }
+  virtual llvm::SmallVector<mlir::Value> prepare(llvm::SmallVector<mlir::Value> taps) {
+    return taps;
+  }
   /// Adds row `i` of the window.
   virtual mlir::Value add(mlir::Value sum, llvm::ArrayRef<mlir::Value> prepared, int64_t i) = 0;
-  virtual mlir::Value finish(mlir::Value sum, mlir::Value row) { (void)row; return sum; }
+  virtual mlir::Value finish(mlir::Value sum, mlir::Value row) {
+    (void)row;
+    return sum;
+  }
 
   mlir::Value number(int64_t value) { return constantI64(c.b, value); }
   mlir::VectorType vectorType() { return mlir::VectorType::get({c.isa.lanes}, c.b.getF32Type()); }
@@ -70,7 +76,7 @@ private:
   mlir::Value x;           ///< column of the operand that the first tap of lane 0 reads
   mlir::Value tail;        ///< lanes inside the result; null for all
   bool useMasks = false;
-  llvm::SmallVector<IndexValue> plane; ///< index of it
+  llvm::SmallVector<IndexValue> plane;  ///< index of it
   std::map<int64_t, mlir::Value> masks; ///< lanes inside the operand, by where a vector begins
 };
 

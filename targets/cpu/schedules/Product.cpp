@@ -18,7 +18,8 @@ namespace weft {
 namespace {
 
 constexpr int64_t kUnroll = 4;
-constexpr int64_t kBlockTiles = 8; ///< register tiles in a block of rows: B is pulled once per block
+constexpr int64_t kBlockTiles =
+    8; ///< register tiles in a block of rows: B is pulled once per block
 
 /// Which factor each dimension of a tensor follows.
 using Factors = SmallVector<unsigned>;
@@ -51,17 +52,20 @@ std::optional<Shape> match(func::FuncOp spec) {
         return std::nullopt;
       op = contract;
     } else if (auto element = dyn_cast<ElementOpInterface>(each);
-               element && element.rootKind() != RootKind::Loop && element.rootKind() != RootKind::View) {
+               element && element.rootKind() != RootKind::Loop &&
+               element.rootKind() != RootKind::View) {
       return std::nullopt;
     }
-  if (!op || !op.getAccumulate().isF32() || !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
+  if (!op || !op.getAccumulate().isF32() ||
+      !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
     return std::nullopt;
   auto type = cast<SymTensorType>(op.getResult().getType());
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
       return std::nullopt;
   Shape s{op, op.getLhs(), op.getRhs(), {}, {}, {}, {}, 0, 0, 0, IterationRule::of(op)};
-  auto a = pointsOf(s.rule.operand(0)), b = pointsOf(s.rule.operand(1)), result = pointsOf(s.rule.result(0));
+  auto a = pointsOf(s.rule.operand(0)), b = pointsOf(s.rule.operand(1)),
+       result = pointsOf(s.rule.result(0));
   if (!a || !b || !result || result->size() < 2 || s.rule.reducedFactors().size() != 1)
     return std::nullopt;
   s.n = result->back();
@@ -70,7 +74,8 @@ std::optional<Shape> match(func::FuncOp spec) {
     std::swap(s.a, s.b);
   }
   s.k = s.rule.reducedFactors()[0];
-  if (llvm::is_contained(*a, s.n) || !llvm::is_contained(*b, s.n) || !llvm::is_contained(*a, s.k) || !llvm::is_contained(*b, s.k))
+  if (llvm::is_contained(*a, s.n) || !llvm::is_contained(*b, s.n) || !llvm::is_contained(*a, s.k) ||
+      !llvm::is_contained(*b, s.k))
     return std::nullopt;
   bool found = false;
   for (unsigned factor : llvm::reverse(ArrayRef(*result).drop_back())) {
@@ -105,7 +110,9 @@ std::optional<int64_t> rowDistance(const Shape &s) {
 class ProductSchedule : public Schedule {
 public:
   StringRef name() const override { return "product"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return match(spec).has_value(); }
+  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).has_value();
+  }
 
   static int64_t blockRows(const VectorIsa &isa) { return kBlockTiles * tileRows(isa); }
 
@@ -124,8 +131,10 @@ public:
     for (int64_t r = 1; r <= tileRows(c.isa); ++r)
       tiles.push_back(declareTile(c, r, s.outer.size()));
     int64_t columns = tileColumns(c.isa), rows = blockRows(c.isa);
-    Value m = c.e.uniform(s.extent(s.m)), n = c.e.uniform(s.extent(s.n)), k = c.e.uniform(s.extent(s.k));
-    Value aBlock = elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(k, constantI64(c.b, columns)));
+    Value m = c.e.uniform(s.extent(s.m)), n = c.e.uniform(s.extent(s.n)),
+          k = c.e.uniform(s.extent(s.k));
+    Value aBlock =
+        elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(k, constantI64(c.b, columns)));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       auto [rest, block] = c.e.divmod({unit}, c.e.symbolic(SymExpr::ceildiv(s.extent(s.m), rows)));
       SmallVector<Value> outer(s.outer.size());
@@ -156,11 +165,16 @@ public:
 
 private:
   /// The index of a tensor whose dimensions follow `factors`.
-  static SmallVector<IndexValue> indexOf(const Shape &s, const Factors &factors, ArrayRef<Value> outer, IndexValue m, IndexValue n, IndexValue k) {
+  static SmallVector<IndexValue> indexOf(const Shape &s, const Factors &factors,
+                                         ArrayRef<Value> outer, IndexValue m, IndexValue n,
+                                         IndexValue k) {
     SmallVector<IndexValue> index;
     for (unsigned factor : factors) {
       const auto *at = llvm::find(s.outer, factor);
-      index.push_back(factor == s.m ? m : factor == s.n ? n : factor == s.k ? k : IndexValue{outer[at - s.outer.begin()]});
+      index.push_back(factor == s.m   ? m
+                      : factor == s.n ? n
+                      : factor == s.k ? k
+                                      : IndexValue{outer[at - s.outer.begin()]});
     }
     return index;
   }
@@ -170,7 +184,8 @@ private:
   }
 
   /// B of one panel: scratch[k][columns], zeros beyond n.
-  static void pullPanel(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value column, Value n, Value k) {
+  static void pullPanel(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value column,
+                        Value n, Value k) {
     int64_t columns = tileColumns(c.isa);
     Value zero = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0));
     c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
@@ -183,13 +198,15 @@ private:
         c.e.setTailMask({});
         c.e.forget();
         data = c.b.create<arith::SelectOp>(inside, data, zero);
-        store(c, data, c.scratch, c.add(c.mul(depth, constantI64(c.b, columns)), constantI64(c.b, v * c.isa.lanes)));
+        store(c, data, c.scratch,
+              c.add(c.mul(depth, constantI64(c.b, columns)), constantI64(c.b, v * c.isa.lanes)));
       }
     });
   }
 
   /// Rows [first, first + count) of A as [k][block]; behind them lies what nobody reads.
-  static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first, Value count, Value k, Value to) {
+  static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
+                       Value count, Value k, Value to) {
     int64_t rows = blockRows(c.isa);
     c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
       c.loop(constantI64(c.b, 0), count, c.isa.lanes, [&](Value row) {
@@ -210,7 +227,8 @@ private:
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
     SmallVector<Type> types{pointer, pointer, i64, i64, i64};
     types.append(outer, i64);
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(), c.b.getFunctionType(types, {}));
+    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
+                                         c.b.getFunctionType(types, {}));
     tile.setPrivate();
     return tile;
   }
@@ -224,45 +242,55 @@ private:
     bindWords(c, tile.getArgument(0));
     Shape s = *match(c.spec);
     SmallVector<Value> outer(tile.getArguments().drop_front(5));
-    Value k = c.e.uniform(s.extent(s.k)), row = c.add(tile.getArgument(2), tile.getArgument(3)), column = tile.getArgument(4);
+    Value k = c.e.uniform(s.extent(s.k)), row = c.add(tile.getArgument(2), tile.getArgument(3)),
+          column = tile.getArgument(4);
     SmallVector<Value> sums = accumulate(c, s, outer, row, tile.getArgument(3), k, rows);
     epilogue(c, s, outer, row, column, rows, sums);
     c.b.create<func::ReturnOp>();
   }
 
-  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row, Value rowOfBlock, Value k, int64_t rows) {
+  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
+                                       Value row, Value rowOfBlock, Value k, int64_t rows) {
     int64_t columns = tileColumns(c.isa);
     Type f32 = c.b.getF32Type();
     TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(c.isa)};
     if (std::optional<int64_t> distance = rowDistance(s)) {
-      IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()), indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
-      source.a = elementPointer(c.b, c.inputs[cast<BlockArgument>(s.a).getArgNumber()], f32, at.base);
+      IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
+                                 indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
+      source.a =
+          elementPointer(c.b, c.inputs[cast<BlockArgument>(s.a).getArgNumber()], f32, at.base);
       source.rowStride = *distance;
       source.depthStride = 1;
     } else {
-      source.a = elementPointer(c.b, c.scratch, f32, c.add(c.mul(k, constantI64(c.b, columns)), rowOfBlock));
+      source.a = elementPointer(c.b, c.scratch, f32,
+                                c.add(c.mul(k, constantI64(c.b, columns)), rowOfBlock));
     }
     auto vector = VectorType::get({c.isa.lanes}, f32);
-    const SmallVector<Value> zeros(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
-    return c.loop(constantI64(c.b, 0), k, kSumChunk, ValueRange(zeros), [&](Value from, ValueRange totals) {
-      TileSource part = source;
-      part.a = elementPointer(c.b, source.a, f32, c.mul(from, constantI64(c.b, source.depthStride)));
-      part.b = elementPointer(c.b, source.b, f32, c.mul(from, source.columnStride));
-      Value depth = c.b.create<arith::MinSIOp>(c.sub(k, from), constantI64(c.b, kSumChunk));
-      SmallVector<Value> sums(zeros);
-      multiplyAdd(c, part, depth, kUnroll, sums, rows, 2);
-      for (auto [total, value] : llvm::zip(totals, sums))
-        value = c.b.create<arith::AddFOp>(total, value);
-      return sums;
-    });
+    const SmallVector<Value> zeros(rows * 2,
+                                   c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+    return c.loop(
+        constantI64(c.b, 0), k, kSumChunk, ValueRange(zeros), [&](Value from, ValueRange totals) {
+          TileSource part = source;
+          part.a =
+              elementPointer(c.b, source.a, f32, c.mul(from, constantI64(c.b, source.depthStride)));
+          part.b = elementPointer(c.b, source.b, f32, c.mul(from, source.columnStride));
+          Value depth = c.b.create<arith::MinSIOp>(c.sub(k, from), constantI64(c.b, kSumChunk));
+          SmallVector<Value> sums(zeros);
+          multiplyAdd(c, part, depth, kUnroll, sums, rows, 2);
+          for (auto [total, value] : llvm::zip(totals, sums))
+            value = c.b.create<arith::AddFOp>(total, value);
+          return sums;
+        });
   }
 
-  static void epilogue(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row, Value column, int64_t rows, ArrayRef<Value> sums) {
+  static void epilogue(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row,
+                       Value column, int64_t rows, ArrayRef<Value> sums) {
     for (int64_t v = 0; v < 2; ++v) {
       IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
       c.e.setTailMask(c.e.less(n, c.e.symbolic(s.extent(s.n))));
       for (int64_t r = 0; r < rows; ++r) {
-        SmallVector<IndexValue> index = indexOf(s, s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
+        SmallVector<IndexValue> index =
+            indexOf(s, s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
         Value sum = sums[2 * r + v];
         c.e.provide(Shape(s).op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
         c.storeResults(index);

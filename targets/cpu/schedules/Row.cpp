@@ -36,7 +36,9 @@ bool reducesLastOnly(ReduceOp op) {
   return op.getAxes().size() == 1 && op.getAxes()[0] == int64_t(type.getRank()) - 1;
 }
 
-SymTensorType lineType(Operation *root) { return cast<SymTensorType>(root->getOperand(0).getType()); }
+SymTensorType lineType(Operation *root) {
+  return cast<SymTensorType>(root->getOperand(0).getType());
+}
 
 class RowSchedule : public Schedule {
 public:
@@ -54,7 +56,8 @@ public:
     } else if (!isa<SoftmaxOp, NormalizeOp>(root)) {
       return false;
     }
-    return llvm::all_of(spec.getResultTypes(), [&](Type type) { return cast<SymTensorType>(type).getDims() == dims; });
+    return llvm::all_of(spec.getResultTypes(),
+                        [&](Type type) { return cast<SymTensorType>(type).getDims() == dims; });
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -64,10 +67,12 @@ public:
     for (SymExpr dim : ArrayRef(dims).drop_back())
       rows = rows * dim;
     SymExpr inner = SymExpr::max(dims.back(), one);
-    SymExpr grain = SymExpr::max(SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner), one);
+    SymExpr grain = SymExpr::max(
+        SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner), one);
     unsigned bytes = computeType(lineType(root).getElementType()).getIntOrFloatBitWidth() / 8;
-    SymExpr scratch = isa_and_nonnull<ReduceOp>(root) ? SymExpr::constant(spec.getContext(), 0)
-                                                     : SymExpr::ceildiv(dims.back(), 64) * int64_t(64 * bytes);
+    SymExpr scratch = isa_and_nonnull<ReduceOp>(root)
+                          ? SymExpr::constant(spec.getContext(), 0)
+                          : SymExpr::ceildiv(dims.back(), 64) * int64_t(64 * bytes);
     return {rows, grain, scratch};
   }
 
@@ -95,7 +100,8 @@ private:
     Type element, scalar;
     SymTensorType scratchType;
 
-    RowEmitter(KernelContext &c, Operation *root, SmallVector<IndexValue> index) : c(c), root(root), index(index) {
+    RowEmitter(KernelContext &c, Operation *root, SmallVector<IndexValue> index)
+        : c(c), root(root), index(index) {
       width = lineType(root).getDims().back();
       element = lineType(root).getElementType();
       scalar = computeType(element);
@@ -103,7 +109,9 @@ private:
     }
 
     Value lanes(Value v) { return c.e.splat(v); }
-    Value number(double v) { return c.b.create<arith::ConstantOp>(TypedAttr(FloatAttr::get(scalar, v))); }
+    Value number(double v) {
+      return c.b.create<arith::ConstantOp>(TypedAttr(FloatAttr::get(scalar, v)));
+    }
     Value addf(Value a, Value x) { return c.b.create<arith::AddFOp>(a, x); }
     Value mulf(Value a, Value x) { return c.b.create<arith::MulFOp>(a, x); }
     Value subf(Value a, Value x) { return c.b.create<arith::SubFOp>(a, x); }
@@ -132,7 +140,8 @@ private:
     }
 
     /// Like KernelContext::vectors with one carried vector.
-    SmallVector<Value> carriedVectors(Value init, function_ref<Value(IndexValue, Value, Value)> body) {
+    SmallVector<Value> carriedVectors(Value init,
+                                      function_ref<Value(IndexValue, Value, Value)> body) {
       unsigned lanes = c.e.laneCount();
       SymExpr whole = SymExpr::floordiv(width, lanes) * int64_t(lanes);
       Value end = c.e.uniform(width), wholeEnd = c.e.uniform(whole), zero = constantI64(c.b, 0);
@@ -146,13 +155,16 @@ private:
         return next;
       };
       if (!whole.isConstant(0))
-        sums = c.loop(zero, wholeEnd, lanes, sums, [&](Value i, ValueRange carried) { return step(i, carried, {}); });
+        sums = c.loop(zero, wholeEnd, lanes, sums,
+                      [&](Value i, ValueRange carried) { return step(i, carried, {}); });
       if (whole == width)
         return sums;
       return c.loop(wholeEnd, end, lanes, sums, [&](Value i, ValueRange carried) {
         Value left = c.b.create<arith::SubIOp>(end, i);
         Value lane = c.e.materialize({constantI64(c.b, 0), 1});
-        Value mask = lanes == 1 ? Value() : Value(c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, c.e.splat(left)));
+        Value mask = lanes == 1 ? Value()
+                                : Value(c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane,
+                                                                  c.e.splat(left)));
         return step(i, carried, mask);
       });
     }
@@ -169,7 +181,9 @@ private:
     /// Stores all results, with the root's elements computed by `value`.
     void finish(function_ref<Value(IndexValue, Value)> value) {
       c.vectors(width, [&](IndexValue i) {
-        c.e.provide(root->getResult(0), [&](ArrayRef<IndexValue> index) { return value(index.back(), fromScratch(index.back())); });
+        c.e.provide(root->getResult(0), [&](ArrayRef<IndexValue> index) {
+          return value(index.back(), fromScratch(index.back()));
+        });
         SmallVector<Value> data;
         for (Value result : c.returnOp()->getOperands())
           data.push_back(c.e.pull(result, at(i)));
@@ -179,7 +193,8 @@ private:
     }
 
     void emitReduce(ReduceOp reduce) {
-      Value total = foldLine(Combiner(reduce.getKind()), element, [&](IndexValue i) { return c.e.pull(reduce.getInput(), at(i)); });
+      Value total = foldLine(Combiner(reduce.getKind()), element,
+                             [&](IndexValue i) { return c.e.pull(reduce.getInput(), at(i)); });
       unsigned lanes = c.e.laneCount();
       c.e.setLanes(1);
       c.e.provide(root->getResult(0), [&](ArrayRef<IndexValue>) { return total; });
@@ -226,8 +241,10 @@ private:
         Value x = subf(fromScratch(i), shift);
         return mulf(x, x);
       });
-      Value variance = addf(c.b.create<arith::DivFOp>(squares, count), number(op.getEpsilon().convertToDouble()));
-      Value factor = lanes(c.b.create<arith::DivFOp>(number(1), c.b.create<math::SqrtOp>(variance)));
+      Value variance = addf(c.b.create<arith::DivFOp>(squares, count),
+                            number(op.getEpsilon().convertToDouble()));
+      Value factor =
+          lanes(c.b.create<arith::DivFOp>(number(1), c.b.create<math::SqrtOp>(variance)));
       finish([&](IndexValue i, Value x) {
         Value scale = c.e.pull(op.getScale(), {i}), offset = c.e.pull(op.getShift(), {i});
         return addf(mulf(mulf(subf(x, shift), factor), scale), offset);

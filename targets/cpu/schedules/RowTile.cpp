@@ -12,7 +12,8 @@ namespace weft {
 namespace {
 
 /// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
-void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
+void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
+          MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
   Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
   auto vector = VectorType::get({c.isa.lanes}, f32);
   auto at = [&](Value base, int64_t offset) -> Value {
@@ -38,9 +39,10 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Mutable
 
 } // namespace
 
-void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll, SmallVectorImpl<Value> &sums, int64_t rows,
-                 int64_t vectors) {
-  Value whole = c.b.createOrFold<arith::SubIOp>(depth, c.b.createOrFold<arith::RemUIOp>(depth, constantI64(c.b, unroll)));
+void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll,
+                 SmallVectorImpl<Value> &sums, int64_t rows, int64_t vectors) {
+  Value whole = c.b.createOrFold<arith::SubIOp>(
+      depth, c.b.createOrFold<arith::RemUIOp>(depth, constantI64(c.b, unroll)));
   auto run = [&](Value from, Value to, int64_t by) {
     sums = c.loop(from, to, by, ValueRange(sums), [&](Value k, ValueRange carried) {
       SmallVector<Value> next(carried);

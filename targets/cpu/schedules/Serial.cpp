@@ -72,9 +72,7 @@ public:
   Value scratch(Value slot) override {
     return b.create<LLVM::LoadOp>(b.getI64Type(), word(slot), 8);
   }
-  void setScratch(Value slot, Value data) override {
-    b.create<LLVM::StoreOp>(data, word(slot), 8);
-  }
+  void setScratch(Value slot, Value data) override { b.create<LLVM::StoreOp>(data, word(slot), 8); }
 
 private:
   static SmallVector<IndexValue> positions(ArrayRef<Value> index) {
@@ -96,16 +94,16 @@ public:
 
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
     ElementOpInterface root = findRoot(spec);
-    return root && llvm::all_of(spec.getBody().front().getTerminator()->getOperands(), [&](Value value) {
-      return value.getDefiningOp() == root;
-    });
+    return root && llvm::all_of(spec.getBody().front().getTerminator()->getOperands(),
+                                [&](Value value) { return value.getDefiningOp() == root; });
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {
     ElementOpInterface root = findRoot(spec);
     SymExpr one = SymExpr::constant(spec.getContext(), 1), units = root.serialUnits();
     SymExpr words = root.serialScratch();
-    SymExpr bytes = words ? SymExpr::ceildiv(words, 8) * 64 : SymExpr::constant(spec.getContext(), 0);
+    SymExpr bytes =
+        words ? SymExpr::ceildiv(words, 8) * 64 : SymExpr::constant(spec.getContext(), 0);
     return {units ? units : one, one, bytes};
   }
 

@@ -12,9 +12,10 @@ namespace {
 // Interpolation at 0, 1, -1 (and 2, -2) and infinity. Rows that belong to a point and its negative follow each other.
 constexpr float kInput2[] = {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, -1, 0, 1};
 constexpr float kOutput2[] = {1, 1, 1, 0, 0, 1, -1, 1};
-constexpr float kInput4[] = {4, 0, -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
-                             0, -2, -1, 2, 1, 0, 0, 2, -1, -2, 1, 0, 0, 4, 0, -5, 0, 1};
-constexpr float kOutput4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+constexpr float kInput4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
+                             0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
+constexpr float kOutput4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0,
+                              0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
 
 /// A term of a sum.
 struct Term {
@@ -24,10 +25,12 @@ struct Term {
 
 /// The sum; null when there are no terms. One whose factor is 1 comes first, so that the others are multiply-adds.
 Value sum(ImplicitLocOpBuilder &b, SmallVector<Term> terms) {
-  std::stable_sort(terms.begin(), terms.end(), [](const Term &a, const Term &c) { return a.factor == 1 && c.factor != 1; });
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const Term &a, const Term &c) { return a.factor == 1 && c.factor != 1; });
   Value total;
   for (const Term &term : terms) {
-    Value factor = b.create<arith::ConstantOp>(DenseElementsAttr::get(cast<ShapedType>(term.value.getType()), term.factor));
+    Value factor = b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(cast<ShapedType>(term.value.getType()), term.factor));
     if (!total)
       total = term.factor == 1 ? term.value : Value(b.create<arith::MulFOp>(term.value, factor));
     else if (term.factor == 1)
@@ -46,7 +49,8 @@ WinogradTransform::WinogradTransform(int64_t m)
     : m(m), inputMatrix(m == 2 ? kInput2 : kInput4), outputMatrix(m == 2 ? kOutput2 : kOutput4) {}
 
 /// Rows of a point and its negative are the sum and the difference of what even and odd columns give.
-WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b, ArrayRef<Value> elements) const {
+WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
+                                                   ArrayRef<Value> elements) const {
   int64_t n = m + 2;
   Values result;
   auto terms = [&](int64_t row, int64_t parity) { // -1: all
@@ -67,7 +71,8 @@ WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b, Arra
 }
 
 /// Columns of a point and its negative are the same or opposite: what they give are multiples of a sum and of a difference.
-WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b, ArrayRef<Value> products) const {
+WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b,
+                                                    ArrayRef<Value> products) const {
   int64_t n = m + 2;
   SmallVector<Value> sums(n), differences(n);
   for (int64_t j = 1; j + 1 < n; j += 2) {
@@ -88,7 +93,8 @@ WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b, Arr
   return result;
 }
 
-SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors, int64_t phases) {
+SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors,
+                                    int64_t phases) {
   int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements(), m = vectors.size();
   SmallVector<Value, 4> result;
   if (m == 2) {
@@ -109,7 +115,8 @@ SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vec
       low.push_back(l < lanes / 2 ? l : l + lanes / 2);
       high.push_back(low.back() + lanes / 2);
     }
-    Value first = b.create<vector::ShuffleOp>(vectors[0], vectors[1], pick), second = b.create<vector::ShuffleOp>(vectors[2], vectors[3], pick);
+    Value first = b.create<vector::ShuffleOp>(vectors[0], vectors[1], pick),
+          second = b.create<vector::ShuffleOp>(vectors[2], vectors[3], pick);
     result.push_back(b.create<vector::ShuffleOp>(first, second, low));
     result.push_back(b.create<vector::ShuffleOp>(first, second, high));
   }
@@ -132,7 +139,8 @@ SmallVector<Value, 4> joinLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> phases)
     SmallVector<int64_t> pick;
     for (int64_t l = 0; l < lanes; ++l)
       pick.push_back(l < lanes / 2 ? l + half * lanes / 2 : l + lanes / 2 + half * lanes / 2);
-    Value first = b.create<vector::ShuffleOp>(phases[0], phases[1], pick), second = b.create<vector::ShuffleOp>(phases[2], phases[3], pick);
+    Value first = b.create<vector::ShuffleOp>(phases[0], phases[1], pick),
+          second = b.create<vector::ShuffleOp>(phases[2], phases[3], pick);
     for (int64_t quarter = 0; quarter < 2; ++quarter) {
       SmallVector<int64_t> weave;
       for (int64_t l = 0; l < lanes; ++l)

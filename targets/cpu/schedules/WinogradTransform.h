@@ -31,9 +31,11 @@ private:
 };
 
 /// The first `phases` of: lanes l * m, l * m + 1, … of m vectors that follow each other, as vectors over l.
-llvm::SmallVector<mlir::Value, 4> separateLanes(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> vectors, int64_t phases);
+llvm::SmallVector<mlir::Value, 4>
+separateLanes(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> vectors, int64_t phases);
 /// The inverse for all of them: element i of vector j goes to position i * m + j.
-llvm::SmallVector<mlir::Value, 4> joinLanes(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> phases);
+llvm::SmallVector<mlir::Value, 4> joinLanes(mlir::ImplicitLocOpBuilder &b,
+                                            llvm::ArrayRef<mlir::Value> phases);
 
 } // namespace weft
 

@@ -32,7 +32,8 @@ static std::string read(const OnnxModel &model, std::vector<InputConstant> const
   if (!given)
     return "refused: " + llvm::toString(given.takeError());
   const GivenConstant *constant = given->find("x");
-  return constant ? std::string(constant->bytes.bytes.begin(), constant->bytes.bytes.end()) : "none";
+  return constant ? std::string(constant->bytes.bytes.begin(), constant->bytes.bytes.end())
+                  : "none";
 }
 
 static std::string text(const std::vector<char> &bytes) { return {bytes.begin(), bytes.end()}; }
@@ -60,16 +61,21 @@ TEST_CASE("a single number fits rank 0 and rank 1") {
 }
 
 TEST_CASE("tensors come in the input's type, or as .npy stores it") {
-  CHECK(read(modelWith(OnnxElementType::Float, {1}), {{"x", "f32", {1}, bytesOf<float>({0.5})}}) == text(bytesOf<float>({0.5})));
+  CHECK(read(modelWith(OnnxElementType::Float, {1}), {{"x", "f32", {1}, bytesOf<float>({0.5})}}) ==
+        text(bytesOf<float>({0.5})));
   for (const char *element : {"bf16", "u16"})
-    CHECK(read(modelWith(OnnxElementType::BFloat16, {1}), {{"x", element, {1}, bytesOf<uint16_t>({0x3f80})}}) ==
+    CHECK(read(modelWith(OnnxElementType::BFloat16, {1}),
+               {{"x", element, {1}, bytesOf<uint16_t>({0x3f80})}}) ==
           text(bytesOf<uint16_t>({0x3f80})));
-  CHECK(read(modelWith(OnnxElementType::UInt4, {3}), {{"x", "u8", {3}, bytesOf<uint8_t>({1, 15, 2})}}) == "\xf1\x02");
-  CHECK(read(modelWith(OnnxElementType::Int4, {3}), {{"x", "i8", {3}, bytesOf<int8_t>({1, -8, 2})}}) == "\x81\x02");
+  CHECK(read(modelWith(OnnxElementType::UInt4, {3}),
+             {{"x", "u8", {3}, bytesOf<uint8_t>({1, 15, 2})}}) == "\xf1\x02");
+  CHECK(read(modelWith(OnnxElementType::Int4, {3}),
+             {{"x", "i8", {3}, bytesOf<int8_t>({1, -8, 2})}}) == "\x81\x02");
   CHECK(read(modelWith(OnnxElementType::Int4, {1}), {{"x", "i8", {1}, bytesOf<int8_t>({8})}}) ==
         "refused: input 'x' has elements of type i4, which has no value 8");
   CHECK(read(modelWith(OnnxElementType::Int64, {1}), {{"x", "f32", {1}, bytesOf<float>({1})}}) ==
-        "refused: input 'x' has elements of type i64, but the constant for it has elements of type f32");
+        "refused: input 'x' has elements of type i64, but the constant for it has elements of type "
+        "f32");
   CHECK(read(modelWith(OnnxElementType::Int64, {2}), {{"x", "i64", {2}, bytesOf<int64_t>({1})}}) ==
         "refused: input 'x' is given a constant of 8 bytes, which does not fit its shape [2]");
 }
@@ -79,10 +85,12 @@ TEST_CASE("names are inputs of the model, each once") {
   InputConstant number{"x", "", {1}, bytesOf<int64_t>({7})}, other = number;
   other.name = "y";
   CHECK(read(model, {}) == "none");
-  CHECK(read(model, {other}) == "refused: the model has no input 'y', for which a constant is given");
+  CHECK(read(model, {other}) ==
+        "refused: the model has no input 'y', for which a constant is given");
   CHECK(read(model, {number, number}) == "refused: input 'x' is given two constants");
   model.graph.initializers.emplace_back().name = "x";
   CHECK(read(model, {number}) == "refused: input 'x' is a constant of the model already");
   OnnxModel text = modelWith(OnnxElementType::String, {1});
-  CHECK(read(text, {number}) == "refused: input 'x' has elements of type string, which is not supported");
+  CHECK(read(text, {number}) ==
+        "refused: input 'x' has elements of type string, which is not supported");
 }

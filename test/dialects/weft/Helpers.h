@@ -45,13 +45,15 @@ inline std::string functionOf(const std::string &op, const std::vector<std::stri
                               const std::string &symbols = "m, n") {
   std::string arguments, values;
   for (size_t i = 0; i < inputs.size(); ++i)
-    arguments += (i ? ", %" : "%") + std::string(1, char('a' + i)) + ": !weft.tensor<" + inputs[i] + ">";
+    arguments +=
+        (i ? ", %" : "%") + std::string(1, char('a' + i)) + ": !weft.tensor<" + inputs[i] + ">";
   for (size_t i = 0; i < results.size(); ++i)
     values += (i ? ", %r#" : "%r#") + std::to_string(i);
   return "func.func @main(" + arguments + ") -> (" + typeList(results) +
-         ") attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n  %r:" + std::to_string(results.size()) +
-         " = weft." + op + " : (" + typeList(inputs) + ") -> (" + typeList(results) +
-         ")\n  return " + values + " : " + typeList(results) + "\n}\n";
+         ") attributes {weft.symbols = #weft.symbols<" + symbols +
+         ">} {\n  %r:" + std::to_string(results.size()) + " = weft." + op + " : (" +
+         typeList(inputs) + ") -> (" + typeList(results) + ")\n  return " + values + " : " +
+         typeList(results) + "\n}\n";
 }
 
 /// Why a function of one operator is refused; empty when it is not.
@@ -78,7 +80,8 @@ inline std::vector<Numbers> evaluate(const std::string &op, const std::vector<st
     auto type = mlir::cast<SymTensorType>(function.getArgumentTypes()[i]);
     RefTensor tensor(type.getElementType(), *type.getConstantDims());
     for (size_t k = 0; k < elements[i].size(); ++k)
-      tensor.set(k, tensor.kind == Scalar::Real ? Scalar::of(elements[i][k]) : Scalar::of(int64_t(elements[i][k])));
+      tensor.set(k, tensor.kind == Scalar::Real ? Scalar::of(elements[i][k])
+                                                : Scalar::of(int64_t(elements[i][k])));
     tensors.push_back(std::move(tensor));
   }
   llvm::Expected<std::vector<RefTensor>> computed = evaluateFunction(function, tensors, {});

@@ -8,7 +8,8 @@ using namespace weft::test;
 TEST_CASE("arena and scratch of MiniLM are exactly what the formulas say") {
   const char *model = std::getenv("WEFT_TEST_MODEL");
   if (!model || !*model) { // CMakeLists.txt tells ctest what this line means
-    WARN("SKIPPED: WEFT_TEST_MODEL does not name the folder of all-MiniLM-L6-v2; tools/fetch-model prints it");
+    WARN("SKIPPED: WEFT_TEST_MODEL does not name the folder of all-MiniLM-L6-v2; tools/fetch-model "
+         "prints it");
     return;
   }
   weft::Result<weft::Module> module = weft::Compiler().importFile(model);
@@ -16,7 +17,9 @@ TEST_CASE("arena and scratch of MiniLM are exactly what the formulas say") {
   Program program(*module);
   REQUIRE(program.error() == "");
   for (int threads : {1, 2})
-    for (const Sizes &sizes : {Sizes{{"batch", 1}, {"seq", 7}}, {{"batch", 3}, {"seq", 37}}, {{"batch", 2}, {"seq", 512}}}) {
+    for (const Sizes &sizes : {Sizes{{"batch", 1}, {"seq", 7}},
+                               {{"batch", 3}, {"seq", 37}},
+                               {{"batch", 2}, {"seq", 512}}}) {
       MemoryOfCall memory = memoryOfCall(program, sizes, threads);
       INFO(memory.what);
       REQUIRE(memory.error == "");

@@ -192,7 +192,9 @@ TEST_CASE("f64 functions are within 4 ulp with full registers") {
 
 TEST_CASE("1 + erf does not cancel where erf is near -1") {
   // In any order of the sum, with scalars and vectors of all machines.
-  const Snippet snippet{"gate", "%e = math.erf %a : $T\n%one = arith.constant ONE : $T\n%r = arith.addf %e, %one : $T"};
+  const Snippet snippet{
+      "gate",
+      "%e = math.erf %a : $T\n%one = arith.constant ONE : $T\n%r = arith.addf %e, %one : $T"};
   std::vector<float> x;
   for (int i = -8000; i <= 8000; ++i)
     x.push_back(float(i) / 1600);

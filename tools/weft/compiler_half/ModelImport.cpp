@@ -17,7 +17,8 @@ static std::optional<std::vector<int64_t>> parseNumbers(const std::string &text)
     size_t digits = word[0] == '-' ? 1 : 0;
     errno = 0;
     int64_t value = strtoll(word.c_str(), nullptr, 10);
-    if (word.size() == digits || word.find_first_not_of("0123456789", digits) != std::string::npos || errno)
+    if (word.size() == digits ||
+        word.find_first_not_of("0123456789", digits) != std::string::npos || errno)
       return std::nullopt;
     numbers.push_back(value);
     if (comma == std::string::npos)
@@ -31,9 +32,12 @@ static Result<InputConstant> fromFile(const std::string &name, const std::string
   if (!tensors)
     return tensors.failure();
   if (tensors->size() != 1 || !(*tensors)[0].name.empty())
-    return Failure{ExitInputRefused, path + ": holds several tensors, but '--constant' needs a .npy file", "", ""};
+    return Failure{ExitInputRefused,
+                   path + ": holds several tensors, but '--constant' needs a .npy file", "", ""};
   const HostTensor &tensor = (*tensors)[0].tensor;
-  return InputConstant{name, weft_element_name(tensor.element()), tensor.dims(),
+  return InputConstant{name,
+                       weft_element_name(tensor.element()),
+                       tensor.dims(),
                        {tensor.data(), tensor.data() + tensor.bytes()}};
 }
 
@@ -41,7 +45,8 @@ Result<ImportOptions> readConstants(const ParsedOptions &options) {
   ImportOptions import;
   for (const std::string &text : options.values("constant")) {
     size_t equals = text.find('=');
-    std::string name = text.substr(0, equals), value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    std::string name = text.substr(0, equals),
+                value = equals == std::string::npos ? "" : text.substr(equals + 1);
     if (value[0] == '@') {
       Result<InputConstant> constant = fromFile(name, value.substr(1));
       if (!constant)
