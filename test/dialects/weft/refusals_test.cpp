@@ -288,9 +288,9 @@ TEST_CASE("transposed convolutions and positions of maxima keep the constraints 
   CHECK(refusal("pool max %a kernel [2] strides [0] dilations [1] low [0] high [0]", {"[n], f32"},
                 {"[n], f32"}) == "'weft.pool' strides and dilations must be positive");
   CHECK(refusal("pool max %a kernel [2] strides [1, 1] dilations [1] low [0] high [0]",
-                {"[n], f32"},
-                {"[n], f32"}) == "'weft.pool' needs a stride, a dilation and two amounts of "
-                                 "padding for each of its 1 window dimensions");
+                {"[n], f32"}, {"[n], f32"}) ==
+        "'weft.pool' needs a stride, a dilation and two amounts of "
+        "padding for each of its 1 window dimensions");
 }
 
 //===-- Values from nothing, kernels, types ------------------------------------------------------===//
