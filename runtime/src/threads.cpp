@@ -129,6 +129,20 @@ static void start_workers(weft_pool_t *pool) {
   pthread_attr_destroy(&attributes);
 }
 
+/// Workers may run where the caller may, but not on the CPU it is on when there are enough others.
+/// A system likes to wake a thread beside its waker and takes tens of milliseconds to notice that
+/// the two share a CPU while another one is idle.
+static void keep_off(weft_pool_t *pool, int cpu) {
+  pool->caller_cpu = cpu;
+  cpu_set_t set;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set) != 0)
+    return;
+  if (CPU_COUNT(&set) >= pool->threads)
+    CPU_CLR(cpu, &set);
+  for (int32_t i = 1; i <= pool->started; ++i)
+    pthread_setaffinity_np(pool->slots[i].thread, sizeof set, &set);
+}
+
 void weft_pool_init(weft_pool_t *pool, weft_pool_slot_t *slots, int32_t threads, int32_t spin_us) {
   pool->pending.store(0);
   pool->caller_asleep.store(0);
@@ -136,6 +150,7 @@ void weft_pool_init(weft_pool_t *pool, weft_pool_slot_t *slots, int32_t threads,
   pool->threads = threads;
   pool->started = 0;
   pool->spin_us = spin_us;
+  pool->caller_cpu = -1;
   pool->is_started = false;
   pool->slots = slots;
   for (int32_t i = 0; i < threads; ++i) {
@@ -145,7 +160,14 @@ void weft_pool_init(weft_pool_t *pool, weft_pool_slot_t *slots, int32_t threads,
   }
 }
 
-void weft_pool_begin_call(weft_pool_t *pool) { pool->in_call.store(1, std::memory_order_relaxed); }
+void weft_pool_begin_call(weft_pool_t *pool) {
+  pool->in_call.store(1, std::memory_order_relaxed);
+  if (!pool->started)
+    return;
+  int cpu = sched_getcpu();
+  if (cpu != pool->caller_cpu)
+    keep_off(pool, cpu);
+}
 
 void weft_pool_end_call(weft_pool_t *pool) { pool->in_call.store(0, std::memory_order_relaxed); }
 
@@ -164,8 +186,10 @@ static void wait_for_others(weft_pool_t *pool) {
 }
 
 void weft_pool_run(weft_pool_t *pool, const weft_region_t *region) {
-  if (!pool->is_started && pool->threads > 1)
+  if (!pool->is_started && pool->threads > 1) {
     start_workers(pool);
+    keep_off(pool, sched_getcpu());
+  }
   int64_t chunks = weft_chunks(region->units, region->grain);
   int32_t pieces = pool->started + 1;
   if (chunks < pieces)

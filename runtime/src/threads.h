@@ -56,6 +56,7 @@ struct alignas(64) weft_pool {
   alignas(64) std::atomic<uint32_t> in_call;
   int32_t threads, started; ///< wanted, and running besides the caller
   int32_t spin_us;
+  int32_t caller_cpu; ///< that the workers keep off; -1 before the first region
   bool is_started;
   weft_pool_slot_t *slots; ///< threads elements; slot 0 is not used
 };

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -116,6 +117,32 @@ TEST_CASE("between calls no thread runs, even with a long spin time") {
   moment = {0, 200000000};
   nanosleep(&moment, nullptr);
   REQUIRE(cpu_seconds() - before < 0.02);
+}
+
+/// words: CPUs per unit that the worker may use
+static void count_cpus(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *) {
+  cpu_set_t set;
+  for (int64_t i = begin; i < end; ++i)
+    ((int32_t *)words[0])[i] = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
+TEST_CASE("workers keep off the caller's CPU when there are enough others") {
+  cpu_set_t set;
+  REQUIRE(sched_getaffinity(0, sizeof set, &set) == 0);
+  const int32_t allowed = CPU_COUNT(&set);
+  for (int32_t threads : {2, allowed, allowed + 1}) {
+    if (threads < 2)
+      continue;
+    INFO(threads << " threads, " << allowed << " CPUs");
+    pool_of p(threads, 0);
+    std::vector<int32_t> cpus(threads);
+    uint64_t words[1] = {uint64_t(cpus.data())};
+    for (int round = 0; round < 3; ++round) // the first starts the workers
+      p.run(count_cpus, words, threads, 1);
+    REQUIRE(cpus[0] == allowed);
+    for (int32_t worker = 1; worker < threads; ++worker)
+      REQUIRE(cpus[worker] == (allowed >= threads ? allowed - 1 : allowed));
+  }
 }
 
 TEST_CASE("the process may use at least one CPU") {

@@ -18,6 +18,8 @@ import environment
 import files
 import report
 
+REST_SECONDS = 0.2  # until the threads of whoever came before have gone to sleep: they wait awake for a while
+
 
 class Process:
     """A worker and the conversation with it."""
@@ -62,6 +64,8 @@ def measure(running, case, options, threads):
         running[name].ask("time", case=case, ms=1)
     for turn in range(options.rounds):
         for name in ready if turn % 2 == 0 else reversed(ready):  # nobody always comes after the same one
+            if threads > 1:
+                time.sleep(REST_SECONDS)
             answer = running[name].ask("time", case=case, ms=options.budget_ms)
             if "failed" in answer:
                 results[name] = answer

@@ -86,6 +86,8 @@ class Worker:
 
     def time(self, case, ms):
         calls, wall, cpu = self.bound[case][0], [], []
+        for call in calls:  # wakes our own threads
+            call()
         end, stop = time.process_time() + ms / 1e3, time.perf_counter() + ms / 50
         while not wall or (time.process_time() < end and time.perf_counter() < stop):
             w, c = time.perf_counter(), time.process_time()
