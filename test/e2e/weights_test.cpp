@@ -100,7 +100,9 @@ std::string program(const Case &c) {
 
 /// The result is right at all sizes, and the weights in the artifact have not more than `bytes`. Of the older processors one is asked, in
 /// turn.
-void agrees(const Case &c, uint64_t bytes, double tolerance = 1e-5) {
+void agrees(const Case &c, uint64_t bytes) {
+  // Reals are below 2; integers up to 255 cancel in the sums, which leaves the error of large terms.
+  const double tolerance = c.block ? 1e-6 * double(c.k) : 1e-5;
   std::string text = program(c);
   static unsigned count = 0;
   for (const char *target : {"x86:host", ++count % 2 ? "x86:v3" : "x86:v2"}) {
@@ -129,7 +131,7 @@ void agrees(const Case &c, uint64_t bytes, double tolerance = 1e-5) {
       INFO(b << " x " << s);
       double difference = program.difference({{"b", b}, {"s", s}});
       INFO(program.error());
-      CHECK(difference <= tolerance * c.k);
+      CHECK(difference <= tolerance);
     }
   }
 }
