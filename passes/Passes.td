@@ -69,4 +69,18 @@ def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
+  let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
+  let description = [{
+    The schedule of the product then sums in integers where the processor has products of bytes.
+
+    ```mlir
+    %1 = weft.dequantize_blocks %q, %s axis 0 block 32 …      %1 = weft.dequantize_blocks …
+    %2 = weft.contract "m k, k n -> m n" %x, %1          ->   %r = weft.round_blocks %x block 32 …
+                                                              %2 = weft.contract "m k, k n -> m n" %r, %1
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cpu/schedules/BlockDots.h"
 
 using namespace mlir;
 
@@ -77,12 +78,19 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), integerContractionSchedule(),
-                                  depthwiseSchedule(),   winogradSchedule(),
-                                  convolutionSchedule(), integerConvolutionSchedule(),
-                                  poolSchedule(),        productSchedule(),
-                                  attentionSchedule(),   serialSchedule(),
-                                  rowSchedule(),         loopSchedule()};
+  static const Schedule *all[] = {blockDotsSchedule(),
+                                  contractionSchedule(),
+                                  integerContractionSchedule(),
+                                  depthwiseSchedule(),
+                                  winogradSchedule(),
+                                  convolutionSchedule(),
+                                  integerConvolutionSchedule(),
+                                  poolSchedule(),
+                                  productSchedule(),
+                                  attentionSchedule(),
+                                  serialSchedule(),
+                                  rowSchedule(),
+                                  loopSchedule()};
   return all;
 }
 
