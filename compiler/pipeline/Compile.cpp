@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → fold-scales → channels-last → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // The caller's module is not changed: passes work on a copy.
 //===------------------------------------------------------------------------------------------===//
@@ -222,8 +222,10 @@ private:
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(
-        createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
+    auto weight = [this](StringRef name) { return impl.weightBytes(name); };
+    pm.addNestedPass<func::FuncOp>(createUseIntegers(weight));
+    pm.addNestedPass<func::FuncOp>(createFoldScales(weight));
+    pm.addNestedPass<func::FuncOp>(createChannelsLast());
     return pm.run(*copy);
   }
 
@@ -242,6 +244,7 @@ private:
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));
+    pm.addNestedPass<func::FuncOp>(createFuseRounding());
     pm.addNestedPass<func::FuncOp>(createCollapseDims());
     if (failed(pm.run(*copy)))
       return failure();
