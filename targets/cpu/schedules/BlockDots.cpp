@@ -31,8 +31,6 @@ using Shape = ContractionShape;
 constexpr int64_t kRows = 6; ///< of a tile: twice two vectors for each stay in registers
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 32;            ///< k's
-constexpr int64_t kAheadBytes = 8192;      ///< fetched before the processor does by itself
-constexpr int64_t kLineBytes = 64;         ///< of the caches
 
 bool isNarrow(const PackedWeight &w) {
   return w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes;
@@ -114,8 +112,6 @@ private:
     Value row = c.mul(nth, number(columns * 4)), perRow = c.mul(nth, number(4));
     Value scaleRow = pointer(scales, row), stepColumn = pointer(steps, perRow),
           correctionColumn = pointer(corrections, perRow);
-    prefetch(scaleRow, kAheadBytes * columns * 4 / (w.block * bytesPerDepth(w, c.isa)),
-             columns * 4);
     Value scale[2], zero[2];
     for (int64_t v = 0; v < 2; ++v) {
       scale[v] = loadReals(scaleRow, v);
@@ -175,7 +171,6 @@ private:
   void multiplyAdd(Value k, int64_t depth, MutableArrayRef<Value> sums) {
     int64_t perDepth = bytesPerDepth(w, c.isa);
     Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
-    prefetch(here, kAheadBytes, depth * perDepth);
     int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
     for (int64_t u = 0; u < depth; u += unit) {
       SmallVector<Value, 2> groups[2]; // of four k's, by vector
@@ -206,11 +201,6 @@ private:
         .create<LLVM::CallIntrinsicOp>(TypeRange(integers()), c.b.getStringAttr(c.isa.dotBytes),
                                        ValueRange{sum, weight, activation})
         .getResult(0);
-  }
-
-  void prefetch(Value base, int64_t ahead, int64_t size) {
-    for (int64_t line = 0; line < size; line += kLineBytes)
-      c.b.create<LLVM::Prefetch>(at(base, ahead + line), /*rw=*/0, /*hint=*/3, /*cache=*/1);
   }
 
   KernelContext &c;
