@@ -1,6 +1,6 @@
 //===- Target.h - What the compiler asks of a processor family --------------------------------------===//
 //
-// A target is found from text ("x86:v3"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
+// Targets are found from text ("x86:v3", "x86:v3,v4"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
 // to object code. Targets are immutable; compile may run in many threads at once, each call uses contexts of its own.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_COMMON_TARGET_H
@@ -42,9 +42,9 @@ public:
   virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
 };
 
-/// The target named by `text`, or an error that lists what there is. "x86:v3:exact" takes no schedule that saves time by computing with
-/// other products and sums than the operators say.
-llvm::Expected<std::unique_ptr<Target>> findTarget(llvm::StringRef text);
+/// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
+/// "x86:v3,v4" are two; "x86:v3:exact" takes no schedule that saves time by computing with other products and sums than the operators say.
+llvm::Expected<std::vector<std::unique_ptr<Target>>> findTargets(llvm::StringRef text);
 
 } // namespace weft
 

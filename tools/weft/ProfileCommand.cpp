@@ -62,7 +62,8 @@ private:
     if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
       return Failure{
           ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
-    Result<Artifact> opened = Artifact::open(options.positional()[0], false);
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
     if (!opened)
       return opened.failure();
     artifact = *opened;
