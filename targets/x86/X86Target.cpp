@@ -6,6 +6,7 @@
 #include "mlir/Parser/Parser.h"
 #include "targets/common/Target.h"
 #include "targets/cpu/Codegen.h"
+#include "targets/cpu/PeakLoops.h"
 #include "targets/cpu/Schedule.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -90,6 +91,18 @@ public:
 
   llvm::Expected<std::string> compileHost(ModuleOp module) const override {
     return compileToObject(module, options());
+  }
+
+  llvm::Expected<PeakLoops> compilePeakLoops() const override {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerCodegenDialects(context);
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+    PeakLoops loops = emitPeakLoops(*module, level.isa);
+    llvm::Expected<std::string> object = compileToObject(*module, options());
+    if (!object)
+      return object.takeError();
+    loops.object = std::move(*object);
+    return loops;
   }
 
 private:

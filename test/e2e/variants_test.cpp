@@ -21,8 +21,8 @@ const std::string kText = [] {
                ((unsigned char *)&value)[3]);
       bytes += hex;
     }
-    return "weft.constant dense<\"0x" + bytes + "\"> : tensor<" + shape + "xf32> -> !weft.tensor<[" +
-           dims + "], f32>\n";
+    return "weft.constant dense<\"0x" + bytes + "\"> : tensor<" + shape +
+           "xf32> -> !weft.tensor<[" + dims + "], f32>\n";
   };
   return "func.func @main(%x: !weft.tensor<[m, 96], f32>) -> !weft.tensor<[m, 64], f32> attributes "
          "{weft.symbols = #weft.symbols<m>} {\n  %w = " +
@@ -96,7 +96,8 @@ TEST_CASE("every variant of an artifact computes what the evaluator does") {
 TEST_CASE("a weight that variants want alike is stored once") {
   uint64_t v3 = weightBytes("x86:v3"), v4 = weightBytes("x86:v4");
   CHECK(weightBytes("x86:v4,v4+vnni") == v4);
-  CHECK(weightBytes("x86:v3,v4") == v3 + v4 - 64 * 4); // panels are as wide as two vectors; the bias is common
+  CHECK(weightBytes("x86:v3,v4") ==
+        v3 + v4 - 64 * 4); // panels are as wide as two vectors; the bias is common
 }
 
 TEST_CASE("an artifact for several targets does not depend on their order") {
