@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → fold-scales → channels-last → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
 // variants are one image. The caller's module is not changed: passes work on a copy.
@@ -259,8 +259,10 @@ private:
     PassManager pm(module.getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(
-        createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
+    auto weight = [this](StringRef name) { return impl.weightBytes(name); };
+    pm.addNestedPass<func::FuncOp>(createUseIntegers(weight));
+    pm.addNestedPass<func::FuncOp>(createFoldScales(weight));
+    pm.addNestedPass<func::FuncOp>(createChannelsLast());
     return pm.run(module);
   }
 
@@ -277,6 +279,7 @@ private:
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));
+    pm.addNestedPass<func::FuncOp>(createFuseRounding());
     pm.addNestedPass<func::FuncOp>(createCollapseDims());
     if (failed(pm.run(*variant.module)))
       return failure();
