@@ -41,27 +41,30 @@ namespace {
 
 class DescriptorBuilder {
 public:
-  DescriptorBuilder(const Program &program, const Target &target)
-      : program(program), target(target) {}
-
-  Descriptor build(StringRef name) {
-    uint32_t root = blob.reserve<weft_module_v1>();
+  Descriptor build(ArrayRef<Variant> variants, ArrayRef<StoredWeight> stored, StringRef name) {
+    Descriptor result;
+    SmallVector<uint32_t> roots;
+    for (size_t i = 0; i < variants.size(); ++i)
+      roots.push_back(blob.reserve<weft_module_v1>());
     weft_module_v1 module = {};
     module.name = blob.text(name);
     module.producer = blob.text(kProducer);
-    module.target = blob.text(target.name());
-    std::vector<weft_function_v1> functions;
-    for (const LoweredFunction &lowered : program.functions)
-      functions.push_back(function(lowered));
-    module.functions = blob.list(functions);
-    module.kernels = kernels();
-    module.weights = weights();
-    module.cpu_features = blob.texts(target.features());
+    module.weights = weights(stored);
     module.host_table_size = sizeof(weft_host_v1);
-    blob.fill(root, module);
-    Descriptor result{blob.data(), {}};
-    for (size_t i = 0; i < functions.size(); ++i)
-      result.functions.push_back(module.functions.offset + i * sizeof(weft_function_v1));
+    for (auto [root, variant] : llvm::zip(roots, variants)) {
+      module.target = blob.text(variant.target->name());
+      std::vector<weft_function_v1> functions;
+      for (const LoweredFunction &lowered : variant.program.functions)
+        functions.push_back(function(lowered));
+      module.functions = blob.list(functions);
+      module.kernels = kernels(variant.program);
+      module.cpu_features = blob.texts(variant.target->features());
+      blob.fill(root, module);
+      std::vector<uint32_t> &rows = result.functions.emplace_back();
+      for (size_t i = 0; i < functions.size(); ++i)
+        rows.push_back(module.functions.offset + i * sizeof(weft_function_v1));
+    }
+    result.bytes = blob.data();
     return result;
   }
 
@@ -146,7 +149,7 @@ private:
     return blob.list(rows);
   }
 
-  weft_list_t kernels() {
+  weft_list_t kernels(const Program &program) {
     std::vector<weft_kernel_v1> rows;
     for (const KernelCode &kernel : program.kernels) {
       weft_kernel_v1 row = {};
@@ -163,9 +166,9 @@ private:
     return blob.list(rows);
   }
 
-  weft_list_t weights() {
+  weft_list_t weights(ArrayRef<StoredWeight> stored) {
     std::vector<weft_weight_v1> rows;
-    for (const StoredWeight &weight : program.weights) {
+    for (const StoredWeight &weight : stored) {
       weft_weight_v1 row = {};
       row.name = blob.text(weight.name);
       row.layout = blob.text(weight.layout.empty() ? "rows" : weight.layout);
@@ -180,16 +183,15 @@ private:
     return blob.list(rows);
   }
 
-  const Program &program;
-  const Target &target;
   Blob blob;
   SmallVector<StringAttr> symbols;
 };
 
 } // namespace
 
-Descriptor buildDescriptor(const Program &program, StringRef name, const Target &target) {
-  return DescriptorBuilder(program, target).build(name);
+Descriptor buildDescriptor(ArrayRef<Variant> variants, ArrayRef<StoredWeight> weights,
+                           StringRef name) {
+  return DescriptorBuilder().build(variants, weights, name);
 }
 
 } // namespace weft

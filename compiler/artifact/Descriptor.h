@@ -6,13 +6,15 @@
 
 namespace weft {
 
-/// The bytes of weft_module_v1 and all it refers to. bind and run of every function are left 0.
+/// One weft_module_v1 per variant and all they refer to. bind and run of every function are left 0.
 struct Descriptor {
   std::string bytes;
-  std::vector<uint32_t> functions; ///< offsets of the weft_function_v1 rows
+  std::vector<std::vector<uint32_t>>
+      functions; ///< by variant: offsets of the weft_function_v1 rows
 };
 
-Descriptor buildDescriptor(const Program &program, llvm::StringRef name, const Target &target);
+Descriptor buildDescriptor(llvm::ArrayRef<Variant> variants, llvm::ArrayRef<StoredWeight> weights,
+                           llvm::StringRef name);
 
 /// WEFT_F32 and so on.
 uint16_t elementCode(mlir::Type element);

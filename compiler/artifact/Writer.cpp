@@ -126,8 +126,8 @@ private:
 
 class ArtifactWriter {
 public:
-  ArtifactWriter(Image &image, const Program &program, Module::Impl &module)
-      : image(image), program(program), module(module) {}
+  ArtifactWriter(Image &image, ArrayRef<StoredWeight> weights, Module::Impl &module)
+      : image(image), weights(weights), module(module) {}
 
   llvm::Expected<uint64_t> write(const std::string &path, const Descriptor &descriptor,
                                  StringRef manifest) {
@@ -141,6 +141,8 @@ public:
     header.image_size = image.bytes.size();
     header.descriptor = image.symbols.lookup(kDescriptorSymbol);
     header.descriptor_size = descriptor.bytes.size();
+    header.variants = descriptor.functions.size();
+    header.variant_step = sizeof(weft_module_v1);
     if (llvm::Error error = writeParts(manifest))
       return std::move(error);
     if (llvm::Error error = seal())
@@ -156,15 +158,16 @@ private:
     llvm::Expected<uint64_t> offset = image.fileOffset(base);
     if (!offset)
       return offset.takeError();
-    for (auto [i, row] : llvm::enumerate(descriptor.functions)) {
-      char *function = image.bytes.data() + *offset + row;
-      auto patch = [&](size_t field, const std::string &symbol) {
-        int32_t distance = int32_t(int64_t(image.symbols.lookup(symbol)) - int64_t(base));
-        memcpy(function + field, &distance, sizeof(distance));
-      };
-      patch(offsetof(weft_function_v1, bind), bindSymbol(i));
-      patch(offsetof(weft_function_v1, run), runSymbol(i));
-    }
+    for (auto [v, rows] : llvm::enumerate(descriptor.functions))
+      for (auto [i, row] : llvm::enumerate(rows)) {
+        char *function = image.bytes.data() + *offset + row;
+        auto patch = [&](size_t field, const std::string &symbol) {
+          int32_t distance = int32_t(int64_t(image.symbols.lookup(symbol)) - int64_t(base));
+          memcpy(function + field, &distance, sizeof(distance));
+        };
+        patch(offsetof(weft_function_v1, bind), bindSymbol(v, i));
+        patch(offsetof(weft_function_v1, run), runSymbol(v, i));
+      }
     return llvm::Error::success();
   }
 
@@ -172,13 +175,13 @@ private:
     tail.clear();
     if (llvm::Error error = file.write(image.bytes))
       return error;
-    if (!program.weights.empty()) {
+    if (!weights.empty()) {
       padding = llvm::offsetToAlignment(file.position, llvm::Align(kWeightsAlign));
       if (llvm::Error error = file.write(std::string(padding, '\0')))
         return error;
       header.weights_begin = file.position;
       WeightStream stream(file);
-      for (const StoredWeight &weight : program.weights)
+      for (const StoredWeight &weight : weights)
         if (llvm::Error error = writeWeight(stream, weight))
           return error;
       header.weights_size = stream.size;
@@ -245,7 +248,7 @@ private:
   }
 
   Image &image;
-  const Program &program;
+  ArrayRef<StoredWeight> weights;
   Module::Impl &module;
   OutputFile file;
   weft_file_v1 header = {};
@@ -255,9 +258,9 @@ private:
 
 } // namespace
 
-void placeWeights(Program &program) {
+void placeWeights(std::vector<StoredWeight> &weights) {
   uint64_t offset = 0;
-  for (StoredWeight &weight : program.weights) {
+  for (StoredWeight &weight : weights) {
     weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(),
                                                         product(*weight.type.getConstantDims()))
                                          : WeightLayout::named(weight.layout)->bytes(weight.type);
@@ -267,9 +270,9 @@ void placeWeights(Program &program) {
 }
 
 llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image,
-                                       const Descriptor &descriptor, const Program &program,
+                                       const Descriptor &descriptor, ArrayRef<StoredWeight> weights,
                                        Module::Impl &module, StringRef manifest) {
-  return ArtifactWriter(image, program, module).write(path, descriptor, manifest);
+  return ArtifactWriter(image, weights, module).write(path, descriptor, manifest);
 }
 
 } // namespace weft

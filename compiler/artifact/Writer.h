@@ -9,12 +9,13 @@
 namespace weft {
 
 /// Gives every stored weight its offset and size; order is that of first use.
-void placeWeights(Program &program);
+void placeWeights(std::vector<StoredWeight> &weights);
 
 /// Writes image, weights, hashes and manifest beside `path` and renames; on failure nothing is left. Returns the size of the file.
 llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image,
-                                       const Descriptor &descriptor, const Program &program,
-                                       Module::Impl &module, llvm::StringRef manifest);
+                                       const Descriptor &descriptor,
+                                       llvm::ArrayRef<StoredWeight> weights, Module::Impl &module,
+                                       llvm::StringRef manifest);
 
 } // namespace weft
 

@@ -2,7 +2,8 @@
 //
 //   facts → use-integers → fold-scales → channels-last → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
 //
-// The caller's module is not changed: passes work on a copy.
+// Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
+// variants are one image. The caller's module is not changed: passes work on a copy.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
@@ -39,15 +40,16 @@ public:
   Result<Artifact> run() {
     if (std::optional<List> bad = prepare())
       return *bad;
-    std::vector<std::string> objects(program.kernels.size() + 1);
+    std::vector<std::string> objects;
     if (llvm::Error failure = compileKernels(objects))
       return error("W0390", llvm::toString(std::move(failure)));
     if (wasCancelled())
       return interruption();
-    Descriptor descriptor = buildDescriptor(program, impl.name, *target);
-    if (llvm::Error failure = compileHost(descriptor, objects.back()))
-      return error("W0390", llvm::toString(std::move(failure)));
-    report("code", std::to_string(program.kernels.size()) + " kernels");
+    Descriptor descriptor = buildDescriptor(variants, weights, impl.name);
+    for (unsigned v = 0; v < variants.size(); ++v)
+      if (llvm::Error failure = compileHost(v, descriptor, objects.emplace_back()))
+        return error("W0390", llvm::toString(std::move(failure)));
+    report("code", std::to_string(kernelCount()) + " kernels");
     if (std::optional<weft::Diagnostic> bad = keepTemporaries(objects))
       return *bad;
     return wasCancelled() ? Result<Artifact>(interruption()) : write(descriptor, objects);
@@ -59,58 +61,75 @@ public:
     return describe();
   }
 
+  /// For the best target, when there are several.
   Result<std::string> programAfter(StringRef phase) {
     DiagnosticCollector collector(impl.context.get(), "W0300");
     if (phase != "import" && phase != "fuse")
       return error("W0305", "there is no phase '" + phase + "'", "the phases are import and fuse");
-    if (std::optional<List> bad = start())
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    if (std::optional<List> bad = start(variants[0]))
       return *bad;
     if (phase == "fuse")
-      if (std::optional<List> bad = group(collector))
+      if (std::optional<List> bad = group(variants[0], collector))
         return *bad;
-    return textOf(*copy);
+    return textOf(*variants[0].module);
   }
 
 private:
   using List = std::vector<weft::Diagnostic>;
 
-  /// The target, and a copy of the program with all facts.
-  std::optional<List> start() {
+  std::optional<List> findVariants() {
     if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
       return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
                         "they can be stored as bf16 and f16")};
     StringRef name = options.target;
     roundsActivations = name.consume_back(":bytes");
-    llvm::Expected<std::unique_ptr<Target>> found = findTarget(name);
-    if (!found)
-      return List{error("W0301", llvm::toString(found.takeError()))};
-    target = std::move(*found);
-    copy = impl.module->clone();
-    if (std::optional<weft::Diagnostic> bad = applyFacts(*copy, options.facts))
+    llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+    if (!targets)
+      return List{error("W0301", llvm::toString(targets.takeError()))};
+    for (std::unique_ptr<Target> &target : *targets)
+      variants.push_back({std::move(target), nullptr, {}});
+    return std::nullopt;
+  }
+
+  /// A copy of the program with all facts.
+  std::optional<List> start(Variant &variant) {
+    variant.module = impl.module->clone();
+    if (std::optional<weft::Diagnostic> bad = applyFacts(*variant.module, options.facts))
       return List{*bad};
     return std::nullopt;
   }
 
   /// All that comes before code.
   std::optional<List> prepare() {
+    if (std::optional<List> bad = findVariants())
+      return bad;
+    for (Variant &variant : variants)
+      if (std::optional<List> bad = prepare(variant))
+        return bad;
+    placeWeights(weights);
+    return std::nullopt;
+  }
+
+  std::optional<List> prepare(Variant &variant) {
     DiagnosticCollector collector(impl.context.get(), "W0300");
-    if (std::optional<List> bad = start())
+    if (std::optional<List> bad = start(variant))
       return bad;
-    if (std::optional<weft::Diagnostic> bad = dump("0-import"))
+    if (std::optional<weft::Diagnostic> bad = dump("0-import", variant))
       return List{*bad};
-    if (std::optional<List> bad = group(collector))
+    if (std::optional<List> bad = group(variant, collector))
       return bad;
-    if (std::optional<weft::Diagnostic> bad = dump("1-fuse"))
+    if (std::optional<weft::Diagnostic> bad = dump("1-fuse", variant))
       return List{*bad};
-    FailureOr<Program> lowered = lowerProgram(*copy, *target);
+    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, weights);
     if (failed(lowered))
       return diagnostics(collector);
-    program = std::move(*lowered);
-    placeWeights(program);
+    variant.program = std::move(*lowered);
     if (options.maxMemory > 0)
-      if (std::optional<weft::Diagnostic> bad = refuseMemory(program, options.maxMemory))
+      if (std::optional<weft::Diagnostic> bad = refuseMemory(variant.program, options.maxMemory))
         return List{*bad};
-    report("plan", "peak = " + peakText());
+    report("plan", "peak = " + peakText(variant), &variant);
     if (wasCancelled())
       return List{interruption()};
     return std::nullopt;
@@ -144,23 +163,40 @@ private:
     return std::nullopt;
   }
 
-  std::optional<weft::Diagnostic> dump(const std::string &phase) {
+  /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
+  std::string ending(const Variant &variant) const {
+    std::string name = "." + variant.target->name();
+    std::replace(name.begin(), name.end(), ':', '-');
+    return variants.size() > 1 ? name : "";
+  }
+
+  std::optional<weft::Diagnostic> dump(const std::string &phase, Variant &variant) {
     if (options.dumpDirectory.empty())
       return std::nullopt;
-    return writeFile(options.dumpDirectory, phase + ".mlir", textOf(*copy));
+    return writeFile(options.dumpDirectory, phase + ending(variant) + ".mlir",
+                     textOf(*variant.module));
   }
 
   /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.
   std::optional<weft::Diagnostic> keepTemporaries(const std::vector<std::string> &objects) {
     if (options.temporariesDirectory.empty())
       return std::nullopt;
-    for (auto [kernel, object] : llvm::zip(program.kernels, objects))
-      for (auto &[ending, bytes] :
-           {std::pair<const char *, const std::string &>(".mlir", kernel.text), {".o", object}})
-        if (std::optional<weft::Diagnostic> bad =
-                writeFile(options.temporariesDirectory, kernel.symbol + ending, bytes))
+    const std::string &folder = options.temporariesDirectory, *object = objects.data();
+    auto keep = [&](const std::string &name, StringRef bytes) {
+      return writeFile(folder, name, bytes);
+    };
+    for (const Variant &variant : variants)
+      for (const KernelCode &kernel : variant.program.kernels) {
+        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".mlir", kernel.text))
           return bad;
-    return writeFile(options.temporariesDirectory, "weft_host.o", objects.back());
+        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".o", *object++))
+          return bad;
+      }
+    for (const Variant &variant : variants)
+      if (std::optional<weft::Diagnostic> bad =
+              keep("weft_host" + ending(variant) + ".o", *object++))
+        return bad;
+    return std::nullopt;
   }
 
   List diagnostics(DiagnosticCollector &collector) {
@@ -171,15 +207,18 @@ private:
     return list;
   }
 
-  void report(const std::string &phase, const std::string &summary) {
+  /// `variant` is named when there are several.
+  void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
     Clock::time_point now = Clock::now();
+    if (variant && variants.size() > 1)
+      summary = variant->target->name() + ": " + summary;
     if (options.onPhase)
       options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
     since = now;
   }
 
   /// A tensor whose byte count does not fit 64 bits whatever the symbols are is refused by name, before any pass multiplies dimensions.
-  LogicalResult checkSizes() {
+  LogicalResult checkSizes(ModuleOp module) {
     auto check = [](Location location, Type type) -> LogicalResult {
       auto tensor = dyn_cast<SymTensorType>(type);
       if (!tensor || !(tensor.getElements() * 64).isOverflow())
@@ -187,7 +226,7 @@ private:
       return emitError(location) << "a value of type " << type
                                  << " has more bytes than 64 bits count";
     };
-    WalkResult result = copy->walk([&](Operation *op) {
+    WalkResult result = module.walk([&](Operation *op) {
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
@@ -201,36 +240,36 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  std::optional<List> group(DiagnosticCollector &collector) {
-    if (failed(checkSizes()))
+  std::optional<List> group(Variant &variant, DiagnosticCollector &collector) {
+    if (failed(checkSizes(*variant.module)))
       return diagnostics(collector);
-    if (failed(useIntegers()))
+    if (failed(useIntegers(*variant.module)))
       return diagnostics(collector);
-    OwningOpRef<ModuleOp> ungrouped = copy->clone();
-    if (failed(group(/*attention=*/true)))
+    OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
+    if (failed(group(variant, /*attention=*/true)))
       return diagnostics(collector);
-    if (allAccepted(*copy, *target))
+    if (allAccepted(*variant.module, *variant.target))
       return std::nullopt;
     // A form of attention that no schedule knows: in separate kernels, then.
-    copy = std::move(ungrouped);
-    if (failed(group(/*attention=*/false)))
+    variant.module = std::move(ungrouped);
+    if (failed(group(variant, /*attention=*/false)))
       return diagnostics(collector);
     return std::nullopt;
   }
 
-  LogicalResult useIntegers() {
-    PassManager pm(copy->getContext());
+  LogicalResult useIntegers(ModuleOp module) {
+    PassManager pm(module.getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     auto weight = [this](StringRef name) { return impl.weightBytes(name); };
     pm.addNestedPass<func::FuncOp>(createUseIntegers(weight));
     pm.addNestedPass<func::FuncOp>(createFoldScales(weight));
     pm.addNestedPass<func::FuncOp>(createChannelsLast());
-    return pm.run(*copy);
+    return pm.run(module);
   }
 
-  LogicalResult group(bool attention) {
-    PassManager pm(copy->getContext());
+  LogicalResult group(Variant &variant, bool attention) {
+    PassManager pm(impl.context.get());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     if (!options.weights.empty()) {
@@ -246,29 +285,43 @@ private:
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));
     pm.addNestedPass<func::FuncOp>(createFuseRounding());
     pm.addNestedPass<func::FuncOp>(createCollapseDims());
-    if (failed(pm.run(*copy)))
+    if (failed(pm.run(*variant.module)))
       return failure();
     unsigned kernels = 0;
-    copy->walk([&](KernelOp) { ++kernels; });
-    report("fuse", std::to_string(kernels) + " kernel calls");
+    variant.module->walk([&](KernelOp) { ++kernels; });
+    report("fuse", std::to_string(kernels) + " kernel calls", &variant);
     return success();
   }
 
-  std::string peakText() {
+  static std::string peakText(const Variant &variant) {
     std::string text;
-    for (SymExpr peak : program.functions[0].plan.peaks)
+    const auto &peaks = variant.program.functions[0].plan.peaks;
+    for (SymExpr peak : peaks)
       text += (text.empty() ? "" : ", ") + peak.str();
-    return program.functions[0].plan.peaks.size() > 1 ? "max(" + text + ")" : text;
+    return peaks.size() > 1 ? "max(" + text + ")" : text;
   }
 
+  size_t kernelCount() const {
+    size_t count = 0;
+    for (const Variant &variant : variants)
+      count += variant.program.kernels.size();
+    return count;
+  }
+
+  /// One object per kernel, variant by variant.
   llvm::Error compileKernels(std::vector<std::string> &objects) {
+    std::vector<std::pair<const Target *, const KernelCode *>> kernels;
+    for (const Variant &variant : variants)
+      for (const KernelCode &kernel : variant.program.kernels)
+        kernels.push_back({variant.target.get(), &kernel});
+    objects.resize(kernels.size());
     std::atomic<size_t> next{0};
-    std::vector<std::string> failures(program.kernels.size());
+    std::vector<std::string> failures(kernels.size());
     auto work = [&] {
-      for (size_t i; (i = next++) < program.kernels.size() && !wasCancelled();) {
-        const KernelCode &kernel = program.kernels[i];
+      for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
+        auto [target, kernel] = kernels[i];
         llvm::Expected<std::string> object =
-            target->compileKernel(kernel.text, kernel.symbol, kernel.schedule);
+            target->compileKernel(kernel->text, kernel->symbol, kernel->schedule);
         if (object)
           objects[i] = std::move(*object);
         else
@@ -277,7 +330,7 @@ private:
     };
     unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
     std::vector<std::thread> threads;
-    for (unsigned t = 1; t < std::min<size_t>(jobs, program.kernels.size()); ++t)
+    for (unsigned t = 1; t < std::min<size_t>(jobs, kernels.size()); ++t)
       threads.emplace_back(work);
     work();
     for (std::thread &thread : threads)
@@ -288,12 +341,15 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error compileHost(const Descriptor &descriptor, std::string &object) {
+  /// The descriptor goes with the first variant's.
+  llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {
     MLIRContext context(MLIRContext::Threading::DISABLED);
     registerCodegenDialects(context);
     OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
-    emitHostProgram(*host, program, descriptor.bytes);
-    llvm::Expected<std::string> compiled = target->compileHost(*host);
+    if (v == 0)
+      emitDescriptor(*host, descriptor.bytes);
+    emitHostProgram(*host, v, variants[v].program, weights);
+    llvm::Expected<std::string> compiled = variants[v].target->compileHost(*host);
     if (!compiled)
       return compiled.takeError();
     object = std::move(*compiled);
@@ -305,7 +361,7 @@ private:
     if (!image)
       return error("W0391", llvm::toString(image.takeError()));
     llvm::Expected<uint64_t> size =
-        writeArtifact(options.outputPath, *image, descriptor, program, impl, manifest());
+        writeArtifact(options.outputPath, *image, descriptor, weights, impl, manifest());
     if (!size)
       return error("W0310", llvm::toString(size.takeError()));
     Artifact artifact = describe();
@@ -318,12 +374,20 @@ private:
 
   Artifact describe() {
     Artifact artifact;
-    for (const StoredWeight &weight : program.weights)
+    for (const StoredWeight &weight : weights)
       artifact.weightBytes += weight.bytes;
-    artifact.kernels = program.kernels.size();
-    artifact.target = target->name();
-    artifact.peak = peakText();
+    artifact.kernels = kernelCount();
+    artifact.target = targetText();
+    artifact.peak = peakText(variants[0]);
     return artifact;
+  }
+
+  /// "x86:v4, x86:v3"
+  std::string targetText() const {
+    std::string text;
+    for (const Variant &variant : variants)
+      text += (text.empty() ? "" : ", ") + variant.target->name();
+    return text;
   }
 
   /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
@@ -335,7 +399,7 @@ private:
     llvm::json::Object object{{"schema", "weft.manifest/1"},
                               {"producer", kProducer.str()},
                               {"model", impl.name},
-                              {"target", target->name()},
+                              {"target", targetText()},
                               {"facts", std::move(facts)}};
     if (!options.weights.empty())
       object["weights"] = options.weights;
@@ -348,10 +412,9 @@ private:
 
   Module::Impl &impl;
   const CompileOptions &options;
-  std::unique_ptr<Target> target;
   bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
-  OwningOpRef<ModuleOp> copy;
-  Program program;
+  std::vector<Variant> variants;
+  std::vector<StoredWeight> weights; ///< of all variants
   Clock::time_point since = Clock::now();
 };
 

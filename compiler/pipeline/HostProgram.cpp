@@ -18,50 +18,35 @@ using namespace mlir;
 
 namespace weft {
 
-std::string bindSymbol(unsigned i) { return "weft_bind_" + std::to_string(i); }
-std::string runSymbol(unsigned i) { return "weft_run_" + std::to_string(i); }
+static std::string symbolOf(const char *what, unsigned variant, unsigned function) {
+  return what + std::to_string(variant) + "_" + std::to_string(function);
+}
+std::string bindSymbol(unsigned v, unsigned f) { return symbolOf("weft_bind_", v, f); }
+std::string runSymbol(unsigned v, unsigned f) { return symbolOf("weft_run_", v, f); }
 
 namespace {
 
 /// Expressions live in the compiler's context, code in another: only names cross.
 class HostEmitter {
 public:
-  HostEmitter(ModuleOp module, const Program &program)
-      : b(module.getLoc(), module.getContext()), module(module), program(program) {
+  HostEmitter(ModuleOp module, unsigned variant, const Program &program,
+              ArrayRef<StoredWeight> weights)
+      : b(module.getLoc(), module.getContext()), module(module), variant(variant), program(program),
+        weights(weights) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
     i32 = b.getI32Type();
     b.setInsertionPointToEnd(module.getBody());
   }
 
-  void emitData(StringRef descriptor) {
-    addGlobal(kDescriptorSymbol, descriptor, "", 64);
-    std::string note;
-    uint32_t header[3] = {sizeof(WEFT_NOTE_NAME), sizeof(weft_file_v1), WEFT_NOTE_TYPE};
-    note.append(reinterpret_cast<char *>(header), sizeof(header));
-    note.append(WEFT_NOTE_NAME, sizeof(WEFT_NOTE_NAME));
-    note.resize(llvm::alignTo(note.size(), 4));
-    note.append(sizeof(weft_file_v1), '\0');
-    addGlobal("weft_note", note, ".note.weft", 8);
-  }
-
   void emitFunction(unsigned i) {
     lowered = &program.functions[i];
     source = lowered->function;
-    emitBind(bindSymbol(i));
-    emitRun(runSymbol(i));
+    emitBind(bindSymbol(variant, i));
+    emitRun(runSymbol(variant, i));
   }
 
 private:
-  void addGlobal(StringRef name, StringRef bytes, StringRef section, unsigned align) {
-    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
-    auto global = b.create<LLVM::GlobalOp>(type, /*isConstant=*/true, LLVM::Linkage::External, name,
-                                           b.getStringAttr(bytes), align);
-    global.setVisibility_(LLVM::Visibility::Hidden);
-    if (!section.empty())
-      global.setSection(section);
-  }
-
   //===-- Small things ----------------------------------------------------------------------------------===//
   Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
   Value at(Value base, int64_t byteOffset) {
@@ -493,14 +478,16 @@ private:
     case Buffer::Weight:
       return b.create<LLVM::GEPOp>(
           pointer, b.getI8Type(), bases[3],
-          ArrayRef<LLVM::GEPArg>{constant(int64_t(program.weights[buffer.index].offset))});
+          ArrayRef<LLVM::GEPArg>{constant(int64_t(weights[buffer.index].offset))});
     }
     llvm_unreachable("closed set of buffers");
   }
 
   ImplicitLocOpBuilder b;
   ModuleOp module;
+  unsigned variant;
   const Program &program;
+  ArrayRef<StoredWeight> weights;
   const LoweredFunction *lowered = nullptr;
   func::FuncOp source; ///< of `lowered`, in the compiler's context
   Type pointer, i64, i32;
@@ -514,9 +501,9 @@ private:
 
 } // namespace
 
-void emitHostProgram(ModuleOp module, const Program &program, StringRef descriptor) {
-  HostEmitter emitter(module, program);
-  emitter.emitData(descriptor);
+void emitHostProgram(ModuleOp module, unsigned variant, const Program &program,
+                     ArrayRef<StoredWeight> weights) {
+  HostEmitter emitter(module, variant, program, weights);
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
@@ -526,6 +513,27 @@ void emitHostProgram(ModuleOp module, const Program &program, StringRef descript
                                                            {pointer, i64, i64, pointer}));
   for (unsigned i = 0; i < program.functions.size(); ++i)
     emitter.emitFunction(i);
+}
+
+void emitDescriptor(ModuleOp module, StringRef descriptor) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto addData = [&](StringRef name, StringRef bytes, StringRef section, unsigned align) {
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+    auto global =
+        b.create<LLVM::GlobalOp>(module.getLoc(), type, /*isConstant=*/true,
+                                 LLVM::Linkage::External, name, b.getStringAttr(bytes), align);
+    global.setVisibility_(LLVM::Visibility::Hidden);
+    if (!section.empty())
+      global.setSection(section);
+  };
+  addData(kDescriptorSymbol, descriptor, "", 64);
+  std::string note;
+  uint32_t header[3] = {sizeof(WEFT_NOTE_NAME), sizeof(weft_file_v1), WEFT_NOTE_TYPE};
+  note.append(reinterpret_cast<char *>(header), sizeof(header));
+  note.append(WEFT_NOTE_NAME, sizeof(WEFT_NOTE_NAME));
+  note.resize(llvm::alignTo(note.size(), 4));
+  note.append(sizeof(weft_file_v1), '\0');
+  addData("weft_note", note, ".note.weft", 8);
 }
 
 } // namespace weft

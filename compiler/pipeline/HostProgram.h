@@ -6,14 +6,17 @@
 
 namespace weft {
 
-/// Names of the code of function `i` in the image.
-std::string bindSymbol(unsigned i);
-std::string runSymbol(unsigned i);
+/// Names of the code of a function in the image.
+std::string bindSymbol(unsigned variant, unsigned function);
+std::string runSymbol(unsigned variant, unsigned function);
 constexpr llvm::StringLiteral kDescriptorSymbol = "weft_descriptor";
 
-/// Adds bind and run of all functions to `module`, whose context has the code generation dialects.
-/// `descriptor` becomes read-only data under kDescriptorSymbol; the note of the first page is reserved.
-void emitHostProgram(mlir::ModuleOp module, const Program &program, llvm::StringRef descriptor);
+/// Adds bind and run of all functions of a variant to `module`, whose context has the code generation dialects.
+void emitHostProgram(mlir::ModuleOp module, unsigned variant, const Program &program,
+                     llvm::ArrayRef<StoredWeight> weights);
+
+/// Adds `descriptor` as read-only data under kDescriptorSymbol, and room for the note of the first page.
+void emitDescriptor(mlir::ModuleOp module, llvm::StringRef descriptor);
 
 } // namespace weft
 

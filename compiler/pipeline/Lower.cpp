@@ -30,8 +30,9 @@ SymExpr bytesOf(SymTensorType type) {
 
 class FunctionLowering {
 public:
-  FunctionLowering(Program &program, func::FuncOp function, const Target &target)
-      : program(program), target(target) {
+  FunctionLowering(Program &program, std::vector<StoredWeight> &weights, func::FuncOp function,
+                   const Target &target)
+      : program(program), weights(weights), target(target) {
     lowered.function = function;
     lowered.flops = lowered.bytesMoved = SymExpr::constant(function.getContext(), 0);
     times = SymExpr::constant(function.getContext(), 1);
@@ -355,21 +356,21 @@ private:
   }
 
   unsigned weightRow(ConstantOp constant, StringRef layout, SymTensorType type) {
-    for (auto [i, weight] : llvm::enumerate(program.weights))
+    for (auto [i, weight] : llvm::enumerate(weights))
       if (weight.value == constant.getValue() && weight.layout == layout && weight.type == type)
         return i;
     StoredWeight weight;
     auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue());
-    weight.name =
-        name ? name.getValue().str() : "constant" + std::to_string(program.weights.size());
+    weight.name = name ? name.getValue().str() : "constant" + std::to_string(weights.size());
     weight.layout = layout.str();
     weight.type = type;
     weight.value = constant.getValue();
-    program.weights.push_back(std::move(weight));
-    return program.weights.size() - 1;
+    weights.push_back(std::move(weight));
+    return weights.size() - 1;
   }
 
   Program &program;
+  std::vector<StoredWeight> &weights;
   const Target &target;
   LoweredFunction lowered;
   SymbolsAttr symbols;
@@ -396,12 +397,13 @@ bool allAccepted(ModuleOp module, const Target &target) {
               .wasInterrupted();
 }
 
-FailureOr<Program> lowerProgram(ModuleOp module, const Target &target) {
+FailureOr<Program> lowerProgram(ModuleOp module, const Target &target,
+                                std::vector<StoredWeight> &weights) {
   Program program;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isExternal())
       continue;
-    FailureOr<LoweredFunction> lowered = FunctionLowering(program, function, target).run();
+    FailureOr<LoweredFunction> lowered = FunctionLowering(program, weights, function, target).run();
     if (failed(lowered))
       return failure();
     program.functions.push_back(std::move(*lowered));

@@ -17,7 +17,7 @@ namespace weft {
 struct Buffer {
   enum Kind { Arena, Input, Output, Weight, Slot } kind;
   unsigned
-      index; ///< storage class, argument, result, row of Program::weights, or pointer that a loop moves
+      index; ///< storage class, argument, result, row of the stored weights, or pointer that a loop moves
   SymExpr offset; ///< in bytes; null for none
 };
 
@@ -101,14 +101,22 @@ struct LoweredFunction {
 struct Program {
   std::vector<LoweredFunction> functions;
   std::vector<KernelCode> kernels;
-  std::vector<StoredWeight> weights;
+};
+
+/// A model for one target. An artifact has one or several, the best first; weights are common to them.
+struct Variant {
+  std::unique_ptr<Target> target;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Program program;
 };
 
 /// Whether the target has a schedule for every kernel of the module.
 bool allAccepted(mlir::ModuleOp module, const Target &target);
 
-/// Lowers all public functions of a grouped module. Reports through the module's context.
-mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const Target &target);
+/// Lowers all public functions of a grouped module; what its kernels read and `weights` does not have in that layout is added there.
+/// Reports through the module's context.
+mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const Target &target,
+                                      std::vector<StoredWeight> &weights);
 
 } // namespace weft
 

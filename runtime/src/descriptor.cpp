@@ -10,7 +10,7 @@ namespace {
 /// A check in progress. `work` ends hostile descriptors whose lists share their bytes over and
 /// over.
 struct checker {
-  weft_descriptor_t *descriptor;
+  const weft_descriptor_t *descriptor;
   const weft_descriptor_limits_t *limits;
   weft_text_t reason;
   uint64_t work;
@@ -236,22 +236,30 @@ static bool check_weights(checker *c, const weft_list_t &list) {
   return true;
 }
 
-bool weft_descriptor_check(weft_descriptor_t *descriptor, const weft_descriptor_limits_t *limits,
-                           char *reason, size_t reason_size) {
-  checker c = {descriptor, limits, weft_text_in(reason, reason_size), 0, nullptr};
-  if (descriptor->size < sizeof(weft_module_v1))
-    return wrong(&c, "the descriptor has %llu bytes instead of %zu or more",
-                 (unsigned long long)descriptor->size, sizeof(weft_module_v1));
+static bool check_variant(checker *c, const weft_module_v1 &root) {
+  return check_text(c, root.name, "the module's name") &&
+         check_text(c, root.producer, "the producer") && check_text(c, root.target, "the target") &&
+         check_texts(c, root.cpu_features, "CPU features") && check_functions(c, root.functions) &&
+         check_kernels(c, root.kernels) && check_weights(c, root.weights);
+}
+
+bool weft_descriptor_check(const weft_descriptor_t &descriptor,
+                           const weft_descriptor_limits_t &limits, char *reason,
+                           size_t reason_size) {
+  checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, nullptr};
+  if (limits.variant_step < sizeof(weft_module_v1))
+    return wrong(&c, "variants have %u bytes instead of %zu or more", limits.variant_step,
+                 sizeof(weft_module_v1));
+  uint64_t least = (uint64_t)limits.variants * limits.variant_step;
+  if (descriptor.size < least)
+    return wrong(&c, "the descriptor has %llu bytes instead of %llu or more",
+                 (unsigned long long)descriptor.size, (unsigned long long)least);
   // An honest writer may share equal texts and formulas, but not without end.
-  c.work = descriptor->size * 64 + (1 << 20);
-  memcpy(&descriptor->root, descriptor->base, sizeof(weft_module_v1));
-  const weft_module_v1 &root = descriptor->root;
-  return check_text(&c, root.name, "the module's name") &&
-         check_text(&c, root.producer, "the producer") &&
-         check_text(&c, root.target, "the target") &&
-         check_texts(&c, root.cpu_features, "CPU features") &&
-         check_functions(&c, root.functions) && check_kernels(&c, root.kernels) &&
-         check_weights(&c, root.weights);
+  c.work = descriptor.size * 64 + (1 << 20);
+  for (uint32_t i = 0; i < limits.variants; ++i)
+    if (!check_variant(&c, weft_variant(descriptor, limits.variant_step, i)))
+      return false;
+  return true;
 }
 
 bool weft_formula_run(const weft_descriptor_t &descriptor, const weft_formula_v1 &formula,

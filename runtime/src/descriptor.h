@@ -1,6 +1,7 @@
 // The descriptor of an artifact: checked completely once, then read without further doubt.
 //
-//   if (!weft_descriptor_check(&descriptor, &limits, reason, sizeof reason)) refuse;
+//   if (!weft_descriptor_check(descriptor, limits, reason, sizeof reason)) refuse;
+//   descriptor.root = weft_variant(descriptor, limits.variant_step, 0);
 //   weft_function_v1 f = weft_item<weft_function_v1>(descriptor, descriptor.root.functions, 0);
 //   const char *name = weft_text(descriptor, f.name);
 //
@@ -18,7 +19,7 @@
 struct weft_descriptor_t {
   const uint8_t *base;
   uint64_t size;
-  weft_module_v1 root; ///< copy of the first bytes; valid after weft_descriptor_check
+  weft_module_v1 root; ///< of the variant in use; set after weft_descriptor_check
 };
 
 /// What the descriptor refers to outside itself. Code positions count from the descriptor's first
@@ -26,6 +27,7 @@ struct weft_descriptor_t {
 struct weft_descriptor_limits_t {
   int64_t code_begin, code_end;
   uint64_t weights_size;
+  uint32_t variants, variant_step; ///< as in weft_file_v1
 };
 
 /// Bounds of a module that nobody reaches, so that sums of sizes cannot overflow.
@@ -39,10 +41,12 @@ enum {
 /// The index of an input or dimension that is not there.
 static const uint32_t WEFT_NO_INDEX = UINT32_MAX;
 
-/// Reads the root and checks every list, text, number, index and formula below it. False leaves the
-/// reason in `reason`. Takes time linear in the size of the descriptor, whatever it contains.
-bool weft_descriptor_check(weft_descriptor_t *descriptor, const weft_descriptor_limits_t *limits,
-                           char *reason, size_t reason_size);
+/// Checks every list, text, number, index and formula of all variants, also of those that are not
+/// used. False leaves the reason in `reason`. Takes time linear in the size of the descriptor,
+/// whatever it contains.
+bool weft_descriptor_check(const weft_descriptor_t &descriptor,
+                           const weft_descriptor_limits_t &limits, char *reason,
+                           size_t reason_size);
 
 /// Element `index` of a checked list.
 template <class T>
@@ -50,6 +54,12 @@ T weft_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32
   T item;
   memcpy(&item, descriptor.base + list.offset + (uint64_t)index * list.step, sizeof item);
   return item;
+}
+
+/// The root of variant `index`, of which each has `step` bytes.
+inline weft_module_v1 weft_variant(const weft_descriptor_t &descriptor, uint32_t step,
+                                   uint32_t index) {
+  return weft_item<weft_module_v1>(descriptor, {0, index + 1, step}, index);
 }
 
 /// A checked text; "" when it is absent. Lives as long as the descriptor is mapped.

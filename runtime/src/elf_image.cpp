@@ -126,6 +126,18 @@ static Elf64_Phdr program_header(const uint8_t *page, const Elf64_Ehdr &header, 
   return result;
 }
 
+/// What 1.1 added to the note. Whether the structs lie inside is known when the descriptor is.
+static bool read_variants(const uint8_t *note, weft_file_v1 *file, weft_refusal_t *refusal) {
+  file->variants = 1;
+  file->variant_step = sizeof(weft_module_v1);
+  if (file->abi_minor)
+    memcpy(file, note, sizeof *file);
+  if (file->variants < 1 || file->variants > WEFT_MAX_VARIANTS)
+    return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0504", "has %u variants instead of 1 to %d",
+                       file->variants, WEFT_MAX_VARIANTS);
+  return true;
+}
+
 /// Finds weft_file_v1. A file without it is somebody else's, whatever else may be wrong with it.
 static bool read_note(const uint8_t *page, size_t page_bytes, const Elf64_Ehdr &header,
                       weft_elf_t *elf, weft_refusal_t *refusal) {
@@ -140,15 +152,17 @@ static bool read_note(const uint8_t *page, size_t page_bytes, const Elf64_Ehdr &
   }
   if (!size)
     return bad(refusal, "W0501", "is an ELF file, but not a Weft artifact");
-  if (size < sizeof elf->file)
+  const uint64_t first_version = offsetof(weft_file_v1, variants);
+  if (size < first_version)
     return bad(refusal, "W0504", "has a note that is too short");
-  memcpy(&elf->file, page + note, sizeof elf->file);
+  memcpy(&elf->file, page + note, first_version);
   elf->hash_offset = note + offsetof(weft_file_v1, hash);
   if (!check_versions(elf->file, refusal))
     return false;
-  if (elf->file.struct_size < sizeof elf->file || elf->file.struct_size > size)
+  uint64_t least = elf->file.abi_minor ? sizeof elf->file : first_version;
+  if (elf->file.struct_size < least || elf->file.struct_size > size)
     return bad(refusal, "W0504", "has a note of the wrong size");
-  return true;
+  return read_variants(page + note, &elf->file, refusal);
 }
 
 static bool read_segment(const Elf64_Phdr &header, weft_elf_t *elf, weft_refusal_t *refusal) {

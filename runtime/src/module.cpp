@@ -97,16 +97,63 @@ static bool check_hash(const weft_elf_t &elf, const weft_mapping_t &head,
                      "is damaged: its SHA-256 is not the one that was written into it");
 }
 
-static bool check_cpu(const weft_descriptor_t &descriptor, weft_refusal_t *refusal) {
-  const weft_list_t &list = descriptor.root.cpu_features;
+/// The first CPU feature that the variant needs and this machine does not have, or NULL.
+static const char *missing_feature(const weft_descriptor_t &descriptor,
+                                   const weft_module_v1 &variant) {
+  const weft_list_t &list = variant.cpu_features;
   for (uint32_t i = 0; i < list.count; ++i) {
     const char *name = weft_text(descriptor, weft_item<weft_list_t>(descriptor, list, i));
     if (!weft_cpu_has(name))
-      return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
-                         "is compiled for '%.64s' and needs the CPU feature '%.64s', which this "
-                         "machine does not have",
-                         weft_text(descriptor, descriptor.root.target), name);
+      return name;
   }
+  return nullptr;
+}
+
+/// Variant `index` of a module whose descriptor was checked.
+static weft_module_v1 variant_of(const weft_module_t *module, uint32_t index) {
+  return weft_variant(module->descriptor, module->elf.file.variant_step, index);
+}
+
+/// "'x86:v4' (needs 'avx512f'), 'x86:v3' (needs 'avx2')" of all variants, or without what they need.
+static void list_variants(const weft_module_t *module, bool with_needs, weft_text_t *out) {
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
+    weft_module_v1 variant = variant_of(module, i);
+    weft_text_add(out, "%s'%.40s'", i ? ", " : "", weft_text(module->descriptor, variant.target));
+    const char *missing = missing_feature(module->descriptor, variant);
+    if (with_needs)
+      weft_text_add(out, " (needs '%.40s')", missing ? missing : "");
+  }
+}
+
+/// Chooses the wanted variant, or else the first that this machine can run.
+static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
+  weft_descriptor_t &descriptor = module->descriptor;
+  const char *wanted = module->env.target, *missing = nullptr;
+  uint32_t count = module->elf.file.variants, i = 0;
+  for (; i < count; ++i) {
+    descriptor.root = variant_of(module, i);
+    if (wanted && strcmp(weft_text(descriptor, descriptor.root.target), wanted) != 0)
+      continue;
+    missing = missing_feature(descriptor, descriptor.root);
+    if (!missing || wanted || count == 1)
+      break;
+  }
+  module->variant = i;
+  char names[256];
+  weft_text_t list = weft_text_in(names, sizeof names);
+  if (i == count) {
+    list_variants(module, !wanted, &list);
+    if (wanted)
+      return weft_refuse(refusal, WEFT_INVALID, "W0511", "is not compiled for '%.40s', but for %s",
+                         wanted, names);
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                       "is compiled for %s; this machine has none of these features", names);
+  }
+  if (missing)
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                       "is compiled for '%.64s' and needs the CPU feature '%.64s', which this "
+                       "machine does not have",
+                       weft_text(descriptor, descriptor.root.target), missing);
   uint64_t needed = descriptor.root.host_table_size;
   if (needed > sizeof(weft_host_v1))
     return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
@@ -143,12 +190,14 @@ static bool check_contents(weft_module_t *module, const weft_mapping_t &head,
   if (!find_code(elf, &limits, refusal))
     return false;
   limits.weights_size = elf.file.weights_size;
+  limits.variants = elf.file.variants;
+  limits.variant_step = elf.file.variant_step;
   module->descriptor.base = module->image.base + elf.file.descriptor;
   module->descriptor.size = elf.file.descriptor_size;
   char reason[256];
-  if (!weft_descriptor_check(&module->descriptor, &limits, reason, sizeof reason))
+  if (!weft_descriptor_check(module->descriptor, limits, reason, sizeof reason))
     return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0507", "has a damaged descriptor: %s", reason);
-  return check_cpu(module->descriptor, refusal);
+  return choose_variant(module, refusal);
 }
 
 /// Maps what the header names and checks it. What was mapped on failure belongs to the module.
@@ -215,7 +264,7 @@ static weft_status_t report(const weft_refusal_t &refusal, const char *path, wef
   if (refusal.status == WEFT_BAD_ARTIFACT && strcmp(refusal.code, "W0501") != 0)
     weft_set_hint(err, "copy the file again or compile the model again");
   if (strcmp(refusal.code, "W0502") == 0)
-    weft_set_hint(err, "compile the model for this machine: weft compile … --target native");
+    weft_set_hint(err, "compile the model for this machine: weft compile … --target x86:host");
   if (strcmp(refusal.code, "W0505") == 0)
     weft_set_hint(err, "use the runtime of the weft that compiled it, or compile the model again");
   return refusal.status;
@@ -226,10 +275,11 @@ static weft_status_t read_env(const weft_env_t *env, weft_env_t *out_env, weft_e
   memset(out_env, 0, sizeof *out_env);
   if (!env)
     return WEFT_OK;
-  if (env->struct_size < sizeof *env)
+  size_t first_version = offsetof(weft_env_t, target);
+  if (env->struct_size < first_version)
     return weft_fail(err, WEFT_INVALID, "W0401", "env.struct_size is %u instead of %zu",
                      env->struct_size, sizeof *env);
-  memcpy(out_env, env, sizeof *env);
+  memcpy(out_env, env, env->struct_size < sizeof *env ? first_version : sizeof *env);
   if (!env->allocate != !env->release)
     return weft_fail(err, WEFT_INVALID, "W0401",
                      "env.allocate and env.release must be given together");
@@ -270,6 +320,7 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
     weft_module_release(module);
     return refusal.status;
   }
+  module->env.target = nullptr; // the caller's
   *out_module = module;
   return weft_succeed(err);
 }
@@ -312,6 +363,31 @@ weft_status_t weft_module_verify(const weft_module_t *module, weft_error_t *err)
     return weft_fail(err, WEFT_INVALID, "W0401", "module is NULL");
   weft_refusal_t refusal;
   return check_weights(module, &refusal) ? weft_succeed(err) : report(refusal, module->path(), err);
+}
+
+uint32_t weft_variant_count(const weft_module_t *module) {
+  return module ? module->elf.file.variants : 0;
+}
+
+weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
+                                weft_variant_info_t *out_info) {
+  if (!out_info || out_info->struct_size < sizeof *out_info || index >= weft_variant_count(module))
+    return WEFT_INVALID;
+  weft_module_v1 variant = variant_of(module, index);
+  out_info->features = variant.cpu_features.count;
+  out_info->is_chosen = index == module->variant;
+  out_info->target = weft_text(module->descriptor, variant.target);
+  out_info->missing = missing_feature(module->descriptor, variant);
+  return WEFT_OK;
+}
+
+const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {
+  if (index >= weft_variant_count(module))
+    return nullptr;
+  weft_list_t list = variant_of(module, index).cpu_features;
+  if (feature >= list.count)
+    return nullptr;
+  return weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, list, feature));
 }
 
 void weft_module_retain(weft_module_t *module) {

@@ -22,6 +22,7 @@ struct weft_module {
   weft_elf_t elf;
   weft_image_t image;
   weft_descriptor_t descriptor;
+  uint32_t variant; ///< whose root the descriptor has
   weft_mapping_t weights, tail;
 
   const char *path() const { return (const char *)(this + 1); }

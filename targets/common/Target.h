@@ -1,6 +1,6 @@
 //===- Target.h - What the compiler asks of a processor family --------------------------------------===//
 //
-// A target is found from text ("x86:v3"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
+// Targets are found from text ("x86:v3", "x86:v3,v4"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
 // to object code. Targets are immutable; compile may run in many threads at once, each call uses contexts of its own.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_COMMON_TARGET_H
@@ -23,6 +23,16 @@ struct KernelChoice {
   llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
 };
 
+/// Two functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
+struct PeakLoops {
+  static constexpr const char *kMultiply = "weft_peak_multiply", *kRead = "weft_peak_read";
+  std::string object; ///< ELF; no function of it calls or refers to anything
+  int64_t flops;      ///< of a round of the first, in registers
+  int64_t bytes;      ///< that a round of the second reads
+  /// Bytes at `data`, which are read before the first round, and at `out`, at least.
+  static constexpr int64_t kLeastBytes = 4096;
+};
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -40,11 +50,12 @@ public:
                                                     llvm::StringRef schedule) const = 0;
   /// Object code of a module in the LLVM, func, arith, cf, scf and math dialects.
   virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
+  virtual llvm::Expected<PeakLoops> compilePeakLoops() const = 0;
 };
 
-/// The target named by `text`, or an error that lists what there is. "x86:v3:exact" takes no schedule that saves time by computing with
-/// other products and sums than the operators say.
-llvm::Expected<std::unique_ptr<Target>> findTarget(llvm::StringRef text);
+/// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
+/// "x86:v3,v4" are two; "x86:v3:exact" takes no schedule that saves time by computing with other products and sums than the operators say.
+llvm::Expected<std::vector<std::unique_ptr<Target>>> findTargets(llvm::StringRef text);
 
 } // namespace weft
 

@@ -6,6 +6,7 @@
 #include "mlir/Parser/Parser.h"
 #include "targets/common/Target.h"
 #include "targets/cpu/Codegen.h"
+#include "targets/cpu/PeakLoops.h"
 #include "targets/cpu/Schedule.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -50,7 +51,7 @@ const Level &level(StringRef name) {
   for (const Level &each : levels)
     if (name == each.name)
       return each;
-  llvm_unreachable("findTarget knows the levels");
+  llvm_unreachable("findTargets knows the levels");
 }
 
 class X86Target : public Target {
@@ -92,6 +93,18 @@ public:
     return compileToObject(module, options());
   }
 
+  llvm::Expected<PeakLoops> compilePeakLoops() const override {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerCodegenDialects(context);
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+    PeakLoops loops = emitPeakLoops(*module, level.isa);
+    llvm::Expected<std::string> object = compileToObject(*module, options());
+    if (!object)
+      return object.takeError();
+    loops.object = std::move(*object);
+    return loops;
+  }
+
 private:
   const Schedule *find(func::FuncOp spec) const {
     for (const Schedule *schedule : cpuSchedules())
@@ -109,6 +122,8 @@ private:
   bool exact;
 };
 
+constexpr StringRef levelNames[] = {"v2", "v3", "v4", "v4+vnni"};
+
 /// The highest level whose features this machine has.
 StringRef hostLevel() {
   llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
@@ -122,17 +137,30 @@ StringRef hostLevel() {
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<Target>> findTarget(StringRef text) {
-  StringRef name = text;
-  bool exact = name.consume_back(":exact");
-  if (name.consume_front("x86:")) {
+llvm::Expected<std::vector<std::unique_ptr<Target>>> findTargets(StringRef text) {
+  auto unknown = [&] {
+    return llvm::createStringError(
+        "unknown target '" + text +
+        "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4");
+  };
+  StringRef rest = text;
+  bool exact = rest.consume_back(":exact");
+  if (!rest.consume_front("x86:"))
+    return unknown();
+  SmallVector<StringRef> names;
+  rest.split(names, ',');
+  for (StringRef &name : names) {
     if (name == "host")
       name = hostLevel();
-    if (name == "v2" || name == "v3" || name == "v4" || name == "v4+vnni")
-      return std::make_unique<X86Target>(level(name), exact);
+    if (!llvm::is_contained(levelNames, name))
+      return unknown();
   }
-  return llvm::createStringError("unknown target '" + text +
-                                 "'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni");
+  std::vector<std::unique_ptr<Target>> targets;
+  for (StringRef name :
+       llvm::reverse(levelNames)) // every level has all features of those before it
+    if (llvm::is_contained(names, name))
+      targets.push_back(std::make_unique<X86Target>(level(name), exact));
+  return std::move(targets);
 }
 
 } // namespace weft

@@ -4,6 +4,7 @@
 """
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import numpy as np
 
 import bench
 import cases
+import kernels
 import report
 import weft_runtime
 
@@ -149,6 +151,33 @@ class Runtime(unittest.TestCase):
         self.assertTrue(cases.judge(result, a.astype(np.float64) @ b + c, "f32")["right"])
         with self.assertRaisesRegex(RuntimeError, "dimension 0"):
             model.allocate([a, b[1:], c])
+
+
+class Products(unittest.TestCase):
+    """Single products: ratios of medians, and a peer that failed leaves its cells out of the mean."""
+
+    def setUp(self):
+        seconds = {"128x64x32": {"weft": [2e-6, 1e-6, 3e-6], "mkl": [4e-6, 4e-6, 4e-6]},
+                   "1x64x32": {"weft": [1e-6] * 3, "mkl": [math.nan] * 3}}
+        self.rows = kernels.rows_of(seconds, {"128x64x32": [0.5, 0.4, 0.6], "1x64x32": [0.9]})
+
+    def test_rows(self):
+        self.assertEqual(self.rows[0]["ratios"], {"mkl": 2})
+        self.assertAlmostEqual(self.rows[0]["gflops"], 2 * 128 * 64 * 32 / 2e3)
+        self.assertEqual(self.rows[0]["share"], 0.5)
+        self.assertTrue(math.isnan(self.rows[1]["ratios"]["mkl"]))
+
+    def test_table(self):
+        lines = kernels.table(self.rows).splitlines()
+        self.assertEqual(lines[0], "| m x k x n | GFLOP/s | of peak | mkl |")
+        self.assertEqual(lines[2], "| 128x64x32 | 262.1 | 50 % | 2.00 |")
+        self.assertEqual(lines[-1], "| geometric mean | | | 2.00 |")
+
+    def test_sizes_of_weft_and_here_are_the_same(self):
+        with open(os.path.join(ROOT, "tools", "weft", "compiler_half", "KernelBenchCommand.cpp")) as file:
+            listed = file.read().split("kSizes[] = {", 1)[1].split("};", 1)[0]
+        there = ["x".join(part.split(", ")) for part in re.findall(r"\{(\d+, \d+, \d+)\}", listed)]
+        self.assertEqual(kernels.SIZES.split(","), there)
 
 
 if __name__ == "__main__":

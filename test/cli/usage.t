@@ -13,12 +13,12 @@ $ weft --help | head -1
 | weft compiles a machine-learning model into one file that answers every shape, and runs it.
 
 $ weft --version
-| weft {*} (artifact format 1.0)
+| weft {*} (artifact format 1.1)
 $ weft version --json
 | {
 |   "schema": "weft.version/1",
 |   "version": "{*}",
-|   "format": "1.0",
+|   "format": "1.1",
 |   "compiler": "{*}"
 | }
 
@@ -39,8 +39,8 @@ $ weft compile bert.onnx --taget x86:v3
 ! error: unknown option '--taget'; the closest is '--target'
 !   hint: 'weft help compile' lists the options
 ? 2
-$ weft run sample.weft --target x86:v3
-! error: 'weft run' has no option '--target'; it belongs to compile, check and verify
+$ weft run sample.weft --accuracy exact
+! error: 'weft run' has no option '--accuracy'; it belongs to compile
 !   hint: 'weft help run' lists the options
 ? 2
 $ weft run sample.weft -x

@@ -18,6 +18,8 @@ static const bytes &good_file() {
     sample s = make_sample();
     s.weights.clear(); // keeps the file small; weights are not parsed
     s.description.weights.clear();
+    s.others = {s.description}; // a second variant, which is checked and not chosen
+    s.others[0].target = "x86:v0";
     return s.seal();
   }();
   return file;
@@ -76,10 +78,27 @@ static void ask_function(const weft_module_t *module, int32_t f) {
   weft_query_cost(module, f, symbols.data(), &cost, &err);
 }
 
+static void ask_variants(const weft_module_t *module) {
+  weft_variant_info_t variant = {};
+  variant.struct_size = sizeof variant;
+  unsigned chosen = 0;
+  for (uint32_t i = 0; i < weft_variant_count(module); ++i) {
+    if (weft_variant_info(module, i, &variant))
+      std::abort();
+    chosen += variant.is_chosen;
+    for (uint32_t f = 0; f < variant.features; ++f)
+      if (!weft_variant_feature(module, i, f))
+        std::abort();
+  }
+  if (chosen != 1)
+    std::abort();
+}
+
 static void ask(weft_module_t *module) {
   weft_module_info_t info = {};
   info.struct_size = sizeof info;
   weft_module_info(module, &info);
+  ask_variants(module);
   for (uint32_t f = 0; f < info.functions; ++f)
     ask_function(module, int32_t(f));
   weft_kernel_info_t kernel = {};

@@ -93,9 +93,10 @@ image load_sample_image() {
 }
 
 namespace {
-/// Appends pieces to a descriptor; the root comes first and is written last.
+/// Appends pieces to a descriptor; the roots come first and are written last.
 struct encoder {
-  bytes out = bytes(sizeof(weft_module_v1));
+  explicit encoder(size_t variants) : out(variants * sizeof(weft_module_v1)) {}
+  bytes out;
 
   template <class T> weft_list_t list(const std::vector<T> &items) {
     while (out.size() % 8)
@@ -183,8 +184,7 @@ struct encoder {
 };
 } // namespace
 
-bytes encode(const module &m, const image &code) {
-  encoder e;
+static void encode_variant(encoder &e, const module &m, const image &code, size_t index) {
   uint64_t base = code.address_of("weft_descriptor");
   weft_module_v1 root = {};
   root.name = e.text(m.name);
@@ -206,7 +206,13 @@ bytes encode(const module &m, const image &code) {
   root.weights = e.weights(m.weights);
   root.cpu_features = e.texts(m.cpu_features);
   root.host_table_size = m.host_table_size;
-  std::memcpy(e.out.data(), &root, sizeof root);
+  std::memcpy(&e.out[index * sizeof root], &root, sizeof root);
+}
+
+bytes encode(const std::vector<module> &variants, const image &code) {
+  encoder e(variants.size());
+  for (size_t i = 0; i < variants.size(); ++i)
+    encode_variant(e, variants[i], code, i);
   return e.out;
 }
 
@@ -247,7 +253,9 @@ void reseal(bytes &file) {
 }
 
 bytes sample::seal() const {
-  bytes descriptor = encode(description, code);
+  std::vector<module> variants = {description};
+  variants.insert(variants.end(), others.begin(), others.end());
+  bytes descriptor = encode(variants, code);
   if (descriptor.size() > 32768)
     give_up("the descriptor is larger than its place in sample_code.c");
   bytes file = code.data;
@@ -261,6 +269,8 @@ bytes sample::seal() const {
   note.image_size = file.size();
   note.descriptor = base;
   note.descriptor_size = descriptor.size();
+  note.variants = uint32_t(variants.size());
+  note.variant_step = sizeof(weft_module_v1);
   if (!weights.empty()) {
     const uint64_t huge = 2 << 20;
     note.weights_begin = (file.size() + huge - 1) / huge * huge;

@@ -80,11 +80,15 @@ struct image {
 };
 image load_sample_image();
 
-/// The descriptor of `m` as it must lie at `weft_descriptor` of `code`.
-bytes encode(const module &m, const image &code);
+/// The descriptor of these variants as it must lie at `weft_descriptor` of `code`.
+bytes encode(const std::vector<module> &variants, const image &code);
+inline bytes encode(const module &m, const image &code) {
+  return encode(std::vector<module>{m}, code);
+}
 
 struct sample {
   module description;
+  std::vector<module> others = {}; ///< variants behind it
   image code;
   bytes weights;
   std::string manifest;

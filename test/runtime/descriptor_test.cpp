@@ -17,15 +17,15 @@ const image &sample_image() {
 }
 
 /// Checks `d` on its own, in memory of exactly its size, with the code of the sample.
-std::string check(const bytes &d, uint64_t weights_size = 2048) {
+std::string check(const bytes &d, uint32_t variants = 1, uint32_t step = sizeof(weft_module_v1)) {
   std::unique_ptr<uint8_t[]> copy(new uint8_t[d.size() + 1]);
   std::copy(d.begin(), d.end(), copy.get());
   weft_descriptor_t descriptor = {copy.get(), d.size(), {}};
   // Positions of the sample's code; its segment starts at 0x10000 and has 0x10000 bytes.
   int64_t base = int64_t(sample_image().address_of("weft_descriptor"));
-  weft_descriptor_limits_t limits = {0x10000 - base, 0x20000 - base, weights_size};
+  weft_descriptor_limits_t limits = {0x10000 - base, 0x20000 - base, 2048, variants, step};
   char reason[256];
-  bool good = weft_descriptor_check(&descriptor, &limits, reason, sizeof reason);
+  bool good = weft_descriptor_check(descriptor, limits, reason, sizeof reason);
   REQUIRE(good == (reason[0] == 0));
   return reason;
 }
@@ -66,6 +66,20 @@ TEST_CASE("a descriptor is at least a root") {
   bytes d = encode(make_sample().description, sample_image());
   d.resize(sizeof(weft_module_v1) - 1);
   REQUIRE(check(d) == "the descriptor has 95 bytes instead of 96 or more");
+}
+
+TEST_CASE("every variant is checked, and there is room for all of them") {
+  module first = make_sample().description, second = first;
+  second.target = "x86:v0";
+  REQUIRE(check(encode({first, second}, sample_image()), 2) == "");
+  second.functions[0].inputs[1].element = 99;
+  bytes d = encode({first, second}, sample_image());
+  REQUIRE(check(d, 2) == "function 'main': inputs: element type 99 is not known");
+  REQUIRE(check(d, 1) == "");
+  d.resize(2 * sizeof(weft_module_v1) - 1);
+  REQUIRE(check(d, 2) == "the descriptor has 191 bytes instead of 192 or more");
+  REQUIRE(check(d, 2, 95) == "variants have 95 bytes instead of 96 or more");
+  REQUIRE(check(d, 2, UINT32_MAX) == "the descriptor has 191 bytes instead of 8589934590 or more");
 }
 
 TEST_CASE("lists must lie inside, in elements of known size") {

@@ -12,7 +12,9 @@ typedef char tensor_has_160_bytes[sizeof(weft_tensor_t) == 160 ? 1 : -1];
 typedef char dim_lies_at_32[offsetof(weft_tensor_t, dim) == 32 ? 1 : -1];
 typedef char error_has_760_bytes[sizeof(weft_error_t) == 760 ? 1 : -1];
 typedef char list_has_12_bytes[sizeof(weft_list_t) == 12 ? 1 : -1];
-typedef char file_has_128_bytes[sizeof(weft_file_v1) == 128 ? 1 : -1];
+typedef char file_has_136_bytes[sizeof(weft_file_v1) == 136 ? 1 : -1];
+typedef char file_had_128_bytes[offsetof(weft_file_v1, variants) == 128 ? 1 : -1]; /* format 1.0 */
+typedef char env_had_56_bytes[offsetof(weft_env_t, target) == 56 ? 1 : -1];
 typedef char frame_has_64_bytes[sizeof(weft_frame_v1) == 64 ? 1 : -1];
 typedef char parallel_lies_at_8[offsetof(weft_host_v1, parallel) == 8 ? 1 : -1];
 

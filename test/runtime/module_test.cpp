@@ -168,7 +168,112 @@ TEST_CASE("a machine without a feature is told which") {
   REQUIRE(text_of(o.err) ==
           "W0502 artifact: is compiled for 'x86:v1' and needs the CPU feature 'avx1024', which "
           "this machine does not have | compile the model for this machine: weft compile … "
-          "--target native");
+          "--target x86:host");
+}
+
+/// A sample for three targets, of which this machine can run the last two.
+static sample three_targets() {
+  sample s = make_sample();
+  s.description.target = "x86:v9";
+  s.description.cpu_features = {"avx1024"};
+  for (const char *target : {"x86:v2", "x86:v1"}) {
+    module other = s.description;
+    other.target = target;
+    other.cpu_features.clear();
+    s.others.push_back(other);
+  }
+  s.others[1].functions.resize(1);
+  return s;
+}
+
+TEST_CASE("the first variant that the machine can run is chosen") {
+  opened o(three_targets().seal());
+  REQUIRE(o.status == WEFT_OK);
+  REQUIRE(weft_variant_count(o.module) == 3);
+  weft_module_info_t module = {};
+  module.struct_size = sizeof module;
+  REQUIRE(weft_module_info(o.module, &module) == WEFT_OK);
+  REQUIRE(std::string(module.target) == "x86:v2");
+  REQUIRE(module.functions == 4);
+  weft_variant_info_t info = {};
+  REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_INVALID); // struct_size
+  info.struct_size = sizeof info;
+  REQUIRE(weft_variant_info(o.module, 3, &info) == WEFT_INVALID);
+  REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_OK);
+  REQUIRE(std::string(info.target) == "x86:v9");
+  REQUIRE(std::string(info.missing) == "avx1024");
+  REQUIRE(info.features == 1);
+  REQUIRE(!info.is_chosen);
+  REQUIRE(std::string(weft_variant_feature(o.module, 0, 0)) == "avx1024");
+  REQUIRE(weft_variant_feature(o.module, 0, 1) == nullptr);
+  REQUIRE(weft_variant_feature(o.module, 3, 0) == nullptr);
+  REQUIRE(weft_variant_info(o.module, 1, &info) == WEFT_OK);
+  REQUIRE(info.missing == nullptr);
+  REQUIRE(info.is_chosen);
+  running r(o);
+  main_call call(2, 5);
+  REQUIRE(call.call(r) == WEFT_OK);
+  REQUIRE(call.is_right());
+}
+
+TEST_CASE("a variant can be asked for by its target") {
+  bytes file = three_targets().seal();
+  weft_env_t env = {};
+  env.struct_size = sizeof env;
+  env.target = "x86:v1";
+  opened last(file, &env);
+  REQUIRE(last.status == WEFT_OK);
+  REQUIRE(weft_function_find(last.module, "who") == -1); // it has one function only
+  env.target = "x86:v9";
+  opened lacking(file, &env);
+  REQUIRE(text_of(lacking.err)
+              .find("W0502 artifact: is compiled for 'x86:v9' and needs the CPU "
+                    "feature 'avx1024', which this machine does not have") == 0);
+  env.target = "x86:v3";
+  opened none(file, &env);
+  REQUIRE(none.status == WEFT_INVALID);
+  REQUIRE(text_of(none.err) == "W0511 artifact: is not compiled for 'x86:v3', but for 'x86:v9', "
+                               "'x86:v2', 'x86:v1'");
+  env.struct_size = offsetof(weft_env_t, target); // a caller of the first version
+  REQUIRE(opened(file, &env).status == WEFT_OK);
+}
+
+TEST_CASE("a machine that can run no variant is told what each needs") {
+  sample s = three_targets();
+  s.others[0].cpu_features = {"avx512000"};
+  s.others[1].cpu_features = {"sse9"};
+  opened o(s.seal());
+  REQUIRE(o.status == WEFT_UNSUPPORTED);
+  REQUIRE(text_of(o.err).find("W0502 artifact: is compiled for 'x86:v9' (needs 'avx1024'), "
+                              "'x86:v2' (needs 'avx512000'), 'x86:v1' (needs 'sse9'); this "
+                              "machine has none of these features | ") == 0);
+}
+
+TEST_CASE("the number of variants is checked") {
+  for (uint32_t count : {0u, 17u, UINT32_MAX}) {
+    bytes file = good_file();
+    weft_file_v1 note = read_note(file);
+    note.variants = count;
+    write_note(file, note);
+    reseal(file);
+    opened o(file);
+    REQUIRE(text_of(o.err).find("W0504 artifact: has " + std::to_string(count) +
+                                " variants instead of 1 to 16") == 0);
+  }
+}
+
+TEST_CASE("a file of format 1.0 has one variant, whatever follows its note") {
+  bytes file = good_file();
+  weft_file_v1 note = read_note(file);
+  note.abi_minor = 0;
+  note.struct_size = offsetof(weft_file_v1, variants);
+  note.variants = 77;
+  write_note(file, note);
+  reseal(file);
+  opened o(file);
+  INFO(text_of(o.err));
+  REQUIRE(o.status == WEFT_OK);
+  REQUIRE(weft_variant_count(o.module) == 1);
 }
 
 TEST_CASE("code that needs a longer host table is refused") {

@@ -63,9 +63,10 @@ Failure failureOf(const weft_error_t &error) {
   return {exitCodeOf(error.status), error.message, error.hint, error.code};
 }
 
-Result<Artifact> Artifact::open(const std::string &path, bool verify) {
+Result<Artifact> Artifact::open(const std::string &path, bool verify, const std::string &target) {
   auto environment = emptyInfo<weft_env_t>();
   environment.verify = verify;
+  environment.target = target.empty() ? nullptr : target.c_str();
   weft_error_t error = WEFT_ERROR_INIT;
   weft_module_t *module = nullptr;
   if (weft_module_open(&environment, path.c_str(), &module, &error)) {
@@ -149,6 +150,19 @@ std::vector<KernelView> Artifact::kernels() const {
     KernelView view{text(kernel.name), kernel.calls, {}};
     for (uint32_t node = 0; node < kernel.nodes; ++node)
       view.nodes.push_back(text(weft_kernel_node(module(), i, node)));
+    all.push_back(std::move(view));
+  }
+  return all;
+}
+
+std::vector<VariantView> Artifact::variants() const {
+  std::vector<VariantView> all;
+  for (uint32_t i = 0; i < weft_variant_count(module()); ++i) {
+    auto variant = emptyInfo<weft_variant_info_t>();
+    weft_variant_info(module(), i, &variant);
+    VariantView view{text(variant.target), text(variant.missing), {}, variant.is_chosen != 0};
+    for (uint32_t f = 0; f < variant.features; ++f)
+      view.features.push_back(text(weft_variant_feature(module(), i, f)));
     all.push_back(std::move(view));
   }
   return all;

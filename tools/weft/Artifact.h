@@ -35,12 +35,20 @@ struct KernelView {
   std::vector<std::string> nodes;
 };
 
+/// The code for one target. `missing` is a CPU feature that this machine lacks, or empty.
+struct VariantView {
+  std::string target, missing;
+  std::vector<std::string> features;
+  bool isChosen;
+};
+
 using Context = std::shared_ptr<weft_context_t>;
 
 class Artifact {
 public:
-  /// Maps the file. With `verify` the weights are checked, too.
-  static Result<Artifact> open(const std::string &path, bool verify);
+  /// Maps the file. With `verify` the weights are checked, too; with `target` its code is used instead of the best that runs here.
+  static Result<Artifact> open(const std::string &path, bool verify,
+                               const std::string &target = "");
 
   weft_module_t *module() const { return handle.get(); }
   weft_module_info_t info() const;
@@ -48,6 +56,7 @@ public:
   /// By name; empty means the only one, or main.
   Result<FunctionView> function(const std::string &name) const;
   std::vector<KernelView> kernels() const;
+  std::vector<VariantView> variants() const;
 
   Result<Context> createContext(const weft_context_options_t &options) const;
   /// The cost of one call; every symbol of the function needs a value.

@@ -82,7 +82,13 @@ private:
     if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
       return Failure{
           ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
-    Result<Artifact> opened = Artifact::open(options.positional()[0], false);
+    if (options.positional().empty())
+      return Failure{ExitWrongUsage,
+                     "'weft bench' needs ARTIFACT or --kernels",
+                     "usage: weft bench [ARTIFACT] [options]",
+                     {}};
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
     if (!opened)
       return opened.failure();
     artifact = *opened;

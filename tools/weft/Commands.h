@@ -9,11 +9,19 @@
 #include "tools/weft/Console.h"
 #include "tools/weft/Options.h"
 
+#include <optional>
+
 namespace weft::cli {
 
 int runCommand(const ParsedOptions &options, Console &console);
 int benchCommand(const ParsedOptions &options, Console &console);
-int profileCommand(const ParsedOptions &options, Console &console);
+/// What one thread can do at most, as measured right before.
+struct MeasuredPeak {
+  double flops, bytes; ///< per second; bytes are read from memory
+};
+/// Without a peak, no shares of it.
+int profileCommand(const ParsedOptions &options, Console &console,
+                   std::optional<MeasuredPeak> peak = std::nullopt);
 /// Artifacts only; isArtifact decides.
 int inspectCommand(const ParsedOptions &options, Console &console);
 int versionCommand(const ParsedOptions &options, Console &console);

@@ -38,7 +38,8 @@ public:
            "'--constant' is for models, but '" + options.positional()[0] + "' is compiled already",
            {},
            {}});
-    Result<Artifact> opened = Artifact::open(options.positional()[0], false);
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
     if (!opened)
       return console.fail(opened.failure());
     artifact = *opened;
@@ -131,6 +132,7 @@ private:
     line(console.bold(name) + "  " + info.producer + "  " + info.target + "  " +
          printBytes(static_cast<double>(info.file_size)) + "  sha256 " +
          (console.verbosity() > 0 ? hash : hash.substr(0, 12)));
+    reportVariants();
     for (size_t i = 0; i < functions.size(); ++i)
       reportFunction(functions[i], costs[i]);
     if (info.weights)
@@ -138,6 +140,32 @@ private:
            printBytes(static_cast<double>(info.weight_bytes)) +
            " (mapped, shared between processes)");
     reportKernels();
+  }
+
+  /// The targets of the file, when there are several.
+  void reportVariants() {
+    std::vector<VariantView> variants = artifact.variants();
+    if (variants.size() < 2)
+      return;
+    std::vector<std::string> items;
+    for (const VariantView &variant : variants) {
+      std::string item = variant.target;
+      if (variant.isChosen)
+        item += "  (used here)";
+      if (!variant.missing.empty())
+        item += "  (needs " + variant.missing + ", which this machine lacks)";
+      if (console.verbosity() > 0)
+        item += "  " + joined(variant.features);
+      items.push_back(item);
+    }
+    list("targets", items);
+  }
+
+  static std::string joined(const std::vector<std::string> &words) {
+    std::string text;
+    for (const std::string &word : words)
+      text += (text.empty() ? "" : " ") + word;
+    return text;
   }
 
   void reportFunction(const FunctionView &f, const std::optional<weft_cost_t> &cost) {
@@ -319,7 +347,15 @@ private:
     json.field("producer", info.producer).field("target", info.target);
     json.field("sha256", hex(info.hash, 32)).field("file_bytes", info.file_size);
     json.field("image_bytes", info.image_size).field("weight_bytes", info.weight_bytes);
-    json.field("weights", info.weights).array("functions");
+    json.field("weights", info.weights).array("variants");
+    for (const VariantView &variant : artifact.variants())
+      json.object()
+          .field("target", variant.target)
+          .field("used", variant.isChosen)
+          .field("missing", variant.missing)
+          .list("features", variant.features)
+          .end();
+    json.end().array("functions");
     for (size_t i = 0; i < functions.size(); ++i)
       functionJson(json, functions[i], costs[i]);
     json.end().array("kernels");

@@ -42,7 +42,8 @@ struct Row {
 
 class Profile {
 public:
-  Profile(const ParsedOptions &options, Console &console) : options(options), console(console) {}
+  Profile(const ParsedOptions &options, Console &console, std::optional<MeasuredPeak> peak)
+      : options(options), console(console), peak(peak) {}
   ~Profile() {
     for (weft_tensor_t &output : outputs)
       weft_tensor_release(context.get(), &output);
@@ -62,7 +63,8 @@ private:
     if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
       return Failure{
           ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
-    Result<Artifact> opened = Artifact::open(options.positional()[0], false);
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
     if (!opened)
       return opened.failure();
     artifact = *opened;
@@ -174,6 +176,22 @@ private:
     return work > 0 && seconds > 0 ? number("%.1f", work / seconds / 1e9) : "-";
   }
 
+  /// Of what all workers together could do at most.
+  double shareOf(double most, double work, double seconds) const {
+    double workers = static_cast<double>(std::max<int64_t>(threads, 1));
+    return seconds > 0 ? work / seconds / (most * workers) : 0;
+  }
+
+  std::vector<std::string> rateCells(const Row &row) const {
+    std::vector<std::string> cells = {rate(row.flops, row.seconds), rate(row.bytes, row.seconds)};
+    if (!peak)
+      return cells;
+    auto percent = [&](double most, double work) {
+      return work > 0 ? number("%.1f %%", 100 * shareOf(most, work, row.seconds)) : "-";
+    };
+    return {cells[0], percent(peak->flops, row.flops), cells[1], percent(peak->bytes, row.bytes)};
+  }
+
   static std::string nodesOf(const Row &row) {
     if (row.kernel.nodes.empty())
       return "";
@@ -193,14 +211,25 @@ private:
       total += row.seconds;
     console.say(line + "threads=" + std::to_string(threads) + ": " + printSeconds(median(whole)) +
                 " a call, median of " + std::to_string(rounds) + " rounds");
+    if (peak)
+      console.say("peak of a thread: " + number("%.1f GFLOP/s, ", peak->flops / 1e9) +
+                  number("%.1f GB/s from memory", peak->bytes / 1e9));
     Table table;
     table.header = {"share", "time", "calls", "GFLOP/s", "GB/s", "kernel", "nodes"};
+    if (peak)
+      table.header = {"share", "time",      "calls",  "GFLOP/s", "of peak",
+                      "GB/s",  "of memory", "kernel", "nodes"};
     auto share = [&](double seconds) { return number("%.1f %%", 100 * seconds / total); };
+    auto add = [&](double seconds, const std::string &calls, const std::vector<std::string> &rates,
+                   const std::string &name, const std::string &nodes) {
+      std::vector<std::string> cells = {share(seconds), printSeconds(seconds), calls};
+      cells.insert(cells.end(), rates.begin(), rates.end());
+      cells.insert(cells.end(), {name, nodes});
+      table.rows.push_back(std::move(cells));
+    };
     for (const Row &row : rows)
-      table.rows.push_back({share(row.seconds), printSeconds(row.seconds),
-                            std::to_string(row.calls), rate(row.flops, row.seconds),
-                            rate(row.bytes, row.seconds), row.kernel.name, nodesOf(row)});
-    table.rows.push_back({share(rest), printSeconds(rest), "", "", "", "(between kernels)", ""});
+      add(row.seconds, std::to_string(row.calls), rateCells(row), row.kernel.name, nodesOf(row));
+    add(rest, "", std::vector<std::string>(peak ? 4 : 2), "(between kernels)", "");
     console.result(table.text());
   }
 
@@ -210,16 +239,22 @@ private:
     json.field("rounds", rounds).field("threads", threads).object("symbols");
     for (const auto &[name, value] : inputs.symbols)
       json.field(name, value);
-    json.end().field("median_seconds", median(whole)).array("kernels");
-    for (const Row &row : rows)
+    json.end().field("median_seconds", median(whole));
+    if (peak)
+      json.field("peak_flops", peak->flops).field("peak_bytes", peak->bytes);
+    json.array("kernels");
+    for (const Row &row : rows) {
       json.object()
           .field("name", row.kernel.name)
           .field("calls", row.calls)
           .field("seconds", row.seconds)
           .field("flops", row.flops)
-          .field("bytes_moved", row.bytes)
-          .list("nodes", row.kernel.nodes)
-          .end();
+          .field("bytes_moved", row.bytes);
+      if (peak)
+        json.field("share_of_peak", shareOf(peak->flops, row.flops, row.seconds))
+            .field("share_of_memory", shareOf(peak->bytes, row.bytes, row.seconds));
+      json.list("nodes", row.kernel.nodes).end();
+    }
     json.end();
     console.result(json.finish());
   }
@@ -248,6 +283,7 @@ private:
 
   const ParsedOptions &options;
   Console &console;
+  const std::optional<MeasuredPeak> peak;
   InterruptGuard guard{nullptr};
   Artifact artifact;
   FunctionView function;
@@ -263,8 +299,9 @@ private:
 
 } // namespace
 
-int profileCommand(const ParsedOptions &options, Console &console) {
-  return Profile(options, console).run();
+int profileCommand(const ParsedOptions &options, Console &console,
+                   std::optional<MeasuredPeak> peak) {
+  return Profile(options, console, peak).run();
 }
 
 } // namespace weft::cli

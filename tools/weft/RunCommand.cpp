@@ -63,7 +63,8 @@ public:
 
 private:
   Result<Done> open() {
-    Result<Artifact> opened = Artifact::open(options.positional()[0], options.has("verify"));
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], options.has("verify"), options.value("target"));
     if (!opened)
       return opened.failure();
     artifact = *opened;

@@ -69,9 +69,11 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
   if (verb.name == "run")
     return runCommand(options, console);
   if (verb.name == "bench")
-    return benchCommand(options, console);
+    return options.has("kernels") ? compilerCommand(options, console, argc, argv)
+                                  : benchCommand(options, console);
   if (verb.name == "profile")
-    return profileCommand(options, console);
+    return options.has("peak") ? compilerCommand(options, console, argc, argv)
+                               : profileCommand(options, console);
   if (verb.name == "version")
     return versionCommand(options, console);
   if (verb.name == "help")

@@ -79,7 +79,8 @@ struct ImportOptions {
 };
 
 struct CompileOptions {
-  std::string target = "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4
+  std::string target =
+      "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, or several as x86:v3,v4
   std::string outputPath;
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
@@ -102,7 +103,7 @@ struct Artifact {
   std::string path;
   uint64_t bytes = 0, weightBytes = 0, codeBytes = 0;
   unsigned kernels = 0;
-  std::string target, peak; ///< "x86:v4"; the arena formula
+  std::string target, peak; ///< "x86:v4, x86:v3"; the arena formula of the first
 };
 
 class Compiler {

@@ -2,8 +2,8 @@
  * runtime. Written by compiler/artifact, read by runtime/src; docs/artifact-format.md explains it for people.
  *
  *   0   ELF header, program headers, PT_NOTE "WEFT" (weft_file_v1)             all within the first 4 KiB
- *       R   segment: descriptor (weft_module_v1 and everything it points to), constants
- *       RX  segment: bind and run of every function, kernels
+ *       R   segment: descriptor (one weft_module_v1 per variant and everything they point to), constants
+ *       RX  segment: bind and run of every function, kernels, of every variant
  *   W   weights, W a multiple of 2 MiB (absent when there are none)
  *   T   tail: SHA-256 leaves of the weights, then the manifest (JSON)
  *
@@ -21,9 +21,15 @@
 extern "C" {
 #endif
 
-enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 0 };
+enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 1 };
 #define WEFT_NOTE_NAME "WEFT"
-enum { WEFT_NOTE_TYPE = 1, WEFT_LEAF_LOG2 = 22, WEFT_HEADER_BYTES = 4096, WEFT_MAX_WORDS = 64 };
+enum {
+  WEFT_NOTE_TYPE = 1,
+  WEFT_LEAF_LOG2 = 22,
+  WEFT_HEADER_BYTES = 4096,
+  WEFT_MAX_WORDS = 64,
+  WEFT_MAX_VARIANTS = 16
+};
 
 /* Content of the note. All positions are file offsets unless said otherwise; unknown flags are refused. */
 typedef struct {
@@ -31,13 +37,16 @@ typedef struct {
   uint64_t file_size;
   uint64_t image_size; /* bytes of the ELF image at the start of the file */
   uint64_t descriptor,
-      descriptor_size; /* virtual address (= offset in the mapped image) of weft_module_v1 */
+      descriptor_size; /* virtual address (= offset in the mapped image) of the first weft_module_v1 */
   uint64_t weights_begin,
       weights_size; /* weights_begin is a multiple of 2 MiB; 0, 0 without weights */
   uint64_t leaves_begin,
       leaf_count; /* SHA-256 of each 2^22-byte piece of the weights, the last one shorter */
   uint64_t manifest_begin, manifest_size;
   uint8_t hash[32]; /* SHA-256 of all bytes but the weights, this field taken as zero */
+  /* Since 1.1; a file of 1.0 has one variant. The descriptor starts with `variants` structs weft_module_v1, each `variant_step` bytes
+   * long, for one target each, the best first. A reader takes the first whose cpu_features the machine has. */
+  uint32_t variants, variant_step;
 } weft_file_v1;
 
 /* `count` elements of `step` bytes each at descriptor + offset; newer writers may append fields to elements, so a reader walks
@@ -52,8 +61,9 @@ typedef struct {
 } weft_formula_v1;
 
 typedef struct {
-  weft_list_t name, producer, target;      /* "minilm", "weft 0.1.0", "x86:v4" */
-  weft_list_t functions, kernels, weights; /* weft_function_v1, weft_kernel_v1, weft_weight_v1 */
+  weft_list_t name, producer, target; /* "minilm", "weft 0.1.0", "x86:v4" */
+  weft_list_t functions, kernels,
+      weights;              /* weft_function_v1, weft_kernel_v1, weft_weight_v1 of all variants */
   weft_list_t cpu_features; /* weft_list_t texts: "avx2", "avx512f", … all needed */
   uint64_t
       host_table_size; /* bytes of weft_host_v1 the code uses; refused when the runtime has fewer */

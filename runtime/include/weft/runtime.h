@@ -126,6 +126,8 @@ typedef struct {
   int32_t workers; /* of `parallel` */
   uint32_t verify; /* 0: everything but weight bytes is checked when opening; 1: weights too */
   void (*log)(void *user, int level, const char *line);
+  /* Of an artifact for several targets, the one to use; NULL: the best that this machine can run. Read while opening only. */
+  const char *target;
 } weft_env_t;
 
 typedef struct {
@@ -150,7 +152,7 @@ WEFT_API weft_status_t weft_module_verify(const weft_module_t *module, weft_erro
 /* Contexts keep their module alive. NULL is allowed. */
 WEFT_API void weft_module_release(weft_module_t *module);
 
-/* ---- Queries: run nothing of the artifact. Texts live as long as the module. --------------------------------------------- */
+/* ---- Queries: run nothing of the artifact, and speak of the variant that was chosen. Texts live as long as the module. --------------------------------------------- */
 typedef struct {
   uint32_t struct_size;
   const char *name;
@@ -187,6 +189,18 @@ typedef struct {
   uint8_t hash[32];
 } weft_module_info_t;
 WEFT_API weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info);
+/* The code of an artifact for one target. missing: the first CPU feature that this machine does not have, or NULL. */
+typedef struct {
+  uint32_t struct_size, features, is_chosen;
+  const char *target, *missing;
+} weft_variant_info_t;
+/* Variants of an artifact, the best first. */
+WEFT_API uint32_t weft_variant_count(const weft_module_t *module);
+WEFT_API weft_status_t weft_variant_info(const weft_module_t *module, uint32_t variant,
+                                         weft_variant_info_t *out_info);
+/* Feature `index` that the variant needs; NULL when there is none. */
+WEFT_API const char *weft_variant_feature(const weft_module_t *module, uint32_t variant,
+                                          uint32_t index);
 /* Index of a function, or -1. NULL stands for the only one, or "main". */
 WEFT_API int32_t weft_function_find(const weft_module_t *module, const char *name);
 WEFT_API weft_status_t weft_function_info(const weft_module_t *module, int32_t function,

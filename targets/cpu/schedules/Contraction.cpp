@@ -44,6 +44,11 @@ public:
   static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
     return llvm::divideCeil(s.n, tileColumns(isa));
   }
+  /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
+  static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
+    bool meet = s.k * 4 % 4096 == 0;
+    return meet ? std::min<int64_t>(7, tileRows(isa)) : tileRows(isa);
+  }
   static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
     int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa) * 4));
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
@@ -54,7 +59,7 @@ public:
     Shape s = *Shape::match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, constant(1),
+    return {SymExpr::ceildiv(s.m, mostRows(s, isa)) * blocks, constant(1),
             constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
   }
 
@@ -73,7 +78,7 @@ public:
 
   void emit(KernelContext &c) const override {
     Shape s = *Shape::match(c.spec);
-    int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
+    int64_t rows = mostRows(s, c.isa), perBlock = panelsPerBlock(s, c.isa);
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
       tiles.push_back(declareTile(c, r));

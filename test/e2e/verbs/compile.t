@@ -76,7 +76,7 @@ $ weft compile layers.mlir -o nowhere/layers.weft
 # What is asked for and cannot be.
 $ weft compile layers.mlir --target x86:v9
 !   import    layers.mlir{*} s
-! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni
+! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4
 ? 2
 $ weft compile layers.mlir --dim sequence=4
 ! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
@@ -182,3 +182,49 @@ $ weft compile blocks.mlir --accuracy sloppy
 $ mkdir quiet && cp layers.mlir quiet && cd quiet && sh ../interrupt compile -q layers.mlir -o slow.weft && ls
 | interrupted
 | layers.mlir
+
+# Several targets are one file, the best first, whatever order they are given in; building twice gives the same bytes.
+$ weft compile layers.mlir -t x86:v2,v3 -o both.weft --json 2>/dev/null | grep -e target -e kernels
+|   "target": "x86:v3, x86:v2",
+|   "kernels": 6,
+$ weft compile -q layers.mlir -t x86:v3,v2 -o again.weft && cmp both.weft again.weft
+$ weft inspect both.weft | sed -n 1,3p
+| both.weft  weft {*}  x86:v3  {*}
+| targets  x86:v3  (used here)
+|          x86:v2
+$ weft inspect both.weft -t x86:v2 -v | sed -n 2,3p
+| targets  x86:v3  sse4.2 popcnt avx avx2 fma f16c bmi bmi2 lzcnt movbe
+|          x86:v2  (used here)  sse4.2 popcnt
+$ weft inspect both.weft --json | python3 -c "
+$+ import json, sys
+$+ print([(v['target'], v['used'], v['missing'], v['features'][-1]) for v in json.load(sys.stdin)['variants']])"
+| [('x86:v3', True, '', 'movbe'), ('x86:v2', False, '', 'popcnt')]
+$ weft verify -q layers.mlir both.weft --dim batch=3
+$ weft run -q both.weft -t x86:v2 --dim batch=3 -o v2.npz && weft run -q both.weft --dim batch=3 --expect @v2.npz
+$ weft run both.weft -t x86:v4 --dim batch=3
+! error[W0511]: both.weft: is not compiled for 'x86:v4', but for 'x86:v3', 'x86:v2'
+? 1
+$ weft inspect layers.mlir -t x86:v2
+! error: '--target' is for artifacts, but 'layers.mlir' is not compiled
+? 2
+$ weft compile layers.mlir -t x86:v3, -o both.weft
+!   import    layers.mlir{*} s
+! error[W0301]: unknown target 'x86:v3,'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4
+? 2
+$ weft compile layers.mlir -t x86:v2,v3 -o both.weft --dump-ir ir2 --save-temps temps2 && ls ir2 && ls temps2 | grep host
+| both.weft  {*} (weights 0 B, code {*})  x86:v3, x86:v2  in {#} s
+| 0-import.x86-v2.mlir
+| 0-import.x86-v3.mlir
+| 1-fuse.x86-v2.mlir
+| 1-fuse.x86-v3.mlir
+| weft_host.x86-v2.o
+| weft_host.x86-v3.o
+!   import    layers.mlir {*} s
+!   fuse      x86:v3: 3 kernel calls {*} s
+!   plan      x86:v3: peak = 128·batch B {*} s
+!   fuse      x86:v2: 3 kernel calls {*} s
+!   plan      x86:v2: peak = 128·batch B {*} s
+!   code      6 kernels {*} s
+!   dump-ir: ir2
+!   save-temps: temps2
+!   next: weft run both.weft · weft inspect both.weft

@@ -83,8 +83,9 @@ private:
 
   std::string phaseLine(const std::string &phase, std::string summary, double time) const {
     const std::string peak = "peak = ";
-    if (summary.compare(0, peak.size(), peak) == 0)
-      summary = peak + beautifyFormula(summary.substr(peak.size()), console.unicode()) + " B";
+    if (size_t at = summary.find(peak); at != std::string::npos)
+      summary = summary.substr(0, at) + peak +
+                beautifyFormula(summary.substr(at + peak.size()), console.unicode()) + " B";
     // Columns count characters, not bytes of UTF-8.
     size_t shown = size_t(
         std::count_if(summary.begin(), summary.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -20,6 +20,10 @@ int evalCommand(const ParsedOptions &options, Console &console);
 int checkCommand(const ParsedOptions &options, Console &console);
 int verifyCommand(const ParsedOptions &options, Console &console);
 int inspectModelCommand(const ParsedOptions &options, Console &console);
+/// weft bench --kernels
+int kernelBenchCommand(const ParsedOptions &options, Console &console);
+/// weft profile --peak
+int profilePeakCommand(const ParsedOptions &options, Console &console);
 
 /// "path: text".
 std::string textOf(const Diagnostic &diagnostic);

@@ -46,6 +46,11 @@ public:
 
 private:
   Result<Done> readFunctions() {
+    if (options.has("target"))
+      return Failure{ExitWrongUsage,
+                     "'--target' is for artifacts, but '" + options.positional()[0] +
+                         "' is not compiled",
+                     "", ""};
     for (auto function : module.get().module->getOps<mlir::func::FuncOp>()) {
       if (!function.isPublic())
         continue;

@@ -33,6 +33,10 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return checkCommand(options, console);
   if (verb == "verify")
     return verifyCommand(options, console);
+  if (verb == "bench")
+    return kernelBenchCommand(options, console);
+  if (verb == "profile")
+    return profilePeakCommand(options, console);
   if (verb == "inspect")
     return inspectModelCommand(options, console);
   return console.fail(

@@ -1,0 +1,100 @@
+//===- PeakLoops.cpp - Multiply and add, and read -----------------------------------------------------------===//
+//
+//   loop(data, out, rounds):  sums = first vectors of data;  rounds times: every sum = step(sum);  out = sums
+//
+// There are as many sums as registers hold beside two operands, which is more than latency times ports.
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cpu/PeakLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "targets/cpu/Schedule.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kReadSums = 8;
+
+class LoopEmitter {
+public:
+  LoopEmitter(ModuleOp module, const VectorIsa &isa)
+      : b(module.getLoc(), module.getContext()), module(module), isa(isa) {
+    vector = VectorType::get({int64_t(isa.lanes)}, b.getF32Type());
+    pointer = LLVM::LLVMPointerType::get(b.getContext());
+  }
+
+  int64_t vectorBytes() const { return 4 * int64_t(isa.lanes); }
+
+  /// `step(round, i, sum)` gives the next value of sum i.
+  void emit(StringRef name, int64_t sums, llvm::function_ref<Value(Value, int64_t, Value)> step) {
+    b.setInsertionPointToEnd(module.getBody());
+    auto function =
+        b.create<func::FuncOp>(name, b.getFunctionType({pointer, pointer, b.getI64Type()}, {}));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    data = function.getArgument(0);
+    SmallVector<Value> first;
+    for (int64_t i = 0; i < sums; ++i)
+      first.push_back(load(at(data, i * vectorBytes())));
+    factor = load(at(data, sums * vectorBytes()));
+    addend = load(at(data, (sums + 1) * vectorBytes()));
+    Value zero = constant(0), one = constant(1);
+    auto loop = b.create<scf::ForOp>(zero, function.getArgument(2), one, first);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      SmallVector<Value> next;
+      for (auto [i, sum] : llvm::enumerate(loop.getRegionIterArgs()))
+        next.push_back(step(loop.getInductionVar(), i, sum));
+      b.create<scf::YieldOp>(next);
+    }
+    for (auto [i, sum] : llvm::enumerate(loop.getResults()))
+      b.create<LLVM::StoreOp>(sum, at(function.getArgument(1), i * vectorBytes()), 4);
+    b.create<func::ReturnOp>();
+  }
+
+  Value multiplyAdd(Value sum) {
+    if (isa.fma)
+      return b.create<vector::FMAOp>(sum, factor, addend);
+    return b.create<arith::AddFOp>(b.create<arith::MulFOp>(sum, factor), addend);
+  }
+
+  Value addNext(Value round, int64_t i, Value sum) {
+    Value offset = b.create<arith::MulIOp>(round, constant(kReadSums * vectorBytes()));
+    Value place = b.create<LLVM::GEPOp>(pointer, b.getI8Type(), data, ArrayRef<LLVM::GEPArg>{offset});
+    return b.create<arith::AddFOp>(sum, load(at(place, i * vectorBytes())));
+  }
+
+private:
+  Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
+  Value at(Value base, int64_t bytes) {
+    return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
+  }
+  Value load(Value place) { return b.create<LLVM::LoadOp>(vector, place, 4); }
+
+  ImplicitLocOpBuilder b;
+  ModuleOp module;
+  const VectorIsa &isa;
+  VectorType vector;
+  Type pointer;
+  Value data, factor, addend;
+};
+
+} // namespace
+
+PeakLoops emitPeakLoops(ModuleOp module, const VectorIsa &isa) {
+  LoopEmitter emitter(module, isa);
+  int64_t sums = isa.registers - 4;
+  emitter.emit(PeakLoops::kMultiply, sums,
+               [&](Value, int64_t, Value sum) { return emitter.multiplyAdd(sum); });
+  emitter.emit(PeakLoops::kRead, kReadSums,
+               [&](Value round, int64_t i, Value sum) { return emitter.addNext(round, i, sum); });
+  return {"", 2 * sums * int64_t(isa.lanes), kReadSums * emitter.vectorBytes()};
+}
+
+} // namespace weft

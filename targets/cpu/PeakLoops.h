@@ -1,0 +1,21 @@
+//===- PeakLoops.h - Loops that do as much as the processor can ------------------------------------------===//
+//
+// What kernels are measured against: one loop that only multiplies and adds in registers, one that only reads. They are emitted and
+// compiled like kernels, so that a share of their speed says what a schedule leaves on the table, not what the compiler cannot do.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_PEAKLOOPS_H
+#define WEFT_TARGETS_CPU_PEAKLOOPS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "targets/common/Target.h"
+
+namespace weft {
+
+struct VectorIsa;
+
+/// Adds both loops to `module`, whose context has the code generation dialects, and says what a round of each does.
+PeakLoops emitPeakLoops(mlir::ModuleOp module, const VectorIsa &isa);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_PEAKLOOPS_H
