@@ -215,8 +215,9 @@ class ChannelsLast : public impl::ChannelsLastBase<ChannelsLast> {
     if (!any)
       return;
     RewritePatternSet patterns(&getContext());
-    patterns.add<MoveConvolution, JoinMoves, MoveBehindElementwise, MoveBehindPool,
-                 MoveIntoReduction>(&getContext());
+    patterns
+        .add<MoveConvolution, JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveIntoReduction>(
+            &getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     getOperation().walk([](ConvOp op) { useContraction(op); });

@@ -40,8 +40,7 @@ public:
     by = scale->reals[0];
     op.getInputMutable().assign(divided(op.getInput()));
     DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
-    auto scalar =
-        SymTensorType::get(b.getContext(), none.getDimAttributes(), b.getF32Type());
+    auto scalar = SymTensorType::get(b.getContext(), none.getDimAttributes(), b.getF32Type());
     op.getScaleMutable().assign(b.create<FillOp>(scalar, b.getF32FloatAttr(1)));
   }
 

@@ -27,7 +27,8 @@ struct FuseRoundingPass : impl::FuseRoundingBase<FuseRoundingPass> {
     getOperation().walk([&](DequantizeOp op) { all.push_back(op); });
     for (DequantizeOp op : all) {
       auto quantize = op.getInput().getDefiningOp<QuantizeOp>();
-      if (!quantize || !op->getParentOfType<KernelOp>() || !isSame(quantize.getZero(), op.getZero()))
+      if (!quantize || !op->getParentOfType<KernelOp>() ||
+          !isSame(quantize.getZero(), op.getZero()))
         continue;
       OpBuilder b(op);
       Value rounded =

@@ -65,7 +65,8 @@ public:
 
   Value addNext(Value round, int64_t i, Value sum) {
     Value offset = b.create<arith::MulIOp>(round, constant(kReadSums * vectorBytes()));
-    Value place = b.create<LLVM::GEPOp>(pointer, b.getI8Type(), data, ArrayRef<LLVM::GEPArg>{offset});
+    Value place =
+        b.create<LLVM::GEPOp>(pointer, b.getI8Type(), data, ArrayRef<LLVM::GEPArg>{offset});
     return b.create<arith::AddFOp>(sum, load(at(place, i * vectorBytes())));
   }
 

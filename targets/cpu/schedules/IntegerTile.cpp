@@ -26,8 +26,8 @@ Value IntegerTile::rowGroup(Value at, int64_t offset, int64_t bytes) {
     return c.b.create<LLVM::LoadOp>(c.b.getI32Type(), here(0), 1);
   Value sum;
   for (int64_t i = 0; i < bytes; ++i) { // the run ends inside the group
-    Value byte = c.b.create<arith::ExtUIOp>(
-        c.b.getI32Type(), c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
+    Value byte = c.b.create<arith::ExtUIOp>(c.b.getI32Type(),
+                                            c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
     byte = c.b.create<arith::ShLIOp>(byte,
                                      c.b.create<arith::ConstantOp>(c.b.getI32IntegerAttr(8 * i)));
     sum = sum ? Value(c.b.create<arith::OrIOp>(sum, byte)) : byte;
@@ -80,8 +80,7 @@ IntegerTile::Sums IntegerTile::addRuns(const IntegerRows &source, Value panel, S
       return body(constantI64(c.b, 0), from, init);
     return c.loop(constantI64(c.b, 0), constantI64(c.b, steps.count), 1, ValueRange(init),
                   [&](Value i, ValueRange carried) {
-                    Value here =
-                        elementPointer(c.b, from, c.b.getI8Type(), c.mul(i, steps.bytes));
+                    Value here = elementPointer(c.b, from, c.b.getI8Type(), c.mul(i, steps.bytes));
                     return body(i, here, Sums(carried));
                   });
   };

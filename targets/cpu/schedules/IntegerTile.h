@@ -33,7 +33,8 @@ public:
   int64_t runBytes(int64_t run) const { return groups(run) * columns * dot.group(); }
   llvm::SmallVector<mlir::Value> accumulate(const IntegerRows &rows, mlir::Value panel);
   /// Stores results for the sums of a panel whose first column is `column` of `width`; `at` says where row r lies.
-  void store(mlir::Value result, llvm::ArrayRef<mlir::Value> sums, mlir::Value column, int64_t width,
+  void store(mlir::Value result, llvm::ArrayRef<mlir::Value> sums, mlir::Value column,
+             int64_t width,
              llvm::function_ref<llvm::SmallVector<IndexValue>(int64_t r, IndexValue n)> at);
 
 private:

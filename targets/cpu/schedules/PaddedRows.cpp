@@ -43,9 +43,8 @@ public:
   /// Line `line` of scratch: row y of the image.
   void emit(Value image, Value y, Value line) {
     Value target = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.mul(line, pitch));
-    Value inside =
-        c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
-                                  compare(arith::CmpIPredicate::slt, y, height));
+    Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
+                                             compare(arith::CmpIPredicate::slt, y, height));
     auto choose = c.b.create<scf::IfOp>(inside, true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.elseBlock());
@@ -82,14 +81,12 @@ private:
   /// The image's row number `row`. The last vector ends where the row does: nothing behind the tensor is read.
   void copy(Value input, Value row, Value target) {
     Value skipped = c.sub(from, left), elements = c.mul(c.sub(to, from), number(block.channels));
-    Value source = elementPointer(
-        c.b, input, c.b.getI8Type(),
-        c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
+    Value source = elementPointer(c.b, input, c.b.getI8Type(),
+                                  c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
     int64_t step = (block.widen ? 2 : 4) * c.isa.lanes;
     Value last = c.sub(elements, number(step));
-    auto choose =
-        c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
+    auto choose = c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.thenBlock());
     c.loop(number(0), last, step, [&](Value at) { copyElements(source, target, at, step); });

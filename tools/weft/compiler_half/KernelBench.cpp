@@ -153,7 +153,8 @@ Result<Done> ProductBench::addRow(const ProductSize &size) {
   row.error = worstError(size, row.x, weight, row.y);
   if (!(row.error <= kTolerance)) {
     char text[160];
-    snprintf(text, sizeof text, "the product %lldx%lldx%lld is wrong: an element differs by %.2g of its terms",
+    snprintf(text, sizeof text,
+             "the product %lldx%lldx%lld is wrong: an element differs by %.2g of its terms",
              (long long)size.m, (long long)size.k, (long long)size.n, row.error);
     return Failure{ExitComparisonFailed, text, "", ""};
   }

@@ -23,11 +23,11 @@ constexpr int64_t kMostElements = int64_t(1) << 27; ///< of one operand
 
 /// Projections and feed-forward products of encoders, square matrices, and one row at a time.
 constexpr ProductSize kSizes[] = {
-    {128, 384, 384},    {128, 384, 1536},  {128, 1536, 384},  {128, 768, 768},  {128, 768, 3072},
-    {128, 3072, 768},   {512, 384, 384},   {512, 384, 1536},  {512, 1536, 384}, {512, 768, 768},
-    {512, 768, 3072},   {512, 3072, 768},  {1024, 768, 3072}, {1024, 1024, 1024},
-    {2048, 2048, 2048}, {128, 4096, 4096}, {1, 384, 384},     {1, 768, 768},    {1, 768, 3072},
-    {1, 3072, 768},     {1, 4096, 4096}};
+    {128, 384, 384},   {128, 384, 1536}, {128, 1536, 384},  {128, 768, 768},    {128, 768, 3072},
+    {128, 3072, 768},  {512, 384, 384},  {512, 384, 1536},  {512, 1536, 384},   {512, 768, 768},
+    {512, 768, 3072},  {512, 3072, 768}, {1024, 768, 3072}, {1024, 1024, 1024}, {2048, 2048, 2048},
+    {128, 4096, 4096}, {1, 384, 384},    {1, 768, 768},     {1, 768, 3072},     {1, 3072, 768},
+    {1, 4096, 4096}};
 
 class KernelBenchCommand {
 public:
@@ -46,16 +46,18 @@ public:
 private:
   Result<Done> readOptions() {
     if (!options.positional().empty())
-      return Failure{ExitWrongUsage, "'--kernels' measures no artifact", "leave out '" + options.positional()[0] + "'", ""};
-    for (const char *name : {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory"})
+      return Failure{ExitWrongUsage, "'--kernels' measures no artifact",
+                     "leave out '" + options.positional()[0] + "'", ""};
+    for (const char *name :
+         {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory"})
       if (options.has(name))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(name) + "' is for artifacts, not for '--kernels'", "",
                        ""};
     format = options.value("format", options.json() ? "json" : "table");
     if (options.json() && format != "json")
-      return Failure{ExitWrongUsage,
-                     "'--json' and '--format " + format + "' contradict each other", "", ""};
+      return Failure{ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other",
+                     "", ""};
     rounds = options.number("rounds", kRounds);
     if (rounds < kLeastRounds)
       return Failure{ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds),
@@ -80,9 +82,13 @@ private:
                        "write --kernels 128x768x3072,1x768x768", ""};
       sizes.push_back({(*numbers)[0], (*numbers)[1], (*numbers)[2]});
       const ProductSize &size = sizes.back();
-      for (auto [a, b] : {std::pair(size.m, size.k), std::pair(size.k, size.n), std::pair(size.m, size.n)})
+      for (auto [a, b] :
+           {std::pair(size.m, size.k), std::pair(size.k, size.n), std::pair(size.m, size.n)})
         if (a > kMostElements / b)
-          return Failure{ExitWrongUsage, "'--kernels " + text + "': a matrix has more than " + std::to_string(kMostElements) + " elements", "", ""};
+          return Failure{ExitWrongUsage,
+                         "'--kernels " + text + "': a matrix has more than " +
+                             std::to_string(kMostElements) + " elements",
+                         "", ""};
     }
     if (sizes.size() > kMostSizes)
       return Failure{ExitWrongUsage, "more than " + std::to_string(kMostSizes) + " sizes", "", ""};
@@ -130,14 +136,15 @@ private:
     for (const ProductBench::Row &row : bench->rows()) {
       const char *unit = row.size.isRead() ? "%.1f GB/s" : "%.1f GFLOP/s";
       double seconds = row.median();
-      table.rows.push_back({std::to_string(row.size.m), std::to_string(row.size.k),
-                            std::to_string(row.size.n), printSeconds(seconds),
-                            number("%.1f", row.size.flops() / seconds / 1e9),
-                            number("%.1f", row.size.weightBytes() / seconds / 1e9),
-                            number(unit, row.peak() / 1e9), number("%.1f %%", 100 * row.share()),
-                            number("%.1e", row.error)});
+      table.rows.push_back(
+          {std::to_string(row.size.m), std::to_string(row.size.k), std::to_string(row.size.n),
+           printSeconds(seconds), number("%.1f", row.size.flops() / seconds / 1e9),
+           number("%.1f", row.size.weightBytes() / seconds / 1e9), number(unit, row.peak() / 1e9),
+           number("%.1f %%", 100 * row.share()), number("%.1e", row.error)});
     }
-    console.result(format == "md" ? table.markdown() : format == "csv" ? table.csv() : table.text());
+    console.result(format == "md"    ? table.markdown()
+                   : format == "csv" ? table.csv()
+                                     : table.text());
     for (bool isRead : {false, true}) {
       int count = 0;
       double share = mean(isRead, &count);

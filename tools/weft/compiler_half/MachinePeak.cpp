@@ -37,8 +37,8 @@ public:
       llvm::Expected<uint64_t> address = symbol.getAddress();
       if (!name || !address)
         return llvm::joinErrors(name.takeError(), address.takeError());
-      for (auto [wanted, place] : {std::pair(PeakLoops::kMultiply, &multiply),
-                                   std::pair(PeakLoops::kRead, &read)})
+      for (auto [wanted, place] :
+           {std::pair(PeakLoops::kMultiply, &multiply), std::pair(PeakLoops::kRead, &read)})
         if (*name == wanted)
           *place = static_cast<char *>(memory.get()) + *address;
     }
@@ -56,8 +56,7 @@ private:
     if (memory || section.relocations().begin() != section.relocations().end())
       return llvm::createStringError("the peak loops are not one piece of code");
     size_t size = bytes->size();
-    void *place =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *place = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED)
       return llvm::createStringError("no memory for the peak loops");
     memory = std::shared_ptr<void>(place, [size](void *code) { munmap(code, size); });
