@@ -4,5 +4,6 @@
 
 include "dialects/weft/WeftOps.td"
 include "dialects/weft/ops/Quantize.td"
+include "dialects/weft/ops/Random.td"
 
 #endif

@@ -1,6 +1,7 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
 #include "dialects/weft/Quantize.h"
+#include "dialects/weft/Random.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -113,6 +114,9 @@ void WeftDialect::initialize() {
       ,
 #define GET_OP_LIST
 #include "dialects/weft/QuantizeOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/weft/RandomOps.cpp.inc"
       >();
   addInterfaces<WeftInliner>();
 }
