@@ -17,6 +17,7 @@ const OperatorTable &OperatorTable::standard() {
              addCreation,
              addEinsum,
              addIndexing,
+             addLinearAttention,
              addLogic,
              addLosses,
              addMoves,

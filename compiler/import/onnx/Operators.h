@@ -56,6 +56,7 @@ void addConvolutions(OperatorTable &table);
 void addCreation(OperatorTable &table);
 void addEinsum(OperatorTable &table);
 void addIndexing(OperatorTable &table);
+void addLinearAttention(OperatorTable &table);
 void addLogic(OperatorTable &table);
 void addLosses(OperatorTable &table);
 void addMoves(OperatorTable &table);
