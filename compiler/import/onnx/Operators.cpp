@@ -15,6 +15,7 @@ const OperatorTable &OperatorTable::standard() {
              addControl,
              addConvolutions,
              addCreation,
+             addDeterminant,
              addEinsum,
              addIndexing,
              addLinearAttention,
@@ -36,6 +37,7 @@ const OperatorTable &OperatorTable::standard() {
              addSelections,
              addSignals,
              addSlices,
+             addUnique,
          })
       add(result);
     return result;

@@ -54,6 +54,7 @@ void addContractions(OperatorTable &table);
 void addControl(OperatorTable &table);
 void addConvolutions(OperatorTable &table);
 void addCreation(OperatorTable &table);
+void addDeterminant(OperatorTable &table);
 void addEinsum(OperatorTable &table);
 void addIndexing(OperatorTable &table);
 void addLinearAttention(OperatorTable &table);
@@ -75,6 +76,7 @@ void addScatters(OperatorTable &table);
 void addSelections(OperatorTable &table);
 void addSignals(OperatorTable &table);
 void addSlices(OperatorTable &table);
+void addUnique(OperatorTable &table);
 
 } // namespace weft::onnx
 
