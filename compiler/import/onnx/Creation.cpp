@@ -119,7 +119,7 @@ void convertEyeLike(NodeImport &n) {
 void addCreation(OperatorTable &table) {
   constexpr int64_t newest = kNewestOpset;
   table.add({"Constant", 1, newest, convertConstant, 0, 0});
-  table.add({"Identity", 1, newest, convertIdentity});
+  table.add({"Identity", 1, newest, convertIdentity, 1, 1, 1, "", /*takesSequences=*/true});
   table.add({"Shape", 1, newest, convertShape});
   table.add({"Size", 1, newest, convertSize});
   table.add({"ConstantOfShape", 9, newest, convertConstantOfShape});

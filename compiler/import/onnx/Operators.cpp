@@ -35,6 +35,7 @@ const OperatorTable &OperatorTable::standard() {
              addSampling,
              addScatters,
              addSelections,
+             addSequences,
              addSignals,
              addSlices,
              addUnique,

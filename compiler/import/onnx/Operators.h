@@ -26,6 +26,7 @@ struct OnnxOperator {
   Converter convert;
   unsigned leastInputs = 1, mostInputs = 1, mostOutputs = 1;
   llvm::StringRef domain = ""; ///< of the operator set
+  bool takesSequences = false; ///< its inputs may be sequences and optionals
 };
 
 constexpr unsigned kAnyNumber = ~0u;
@@ -74,6 +75,7 @@ void addReshapes(OperatorTable &table);
 void addSampling(OperatorTable &table);
 void addScatters(OperatorTable &table);
 void addSelections(OperatorTable &table);
+void addSequences(OperatorTable &table);
 void addSignals(OperatorTable &table);
 void addSlices(OperatorTable &table);
 void addUnique(OperatorTable &table);
