@@ -61,7 +61,7 @@ class Case:
                              constants)
             reference = ReferenceEvaluator(loose)
             expected = lambda feeds: reference.run(None, feeds)
-        self.expected = [[np.asarray(each) for each in expected(feeds)] for feeds in sets]
+        self.expected = [[np.asarray(each, order="C") for each in expected(feeds)] for feeds in sets]
         self.model = model_of(nodes, inputs, declare(self.expected[0]), opset, constants)
 
     def write(self, folder, name, lines):
