@@ -31,15 +31,16 @@ SmallVector<Value> eliminate(NodeImport &n, Value matrix, Value product, SymExpr
   Value isHere = n.compare(CompareKind::Equal, rows, here),
         isChosen = n.compare(CompareKind::Equal, rows, chosen);
   Value order = n.select(isHere, chosen, n.select(isChosen, here, rows));
-  matrix = n.emit<GatherNdOp>({matrix, n.reshape(order, {batch, size, one})},
-                              {integer(n, "batch", 1)});
+  matrix =
+      n.emit<GatherNdOp>({matrix, n.reshape(order, {batch, size, one})}, {integer(n, "batch", 1)});
   if (!matrix)
     return {Value(), Value()};
   Value line = n.sliceDim(matrix, 1, k, one), column = columnOf(matrix);
   Value pivot = n.reshape(n.sliceDim(line, 2, k, one), {batch});
   Value divisor = n.unsqueeze(pivot, int64_t(1));
-  Value below = n.binary<AndOp>(n.compare(CompareKind::Greater, rows, here),
-                                n.compare(CompareKind::NotEqual, divisor, n.numberLike(divisor, 0)));
+  Value below =
+      n.binary<AndOp>(n.compare(CompareKind::Greater, rows, here),
+                      n.compare(CompareKind::NotEqual, divisor, n.numberLike(divisor, 0)));
   Value factor = n.select(below, n.div(column, divisor), n.numberLike(column, 0));
   matrix = n.sub(matrix, n.mul(n.unsqueeze(factor, int64_t(2)), line));
   Value kept = n.compare(CompareKind::Equal, pivotRow, here);
@@ -74,8 +75,6 @@ void convertDet(NodeImport &n) {
 
 } // namespace
 
-void addDeterminant(OperatorTable &table) {
-  table.add({"Det", 11, kNewestOpset, convertDet});
-}
+void addDeterminant(OperatorTable &table) { table.add({"Det", 11, kNewestOpset, convertDet}); }
 
 } // namespace weft::onnx

@@ -25,7 +25,8 @@ void convertFusedMatMul(NodeImport &n) {
     unsigned rank = rankOf(x);
     return turns && rank > 1 ? n.moveDim(x, rank - 1, rank - 2) : x;
   };
-  Value product = buildMatMul(n, turned(a, transA), turned(b, transB), accumulateType(n, elementOf(a)));
+  Value product =
+      buildMatMul(n, turned(a, transA), turned(b, transB), accumulateType(n, elementOf(a)));
   if (alpha != 1)
     product = n.mul(product, n.numberLike(product, alpha));
   n.result(n.convert(product, elementOf(a)));
@@ -33,9 +34,7 @@ void convertFusedMatMul(NodeImport &n) {
 
 //===-- Activations ---------------------------------------------------------------------------===//
 
-Value withBias(NodeImport &n) {
-  return n.hasInput(1) ? n.add(n.input(0), n.input(1)) : n.input(0);
-}
+Value withBias(NodeImport &n) { return n.hasInput(1) ? n.add(n.input(0), n.input(1)) : n.input(0); }
 
 void convertGelu(NodeImport &n) { n.result(n.activation(ActivationKind::Gelu, withBias(n))); }
 void convertFastGelu(NodeImport &n) {
@@ -71,8 +70,8 @@ void normalizeSum(NodeImport &n, bool center, Value shift, Value bias) {
     x = n.add(x, bias);
   if (!x || rankOf(x) == 0 || n.refused())
     return;
-  Value y = n.normalize(x, alongLines(n, n.input(2), x, 1), alongLines(n, shift, x, 0), epsilon,
-                        center);
+  Value y =
+      n.normalize(x, alongLines(n, n.input(2), x, 1), alongLines(n, shift, x, 0), epsilon, center);
   n.results = {y, Value(), Value(), x};
 }
 

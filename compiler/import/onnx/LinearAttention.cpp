@@ -55,8 +55,8 @@ bool readRule(NodeImport &n, bool &decays, bool &corrects) {
 
 /// One size per head where the last dimension is the number of heads, else `otherwise`.
 SymExpr sizePerHead(NodeImport &n, Value x, SymExpr heads, SymExpr otherwise) {
-  bool perHead = x && rankOf(x) == 3 &&
-                 n.facts().proveEqual(typeOf(x).getDim(2), heads) == Proof::Yes;
+  bool perHead =
+      x && rankOf(x) == 3 && n.facts().proveEqual(typeOf(x).getDim(2), heads) == Proof::Yes;
   return perHead ? n.constant(1) : otherwise;
 }
 
@@ -100,8 +100,8 @@ std::optional<Recurrence> readInputs(NodeImport &n) {
   r.key = splitHeads(n, r, n.input(1), heads, keySize, "the key");
   r.value = splitHeads(n, r, n.input(2), heads, valueSize, "the value");
   if (decays)
-    r.decay = splitHeads(n, r, n.input(4), heads, sizePerHead(n, n.input(4), heads, keySize),
-                         "'decay'");
+    r.decay =
+        splitHeads(n, r, n.input(4), heads, sizePerHead(n, n.input(4), heads, keySize), "'decay'");
   if (corrects) {
     SymExpr one = n.constant(1);
     bool shared = n.rank(5) == 3 && n.dim(5, 2).isConstant(1);
@@ -117,7 +117,8 @@ std::optional<Recurrence> readInputs(NodeImport &n) {
 std::pair<Value, Value> step(NodeImport &n, const Recurrence &r, SymExpr at, Value state) {
   auto here = [&](Value x) {
     Value slice = x ? n.sliceDim(x, 0, at, n.constant(1)) : Value();
-    return slice ? n.reshape(slice, Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front())) : Value();
+    return slice ? n.reshape(slice, Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front()))
+                 : Value();
   };
   auto column = [&](Value x) { return x ? n.unsqueeze(x, int64_t(3)) : Value(); };
   auto line = [&](Value x) { return x ? n.unsqueeze(x, int64_t(2)) : Value(); };
@@ -149,12 +150,13 @@ void convertLinearAttention(NodeImport &n) {
     last = state;
     outputs = read ? n.unsqueeze(read, int64_t(0)) : Value();
   } else {
-    SmallVector<Value> results = n.loop(
-        r->steps, {}, {r->state}, [&](SymExpr at, ValueRange carried, GraphBuilder::LoopBody &body) {
-          auto [state, read] = step(n, *r, at, carried[0]);
-          body.yielded = {state, read};
-          return !n.refused();
-        });
+    SmallVector<Value> results =
+        n.loop(r->steps, {}, {r->state},
+               [&](SymExpr at, ValueRange carried, GraphBuilder::LoopBody &body) {
+                 auto [state, read] = step(n, *r, at, carried[0]);
+                 body.yielded = {state, read};
+                 return !n.refused();
+               });
     if (results.empty())
       return;
     last = results[0];

@@ -5,8 +5,8 @@
 // gives the same numbers in every call, on every machine.
 //===------------------------------------------------------------------------------------------===//
 
-#include "compiler/import/onnx/Operators.h"
 #include "dialects/weft/Random.h"
+#include "compiler/import/onnx/Operators.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
 #include <cmath>
@@ -99,8 +99,8 @@ void drawNormal(NodeImport &n, const Shape &shape) {
   Value angle = n.convert(part(1), compute);
   Value radius = n.sqrt(n.mul(n.log(positive), n.number(compute, -2.0)));
   Value z = n.mul(radius, n.unary<CosOp>(n.mul(angle, n.number(compute, 2 * M_PI))));
-  n.result(n.convert(n.add(n.mul(z, n.number(compute, scale)), n.number(compute, mean)),
-                     shape.element));
+  n.result(
+      n.convert(n.add(n.mul(z, n.number(compute, scale)), n.number(compute, mean)), shape.element));
 }
 
 void convertRandomUniform(NodeImport &n) { drawUniform(n, shapeFromAttribute(n)); }
@@ -116,7 +116,8 @@ void convertBernoulli(NodeImport &n) {
   if (n.refused())
     return;
   Value u = uniform(n, seed, n.dims(0));
-  n.result(n.convert(n.compare(CompareKind::Less, u, n.convert(n.input(0), elementOf(u))), element));
+  n.result(
+      n.convert(n.compare(CompareKind::Less, u, n.convert(n.input(0), elementOf(u))), element));
 }
 
 /// The number of classes whose probabilities add up to no more than the number drawn.
@@ -151,8 +152,8 @@ SmallVector<Value> drop(NodeImport &n, Value x, Value ratio, int64_t seed) {
   if (!u || !ratio)
     return {Value(), Value()};
   Value kept = n.compare(CompareKind::GreaterEqual, u, n.convert(ratio, elementOf(u)));
-  Value scale = n.convert(n.div(n.numberLike(ratio, 1), n.sub(n.numberLike(ratio, 1), ratio)),
-                          elementOf(x));
+  Value scale =
+      n.convert(n.div(n.numberLike(ratio, 1), n.sub(n.numberLike(ratio, 1), ratio)), elementOf(x));
   return {n.mul(x, n.select(kept, scale, n.numberLike(x, 0))), kept};
 }
 

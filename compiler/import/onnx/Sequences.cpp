@@ -54,8 +54,7 @@ Value listOf(NodeImport &n, ArrayRef<Value> tensors) {
     if (!each || !isTensor(each))
       return n.refuse("a sequence can only hold tensors");
   if (tensors.size() > size_t(kMostTensors))
-    return n.refuse("a sequence of more than " + Twine(kMostTensors) +
-                    " tensors is not supported");
+    return n.refuse("a sequence of more than " + Twine(kMostTensors) + " tensors is not supported");
   return makeSequence(n.attributes(), tensors);
 }
 

@@ -28,8 +28,8 @@ Value place(NodeImport &n, ScatterKind kind, Value into, Value positions, Value 
 }
 
 Value runningTotal(NodeImport &n, CombinerKind kind, Value x, bool exclusive) {
-  SmallVector<NamedAttribute> list{
-      n.attribute("kind", CombinerKindAttr::get(n.context(), kind)), axisZero(n)};
+  SmallVector<NamedAttribute> list{n.attribute("kind", CombinerKindAttr::get(n.context(), kind)),
+                                   axisZero(n)};
   if (exclusive)
     list.push_back(n.attribute("exclusive", n.attributes().getUnitAttr()));
   return n.emit<CumulateOp>({x}, list);
@@ -41,9 +41,9 @@ Value sortedBy(NodeImport &n, Value columns, SymExpr column, Value order) {
     return {};
   SymExpr count = typeOf(columns).getDim(1);
   Value keys = pick(n, n.reshape(n.sliceDim(columns, 0, column, n.constant(1)), {count}), order);
-  SmallVector<Value, 2> sorted = n.emitAll<TopKOp>(
-      {keys}, {n.attribute("k", n.dimsAttr({count})), axisZero(n),
-               n.attribute("smallest", n.attributes().getUnitAttr())});
+  SmallVector<Value, 2> sorted =
+      n.emitAll<TopKOp>({keys}, {n.attribute("k", n.dimsAttr({count})), axisZero(n),
+                                 n.attribute("smallest", n.attributes().getUnitAttr())});
   return sorted.size() == 2 ? pick(n, order, sorted[1]) : Value();
 }
 
@@ -92,10 +92,10 @@ void convertUnique(NodeImport &n) {
   Value numbers = n.convert(begins, n.i64());
   // The original position of the first row of each run, by sorted row: order is kept among equals.
   Value index = n.iota({count}, 0, n.i64()), none = n.fill({count}, n.i64(), 0);
-  Value start = runningTotal(n, CombinerKind::Max,
-                             n.select(begins, index, n.number(n.i64(), 0.0)), false);
+  Value start =
+      runningTotal(n, CombinerKind::Max, n.select(begins, index, n.number(n.i64(), 0.0)), false);
   Value first = pick(n, order, start);
-  Value rank; // the number of the run among the results, by sorted row
+  Value rank;   // the number of the run among the results, by sorted row
   Value chosen; // where the results are in x
   if (sorts) {
     rank = n.sub(runningTotal(n, CombinerKind::Sum, numbers, false), n.number(n.i64(), 1.0));
@@ -103,8 +103,8 @@ void convertUnique(NodeImport &n) {
   } else {
     Value isFirst = place(n, ScatterKind::Set, none, order, numbers); // by row of x
     rank = pick(n, runningTotal(n, CombinerKind::Sum, isFirst, true), first);
-    chosen = positionsOf(n, n.compare(CompareKind::NotEqual, isFirst, n.number(n.i64(), 0.0)),
-                         "unique");
+    chosen =
+        positionsOf(n, n.compare(CompareKind::NotEqual, isFirst, n.number(n.i64(), 0.0)), "unique");
   }
   if (!chosen || !rank)
     return;

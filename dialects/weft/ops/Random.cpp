@@ -94,17 +94,17 @@ void RandomUniformOp::emitSerial(SerialBuilder &s, Value) {
   Type f64 = b.getF64Type();
   auto real = [&](Value x) { return b.create<arith::SIToFPOp>(f64, x); };
   auto number = [&](double x) { return b.create<arith::ConstantOp>(b.getF64FloatAttr(x)); };
-  s.loop(s.constant(0), s.symbolic(type.getElements()), s.constant(0),
-         [&](Value i, ValueRange slot) {
-           Value next = s.add(slot[0], s.constant(1));
-           Value a = words.draw(slot[0]), c = words.draw(next);
-           // 27 bits and 26 bits are one exact double.
-           Value bits = s.add(s.mul(b.create<arith::ShRUIOp>(a, s.constant(5)), s.constant(1 << 26)),
-                              b.create<arith::ShRUIOp>(c, s.constant(6)));
-           Value drawn = b.create<arith::MulFOp>(real(bits), number(0x1p-53));
-           s.store(0, s.unflatten(i, type.getDims()), drawn);
-           return SmallVector<Value>{words.around(s.add(next, s.constant(1)))};
-         });
+  s.loop(
+      s.constant(0), s.symbolic(type.getElements()), s.constant(0), [&](Value i, ValueRange slot) {
+        Value next = s.add(slot[0], s.constant(1));
+        Value a = words.draw(slot[0]), c = words.draw(next);
+        // 27 bits and 26 bits are one exact double.
+        Value bits = s.add(s.mul(b.create<arith::ShRUIOp>(a, s.constant(5)), s.constant(1 << 26)),
+                           b.create<arith::ShRUIOp>(c, s.constant(6)));
+        Value drawn = b.create<arith::MulFOp>(real(bits), number(0x1p-53));
+        s.store(0, s.unflatten(i, type.getDims()), drawn);
+        return SmallVector<Value>{words.around(s.add(next, s.constant(1)))};
+      });
 }
 
 } // namespace weft
