@@ -13,8 +13,9 @@ namespace weft {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// With access to the bytes of named weights; without, only zero points written in the program are known.
+/// With access to the bytes of named weights; without, only constants written in the program are known.
 std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);
 } // namespace weft
 
 #endif // WEFT_PASSES_PASSES_H

@@ -46,6 +46,42 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "integer convolutions and what follows them have channels as the last dimension";
+  let description = [{
+    Filters of one pixel become contractions. Transposes remain where a chain of such operators begins and ends.
+
+    ```mlir
+    %1 = weft.conv %x, %w … accumulate i32         %0 = weft.transpose %x [0, 2, 3, 1]
+    %2 = weft.quantize %1, …                 ->    %1 = weft.conv %0, %w … accumulate i32 {channels_last}
+                                                   %2 = weft.transpose (weft.quantize %1, …) [0, 3, 1, 2]
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def FoldScales : Pass<"weft-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "quantisations divide by their scale while compiling";
+  let description = [{
+    Sums of products with constants, and of restored integers, take the division into their constants.
+
+    ```mlir
+    %2 = weft.mul %1, %scales                     %3 = weft.multiply_add %1, %scales_s, %bias_s     // constants / %s
+    %3 = weft.add %2, %bias             ->        %4 = weft.quantize %3, %one, %z
+    %4 = weft.quantize %3, %s, %z
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def FuseRounding : Pass<"weft-fuse-rounding", "::mlir::func::FuncOp"> {
+  let summary = "what a kernel quantises and dequantises does not become an integer";
+  let description = [{
+    `dequantize` of `quantize` with one zero point becomes `fake_quantize` inside a kernel.
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring dimensions that every value of a kernel walks alike";
   let description = [{
@@ -66,6 +102,20 @@ def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
+  let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
+  let description = [{
+    The schedule of the product then sums in integers where the processor has products of bytes.
+
+    ```mlir
+    %1 = weft.dequantize_blocks %q, %s axis 0 block 32 …      %1 = weft.dequantize_blocks …
+    %2 = weft.contract "m k, k n -> m n" %x, %1          ->   %r = weft.round_blocks %x block 32 …
+                                                              %2 = weft.contract "m k, k n -> m n" %r, %1
+    ```
+  }];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

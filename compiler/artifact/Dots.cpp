@@ -13,25 +13,37 @@ DotLayout::DotLayout(StringRef name) {
   SmallVector<StringRef> parts;
   name.drop_back().split(parts, ',');
   parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group),
-      parts[2].getAsInteger(10, apart);
+      parts[2].getAsInteger(10, tapsOfRun);
+}
+
+DotLayout::Column DotLayout::columnOf(SymTensorType type) const {
+  MatrixSize size = MatrixSize::of(type, transposed);
+  int64_t taps = 1;
+  for (SymExpr dim : ArrayRef(type.getDims()).drop_front(2))
+    taps *= *dim.asConstant();
+  int64_t channels = size.depth / taps;
+  return {size.width, channels, taps, taps / tapsOfRun,
+          int64_t(llvm::divideCeil(tapsOfRun * channels, group))};
 }
 
 uint64_t DotLayout::bytes(SymTensorType type) const {
-  MatrixSize size = MatrixSize::of(type, transposed);
-  return llvm::alignTo(size.width, columns) * groups(size) * group;
+  Column c = columnOf(type);
+  return llvm::alignTo(c.width, columns) * c.runs * c.groups * group;
 }
 
 llvm::Error DotLayout::pack(SymTensorType type, const char *bytes, Write write) const {
-  MatrixSize size = MatrixSize::of(type, transposed);
-  std::string panel(groups(size) * columns * group, '\0');
-  for (int64_t first = 0; first < size.width; first += columns) {
+  Column c = columnOf(type);
+  std::string panel(c.runs * c.groups * columns * group, '\0');
+  for (int64_t first = 0; first < c.width; first += columns) {
     std::fill(panel.begin(), panel.end(), '\0');
-    for (int64_t j = 0; j < std::min(columns, size.width - first); ++j)
-      for (int64_t row = 0; row < size.depth / apart; ++row)
-        for (int64_t part = 0; part < apart; ++part) {
-          int64_t i = row * apart + part, at = row / group * apart + part;
-          panel[(at * columns + j) * group + row % group] =
-              bytes[transposed ? (first + j) * size.depth + i : i * size.width + first + j];
+    for (int64_t j = 0; j < std::min(columns, c.width - first); ++j)
+      for (int64_t tap = 0; tap < c.taps; ++tap)
+        for (int64_t channel = 0; channel < c.channels; ++channel) {
+          int64_t inRun = tap % tapsOfRun * c.channels + channel;
+          int64_t at = tap / tapsOfRun * c.groups + inRun / group;
+          int64_t i = channel * c.taps + tap;
+          panel[(at * columns + j) * group + inRun % group] =
+              bytes[transposed ? (first + j) * c.channels * c.taps + i : i * c.width + first + j];
         }
     if (llvm::Error error = write(panel))
       return error;

@@ -1,7 +1,7 @@
 //===- Dots.h - Bytes of a weight whose products one instruction adds up -----------------------------===//
 //
-// "dots<columns,group,apart>" of [k, n], or "dots_t<…>" of [n, k]: panels of bytes [n / columns][k / group / apart][apart][columns][group],
-// padded with zeros. Rows of k that are `apart` apart make a group.
+// "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of a filter [n, c, taps…]: panels of bytes [n / columns][run][group][columns][in group],
+// each run padded with zeros to whole groups. A run is `taps` taps of a filter, all channels of each; [k, n] is one run.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_DOTS_H
 #define WEFT_COMPILER_ARTIFACT_DOTS_H
@@ -17,12 +17,13 @@ public:
   llvm::Error pack(SymTensorType type, const char *bytes, Write write) const override;
 
 private:
-  /// Groups of one column.
-  int64_t groups(const MatrixSize &size) const {
-    return int64_t(llvm::divideCeil(size.depth / apart, group)) * apart;
-  }
+  /// What a column of a weight consists of.
+  struct Column {
+    int64_t width, channels, taps, runs, groups; ///< columns, …, groups of a run
+  };
+  Column columnOf(SymTensorType type) const;
 
-  int64_t columns = 0, group = 1, apart = 1;
+  int64_t columns = 0, group = 1, tapsOfRun = 1;
   bool transposed;
 };
 

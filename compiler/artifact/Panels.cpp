@@ -96,6 +96,10 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
     }
     return bits == 16 ? elements.half(at, semantics) : elements.raw(at) ^ flip;
   };
+  // The first four nibbles are the low halves of the word's bytes.
+  auto shift = [&](int64_t part) {
+    return bits != 4 ? part * bits % 32 : part < 4 ? 8 * part : 8 * (part - 4) + 4;
+  };
   std::string panel(panelBytes(k), '\0');
   int64_t perWord = bits == 8 ? 1 : 32 / bits, wordBytes = bits == 8 ? 1 : 4;
   for (int64_t first = 0; first < n; first += columns) {
@@ -107,7 +111,7 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
         for (int64_t part = 0; part < perWord && i + part < k; ++part)
           word |=
               uint32_t(value(transposed ? (first + j) * k + i + part : (i + part) * n + first + j))
-              << (part * bits % 32);
+              << shift(part);
         memcpy(&panel[(i / perWord * columns + j) * wordBytes], &word, wordBytes);
       }
     if (llvm::Error error = write(panel))

@@ -3,7 +3,7 @@
 // A layout is named "panels<32>", or "panels_t<32>" when the weight is stored as [n, k]: columns are cut into panels of 32, and a panel
 // holds [k][32] f32, padded with zeros. Between "panels" and the ending a form may stand: `_f16` and `_bf16` hold two, `_4` eight values
 // that follow each other in k in one word per column, the first in the lowest bits; `_8` one byte per column. Values of 4 bits are
-// unsigned, signed ones with 8 added.
+// unsigned, signed ones with 8 added, and the first four are the low halves of the word's bytes, the others the high ones: a mask makes bytes.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_PANELS_H
 #define WEFT_COMPILER_ARTIFACT_PANELS_H

@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → form-kernels → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → fold-scales → channels-last → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // The caller's module is not changed: passes work on a copy.
 //===------------------------------------------------------------------------------------------===//
@@ -79,7 +79,9 @@ private:
     if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
       return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
                         "they can be stored as bf16 and f16")};
-    llvm::Expected<std::unique_ptr<Target>> found = findTarget(options.target);
+    StringRef name = options.target;
+    roundsActivations = name.consume_back(":bytes");
+    llvm::Expected<std::unique_ptr<Target>> found = findTarget(name);
     if (!found)
       return List{error("W0301", llvm::toString(found.takeError()))};
     target = std::move(*found);
@@ -220,8 +222,10 @@ private:
     PassManager pm(copy->getContext());
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
-    pm.addNestedPass<func::FuncOp>(
-        createUseIntegers([this](StringRef name) { return impl.weightBytes(name); }));
+    auto weight = [this](StringRef name) { return impl.weightBytes(name); };
+    pm.addNestedPass<func::FuncOp>(createUseIntegers(weight));
+    pm.addNestedPass<func::FuncOp>(createFoldScales(weight));
+    pm.addNestedPass<func::FuncOp>(createChannelsLast());
     return pm.run(*copy);
   }
 
@@ -234,10 +238,13 @@ private:
       narrow.element = options.weights;
       pm.addNestedPass<func::FuncOp>(createNarrowWeights(narrow));
     }
+    if (roundsActivations)
+      pm.addNestedPass<func::FuncOp>(createRoundActivations());
     pm.addNestedPass<func::FuncOp>(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
     pm.addNestedPass<func::FuncOp>(createFormKernels(form));
+    pm.addNestedPass<func::FuncOp>(createFuseRounding());
     pm.addNestedPass<func::FuncOp>(createCollapseDims());
     if (failed(pm.run(*copy)))
       return failure();
@@ -332,6 +339,8 @@ private:
                               {"facts", std::move(facts)}};
     if (!options.weights.empty())
       object["weights"] = options.weights;
+    if (roundsActivations)
+      object["activations"] = "bytes";
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
     return text;
@@ -340,6 +349,7 @@ private:
   Module::Impl &impl;
   const CompileOptions &options;
   std::unique_ptr<Target> target;
+  bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
   OwningOpRef<ModuleOp> copy;
   Program program;
   Clock::time_point since = Clock::now();

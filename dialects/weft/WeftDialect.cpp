@@ -2,6 +2,7 @@
 
 #include "dialects/weft/Quantize.h"
 #include "dialects/weft/Random.h"
+#include "dialects/weft/Rounding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -117,6 +118,9 @@ void WeftDialect::initialize() {
       ,
 #define GET_OP_LIST
 #include "dialects/weft/RandomOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/weft/RoundingOps.cpp.inc"
       >();
   addInterfaces<WeftInliner>();
 }

@@ -56,6 +56,14 @@ std::optional<unsigned> namedTail(Operation *op, llvm::DenseSet<Value> &fixed) {
   return tail;
 }
 
+/// One element without dimensions, from nothing.
+bool isNumber(Operation *op) {
+  return op->getNumOperands() == 0 && llvm::all_of(op->getResultTypes(), [](Type type) {
+           auto tensor = dyn_cast<SymTensorType>(type);
+           return tensor && tensor.getRank() == 0;
+         });
+}
+
 class Collapser {
 public:
   explicit Collapser(KernelOp kernel) : kernel(kernel) {}
@@ -64,7 +72,7 @@ public:
     unsigned tail = 0;
     findFixedSources();
     for (Operation &op : kernel.getBody().front().without_terminator()) {
-      if (fixedSources.contains(&op))
+      if (fixedSources.contains(&op) || isNumber(&op))
         continue;
       std::optional<unsigned> named = namedTail(&op, fixed);
       if (!named)

@@ -23,8 +23,6 @@ namespace weft {
 namespace {
 
 constexpr int64_t kMostFolded = 1 << 16; ///< elements of a constant made here
-constexpr int64_t kFewestChannels =
-    4; ///< of a group of filters: fewer are no sums for integer instructions
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 bool isByte(Value value) {
@@ -371,9 +369,7 @@ private:
 
   Value rewrite(ConvOp op) {
     auto filter = typeOf(op.getFilter());
-    auto channels = filter.getDim(1).asConstant();
-    if (!op.getAccumulate().isF32() || filter.getRank() > 4 || !channels ||
-        *channels * (op.getGroups() > 1 ? 1 : kFewestChannels) < kFewestChannels)
+    if (!op.getAccumulate().isF32() || filter.getRank() > 4 || op.getGroups() > 1)
       return {};
     std::optional<Operands> o = match(op.getInput(), op.getFilter(), 0);
     if (!o || !constants.isZero(o->w.getZero()))
@@ -398,7 +394,7 @@ private:
           b.create<MulOp>(perChannel(sumWeight(w, 0), behind), widen(scalar(o->a.getZero())));
     }
     Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
-                                 op.getGroupsAttr(), TypeAttr::get(b.getI32Type()));
+                                 op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());
     if (typeOf(sum).getDimAttributes() !=
         typeOf(op.getResult())
             .getDimAttributes()) // the padded sizes are the same ones, written otherwise

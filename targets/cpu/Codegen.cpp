@@ -94,6 +94,7 @@ static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr("no-builtins");
+    function.addFnAttr("stackrealign");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setUWTableKind(llvm::UWTableKind::None);
   }

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -57,8 +58,10 @@ IndexValue ElementEmitter::symbolic(SymExpr expr) {
 Value ElementEmitter::pull(Value tensor, ArrayRef<IndexValue> index) {
   if (auto it = providers.find(tensor); it != providers.end())
     return it->second(index);
-  if (Value pointer = pointers.lookup(tensor))
+  if (Value pointer = pointers.lookup(tensor)) {
+    llvm::SaveAndRestore<bool> scope(isInvariant, invariant.contains(tensor));
     return load(pointer, cast<SymTensorType>(tensor.getType()), index);
+  }
   Key key{{tensor.getAsOpaquePointer(), 0}};
   for (const IndexValue &i : index) {
     key.push_back({i.base.getAsOpaquePointer(), i.stride});
@@ -123,15 +126,19 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
         lanes == 1 ? guard : b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard);
     return b.create<LLVM::SelectOp>(any, address, safe);
   };
+  auto loadWhole = [&](Type type, Value address) -> Value {
+    auto load = b.create<LLVM::LoadOp>(type, address, align);
+    load.setInvariant(isInvariant && !guard);
+    return load;
+  };
   if (at.isUniform() || lanes == 1)
-    return splat(
-        b.create<LLVM::LoadOp>(memory, guardedAddress(at.lanes ? at.lanes : at.base), align));
+    return splat(loadWhole(memory, guardedAddress(at.lanes ? at.lanes : at.base)));
   Type vector = laneType(memory);
   Value mask = both(tailMask, guard);
   if (!at.lanes && at.stride == 1) {
     Value address = guardedAddress(at.base);
     if (!mask)
-      return b.create<LLVM::LoadOp>(vector, address, align);
+      return loadWhole(vector, address);
     Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(vector));
     return b.create<LLVM::MaskedLoadOp>(vector, address, mask, zero, align);
   }

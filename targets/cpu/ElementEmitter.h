@@ -29,6 +29,8 @@ public:
   }
 
   void bindPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
+  /// Nobody ever writes the tensor: what is loaded once need not be loaded again behind a store.
+  void setInvariant(mlir::Value tensor) { invariant.insert(tensor); }
   void bindSymbol(mlir::StringAttr name, mlir::Value value) { symbols[name] = value; }
   void provide(mlir::Value tensor, Provider provider) { providers[tensor] = std::move(provider); }
   /// A new set of lanes with the same bindings; values pulled so far are forgotten.
@@ -66,6 +68,8 @@ private:
   mlir::Value both(mlir::Value a, mlir::Value c);
 
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  llvm::DenseSet<mlir::Value> invariant;
+  bool isInvariant = false; ///< of what is being loaded
   llvm::DenseMap<mlir::Value, Provider> providers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbols;
   llvm::SmallVector<std::map<Key, mlir::Value>> memo; ///< one scope per open loop body or guard

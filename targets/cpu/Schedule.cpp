@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cpu/schedules/BlockDots.h"
 
 using namespace mlir;
 
@@ -77,12 +78,19 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {contractionSchedule(), integerContractionSchedule(),
-                                  depthwiseSchedule(),   winogradSchedule(),
-                                  convolutionSchedule(), integerConvolutionSchedule(),
-                                  poolSchedule(),        productSchedule(),
-                                  attentionSchedule(),   serialSchedule(),
-                                  rowSchedule(),         loopSchedule()};
+  static const Schedule *all[] = {blockDotsSchedule(),
+                                  contractionSchedule(),
+                                  integerContractionSchedule(),
+                                  depthwiseSchedule(),
+                                  winogradSchedule(),
+                                  convolutionSchedule(),
+                                  integerConvolutionSchedule(),
+                                  poolSchedule(),
+                                  productSchedule(),
+                                  attentionSchedule(),
+                                  serialSchedule(),
+                                  rowSchedule(),
+                                  loopSchedule()};
   return all;
 }
 
@@ -113,6 +121,8 @@ void bindWords(KernelContext &c, Value words) {
   for (BlockArgument argument : c.spec.getArguments()) {
     c.inputs.push_back(next(pointer));
     c.e.bindPointer(argument, c.inputs.back());
+    if (c.spec.getArgAttr(argument.getArgNumber(), "weft.weight"))
+      c.e.setInvariant(argument);
   }
   for (size_t i = 0; i < c.spec.getNumResults(); ++i)
     c.outputs.push_back(next(pointer));

@@ -146,7 +146,7 @@ def parse():
     add("--peers", type=words, default=engines.DEFAULT, help="of " + ",".join(list(engines.ENGINES)[1:]) +
         " [" + ",".join(engines.DEFAULT) + "]")
     add("--threads", type=whole_numbers, default=[1], help="such as 1,2 [1]")
-    add("--precision", type=words, default=["f32"], help="of f32,int8 [f32]")
+    add("--precision", type=words, default=["f32"], help="of f32,bf16,int8,int4 [f32]")
     add("--rounds", type=int, default=7, help="at least 7 [7]")
     add("--budget-ms", type=float, default=60, help="of each engine per round [60]")
     add("--recompile", action="store_true", help="compile Weft's artifacts again")

@@ -50,7 +50,7 @@ def python(name):
 
 def versions(names):
     """{engine: version} of the packages named like the engines."""
-    packages = {"aotinductor": "torch", "iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "llama-cpp-python"}
+    packages = {"aotinductor": "torch", "iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp", "onnxruntime_int8": "onnxruntime"}
     found = {}
     for name in names:
         if name != "weft":

@@ -64,8 +64,10 @@ def make(work, model, precision, names):
         keep(stamp, key)
     if "llamacpp" in names and engines.supports("llamacpp", model, precision):
         gguf(work, model, key)
-    if precision != "f32":
-        quantise(work, model, precision, key)
+    wanted = dict.fromkeys(["int8"] if precision == "int4" and "onnxruntime_int8" in names else [])
+    for kind in [*wanted, precision]:
+        if kind not in engines.ONNX_OF:
+            quantise(work, model, kind, key)
 
 
 def gguf(work, model, key):
@@ -83,7 +85,7 @@ def quantise(work, model, precision, key):
     script = os.path.join(HERE, "quantise.py")
     key, stamp = key + digest(script), os.path.join(work, "models", f"{model}.{precision}.json")
     if not fresh(stamp, key):
-        subprocess.run([environment.python("onnxruntime"), script, os.path.join(work, "models"), model], check=True,
+        subprocess.run([environment.python("onnxruntime"), script, os.path.join(work, "models"), model, precision], check=True,
                        env=environ(work))
         keep(stamp, key)
 

@@ -2,7 +2,7 @@
 import math
 from xml.sax.saxutils import escape
 
-COLOURS = {"onnxruntime": "#1f77b4", "openvino": "#d62728", "torch": "#ff7f0e", "aotinductor": "#2ca02c", "iree": "#9467bd",
+COLOURS = {"onnxruntime": "#1f77b4", "onnxruntime_int8": "#aec7e8", "openvino": "#d62728", "torch": "#ff7f0e", "aotinductor": "#2ca02c", "iree": "#9467bd",
            "tvm": "#8c564b", "llamacpp": "#17becf"}
 LEFT, WIDTH, ROW, TOP = 250, 520, 18, 56
 TICKS = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50]

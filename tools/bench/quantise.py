@@ -1,7 +1,8 @@
-"""Writes FOLDER/MODEL.int8.onnx with ONNX Runtime's quantiser; every engine runs this file. Runs in its environment.
+"""Writes FOLDER/MODEL.PRECISION.onnx with ONNX Runtime's quantiser; every engine runs this file. Runs in its environment.
 
-    python quantise.py FOLDER MODEL
-Encoders and CNNs are calibrated (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+    python quantise.py FOLDER MODEL int8|int4
+int8: encoders and CNNs are calibrated (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+int4: weights of products in blocks of 32 (MatMulNBits), activations of products may be rounded to bytes (accuracy level 4).
 """
 import os
 import sys
@@ -26,8 +27,18 @@ class Samples(CalibrationDataReader):
         return next(self.feeds, None)
 
 
-def main(folder, model):
-    source, target = (os.path.join(folder, model + suffix) for suffix in (".onnx", ".int8.onnx"))
+def four_bits(source, target):
+    import onnx
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+    quantiser = MatMulNBitsQuantizer(onnx.load(source), block_size=32, is_symmetric=True, accuracy_level=4)
+    quantiser.process()
+    quantiser.model.save_model_to_file(target, False)
+
+
+def main(folder, model, precision):
+    source, target = (os.path.join(folder, f"{model}{suffix}.onnx") for suffix in ("", "." + precision))
+    if precision == "int4":
+        return four_bits(source, target)
     if model in cases.DECODERS:
         return quantize_dynamic(source, target, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     prepared = target + ".prepared"

@@ -3,6 +3,7 @@
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
 #include "compiler/import/onnx/Quantization.h"
+#include "dialects/weft/Rounding.h"
 
 using namespace mlir;
 
@@ -24,12 +25,24 @@ Value unpacked(NodeImport &n, Value bytes, int64_t bits, int64_t rows, int64_t p
   return integers ? integers : n.refuse(what + " must be a constant");
 }
 
+constexpr int64_t kBytes =
+    4; ///< the accuracy level that lets A be rounded; others are computed with reals
+
+/// Rows as they are multiplied by blocks of bytes, where a product can make use of it.
+Value roundedRows(NodeImport &n, Value rows, int64_t block) {
+  bool moved =
+      rows.getDefiningOp<TransposeOp>() != nullptr; // the product reads it in its own order
+  if (moved || !RoundBlocksOp::isRegular(typeOf(rows), block))
+    return rows;
+  return n.emit<RoundBlocksOp>({rows},
+                               {n.attribute("block", n.attributes().getI64IntegerAttr(block))});
+}
+
 /// A times the transpose of B, whose rows have a scale and a zero point per block.
 void convertMatMulNBits(NodeImport &n) {
   int64_t k = n.intAttribute("K", 0), columns = n.intAttribute("N", 0),
           bits = n.intAttribute("bits", 4), block = n.intAttribute("block_size", 0);
-  n.ignoreAttributes(
-      {"accuracy_level"}); // products of reals, which is the most exact of the levels
+  int64_t accuracy = n.intAttribute("accuracy_level", 0);
   Value a = n.input(0), b = n.input(1), scales = n.input(2), zeros = n.optionalInput(3);
   if (!a || !b || !scales)
     return;
@@ -62,7 +75,10 @@ void convertMatMulNBits(NodeImport &n) {
     weight = n.sliceDim(weight, 1, n.constant(0), n.constant(k));
   if (!weight)
     return;
-  Value product = buildMatMul(n, n.convert(a, n.f32()), n.transpose(weight, {1, 0}), n.f32());
+  Value rows = n.convert(a, n.f32());
+  if (accuracy == kBytes && rows && stored == k)
+    rows = roundedRows(n, rows, block);
+  Value product = buildMatMul(n, rows, n.transpose(weight, {1, 0}), n.f32());
   if (Value bias = n.optionalInput(5))
     product = n.add(product, n.convert(bias, n.f32()));
   n.result(n.convert(product, elementOf(a)));

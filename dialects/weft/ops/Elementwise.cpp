@@ -176,6 +176,21 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
+LogicalResult MultiplyAddOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type element = elementOf(adaptor.getLhs());
+  if (!isFloat(element) || llvm::any_of(adaptor.getOperands(), [&](Value operand) {
+        return elementOf(operand) != element;
+      })) // R1
+    return emitOptionalError(location, "'weft.multiply_add' operands must have one float type");
+  auto dims = inferDims("..., ..., ... -> ...", adaptor.getOperands().getTypes(), location,
+                        "multiply_add"); // R2
+  if (failed(dims))
+    return failure();
+  results.push_back(SymTensorType::get(*dims, element));
+  return success();
+}
+
 LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
   if (std::string why = refuseElement(adaptor.getTo()); !why.empty())
@@ -418,6 +433,9 @@ Value ShiftOp::emitScalar(Builder &b, ValueRange e) {
   return select(b, far, zero, b.create<arith::ShLIOp>(e[0], by));
 }
 
+Value MultiplyAddOp::emitScalar(Builder &b, ValueRange e) {
+  return b.create<math::FmaOp>(e[0], e[1], e[2]);
+}
 Value SelectOp::emitScalar(Builder &b, ValueRange e) { return select(b, e[0], e[1], e[2]); }
 
 /// Float to integer: truncates, saturates, nan gives 0.

@@ -127,6 +127,17 @@ def Weft_SelectOp : Weft_Elementwise<"select", "..., ..., ... -> ..."> {
   let arguments = (ins Weft_Tensor:$condition, Weft_Tensor:$yes, Weft_Tensor:$no);
 }
 
+def Weft_MultiplyAddOp : Weft_Elementwise<"multiply_add", "..., ..., ... -> ..."> {
+  let summary = "the product of the first two plus the third, rounded once";
+  let description = [{
+    Rule: `..., ..., ... -> ...`.
+
+    (R1) All operands are of one float type; the result has it too.
+    (R2) Per dimension, operands agree or are the literal 1.
+  }];
+  let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs, Weft_Tensor:$addend);
+}
+
 def Weft_ConvertOp : Weft_PureOp<"convert", [Weft_RuleInterface, Weft_ReferenceInterface,
     DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar", "rootKind"]>]> {
   let summary = "the same values as another element type";

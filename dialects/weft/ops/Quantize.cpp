@@ -57,15 +57,51 @@ Value toReal(ImplicitLocOpBuilder &b, Value x, Type element) {
                       : b.create<arith::SIToFPOp>(f32, x);
 }
 
-/// x / y for a y that many elements share: its reciprocal is computed once, and the remainder makes the quotient exact.
+/// x / y for a y that many elements share: its reciprocal is computed once, and the remainder makes the quotient exact. Where it
+/// overflows, the result is infinite or nan with a sign that makes clamping (least first) right: an infinite quotient has no remainder,
+/// so positive ones are made finite before, while nan becomes the least value as negative ones do.
 Value divideByShared(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value reciprocal = b.create<arith::DivFOp>(number(b, y.getType(), 1), y);
-  Value near = b.create<arith::MulFOp>(x, reciprocal);
+  Value near = b.create<arith::MulFOp>(x, reciprocal), most = number(b, x.getType(), 1 << 30);
+  near = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, near, most),
+                                   near, most);
   Value rest = b.create<math::FmaOp>(b.create<arith::NegFOp>(near), y, x);
-  Value exact = b.create<math::FmaOp>(rest, reciprocal, near);
-  Value finite = b.create<arith::CmpFOp>(arith::CmpFPredicate::ORD, exact,
-                                         exact); // an infinite quotient has no remainder
-  return b.create<arith::SelectOp>(finite, exact, near);
+  return b.create<math::FmaOp>(rest, reciprocal, near);
+}
+
+bool isOne(Value value) {
+  auto fill = value.getDefiningOp<FillOp>();
+  auto number = fill ? dyn_cast<FloatAttr>(fill.getValue()) : FloatAttr();
+  return number && number.getValueAsDouble() == 1;
+}
+
+/// The large number whose last place is 1: what is added to it is rounded to the nearest even integer, which lies in the sum's low bits.
+constexpr float kOnes = 12582912; // 1.5 * 2^23, whose low 16 bits are 0
+
+/// kOnes plus the integer that stands for x, without its zero point. Clamped before, so that the quotient has at most 16 bits.
+Value quantizeShifted(ImplicitLocOpBuilder &b, Value x, Value scale, bool divides, Value zero,
+                      Type element) {
+  Value value = divides ? divideByShared(b, x, scale) : x;
+  auto [least, most] = rangeOf(element);
+  Value low = b.create<arith::SubFOp>(number(b, value.getType(), least), zero);
+  Value high = b.create<arith::SubFOp>(number(b, value.getType(), most), zero);
+  // Selects, not maximumf: one instruction each, and a nan becomes the least value.
+  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, value, low),
+                                    value, low);
+  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, high),
+                                    value, high);
+  return b.create<arith::AddFOp>(value, number(b, value.getType(), kOnes));
+}
+
+/// The integer that stands for x, as a real.
+double quantized(double x, double scale, double zero, Type element) {
+  auto [low, high] = rangeOf(element);
+  double value = std::nearbyint(x / scale) + zero;
+  return std::isnan(value) ? low : std::min(std::max(value, low), high);
+}
+
+bool isSymbolic(ArrayRef<Scalar> e) {
+  return llvm::any_of(e, [](const Scalar &s) { return s.kind == Scalar::Symbolic; });
 }
 
 } // namespace
@@ -104,33 +140,54 @@ RootKind DequantizeOp::rootKind() {
   return readOnce ? RootKind::View : RootKind::Loop;
 }
 
+LogicalResult FakeQuantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Type zero = elementOf(adaptor.getZero());
+  if (!elementOf(adaptor.getInput()).isF32() || !elementOf(adaptor.getScale()).isF32() ||
+      !elementOf(adaptor.getStep()).isF32() || !isInteger(zero) || elementBits(zero) > 16) // R1
+    return emitOptionalError(location, "'weft.fake_quantize' rounds f32 with scales and steps of "
+                                       "f32 and zero points of at most 16 bits");
+  auto dims = inferDims("..., ..., ..., ... -> ...", adaptor.getOperands().getTypes(), location,
+                        "fake_quantize"); // R2
+  if (failed(dims))
+    return failure();
+  results.push_back(SymTensorType::get(*dims, elementOf(adaptor.getInput())));
+  return success();
+}
+
 Scalar QuantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
-  auto [low, high] = rangeOf(elementOf(getResult()));
-  if (e[0].kind == Scalar::Symbolic || e[1].kind == Scalar::Symbolic ||
-      e[2].kind == Scalar::Symbolic)
+  if (isSymbolic(e))
     return Scalar::of(SymExpr());
-  double value = std::nearbyint(e[0].asReal() / e[1].asReal()) + e[2].asReal();
-  return Scalar::of(int64_t(std::isnan(value) ? low : std::min(std::max(value, low), high)));
+  return Scalar::of(
+      int64_t(quantized(e[0].asReal(), e[1].asReal(), e[2].asReal(), elementOf(getResult()))));
 }
 
 Value QuantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
-  Type element = elementOf(getResult());
-  Value rounded = b.create<math::RoundEvenOp>(divideByShared(b, e[0], e[1]));
-  Value value = b.create<arith::AddFOp>(rounded, toReal(b, e[2], element));
-  auto [least, most] = rangeOf(element);
-  Value low = number(b, value.getType(), least), high = number(b, value.getType(), most);
-  // Selects, not maximumf: one instruction each, and a nan becomes the least value.
-  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, value, low),
-                                    value, low);
-  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, high),
-                                    value, high);
-  Value integer = b.create<arith::FPToSIOp>(lanesLike(value, b.getI32Type()), value);
-  return b.create<arith::TruncIOp>(lanesLike(value, computeType(element)), integer);
+  Type element = elementOf(getResult()), narrow = lanesLike(e[0], computeType(element));
+  Value shifted =
+      quantizeShifted(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
+  Value bits = b.create<arith::BitcastOp>(lanesLike(e[0], b.getI32Type()), shifted);
+  return b.create<arith::AddIOp>(b.create<arith::TruncIOp>(narrow, bits), e[2]);
+}
+
+Scalar FakeQuantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
+  if (isSymbolic(e))
+    return Scalar::of(SymExpr());
+  double zero = e[2].asReal();
+  return Scalar::of((quantized(e[0].asReal(), e[1].asReal(), zero, elementOf(getZero())) - zero) *
+                    e[3].asReal());
+}
+
+Value FakeQuantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
+  Type element = elementOf(getZero());
+  Value shifted =
+      quantizeShifted(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
+  Value whole = b.create<arith::SubFOp>(shifted, number(b, shifted.getType(), kOnes));
+  return b.create<arith::MulFOp>(whole, e[3]);
 }
 
 Scalar DequantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
-  if (e[0].kind == Scalar::Symbolic || e[1].kind == Scalar::Symbolic ||
-      e[2].kind == Scalar::Symbolic)
+  if (isSymbolic(e))
     return Scalar::of(SymExpr());
   return Scalar::of(double(e[0].integer - e[2].integer) * e[1].asReal());
 }

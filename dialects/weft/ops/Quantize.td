@@ -48,4 +48,27 @@ def Weft_DequantizeOp : Weft_Quantization<"dequantize", ["rootKind"]> {
   }];
 }
 
+def Weft_FakeQuantizeOp : Weft_PureOp<"fake_quantize", [Weft_RuleInterface, Weft_ReferenceInterface,
+    DeclareOpInterfaceMethods<Weft_ElementInterface, ["evaluateScalar", "emitScalar"]>]> {
+  let summary = "a real rounded to those that integers stand for";
+  let description = [{
+    Rule: `..., ..., ..., ... -> ...`. `(quantize(input, scale, zero) - zero) * step`; `step` is `scale`, or what the result is measured in.
+    In a kernel, this is what remains of `quantize` followed by `dequantize`.
+
+    (R1) Elements, scales and steps are f32, zero points integers of at most 16 bits.
+    (R2) Per dimension, operands agree or are the literal 1.
+
+    ```mlir
+    %y = weft.fake_quantize %x, %s, %z, %s : (!weft.tensor<[m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>, !weft.tensor<[], f32>)
+       -> !weft.tensor<[m], f32>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$scale, Weft_Tensor:$zero, Weft_Tensor:$step);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    std::string ruleText() { return "..., ..., ..., ... -> ..."; }
+    int64_t scalarCost() { return 6; }
+  }];
+}
+
 #endif

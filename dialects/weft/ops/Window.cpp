@@ -112,12 +112,15 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
     return failure();
   auto input = tensorType(adaptor.getInput()), filter = tensorType(adaptor.getFilter());
   int64_t groups = adaptor.getGroups();
+  bool last = adaptor.getChannelsLast();
   SymExpr perGroup = SymExpr::floordiv(filter.getDim(0), groups);
-  if (input.getDim(1) != filter.getDim(1) * groups || filter.getDim(0) != perGroup * groups) // R4
+  SymExpr channels = last ? input.getDims().back() : input.getDim(1);
+  if (channels != filter.getDim(1) * groups || filter.getDim(0) != perGroup * groups) // R4
     return refuseGroups("conv", location, groups, input, filter);
-  SmallVector<SymExpr> dims{input.getDim(0), filter.getDim(0)};
+  SmallVector<SymExpr> dims{input.getDim(0)};
   for (auto [d, window] : llvm::enumerate(*windows))
-    dims.push_back(windowsIn(input.getDim(d + 2), filter.getDim(d + 2), window));
+    dims.push_back(windowsIn(input.getDim(d + (last ? 1 : 2)), filter.getDim(d + 2), window));
+  dims.insert(last ? dims.end() : dims.begin() + 1, filter.getDim(0));
   results.push_back(SymTensorType::get(dims, adaptor.getAccumulate()));
   return success();
 }
@@ -128,22 +131,24 @@ std::string ConvOp::ruleText() {
   int64_t groups = getGroups();
   bool depthwise =
       groups > 1 && filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(groups);
-  std::string left, right, out, extents;
-  if (groups == 1)
-    left = "n c", right = "o c", out = "n o";
-  else if (depthwise)
-    left = "n g", right = "g 1", out = "n g";
-  else
-    left = "n (g c)", right = "(g o) c", out = "n (g o)",
+  std::string channels = "c", right = "o c", filters = "o", extents;
+  if (depthwise)
+    channels = "g", right = "g 1", filters = "g";
+  else if (groups > 1)
+    channels = "(g c)", right = "(g o) c", filters = "(g o)",
     extents = " ; g = " + std::to_string(groups);
+  std::string walked, places;
   for (auto [d, window] : llvm::enumerate(windowsOf(*this))) {
     bool one = filter.getDim(d + 2).isConstant(1);
     std::string p = name('p', d), x = one ? "" : name('x', d);
-    left += " " + (isPointwise(window, filter.getDim(d + 2)) ? p : windowAccess(window, p, x));
+    walked += " " + (isPointwise(window, filter.getDim(d + 2)) ? p : windowAccess(window, p, x));
     right += one ? " 1" : " " + x;
-    out += " " + p;
+    places += " " + p;
   }
-  return left + ", " + right + " -> " + out + extents;
+  if (getChannelsLast())
+    return "n" + walked + " " + channels + ", " + right + " -> n" + places + " " + filters +
+           extents;
+  return "n " + channels + walked + ", " + right + " -> n " + filters + places + extents;
 }
 
 RootKind ConvOp::rootKind() { return RootKind::Window; }
@@ -230,12 +235,13 @@ Value ConvTransposeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexVa
 
 //===-- pool, pool_index -------------------------------------------------------------------------===//
 
+/// `behind` dimensions follow those with windows.
 template <typename Adaptor>
-static FailureOr<SmallVector<SymExpr>> inferPool(Adaptor op, StringRef name,
+static FailureOr<SmallVector<SymExpr>> inferPool(Adaptor op, size_t behind, StringRef name,
                                                  std::optional<Location> location) {
   auto input = tensorType(op.getInput());
   size_t rank = op.getKernel().size();
-  if (rank == 0 || rank > input.getRank()) // R1
+  if (rank == 0 || rank + behind > input.getRank()) // R1
     return emitOptionalError(location, "'weft.", name, "' cannot move a kernel of ", rank,
                              " dimensions over ", input);
   auto windows = readWindows(op, rank, name, location);
@@ -249,31 +255,33 @@ static FailureOr<SmallVector<SymExpr>> inferPool(Adaptor op, StringRef name,
                              sizes->size());
   SmallVector<SymExpr> dims = input.getDims();
   for (size_t d = 0; d < rank; ++d) {
-    SymExpr &dim = dims[dims.size() - rank + d];
+    SymExpr &dim = dims[dims.size() - behind - rank + d];
     SymExpr kernel = SymExpr::constant(dim.getContext(), op.getKernel()[d]);
     dim = sizes ? (*sizes)[d] : windowsIn(dim, kernel, (*windows)[d]);
   }
   return dims;
 }
 
-template <typename Op> static std::string poolRule(Op op, StringRef combiner) {
+template <typename Op> static std::string poolRule(Op op, size_t behind, StringRef combiner) {
   std::string left, right, extents;
-  size_t outer = tensorType(op.getInput()).getRank() - op.getKernel().size();
-  for (size_t d = 0; d < outer; ++d) {
-    left += name('a', d) + " ";
-    right += name('a', d) + " ";
-  }
+  size_t outer = tensorType(op.getInput()).getRank() - op.getKernel().size() - behind;
+  auto addPoints = [&](char prefix, size_t count) {
+    for (size_t d = 0; d < count; ++d)
+      left += name(prefix, d) + " ", right += name(prefix, d) + " ";
+  };
+  addPoints('a', outer);
   for (auto [d, window] : llvm::enumerate(windowsOf(op))) {
     left += windowAccess(window, name('p', d), name('x', d)) + " ";
     right += name('p', d) + " ";
     extents += (d ? ", " : " ; ") + name('x', d) + " = " + std::to_string(op.getKernel()[d]);
   }
+  addPoints('b', behind);
   return left + "-> " + right + ": " + combiner.str() + extents;
 }
 
 LogicalResult PoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                        Adaptor adaptor, SmallVectorImpl<Type> &results) {
-  auto dims = inferPool(adaptor, "pool", location);
+  auto dims = inferPool(adaptor, adaptor.getChannelsLast(), "pool", location);
   if (failed(dims))
     return failure();
   Type element = elementOf(adaptor.getInput());
@@ -285,7 +293,7 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
 }
 
 std::string PoolOp::ruleText() {
-  return poolRule(*this, getKind() == PoolKind::Max ? "max" : "sum");
+  return poolRule(*this, getChannelsLast(), getKind() == PoolKind::Max ? "max" : "sum");
 }
 RootKind PoolOp::rootKind() { return RootKind::Window; }
 
@@ -310,7 +318,7 @@ Value PoolOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> inde
     return total;
   auto &b = e.builder();
   auto input = tensorType(getInput());
-  size_t outer = input.getRank() - getKernel().size();
+  size_t outer = input.getRank() - getKernel().size() - getChannelsLast();
   Value count = e.constantData(b.getI64Type(), b.getI64IntegerAttr(1));
   for (auto [d, w] : llvm::enumerate(windowsOf(*this))) {
     SymExpr from = SymExpr::constant(getContext(), 0), to = input.getDim(outer + d);
@@ -324,14 +332,14 @@ Value PoolOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> inde
 
 LogicalResult PoolIndexOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &results) {
-  auto dims = inferPool(adaptor, "pool_index", location);
+  auto dims = inferPool(adaptor, 0, "pool_index", location);
   if (failed(dims))
     return failure();
   results.push_back(SymTensorType::get(*dims, IntegerType::get(context, 64)));
   return success();
 }
 
-std::string PoolIndexOp::ruleText() { return poolRule(*this, "min"); }
+std::string PoolIndexOp::ruleText() { return poolRule(*this, 0, "min"); }
 RootKind PoolIndexOp::rootKind() { return RootKind::Window; }
 
 namespace {

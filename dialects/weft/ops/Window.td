@@ -7,9 +7,9 @@ include "dialects/weft/ops/Base.td"
 /// Attributes that all convolutions share: one entry per spatial dimension.
 class Weft_Convolution<string mnemonic, list<Trait> traits>
     : Weft_PureOp<mnemonic, [Weft_Rule, Weft_ReferenceInterface] # traits> {
-  let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$filter, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$dilations, Weft_DimsAttr:$low, Weft_DimsAttr:$high,
-                       I64Attr:$groups, TypeAttr:$accumulate);
+  dag convolutionArguments = (ins Weft_Tensor:$input, Weft_Tensor:$filter, DenseI64ArrayAttr:$strides,
+                              DenseI64ArrayAttr:$dilations, Weft_DimsAttr:$low, Weft_DimsAttr:$high,
+                              I64Attr:$groups, TypeAttr:$accumulate);
   let assemblyFormat = [{
     $input `,` $filter `strides` $strides `dilations` $dilations `low` custom<DimList>($low)
     `high` custom<DimList>($high) `groups` $groups `accumulate` $accumulate attr-dict `:`
@@ -24,6 +24,8 @@ def Weft_ConvOp : Weft_Convolution<"conv", [
     Rule in two dimensions: `n (g c) s*p+d*x-low t*q+e*y-top, (g o) c x y -> n (g o) p q` with strides s, t and dilations d, e.
     The operand is surrounded by `low` and `high` zeros per dimension (negative amounts crop); group g of the filters sees group g
     of the channels. A result dimension is `floordiv(h + low + high - d*(x - 1) - 1, s) + 1`.
+    With `channels_last`, channels of the operand and filters of the result are the last dimension instead of the second; the filter
+    stays as it is.
 
     (R1) Both operands have the same rank, 3 to 5; strides, dilations, low and high have an entry for each spatial dimension.
     (R2) Both operands have the same element type, or are 8-bit integers.
@@ -36,6 +38,7 @@ def Weft_ConvOp : Weft_Convolution<"conv", [
        : (!weft.tensor<[b, 3, 224, 224], f32>, !weft.tensor<[64, 3, 7, 7], f32>) -> !weft.tensor<[b, 64, 112, 112], f32>
     ```
   }];
+  let arguments = !con(convolutionArguments, (ins UnitAttr:$channels_last));
   let extraClassDeclaration = "int64_t scalarCost() { return 2; }";
 }
 
@@ -55,6 +58,7 @@ def Weft_ConvTransposeOp : Weft_Convolution<"conv_transpose", [
        : (!weft.tensor<[b, 3, n], f32>, !weft.tensor<[3, 8, 3], f32>) -> !weft.tensor<[b, 8, 2*n], f32>
     ```
   }];
+  let arguments = convolutionArguments;
   let extraClassDeclaration = [{
     int64_t scalarCost() { return 2; }
     ::llvm::LogicalResult evaluate(::weft::ReferenceCall &call);
@@ -88,9 +92,10 @@ def Weft_PoolOp : Weft_Windows<"pool", []> {
     points. Elements outside the operand take no part: the maximum of none is the least value, their sum is 0. An average divides by
     the number of elements inside, or with `count_padding` by those inside the operand widened by `low` and `high`.
     A result dimension is `floordiv(h + low + high - d*(x - 1) - 1, s) + 1`, or given by `sizes` (one per window dimension), which is
-    how windows that start inside but end outside are kept (ONNX `ceil_mode`).
+    how windows that start inside but end outside are kept (ONNX `ceil_mode`). With `channels_last`, one more dimension of points
+    follows those with windows.
 
-    (R1) kernel, strides, dilations, low and high (and sizes) have one entry for each of the trailing dimensions with windows.
+    (R1) kernel, strides, dilations, low and high (and sizes) have one entry for each of the dimensions with windows.
     (R2) Kernel sizes, strides and dilations are positive.
     (R3) Averages are of floats.
 
@@ -99,7 +104,7 @@ def Weft_PoolOp : Weft_Windows<"pool", []> {
        : (!weft.tensor<[b, 64, 112, 112], f32>) -> !weft.tensor<[b, 64, 56, 56], f32>
     ```
   }];
-  let arguments = !con((ins Weft_PoolKind:$kind), windowArguments, (ins UnitAttr:$count_padding));
+  let arguments = !con((ins Weft_PoolKind:$kind), windowArguments, (ins UnitAttr:$count_padding, UnitAttr:$channels_last));
   let assemblyFormat = "$kind " # windowFormat;
 }
 

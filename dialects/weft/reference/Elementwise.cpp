@@ -314,6 +314,11 @@ Scalar CompareOp::evaluateScalar(WEFT_ARGS) {
   return Scalar::of(int64_t(compareValues(getKind(), e[0].integer, e[1].integer)));
 }
 
+Scalar MultiplyAddOp::evaluateScalar(WEFT_ARGS) {
+  if (llvm::any_of(e, [](const Scalar &s) { return s.kind == Scalar::Symbolic; }))
+    return Scalar::of(SymExpr());
+  return Scalar::of(e[0].asReal() * e[1].asReal() + e[2].asReal());
+}
 Scalar SelectOp::evaluateScalar(WEFT_ARGS) {
   if (e[0].kind != Scalar::Symbolic)
     return e[0].integer ? e[1] : e[2];

@@ -14,7 +14,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/cpu/schedules/PackedWeight.h"
+#include "targets/cpu/schedules/ContractionShape.h"
+#include "targets/cpu/schedules/RoundedRows.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
@@ -30,62 +32,13 @@ constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and 
 constexpr int64_t kLineBytes = 64;   ///< of the caches
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 
-struct Shape {
-  ContractOp op;
-  unsigned lhs; ///< argument of the specification
-  PackedWeight weight;
-  SymExpr m;
-  int64_t k, n;
-  bool transposed; ///< W is stored as [n, k]
-};
-
-/// `m k, k n -> m n` or `m k, n k -> m n`, f32, of an argument and a weight.
-std::optional<Shape> match(func::FuncOp spec) {
-  ContractOp op;
-  for (Operation &each : spec.getBody().front())
-    if (auto contract = dyn_cast<ContractOp>(each)) {
-      if (op)
-        return std::nullopt;
-      op = contract;
-    } else if (auto element = dyn_cast<ElementOpInterface>(each);
-               element && element.rootKind() != RootKind::Loop &&
-               element.rootKind() != RootKind::View) {
-      return std::nullopt;
-    }
-  if (!op)
-    return std::nullopt;
-  auto a = dyn_cast<BlockArgument>(op.getLhs());
-  auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!a || type.getRank() != 2 || !type.getElementType().isF32() ||
-      !cast<SymTensorType>(a.getType()).getElementType().isF32())
-    return std::nullopt;
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
-      return std::nullopt;
-  IterationRule rule = IterationRule::of(op);
-  auto points = [](ArrayRef<Access> accesses) {
-    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
-           accesses[1].kind == AccessKind::Point;
-  };
-  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) ||
-      !points(rule.result(0)))
-    return std::nullopt;
-  unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
-  if (rule.operand(0)[0].factor() != m || rule.operand(0)[1].factor() != k)
-    return std::nullopt;
-  bool transposed = rule.operand(1)[0].factor() == n;
-  auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
-  std::optional<PackedWeight> weight = PackedWeight::find(op.getRhs(), transposed ? 1 : 0);
-  if (!kSize || !nSize || *kSize < 1 || *nSize < 1 || !weight)
-    return std::nullopt;
-  return Shape{op, a.getArgNumber(), *weight, type.getDim(0), *kSize, *nSize, transposed};
-}
+using Shape = ContractionShape;
 
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    return match(spec).has_value();
+    return Shape::match(spec).has_value();
   }
 
   static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
@@ -98,15 +51,15 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
-    SymExpr one = SymExpr::constant(spec.getContext(), 1);
-    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, one,
-            SymExpr::constant(spec.getContext(), 0)};
+    auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
+    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, constant(1),
+            constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     SmallVector<std::string> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
     if (s.weight.block) {
@@ -119,7 +72,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = *match(c.spec);
+    Shape s = *Shape::match(c.spec);
     int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
@@ -134,7 +87,7 @@ public:
             to = c.mul(toBlock, constantI64(c.b, perBlock));
       to = c.b.create<arith::MinSIOp>(to, constantI64(c.b, panelsOf(s, c.isa)));
       callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
-        return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped};
+        return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped, c.scratch};
       });
     };
     // One tile reads every panel once: blocks are units of work then, and a distance to fetch ahead.
@@ -168,9 +121,9 @@ private:
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPoint(c.kernel);
     Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile =
-        c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                 c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64}, {}));
+    auto tile = c.b.create<func::FuncOp>(
+        (c.kernel.getName() + "_rows" + Twine(rows)).str(),
+        c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64, pointer}, {}));
     tile.setPrivate();
     return tile;
   }
@@ -201,9 +154,14 @@ private:
     ElementEmitter e(outer.b, outer.isa.lanes, words);
     KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, {}, {}, {}};
     bindWords(c, words);
-    Shape s = *match(c.spec);
+    Shape s = *Shape::match(c.spec);
     Value a =
         elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
+    if (s.roundedBlock) {
+      Value scratch = tile.getArgument(7);
+      RoundedRows(c, s.k, s.roundedBlock).toReals(a, scratch, constantI64(c.b, rows));
+      a = scratch;
+    }
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         e.forget();
@@ -211,7 +169,7 @@ private:
         if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
           fetchAhead(c, s, tile, t);
         SmallVector<Value> sums = accumulate(c, s, t);
-        epilogue(c, s, t, sums);
+        storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
         e.forget();
       });
     };
@@ -410,24 +368,6 @@ private:
             sum = c.b.create<vector::FMAOp>(all, weights[v][i], sum);
           }
         }
-    }
-  }
-
-  static void epilogue(KernelContext &c, Shape s, const Tile &t, ArrayRef<Value> sums) {
-    bool ragged = s.n % tileColumns(c.isa) != 0;
-    Value column = c.mul(t.panel, constantI64(c.b, tileColumns(c.isa)));
-    for (int64_t v = 0; v < t.vectors(); ++v) {
-      IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
-      if (ragged)
-        c.e.setTailMask(c.e.less(n, c.e.constant(s.n)));
-      for (int64_t r = 0; r < t.rows; ++r) {
-        SmallVector<IndexValue> index{{c.add(t.first, constantI64(c.b, r))}, n};
-        Value sum = sums[r * t.vectors() + v];
-        c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-        c.storeResults(index);
-      }
-      c.e.setTailMask({});
-      c.e.forget();
     }
   }
 };

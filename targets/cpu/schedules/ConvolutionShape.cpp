@@ -79,7 +79,7 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
   auto in = cast<SymTensorType>(op.getInput().getType()),
        out = cast<SymTensorType>(op.getResult().getType());
   if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") ||
-      !hasElements(op, bytes) || out.getRank() > 4)
+      !hasElements(op, bytes) || op.getChannelsLast() != bytes || out.getRank() > 4)
     return std::nullopt;
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != out.getDimAttributes())
@@ -99,9 +99,8 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
   s.window[0] = {1, 1, 1, zero, zero, one, one};
   for (unsigned d = 2; d < out.getRank(); ++d)
     s.window[d - out.getRank() + 2] = {
-        (*sizes)[d],        op.getStrides()[d - 2], op.getDilations()[d - 2],
-        op.getLow()[d - 2], op.getHigh()[d - 2],    in.getDim(d),
-        out.getDim(d)};
+        (*sizes)[d],         op.getStrides()[d - 2], op.getDilations()[d - 2], op.getLow()[d - 2],
+        op.getHigh()[d - 2], in.getDim(d - bytes),   out.getDim(d - bytes)};
   return s;
 }
 

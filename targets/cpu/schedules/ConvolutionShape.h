@@ -30,7 +30,7 @@ struct ConvolutionShape {
   ConvolutionWindow window[2]; ///< rows, columns
 
   /// The only root of the kernel, when it is a convolution these schedules can compute and all results have its dimensions.
-  /// Of floats, or of bytes summed in i32.
+  /// Of floats, or of bytes summed in i32, whose channels are last.
   static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec, bool bytes = false);
 
   SymExpr pixels() const { return window[0].out * window[1].out; }

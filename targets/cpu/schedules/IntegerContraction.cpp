@@ -11,8 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/cpu/schedules/IntegerDot.h"
+#include "targets/cpu/schedules/IntegerTile.h"
 
 using namespace mlir;
 
@@ -20,8 +19,6 @@ namespace weft {
 namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
-constexpr int64_t kUnroll = 4;
-constexpr int64_t kChains = 6; ///< sums that can be under way at once
 
 struct Shape {
   mutable ContractOp op; ///< a handle; its methods are not const
@@ -47,7 +44,7 @@ ContractOp onlyRoot(func::FuncOp spec) {
   return op;
 }
 
-/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight.
+/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more dimensions of W are 1.
 std::optional<Shape> match(func::FuncOp spec) {
   ContractOp op = onlyRoot(spec);
   if (!op || !op.getAccumulate().isInteger(32))
@@ -65,7 +62,10 @@ std::optional<Shape> match(func::FuncOp spec) {
     return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
            accesses[1].kind == AccessKind::Point;
   };
-  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(rule.operand(1)) ||
+  ArrayRef<Access> weight = rule.operand(1);
+  while (!weight.empty() && weight.back().kind == AccessKind::Fixed)
+    weight = weight.drop_back();
+  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(weight) ||
       !points(rule.result(0)))
     return std::nullopt;
   unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
@@ -83,129 +83,72 @@ std::optional<Shape> match(func::FuncOp spec) {
                rule.operand(1)[0].factor() == n};
 }
 
-/// The code of one tile: some rows by all panels of a block.
-class Tile {
-public:
-  Tile(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows)
-      : c(c), s(s), dot(dot), rows(rows), columns(tileColumns(c.isa)),
-        groups(llvm::divideCeil(s.k, dot.group())),
-        chains(std::max<int64_t>(1, std::min(kUnroll, kChains / (2 * rows)))) {}
-
-  void emit(Value first, Value from, Value to, Value scratch) {
-    a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(first, number(s.k)));
-    if (dot.widens())
-      a = widenRows(scratch);
-    c.loop(from, to, 1, [&](Value panel) {
-      c.e.forget();
-      w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
-                         c.mul(panel, number(groups * columns * dot.group())));
-      epilogue(first, c.mul(panel, number(columns)), accumulate());
-      c.e.forget();
-    });
+/// All rows as 16-bit numbers, padded to whole groups.
+void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
+               Value scratch, int64_t rowBytes) {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  int64_t width = 2 * c.isa.lanes, whole = s.k / width * width;
+  for (int64_t r = 0; r < rows; ++r) {
+    Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.k));
+    Value to = elementPointer(c.b, scratch, c.b.getI8Type(), number(r * rowBytes));
+    auto copy = [&](Value k, int64_t count) { dot.widen(c, from, to, k, count, s.op.getLhs()); };
+    c.loop(number(0), number(whole), width, [&](Value k) { copy(k, width); });
+    c.loop(number(whole), number(s.k), 1, [&](Value k) { copy(k, 1); });
+    if (s.k % 2)
+      c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)),
+                                elementPointer(c.b, to, c.b.getI16Type(), number(s.k)), 2);
   }
+}
 
-private:
-  Value number(int64_t value) { return constantI64(c.b, value); }
-  /// Bytes between two rows of what is multiplied.
-  int64_t rowBytes() { return dot.widens() ? groups * 4 : s.k; }
-
-  /// All rows as 16-bit numbers, padded to whole groups.
-  Value widenRows(Value scratch) {
-    int64_t width = 2 * c.isa.lanes, whole = s.k / width * width;
+/// Fetches what the epilogue of the next tile reads beside the sums, and what it writes.
+void fetchNextRows(KernelContext &c, const Shape &s, int64_t rows, Value first, Value panel) {
+  auto fetch = [&](Value pointer, SymTensorType type, unsigned write) {
+    if (type.getDimAttributes() !=
+        cast<SymTensorType>(s.op.getResult().getType()).getDimAttributes())
+      return;
+    int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
     for (int64_t r = 0; r < rows; ++r) {
-      Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.k));
-      Value to = elementPointer(c.b, scratch, c.b.getI8Type(), number(r * rowBytes()));
-      auto copy = [&](Value k, int64_t count) { dot.widen(c, from, to, k, count, s.op.getLhs()); };
-      c.loop(number(0), number(whole), width, [&](Value k) { copy(k, width); });
-      c.loop(number(whole), number(s.k), 1, [&](Value k) { copy(k, 1); });
-      if (s.k % 2)
-        c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)),
-                                  elementPointer(c.b, to, c.b.getI16Type(), number(s.k)), 2);
+      Value row = c.add(first, constantI64(c.b, rows + r));
+      Value at = c.add(c.mul(row, constantI64(c.b, s.n)),
+                       c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
+      c.b.create<LLVM::Prefetch>(
+          elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes))), write,
+          /*hint=*/3, /*cache=*/1);
     }
-    return scratch;
-  }
+  };
+  for (BlockArgument argument : c.spec.getArguments())
+    if (argument.getArgNumber() != s.lhs && argument.getArgNumber() != s.rhs)
+      fetch(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), 0);
+  for (unsigned i = 0; i < c.outputs.size(); ++i)
+    fetch(c.outputs[i], c.resultType(i), 1);
+}
 
-  /// Group `group + ahead` of row r as one number.
-  Value rowGroup(Value group, int64_t r, int64_t ahead, int64_t bytes) {
-    Value at = elementPointer(c.b, a, c.b.getI32Type(), group);
-    auto pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto here = [&](int64_t byte) -> Value {
-      return c.b.create<LLVM::GEPOp>(
-          pointer, c.b.getI8Type(), at,
-          ArrayRef<LLVM::GEPArg>{int32_t(r * rowBytes() + ahead * 4 + byte)});
-    };
-    if (bytes == 4)
-      return c.b.create<LLVM::LoadOp>(c.b.getI32Type(), here(0), 1);
-    Value sum;
-    for (int64_t i = 0; i < bytes; ++i) { // the row ends inside the group
-      Value byte = c.b.create<arith::ExtUIOp>(
-          c.b.getI32Type(), c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
-      byte = c.b.create<arith::ShLIOp>(byte,
-                                       c.b.create<arith::ConstantOp>(c.b.getI32IntegerAttr(8 * i)));
-      sum = sum ? Value(c.b.create<arith::OrIOp>(sum, byte)) : byte;
-    }
-    return sum;
+/// The code of one tile: some rows by panels [from, to).
+void emitRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value first,
+              Value from, Value to, Value scratch) {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  IntegerTile tile(c, dot, rows);
+  Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(first, number(s.k)));
+  IntegerRows source{a, s.k, s.k};
+  source.readsBeyond = false; // the tensor may end there
+  if (dot.widens()) {
+    source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
+    widenRows(c, s, dot, rows, a, scratch, source.rowBytes);
+    source.first = scratch;
   }
-
-  void step(Value group, int64_t ahead, int64_t bytes, MutableArrayRef<Value> sums) {
-    Value row =
-        elementPointer(c.b, w, c.b.getI8Type(), c.mul(group, number(columns * dot.group())));
-    SmallVector<Value, 2> loaded;
-    for (int64_t v = 0; v < 2; ++v)
-      loaded.push_back(dot.loadWeights(c, row, (ahead * columns + v * c.isa.lanes) * dot.group()));
-    for (int64_t r = 0; r < rows; ++r) {
-      Value all = dot.broadcast(c, rowGroup(group, r, ahead, bytes));
-      for (int64_t v = 0; v < 2; ++v)
-        sums[2 * r + v] = dot.multiplyAdd(c, sums[2 * r + v], all, loaded[v]);
-    }
-  }
-
-  /// The sums of all rows and vectors of one panel, row by row.
-  SmallVector<Value> accumulate() {
-    SmallVector<Value> sums(chains * rows * 2, dot.zero(c));
-    bool ragged = !dot.widens() && s.k % 4;
-    int64_t full = ragged ? groups - 1 : groups, whole = full / kUnroll * kUnroll;
-    auto chain = [&](int64_t u) {
-      return MutableArrayRef<Value>(sums).slice(u % chains * rows * 2, rows * 2);
-    };
-    sums = c.loop(number(0), number(whole), kUnroll, ValueRange(sums),
-                  [&](Value group, ValueRange carried) {
-                    sums.assign(carried.begin(), carried.end());
-                    for (int64_t u = 0; u < kUnroll; ++u)
-                      step(group, u, 4, chain(u));
-                    return sums;
-                  });
-    for (int64_t g = whole; g < groups; ++g)
-      step(number(g), 0, ragged && g == full ? s.k % 4 : 4, chain(g));
-    for (int64_t i = rows * 2; i < chains * rows * 2; ++i)
-      sums[i % (rows * 2)] = c.b.create<arith::AddIOp>(sums[i % (rows * 2)], sums[i]);
-    sums.resize(rows * 2);
-    return sums;
-  }
-
-  void epilogue(Value first, Value column, ArrayRef<Value> sums) {
-    bool ragged = s.n % columns != 0;
-    for (int64_t v = 0; v < 2; ++v) {
-      IndexValue n{c.add(column, number(v * c.isa.lanes)), 1};
-      if (ragged)
-        c.e.setTailMask(c.e.less(n, c.e.constant(s.n)));
-      for (int64_t r = 0; r < rows; ++r) {
-        SmallVector<IndexValue> index{{c.add(first, number(r))}, n};
-        Value sum = sums[2 * r + v];
-        c.e.provide(s.op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
-        c.storeResults(index);
-      }
-      c.e.setTailMask({});
-      c.e.forget();
-    }
-  }
-
-  KernelContext &c;
-  const Shape &s;
-  const IntegerDot &dot;
-  int64_t rows, columns, groups, chains;
-  Value a, w;
-};
+  c.loop(from, to, 1, [&](Value panel) {
+    fetchNextRows(c, s, rows, first, panel);
+    c.e.forget();
+    Value w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
+                             c.mul(panel, number(tile.runBytes(s.k))));
+    SmallVector<Value> sums = tile.accumulate(source, w);
+    tile.store(s.op.getResult(), sums, c.mul(panel, number(tileColumns(c.isa))), s.n,
+               [&](int64_t r, IndexValue n) {
+                 return SmallVector<IndexValue>{{c.add(first, number(r))}, n};
+               });
+    c.e.forget();
+  });
+}
 
 class IntegerContractionSchedule : public Schedule {
 public:
@@ -229,9 +172,11 @@ public:
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
-    int64_t scratch = dotOf(s, isa).widens() ? tileRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch =
+        dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, constant(1), constant(scratch)};
+    return {SymExpr::ceildiv(s.m, IntegerTile::mostRows(isa)) * blocks, constant(1),
+            constant(scratch)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -243,7 +188,7 @@ public:
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
-    int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
+    int64_t rows = IntegerTile::mostRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
       tiles.push_back(declareTile(c, r));
@@ -283,8 +228,8 @@ private:
     bindWords(c, words);
     Shape s = *match(c.spec);
     IntegerDot dot = dotOf(s, c.isa);
-    Tile(c, s, dot, rows)
-        .emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3), tile.getArgument(4));
+    emitRows(c, s, dot, rows, tile.getArgument(1), tile.getArgument(2), tile.getArgument(3),
+             tile.getArgument(4));
     c.b.create<func::ReturnOp>();
   }
 };

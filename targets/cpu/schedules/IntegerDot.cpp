@@ -16,9 +16,9 @@ IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
     : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
       unsignedWeights(isUnsignedValue(weights)) {}
 
-std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t apart) const {
+std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t taps) const {
   return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
-          Twine(apart) + ">")
+          Twine(taps) + ">")
       .str();
 }
 
@@ -44,23 +44,6 @@ Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) con
                          : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
 }
 
-Value IntegerDot::broadcastWeights(KernelContext &c, Value pointer) const {
-  if (four)
-    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(c.b.getI32Type(), pointer, 4),
-                                       lanes32(c));
-  Value pair = c.b.create<LLVM::LoadOp>(VectorType::get({2}, c.b.getI8Type()), pointer, 2);
-  Type wide = VectorType::get({2}, c.b.getI16Type());
-  pair = unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(wide, pair))
-                         : c.b.create<arith::ExtSIOp>(wide, pair);
-  Value one = c.b.create<LLVM::BitcastOp>(c.b.getI32Type(), pair);
-  return broadcast(c, one);
-}
-
-Value IntegerDot::loadActivations(KernelContext &c, Value pointer) const {
-  Type type = four ? lanes32(c) : lanes16(c);
-  return c.b.create<LLVM::LoadOp>(type, pointer, 4);
-}
-
 Value IntegerDot::broadcast(KernelContext &c, Value group) const {
   Value all = c.b.create<vector::SplatOp>(group, lanes32(c));
   return four ? all : Value(c.b.create<LLVM::BitcastOp>(lanes16(c), all));
@@ -77,17 +60,20 @@ Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Va
   return c.b.create<arith::AddIOp>(sum, call(c.isa.dotPairs, {activations, weights}));
 }
 
+Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {
+  Type wide = c.b.getI16Type();
+  if (auto vector = dyn_cast<VectorType>(bytes.getType()))
+    wide = vector.clone(wide);
+  return isUnsignedValue(tensor) ? Value(c.b.create<arith::ExtUIOp>(wide, bytes))
+                                 : c.b.create<arith::ExtSIOp>(wide, bytes);
+}
+
 void IntegerDot::widen(KernelContext &c, Value from, Value to, Value k, int64_t count,
                        Value tensor) const {
-  auto type = [&](Type scalar) {
-    return count == 1 ? scalar : Type(VectorType::get({count}, scalar));
-  };
-  Value bytes = c.b.create<LLVM::LoadOp>(type(c.b.getI8Type()),
-                                         elementPointer(c.b, from, c.b.getI8Type(), k), 1);
-  Type wide = type(c.b.getI16Type());
-  Value data = isUnsignedValue(tensor) ? Value(c.b.create<arith::ExtUIOp>(wide, bytes))
-                                       : c.b.create<arith::ExtSIOp>(wide, bytes);
-  c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, to, c.b.getI16Type(), k), 2);
+  Type byte = c.b.getI8Type(), type = count == 1 ? byte : Type(VectorType::get({count}, byte));
+  Value bytes = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, from, byte, k), 1);
+  c.b.create<LLVM::StoreOp>(widen(c, bytes, tensor), elementPointer(c.b, to, c.b.getI16Type(), k),
+                            2);
 }
 
 } // namespace weft

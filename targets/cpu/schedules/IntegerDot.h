@@ -25,20 +25,18 @@ public:
   int64_t group() const { return four ? 4 : 2; }
   /// Whether activations are multiplied as 16-bit numbers.
   bool widens() const { return !four; }
-  /// How weights lie: "dots<columns,group,apart>" of [k, n], or "dots_t<…>" of [n, k]: the rows of a group are `apart` rows apart.
-  std::string layout(bool transposed, int64_t columns, int64_t apart) const;
+  /// How weights lie: "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of [n, k] or a filter: `taps` are summed in one run.
+  std::string layout(bool transposed, int64_t columns, int64_t taps) const;
 
   mlir::Value zero(KernelContext &c) const;
   /// A vector of groups of weights at a byte offset.
   mlir::Value loadWeights(KernelContext &c, mlir::Value panel, int64_t offset) const;
-  /// One group of weights, 4 bytes of memory or 2, for all lanes.
-  mlir::Value broadcastWeights(KernelContext &c, mlir::Value pointer) const;
-  /// A vector of groups of activations, 4 bytes of memory each.
-  mlir::Value loadActivations(KernelContext &c, mlir::Value pointer) const;
   /// A group of activations (an i32) in all lanes.
   mlir::Value broadcast(KernelContext &c, mlir::Value group) const;
   mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations,
                           mlir::Value weights) const;
+  /// Bytes of a tensor as 16-bit numbers.
+  mlir::Value widen(KernelContext &c, mlir::Value bytes, mlir::Value tensor) const;
   /// Copies `count` bytes at `from + k` as 16-bit numbers to `to + 2 * k`.
   void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count,
              mlir::Value tensor) const;

@@ -148,31 +148,32 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
 /// number that this adds is taken away again; both are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
-  double bias =
-      (isUnsigned(element) ? 0 : 8) + (zero ? 0 : offset); // signed ones are stored with 8 added
+  double bias = double(this->bias()) + (zero ? 0 : offset);
+  auto lookUp = [&](int64_t shift) -> Value {
+    SmallVector<float> table;
+    for (int64_t q = 0; q < 16; ++q)
+      table.push_back(float(q - bias));
+    auto type = VectorType::get({16}, b.getF32Type());
+    Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
+    Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
+    return b
+        .create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+                                       ValueRange{reals, index})
+        .getResult(0);
+  };
+  auto subtract = [&](int64_t shift) -> Value {
+    bool low = shift < 20; // the mantissa has room for four bits there
+    Value word = low ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
+    shift = low ? shift : shift - 12;
+    double large = double(int64_t(1) << (23 - shift));
+    Value nibble = b.create<arith::AndIOp>(word, integers(c, int64_t(15) << shift));
+    Value bits = b.create<arith::OrIOp>(
+        nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
+    return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
+  };
   SmallVector<Value, 8> result;
   for (int64_t i = 0; i < 8; ++i) {
-    Value value;
-    if (c.isa.lanes == 16) {
-      SmallVector<float> table;
-      for (int64_t q = 0; q < 16; ++q)
-        table.push_back(float(q - bias));
-      auto type = VectorType::get({16}, b.getF32Type());
-      Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
-      Value index = i ? Value(b.create<arith::ShRUIOp>(words, integers(c, 4 * i))) : words;
-      value =
-          b.create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
-                                          ValueRange{reals, index})
-              .getResult(0);
-    } else {
-      int64_t shift = i < 5 ? 4 * i : 4 * i - 12;
-      Value word = i < 5 ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
-      double large = double(int64_t(1) << (23 - shift));
-      Value nibble = b.create<arith::AndIOp>(word, integers(c, int64_t(15) << shift));
-      Value bits = b.create<arith::OrIOp>(
-          nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
-      value = b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
-    }
+    Value value = c.isa.lanes == 16 ? lookUp(nibbleShift(i)) : subtract(nibbleShift(i));
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;

@@ -15,7 +15,8 @@
 namespace weft {
 
 struct PackedWeight {
-  /// f32 one per lane; two of 16 bits or eight of 4 bits that follow each other in depth, in one word per column; bytes one per column.
+  /// f32 one per lane; two of 16 bits or eight of 4 bits that follow each other in depth, in one word per column (compiler/artifact/Panels.h);
+  /// bytes one per column.
   enum Form { Words, Halves, Bytes, Nibbles } form = Words;
   unsigned data = 0;  ///< argument of the specification
   mlir::Type element; ///< that the values are rounded to
@@ -37,6 +38,8 @@ struct PackedWeight {
   }
   /// Products summed before a scale or a sum of chunks is due.
   int64_t chunk() const;
+  /// What signed values of 4 bits are stored with, so that all are from 0 to 15.
+  int64_t bias() const { return form == Nibbles && !isUnsigned(element) ? 8 : 0; }
   /// The name of the layout of panels.
   std::string layout(bool transposed, int64_t columns) const;
   /// The reals of one unit, before they are scaled. `pointer`: the unit's first column of the vector; `zero`: the vector of zero points, or
@@ -48,6 +51,9 @@ private:
   llvm::SmallVector<mlir::Value, 8> decodeNibbles(KernelContext &context, mlir::Value words,
                                                   mlir::Value zero) const;
 };
+
+/// Where nibble i of eight lies in its word: the first four are the low halves of the bytes, the others the high ones.
+inline int64_t nibbleShift(int64_t i) { return i < 4 ? 8 * i : 8 * (i - 4) + 4; }
 
 } // namespace weft
 

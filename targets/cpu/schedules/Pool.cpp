@@ -26,7 +26,8 @@ PoolOp match(func::FuncOp spec) {
     if (here)
       pool = here;
   }
-  if (!pool || !isa<BlockArgument>(pool.getInput()) || pool.getKernel().size() > 2)
+  if (!pool || pool.getChannelsLast() || !isa<BlockArgument>(pool.getInput()) ||
+      pool.getKernel().size() > 2)
     return {};
   auto type = cast<SymTensorType>(pool.getResult().getType());
   for (Type result : spec.getResultTypes())

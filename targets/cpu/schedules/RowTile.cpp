@@ -1,10 +1,10 @@
 //===- RowTile.cpp - What contraction and attention share: rows of a tile in registers ---------------------===//
 
+#include "targets/cpu/schedules/RowTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "targets/cpu/Schedule.h"
 
 using namespace mlir;
 
@@ -57,12 +57,16 @@ void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_
     run(whole, depth, 1);
 }
 
-void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
-                 function_ref<SmallVector<Value>(Value)> arguments) {
+RowRange rowsOfTile(KernelContext &c, Value m, Value count, Value tile) {
   Value small = c.b.create<arith::DivUIOp>(m, count), larger = c.b.create<arith::RemUIOp>(m, count);
   Value first = c.add(c.mul(tile, small), c.b.create<arith::MinSIOp>(tile, larger));
   Value isLarger = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, tile, larger);
-  Value size = c.add(small, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), isLarger));
+  return {first, c.add(small, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), isLarger))};
+}
+
+void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
+                 function_ref<SmallVector<Value>(Value)> arguments) {
+  auto [first, size] = rowsOfTile(c, m, count, tile);
   SmallVector<Value> operands = arguments(first);
   SmallVector<int64_t> cases;
   for (size_t i = 1; i < tiles.size(); ++i)
@@ -78,6 +82,24 @@ void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value 
   fill(choose.getDefaultRegion(), tiles[0]);
   for (size_t i = 1; i < tiles.size(); ++i)
     fill(choose.getCaseRegions()[i - 1], tiles[i]);
+}
+
+void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
+                  int64_t n, ArrayRef<Value> sums) {
+  int64_t columns = tileColumns(c.isa);
+  Value column = c.mul(panel, constantI64(c.b, columns));
+  for (int64_t v = 0; v < vectors; ++v) {
+    IndexValue at{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+    if (n % columns != 0)
+      c.e.setTailMask(c.e.less(at, c.e.constant(n)));
+    for (int64_t r = 0; r * vectors < int64_t(sums.size()); ++r) {
+      Value sum = sums[r * vectors + v];
+      c.e.provide(root, [&](ArrayRef<IndexValue>) { return sum; });
+      c.storeResults({{c.add(first, constantI64(c.b, r))}, at});
+    }
+    c.e.setTailMask({});
+    c.e.forget();
+  }
 }
 
 } // namespace weft

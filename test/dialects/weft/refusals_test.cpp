@@ -397,6 +397,16 @@ TEST_CASE("types and contracts of functions") {
   CHECK_THAT(function("[m], f32", "m : \"m <=\""), Contains("fact \"m <=\": "));
 }
 
+TEST_CASE("rounding in blocks") {
+  CHECK(refusal("round_blocks %a block 4", {"[m, 10], f32"}, {"[m, 10], f32"}) == "");
+  for (const char *operand : {"[m, 8], f16", "[8, m], f32", "[], f32"})
+    CHECK_THAT(refusal("round_blocks %a block 4", {operand}, {operand}),
+               StartsWith("'weft.round_blocks' needs lines of f32 with a constant length, but its "
+                          "operand is "));
+  CHECK(refusal("round_blocks %a block 0", {"[m, 8], f32"}, {"[m, 8], f32"}) ==
+        "'weft.round_blocks' cannot have blocks of 0");
+}
+
 TEST_CASE("dequantisation in blocks") {
   auto op = [](int axis, int block) {
     return "dequantize_blocks %a, %b axis " + std::to_string(axis) + " block " +

@@ -166,6 +166,18 @@ $ weft compile layers.mlir --json --dim batch=1..8
 !   plan      peak = 128·batch B {*} s
 !   code      3 kernels {*} s
 
+# Rows that meet weights in blocks are rounded to bytes only when asked for; the program says so, and is computed as it says.
+$ weft compile -q blocks.mlir --stop-after fuse | grep -c round_blocks
+| 0
+? 1
+$ weft compile -q blocks.mlir --stop-after fuse --accuracy bytes > bytes.mlir && grep -c round_blocks bytes.mlir
+| 1
+$ weft compile -q blocks.mlir --accuracy bytes -o bytes.weft && weft verify -q bytes.mlir bytes.weft --dim m=7
+$ weft compile blocks.mlir --accuracy sloppy
+! error: '--accuracy' is 'sloppy', but must be exact, fast or bytes
+!   hint: 'weft help compile' lists the options
+? 2
+
 # Ctrl-C leaves nothing, and says so with 130.
 $ mkdir quiet && cp layers.mlir quiet && cd quiet && sh ../interrupt compile -q layers.mlir -o slow.weft && ls
 | interrupted

@@ -15,6 +15,7 @@ import os
 ENGINES = {
     "weft": "base",
     "onnxruntime": "onnxruntime",
+    "onnxruntime_int8": "onnxruntime",
     "openvino": "openvino",
     "torch": "torch",
     "aotinductor": "torch",
@@ -23,7 +24,13 @@ ENGINES = {
     "llamacpp": "llamacpp",
 }
 DEFAULT = ["onnxruntime", "openvino", "aotinductor"]
-PRECISIONS = {"int8": ["weft", "onnxruntime", "openvino", "llamacpp"]}
+PRECISIONS = {
+    "f32": [name for name in ENGINES if name != "onnxruntime_int8"],
+    "bf16": ["weft", "llamacpp"],
+    "int8": ["weft", "onnxruntime", "openvino", "llamacpp"],
+    "int4": ["weft", "onnxruntime", "onnxruntime_int8", "llamacpp"],  # weights; the second ONNX Runtime has the file of int8
+}
+ONNX_OF = {"f32": "", "bf16": ""}  # the endings of precisions whose file is not named after them
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "tvm": ".so"}
 
 
@@ -34,11 +41,11 @@ def load(name):
 def supports(name, model, precision):
     if name == "llamacpp" and model != "llama160m":
         return False
-    return name in PRECISIONS.get(precision, ENGINES)
+    return name in PRECISIONS[precision]
 
 
 def onnx_file(work, model, precision):
-    return os.path.join(work, "models", model + ("" if precision == "f32" else "." + precision) + ".onnx")
+    return os.path.join(work, "models", model + ONNX_OF.get(precision, "." + precision) + ".onnx")
 
 
 def gguf_file(work, model, precision):
@@ -55,4 +62,6 @@ def read_by(work, name, model, precision):
     """The file that the engine loads."""
     if name == "llamacpp":
         return gguf_file(work, model, precision)
+    if name == "onnxruntime_int8":
+        return onnx_file(work, model, "int8")
     return artifact(work, name, model, precision) or onnx_file(work, model, precision)

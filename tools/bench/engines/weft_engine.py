@@ -16,8 +16,9 @@ class Engine:
     @classmethod
     def compile(cls, work, model, precision):
         weft = os.path.join(BUILD, "bin", "weft")
+        more = ["--weights", "bf16"] if precision == "bf16" else []
         done = subprocess.run([weft, "compile", onnx_file(work, model, precision), "-o",
-                               artifact(work, "weft", model, precision)], capture_output=True, text=True)
+                               artifact(work, "weft", model, precision), *more], capture_output=True, text=True)
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
             raise RuntimeError(lines[0].split("error:")[-1].strip() if lines else f"exit {done.returncode}")

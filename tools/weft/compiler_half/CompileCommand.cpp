@@ -55,8 +55,8 @@ public:
 private:
   Result<Done> readOptions() {
     compile.target = options.value("target", "x86:host");
-    if (options.value("accuracy") == "exact")
-      compile.target += ":exact";
+    if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
+      compile.target += ":" + accuracy;
     compile.outputPath = options.value("output", defaultOutput(model));
     compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
     compile.dumpDirectory = options.value("dump-ir");

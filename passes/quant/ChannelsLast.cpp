@@ -1,0 +1,227 @@
+//===- ChannelsLast.cpp - Integer convolutions with channels as the last dimension --------------------===//
+//
+//   before   %1 = conv %x, %w … i32 ; %2 = mul %1, %s          after   %0 = transpose %x [0, 2, 3, 1]
+//                                                                      %1 = conv %0, %w … channels_last ; %2 = mul %1, %t
+//                                                                      %3 = transpose %2 [0, 3, 1, 2]
+//
+// Instructions for bytes sum products of neighbours in memory. With channels last, these are channels of one pixel, and a filter of one
+// pixel is a contraction. Transposes behind convolutions move on through elementwise operators, pools and reductions until they
+// meet the next convolution's, where both disappear.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_CHANNELSLAST
+#include "passes/Passes.h.inc"
+
+namespace {
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+bool isCandidate(ConvOp op) {
+  return op.getAccumulate().isInteger(32) && op.getGroups() == 1 && !op.getChannelsLast() &&
+         typeOf(op.getInput()).getRank() <= 4;
+}
+
+/// Orders of dimensions: [n, c, …] from [n, …, c], and back.
+SmallVector<int64_t> channelsToFront(int64_t rank) {
+  SmallVector<int64_t> order{0, rank - 1};
+  llvm::append_range(order, llvm::seq<int64_t>(1, rank - 1));
+  return order;
+}
+SmallVector<int64_t> channelsToBack(int64_t rank) {
+  SmallVector<int64_t> order{0};
+  llvm::append_range(order, llvm::seq<int64_t>(2, rank));
+  order.push_back(1);
+  return order;
+}
+
+Value toFront(OpBuilder &b, Location location, Value x) {
+  return b.create<TransposeOp>(location, x, channelsToFront(typeOf(x).getRank()));
+}
+Value toBack(OpBuilder &b, Location location, Value x) {
+  return b.create<TransposeOp>(location, x, channelsToBack(typeOf(x).getRank()));
+}
+
+/// x when the value is x with its channels moved to the front.
+Value behindMove(Value value) {
+  auto move = value.getDefiningOp<TransposeOp>();
+  return move && typeOf(value).getRank() > 2 &&
+                 move.getOrder() == ArrayRef(channelsToFront(typeOf(value).getRank()))
+             ? move.getInput()
+             : Value();
+}
+
+SymTensorType movedType(SymTensorType type) {
+  SmallVector<SymExpr> dims = type.getDims(), moved;
+  for (int64_t from : channelsToBack(type.getRank()))
+    moved.push_back(dims[from]);
+  return SymTensorType::get(moved, type.getElementType());
+}
+
+struct MoveConvolution : OpRewritePattern<ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    if (!isCandidate(op))
+      return failure();
+    Value input = toBack(rewriter, op.getLoc(), op.getInput());
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperand(0, input);
+    cast<ConvOp>(moved).setChannelsLast(true);
+    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
+    return success();
+  }
+};
+
+/// Two transposes are one, or none.
+struct JoinMoves : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getInput().getDefiningOp<TransposeOp>();
+    if (!before)
+      return failure();
+    SmallVector<int64_t> order;
+    for (int64_t from : op.getOrder())
+      order.push_back(before.getOrder()[from]);
+    if (llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
+      rewriter.replaceOp(op, before.getInput());
+    else
+      rewriter.replaceOpWithNewOp<TransposeOp>(op, before.getInput(), order);
+    return success();
+  }
+};
+
+/// f(move(x), move(y), per channel…) is move(f(x, y, per channel…)).
+struct MoveBehindElementwise : RewritePattern {
+  explicit MoveBehindElementwise(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    auto ruled = dyn_cast<RuleOpInterface>(op);
+    if (!ruled || op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0)
+      return failure();
+    std::string text = ruled.ruleText();
+    if (StringRef(text).find_first_not_of("., ->") != StringRef::npos)
+      return failure();
+    auto type = typeOf(op->getResult(0));
+    SmallVector<Value> operands;
+    bool moves = false;
+    for (Value operand : op->getOperands()) {
+      Value source = behindMove(operand);
+      moves |= bool(source);
+      if (source ? typeOf(operand).getRank() != type.getRank() : !isPerChannel(operand, type))
+        return failure();
+      operands.push_back(source);
+    }
+    if (!moves)
+      return failure();
+    for (auto [moved, operand] : llvm::zip(operands, op->getOperands()))
+      if (!moved)
+        moved = channelLast(rewriter, op->getLoc(), operand, type);
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperands(operands);
+    moved->getResult(0).setType(movedType(type));
+    rewriter.replaceOp(op, toFront(rewriter, op->getLoc(), moved->getResult(0)));
+    return success();
+  }
+
+  /// Dimension of the operand, aligned at the right, that meets the result's channels; rank or more when there is none.
+  static unsigned channelOf(Value operand, SymTensorType result) {
+    return typeOf(operand).getRank() + 1 - result.getRank();
+  }
+  static bool isPerChannel(Value operand, SymTensorType result) {
+    unsigned rank = typeOf(operand).getRank();
+    if (rank > result.getRank())
+      return false;
+    for (unsigned d = 0; d < rank; ++d)
+      if (d != channelOf(operand, result) && !typeOf(operand).getDim(d).isConstant(1))
+        return false;
+    return true;
+  }
+  static Value channelLast(OpBuilder &b, Location location, Value operand, SymTensorType result) {
+    SymExpr channels = typeOf(operand).getElements();
+    if (channels.isConstant(1))
+      return operand;
+    DimsAttr dims = DimsAttr::get(b.getContext(), channels);
+    auto type = SymTensorType::get(b.getContext(), dims.getDimAttributes(),
+                                   typeOf(operand).getElementType());
+    return b.create<ReshapeOp>(location, type, operand, dims);
+  }
+};
+
+struct MoveBehindPool : OpRewritePattern<PoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    if (!source || op.getKernel().size() + 2 != typeOf(op.getInput()).getRank())
+      return failure();
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperand(0, source);
+    cast<PoolOp>(moved).setChannelsLast(true);
+    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
+    return success();
+  }
+};
+
+/// A reduction over everything between the first dimension and the channels.
+struct MoveIntoReduction : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    if (!source)
+      return failure();
+    int64_t rank = typeOf(source).getRank();
+    if (!llvm::equal(op.getAxes(), llvm::seq<int64_t>(2, rank)))
+      return failure();
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperand(0, source);
+    cast<ReduceOp>(moved).setAxes(llvm::to_vector(llvm::seq<int64_t>(1, rank - 1)));
+    rewriter.replaceOp(op, moved->getResults());
+    return success();
+  }
+};
+
+/// Filters of one pixel, on an operand that is in memory as it is read.
+void useContraction(ConvOp op) {
+  auto filter = typeOf(op.getFilter());
+  auto isZero = [](SymExpr e) { return e.isConstant(0); };
+  bool isPointwise =
+      op.getChannelsLast() && op.getGroups() == 1 && !op.getInput().getDefiningOp<TransposeOp>() &&
+      llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }) &&
+      llvm::all_of(op.getLow().getDims(), isZero) && llvm::all_of(op.getHigh().getDims(), isZero);
+  std::string rule = "... c, o c";
+  for (SymExpr dim : ArrayRef(filter.getDims()).drop_front(2)) {
+    isPointwise &= dim.isConstant(1);
+    rule += " 1";
+  }
+  if (!isPointwise)
+    return;
+  OpBuilder b(op);
+  Value product = b.create<ContractOp>(op.getLoc(), op.getResult().getType(), rule + " -> ... o",
+                                       op.getInput(), op.getFilter(), op.getAccumulate());
+  op.getResult().replaceAllUsesWith(product);
+  op.erase();
+}
+
+class ChannelsLast : public impl::ChannelsLastBase<ChannelsLast> {
+  void runOnOperation() override {
+    bool any = false;
+    getOperation().walk([&](ConvOp op) { any |= isCandidate(op); });
+    if (!any)
+      return;
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MoveConvolution, JoinMoves, MoveBehindElementwise, MoveBehindPool,
+                 MoveIntoReduction>(&getContext());
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    getOperation().walk([](ConvOp op) { useContraction(op); });
+  }
+};
+
+} // namespace
+} // namespace weft

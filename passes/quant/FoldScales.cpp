@@ -1,0 +1,141 @@
+//===- FoldScales.cpp - Quantisations divide by constants while compiling ------------------------------===//
+//
+//   before   %1 = mul %0, %scales ; %2 = add %1, %bias ; quantize %2, %s, %z
+//   after    %2 = multiply_add %0, %scales / %s, %bias / %s ; quantize %2, 1, %z
+//
+// What is quantised is often a sum of products with constants, and of restored integers. Each of its constants takes the division by the
+// scale. The result is as near to the model's reals: constants are divided in double and rounded once.
+//===------------------------------------------------------------------------------------------===//
+
+#include "dialects/weft/Quantize.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Passes.h"
+#include "passes/quant/ConstantValues.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_FOLDSCALES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t kMostElements = 1 << 16; ///< of a constant
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+class Folder {
+public:
+  Folder(func::FuncOp function, WeightReader weight)
+      : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
+
+  void fold(QuantizeOp op) {
+    const RefTensor *scale = constants.find(op.getScale());
+    if (!scale || scale->reals.size() != 1 || !std::isnormal(scale->reals[0]) ||
+        !(scale->reals[0] > 0) || !isDivisible(op.getInput()))
+      return;
+    b.setInsertionPoint(op);
+    b.setLoc(op.getLoc());
+    by = scale->reals[0];
+    op.getInputMutable().assign(divided(op.getInput()));
+    DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
+    auto scalar =
+        SymTensorType::get(b.getContext(), none.getDimAttributes(), b.getF32Type());
+    op.getScaleMutable().assign(b.create<FillOp>(scalar, b.getF32FloatAttr(1)));
+  }
+
+private:
+  bool isConstant(Value value) {
+    auto count = typeOf(value).getElements().asConstant();
+    return count && *count <= kMostElements && typeOf(value).getElementType().isF32() &&
+           constants.find(value);
+  }
+
+  /// Whether the value is something times constants, which nobody else reads.
+  bool isDivisible(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<DequantizeOp>(op))
+      return isConstant(cast<DequantizeOp>(op).getScale());
+    if (!op || !op->hasOneUse())
+      return false;
+    auto isTerm = [&](Value operand) { return isConstant(operand) || isDivisible(operand); };
+    if (auto mul = dyn_cast<MulOp>(op))
+      return isConstant(mul.getRhs());
+    if (auto add = dyn_cast<AddOp>(op))
+      return isTerm(add.getLhs()) && isTerm(add.getRhs());
+    auto activation = dyn_cast<ActivationOp>(op);
+    return activation && activation.getKind() == ActivationKind::Relu &&
+           isDivisible(activation.getInput());
+  }
+
+  Value divided(Value value) {
+    if (isConstant(value))
+      return dividedConstant(value);
+    Operation *op = value.getDefiningOp();
+    if (auto dequantize = dyn_cast<DequantizeOp>(op)) {
+      Value scale = dividedConstant(dequantize.getScale());
+      if (typeOf(scale).getRank() == 0)
+        scale.getDefiningOp()->setAttr(kParameterAttr, b.getUnitAttr());
+      return b.create<DequantizeOp>(dequantize.getType(), dequantize.getInput(), scale,
+                                    dequantize.getZero());
+    }
+    if (auto mul = dyn_cast<MulOp>(op))
+      return b.create<MulOp>(mul.getLhs(), dividedConstant(mul.getRhs()));
+    if (auto add = dyn_cast<AddOp>(op))
+      return dividedSum(add);
+    Operation *activation = b.clone(*op);
+    activation->setOperand(0, divided(op->getOperand(0)));
+    activation->moveAfter(activation->getOperand(0).getDefiningOp());
+    return activation->getResult(0);
+  }
+
+  /// A product in a sum is rounded together with it.
+  Value dividedSum(AddOp add) {
+    for (auto [term, other] : {std::pair(add.getLhs(), add.getRhs()), {add.getRhs(), add.getLhs()}})
+      if (auto mul = term.getDefiningOp<MulOp>(); mul && !isConstant(term)) {
+        Value addend = divided(other);
+        return b.create<MultiplyAddOp>(add.getType(), mul.getLhs(), dividedConstant(mul.getRhs()),
+                                       addend);
+      }
+    Value lhs = divided(add.getLhs());
+    return b.create<AddOp>(lhs, divided(add.getRhs()));
+  }
+
+  Value dividedConstant(Value value) {
+    const RefTensor &from = *constants.find(value);
+    SmallVector<float> elements;
+    for (double element : from.reals)
+      elements.push_back(float(element / by));
+    auto shaped = RankedTensorType::get(from.dims, b.getF32Type());
+    return b.create<ConstantOp>(typeOf(value),
+                                DenseElementsAttr::get(shaped, ArrayRef<float>(elements)));
+  }
+
+  ImplicitLocOpBuilder b;
+  ConstantValues constants;
+  double by = 1;
+};
+
+struct FoldScalesPass : impl::FoldScalesBase<FoldScalesPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    Folder folder(getOperation(), weight);
+    SmallVector<QuantizeOp> all;
+    getOperation().walk([&](QuantizeOp op) { all.push_back(op); });
+    for (QuantizeOp op : all)
+      folder.fold(op);
+  }
+  WeightReader weight;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight) {
+  auto pass = std::make_unique<FoldScalesPass>();
+  pass->weight = std::move(weight);
+  return pass;
+}
+
+} // namespace weft

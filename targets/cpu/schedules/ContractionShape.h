@@ -1,0 +1,26 @@
+//===- ContractionShape.h - Kernels that multiply rows by a constant weight -----------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_CONTRACTIONSHAPE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_CONTRACTIONSHAPE_H
+
+#include "targets/cpu/schedules/PackedWeight.h"
+
+namespace weft {
+
+/// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and a weight.
+struct ContractionShape {
+  mutable ContractOp op; ///< a handle; its methods are not const
+  unsigned lhs;          ///< argument of the specification
+  int64_t
+      roundedBlock; ///< elements that weft.round_blocks gives one step; 0: rows are used as they are
+  PackedWeight weight;
+  SymExpr m;
+  int64_t k, n;
+  bool transposed; ///< the weight is stored as [n, k]
+
+  /// The kernel's only root is such a product, and its results have the product's dimensions.
+  static std::optional<ContractionShape> match(mlir::func::FuncOp spec);
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_CONTRACTIONSHAPE_H

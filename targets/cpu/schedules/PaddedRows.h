@@ -1,0 +1,38 @@
+//===- PaddedRows.h - Rows of an image of bytes with the border around them, in scratch ------------------===//
+//
+//   PaddedRows padded(shape, {rowsOfBlock, channels, &dot});
+//   padded.emitCopy(c, image, firstRow, rows);            // what rows of the result read, at c.scratch
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_PADDEDROWS_H
+#define WEFT_TARGETS_CPU_SCHEDULES_PADDEDROWS_H
+
+#include "targets/cpu/schedules/ConvolutionShape.h"
+#include "targets/cpu/schedules/IntegerDot.h"
+
+namespace weft {
+
+class PaddedRows {
+public:
+  struct Block {
+    int64_t rows, channels;
+    const IntegerDot *widen; ///< makes numbers of 16 bits, when not null
+  };
+  PaddedRows(const ConvolutionShape &s, Block block) : s(s), block(block) {}
+
+  int64_t columnBytes() const { return block.channels * (block.widen ? 2 : 1); }
+  SymExpr pitch() const { return span() * columnBytes(); }
+  /// Of scratch, with what whole vectors write too much.
+  SymExpr bytes(const VectorIsa &isa) const;
+  void emitCopy(KernelContext &c, mlir::Value image, mlir::Value firstRow, mlir::Value rows) const;
+
+private:
+  /// Columns that a row of the result reads.
+  SymExpr span() const;
+
+  const ConvolutionShape &s;
+  Block block;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_PADDEDROWS_H

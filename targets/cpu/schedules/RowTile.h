@@ -1,0 +1,22 @@
+//===- RowTile.h - What products of rows and a weight share ------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_ROWTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_ROWTILE_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+/// Rows [first, first + size) of tile `tile`.
+struct RowRange {
+  mlir::Value first, size;
+};
+RowRange rowsOfTile(KernelContext &context, mlir::Value m, mlir::Value count, mlir::Value tile);
+
+/// Stores all results at some rows from `first` on by `vectors` vectors of columns from panel `panel` on, of `n` columns in all, where
+/// elements of `root` are `sums`, row by row.
+void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
+                  int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_ROWTILE_H

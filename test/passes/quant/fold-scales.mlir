@@ -1,0 +1,38 @@
+// RUN: weft-opt %s --weft-fold-scales | FileCheck %s
+
+// Scale and bias take the division by 0.5; product and sum are rounded once.
+// CHECK-LABEL: func @layer
+// CHECK-DAG:     %[[S:.*]] = weft.constant dense<[2.000000e+00, 4.000000e+00]>
+// CHECK-DAG:     %[[B:.*]] = weft.constant dense<[6.000000e+00, 8.000000e+00]>
+// CHECK:         %[[M:.*]] = weft.multiply_add %arg0, %[[S]], %[[B]]
+// CHECK:         %[[R:.*]] = weft.activation relu %[[M]]
+// CHECK:         %[[ONE:.*]] = weft.fill 1.000000e+00
+// CHECK:         weft.quantize %[[R]], %[[ONE]], %
+func.func @layer(%x: !weft.tensor<[n, 2], f32>) -> !weft.tensor<[n, 2], ui8> attributes {weft.symbols = #weft.symbols<n>} {
+  %s = weft.constant dense<[1.0, 2.0]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %b = weft.constant dense<[3.0, 4.0]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %t = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<7> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %0 = weft.mul %x, %s : (!weft.tensor<[n, 2], f32>, !weft.tensor<[2], f32>) -> !weft.tensor<[n, 2], f32>
+  %1 = weft.add %0, %b : (!weft.tensor<[n, 2], f32>, !weft.tensor<[2], f32>) -> !weft.tensor<[n, 2], f32>
+  %2 = weft.activation relu %1 : (!weft.tensor<[n, 2], f32>) -> !weft.tensor<[n, 2], f32>
+  %3 = weft.quantize %2, %t, %z : (!weft.tensor<[n, 2], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2], ui8>
+  return %3 : !weft.tensor<[n, 2], ui8>
+}
+
+// What is no multiple of constants is divided as it was, also when somebody else reads it.
+// CHECK-LABEL: func @stays
+// CHECK:         %[[E:.*]] = weft.exp %arg0
+// CHECK:         %[[T:.*]] = weft.constant dense<5.000000e-01>
+// CHECK:         weft.quantize %[[E]], %[[T]], %
+// CHECK:         %[[M:.*]] = weft.mul %arg0
+// CHECK:         weft.quantize %[[M]], %[[T]], %
+func.func @stays(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[n], ui8>, !weft.tensor<[n], ui8>, !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %e = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  %t = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<7> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %0 = weft.quantize %e, %t, %z : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n], ui8>
+  %1 = weft.mul %x, %t : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[n], f32>
+  %2 = weft.quantize %1, %t, %z : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n], ui8>
+  return %0, %2, %1 : !weft.tensor<[n], ui8>, !weft.tensor<[n], ui8>, !weft.tensor<[n], f32>
+}
