@@ -20,6 +20,10 @@ uint16_t elementCode(Type element) {
     return WEFT_F8E4M3;
   if (element.isFloat8E5M2())
     return WEFT_F8E5M2;
+  if (element.isFloat8E4M3FNUZ())
+    return WEFT_F8E4M3FNUZ;
+  if (element.isFloat8E5M2FNUZ())
+    return WEFT_F8E5M2FNUZ;
   bool u = element.isUnsignedInteger();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:

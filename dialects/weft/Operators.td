@@ -4,6 +4,7 @@
 
 include "dialects/weft/WeftOps.td"
 include "dialects/weft/ops/Quantize.td"
+include "dialects/weft/ops/Random.td"
 include "dialects/weft/ops/Rounding.td"
 
 #endif

@@ -1,6 +1,7 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
 #include "dialects/weft/Quantize.h"
+#include "dialects/weft/Random.h"
 #include "dialects/weft/Rounding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -114,6 +115,9 @@ void WeftDialect::initialize() {
       ,
 #define GET_OP_LIST
 #include "dialects/weft/QuantizeOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/weft/RandomOps.cpp.inc"
       ,
 #define GET_OP_LIST
 #include "dialects/weft/RoundingOps.cpp.inc"

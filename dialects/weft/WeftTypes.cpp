@@ -87,7 +87,8 @@ bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.is
 
 std::string refuseElement(Type element) {
   bool known = element.isF64() || element.isF32() || element.isF16() || element.isBF16() ||
-               element.isFloat8E4M3FN() || element.isFloat8E5M2();
+               element.isFloat8E4M3FN() || element.isFloat8E5M2() || element.isFloat8E4M3FNUZ() ||
+               element.isFloat8E5M2FNUZ();
   if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned w = integer.getWidth();
     known = integer.isSignless()

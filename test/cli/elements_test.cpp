@@ -17,7 +17,8 @@ static int valueBits(uint32_t element) {
 }
 
 TEST_CASE("every small float survives decoding and encoding") {
-  for (uint32_t element : {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2})
+  for (uint32_t element :
+       {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2, WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ})
     for (uint32_t bits = 0; bits < 1u << valueBits(element); ++bits) {
       double value = decodeFloat(element, bits);
       if (!std::isnan(value))
@@ -28,7 +29,8 @@ TEST_CASE("every small float survives decoding and encoding") {
 }
 
 TEST_CASE("encoding rounds to the nearest, ties to even") {
-  for (uint32_t element : {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2})
+  for (uint32_t element :
+       {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2, WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ})
     for (uint32_t bits = 0; bits + 1 < 1u << (valueBits(element) - 1); ++bits) {
       double low = decodeFloat(element, bits), high = decodeFloat(element, bits + 1);
       if (!std::isfinite(high))
@@ -52,6 +54,15 @@ TEST_CASE("the named values of the standards") {
   CHECK(decodeFloat(WEFT_F8E5M2, 0x7B) == 57344);
   CHECK(decodeFloat(WEFT_F8E5M2, 0x7C) == HUGE_VAL);
   CHECK(encodeFloat(WEFT_BF16, -0.0) == 0x8000);
+  CHECK(decodeFloat(WEFT_F8E4M3FNUZ, 0x7F) == 240);
+  CHECK(decodeFloat(WEFT_F8E5M2FNUZ, 0x7F) == 57344);
+  for (uint32_t element : {WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ}) {
+    CHECK(std::isnan(decodeFloat(element, 0x80)));
+    CHECK(encodeFloat(element, -0.0) == 0);
+    CHECK(encodeFloat(element, -1e-9) == 0);
+    CHECK(encodeFloat(element, -1e9) == 0x80);
+    CHECK(encodeFloat(element, HUGE_VAL) == 0x80);
+  }
 }
 
 TEST_CASE("tensors keep what fits and saturate integers") {

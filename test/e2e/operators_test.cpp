@@ -193,6 +193,30 @@ TEST_CASE("top_k: a part of the line, the whole line, ties in order") {
          3); // lines shorter than k
 }
 
+TEST_CASE(
+    "random_uniform: the evaluator's numbers to the last bit, whatever the seed and the size") {
+  auto text = [](const std::string &dims) { // the second argument says the sizes
+    std::string type = "!weft.tensor<" + dims + ", f64>";
+    return "func.func @main(%a: !weft.tensor<[], i64>, %b: " + type + ") -> " + type +
+           " attributes {weft.symbols = #weft.symbols<m, n>} {\n  %r = weft.random_uniform %a : "
+           "(!weft.tensor<[], i64>) -> " +
+           type + "\n  return %r : " + type + "\n}\n";
+  };
+  agrees(text("[m, 3, n]"), kSizes, 0);
+  Program program(text("[m, n]"));
+  INFO(program.error());
+  REQUIRE(program.error().empty());
+  for (int64_t seed : {int64_t(0), int64_t(1), int64_t(-1), int64_t(1) << 31, INT64_MAX})
+    for (int64_t size : {0, 1, 2, 311, 312, 313, 2000}) {
+      INFO("seed " << seed << ", " << size << " numbers");
+      std::vector<Tensor> inputs = program.generate({{"m", 1}, {"n", size}}, 1);
+      memcpy(inputs[0].bytes.data(), &seed, sizeof(seed));
+      std::vector<Tensor> results = program.run(inputs);
+      REQUIRE(results.size() == 1);
+      CHECK(results[0].reference().reals == program.evaluate(inputs)[0].reals);
+    }
+}
+
 TEST_CASE("top_k orders nan above all numbers") {
   Program program(textOf({"top_k %a k [4] axis 0", {"[n], f32"}, {"[4], f32", "[4], i64"}, "n"}));
   REQUIRE(program.error().empty());

@@ -140,11 +140,11 @@ TEST_CASE("elementwise functions over whole vectors and rests") {
        {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
     agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"),
            {{{"m", 3}, {"n", 29}}});
-  for (const char *to :
-       {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"})
+  for (const char *to : {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN",
+                         "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"})
     agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)),
            {{{"m", 3}, {"n", 29}}}, 0);
-  for (const char *from : {"i4", "ui4", "f8E4M3FN", "f8E5M2"})
+  for (const char *from : {"i4", "ui4", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"})
     agrees(unary("convert %x to f32", "[m, n], " + std::string(from), "[m, n], f32"),
            {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}}, 0);
 }

@@ -33,6 +33,8 @@ uint32_t elementOf(const std::string &onnx) {
                                                            {"bfloat16", WEFT_BF16},
                                                            {"float8e4m3fn", WEFT_F8E4M3},
                                                            {"float8e5m2", WEFT_F8E5M2},
+                                                           {"float8e4m3fnuz", WEFT_F8E4M3FNUZ},
+                                                           {"float8e5m2fnuz", WEFT_F8E5M2FNUZ},
                                                            {"bool", WEFT_BOOL},
                                                            {"int4", WEFT_I4},
                                                            {"uint4", WEFT_U4},
@@ -46,6 +48,14 @@ uint32_t elementOf(const std::string &onnx) {
                                                            {"uint64", WEFT_U64}};
   auto found = elements.find(onnx);
   return found == elements.end() ? 0 : found->second;
+}
+
+/// ONNX says of these which values are possible, not which ones come out. Our own cases are about our numbers.
+bool hasOpenNumbers(const Case &each) {
+  const std::vector<std::string> &all = each.operators;
+  bool ours = each.name.rfind("weft/", 0) == 0;
+  return !ours && (std::count(all.begin(), all.end(), "Bernoulli") ||
+                   std::count(all.begin(), all.end(), "RandomUniformLike"));
 }
 
 struct DataSet {
@@ -225,7 +235,9 @@ private:
     auto expected = cli::asElement(stored, elementOf(edge.element), edge.name);
     if (!expected)
       return {"wrong", expected.failure().message};
-    std::string why = differenceOf(got, *expected, {each.relative, each.absolute});
+    std::string why = hasOpenNumbers(each)
+                          ? differenceInKind(got, *expected)
+                          : differenceOf(got, *expected, {each.relative, each.absolute});
     return why.empty() ? Trouble() : Trouble{"wrong", "output '" + edge.name + "' " + why};
   }
 

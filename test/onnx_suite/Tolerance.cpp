@@ -27,14 +27,20 @@ static double lastPlaceOfLargest(const cli::HostTensor &tensor) {
   return std::ldexp(most, -int(digits));
 }
 
-std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expected,
-                         Tolerance tolerance) {
+static std::string differenceOfTypes(const cli::HostTensor &got, const cli::HostTensor &expected) {
   if (got.element() != expected.element())
     return std::string("has elements of type ") + weft_element_name(got.element()) +
            " instead of " + weft_element_name(expected.element());
   if (got.dims() != expected.dims())
     return "has shape " + cli::printDims(got.dims()) + " instead of " +
            cli::printDims(expected.dims());
+  return "";
+}
+
+std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expected,
+                         Tolerance tolerance) {
+  if (std::string why = differenceOfTypes(got, expected); !why.empty())
+    return why;
   if (got.element() == WEFT_BF16)
     tolerance.relative = std::max(tolerance.relative, 1.0 / 64);
   tolerance.absolute += 2 * lastPlaceOfLargest(expected);
@@ -53,6 +59,18 @@ std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expe
            (long long)wrong, (long long)got.count(), (long long)first, got.get(first),
            expected.get(first));
   return text;
+}
+
+std::string differenceInKind(const cli::HostTensor &got, const cli::HostTensor &expected) {
+  if (std::string why = differenceOfTypes(got, expected); !why.empty())
+    return why;
+  std::vector<double> possible;
+  for (int64_t i = expected.count(); i-- > 0;)
+    possible.push_back(expected.get(i));
+  for (int64_t i = got.count(); i-- > 0;)
+    if (!std::count(possible.begin(), possible.end(), got.get(i)))
+      return "has " + std::to_string(got.get(i)) + ", which is not among the values expected";
+  return "";
 }
 
 } // namespace weft::suite

@@ -22,6 +22,9 @@ struct Tolerance {
 std::string differenceOf(const cli::HostTensor &got, const cli::HostTensor &expected,
                          Tolerance tolerance);
 
+/// The same of random choices: the element type, the shape, and that every value is one of the expected ones.
+std::string differenceInKind(const cli::HostTensor &got, const cli::HostTensor &expected);
+
 } // namespace weft::suite
 
 #endif // WEFT_TEST_ONNX_SUITE_TOLERANCE_H

@@ -32,6 +32,13 @@ and the node tests of onnx 1.16.2 that are not among those, compiled for the CPU
 Tiers: *must* is what exporters write for common models, *should* what models have now and then, *exotic* the rest
 (training, strings, sequences, randomness, other domains).
 
+A compiled model is a function of its inputs, so random operators (`RandomUniform`, `RandomNormal`, their `Like` forms, `Bernoulli`,
+`Multinomial`, `Dropout` in training) give the same numbers in every call and on every machine: those that follow from `seed`, by the generator
+of numpy's `RandomState` ([`weft.random_uniform`](reference/ops.md#weftrandom_uniform)). A node without a seed takes the CRC-32 of the name of
+its first output. ONNX leaves the numbers of `Bernoulli` open; its cases show element types, shapes and possible values.
+
+Sequences and optionals are lists that must be known while compiling: they cannot be inputs, outputs, or values that a loop carries.
+
 After a change of operators: `tools/check -L onnx`, then `python3 test/onnx_suite/report.py $(tools/onnx-suite | tail -n 1)
 build/dev/test/onnx_suite/results-*.tsv`, which also rewrites `test/onnx_suite/not-yet.txt`. A test says when this page is stale.
 """

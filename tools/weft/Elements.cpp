@@ -1,7 +1,8 @@
 //===- Elements.cpp ---------------------------------------------------------------------------===//
 //
 // One description per type. f8e4m3 is the variant of the OCP standard that ONNX calls FLOAT8E4M3FN:
-// no infinities, one NaN pattern per sign, so that the largest exponent carries numbers too.
+// no infinities, one NaN pattern per sign, so that the largest exponent carries numbers too. The fnuz types
+// have a single NaN in the place of -0, and a bias that is larger by 1.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/Elements.h"
 #include "weft/runtime.h"
@@ -16,12 +17,15 @@ namespace {
 
 struct FloatForm {
   int exponentBits, mantissaBits;
-  bool hasInfinity;
+  bool hasInfinity, hasNegativeZero = true;
 
-  int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  int bias() const { return (1 << (exponentBits - 1)) - (hasNegativeZero ? 1 : 0); }
   uint32_t topExponent() const { return (1u << exponentBits) - 1; }
   uint32_t mantissaMask() const { return (1u << mantissaBits) - 1; }
+  uint32_t sign() const { return 1u << (exponentBits + mantissaBits); }
   uint32_t notANumber() const {
+    if (!hasNegativeZero)
+      return sign();
     return topExponent() << mantissaBits |
            (hasInfinity ? 1u << (mantissaBits - 1) : mantissaMask());
   }
@@ -39,6 +43,10 @@ FloatForm formOf(uint32_t element) {
     return {8, 7, true};
   case WEFT_F8E5M2:
     return {5, 2, true};
+  case WEFT_F8E4M3FNUZ:
+    return {4, 3, false, false};
+  case WEFT_F8E5M2FNUZ:
+    return {5, 2, false, false};
   default: // WEFT_F8E4M3
     return {4, 3, false};
   }
@@ -48,7 +56,9 @@ FloatForm formOf(uint32_t element) {
 
 double decodeFloat(uint32_t element, uint32_t bits) {
   FloatForm form = formOf(element);
-  uint32_t sign = bits >> (form.exponentBits + form.mantissaBits) & 1;
+  if (!form.hasNegativeZero && bits == form.notANumber())
+    return std::numeric_limits<double>::quiet_NaN();
+  bool sign = (bits & form.sign()) != 0;
   uint32_t exponent = bits >> form.mantissaBits & form.topExponent();
   uint32_t mantissa = bits & form.mantissaMask();
   double value;
@@ -67,7 +77,7 @@ double decodeFloat(uint32_t element, uint32_t bits) {
 
 uint32_t encodeFloat(uint32_t element, double value) {
   FloatForm form = formOf(element);
-  uint32_t sign = (std::signbit(value) ? 1u : 0u) << (form.exponentBits + form.mantissaBits);
+  uint32_t sign = std::signbit(value) ? form.sign() : 0u;
   if (std::isnan(value))
     return sign | form.notANumber();
   uint32_t overflow =
@@ -85,6 +95,8 @@ uint32_t encodeFloat(uint32_t element, double value) {
   int64_t bits = base + static_cast<int64_t>(steps);
   if (value == 0)
     bits = 0;
+  if (bits == 0 && !form.hasNegativeZero)
+    return 0;
   return sign | (bits > form.largest() ? overflow : static_cast<uint32_t>(bits));
 }
 

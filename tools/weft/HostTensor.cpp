@@ -42,6 +42,8 @@ bool isFloat(uint32_t element) {
   switch (element) {
   case WEFT_F8E4M3:
   case WEFT_F8E5M2:
+  case WEFT_F8E4M3FNUZ:
+  case WEFT_F8E5M2FNUZ:
   case WEFT_F16:
   case WEFT_BF16:
   case WEFT_F32:
@@ -58,6 +60,8 @@ uint32_t npyElement(uint32_t element) {
     return WEFT_U16;
   case WEFT_F8E4M3:
   case WEFT_F8E5M2:
+  case WEFT_F8E4M3FNUZ:
+  case WEFT_F8E5M2FNUZ:
   case WEFT_U4:
     return WEFT_U8;
   case WEFT_I4:
@@ -151,6 +155,8 @@ double HostTensor::get(int64_t i) const {
     return static_cast<double>(load<uint64_t>(begin, i));
   case WEFT_F8E4M3:
   case WEFT_F8E5M2:
+  case WEFT_F8E4M3FNUZ:
+  case WEFT_F8E5M2FNUZ:
     return decodeFloat(elementType, begin[i]);
   case WEFT_F16:
   case WEFT_BF16:
@@ -213,6 +219,8 @@ void HostTensor::set(int64_t i, double value) {
     return storeInteger<uint64_t>(begin, i, value);
   case WEFT_F8E4M3:
   case WEFT_F8E5M2:
+  case WEFT_F8E4M3FNUZ:
+  case WEFT_F8E5M2FNUZ:
     begin[i] = static_cast<uint8_t>(encodeFloat(elementType, value));
     return;
   case WEFT_F16:

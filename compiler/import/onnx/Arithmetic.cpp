@@ -1,6 +1,7 @@
 //===- Arithmetic.cpp - Add, Mul, Pow, Cast and other functions of numbers --------------------===//
 
 #include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/Quantization.h"
 
 using namespace mlir;
 
@@ -94,15 +95,12 @@ void convertMod(NodeImport &n) {
 
 //===-- Casts ---------------------------------------------------------------------------------===//
 
-/// 8-bit floats have no room for large numbers: with `saturate` they become the largest one.
 Value castTo(NodeImport &n, Value x, Type element, bool saturate) {
   if (!x || !element)
     return {};
-  bool narrow = element.isFloat8E4M3FN() || element.isFloat8E5M2();
-  if (narrow && saturate && isFloat(elementOf(x)) && elementOf(x) != element) {
-    double most = element.isFloat8E4M3FN() ? 448 : 57344;
-    x = n.minimum(n.maximum(x, n.numberLike(x, -most)), n.numberLike(x, most));
-  }
+  bool narrow = isFloat(element) && elementBits(element) == 8;
+  if (narrow && saturate && isFloat(elementOf(x)) && elementOf(x) != element)
+    x = clampToLargest(n, x, element);
   if (n.opset >= 25 && elementBits(element) == 4 && isFloat(elementOf(x)))
     x = n.convert(x, n.i32()); // the newest tests expect 4 bits to wrap, those before to saturate
   return n.convert(x, element);

@@ -1,4 +1,4 @@
-//===- Attention.cpp - Attention and RotaryEmbedding ------------------------------------------===//
+//===- Attention.cpp - Attention, FlexAttention and RotaryEmbedding ---------------------------===//
 //
 // Attention is written with contractions, elementwise operators and a softmax, as other exporters
 // write it: kernels of attention are found in these, whatever stands between them.
@@ -227,6 +227,49 @@ void convertAttention(NodeImport &n) {
   n.results = {y, in->key, in->value, n.convert(shown, element)};
 }
 
+//===-- FlexAttention -------------------------------------------------------------------------===//
+
+/// The graph that an attribute holds, applied to one tensor, whose type it keeps; `x` without one.
+Value modified(NodeImport &n, StringRef name, Value x) {
+  if (!x || n.refused() || !n.hasAttribute(name))
+    return x;
+  const OnnxGraph *graph = n.graphAttribute(name);
+  SmallVector<Value> outputs;
+  if (!graph || !n.services.inlineGraph(*graph, x, outputs))
+    return {};
+  if (outputs.size() != 1 || outputs[0].getType() != x.getType())
+    return n.wrong("the graph of attribute '" + name + "' must give one tensor like its input");
+  return outputs[0];
+}
+
+void convertFlexAttention(NodeImport &n) {
+  Value query = n.input(0), key = n.input(1), value = n.input(2);
+  std::optional<double> scale = n.floatAttribute("scale");
+  std::optional<int64_t> precision = n.intAttribute("softmax_precision");
+  if (!query || !key || !value)
+    return;
+  if (rankOf(query) != 4 || rankOf(key) != 4 || rankOf(value) != 4)
+    return (void)n.wrong("queries, keys and values must have rank 4");
+  Type element = elementOf(query), sum = accumulateType(n, element);
+  Type wide = precision ? n.elementType(*precision) : sum;
+  SymExpr heads = typeOf(query).getDim(1), size = typeOf(query).getDim(3);
+  if (!scale && !size.asConstant().value_or(0))
+    return (void)n.refuse("the size of the heads must be constant when no scale is given");
+  if (!n.requireEqual(typeOf(value).getDim(2), typeOf(key).getDim(2), "the number of values"))
+    return;
+  value = n.refine(value, 2, typeOf(key).getDim(2));
+  key = repeatHeads(n, key, heads);
+  value = repeatHeads(n, value, heads);
+  Value scores = buildMatMul(n, query, n.transpose(key, {0, 1, 3, 2}), sum);
+  double factor = scale ? *scale : 1 / std::sqrt(double(*size.asConstant()));
+  scores = n.convert(n.mul(scores, n.numberLike(scores, factor)), wide);
+  scores = modified(n, "score_mod", scores);
+  Value weights = modified(n, "prob_mod", scores ? n.softmax(scores) : Value());
+  if (weights)
+    n.result(n.convert(buildMatMul(n, weights, n.convert(value, wide), accumulateType(n, wide)),
+                       elementOf(value)));
+}
+
 //===-- RotaryEmbedding -----------------------------------------------------------------------===//
 
 /// A cache of sines or cosines beside [b, h, s, d/2].
@@ -294,6 +337,7 @@ void convertRotaryEmbedding(NodeImport &n) {
 void addAttention(OperatorTable &table) {
   constexpr int64_t newest = kNewestOpset;
   table.add({"Attention", 23, newest, convertAttention, 3, 7, 4});
+  table.add({"FlexAttention", 1, 1, convertFlexAttention, 3, 3, 1, "ai.onnx.preview"});
   table.add({"RotaryEmbedding", 23, newest, convertRotaryEmbedding, 3, 4});
 }
 

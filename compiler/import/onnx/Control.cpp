@@ -107,56 +107,116 @@ Value reversed(NodeImport &n, Value x) {
   return n.slice(x, starts, typeOf(x).getDims(), steps);
 }
 
-void convertScan(NodeImport &n) {
+/// Element `index` of dimension 0, without that dimension.
+Value elementAt(NodeImport &n, Value x, SymExpr index) {
+  Value element = x ? n.sliceDim(x, 0, index, n.constant(1)) : Value();
+  return element ? n.reshape(element, Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front()))
+                 : element;
+}
+
+/// How many of a scan's operands are states and how many it walks over, and what the body gives.
+struct ScanBody {
+  const OnnxGraph *graph = nullptr; ///< null when refused
+  size_t states = 0, scanned = 0, stacked = 0;
+};
+
+/// `inputs` counts states and scanned inputs.
+ScanBody readBody(NodeImport &n, unsigned inputs) {
+  ScanBody body;
   const OnnxGraph *graph = n.graphAttribute("body");
   std::optional<int64_t> scanned = n.intAttribute("num_scan_inputs");
   if (!graph || !scanned)
-    return (void)n.wrong("attribute 'num_scan_inputs' is missing");
-  if (*scanned < 1 || *scanned > n.inputCount())
-    return (void)n.wrong("attribute 'num_scan_inputs' is " + Twine(*scanned) +
-                         ", but the node has " + Twine(n.inputCount()) + " inputs");
-  size_t states = n.inputCount() - *scanned;
-  if (graph->outputs.size() < states)
-    return (void)n.wrong("the body has fewer outputs than the node has states");
-  size_t stacked = graph->outputs.size() - states;
-  auto axes = listOf(n, "scan_input_axes", *scanned),
-       directions = listOf(n, "scan_input_directions", *scanned);
-  auto outAxes = listOf(n, "scan_output_axes", stacked),
-       outDirections = listOf(n, "scan_output_directions", stacked);
-  SmallVector<Value> inits, inputs;
-  for (unsigned i = 0; i < states; ++i)
-    inits.push_back(n.input(i));
-  for (unsigned i = 0; i < *scanned && !n.refused(); ++i) {
-    Value x = n.input(states + i);
-    inputs.push_back(n.moveDim(x, n.axis(axes[i], n.rank(states + i)), 0));
-  }
+    return n.wrong("attribute 'num_scan_inputs' is missing"), body;
+  if (*scanned < 1 || *scanned > inputs)
+    return n.wrong("attribute 'num_scan_inputs' is " + Twine(*scanned) + ", but the node has " +
+                   Twine(inputs) + " inputs"),
+           body;
+  body.scanned = size_t(*scanned);
+  body.states = inputs - body.scanned;
+  if (graph->outputs.size() < body.states)
+    return n.wrong("the body has fewer outputs than the node has states"), body;
+  body.stacked = graph->outputs.size() - body.states;
+  body.graph = graph;
+  return body;
+}
+
+/// Walks along dimension 0 of `inputs`, backwards where `directions` is not 0: the last states, then the
+/// stacked results. Empty when refused.
+SmallVector<Value> scan(NodeImport &n, const ScanBody &body, ArrayRef<Value> inits,
+                        SmallVector<Value> inputs, ArrayRef<int64_t> directions) {
   if (n.refused() || llvm::is_contained(inputs, Value()))
-    return;
+    return {};
   SymExpr trips = typeOf(inputs[0]).getDim(0);
   for (Value &input : inputs)
     if (n.requireEqual(typeOf(input).getDim(0), trips, "the length of a scanned input"))
       input = n.refine(input, 0, trips);
-  SmallVector<Value> results = n.loop(
-      trips, {}, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+  return n.loop(
+      trips, {}, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &loop) {
         SmallVector<Value> arguments(carried);
-        for (auto [input, direction] : llvm::zip(inputs, directions)) {
-          Value element =
-              n.sliceDim(input, 0, direction ? trips - 1 - index : index, n.constant(1));
-          arguments.push_back(
-              element ? n.reshape(element,
-                                  Dims(ArrayRef<SymExpr>(typeOf(input).getDims()).drop_front()))
-                      : element);
-        }
-        return !n.refused() && n.services.inlineGraph(*graph, arguments, body.yielded);
+        for (auto [input, direction] : llvm::zip(inputs, directions))
+          arguments.push_back(elementAt(n, input, direction ? trips - 1 - index : index));
+        return !n.refused() && n.services.inlineGraph(*body.graph, arguments, loop.yielded);
       });
+}
+
+void convertScan(NodeImport &n) {
+  ScanBody body = readBody(n, n.inputCount());
+  auto axes = listOf(n, "scan_input_axes", body.scanned),
+       directions = listOf(n, "scan_input_directions", body.scanned);
+  auto outAxes = listOf(n, "scan_output_axes", body.stacked),
+       outDirections = listOf(n, "scan_output_directions", body.stacked);
+  if (!body.graph || n.refused())
+    return;
+  SmallVector<Value> inits, inputs;
+  for (unsigned i = 0; i < body.states; ++i)
+    inits.push_back(n.input(i));
+  for (unsigned i = 0; i < body.scanned && !n.refused(); ++i) {
+    Value x = n.input(body.states + i);
+    inputs.push_back(n.moveDim(x, n.axis(axes[i], n.rank(body.states + i)), 0));
+  }
+  SmallVector<Value> results = scan(n, body, inits, inputs, directions);
   if (results.empty())
     return;
-  for (size_t i = 0; i < stacked; ++i) {
-    Value &result = results[states + i];
+  for (size_t i = 0; i < body.stacked; ++i) {
+    Value &result = results[body.states + i];
     if (outDirections[i])
       result = reversed(n, result);
     result = n.moveDim(result, 0, n.axis(outAxes[i], rankOf(result)));
   }
+  n.results.assign(results.begin(), results.end());
+}
+
+/// Version 8: input 0 is the lengths of the sequences, and every other tensor begins with a batch, over
+/// which another loop runs.
+void convertBatchedScan(NodeImport &n) {
+  if (n.hasInput(0))
+    return (void)n.refuse("sequences of different lengths (input 0) are not supported");
+  ScanBody body = readBody(n, n.inputCount() - 1);
+  auto directions = listOf(n, "directions", body.scanned);
+  SmallVector<Value> batched;
+  for (unsigned i = 1; i < n.inputCount(); ++i)
+    batched.push_back(n.input(i));
+  if (!body.graph || n.refused())
+    return;
+  for (auto [i, x] : llvm::enumerate(batched))
+    if (rankOf(x) < (i < body.states ? 1 : 2))
+      return (void)n.wrong("input " + Twine(i + 1) + " has too few dimensions for a batch");
+  SymExpr batch = typeOf(batched[0]).getDim(0);
+  for (Value &x : batched)
+    if (n.requireEqual(typeOf(x).getDim(0), batch, "the batch of an input"))
+      x = n.refine(x, 0, batch);
+  SmallVector<Value> results =
+      n.loop(batch, {}, {}, [&](SymExpr index, ValueRange, GraphBuilder::LoopBody &loop) {
+        SmallVector<Value> own;
+        for (Value x : batched)
+          own.push_back(elementAt(n, x, index));
+        if (n.refused())
+          return false;
+        ArrayRef<Value> all = own;
+        loop.yielded = scan(n, body, all.take_front(body.states),
+                            SmallVector<Value>(all.drop_front(body.states)), directions);
+        return !loop.yielded.empty();
+      });
   n.results.assign(results.begin(), results.end());
 }
 
@@ -165,6 +225,7 @@ void convertScan(NodeImport &n) {
 void addControl(OperatorTable &table) {
   table.add({"If", 1, kNewestOpset, convertIf, 1, 1, kAnyNumber});
   table.add({"Loop", 1, kNewestOpset, convertLoop, 2, kAnyNumber, kAnyNumber});
+  table.add({"Scan", 8, 8, convertBatchedScan, 2, kAnyNumber, kAnyNumber});
   table.add({"Scan", 9, kNewestOpset, convertScan, 1, kAnyNumber, kAnyNumber});
 }
 

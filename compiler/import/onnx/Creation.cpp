@@ -39,23 +39,6 @@ void convertConstant(NodeImport &n) {
 
 void convertIdentity(NodeImport &n) { n.result(n.input(0)); }
 
-/// Nothing is dropped outside of training.
-void convertDropout(NodeImport &n) {
-  n.ignoreAttributes({"ratio", "seed", "consumed_inputs"});
-  Value x = n.input(0);
-  if (n.opset < 7 && n.intAttribute("is_test", 0) == 0)
-    return (void)n.refuse("dropout in training is not supported");
-  if (n.hasInput(2) && n.constantScalar(2).value_or(0) != 0) {
-    std::optional<SmallVector<double>> ratio;
-    if (n.hasInput(1))
-      ratio = n.constantReals(1);
-    if (!ratio || ratio->size() != 1 || (*ratio)[0] != 0) // without one it is 0.5
-      return (void)n.refuse("dropout in training needs random numbers, which are not supported");
-  }
-  if (x)
-    n.results = {x, n.wantsOutput(1) ? n.fill(typeOf(x).getDims(), n.i1(), 1) : Value()};
-}
-
 void convertShape(NodeImport &n) {
   int64_t rank = n.rank(0);
   auto position = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
@@ -136,8 +119,7 @@ void convertEyeLike(NodeImport &n) {
 void addCreation(OperatorTable &table) {
   constexpr int64_t newest = kNewestOpset;
   table.add({"Constant", 1, newest, convertConstant, 0, 0});
-  table.add({"Identity", 1, newest, convertIdentity});
-  table.add({"Dropout", 1, newest, convertDropout, 1, 3, 2});
+  table.add({"Identity", 1, newest, convertIdentity, 1, 1, 1, "", /*takesSequences=*/true});
   table.add({"Shape", 1, newest, convertShape});
   table.add({"Size", 1, newest, convertSize});
   table.add({"ConstantOfShape", 9, newest, convertConstantOfShape});

@@ -1,6 +1,7 @@
 //===- GraphImport.cpp - Walks the graphs of a model and imports their nodes ------------------===//
 
 #include "compiler/import/onnx/GraphImport.h"
+#include "compiler/import/onnx/Sequences.h"
 #include "compiler/import/readers/ReadError.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -159,6 +160,10 @@ bool GraphImport::finish(Scope &scope) {
     std::string why;
     switch (lookUp(output.name, scope, value, why)) {
     case Found::Value:
+      if (!isTensor(value))
+        return fail("output " + quotedText(output.name) + " is " + kindOf(value) +
+                        ", which is not supported",
+                    Refusal::Unsupported);
       checkOutput(output, value);
       results.push_back(value);
       break;
@@ -324,6 +329,9 @@ void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64
              : inputs.size() < entry.leastInputs   ? "at least "
                                                    : "at most ") +
             Twine(inputs.size() < entry.leastInputs ? entry.leastInputs : entry.mostInputs));
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (input && !entry.takesSequences && !isTensor(input))
+      n.refuse("input " + Twine(i) + " is " + kindOf(input) + ", which the operator does not take");
   size_t refusedBefore = refusedNodes.size();
   Scope *outer = std::exchange(currentScope, &scope);
   if (!n.refused())

@@ -34,6 +34,10 @@ ElementNames namesOf(OnnxElementType type) {
     return {"f8e4m3", "u8"};
   case OnnxElementType::Float8E5M2:
     return {"f8e5m2", "u8"};
+  case OnnxElementType::Float8E4M3FNUZ:
+    return {"f8e4m3fnuz", "u8"};
+  case OnnxElementType::Float8E5M2FNUZ:
+    return {"f8e5m2fnuz", "u8"};
   case OnnxElementType::Bool:
     return {"bool", "bool"};
   case OnnxElementType::Int4:

@@ -24,6 +24,10 @@ Type elementTypeOf(MLIRContext *context, OnnxElementType type) {
     return b.getFloat8E4M3FNType();
   case OnnxElementType::Float8E5M2:
     return b.getFloat8E5M2Type();
+  case OnnxElementType::Float8E4M3FNUZ:
+    return b.getFloat8E4M3FNUZType();
+  case OnnxElementType::Float8E5M2FNUZ:
+    return b.getFloat8E5M2FNUZType();
   case OnnxElementType::Bool:
     return b.getI1Type();
   case OnnxElementType::Int4:

@@ -244,6 +244,7 @@ void addNormalizations(OperatorTable &table) {
   table.add({"LogSoftmax", 1, 12, convertFlatSoftmax<true>});
   table.add({"LogSoftmax", 13, newest, convertSoftmax<true>});
   table.add({"LayerNormalization", 17, newest, convertLayerNormalization, 2, 3, 3});
+  table.add({"SimplifiedLayerNormalization", 1, newest, convertRMSNormalization, 2, 2, 2});
   table.add({"RMSNormalization", 23, newest, convertRMSNormalization, 2, 2});
   table.add({"InstanceNormalization", 1, newest, convertInstanceNormalization, 3, 3});
   table.add({"GroupNormalization", 18, newest, convertGroupNormalization, 3, 3});

@@ -26,6 +26,7 @@ struct OnnxOperator {
   Converter convert;
   unsigned leastInputs = 1, mostInputs = 1, mostOutputs = 1;
   llvm::StringRef domain = ""; ///< of the operator set
+  bool takesSequences = false; ///< its inputs may be sequences and optionals
 };
 
 constexpr unsigned kAnyNumber = ~0u;
@@ -54,8 +55,11 @@ void addContractions(OperatorTable &table);
 void addControl(OperatorTable &table);
 void addConvolutions(OperatorTable &table);
 void addCreation(OperatorTable &table);
+void addDeterminant(OperatorTable &table);
 void addEinsum(OperatorTable &table);
+void addFused(OperatorTable &table);
 void addIndexing(OperatorTable &table);
+void addLinearAttention(OperatorTable &table);
 void addLogic(OperatorTable &table);
 void addLosses(OperatorTable &table);
 void addMoves(OperatorTable &table);
@@ -63,16 +67,20 @@ void addNormalizations(OperatorTable &table);
 void addOrders(OperatorTable &table);
 void addPools(OperatorTable &table);
 void addQuantization(OperatorTable &table);
-void addRecurrent(OperatorTable &table);
+void addQuantizedOperators(OperatorTable &table);
 void addQuantizedProducts(OperatorTable &table);
+void addRandom(OperatorTable &table);
+void addRecurrent(OperatorTable &table);
 void addReductions(OperatorTable &table);
 void addResampling(OperatorTable &table);
 void addReshapes(OperatorTable &table);
 void addSampling(OperatorTable &table);
 void addScatters(OperatorTable &table);
 void addSelections(OperatorTable &table);
+void addSequences(OperatorTable &table);
 void addSignals(OperatorTable &table);
 void addSlices(OperatorTable &table);
+void addUnique(OperatorTable &table);
 
 } // namespace weft::onnx
 

@@ -109,9 +109,32 @@ Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type elemen
   if (!isFloat(element))
     return n.elementwise<QuantizeOp>({wide, step, zero ? zero : n.number(element, 0.0)}, {});
   Value ratio = n.div(wide, step);
-  double most = element.isFloat8E4M3FN() ? 448 : 57344;
-  return n.convert(
-      n.minimum(n.maximum(ratio, n.numberLike(ratio, -most)), n.numberLike(ratio, most)), element);
+  return n.convert(clampToLargest(n, ratio, element), element);
+}
+
+Value clampToLargest(NodeImport &n, Value x, Type element) {
+  const auto &semantics = cast<FloatType>(element).getFloatSemantics();
+  double most = llvm::APFloat::getLargest(semantics).convertToDouble();
+  return n.minimum(n.maximum(x, n.numberLike(x, -most)), n.numberLike(x, most));
+}
+
+SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x) {
+  SmallVector<int64_t> leading =
+      llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rankOf(x), 1) - 1));
+  auto extremum = [&](CombinerKind kind) { // of each line first, in vectors
+    Value lines = rankOf(x) == 0 ? x : n.reduce(kind, x, {int64_t(rankOf(x)) - 1}, false);
+    return n.reduce(kind, lines, leading, false);
+  };
+  Value none = n.numberLike(x, 0), steps = n.numberLike(x, 255);
+  Value high = n.maximum(extremum(CombinerKind::Max), none);
+  Value low = n.minimum(extremum(CombinerKind::Min), none);
+  Value scale = n.div(n.sub(high, low), steps);
+  Value empty = n.compare(CompareKind::Equal, scale, none),
+        divisor = n.select(empty, n.numberLike(x, 1), scale);
+  Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));
+  zero = n.convert(n.minimum(n.maximum(zero, none), steps),
+                   n.elementType(int64_t(OnnxElementType::UInt8)));
+  return {buildQuantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
 }
 
 bool zeroPointMatters(GraphBuilder &g, Value zero) {
@@ -141,27 +164,9 @@ void convertQuantize(NodeImport &n) {
   n.result(buildQuantize(n, x, alignParameter(n, scale, x, g), zero, element));
 }
 
-/// Scale and zero point from the range of all elements, which always contains 0.
 void convertDynamicQuantize(NodeImport &n) {
-  Value x = n.input(0);
-  if (!x)
-    return;
-  SmallVector<int64_t> leading =
-      llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rankOf(x), 1) - 1));
-  auto extremum = [&](CombinerKind kind) { // of each line first, in vectors
-    Value lines = rankOf(x) == 0 ? x : n.reduce(kind, x, {int64_t(rankOf(x)) - 1}, false);
-    return n.reduce(kind, lines, leading, false);
-  };
-  Value none = n.numberLike(x, 0), steps = n.numberLike(x, 255);
-  Value high = n.maximum(extremum(CombinerKind::Max), none);
-  Value low = n.minimum(extremum(CombinerKind::Min), none);
-  Value scale = n.div(n.sub(high, low), steps);
-  Value empty = n.compare(CompareKind::Equal, scale, none),
-        divisor = n.select(empty, n.numberLike(x, 1), scale);
-  Value zero = n.unary<RoundOp>(n.neg(n.div(low, divisor)));
-  zero = n.convert(n.minimum(n.maximum(zero, none), steps),
-                   n.elementType(int64_t(OnnxElementType::UInt8)));
-  n.results = {buildQuantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
+  if (Value x = n.input(0))
+    n.results = buildDynamicQuantize(n, x);
 }
 
 /// Dequantise, multiply, quantise; the product itself is one of integers.
@@ -183,6 +188,8 @@ void addQuantization(OperatorTable &table) {
   table.add({"DequantizeLinear", 10, newest, convertDequantize, 2, 3});
   table.add({"QuantizeLinear", 10, newest, convertQuantize, 2, 3});
   table.add({"DynamicQuantizeLinear", 11, newest, convertDynamicQuantize, 1, 1, 3});
+  table.add({"DequantizeLinear", 1, newest, convertDequantize, 2, 3, 1, "com.microsoft"});
+  table.add({"QuantizeLinear", 1, newest, convertQuantize, 2, 3, 1, "com.microsoft"});
   table.add({"QLinearMatMul", 10, newest, convertQLinearMatMul, 8, 8});
 }
 

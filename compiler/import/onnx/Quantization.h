@@ -10,9 +10,15 @@ namespace weft::onnx {
 /// against `x`.
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element);
 
+/// Bytes without sign, scale and zero point from the range of all elements, which always contains 0.
+llvm::SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x);
+
 /// (x - zero) * scale in f32, with a scale and a zero point (which may be null) per block of elements along `axis`.
 Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis,
                             int64_t block);
+
+/// Floats of 8 bits have no room for large numbers: those become the largest one.
+Value clampToLargest(NodeImport &n, Value x, Type element);
 
 /// False for a missing zero point and for one that is known to be 0.
 bool zeroPointMatters(GraphBuilder &g, Value zero);

@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/GraphBuilder.h"
+#include "compiler/import/onnx/Sequences.h"
 
 using namespace mlir;
 
@@ -67,6 +68,16 @@ static Value fitStacked(GraphBuilder &g, Value value, SymExpr index, ArrayRef<St
   return value;
 }
 
+/// What comes out of a region is memory.
+static bool areTensors(GraphBuilder &g, ArrayRef<Value> yielded) {
+  for (auto [i, value] : llvm::enumerate(yielded))
+    if (value && !isTensor(value))
+      return g.refuse("output " + Twine(i) + " of a loop or branch that run time decides is " +
+                      kindOf(value) + ", which is not supported"),
+             false;
+  return true;
+}
+
 SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value> inits,
                                       LoopFiller fill) {
   if (refused() || !trips || llvm::is_contained(inits, Value()))
@@ -82,7 +93,8 @@ SmallVector<Value> GraphBuilder::loop(SymExpr trips, Value begin, ArrayRef<Value
     block->addArgument(init.getType(), init.getLoc());
   LoopBody body;
   ++state.contract.regions;
-  bool complete = fill(index, block->getArguments(), body) && body.yielded.size() >= inits.size();
+  bool complete = fill(index, block->getArguments(), body) && body.yielded.size() >= inits.size() &&
+                  areTensors(*this, body.yielded) && (!body.goOn || areTensors(*this, body.goOn));
   b.setLoc(here);
   for (size_t i = 0; complete && i < body.yielded.size(); ++i)
     body.yielded[i] =
@@ -140,7 +152,7 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
   ++state.contract.regions;
   for (bool yes : {true, false}) {
     b.createBlock(yes ? &draft.getYes() : &draft.getNo());
-    complete &= fill(yes, yielded[yes]);
+    complete &= fill(yes, yielded[yes]) && areTensors(*this, yielded[yes]);
   }
   --state.contract.regions;
   b.setLoc(here);

@@ -4,6 +4,7 @@
 // front of a list that has room for all, the number becomes a symbol, and the list is cut there.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/import/onnx/Selections.h"
 #include "compiler/import/onnx/Operators.h"
 #include <limits>
 
@@ -16,7 +17,8 @@ NamedAttribute axisAttribute(NodeImport &n, unsigned axis) {
   return n.attribute("axis", n.attributes().getI64IntegerAttr(axis));
 }
 
-/// Where a list of i1 is true, in ascending order.
+} // namespace
+
 Value positionsOf(NodeImport &n, Value mask, StringRef name) {
   if (!mask)
     return {};
@@ -32,6 +34,8 @@ Value positionsOf(NodeImport &n, Value mask, StringRef name) {
   SymExpr count = n.bindSymbol(n.reduce(CombinerKind::Sum, ones, {0}, false), name, size);
   return count ? n.sliceDim(list, 0, n.constant(0), count) : Value();
 }
+
+namespace {
 
 Value isTrue(NodeImport &n, Value x) {
   return !x || elementOf(x).isInteger(1) ? x

@@ -60,17 +60,42 @@ private:
 };
 
 struct Format {
-  unsigned mantissa, bias, largest,
-      overflow; ///< largest: bits of the largest finite number; overflow: bits of what lies above
+  unsigned mantissa, bias;
+  unsigned largest, overflow; ///< bits of the largest finite number, and of what lies above
+  unsigned nan = 0x7f;
+  bool singleZero = false; ///< what would be -0 is nan
 };
 
 Format formatOf(Type element) {
   if (element.isFloat8E4M3FN())
     return {3, 7, 0x7e, 0x7f};
+  if (element.isFloat8E4M3FNUZ())
+    return {3, 8, 0x7f, 0x80, 0x80, true};
+  if (element.isFloat8E5M2FNUZ())
+    return {2, 16, 0x7f, 0x80, 0x80, true};
   return {2, 15, 0x7b, 0x7c};
 }
 
+/// The fields in those of an f32; below the smallest normal number a product, which an f32 has.
+Value decodeSingleZero(ImplicitLocOpBuilder &b, Format format, Value bits) {
+  Bits o(b, bits);
+  Value wide = o.zext(bits, 32), rest = o.bitAnd(wide, 0x7f);
+  Value normal =
+      o.as(o.add(o.shl(rest, 23 - format.mantissa), o.number(32, (127 - format.bias) << 23)),
+           b.getF32Type());
+  Value small =
+      b.create<arith::MulFOp>(b.create<arith::UIToFPOp>(o.type(b.getF32Type()), rest),
+                              o.real(std::ldexp(1.0, 1 - int(format.bias) - int(format.mantissa))));
+  Value magnitude = o.select(o.above(rest, (1u << format.mantissa) - 1), normal, small);
+  Value sign = o.shl(o.bitAnd(wide, 0x80), 24);
+  Value value = o.as(o.bitOr(o.as(magnitude, b.getI32Type()), sign), b.getF32Type());
+  Value isNan = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, wide, o.number(32, format.nan));
+  return o.select(isNan, o.real(std::nan("")), value);
+}
+
 Value decode8(ImplicitLocOpBuilder &b, Type element, Value bits) {
+  if (Format format = formatOf(element); format.singleZero)
+    return decodeSingleZero(b, format, bits);
   Bits o(b, bits);
   Value wide = o.zext(bits, 16);
   if (!element.isFloat8E4M3FN()) // the upper half of an f16
@@ -83,7 +108,7 @@ Value decode8(ImplicitLocOpBuilder &b, Type element, Value bits) {
   return o.select(o.above(rest, 0x7e), o.real(std::nan("")), value);
 }
 
-/// Rounds to nearest even; above the largest number come nan (f8E4M3FN) or infinity.
+/// Rounds to nearest even; above the largest number comes infinity, or nan where there is none.
 Value encode8(ImplicitLocOpBuilder &b, Type element, Value value) {
   Bits o(b, value);
   Format format = formatOf(element);
@@ -101,8 +126,11 @@ Value encode8(ImplicitLocOpBuilder &b, Type element, Value value) {
   uint32_t leastNormal = (127 - format.bias + 1) << 23;
   Value result = o.select(o.above(magnitude, leastNormal - 1), normal, small);
   result = o.select(o.above(result, format.largest), o.number(32, format.overflow), result);
-  result = o.select(o.above(magnitude, 0x7f800000), o.number(32, 0x7f), result); // nan
-  return o.trunc(o.bitOr(result, o.shr(o.bitAnd(bits, 0x80000000), 24)), 8);
+  result = o.select(o.above(magnitude, 0x7f800000), o.number(32, format.nan), result);
+  Value sign = o.shr(o.bitAnd(bits, 0x80000000), 24);
+  if (format.singleZero)
+    sign = o.select(o.above(result, 0), sign, o.number(32, 0));
+  return o.trunc(o.bitOr(result, sign), 8);
 }
 
 } // namespace

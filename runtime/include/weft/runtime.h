@@ -71,7 +71,9 @@ typedef enum {
   WEFT_F16,
   WEFT_BF16,
   WEFT_F32,
-  WEFT_F64
+  WEFT_F64,
+  WEFT_F8E4M3FNUZ, /* one nan (0x80), no infinity, no -0 */
+  WEFT_F8E5M2FNUZ
 } weft_element_t;
 
 /* Bits of one element (4 for WEFT_I4 and WEFT_U4, which are packed two to a byte, low half first); 0 for an unknown value. */

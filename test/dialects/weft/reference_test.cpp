@@ -106,6 +106,19 @@ TEST_CASE("top_k: order, ties, both ends") {
   CHECK(smallest[1] == Numbers{1, 2, 2, 0});
 }
 
+TEST_CASE("random_uniform gives the numbers of MT19937 as numpy's RandomState does") {
+  auto draw = [](double seed, int count) {
+    return evaluate("random_uniform %a", {"[], i64"}, {{seed}},
+                    {"[" + std::to_string(count) + "], f64"})[0];
+  };
+  CHECK(draw(0, 3) == Numbers{0x1.18fe1565f12a8p-1, 0x1.6e2d4cf608733p-1, 0x1.349d66b6e894bp-1});
+  CHECK(draw(12345, 2) == Numbers{0x1.dbf6a3f8f84b7p-1, 0x1.43f7f410bb044p-2});
+  CHECK(draw(12345, 1000).back() == 0x1.3c03006491c84p-2); // the state made anew three times
+  CHECK(draw(4294967295, 1) == Numbers{0x1.8fe69a3924820p-4});
+  CHECK(draw(-1, 5) == draw(4294967295, 5)); // 32 bits count
+  CHECK(draw(1, 0).empty());
+}
+
 TEST_CASE("gathers by element and by tuple") {
   CHECK(evaluate("gather_elements %a, %b axis 1", {"[2, 2], f32", "[2, 2], i64"},
                  {{1, 2, 3, 4}, {0, 0, 1, 0}}, {"[2, 2], f32"})[0] == Numbers{1, 1, 4, 3});

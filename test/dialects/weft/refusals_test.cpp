@@ -66,6 +66,16 @@ TEST_CASE("orders") {
              StartsWith("'weft.top_k' cannot take 5 elements along axis 0 of "));
 }
 
+TEST_CASE("random numbers: one seed of 64 bits, elements of 64 bits") {
+  CHECK(refusal("random_uniform %a", {"[], i64"}, {"[m, n], f64"}) == "");
+  CHECK_THAT(refusal("random_uniform %a", {"[1], i64"}, {"[m], f64"}),
+             StartsWith("'weft.random_uniform' op needs one i64 as its seed, but has "));
+  CHECK_THAT(refusal("random_uniform %a", {"[], i32"}, {"[m], f64"}),
+             StartsWith("'weft.random_uniform' op needs one i64 as its seed, but has "));
+  CHECK_THAT(refusal("random_uniform %a", {"[], i64"}, {"[m], f32"}),
+             StartsWith("'weft.random_uniform' op gives f64, but its type is "));
+}
+
 TEST_CASE("positions from data") {
   CHECK_THAT(refusal("gather_elements %a, %b axis 0", {"[m, n], f32", "[m], i64"}, {"[m], f32"}),
              StartsWith("'weft.gather_elements' has no axis 0 in both "));

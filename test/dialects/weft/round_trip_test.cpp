@@ -38,6 +38,7 @@ TEST_CASE("printing and parsing again changes nothing") {
       {"arg_reduce min %a axis 1 {select_last}", {"[n, m], f32"}, {"[n], i64"}},
       {"cumulate prod %a axis 0 {exclusive, reverse}", {"[n, m], f32"}, {"[n, m], f32"}},
       {"top_k %a k [m] axis 1 {smallest}", {"[n, 2*m], f32"}, {"[n, m], f32", "[n, m], i64"}},
+      {"random_uniform %a", {"[], i64"}, {"[n, 2*m], f64"}},
       {"gather_elements %a, %b axis 1", {"[n, 4], f32", "[n, m], i32"}, {"[n, m], f32"}},
       {"gather_nd %a, %b batch 1", {"[n, 4], f32", "[n, m, 1], i64"}, {"[n, m], f32"}},
       {"scatter_elements max %a, %b, %c axis 1",
