@@ -83,6 +83,56 @@ void convertSkipSimplifiedLayerNormalization(NodeImport &n) {
   normalizeSum(n, /*center=*/false, {}, n.optionalInput(3));
 }
 
+//===-- EmbedLayerNormalization -----------------------------------------------------------------===//
+
+/// The lines of `table` that `ids` name.
+Value embedded(NodeImport &n, Value table, Value ids, StringRef name) {
+  if (!table || !ids)
+    return {};
+  if (rankOf(table) != 2 || rankOf(ids) != 2)
+    return n.wrong("'" + name + "' and its indices must have rank 2");
+  return n.gather(table, ids, 0);
+}
+
+/// Words, positions and, where there are any, segments.
+Value sumOfEmbeddings(NodeImport &n, Value ids) {
+  Value words = embedded(n, n.input(2), ids, "word_embedding"), table = n.input(3);
+  if (!words || !table || rankOf(table) != 2)
+    return n.wrong("'position_embedding' must have rank 2");
+  SymExpr length = typeOf(ids).getDim(1);
+  Value positions;
+  if (Value given = n.optionalInput(8))
+    positions = embedded(n, table, given, "position_embedding");
+  else if (n.requireAtMost(length, typeOf(table).getDim(0), "the length of 'input_ids'"))
+    positions = n.sliceDim(table, 0, n.constant(0), length);
+  Value sum = n.add(words, positions);
+  if (n.hasInput(1) != n.hasInput(4))
+    return n.wrong("'segment_ids' and 'segment_embedding' go together");
+  return n.hasInput(1) ? n.add(sum, embedded(n, n.input(4), n.input(1), "segment_embedding")) : sum;
+}
+
+/// Output 0 is normalised, output 1 how many tokens of each batch the mask keeps, output 2 the sum.
+void convertEmbedLayerNormalization(NodeImport &n) {
+  Value ids = n.input(0), mask = n.optionalInput(7);
+  double epsilon = n.floatAttribute("epsilon", 1e-12f);
+  n.ignoreAttributes({"mask_index_type"});
+  if (!ids || n.refused())
+    return;
+  if (rankOf(ids) != 2 || (mask && rankOf(mask) != 2))
+    return (void)n.wrong("'input_ids' and 'mask' must have rank 2");
+  Value sum = sumOfEmbeddings(n, ids);
+  if (!sum)
+    return;
+  Value y = n.normalize(sum, alongLines(n, n.input(5), sum, 1), alongLines(n, n.input(6), sum, 0),
+                        epsilon, /*center=*/true);
+  Value kept = n.fill(typeOf(ids).getDim(0), n.i32(), 0);
+  if (mask)
+    kept = n.reduce(CombinerKind::Sum,
+                    n.convert(n.compare(CompareKind::Equal, mask, n.numberLike(mask, 1)), n.i32()),
+                    {1}, false);
+  n.results = {y, kept, sum};
+}
+
 } // namespace
 
 void addFused(OperatorTable &table) {
@@ -96,6 +146,7 @@ void addFused(OperatorTable &table) {
   add("FastGelu", convertFastGelu, 1, 2);
   add("QuickGelu", convertQuickGelu, 1, 1);
   add("SkipLayerNormalization", convertSkipLayerNormalization, 3, 5, 4);
+  add("EmbedLayerNormalization", convertEmbedLayerNormalization, 7, 9, 3);
   add("SkipSimplifiedLayerNormalization", convertSkipSimplifiedLayerNormalization, 3, 4, 4);
 }
 

@@ -18,6 +18,7 @@ const OperatorTable &OperatorTable::standard() {
              addDeterminant,
              addEinsum,
              addFused,
+             addFusedAttention,
              addIndexing,
              addLinearAttention,
              addLogic,

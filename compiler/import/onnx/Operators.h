@@ -58,6 +58,7 @@ void addCreation(OperatorTable &table);
 void addDeterminant(OperatorTable &table);
 void addEinsum(OperatorTable &table);
 void addFused(OperatorTable &table);
+void addFusedAttention(OperatorTable &table);
 void addIndexing(OperatorTable &table);
 void addLinearAttention(OperatorTable &table);
 void addLogic(OperatorTable &table);
