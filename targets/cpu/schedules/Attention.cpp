@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/AttentionShape.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
@@ -115,15 +116,10 @@ private:
   }
 
   static func::FuncOp declareTile(KernelContext &c, int64_t rows, size_t batch) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    SmallVector<Type> types{pointer, pointer, i64};
+    Type i64 = c.b.getI64Type();
+    SmallVector<Type> types{c.scratch.getType(), i64};
     types.append(batch, i64);
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType(types, {}));
-    tile.setPrivate();
-    return tile;
+    return declareRowTile(c, rows, types);
   }
 
   /// Columns [first, first + lanes) of a row, those from `limit` on zero.
@@ -196,13 +192,10 @@ private:
   }
 
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(outer.b);
-    outer.b.setInsertionPointToStart(tile.addEntryBlock());
-    ElementEmitter e(outer.b, outer.isa.lanes, tile.getArgument(0));
-    KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, tile.getArgument(1), {}, {}};
-    bindWords(c, tile.getArgument(0));
-    TileEmitter(c, *AttentionShape::match(c.spec), rows).emit();
-    c.b.create<func::ReturnOp>();
+    emitRowTile(outer, tile, [&](KernelContext &c) {
+      c.scratch = tile.getArgument(1);
+      TileEmitter(c, *AttentionShape::match(c.spec), rows).emit();
+    });
   }
 
   /// One tile of rows of one unit.

@@ -79,9 +79,10 @@ public:
   void emit(KernelContext &c) const override {
     Shape s = *Shape::match(c.spec);
     int64_t rows = mostRows(s, c.isa), perBlock = panelsPerBlock(s, c.isa);
+    Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
-      tiles.push_back(declareTile(c, r));
+      tiles.push_back(declareRowTile(c, r, {i64, i64, i64, i64, i64, i64, c.scratch.getType()}));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
     auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
     auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
@@ -122,17 +123,6 @@ public:
   }
 
 private:
-  static func::FuncOp declareTile(KernelContext &c, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile = c.b.create<func::FuncOp>(
-        (c.kernel.getName() + "_rows" + Twine(rows)).str(),
-        c.b.getFunctionType({pointer, i64, i64, i64, i64, i64, i64, pointer}, {}));
-    tile.setPrivate();
-    return tile;
-  }
-
   /// What a tile's function knows: how many rows and panels at a time, and where they begin.
   struct Tile {
     int64_t rows, panels;
@@ -152,13 +142,11 @@ private:
 
   /// Panels [from, to) for `rows` rows starting at `first`.
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(outer.b);
-    outer.b.setInsertionPointToStart(tile.addEntryBlock());
-    Value words = tile.getArgument(0), first = tile.getArgument(1), from = tile.getArgument(2),
-          to = tile.getArgument(3);
-    ElementEmitter e(outer.b, outer.isa.lanes, words);
-    KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, {}, {}, {}};
-    bindWords(c, words);
+    emitRowTile(outer, tile, [&](KernelContext &c) { emitPanels(c, tile, rows); });
+  }
+
+  static void emitPanels(KernelContext &c, func::FuncOp tile, int64_t rows) {
+    Value first = tile.getArgument(1), from = tile.getArgument(2), to = tile.getArgument(3);
     Shape s = *Shape::match(c.spec);
     Value a =
         elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
@@ -169,13 +157,13 @@ private:
     }
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
-        e.forget();
+        c.e.forget();
         Tile t{rows, panels, first, a, panel};
         if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
           fetchAhead(c, s, tile, t);
         SmallVector<Value> sums = accumulate(c, s, t);
         storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
-        e.forget();
+        c.e.forget();
       });
     };
     if (int64_t panels = panelsAtOnce(s, c.isa, rows); panels > 1) {
@@ -185,7 +173,6 @@ private:
       from = whole;
     }
     walk(from, to, 1);
-    c.b.create<func::ReturnOp>();
   }
 
   /// Where a panel fetches from, and how many bytes further for every k.

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/cpu/schedules/IntegerTile.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
@@ -189,9 +190,10 @@ public:
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
     int64_t rows = IntegerTile::mostRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
+    Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)
-      tiles.push_back(declareTile(c, r));
+      tiles.push_back(declareRowTile(c, r, {i64, i64, i64, c.scratch.getType()}));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value block = c.b.create<arith::DivUIOp>(unit, count),
@@ -208,29 +210,13 @@ public:
   }
 
 private:
-  static func::FuncOp declareTile(KernelContext &c, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile =
-        c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                 c.b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
-    tile.setPrivate();
-    return tile;
-  }
-
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(outer.b);
-    outer.b.setInsertionPointToStart(tile.addEntryBlock());
-    Value words = tile.getArgument(0);
-    ElementEmitter e(outer.b, outer.isa.lanes, words);
-    KernelContext c{outer.b, outer.spec, tile, e, outer.isa, {}, {}, {}, {}, {}};
-    bindWords(c, words);
-    Shape s = *match(c.spec);
-    IntegerDot dot = dotOf(s, c.isa);
-    emitRows(c, s, dot, rows, tile.getArgument(1), tile.getArgument(2), tile.getArgument(3),
-             tile.getArgument(4));
-    c.b.create<func::ReturnOp>();
+    emitRowTile(outer, tile, [&](KernelContext &c) {
+      Shape s = *match(c.spec);
+      IntegerDot dot = dotOf(s, c.isa);
+      emitRows(c, s, dot, rows, tile.getArgument(1), tile.getArgument(2), tile.getArgument(3),
+               tile.getArgument(4));
+    });
   }
 };
 

@@ -13,6 +13,7 @@
 #include "targets/cpu/schedules/ConvolutionShape.h"
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/PaddedRows.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
@@ -72,9 +73,10 @@ public:
         padded(s, {t.rows, s.channels, dot.widens() ? &dot : nullptr}) {}
 
   void emitUnits() {
+    Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= IntegerTile::mostRows(c.isa); ++r)
-      tiles.push_back(declareTile(r));
+      tiles.push_back(declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           perFilters = c.mul(blocks, c.e.uniform(s.batch)), columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, IntegerTile::mostRows(c.isa)));
@@ -129,23 +131,11 @@ private:
   }
 
   /// (words, first byte of the first window, image, row, first column, panels from, to)
-  func::FuncOp declareTile(int64_t rows) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    auto tile = c.b.create<func::FuncOp>(
-        (c.kernel.getName() + "_rows" + Twine(rows)).str(),
-        c.b.getFunctionType({pointer, pointer, i64, i64, i64, i64, i64}, {}));
-    tile.setPrivate();
-    return tile;
+  void emitTile(func::FuncOp function, int64_t rows) {
+    emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
   }
 
-  void emitTile(func::FuncOp function, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPointToStart(function.addEntryBlock());
-    ElementEmitter e(c.b, c.isa.lanes, function.getArgument(0));
-    KernelContext inner{c.b, c.spec, function, e, c.isa, {}, {}, {}, {}, {}};
-    bindWords(inner, function.getArgument(0));
+  void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     IntegerTile tile(inner, dot, rows);
     IntegerRows source{function.getArgument(1), across.stride * padded.columnBytes(), t.run};
@@ -166,7 +156,6 @@ private:
                  });
       inner.e.forget();
     });
-    c.b.create<func::ReturnOp>();
   }
 
   KernelContext &c;

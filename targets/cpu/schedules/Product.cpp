@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
@@ -222,31 +222,23 @@ private:
   }
 
   static func::FuncOp declareTile(KernelContext &c, int64_t rows, size_t outer) {
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPoint(c.kernel);
-    Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
-    SmallVector<Type> types{pointer, pointer, i64, i64, i64};
+    Type i64 = c.b.getI64Type();
+    SmallVector<Type> types{c.scratch.getType(), i64, i64, i64};
     types.append(outer, i64);
-    auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
-                                         c.b.getFunctionType(types, {}));
-    tile.setPrivate();
-    return tile;
+    return declareRowTile(c, rows, types);
   }
 
   /// (words, scratch, first row of the block, row in the block, column, outer…)
   static void emitTile(KernelContext &from, func::FuncOp tile, int64_t rows) {
-    OpBuilder::InsertionGuard insertion(from.b);
-    from.b.setInsertionPointToStart(tile.addEntryBlock());
-    ElementEmitter e(from.b, from.isa.lanes, tile.getArgument(0));
-    KernelContext c{from.b, from.spec, tile, e, from.isa, {}, {}, tile.getArgument(1), {}, {}};
-    bindWords(c, tile.getArgument(0));
-    Shape s = *match(c.spec);
-    SmallVector<Value> outer(tile.getArguments().drop_front(5));
-    Value k = c.e.uniform(s.extent(s.k)), row = c.add(tile.getArgument(2), tile.getArgument(3)),
-          column = tile.getArgument(4);
-    SmallVector<Value> sums = accumulate(c, s, outer, row, tile.getArgument(3), k, rows);
-    epilogue(c, s, outer, row, column, rows, sums);
-    c.b.create<func::ReturnOp>();
+    emitRowTile(from, tile, [&](KernelContext &c) {
+      c.scratch = tile.getArgument(1);
+      Shape s = *match(c.spec);
+      SmallVector<Value> outer(tile.getArguments().drop_front(5));
+      Value k = c.e.uniform(s.extent(s.k)), row = c.add(tile.getArgument(2), tile.getArgument(3)),
+            column = tile.getArgument(4);
+      SmallVector<Value> sums = accumulate(c, s, outer, row, tile.getArgument(3), k, rows);
+      epilogue(c, s, outer, row, column, rows, sums);
+    });
   }
 
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,

@@ -64,6 +64,28 @@ RowRange rowsOfTile(KernelContext &c, Value m, Value count, Value tile) {
   return {first, c.add(small, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), isLarger))};
 }
 
+func::FuncOp declareRowTile(KernelContext &c, int64_t rows, ArrayRef<Type> arguments) {
+  OpBuilder::InsertionGuard insertion(c.b);
+  c.b.setInsertionPoint(c.kernel);
+  SmallVector<Type> types{LLVM::LLVMPointerType::get(c.b.getContext())};
+  llvm::append_range(types, arguments);
+  auto tile = c.b.create<func::FuncOp>((c.kernel.getName() + "_rows" + Twine(rows)).str(),
+                                       c.b.getFunctionType(types, {}));
+  tile.setPrivate();
+  return tile;
+}
+
+void emitRowTile(KernelContext &kernel, func::FuncOp tile,
+                 function_ref<void(KernelContext &)> body) {
+  OpBuilder::InsertionGuard insertion(kernel.b);
+  kernel.b.setInsertionPointToStart(tile.addEntryBlock());
+  ElementEmitter e(kernel.b, kernel.isa.lanes, tile.getArgument(0));
+  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.isa, {}, {}, {}, {}, {}};
+  bindWords(c, tile.getArgument(0));
+  body(c);
+  kernel.b.create<func::ReturnOp>();
+}
+
 void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
                  function_ref<SmallVector<Value>(Value)> arguments) {
   auto [first, size] = rowsOfTile(c, m, count, tile);

@@ -12,6 +12,13 @@ struct RowRange {
 };
 RowRange rowsOfTile(KernelContext &context, mlir::Value m, mlir::Value count, mlir::Value tile);
 
+/// A function of the kernel for tiles of `rows` rows. Its first argument is the kernel's words; the others are `arguments`.
+mlir::func::FuncOp declareRowTile(KernelContext &context, int64_t rows,
+                                  llvm::ArrayRef<mlir::Type> arguments);
+/// Its code, in a context of its own.
+void emitRowTile(KernelContext &kernel, mlir::func::FuncOp tile,
+                 llvm::function_ref<void(KernelContext &)> body);
+
 /// Stores all results at some rows from `first` on by `vectors` vectors of columns from panel `panel` on, of `n` columns in all, where
 /// elements of `root` are `sums`, row by row.
 void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
