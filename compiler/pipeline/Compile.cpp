@@ -11,6 +11,7 @@
 #include "compiler/pipeline/HostProgram.h"
 #include "compiler/pipeline/MemoryLimit.h"
 #include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/pipeline/PassPrograms.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -74,6 +75,20 @@ public:
       if (std::optional<List> bad = group(variants[0], collector))
         return *bad;
     return textOf(*variants[0].module);
+  }
+
+  Result<std::vector<PassProgram>> programsAfterPasses() {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    Variant &best = variants[0];
+    if (std::optional<List> bad = start(best))
+      return *bad;
+    programs.emplace();
+    keepProgram("import", *best.module);
+    if (std::optional<List> bad = group(best, collector))
+      return *bad;
+    return std::move(*programs);
   }
 
 private:
@@ -246,46 +261,70 @@ private:
     if (failed(useIntegers(*variant.module)))
       return diagnostics(collector);
     OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
+    size_t ungroupedPrograms = programs ? programs->size() : 0;
     if (failed(group(variant, /*attention=*/true)))
       return diagnostics(collector);
     if (allAccepted(*variant.module, *variant.target))
       return std::nullopt;
     // A form of attention that no schedule knows: in separate kernels, then.
     variant.module = std::move(ungrouped);
+    if (programs)
+      programs->resize(ungroupedPrograms);
     if (failed(group(variant, /*attention=*/false)))
       return diagnostics(collector);
     return std::nullopt;
   }
 
+  void keepProgram(StringRef pass, ModuleOp module) {
+    if (programs)
+      programs->push_back({pass.str(), module.clone()});
+  }
+
+  /// One pass after another, each over the whole module.
+  LogicalResult runPasses(ModuleOp module, std::vector<std::unique_ptr<Pass>> passes) {
+    for (std::unique_ptr<Pass> &pass : passes) {
+      std::string name = pass->getArgument().str();
+      PassManager pm(module.getContext());
+      if (pass->getOpName() == func::FuncOp::getOperationName())
+        pm.addNestedPass<func::FuncOp>(std::move(pass));
+      else
+        pm.addPass(std::move(pass));
+      if (failed(pm.run(module)))
+        return failure();
+      keepProgram(name, module);
+    }
+    return success();
+  }
+
   LogicalResult useIntegers(ModuleOp module) {
-    PassManager pm(module.getContext());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
+    std::vector<std::unique_ptr<Pass>> passes;
+    passes.push_back(createCanonicalizerPass());
+    passes.push_back(createCSEPass());
     auto weight = [this](StringRef name) { return impl.weightBytes(name); };
-    pm.addNestedPass<func::FuncOp>(createUseIntegers(weight));
-    pm.addNestedPass<func::FuncOp>(createFoldScales(weight));
-    pm.addNestedPass<func::FuncOp>(createChannelsLast());
-    return pm.run(module);
+    passes.push_back(createUseIntegers(weight));
+    passes.push_back(createFoldScales(weight));
+    passes.push_back(createChannelsLast());
+    return runPasses(module, std::move(passes));
   }
 
   LogicalResult group(Variant &variant, bool attention) {
-    PassManager pm(impl.context.get());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
+    std::vector<std::unique_ptr<Pass>> passes;
+    passes.push_back(createCanonicalizerPass());
+    passes.push_back(createCSEPass());
     if (!options.weights.empty()) {
       NarrowWeightsOptions narrow;
       narrow.element = options.weights;
-      pm.addNestedPass<func::FuncOp>(createNarrowWeights(narrow));
+      passes.push_back(createNarrowWeights(narrow));
     }
     if (roundsActivations)
-      pm.addNestedPass<func::FuncOp>(createRoundActivations());
-    pm.addNestedPass<func::FuncOp>(createFoldMoves());
+      passes.push_back(createRoundActivations());
+    passes.push_back(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
-    pm.addNestedPass<func::FuncOp>(createFormKernels(form));
-    pm.addNestedPass<func::FuncOp>(createFuseRounding());
-    pm.addNestedPass<func::FuncOp>(createCollapseDims());
-    if (failed(pm.run(*variant.module)))
+    passes.push_back(createFormKernels(form));
+    passes.push_back(createFuseRounding());
+    passes.push_back(createCollapseDims());
+    if (failed(runPasses(*variant.module, std::move(passes))))
       return failure();
     unsigned kernels = 0;
     variant.module->walk([&](KernelOp) { ++kernels; });
@@ -414,7 +453,8 @@ private:
   const CompileOptions &options;
   bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
   std::vector<Variant> variants;
-  std::vector<StoredWeight> weights; ///< of all variants
+  std::vector<StoredWeight> weights;                ///< of all variants
+  std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
   Clock::time_point since = Clock::now();
 };
 
@@ -431,6 +471,11 @@ Result<Artifact> Compiler::check(const Module &module, const CompileOptions &opt
 Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module,
                                            const CompileOptions &options) {
   return Compilation(module, options).programAfter(phase);
+}
+
+Result<std::vector<PassProgram>> programsAfterPasses(const Module &module,
+                                                     const CompileOptions &options) {
+  return Compilation(module, options).programsAfterPasses();
 }
 
 } // namespace weft

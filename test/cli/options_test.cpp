@@ -47,6 +47,12 @@ TEST_CASE("every way to write an option") {
   CHECK(parseLine("run", {"-qo", "out.npz", "m.weft"}).value("output") == "out.npz");
   CHECK(parseLine("run", {"--", "--json"}).positional()[0] == "--json");
   CHECK(parseLine("run", {"-"}).positional()[0] == "-");
+  // A value that may be left out is never the next word.
+  ParsedOptions bisect = parseLine("verify", {"--bisect", "passes"});
+  CHECK(bisect.has("bisect"));
+  CHECK(bisect.value("bisect").empty());
+  CHECK(bisect.positional() == std::vector<std::string>{"passes"});
+  CHECK(parseLine("verify", {"m", "--bisect=passes"}).value("bisect") == "passes");
 }
 
 TEST_CASE("what is refused, and how") {
@@ -59,6 +65,9 @@ TEST_CASE("what is refused, and how") {
         "'weft run' has no option '--jobs'; it belongs to compile");
   CHECK(error("run", {"m", "--json=1"}) == "option '--json' takes no value");
   CHECK(error("run", {"m", "--seed="}) == "'--seed' needs a value: N");
+  CHECK(error("verify", {"m", "--bisect="}) == "'--bisect' needs a value: passes");
+  CHECK(error("verify", {"m", "--bisect=kernels"}) ==
+        "'--bisect' is 'kernels', but must be passes");
   CHECK(error("run", {"m", "--seed", "-1"}) == "'--seed' is '-1', but must be a whole number");
   CHECK(error("compile", {"m", "--dim", "=3"}) == "'--dim' is '=3', but must be written SYM=VALUE");
   CHECK(error("compile", {"m", "-oa", "-ob"}) == "option '--output' is given twice");

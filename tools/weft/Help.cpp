@@ -58,7 +58,7 @@ std::string optionText(const OptionRow &row) {
   std::string text = row.letter ? std::string("  -") + row.letter + ", --" : "      --";
   text += row.name;
   if (!row.argument.empty())
-    text += " " + std::string(row.argument);
+    text += (row.argument[0] == '[' ? "" : " ") + std::string(row.argument);
   return text;
 }
 

@@ -63,10 +63,19 @@ unsigned editDistance(std::string_view a, std::string_view b) {
   return current[b.size()];
 }
 
+/// "[=a|b]": with '=' only; without it the value is empty.
+bool hasOptionalValue(const OptionRow &option) { return option.argument.substr(0, 2) == "[="; }
+
+/// How the value is written: "a|b".
+std::string_view valueText(const OptionRow &option) {
+  std::string_view text = option.argument;
+  return hasOptionalValue(option) ? text.substr(2, text.size() - 3) : text;
+}
+
 /// Why `value` does not fit how the option's argument is written in the table, or nothing.
 std::string judge(const OptionRow &option, const std::string &value) {
   std::string flag = "'--" + std::string(option.name) + "'";
-  std::string_view kind = option.argument;
+  std::string_view kind = valueText(option);
   if (value.empty())
     return flag + " needs a value: " + std::string(kind);
   if (kind == "N" && !parseInteger(value))
@@ -77,7 +86,7 @@ std::string judge(const OptionRow &option, const std::string &value) {
     return flag + " is '" + value + "', but must be a number >= 0";
   if (kind.substr(0, 4) == "SYM=" && (value.find('=') == std::string::npos || value[0] == '='))
     return flag + " is '" + value + "', but must be written " + std::string(kind);
-  if (kind.find('|') != std::string_view::npos) {
+  if (kind.find('|') != std::string_view::npos || hasOptionalValue(option)) {
     std::vector<std::string_view> choices = split(kind, '|');
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
       return flag + " is '" + value + "', but must be " + join(choices, " or ");
@@ -225,10 +234,10 @@ private:
     if (row->argument.empty() && equals != std::string::npos)
       return refuse("option '--" + name + "' takes no value");
     if (row->argument.empty())
-      return store(*row, "");
+      return keep(*row, "");
     if (equals != std::string::npos)
       return store(*row, arg.substr(equals + 1));
-    return storeNext(*row);
+    return hasOptionalValue(*row) ? keep(*row, "") : storeNext(*row);
   }
 
   /// -o FILE, -oFILE, -vv, -qo FILE.
@@ -240,7 +249,7 @@ private:
         return refuse("unknown option '-" + arg.substr(i, 1) + "'");
       if (!(*found)->argument.empty())
         return i + 1 < arg.size() ? store(**found, arg.substr(i + 1)) : storeNext(**found);
-      if (!store(**found, ""))
+      if (!keep(**found, ""))
         return false;
     }
     return true;
@@ -254,11 +263,11 @@ private:
   }
 
   bool store(const OptionRow &row, std::string value) {
-    if (!row.argument.empty()) {
-      std::string wrong = judge(row, value);
-      if (!wrong.empty())
-        return refuse(wrong);
-    }
+    std::string wrong = judge(row, value);
+    return wrong.empty() ? keep(row, std::move(value)) : refuse(wrong);
+  }
+
+  bool keep(const OptionRow &row, std::string value) {
     std::vector<std::string> &all = parsed.given[std::string(row.name)];
     if (!all.empty() && !row.many)
       return refuse("option '--" + std::string(row.name) + "' is given twice");

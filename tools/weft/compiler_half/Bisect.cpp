@@ -114,7 +114,7 @@ std::optional<Difference> Bisection::difference(mlir::Value value, const HostTen
 /// Compiles a program that returns `values`, in program order, and gives the first wrong one.
 Result<std::optional<Difference>> Bisection::compare(llvm::ArrayRef<mlir::Value> values) {
   returnValues(values);
-  Result<std::string> path = compileAside(module, target, *folder);
+  Result<std::string> path = compileAside(module, options, *folder);
   if (!path)
     return path.failure();
   Result<CalledModel> called = callArtifact(*path, function.getName().str(), inputs, *guard);
@@ -137,13 +137,13 @@ Result<std::optional<Difference>> Bisection::firstWrong(size_t prefix) {
   return std::optional<Difference>();
 }
 
-Result<std::optional<Difference>> Bisection::run(const std::string &wantedTarget,
+Result<std::optional<Difference>> Bisection::run(const CompileOptions &wantedOptions,
                                                  const TemporaryFolder &wantedFolder,
                                                  InterruptGuard &wantedGuard,
                                                  const Progress &progress) {
   if (trouble)
     return *trouble;
-  target = wantedTarget;
+  options = wantedOptions;
   folder = &wantedFolder;
   guard = &wantedGuard;
   for (auto other : module.get().module->getOps<mlir::func::FuncOp>())

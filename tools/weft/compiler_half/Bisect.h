@@ -2,7 +2,7 @@
 //
 //   Bisection bisection(module, function, inputs, tolerance);
 //   evaluateModel(module, function, inputs, bisection.observer());
-//   Result<std::optional<Difference>> first = bisection.run(target, folder, guard, progress);
+//   Result<std::optional<Difference>> first = bisection.run(options, folder, guard, progress);
 //
 // A prefix of the program is compiled so that it returns what the rest would read from it. When
 // one of these values differs, the fault lies in the prefix; halving finds the shortest one. Up to
@@ -41,8 +41,9 @@ public:
   ObserveValues observer();
 
   /// Nothing when the program as compiled here does not differ. The function's results are changed.
-  Result<std::optional<Difference>> run(const std::string &target, const TemporaryFolder &folder,
-                                        InterruptGuard &guard, const Progress &progress);
+  Result<std::optional<Difference>> run(const CompileOptions &options,
+                                        const TemporaryFolder &folder, InterruptGuard &guard,
+                                        const Progress &progress);
 
 private:
   std::vector<mlir::Value> liveAfter(size_t prefix) const;
@@ -61,7 +62,7 @@ private:
   llvm::DenseMap<mlir::Operation *, std::vector<HostTensor>> observed;
   std::optional<Failure> trouble; ///< of the observer
 
-  std::string target;
+  CompileOptions options;
   const TemporaryFolder *folder = nullptr;
   InterruptGuard *guard = nullptr;
 };

@@ -26,10 +26,8 @@ Result<TemporaryFolder> TemporaryFolder::create() {
   return folder;
 }
 
-Result<std::string> compileAside(const Module &module, const std::string &target,
+Result<std::string> compileAside(const Module &module, CompileOptions options,
                                  const TemporaryFolder &folder) {
-  CompileOptions options;
-  options.target = target;
   options.outputPath = folder.path() + "/model.weft";
   options.cancelled = interrupted;
   weft::Result<weft::Artifact> done = Compiler().compile(module, options);

@@ -1,7 +1,7 @@
 //===- CompiledModel.h - A model compiled aside and called ------------------------------------===//
 //
 //   Result<TemporaryFolder> folder = TemporaryFolder::create();
-//   Result<std::string> path = compileAside(module, target, *folder);
+//   Result<std::string> path = compileAside(module, compileOptions, *folder);
 //   Result<CalledModel> called = callArtifact(*path, "main", inputs, guard);
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_COMPILER_HALF_COMPILEDMODEL_H
@@ -29,8 +29,8 @@ struct CalledModel {
   std::vector<NamedTensor> outputs;
 };
 
-/// Compiles into the folder and gives the artifact's path. Ctrl-C ends it.
-Result<std::string> compileAside(const Module &module, const std::string &target,
+/// Compiles into the folder, whatever the options' output path, and gives the artifact's. Ctrl-C ends it.
+Result<std::string> compileAside(const Module &module, CompileOptions options,
                                  const TemporaryFolder &folder);
 
 /// One call; `guard` cancels it. The outputs keep what they need alive.

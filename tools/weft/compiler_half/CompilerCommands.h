@@ -45,6 +45,7 @@ std::optional<Module> importModel(const ParsedOptions &options, Console &console
 
 /// The function of that name; without a name 'main' or the first public one.
 Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);
+Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &name);
 /// Its signature, as prepareInputs needs it.
 Result<Signature> modelSignature(mlir::func::FuncOp function);
 /// What it gives.

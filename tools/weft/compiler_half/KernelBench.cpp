@@ -123,7 +123,9 @@ Result<Done> ProductBench::compile(const ProductSize &size, const TemporaryFolde
   weft::Result<Module> module = Compiler().importFile(path);
   if (!module)
     return failureOf(module.diagnostics());
-  Result<std::string> compiled = compileAside(*module, usedTarget, folder);
+  CompileOptions options;
+  options.target = usedTarget;
+  Result<std::string> compiled = compileAside(*module, options, folder);
   if (!compiled)
     return compiled.failure();
   Result<Artifact> opened = Artifact::open(*compiled, false);

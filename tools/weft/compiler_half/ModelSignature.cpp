@@ -17,8 +17,7 @@ static std::string publicNames(mlir::ModuleOp module) {
   return text;
 }
 
-Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &wanted) {
-  mlir::ModuleOp program = *module.get().module;
+Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &wanted) {
   mlir::func::FuncOp function;
   for (auto each : program.getOps<mlir::func::FuncOp>())
     if (each.isPublic() &&
@@ -30,6 +29,10 @@ Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string 
     return Failure{ExitInputRefused, "the model has no public function", "", "W0304"};
   return Failure{ExitInputRefused, "the model has no function '" + wanted + "'",
                  "its functions are " + publicNames(program), "W0401"};
+}
+
+Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &wanted) {
+  return findFunction(*module.get().module, wanted);
 }
 
 static InputSpec argument(std::string name, mlir::Type type) {

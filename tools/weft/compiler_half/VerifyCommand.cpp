@@ -3,38 +3,13 @@
 // Evaluates the model, calls what was compiled from it with the same inputs, and compares.
 //===------------------------------------------------------------------------------------------===//
 
-#include "tools/weft/Json.h"
 #include "tools/weft/Values.h"
 #include "tools/weft/compiler_half/Bisect.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
+#include "tools/weft/compiler_half/PassBisect.h"
 
 namespace weft::cli {
 namespace {
-
-struct Verdict {
-  std::string name;
-  uint32_t element;
-  std::vector<int64_t> dims;
-  std::string trouble; ///< "its shape is …" when there is nothing to compare
-  Comparison comparison;
-  bool isGood() const { return trouble.empty() && comparison.good; }
-};
-
-std::string describe(const Comparison &c, const std::vector<int64_t> &dims) {
-  int64_t count = tensorSize(WEFT_U8, dims).value_or(TensorSize{0, 0}).count;
-  if (count == 0)
-    return "no elements";
-  if (c.worst == 0)
-    return "no difference";
-  char text[200];
-  snprintf(text, sizeof text, "worst error %.3g: got %.9g, expected %.9g", c.worst, c.got,
-           c.expected);
-  std::string place = dims.empty() ? "" : " at " + printDims(c.index);
-  if (c.good)
-    return text + place;
-  return std::to_string(c.wrong) + " of " + std::to_string(count) + " elements differ, " + text +
-         place;
-}
 
 class Verify {
 public:
@@ -44,7 +19,7 @@ public:
 
   int run() {
     for (auto step : {&Verify::prepare, &Verify::evaluate, &Verify::callCompiled, &Verify::compare,
-                      &Verify::bisect})
+                      &Verify::bisect, &Verify::bisectPasses})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
     console.json() ? reportJson() : report();
@@ -70,7 +45,7 @@ private:
     inputs = std::move(*prepared);
     if (options.has("tol"))
       tolerance = parseReal(options.value("tol")).value_or(0);
-    if (options.has("bisect"))
+    if (options.has("bisect") && !wantsPasses())
       bisection.emplace(module, function, inputs, tolerance);
     sayInputs();
     return Done{};
@@ -103,14 +78,14 @@ private:
   Result<Done> callCompiled() {
     guard.emplace(nullptr);
     std::string path = given;
-    if (given.empty() || bisection) {
+    if (given.empty() || options.has("bisect")) {
       Result<TemporaryFolder> made = TemporaryFolder::create();
       if (!made)
         return made.failure();
       folder = *made;
     }
     if (given.empty()) {
-      Result<std::string> compiled = compileAside(module, target(), *folder);
+      Result<std::string> compiled = compileAside(module, compileOptions(), *folder);
       if (!compiled)
         return compiled.failure();
       path = *compiled;
@@ -127,23 +102,24 @@ private:
     return options.value("target", called.target.empty() ? "x86:host" : called.target);
   }
 
+  CompileOptions compileOptions() const {
+    CompileOptions compile;
+    compile.target = target();
+    compile.weights = options.value("weights");
+    return compile;
+  }
+
+  bool wantsPasses() const { return options.value("bisect") == "passes"; }
+
   Result<Done> compare() {
     if (called.outputs.size() != expected.size())
       return Failure{ExitInputRefused,
                      given + " has " + std::to_string(called.outputs.size()) +
                          " outputs, but the model has " + std::to_string(expected.size()),
                      "compile the artifact again", ""};
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const HostTensor &got = called.outputs[i].tensor, &want = expected[i].tensor;
-      Verdict verdict{expected[i].name, got.element(), got.dims(), "", {}};
-      if (got.dims() != want.dims())
-        verdict.trouble = "its shape is " + printDims(got.dims()) + ", but " +
-                          printDims(want.dims()) + " is expected";
-      else
-        verdict.comparison = compareTensors(got, want, tolerance);
+    verdicts = judgeOutputs(called.outputs, expected, tolerance);
+    for (const Verdict &verdict : verdicts)
       good &= verdict.isGood();
-      verdicts.push_back(verdict);
-    }
     return Done{};
   }
 
@@ -151,11 +127,37 @@ private:
     if (!bisection || good)
       return Done{};
     Result<std::optional<Difference>> found =
-        bisection->run(target(), *folder, *guard,
+        bisection->run(compileOptions(), *folder, *guard,
                        [&](const std::string &line) { console.say("bisect   " + line); });
     if (!found)
       return found.failure();
     first = *found;
+    return Done{};
+  }
+
+  /// The code is the last step: of what was compiled here, not of a given artifact.
+  Result<Done> bisectPasses() {
+    if (!wantsPasses())
+      return Done{};
+    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, compileOptions());
+    if (!programs)
+      return failureOf(programs.diagnostics());
+    Result<PassChanges> changes =
+        comparePasses(module, *programs, signature.function, inputs, expected, tolerance);
+    if (!changes)
+      return changes.failure();
+    std::vector<NamedTensor> outputs = called.outputs;
+    if (!given.empty()) {
+      Result<std::string> path = compileAside(module, compileOptions(), *folder);
+      if (!path)
+        return path.failure();
+      Result<CalledModel> again = callArtifact(*path, signature.function, inputs, *guard);
+      if (!again)
+        return again.failure();
+      outputs = again->outputs;
+    }
+    changes->add(kCodeStep, std::move(outputs));
+    passes = std::move(*changes);
     return Done{};
   }
 
@@ -171,6 +173,12 @@ private:
             printDims(first->dims) + "  ";
     return text +
            (first->trouble.empty() ? describe(first->comparison, first->dims) : first->trouble);
+  }
+
+  std::string describeFirstPass() const {
+    return !passes->first() && !good && !given.empty()
+               ? "the model compiled now does not differ; compile " + given + " again"
+               : passes->verdict();
   }
 
   void report() {
@@ -195,19 +203,28 @@ private:
     }
     if (bisection && !good)
       console.result("first    " + describeFirst() + "\n");
+    if (passes)
+      console.result(passes->table() + "first    " + describeFirstPass() + "\n");
     if (bisection && good)
       console.say("bisect   nothing to look for: all outputs agree");
   }
 
-  static void comparisonJson(JsonWriter &json, const std::string &trouble, const Comparison &c) {
-    if (!trouble.empty())
-      json.field("trouble", trouble);
-    else
-      json.field("worst", c.worst)
-          .list("index", c.index)
-          .field("got", c.got)
-          .field("expected", c.expected)
-          .field("wrong", c.wrong);
+  void passesJson(JsonWriter &json) const {
+    auto change = [&](const char *name, const Verdict &verdict) {
+      json.object(name).field("output", verdict.name).field("good", verdict.isGood());
+      comparisonJson(json, verdict.trouble, verdict.comparison);
+      json.end();
+    };
+    json.array("passes");
+    for (const PassChange &each : passes->all()) {
+      json.object().field("pass", each.pass);
+      change("change", each.own);
+      change("total", each.total);
+      json.end();
+    }
+    json.end();
+    if (const PassChange *found = passes->first())
+      json.object("first").field("pass", found->pass).field("position", found->position).end();
   }
 
   void reportJson() {
@@ -232,6 +249,8 @@ private:
       comparisonJson(json, first->trouble, first->comparison);
       json.end();
     }
+    if (passes)
+      passesJson(json);
     console.result(json.finish());
   }
 
@@ -263,6 +282,7 @@ private:
   bool good = true;
   std::optional<Bisection> bisection;
   std::optional<Difference> first;
+  std::optional<PassChanges> passes;
 };
 
 } // namespace
