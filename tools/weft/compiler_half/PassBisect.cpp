@@ -56,14 +56,13 @@ std::string PassChanges::verdict() const {
                           ? "the code of the kernels: the passes are good"
                           : "pass " + change->pass + ", " + std::to_string(change->position) +
                                 " of " + std::to_string(changes.size());
-  return place + "\n         output '" + change->total.name +
-         "': " + change->total.text();
+  return place + "\n         output '" + change->total.name + "': " + change->total.text();
 }
 
 /// Locations apart.
 static bool isSameProgram(mlir::ModuleOp a, mlir::ModuleOp b) {
-  return mlir::OperationEquivalence::isEquivalentTo(
-      a, b, mlir::OperationEquivalence::IgnoreLocations);
+  return mlir::OperationEquivalence::isEquivalentTo(a, b,
+                                                    mlir::OperationEquivalence::IgnoreLocations);
 }
 
 Result<PassChanges> comparePasses(const Module &module, const std::vector<PassProgram> &programs,
