@@ -129,7 +129,8 @@ Attended attend(NodeImport &n, const AttentionInputs &in, const Mask &mask,
   r.masked = masked(n, r.capped, mask, sum);
   if (n.refused() || !r.masked)
     return {};
-  bool widen = form.softmax && isFloat(form.softmax) && elementBits(form.softmax) > elementBits(sum);
+  bool widen =
+      form.softmax && isFloat(form.softmax) && elementBits(form.softmax) > elementBits(sum);
   Value lines = widen ? n.convert(r.masked, form.softmax) : r.masked;
   Value weights = n.convert(n.softmax(lines), element);
   Value value = repeatHeads(n, in.value, typeOf(in.query).getDim(1));
@@ -178,8 +179,7 @@ Value rotateHeads(NodeImport &n, Value x, const Rotation &by) {
     return {};
   SymExpr whole = typeOf(x).getDim(3), part = by.size ? by.size : whole;
   n.requireAtMost(part, whole, "the rotated part of a head");
-  Value turned = n.sliceDim(x, 3, n.constant(0), part),
-        rest = n.sliceDim(x, 3, part, whole - part);
+  Value turned = n.sliceDim(x, 3, n.constant(0), part), rest = n.sliceDim(x, 3, part, whole - part);
   Value cosine = rotation(n, by.cosines, by.positions, x),
         sine = rotation(n, by.sines, by.positions, x);
   Value y = rotate(n, turned, cosine, sine, by.interleaved);

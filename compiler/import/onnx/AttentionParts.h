@@ -34,10 +34,10 @@ struct Mask {
 };
 
 struct AttentionInputs {
-  Value query, key, value;   ///< [b, heads, s, d]
-  SymExpr past;              ///< keys before the first query, unless `start` tells it per batch
-  Value start = {};          ///< [b, 1, 1, 1]
-  Value valid = {};          ///< how many keys count per batch as [b, 1, 1, 1]; null for all
+  Value query, key, value; ///< [b, heads, s, d]
+  SymExpr past;            ///< keys before the first query, unless `start` tells it per batch
+  Value start = {};        ///< [b, 1, 1, 1]
+  Value valid = {};        ///< how many keys count per batch as [b, 1, 1, 1]; null for all
   SymExpr queries = {}, keys = {}; ///< lengths, from measure
 
   /// Reads the lengths; false and refused when those of keys and values differ.

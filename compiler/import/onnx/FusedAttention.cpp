@@ -99,8 +99,8 @@ Value keysOfList(NodeImport &n, const AttentionInputs &in, Value list, StringRef
   Value where = n.compare(CompareKind::Less, key, partOfList(n, list, 0, batch));
   if (!begins)
     return where;
-  return n.binary<AndOp>(
-      where, n.compare(CompareKind::GreaterEqual, key, partOfList(n, list, 1, batch)));
+  return n.binary<AndOp>(where,
+                         n.compare(CompareKind::GreaterEqual, key, partOfList(n, list, 1, batch)));
 }
 
 /// Where the mask called `name` lets keys count, beside [b, heads, queries, keys].
@@ -110,7 +110,8 @@ Value keysOfMask(NodeImport &n, const AttentionInputs &in, Value given, StringRe
     return keysOfList(n, in, given, name);
   if (rank != 2 && rank != 3)
     return n.refuse("'" + name + "' of rank " + Twine(rank) + " is not supported");
-  if (!n.requireEqual(typeOf(given).getDim(rank - 1), in.keys, "the last dimension of '" + name + "'"))
+  if (!n.requireEqual(typeOf(given).getDim(rank - 1), in.keys,
+                      "the last dimension of '" + name + "'"))
     return {};
   given = n.refine(given, rank - 1, in.keys);
   Value where = elementOf(given).isInteger(1)
@@ -150,7 +151,8 @@ bool unpackInputs(NodeImport &n, AttentionInputs &in) {
     return false;
   auto parts = [](Value x) { return rankOf(x) == 5 ? typeOf(x).getDim(3).asConstant() : 0; };
   if (!key && !value && parts(query) == 3)
-    in.query = unpacked(n, query, 0), in.key = unpacked(n, query, 1), in.value = unpacked(n, query, 2);
+    in.query = unpacked(n, query, 0), in.key = unpacked(n, query, 1),
+    in.value = unpacked(n, query, 2);
   else if (key && !value && rankOf(query) == 3 && parts(key) == 2)
     in.query = query, in.key = unpacked(n, key, 0), in.value = unpacked(n, key, 1);
   else if (key && value && rankOf(query) == 3 && rankOf(key) == rankOf(value) &&
@@ -247,8 +249,9 @@ bool checkTotal(NodeImport &n, SymExpr keys) {
   Value given = n.input(6);
   const RefTensor *known = n.known(given);
   SymExpr total = known && known->size() == 1 ? elementExpr(*known, 0) : SymExpr();
-  if (given && !total && n.requireEqual(typeOf(given).getElements(), n.constant(1),
-                                        "the size of 'total_sequence_length'"))
+  if (given && !total &&
+      n.requireEqual(typeOf(given).getElements(), n.constant(1),
+                     "the size of 'total_sequence_length'"))
     total = n.bindSymbol(n.convert(n.reshape(given, {}), n.i64()), "total_length", {});
   return total && n.requireEqual(total, keys, "'total_sequence_length'");
 }
@@ -263,9 +266,9 @@ bool readStarts(NodeImport &n, AttentionInputs &in) {
     return false;
   if (batch.isConstant(1) || in.past.isConstant(0))
     return true;
-  Value start = n.sub(n.convert(n.reshape(last, {batch, n.constant(1), n.constant(1), n.constant(1)}),
-                                n.i64()),
-                      n.number(n.i64(), length - 1));
+  Value start = n.sub(
+      n.convert(n.reshape(last, {batch, n.constant(1), n.constant(1), n.constant(1)}), n.i64()),
+      n.number(n.i64(), length - 1));
   start = n.maximum(start, n.number(n.i64(), 0.0));
   in.start = n.minimum(start, n.number(n.i64(), in.past));
   return !n.refused();
@@ -284,9 +287,8 @@ Value appended(NodeImport &n, const AttentionInputs &in, Value past, Value x) {
   Value moved = n.add(n.sub(at, in.start), n.number(n.i64(), in.past));
   moved = n.minimum(moved, n.number(n.i64(), dims[2] - 1)); // behind the end: anything
   Value from = n.select(n.compare(CompareKind::Less, at, in.start), at, moved);
-  return n.emit<GatherElementsOp>(
-      {all, n.expandTo(from, dims)},
-      n.attribute("axis", n.attributes().getI64IntegerAttr(2)));
+  return n.emit<GatherElementsOp>({all, n.expandTo(from, dims)},
+                                  n.attribute("axis", n.attributes().getI64IntegerAttr(2)));
 }
 
 /// Turns queries and keys by given positions, or by those behind the cache.
@@ -403,7 +405,8 @@ void convertMergedAttention(NodeImport &n) {
   for (Value *part : {&in.query, &in.key, &in.value})
     *part = splitHeads(n, *part, heads);
   if (Value cache = n.optionalInput(4)) {
-    if (rankOf(cache) != 5)
+    if (rankOf(cache) != 5 ||
+        !n.requireEqual(typeOf(cache).getDim(0), n.constant(2), "the first dimension of 'past'"))
       return (void)n.wrong("'past' must have rank 5");
     prependPast(n, in, partOfCache(n, cache, 0), partOfCache(n, cache, 1));
   }
