@@ -405,7 +405,8 @@ void convertMergedAttention(NodeImport &n) {
   for (Value *part : {&in.query, &in.key, &in.value})
     *part = splitHeads(n, *part, heads);
   if (Value cache = n.optionalInput(4)) {
-    if (rankOf(cache) != 5)
+    if (rankOf(cache) != 5 ||
+        !n.requireEqual(typeOf(cache).getDim(0), n.constant(2), "the first dimension of 'past'"))
       return (void)n.wrong("'past' must have rank 5");
     prependPast(n, in, partOfCache(n, cache, 0), partOfCache(n, cache, 1));
   }
