@@ -32,12 +32,13 @@ public:
 
   void fold(QuantizeOp op) {
     const RefTensor *scale = constants.find(op.getScale());
-    if (!scale || scale->reals.size() != 1 || !std::isnormal(scale->reals[0]) ||
-        !(scale->reals[0] > 0) || !isDivisible(op.getInput()))
+    if (!scale || scale->reals.size() != 1 || !(scale->reals[0] > 0))
+      return;
+    by = scale->reals[0];
+    if (!isDivisible(op.getInput()))
       return;
     b.setInsertionPoint(op);
     b.setLoc(op.getLoc());
-    by = scale->reals[0];
     op.getInputMutable().assign(divided(op.getInput()));
     DimsAttr none = DimsAttr::get(b.getContext(), ArrayRef<SymExpr>());
     auto scalar = SymTensorType::get(b.getContext(), none.getDimAttributes(), b.getF32Type());
@@ -45,10 +46,15 @@ public:
   }
 
 private:
+  /// Whether all elements are known, and their quotients numbers that f32 holds with all its digits.
   bool isConstant(Value value) {
     auto count = typeOf(value).getElements().asConstant();
-    return count && *count <= kMostElements && typeOf(value).getElementType().isF32() &&
-           constants.find(value);
+    if (!count || *count > kMostElements || !typeOf(value).getElementType().isF32())
+      return false;
+    const RefTensor *tensor = constants.find(value);
+    return tensor && llvm::all_of(tensor->reals, [&](double element) {
+             return element == 0 || std::isnormal(float(element / by));
+           });
   }
 
   /// Whether the value is something times constants, which nobody else reads.

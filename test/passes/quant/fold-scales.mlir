@@ -36,3 +36,17 @@ func.func @stays(%x: !weft.tensor<[n], f32>) -> (!weft.tensor<[n], ui8>, !weft.t
   %2 = weft.quantize %1, %t, %z : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n], ui8>
   return %0, %2, %1 : !weft.tensor<[n], ui8>, !weft.tensor<[n], ui8>, !weft.tensor<[n], f32>
 }
+
+// A scale that makes the constants leave the range of f32 divides when the program runs.
+// CHECK-LABEL: func @tiny
+// CHECK:         %[[M:.*]] = weft.mul %arg0
+// CHECK:         %[[T:.*]] = weft.constant dense<9.99999991E-38>
+// CHECK:         weft.quantize %[[M]], %[[T]], %
+func.func @tiny(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], ui8> attributes {weft.symbols = #weft.symbols<n>} {
+  %s = weft.constant dense<64.0> : tensor<f32> -> !weft.tensor<[], f32>
+  %0 = weft.mul %x, %s : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[n], f32>
+  %t = weft.constant dense<1.0e-37> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<7> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %1 = weft.quantize %0, %t, %z : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n], ui8>
+  return %1 : !weft.tensor<[n], ui8>
+}
