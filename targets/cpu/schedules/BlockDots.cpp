@@ -242,10 +242,7 @@ public:
     result[s.weight.data] = s.weight.form == PackedWeight::Nibbles
                                 ? s.weight.layout(s.transposed, tileColumns(isa))
                                 : (s.transposed ? "dots_t<" : "dots<") + columns + ",4,1>";
-    std::string reals = PackedWeight().layout(s.transposed, tileColumns(isa));
-    result[s.weight.scale] = reals;
-    if (s.weight.zero)
-      result[*s.weight.zero] = reals;
+    s.weight.placeScales(s.transposed, tileColumns(isa), result);
     return result;
   }
 

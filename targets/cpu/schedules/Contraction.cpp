@@ -67,12 +67,7 @@ public:
     Shape s = *Shape::match(spec);
     SmallVector<std::string> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
-    if (s.weight.block) {
-      std::string reals = PackedWeight().layout(s.transposed, tileColumns(isa));
-      result[s.weight.scale] = reals;
-      if (s.weight.zero)
-        result[*s.weight.zero] = reals;
-    }
+    s.weight.placeScales(s.transposed, tileColumns(isa), result);
     return result;
   }
 

@@ -143,10 +143,7 @@ void emitRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t r
     Value w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
                              c.mul(panel, number(tile.runBytes(s.k))));
     SmallVector<Value> sums = tile.accumulate(source, w);
-    tile.store(s.op.getResult(), sums, c.mul(panel, number(tileColumns(c.isa))), s.n,
-               [&](int64_t r, IndexValue n) {
-                 return SmallVector<IndexValue>{{c.add(first, number(r))}, n};
-               });
+    storeRowTile(c, s.op.getResult(), first, panel, 2, s.n, sums);
     c.e.forget();
   });
 }
@@ -173,11 +170,9 @@ public:
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
     int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
-    int64_t scratch =
-        dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch = dotOf(s, isa).widens() ? tileRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {SymExpr::ceildiv(s.m, IntegerTile::mostRows(isa)) * blocks, constant(1),
-            constant(scratch)};
+    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, constant(1), constant(scratch)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -189,7 +184,7 @@ public:
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
-    int64_t rows = IntegerTile::mostRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
+    int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= rows; ++r)

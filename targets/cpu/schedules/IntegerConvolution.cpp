@@ -75,11 +75,11 @@ public:
   void emitUnits() {
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= IntegerTile::mostRows(c.isa); ++r)
+    for (int64_t r = 1; r <= tileRows(c.isa); ++r)
       tiles.push_back(declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           perFilters = c.mul(blocks, c.e.uniform(s.batch)), columns = c.e.uniform(s.window[1].out),
-          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, IntegerTile::mostRows(c.isa)));
+          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, tileRows(c.isa)));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value rest = rem(unit, perFilters), image = div(rest, blocks);
       Value from = c.mul(div(unit, perFilters), number(t.panelsOfBlock));
@@ -148,12 +148,12 @@ private:
       Value w = elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
                                inner.mul(panel, number(panelBytes)));
       SmallVector<Value> sums = tile.accumulate(source, w);
-      tile.store(s.op.getResult(), sums, inner.mul(panel, number(tileColumns(c.isa))), s.filters,
-                 [&](int64_t r, IndexValue n) {
-                   IndexValue column{inner.add(function.getArgument(4), number(r))};
-                   return s.isLine ? SmallVector<IndexValue>{image, column, n}
-                                   : SmallVector<IndexValue>{image, row, column, n};
-                 });
+      storeRowTile(inner, s.op.getResult(), panel, 2, s.filters, sums,
+                   [&](int64_t r, IndexValue n) {
+                     IndexValue column{inner.add(function.getArgument(4), number(r))};
+                     return s.isLine ? SmallVector<IndexValue>{image, column, n}
+                                     : SmallVector<IndexValue>{image, row, column, n};
+                   });
       inner.e.forget();
     });
   }

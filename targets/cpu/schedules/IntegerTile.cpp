@@ -102,20 +102,4 @@ SmallVector<Value> IntegerTile::accumulate(const IntegerRows &source, Value pane
   return sums;
 }
 
-void IntegerTile::store(Value result, ArrayRef<Value> sums, Value column, int64_t width,
-                        function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  for (int64_t v = 0; v < 2; ++v) {
-    IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
-    if (width % columns)
-      c.e.setTailMask(c.e.less(n, c.e.constant(width)));
-    for (int64_t r = 0; r < rows; ++r) {
-      Value sum = sums[2 * r + v];
-      c.e.provide(result, [&](ArrayRef<IndexValue>) { return sum; });
-      c.storeResults(at(r, n));
-    }
-    c.e.setTailMask({});
-    c.e.forget();
-  }
-}
-
 } // namespace weft

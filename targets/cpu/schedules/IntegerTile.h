@@ -26,16 +26,10 @@ struct IntegerRows {
 /// Weights packed by IntegerDot::layout with tileColumns columns.
 class IntegerTile {
 public:
-  /// One less than products of floats have: a broadcast is no operand of these instructions and takes a register.
-  static int64_t mostRows(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 5; }
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
   /// Bytes of one run of a panel.
   int64_t runBytes(int64_t run) const { return groups(run) * columns * dot.group(); }
   llvm::SmallVector<mlir::Value> accumulate(const IntegerRows &rows, mlir::Value panel);
-  /// Stores results for the sums of a panel whose first column is `column` of `width`; `at` says where row r lies.
-  void store(mlir::Value result, llvm::ArrayRef<mlir::Value> sums, mlir::Value column,
-             int64_t width,
-             llvm::function_ref<llvm::SmallVector<IndexValue>(int64_t r, IndexValue n)> at);
 
 private:
   using Sums = llvm::SmallVector<mlir::Value>;

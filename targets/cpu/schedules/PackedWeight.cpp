@@ -117,6 +117,15 @@ std::string PackedWeight::layout(bool transposed, int64_t columns) const {
   return name + (transposed ? "_t<" : "<") + std::to_string(columns) + ">";
 }
 
+void PackedWeight::placeScales(bool transposed, int64_t columns,
+                               MutableArrayRef<std::string> layouts) const {
+  if (!block)
+    return;
+  layouts[scale] = PackedWeight().layout(transposed, columns);
+  if (zero)
+    layouts[*zero] = layouts[scale];
+}
+
 SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   Type lanes = VectorType::get({c.isa.lanes}, form == Bytes ? b.getI8Type() : b.getI32Type());

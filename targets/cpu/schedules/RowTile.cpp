@@ -106,22 +106,30 @@ void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value 
     fill(choose.getCaseRegions()[i - 1], tiles[i]);
 }
 
-void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
-                  int64_t n, ArrayRef<Value> sums) {
+void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
+                  ArrayRef<Value> sums,
+                  function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
   int64_t columns = tileColumns(c.isa);
-  Value column = c.mul(panel, constantI64(c.b, columns));
+  Value first = c.mul(panel, constantI64(c.b, columns));
   for (int64_t v = 0; v < vectors; ++v) {
-    IndexValue at{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+    IndexValue column{c.add(first, constantI64(c.b, v * c.isa.lanes)), 1};
     if (n % columns != 0)
-      c.e.setTailMask(c.e.less(at, c.e.constant(n)));
+      c.e.setTailMask(c.e.less(column, c.e.constant(n)));
     for (int64_t r = 0; r * vectors < int64_t(sums.size()); ++r) {
       Value sum = sums[r * vectors + v];
       c.e.provide(root, [&](ArrayRef<IndexValue>) { return sum; });
-      c.storeResults({{c.add(first, constantI64(c.b, r))}, at});
+      c.storeResults(at(r, column));
     }
     c.e.setTailMask({});
     c.e.forget();
   }
+}
+
+void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
+                  int64_t n, ArrayRef<Value> sums) {
+  storeRowTile(c, root, panel, vectors, n, sums, [&](int64_t r, IndexValue column) {
+    return SmallVector<IndexValue>{{c.add(first, constantI64(c.b, r))}, column};
+  });
 }
 
 } // namespace weft

@@ -19,8 +19,13 @@ mlir::func::FuncOp declareRowTile(KernelContext &context, int64_t rows,
 void emitRowTile(KernelContext &kernel, mlir::func::FuncOp tile,
                  llvm::function_ref<void(KernelContext &)> body);
 
-/// Stores all results at some rows from `first` on by `vectors` vectors of columns from panel `panel` on, of `n` columns in all, where
-/// elements of `root` are `sums`, row by row.
+/// Stores all results at the rows of a tile by `vectors` vectors of columns from panel `panel` on, of `n` columns in all, where elements of
+/// `root` are `sums`, row by row. `at` says where row r lies.
+void storeRowTile(
+    KernelContext &context, mlir::Value root, mlir::Value panel, int64_t vectors, int64_t n,
+    llvm::ArrayRef<mlir::Value> sums,
+    llvm::function_ref<llvm::SmallVector<IndexValue>(int64_t r, IndexValue column)> at);
+/// The same for rows from `first` on of a matrix.
 void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
                   int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
 
