@@ -47,9 +47,11 @@ def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
 }
 
 def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
-  let summary = "integer convolutions and what follows them have channels as the last dimension";
+  let summary = "convolutions and what follows them have channels as the last dimension";
   let description = [{
-    Filters of one pixel become contractions. Transposes remain where a chain of such operators begins and ends.
+    Filters of one pixel become contractions. Transposes remain where a chain of such operators begins and ends. Convolutions of
+    integers are always moved, those of floats when a function has only convolutions that can be, and at least four for every transpose
+    that remains.
 
     ```mlir
     %1 = weft.conv %x, %w … accumulate i32         %0 = weft.transpose %x [0, 2, 3, 1]

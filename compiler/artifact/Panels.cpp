@@ -11,7 +11,8 @@ PanelLayout::PanelLayout(StringRef name) {
   name.consume_front("panels");
   StringRef number;
   std::tie(form, number) = name.split('<');
-  transposed = form.consume_back("_t");
+  tapByTap = form.consume_back("_w");
+  transposed = tapByTap || form.consume_back("_t");
   bits = form.empty() ? 32 : form == "_8" ? 8 : form == "_4" ? 4 : 16;
   number.drop_back().getAsInteger(10, columns);
 }
@@ -77,6 +78,7 @@ private:
 
 llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write) const {
   auto [k, n] = MatrixSize::of(type, transposed);
+  int64_t channels = tapByTap ? *type.getDim(1).asConstant() : k, taps = k / channels;
   Type element = type.getElementType();
   Elements elements(element, bytes);
   bool plain = element.isF32();
@@ -100,6 +102,7 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
   auto shift = [&](int64_t part) {
     return bits != 4 ? part * bits % 32 : part < 4 ? 8 * part : 8 * (part - 4) + 4;
   };
+  auto place = [&](int64_t i) { return taps == 1 ? i : i % channels * taps + i / channels; };
   std::string panel(panelBytes(k), '\0');
   int64_t perWord = bits == 8 ? 1 : 32 / bits, wordBytes = bits == 8 ? 1 : 4;
   for (int64_t first = 0; first < n; first += columns) {
@@ -109,9 +112,9 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
       for (int64_t i = 0; i < k; i += perWord) {
         uint32_t word = 0;
         for (int64_t part = 0; part < perWord && i + part < k; ++part)
-          word |=
-              uint32_t(value(transposed ? (first + j) * k + i + part : (i + part) * n + first + j))
-              << shift(part);
+          word |= uint32_t(value(transposed ? (first + j) * k + place(i + part)
+                                            : (i + part) * n + first + j))
+                  << shift(part);
         memcpy(&panel[(i / perWord * columns + j) * wordBytes], &word, wordBytes);
       }
     if (llvm::Error error = write(panel))

@@ -87,8 +87,9 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
-  /// What to fetch into the second-level cache meanwhile, one line per k, `aheadStride` bytes on; null for nothing.
+  /// What to fetch into the second-level cache meanwhile, some lines per k, `aheadStride` bytes on; null for nothing.
   mlir::Value ahead = {}, aheadStride = {};
+  int64_t aheadLines = 1;
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;
@@ -117,9 +118,10 @@ const Schedule *contractionSchedule();
 const Schedule *integerContractionSchedule();
 const Schedule *productSchedule();
 const Schedule *convolutionSchedule();
-const Schedule *integerConvolutionSchedule();
+const Schedule *windowConvolutionSchedule();
 const Schedule *depthwiseSchedule();
 const Schedule *winogradSchedule();
+const Schedule *winogradLastSchedule();
 const Schedule *poolSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();

@@ -123,3 +123,49 @@ TEST_CASE("convolution: the operand is a view, the result one column") {
 })",
       {line(1, 1), line(2, 2), line(1, 40)});
 }
+
+namespace {
+
+void agreesLast(Convolution c, std::initializer_list<Sizes> all) {
+  c.channelsLast = true;
+  agrees(textOf(c), all, "window_convolution");
+}
+
+} // namespace
+
+TEST_CASE("convolution, channels last: strides, dilations, padding on one side, cropping") {
+  agreesLast({5, 39, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
+             {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 3, 40)});
+  agreesLast({3, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}},
+             {sizes(1, 1, 2), sizes(2, 7, 7), sizes(1, 16, 40), sizes(1, 5, 71)});
+  agreesLast({4, 13, 1, {{5, 1, 2, 4, -1}, {3, 1, 3, -1, 8}}},
+             {sizes(1, 6, 2), sizes(2, 9, 17), sizes(1, 20, 31)});
+  agreesLast({3, 7, 1, {{7, 2, 1, 3, 3}, {7, 2, 1, 3, 3}}}, {sizes(1, 1, 1), sizes(1, 21, 37)});
+}
+
+TEST_CASE("convolution, channels last: in place, sums in several chains") {
+  agreesLast({40, 14, 1, {{1, 2}, {1, 2}}},
+             {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)});
+  agreesLast({401, 15, 1, {{1, 3}, {}}}, {sizes(1, 1, 1), sizes(2, 5, 9)});
+  agreesLast({150, 40, 1, {{2, 1, 1, 0, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 2, 3), sizes(1, 9, 18)});
+}
+
+TEST_CASE("convolution, channels last: one dimension") {
+  agreesLast({6, 17, 1, {{3, 2, 1, 1, 1}}}, {line(1, 1), line(2, 9), line(1, 300)});
+}
+
+TEST_CASE("convolution, channels last: an operand that is computed on the way") {
+  for (int64_t channels : {3, 9}) {
+    Convolution c{channels, 33, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}};
+    c.channelsLast = true;
+    std::string text = textOf(c), x = "[m, h, w, " + std::to_string(channels) + "], f32>";
+    size_t at = text.find("  %y");
+    text.insert(at, "  %t = weft.transpose %x0 [0, 2, 3, 1] : (!weft.tensor<[m, " +
+                        std::to_string(channels) + ", h, w], f32>) -> !weft.tensor<" + x + "\n");
+    text.replace(text.find("conv %x"), 7, "conv %t");
+    text.replace(text.find("main(%x: !weft.tensor<" + x),
+                 std::string("main(%x: !weft.tensor<" + x).size(),
+                 "main(%x0: !weft.tensor<[m, " + std::to_string(channels) + ", h, w], f32>");
+    agrees(text, {sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 5, 40)}, "window_convolution");
+  }
+}

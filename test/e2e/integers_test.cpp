@@ -201,17 +201,17 @@ TEST_CASE("integers: the result is quantised in the same kernel") {
 TEST_CASE("integers: convolutions of bytes") {
   agrees(convolution(5, 19, 3, 1, 1, 0),
          {image(0, 5, 5), image(1, 1, 1), image(2, 7, 7), image(1, 3, 40), image(1, 19, 33)},
-         "integer_convolution", 2e-6);
+         "window_convolution", 2e-6);
   agrees(convolution(3, 33, 3, 2, 1, 9),
-         {image(1, 1, 2), image(2, 7, 7), image(1, 16, 40), image(1, 5, 71)}, "integer_convolution",
+         {image(1, 1, 2), image(2, 7, 7), image(1, 16, 40), image(1, 5, 71)}, "window_convolution",
          2e-6);
   agrees(convolution(18, 14, 1, 1, 0, 0), {image(1, 1, 1), image(2, 7, 7), image(1, 13, 24)},
-         "integer_convolution", 2e-6);
-  agrees(convolution(8, 27, 1, 2, 0, 200), {image(1, 1, 1), image(2, 9, 35)}, "integer_convolution",
+         "window_convolution", 2e-6);
+  agrees(convolution(8, 27, 1, 2, 0, 200), {image(1, 1, 1), image(2, 9, 35)}, "window_convolution",
          2e-6);
-  agrees(convolution(6, 9, 3, 1, 2, 0, 2), {image(1, 1, 1), image(2, 9, 35)}, "integer_convolution",
+  agrees(convolution(6, 9, 3, 1, 2, 0, 2), {image(1, 1, 1), image(2, 9, 35)}, "window_convolution",
          2e-6);
-  agrees(convolution(3, 7, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)}, "integer_convolution",
+  agrees(convolution(3, 7, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)}, "window_convolution",
          2e-6);
 }
 
@@ -267,7 +267,7 @@ std::string block(int64_t channels) {
 
 TEST_CASE("integers: a chain of quantised convolutions stays in bytes with channels last") {
   std::initializer_list<Sizes> all{image(1, 1, 1), image(2, 7, 7), image(1, 9, 31)};
-  agrees(block(24), all, "integer_convolution", 0.02); // a tie may fall to either side
+  agrees(block(24), all, "window_convolution", 0.02); // a tie may fall to either side
   agrees(block(24), all, "integer_contraction", 0.02);
 }
 

@@ -35,8 +35,10 @@ static std::string joined(const std::vector<int64_t> &numbers) {
 
 std::string textOf(const Convolution &c) {
   std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
-  std::string in = "[m, " + std::to_string(c.groups * c.channels),
-              out = "[m, " + std::to_string(c.filters);
+  std::string in = "[m", out = "[m", channels = ", " + std::to_string(c.groups * c.channels),
+              filters = ", " + std::to_string(c.filters);
+  if (!c.channelsLast)
+    in += channels, out += filters;
   for (size_t i = 0; i < c.axes.size(); ++i) {
     const Axis &a = c.axes[i];
     std::string size = i + 1 == c.axes.size() ? "w" : "h";
@@ -47,6 +49,8 @@ std::string textOf(const Convolution &c) {
            std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
            std::to_string(a.stride) + ") + 1";
   }
+  if (c.channelsLast)
+    in += channels, out += filters;
   std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>",
               f = "!weft.tensor<" + joined(filter) + ", f32>";
   std::string epilogue = c.epilogue;
@@ -58,7 +62,8 @@ std::string textOf(const Convolution &c) {
          (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " + filterText(filter) +
          " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " +
          joined(dilations) + " low " + joined(low) + " high " + joined(high) + " groups " +
-         std::to_string(c.groups) + " accumulate f32 : (" + x + ", " + f + ") -> " + y + "\n" +
+         std::to_string(c.groups) + " accumulate f32 " +
+         (c.channelsLast ? "{channels_last} " : "") + ": (" + x + ", " + f + ") -> " + y + "\n" +
          epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
 }
 

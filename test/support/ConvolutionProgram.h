@@ -14,12 +14,13 @@ struct Axis {
   int64_t kernel = 1, stride = 1, dilation = 1, low = 0, high = 0;
 };
 
-/// One convolution of [m, groups * channels, h, w], or of [m, groups * channels, w] when there is one axis.
+/// One convolution of [m, groups * channels, h, w], or of [m, groups * channels, w] when there is one axis; channels may be last.
 struct Convolution {
   int64_t channels, filters, groups;
   std::vector<Axis> axes;
   std::string epilogue =
       ""; ///< operations on %y that define %z; $x and $y stand for the types of operand and result
+  bool channelsLast = false;
 };
 
 /// Numbers of a filter: no two alike, about as large as keeps sums near 1.

@@ -156,6 +156,8 @@ private:
         Tile t{rows, panels, first, a, panel};
         if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
           fetchAhead(c, s, tile, t);
+        if (rows > kFewRows)
+          fetchNextRows(c, s.op.getResult(), rows, first, panel);
         SmallVector<Value> sums = accumulate(c, s, t);
         storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
         c.e.forget();

@@ -23,12 +23,16 @@ ContractOp onlyRoot(func::FuncOp spec) {
   return op;
 }
 
-bool areTwoPoints(ArrayRef<Access> accesses) {
-  return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
-         accesses[1].kind == AccessKind::Point;
-}
-
 } // namespace
+
+std::optional<std::pair<unsigned, unsigned>> matrixFactors(ArrayRef<Access> accesses) {
+  while (accesses.size() > 2 && accesses.back().kind == AccessKind::Fixed)
+    accesses = accesses.drop_back();
+  if (accesses.size() != 2 || accesses[0].kind != AccessKind::Point ||
+      accesses[1].kind != AccessKind::Point)
+    return std::nullopt;
+  return std::pair(accesses[0].factor(), accesses[1].factor());
+}
 
 std::optional<ContractionShape> ContractionShape::match(func::FuncOp spec) {
   ContractOp op = onlyRoot(spec);
@@ -47,13 +51,15 @@ std::optional<ContractionShape> ContractionShape::match(func::FuncOp spec) {
     if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
       return std::nullopt;
   IterationRule rule = IterationRule::of(op);
-  if (rule.factors().size() != 3 || !areTwoPoints(rule.operand(0)) ||
-      !areTwoPoints(rule.operand(1)) || !areTwoPoints(rule.result(0)))
+  auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
+       result = matrixFactors(rule.result(0));
+  if (rule.factors().size() != 3 || !lhs || !rhs || !result)
     return std::nullopt;
-  unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
-  if (rule.operand(0)[0].factor() != m || rule.operand(0)[1].factor() != k)
+  auto [m, n] = *result;
+  unsigned k = 3 - m - n;
+  if (*lhs != std::pair(m, k))
     return std::nullopt;
-  bool transposed = rule.operand(1)[0].factor() == n;
+  bool transposed = rhs->first == n;
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   std::optional<PackedWeight> weight = PackedWeight::find(op.getRhs(), transposed ? 1 : 0);
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1 || !weight)

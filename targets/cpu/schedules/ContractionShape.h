@@ -6,6 +6,10 @@
 
 namespace weft {
 
+/// The factors that a matrix's rows and columns walk over. What follows them with size 1, as in a filter of one pixel, does not count.
+/// Nothing for other tensors.
+std::optional<std::pair<unsigned, unsigned>> matrixFactors(llvm::ArrayRef<Access> accesses);
+
 /// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and a weight.
 struct ContractionShape {
   mutable ContractOp op; ///< a handle; its methods are not const

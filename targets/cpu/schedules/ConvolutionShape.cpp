@@ -8,14 +8,14 @@ namespace weft {
 namespace {
 
 /// Products and sums as the schedules compute them.
-bool hasElements(ConvOp op, bool bytes) {
+bool hasElements(ConvOp op) {
   auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
   Type input = element(op.getInput()), filter = element(op.getFilter()),
        sum = element(op.getResult());
-  if (!bytes)
-    return input.isF32() && filter.isF32() && sum.isF32();
-  return isa<IntegerType>(input) && isa<IntegerType>(filter) && elementBits(input) == 8 &&
-         elementBits(filter) == 8 && sum.isInteger(32);
+  if (sum.isF32())
+    return input.isF32() && filter.isF32();
+  return op.getChannelsLast() && isa<IntegerType>(input) && isa<IntegerType>(filter) &&
+         elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
 }
 
 /// The convolution, when no other operation of the kernel is a root.
@@ -71,15 +71,15 @@ bool walksInOrder(Operation *op, unsigned count) {
 
 } // namespace
 
-std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool bytes) {
+std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channelsLast) {
   ConvOp op = onlyRoot(spec);
   if (!op)
     return std::nullopt;
   auto filter = dyn_cast<BlockArgument>(op.getFilter());
   auto in = cast<SymTensorType>(op.getInput().getType()),
        out = cast<SymTensorType>(op.getResult().getType());
-  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") ||
-      !hasElements(op, bytes) || op.getChannelsLast() != bytes || out.getRank() > 4)
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") || !hasElements(op) ||
+      op.getChannelsLast() != channelsLast || out.getRank() > 4)
     return std::nullopt;
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != out.getDimAttributes())
@@ -98,9 +98,13 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
           one = SymExpr::constant(spec.getContext(), 1);
   s.window[0] = {1, 1, 1, zero, zero, one, one};
   for (unsigned d = 2; d < out.getRank(); ++d)
-    s.window[d - out.getRank() + 2] = {
-        (*sizes)[d],         op.getStrides()[d - 2], op.getDilations()[d - 2], op.getLow()[d - 2],
-        op.getHigh()[d - 2], in.getDim(d - bytes),   out.getDim(d - bytes)};
+    s.window[d - out.getRank() + 2] = {(*sizes)[d],
+                                       op.getStrides()[d - 2],
+                                       op.getDilations()[d - 2],
+                                       op.getLow()[d - 2],
+                                       op.getHigh()[d - 2],
+                                       in.getDim(d - channelsLast),
+                                       out.getDim(d - channelsLast)};
   return s;
 }
 

@@ -30,9 +30,11 @@ struct ConvolutionShape {
   ConvolutionWindow window[2]; ///< rows, columns
 
   /// The only root of the kernel, when it is a convolution these schedules can compute and all results have its dimensions.
-  /// Of floats, or of bytes summed in i32, whose channels are last.
-  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec, bool bytes = false);
+  /// Of floats; with channels last also of bytes summed in i32.
+  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec, bool channelsLast = false);
 
+  /// Whether bytes are multiplied.
+  bool hasBytes() const { return op.getAccumulate().isInteger(32); }
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
   bool walksPixelsInOrder() const;

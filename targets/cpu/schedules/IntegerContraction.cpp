@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/cpu/schedules/ContractionShape.h"
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/RowTile.h"
 
@@ -59,29 +60,19 @@ std::optional<Shape> match(func::FuncOp spec) {
     if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
       return std::nullopt;
   IterationRule rule = IterationRule::of(op);
-  auto points = [](ArrayRef<Access> accesses) {
-    return accesses.size() == 2 && accesses[0].kind == AccessKind::Point &&
-           accesses[1].kind == AccessKind::Point;
-  };
-  ArrayRef<Access> weight = rule.operand(1);
-  while (!weight.empty() && weight.back().kind == AccessKind::Fixed)
-    weight = weight.drop_back();
-  if (rule.factors().size() != 3 || !points(rule.operand(0)) || !points(weight) ||
-      !points(rule.result(0)))
+  auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
+       result = matrixFactors(rule.result(0));
+  if (rule.factors().size() != 3 || !lhs || !rhs || !result)
     return std::nullopt;
-  unsigned m = rule.result(0)[0].factor(), n = rule.result(0)[1].factor(), k = 3 - m - n;
-  if (rule.operand(0)[0].factor() != m || rule.operand(0)[1].factor() != k)
+  auto [m, n] = *result;
+  unsigned k = 3 - m - n;
+  if (*lhs != std::pair(m, k))
     return std::nullopt;
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
     return std::nullopt;
-  return Shape{op,
-               a.getArgNumber(),
-               w.getArgNumber(),
-               type.getDim(0),
-               *kSize,
-               *nSize,
-               rule.operand(1)[0].factor() == n};
+  return Shape{op,     a.getArgNumber(), w.getArgNumber(), type.getDim(0),
+               *kSize, *nSize,           rhs->first == n};
 }
 
 /// All rows as 16-bit numbers, padded to whole groups.
@@ -101,36 +92,13 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
   }
 }
 
-/// Fetches what the epilogue of the next tile reads beside the sums, and what it writes.
-void fetchNextRows(KernelContext &c, const Shape &s, int64_t rows, Value first, Value panel) {
-  auto fetch = [&](Value pointer, SymTensorType type, unsigned write) {
-    if (type.getDimAttributes() !=
-        cast<SymTensorType>(s.op.getResult().getType()).getDimAttributes())
-      return;
-    int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
-    for (int64_t r = 0; r < rows; ++r) {
-      Value row = c.add(first, constantI64(c.b, rows + r));
-      Value at = c.add(c.mul(row, constantI64(c.b, s.n)),
-                       c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
-      c.b.create<LLVM::Prefetch>(
-          elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes))), write,
-          /*hint=*/3, /*cache=*/1);
-    }
-  };
-  for (BlockArgument argument : c.spec.getArguments())
-    if (argument.getArgNumber() != s.lhs && argument.getArgNumber() != s.rhs)
-      fetch(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), 0);
-  for (unsigned i = 0; i < c.outputs.size(); ++i)
-    fetch(c.outputs[i], c.resultType(i), 1);
-}
-
 /// The code of one tile: some rows by panels [from, to).
 void emitRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value first,
               Value from, Value to, Value scratch) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   IntegerTile tile(c, dot, rows);
   Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(first, number(s.k)));
-  IntegerRows source{a, s.k, s.k};
+  RowRuns source{a, s.k, s.k};
   source.readsBeyond = false; // the tensor may end there
   if (dot.widens()) {
     source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
@@ -138,7 +106,7 @@ void emitRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t r
     source.first = scratch;
   }
   c.loop(from, to, 1, [&](Value panel) {
-    fetchNextRows(c, s, rows, first, panel);
+    fetchNextRows(c, s.op.getResult(), rows, first, panel);
     c.e.forget();
     Value w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
                              c.mul(panel, number(tile.runBytes(s.k))));

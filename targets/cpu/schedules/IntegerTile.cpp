@@ -13,7 +13,7 @@ constexpr int64_t kChains = 6; ///< sums that can be under way at once
 } // namespace
 
 IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows)
-    : c(c), dot(dot), rows(rows), columns(tileColumns(c.isa)),
+    : RunTile(c, rows), dot(dot),
       chains(std::max<int64_t>(1, std::min(kUnroll, kChains / (2 * rows)))) {}
 
 /// A group of a row as one number.
@@ -36,8 +36,8 @@ Value IntegerTile::rowGroup(Value at, int64_t offset, int64_t bytes) {
 }
 
 /// Vectors of weights first, then for every row one broadcast and its multiply-adds.
-void IntegerTile::step(const IntegerRows &source, Value from, Value panel, Value group,
-                       int64_t ahead, int64_t bytes, MutableArrayRef<Value> sums) {
+void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value group, int64_t ahead,
+                       int64_t bytes, MutableArrayRef<Value> sums) {
   Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
                                  c.mul(group, constantI64(c.b, columns * dot.group())));
   Value at = elementPointer(c.b, from, c.b.getI32Type(), group);
@@ -52,8 +52,7 @@ void IntegerTile::step(const IntegerRows &source, Value from, Value panel, Value
   }
 }
 
-IntegerTile::Sums IntegerTile::addRun(const IntegerRows &source, Value from, Value panel,
-                                      Sums sums) {
+IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
   int64_t all = groups(source.run), rest = source.run % 4;
   bool ragged = !dot.widens() && !source.readsBeyond && rest;
   int64_t whole = (ragged ? all - 1 : all) / kUnroll * kUnroll;
@@ -73,28 +72,7 @@ IntegerTile::Sums IntegerTile::addRun(const IntegerRows &source, Value from, Val
   return sums;
 }
 
-IntegerTile::Sums IntegerTile::addRuns(const IntegerRows &source, Value panel, Sums sums) {
-  auto walk = [&](const IntegerRows::Steps &steps, Value from, Sums init,
-                  function_ref<Sums(Value, Value, Sums)> body) -> Sums {
-    if (steps.count == 1)
-      return body(constantI64(c.b, 0), from, init);
-    return c.loop(constantI64(c.b, 0), constantI64(c.b, steps.count), 1, ValueRange(init),
-                  [&](Value i, ValueRange carried) {
-                    Value here = elementPointer(c.b, from, c.b.getI8Type(), c.mul(i, steps.bytes));
-                    return body(i, here, Sums(carried));
-                  });
-  };
-  return walk(source.outer, source.first, sums, [&](Value i, Value from, Sums outer) {
-    return walk(source.inner, from, outer, [&](Value j, Value here, Sums inner) {
-      Value run = c.add(c.mul(i, constantI64(c.b, source.inner.count)), j);
-      Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
-                                     c.mul(run, constantI64(c.b, runBytes(source.run))));
-      return addRun(source, here, weights, inner);
-    });
-  });
-}
-
-SmallVector<Value> IntegerTile::accumulate(const IntegerRows &source, Value panel) {
+SmallVector<Value> IntegerTile::accumulate(const RowRuns &source, Value panel) {
   Sums sums = addRuns(source, panel, Sums(chains * rows * 2, dot.zero(c)));
   for (int64_t i = rows * 2; i < chains * rows * 2; ++i)
     sums[i % (rows * 2)] = c.b.create<arith::AddIOp>(sums[i % (rows * 2)], sums[i]);

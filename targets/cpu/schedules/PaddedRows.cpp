@@ -1,4 +1,4 @@
-//===- PaddedRows.cpp - Copies rows of bytes, zeros around them -----------------------------------------===//
+//===- PaddedRows.cpp - Copies rows of an image, zeros around them -----------------------------------------===//
 //
 // Rows are written from the first to the last in whole vectors: what one writes too much lies in the next, which follows, or behind the
 // last, where there is room.
@@ -34,8 +34,11 @@ class RowCopy {
 public:
   RowCopy(KernelContext &c, const ConvolutionShape &s, const PaddedRows::Block &block, Value pitch,
           Value span)
-      : c(c), s(s), block(block), pitch(pitch), span(span), width(uniform(s.window[1].in)),
-        height(uniform(s.window[0].in)), left(uniform(s.window[1].low)) {
+      : c(c), s(s), block(block),
+        element(memoryType(cast<SymTensorType>(s.op.getInput().getType()).getElementType())),
+        stored(block.widen ? c.b.getI16Type() : element), pitch(pitch), span(span),
+        width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
+        left(uniform(s.window[1].low)) {
     Value begin = most(left, number(0)), stop = least(span, c.add(width, left));
     from = least(begin, span), to = most(stop, from);
   }
@@ -66,8 +69,8 @@ private:
   Value compare(arith::CmpIPredicate predicate, Value a, Value d) {
     return c.b.create<arith::CmpIOp>(predicate, a, d);
   }
-  int64_t elementBytes() const { return block.widen ? 2 : 1; }
-  Value bytesOf(Value columns) { return c.mul(columns, number(block.channels * elementBytes())); }
+  int64_t bytesOf(Type type) const { return elementBits(type) / 8; }
+  Value bytesOf(Value columns) { return c.mul(columns, number(block.channels * bytesOf(stored))); }
 
   /// Columns [begin, end) become zeros.
   void clear(Value target, Value begin, Value end) {
@@ -81,10 +84,10 @@ private:
   /// The image's row number `row`. The last vector ends where the row does: nothing behind the tensor is read.
   void copy(Value input, Value row, Value target) {
     Value skipped = c.sub(from, left), elements = c.mul(c.sub(to, from), number(block.channels));
-    Value source = elementPointer(c.b, input, c.b.getI8Type(),
+    Value source = elementPointer(c.b, input, element,
                                   c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
-    int64_t step = (block.widen ? 2 : 4) * c.isa.lanes;
+    int64_t step = 4 * c.isa.lanes / bytesOf(stored); // whole vectors
     Value last = c.sub(elements, number(step));
     auto choose = c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
     OpBuilder::InsertionGuard insertion(c.b);
@@ -98,9 +101,9 @@ private:
   void copyElements(Value source, Value target, Value at, int64_t count) {
     if (block.widen)
       return block.widen->widen(c, source, target, at, count, s.op.getInput());
-    Type byte = c.b.getI8Type(), type = count == 1 ? byte : Type(VectorType::get({count}, byte));
-    Value data = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, source, byte, at), 1);
-    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, byte, at), 1);
+    Type type = count == 1 ? element : Type(VectorType::get({count}, element));
+    Value data = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, source, element, at), 1);
+    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, element, at), 1);
   }
 
   /// The same for an operand that is computed on the way: vectors of columns. Few channels are put side by side in registers, of
@@ -130,8 +133,8 @@ private:
     SmallVector<IndexValue> index{{image}, {y}, x, {channel}};
     if (s.isLine)
       index.erase(index.begin() + 1);
-    Value zeros = c.b.create<arith::ConstantOp>(
-        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getI8Type())));
+    Value zeros =
+        c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, element)));
     Value data = c.e.guarded(
         c.e.less(x, {width}), [&] { return c.e.pull(s.op.getInput(), index); }, zeros);
     c.e.forget();
@@ -160,6 +163,7 @@ private:
   KernelContext &c;
   const ConvolutionShape &s;
   const PaddedRows::Block &block;
+  Type element, stored;
   Value pitch, span, width, height, left, from, to;
 };
 

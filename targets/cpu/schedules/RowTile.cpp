@@ -11,6 +11,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+constexpr int64_t kLineBytes = 64; ///< of the caches
+
 /// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
 void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
@@ -24,7 +26,10 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
   Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
   if (s.ahead) {
     Value line = elementPointer(c.b, s.ahead, c.b.getI8Type(), c.mul(here, s.aheadStride));
-    c.b.create<LLVM::Prefetch>(line, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+    for (int64_t i = 0; i < s.aheadLines; ++i)
+      c.b.create<LLVM::Prefetch>(
+          elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)), /*rw=*/0,
+          /*hint=*/2, /*cache=*/1);
   }
   SmallVector<Value, 4> loaded;
   for (int64_t v = 0; v < vectors; ++v)
@@ -130,6 +135,31 @@ void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_
   storeRowTile(c, root, panel, vectors, n, sums, [&](int64_t r, IndexValue column) {
     return SmallVector<IndexValue>{{c.add(first, constantI64(c.b, r))}, column};
   });
+}
+
+void fetchNextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel) {
+  auto rootType = cast<SymTensorType>(root.getType());
+  int64_t n = *rootType.getDim(1).asConstant();
+  auto fetch = [&](Value pointer, SymTensorType type, unsigned write) {
+    if (type.getDimAttributes() != rootType.getDimAttributes())
+      return;
+    int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
+    for (int64_t r = 0; r < rows; ++r) {
+      Value row = c.add(first, constantI64(c.b, rows + r));
+      Value at = c.add(c.mul(row, constantI64(c.b, n)),
+                       c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
+      Value line =
+          elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
+      for (int64_t byte = 0; byte < tileColumns(c.isa) * bytes; byte += kLineBytes)
+        c.b.create<LLVM::Prefetch>(
+            elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, byte)), write,
+            /*hint=*/3, /*cache=*/1);
+    }
+  };
+  for (BlockArgument argument : c.spec.getArguments())
+    fetch(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), 0);
+  for (unsigned i = 0; i < c.outputs.size(); ++i)
+    fetch(c.outputs[i], c.resultType(i), 1);
 }
 
 } // namespace weft

@@ -28,6 +28,9 @@ void storeRowTile(
 /// The same for rows from `first` on of a matrix.
 void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
                   int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
+/// Fetches what the epilogue of the next tile's rows, behind `rows` from `first` on, reads beside the sums, and what it writes.
+void fetchNextRows(KernelContext &context, mlir::Value root, int64_t rows, mlir::Value first,
+                   mlir::Value panel);
 
 } // namespace weft
 

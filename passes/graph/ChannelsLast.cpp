@@ -1,12 +1,15 @@
-//===- ChannelsLast.cpp - Integer convolutions with channels as the last dimension --------------------===//
+//===- ChannelsLast.cpp - Convolutions with channels as the last dimension ------------------------------===//
 //
 //   before   %1 = conv %x, %w … i32 ; %2 = mul %1, %s          after   %0 = transpose %x [0, 2, 3, 1]
 //                                                                      %1 = conv %0, %w … channels_last ; %2 = mul %1, %t
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
-// Instructions for bytes sum products of neighbours in memory. With channels last, these are channels of one pixel, and a filter of one
-// pixel is a contraction. Transposes behind convolutions move on through elementwise operators, pools and reductions until they
+// With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, pools and reductions until they
 // meet the next convolution's, where both disappear.
+//
+// Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
+// few transposes stay: the function is rewritten on a copy first.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -22,9 +25,22 @@ namespace {
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 
+constexpr int64_t kFewestFilters = 8;       ///< of floats: filters are lanes there
+constexpr int64_t kConvolutionsPerMove = 4; ///< of floats, at least, that pay for a transpose
+
+bool hasIntegers(ConvOp op) { return op.getAccumulate().isInteger(32); }
+
+/// Whether a schedule computes it with channels last.
 bool isCandidate(ConvOp op) {
-  return op.getAccumulate().isInteger(32) && op.getGroups() == 1 && !op.getChannelsLast() &&
-         typeOf(op.getInput()).getRank() <= 4;
+  if (op.getChannelsLast() || typeOf(op.getInput()).getRank() > 4)
+    return false;
+  if (hasIntegers(op))
+    return op.getGroups() == 1;
+  SymTensorType filter = typeOf(op.getFilter());
+  bool isDepthwise = filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(op.getGroups());
+  return typeOf(op.getResult()).getElementType().isF32() && (op.getGroups() == 1 || isDepthwise) &&
+         op.getFilter().getDefiningOp<ConstantOp>() && filter.getConstantDims() &&
+         *filter.getDim(0).asConstant() >= kFewestFilters;
 }
 
 /// Orders of dimensions: [n, c, …] from [n, …, c], and back.
@@ -64,9 +80,9 @@ SymTensorType movedType(SymTensorType type) {
 }
 
 struct MoveConvolution : OpRewritePattern<ConvOp> {
-  using OpRewritePattern::OpRewritePattern;
+  MoveConvolution(MLIRContext *context, bool floats) : OpRewritePattern(context), floats(floats) {}
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
-    if (!isCandidate(op))
+    if (!isCandidate(op) || hasIntegers(op) == floats)
       return failure();
     Value input = toBack(rewriter, op.getLoc(), op.getInput());
     Operation *moved = rewriter.clone(*op);
@@ -76,6 +92,7 @@ struct MoveConvolution : OpRewritePattern<ConvOp> {
     rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
     return success();
   }
+  bool floats;
 };
 
 /// Two transposes are one, or none.
@@ -208,19 +225,37 @@ void useContraction(ConvOp op) {
   op.erase();
 }
 
+LogicalResult moveChannels(func::FuncOp function, bool floats) {
+  RewritePatternSet patterns(function.getContext());
+  patterns.add<MoveConvolution>(function.getContext(), floats);
+  patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveIntoReduction>(
+      function.getContext());
+  return applyPatternsAndFoldGreedily(function, std::move(patterns));
+}
+
+int64_t countMoves(func::FuncOp function) {
+  int64_t count = 0;
+  function.walk([&](TransposeOp op) { count += !op.getInput().getDefiningOp<ConstantOp>(); });
+  return count;
+}
+
 class ChannelsLast : public impl::ChannelsLastBase<ChannelsLast> {
   void runOnOperation() override {
-    bool any = false;
-    getOperation().walk([&](ConvOp op) { any |= isCandidate(op); });
-    if (!any)
-      return;
-    RewritePatternSet patterns(&getContext());
-    patterns
-        .add<MoveConvolution, JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveIntoReduction>(
-            &getContext());
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+    func::FuncOp function = getOperation();
+    int64_t integers = 0, floats = 0, others = 0;
+    function.walk([&](ConvOp op) {
+      ++(!isCandidate(op) ? others : hasIntegers(op) ? integers : floats);
+    });
+    if (integers && failed(moveChannels(function, /*floats=*/false)))
       return signalPassFailure();
-    getOperation().walk([](ConvOp op) { useContraction(op); });
+    if (floats && !others) {
+      OwningOpRef<func::FuncOp> copy = function.clone();
+      if (failed(moveChannels(*copy, /*floats=*/true)))
+        return signalPassFailure();
+      if ((countMoves(*copy) - countMoves(function)) * kConvolutionsPerMove <= floats)
+        function.getBody().takeBody(copy->getBody());
+    }
+    function.walk([](ConvOp op) { useContraction(op); });
   }
 };
 

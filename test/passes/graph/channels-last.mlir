@@ -38,7 +38,48 @@ func.func @mean(%x: !weft.tensor<[n, 8, h, w], ui8>, %v: !weft.tensor<[16, 8, 3,
   return %1 : !weft.tensor<[n, 16], i32>
 }
 
-// Convolutions of floats stay as they are.
+// Floats are moved when many convolutions share a transpose: here four, with a residual between them and a sum over the image at the end.
+// CHECK-LABEL: func @many
+// CHECK-COUNT-1: weft.transpose %arg0 [0, 2, 3, 1]
+// CHECK-NOT:     weft.transpose
+// CHECK:         weft.conv {{.*}} {channels_last}
+// CHECK:         weft.contract "... c, o c 1 1 -> ... o"
+// CHECK:         weft.conv {{.*}} {channels_last}
+// CHECK:         weft.add %{{.*}}, %{{.*}} : (!weft.tensor<[n, h, w, 8], f32>
+// CHECK:         weft.reduce sum %{{.*}} [1, 2]
+func.func @many(%x: !weft.tensor<[n, 3, h, w], f32>) -> !weft.tensor<[n, 8], f32> attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %f0 = weft.constant dense<0.5> : tensor<8x3x3x3xf32> -> !weft.tensor<[8, 3, 3, 3], f32>
+  %0 = weft.conv %x, %f0 strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
+     : (!weft.tensor<[n, 3, h, w], f32>, !weft.tensor<[8, 3, 3, 3], f32>) -> !weft.tensor<[n, 8, h, w], f32>
+  %f1 = weft.constant dense<0.5> : tensor<16x8x1x1xf32> -> !weft.tensor<[16, 8, 1, 1], f32>
+  %1 = weft.conv %0, %f1 strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32
+     : (!weft.tensor<[n, 8, h, w], f32>, !weft.tensor<[16, 8, 1, 1], f32>) -> !weft.tensor<[n, 16, h, w], f32>
+  %f2 = weft.constant dense<0.5> : tensor<8x16x3x3xf32> -> !weft.tensor<[8, 16, 3, 3], f32>
+  %2 = weft.conv %1, %f2 strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
+     : (!weft.tensor<[n, 16, h, w], f32>, !weft.tensor<[8, 16, 3, 3], f32>) -> !weft.tensor<[n, 8, h, w], f32>
+  %r = weft.add %0, %2 : (!weft.tensor<[n, 8, h, w], f32>, !weft.tensor<[n, 8, h, w], f32>) -> !weft.tensor<[n, 8, h, w], f32>
+  %f3 = weft.constant dense<0.5> : tensor<8x8x3x3xf32> -> !weft.tensor<[8, 8, 3, 3], f32>
+  %3 = weft.conv %r, %f3 strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
+     : (!weft.tensor<[n, 8, h, w], f32>, !weft.tensor<[8, 8, 3, 3], f32>) -> !weft.tensor<[n, 8, h, w], f32>
+  %m = weft.reduce sum %3 [2, 3] : (!weft.tensor<[n, 8, h, w], f32>) -> !weft.tensor<[n, 8], f32>
+  return %m : !weft.tensor<[n, 8], f32>
+}
+
+// Two transposes are too many for two convolutions.
+// CHECK-LABEL: func @few
+// CHECK-NOT:     weft.transpose
+// CHECK:         return
+func.func @few(%x: !weft.tensor<[n, 3, h, w], f32>) -> !weft.tensor<[n, 16, h, w], f32> attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %f0 = weft.constant dense<0.5> : tensor<8x3x3x3xf32> -> !weft.tensor<[8, 3, 3, 3], f32>
+  %0 = weft.conv %x, %f0 strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
+     : (!weft.tensor<[n, 3, h, w], f32>, !weft.tensor<[8, 3, 3, 3], f32>) -> !weft.tensor<[n, 8, h, w], f32>
+  %f1 = weft.constant dense<0.5> : tensor<16x8x1x1xf32> -> !weft.tensor<[16, 8, 1, 1], f32>
+  %1 = weft.conv %0, %f1 strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32
+     : (!weft.tensor<[n, 8, h, w], f32>, !weft.tensor<[16, 8, 1, 1], f32>) -> !weft.tensor<[n, 16, h, w], f32>
+  return %1 : !weft.tensor<[n, 16, h, w], f32>
+}
+
+// Filters that are not known have no schedule with channels last.
 // CHECK-LABEL: func @floats
 // CHECK-NOT:     weft.transpose
 // CHECK:         return

@@ -1,16 +1,17 @@
-//===- IntegerConvolution.cpp - Windows of bytes times packed filters, tiled in registers -----------------===//
+//===- WindowConvolution.cpp - Windows of pixels times packed filters, tiled in registers ------------------===//
 //
-// y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in i32 with constant
-// filters; channels are last, so that columns of a window lie side by side: kernel * channels bytes are one run of products (with
-// dilated columns, each has its own). Neighbours in a row of the result are the rows of a tile, filters are its columns: the rest is
-// a contraction (IntegerTile.h).
+// y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in f32, or in i32 of
+// bytes, with constant filters; channels are last, so that columns of a window lie side by side: kernel * channels elements are one run
+// of products (with dilated columns, each has its own). Neighbours in a row of the result are the rows of a tile, filters are its
+// columns: the rest is a contraction (RunTile.h).
 //
 // A unit is a block of rows of one image by a block of filters. It copies what the rows read into scratch, with the border around it (and
-// as 16-bit numbers where they are multiplied as such). Without a border, and with whole groups, x is read in place.
+// bytes as 16-bit numbers where they are multiplied as such). Without a border, and with whole groups, x is read in place.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/cpu/schedules/ConvolutionShape.h"
+#include "targets/cpu/schedules/FloatTile.h"
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/PaddedRows.h"
 #include "targets/cpu/schedules/RowTile.h"
@@ -20,19 +21,20 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kFilterBytes = 400 << 10; ///< of a block of filters, to stay in L2
-constexpr int64_t kInputBytes = 40 << 10;   ///< of what a block of rows reads, to stay near
-constexpr int64_t kRows = 4;                ///< of a block, when sizes are not known
+constexpr int64_t kFilterBytes = 400 << 10;  ///< of a block of filters, to stay in L2
+constexpr int64_t kInputElements = 40 << 10; ///< of what a block of rows reads, to stay near
+constexpr int64_t kRows = 4;                 ///< of a block, when sizes are not known
 constexpr int64_t kGrainWork = 1 << 20;
 
 /// How a shape is cut for a processor.
 struct Tiling {
+  std::optional<IntegerDot> dot; ///< of bytes
   bool inPlace;
   int64_t tapsOfRun, run, runs[2]; ///< taps side by side, products; rows and columns of runs
   int64_t rows;                    ///< of a block
   int64_t panels, panelsOfBlock;
 
-  Tiling(const ConvolutionShape &s, const IntegerDot &dot, const VectorIsa &isa) {
+  Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
     run = tapsOfRun * s.channels;
@@ -41,36 +43,44 @@ struct Tiling {
       return w.low.isConstant(0) && w.high.isConstant(0);
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !dot.widens() && run % dot.group() == 0;
+              isInside(across) && !(dot && (dot->widens() || run % dot->group()));
     panels = llvm::divideCeil(s.filters, tileColumns(isa));
-    int64_t panelBytes = runs[0] * runs[1] * llvm::alignTo(run, dot.group()) * tileColumns(isa);
+    int64_t runBytes = dot ? llvm::alignTo(run, dot->group()) : run * 4;
+    int64_t panelBytes = runs[0] * runs[1] * runBytes * tileColumns(isa);
     int64_t most = std::max<int64_t>(1, kFilterBytes / panelBytes);
     panelsOfBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
     rows = rowsOf(s);
   }
+  PaddedRows::Block block(const ConvolutionShape &s) const {
+    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr};
+  }
+  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
+    if (dot)
+      return std::make_unique<IntegerTile>(c, *dot, rows);
+    return std::make_unique<FloatTile>(c, rows);
+  }
 
 private:
+  static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
+    if (!s.hasBytes())
+      return std::nullopt;
+    return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
+  }
   static int64_t rowsOf(const ConvolutionShape &s) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     auto height = down.out.asConstant(), width = across.out.asConstant();
     if (!height || !width)
       return kRows;
-    int64_t lineBytes = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
-    int64_t most = std::max<int64_t>(1, kInputBytes / lineBytes),
-            all = std::max<int64_t>(1, *height);
+    int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
+    int64_t most = std::max<int64_t>(1, kInputElements / line), all = std::max<int64_t>(1, *height);
     return llvm::divideCeil(all, llvm::divideCeil(all, most));
   }
 };
 
-IntegerDot dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
-  return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
-}
-
 class Emitter {
 public:
-  Emitter(KernelContext &c, const ConvolutionShape &s, const IntegerDot &dot)
-      : c(c), s(s), dot(dot), t(s, dot, c.isa),
-        padded(s, {t.rows, s.channels, dot.widens() ? &dot : nullptr}) {}
+  Emitter(KernelContext &c, const ConvolutionShape &s)
+      : c(c), s(s), t(s, c.isa), padded(s, t.block(s)) {}
 
   void emitUnits() {
     Type i64 = c.b.getI64Type();
@@ -114,7 +124,7 @@ private:
 
   /// Bytes between two rows of what is read.
   Value pitch(KernelContext &c) {
-    return c.e.uniform(t.inPlace ? s.window[1].in * s.channels : padded.pitch());
+    return c.e.uniform(t.inPlace ? s.window[1].in * padded.columnBytes() : padded.pitch());
   }
 
   /// The first byte that the window at (row, column) reads.
@@ -137,17 +147,17 @@ private:
 
   void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    IntegerTile tile(inner, dot, rows);
-    IntegerRows source{function.getArgument(1), across.stride * padded.columnBytes(), t.run};
+    std::unique_ptr<RunTile> tile = t.tile(inner, rows);
+    RowRuns source{function.getArgument(1), across.stride * padded.columnBytes(), t.run};
     source.outer = {t.runs[0], inner.mul(number(down.dilation), pitch(inner))};
     source.inner = {t.runs[1], number(across.dilation * padded.columnBytes())};
     IndexValue image{function.getArgument(2)}, row{function.getArgument(3)};
     inner.loop(function.getArgument(5), function.getArgument(6), 1, [&](Value panel) {
       inner.e.forget();
-      int64_t panelBytes = t.runs[0] * t.runs[1] * tile.runBytes(t.run);
+      int64_t panelBytes = t.runs[0] * t.runs[1] * tile->runBytes(t.run);
       Value w = elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
                                inner.mul(panel, number(panelBytes)));
-      SmallVector<Value> sums = tile.accumulate(source, w);
+      SmallVector<Value> sums = tile->accumulate(source, w);
       storeRowTile(inner, s.op.getResult(), panel, 2, s.filters, sums,
                    [&](int64_t r, IndexValue n) {
                      IndexValue column{inner.add(function.getArgument(4), number(r))};
@@ -160,14 +170,13 @@ private:
 
   KernelContext &c;
   const ConvolutionShape &s;
-  const IntegerDot &dot;
   Tiling t;
   PaddedRows padded;
 };
 
-class IntegerConvolutionSchedule : public Schedule {
+class WindowConvolutionSchedule : public Schedule {
 public:
-  StringRef name() const override { return "integer_convolution"; }
+  StringRef name() const override { return "window_convolution"; }
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
     std::optional<ConvolutionShape> s = ConvolutionShape::match(spec, true);
     return s && s->groups == 1;
@@ -175,10 +184,9 @@ public:
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    IntegerDot dot = dotOf(s, isa);
-    Tiling t(s, dot, isa);
+    Tiling t(s, isa);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    PaddedRows padded(s, {t.rows, s.channels, dot.widens() ? &dot : nullptr});
+    PaddedRows padded(s, t.block(s));
     SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) *
                     llvm::divideCeil(t.panels, t.panelsOfBlock);
     int64_t rowWork = t.runs[0] * t.runs[1] * t.run * t.panelsOfBlock * tileColumns(isa) * t.rows;
@@ -190,23 +198,23 @@ public:
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    IntegerDot dot = dotOf(s, isa);
+    Tiling t(s, isa);
     SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = dot.layout(true, tileColumns(isa), Tiling(s, dot, isa).tapsOfRun);
+    result[s.filter] = t.dot ? t.dot->layout(true, tileColumns(isa), t.tapsOfRun)
+                             : "panels_w<" + std::to_string(tileColumns(isa)) + ">";
     return result;
   }
 
   void emit(KernelContext &c) const override {
     ConvolutionShape s = *ConvolutionShape::match(c.spec, true);
-    IntegerDot dot = dotOf(s, c.isa);
-    Emitter(c, s, dot).emitUnits();
+    Emitter(c, s).emitUnits();
   }
 };
 
 } // namespace
 
-const Schedule *integerConvolutionSchedule() {
-  static const IntegerConvolutionSchedule schedule;
+const Schedule *windowConvolutionSchedule() {
+  static const WindowConvolutionSchedule schedule;
   return &schedule;
 }
 

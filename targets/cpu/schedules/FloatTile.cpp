@@ -1,0 +1,58 @@
+//===- FloatTile.cpp - The inner loops of products of floats that lie in runs ---------------------------===//
+
+#include "targets/cpu/schedules/FloatTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+constexpr int64_t kUnroll = 4;
+constexpr int64_t kLineBytes = 64; ///< of the caches
+constexpr int64_t kChain =
+    384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
+} // namespace
+
+FloatTile::Sums FloatTile::zeros() {
+  auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
+  return Sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+}
+
+FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value panel, Value k,
+                                       int64_t count, Sums sums) {
+  Type f32 = c.b.getF32Type();
+  TileSource products{elementPointer(c.b, from, f32, k), source.rowBytes / 4,
+                      elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, columns))),
+                      constantI64(c.b, columns)};
+  if (source.ahead) {
+    products.ahead = elementPointer(c.b, products.b, c.b.getI8Type(), source.ahead);
+    products.aheadStride = constantI64(c.b, columns * 4);
+    products.aheadLines = std::max<int64_t>(1, columns * 4 / kLineBytes);
+  }
+  Sums next = inOneChain ? sums : zeros();
+  multiplyAdd(c, products, constantI64(c.b, count), kUnroll, next, rows, 2);
+  if (!inOneChain)
+    for (auto [total, value] : llvm::zip(sums, next))
+      value = c.b.create<arith::AddFOp>(total, value);
+  return next;
+}
+
+FloatTile::Sums FloatTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
+  int64_t whole = source.run > kChain ? source.run / kChain * kChain : 0;
+  if (whole)
+    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kChain, ValueRange(sums),
+                  [&](Value k, ValueRange carried) {
+                    return addProducts(source, from, panel, k, kChain, Sums(carried));
+                  });
+  if (whole < source.run)
+    sums = addProducts(source, from, panel, constantI64(c.b, whole), source.run - whole, sums);
+  return sums;
+}
+
+SmallVector<Value> FloatTile::accumulate(const RowRuns &source, Value panel) {
+  inOneChain = source.run * source.outer.count * source.inner.count <= kChain;
+  return addRuns(source, panel, zeros());
+}
+
+} // namespace weft

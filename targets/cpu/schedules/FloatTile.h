@@ -1,0 +1,27 @@
+//===- FloatTile.h - Rows of floats by a panel of floats ------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_FLOATTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_FLOATTILE_H
+
+#include "targets/cpu/schedules/RunTile.h"
+
+namespace weft {
+
+/// Weights packed as panels of tileColumns columns, [products of all runs][columns].
+class FloatTile : public RunTile {
+public:
+  FloatTile(KernelContext &c, int64_t rows) : RunTile(c, rows) {}
+  int64_t runBytes(int64_t run) const override { return run * columns * 4; }
+  llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+
+private:
+  Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
+  /// Adds products [k, k + count) of a run.
+  Sums addProducts(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value k,
+                   int64_t count, Sums sums);
+  Sums zeros();
+  bool inOneChain = false; ///< the whole row is short enough
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_FLOATTILE_H

@@ -1,0 +1,49 @@
+//===- RunTile.h - Some rows by a panel of weights, summed in registers run by run ----------------------===//
+//
+// A row of a tile is summed in runs that lie apart, such as the rows of a window:
+//
+//   IntegerTile tile(c, dot, rows);                                       // or FloatTile tile(c, rows)
+//   sums = tile.accumulate({pointer, bytesBetweenRows, k}, panel);        // row by row, two vectors each
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+/// Where the rows of a tile lie, as they are multiplied: floats, bytes, or numbers of 16 bits.
+struct RowRuns {
+  mlir::Value first;
+  int64_t rowBytes; ///< between rows
+  int64_t run;      ///< products of a run
+  struct Steps {
+    int64_t count = 1;
+    mlir::Value bytes; ///< to the next run
+  };
+  Steps outer, inner;
+  bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
+  mlir::Value ahead =
+      {}; ///< how many bytes behind the weights lie those to fetch meanwhile; of floats only
+};
+
+class RunTile {
+public:
+  virtual ~RunTile() = default;
+  /// Bytes of one run of a panel.
+  virtual int64_t runBytes(int64_t run) const = 0;
+  virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
+
+protected:
+  using Sums = llvm::SmallVector<mlir::Value>;
+  RunTile(KernelContext &c, int64_t rows) : c(c), rows(rows), columns(tileColumns(c.isa)) {}
+  virtual Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) = 0;
+  Sums addRuns(const RowRuns &source, mlir::Value panel, Sums sums);
+
+  KernelContext &c;
+  int64_t rows, columns;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
