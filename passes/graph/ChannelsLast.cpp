@@ -25,7 +25,6 @@ namespace {
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 
-constexpr int64_t kFewestFilters = 8;       ///< of floats: filters are lanes there
 constexpr int64_t kConvolutionsPerMove = 4; ///< of floats, at least, that pay for a transpose
 
 bool hasIntegers(ConvOp op) { return op.getAccumulate().isInteger(32); }
@@ -39,8 +38,7 @@ bool isCandidate(ConvOp op) {
   SymTensorType filter = typeOf(op.getFilter());
   bool isDepthwise = filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(op.getGroups());
   return typeOf(op.getResult()).getElementType().isF32() && (op.getGroups() == 1 || isDepthwise) &&
-         op.getFilter().getDefiningOp<ConstantOp>() && filter.getConstantDims() &&
-         *filter.getDim(0).asConstant() >= kFewestFilters;
+         op.getFilter().getDefiningOp<ConstantOp>() && filter.getConstantDims();
 }
 
 /// Orders of dimensions: [n, c, …] from [n, …, c], and back.
@@ -233,9 +231,16 @@ LogicalResult moveChannels(func::FuncOp function, bool floats) {
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 
+/// Transposes, but those of constants and of images with one channel, which cost nothing.
 int64_t countMoves(func::FuncOp function) {
   int64_t count = 0;
-  function.walk([&](TransposeOp op) { count += !op.getInput().getDefiningOp<ConstantOp>(); });
+  function.walk([&](TransposeOp op) {
+    SymTensorType type = typeOf(op.getInput());
+    bool isFree = op.getInput().getDefiningOp<ConstantOp>() ||
+                  (type.getRank() > 2 && type.getDim(1).isConstant(1) &&
+                   op.getOrder() == ArrayRef(channelsToBack(type.getRank())));
+    count += !isFree;
+  });
   return count;
 }
 

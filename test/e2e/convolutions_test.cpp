@@ -102,11 +102,11 @@ TEST_CASE("convolution: what follows differs from column to column") {
 }
 
 TEST_CASE("convolution: the operand is a view, the result one column") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 5, h, w], f32>
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, 6, w, h], f32>) -> !weft.tensor<[m, 5, h, w], f32>
       attributes {weft.symbols = #weft.symbols<m, h, w>} {
   %f = weft.constant )" +
              filterText({5, 6, 3, 3}) + R"( -> !weft.tensor<[5, 6, 3, 3], f32>
-  %0 = weft.transpose %x [0, 3, 1, 2] : (!weft.tensor<[m, h, w, 6], f32>) -> !weft.tensor<[m, 6, h, w], f32>
+  %0 = weft.transpose %x [0, 1, 3, 2] : (!weft.tensor<[m, 6, w, h], f32>) -> !weft.tensor<[m, 6, h, w], f32>
   %1 = weft.conv %0, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32
      : (!weft.tensor<[m, 6, h, w], f32>, !weft.tensor<[5, 6, 3, 3], f32>) -> !weft.tensor<[m, 5, h, w], f32>
   return %1 : !weft.tensor<[m, 5, h, w], f32>
@@ -148,6 +148,12 @@ TEST_CASE("convolution, channels last: in place, sums in several chains") {
              {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)});
   agreesLast({401, 15, 1, {{1, 3}, {}}}, {sizes(1, 1, 1), sizes(2, 5, 9)});
   agreesLast({150, 40, 1, {{2, 1, 1, 0, 1}, {3, 1, 1, 1, 1}}}, {sizes(1, 2, 3), sizes(1, 9, 18)});
+}
+
+TEST_CASE("convolution, channels last: few filters") {
+  agreesLast({12, 3, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
+             {sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 3, 40)});
+  agreesLast({2, 16, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}}, {sizes(2, 7, 9)});
 }
 
 TEST_CASE("convolution, channels last: one dimension") {

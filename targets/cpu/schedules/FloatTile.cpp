@@ -16,7 +16,7 @@ constexpr int64_t kChain =
 
 FloatTile::Sums FloatTile::zeros() {
   auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
-  return Sums(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+  return Sums(rows * vectors, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
 }
 
 FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value panel, Value k,
@@ -31,7 +31,7 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
     products.aheadLines = std::max<int64_t>(1, columns * 4 / kLineBytes);
   }
   Sums next = inOneChain ? sums : zeros();
-  multiplyAdd(c, products, constantI64(c.b, count), kUnroll, next, rows, 2);
+  multiplyAdd(c, products, constantI64(c.b, count), kUnroll, next, rows, vectors);
   if (!inOneChain)
     for (auto [total, value] : llvm::zip(sums, next))
       value = c.b.create<arith::AddFOp>(total, value);

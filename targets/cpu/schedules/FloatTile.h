@@ -6,10 +6,10 @@
 
 namespace weft {
 
-/// Weights packed as panels of tileColumns columns, [products of all runs][columns].
+/// Weights packed as panels of some vectors, [products of all runs][columns].
 class FloatTile : public RunTile {
 public:
-  FloatTile(KernelContext &c, int64_t rows) : RunTile(c, rows) {}
+  FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2) : RunTile(c, rows, vectors) {}
   int64_t runBytes(int64_t run) const override { return run * columns * 4; }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 

@@ -13,7 +13,7 @@ constexpr int64_t kChains = 6; ///< sums that can be under way at once
 } // namespace
 
 IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows)
-    : RunTile(c, rows), dot(dot),
+    : RunTile(c, rows, 2), dot(dot),
       chains(std::max<int64_t>(1, std::min(kUnroll, kChains / (2 * rows)))) {}
 
 /// A group of a row as one number.

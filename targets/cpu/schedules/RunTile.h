@@ -3,7 +3,7 @@
 // A row of a tile is summed in runs that lie apart, such as the rows of a window:
 //
 //   IntegerTile tile(c, dot, rows);                                       // or FloatTile tile(c, rows)
-//   sums = tile.accumulate({pointer, bytesBetweenRows, k}, panel);        // row by row, two vectors each
+//   sums = tile.accumulate({pointer, bytesBetweenRows, k}, panel);        // row by row
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
@@ -36,12 +36,13 @@ public:
 
 protected:
   using Sums = llvm::SmallVector<mlir::Value>;
-  RunTile(KernelContext &c, int64_t rows) : c(c), rows(rows), columns(tileColumns(c.isa)) {}
+  RunTile(KernelContext &c, int64_t rows, int64_t vectors)
+      : c(c), rows(rows), vectors(vectors), columns(vectors * c.isa.lanes) {}
   virtual Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) = 0;
   Sums addRuns(const RowRuns &source, mlir::Value panel, Sums sums);
 
   KernelContext &c;
-  int64_t rows, columns;
+  int64_t rows, vectors, columns;
 };
 
 } // namespace weft

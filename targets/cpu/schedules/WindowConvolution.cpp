@@ -32,6 +32,7 @@ struct Tiling {
   bool inPlace;
   int64_t tapsOfRun, run, runs[2]; ///< taps side by side, products; rows and columns of runs
   int64_t rows;                    ///< of a block
+  int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
 
   Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
@@ -44,9 +45,11 @@ struct Tiling {
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
               isInside(across) && !(dot && (dot->widens() || run % dot->group()));
-    panels = llvm::divideCeil(s.filters, tileColumns(isa));
+    vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
+    columns = vectors * isa.lanes;
+    panels = llvm::divideCeil(s.filters, columns);
     int64_t runBytes = dot ? llvm::alignTo(run, dot->group()) : run * 4;
-    int64_t panelBytes = runs[0] * runs[1] * runBytes * tileColumns(isa);
+    int64_t panelBytes = runs[0] * runs[1] * runBytes * columns;
     int64_t most = std::max<int64_t>(1, kFilterBytes / panelBytes);
     panelsOfBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
     rows = rowsOf(s);
@@ -57,7 +60,7 @@ struct Tiling {
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (dot)
       return std::make_unique<IntegerTile>(c, *dot, rows);
-    return std::make_unique<FloatTile>(c, rows);
+    return std::make_unique<FloatTile>(c, rows, vectors);
   }
 
 private:
@@ -158,7 +161,7 @@ private:
       Value w = elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
                                inner.mul(panel, number(panelBytes)));
       SmallVector<Value> sums = tile->accumulate(source, w);
-      storeRowTile(inner, s.op.getResult(), panel, 2, s.filters, sums,
+      storeRowTile(inner, s.op.getResult(), panel, t.vectors, s.filters, sums,
                    [&](int64_t r, IndexValue n) {
                      IndexValue column{inner.add(function.getArgument(4), number(r))};
                      return s.isLine ? SmallVector<IndexValue>{image, column, n}
@@ -189,7 +192,7 @@ public:
     PaddedRows padded(s, t.block(s));
     SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) *
                     llvm::divideCeil(t.panels, t.panelsOfBlock);
-    int64_t rowWork = t.runs[0] * t.runs[1] * t.run * t.panelsOfBlock * tileColumns(isa) * t.rows;
+    int64_t rowWork = t.runs[0] * t.runs[1] * t.run * t.panelsOfBlock * t.columns * t.rows;
     SymExpr work = SymExpr::max(s.window[1].out, constant(1)) * rowWork;
     std::optional<int64_t> known = work.asConstant();
     return {units, constant(known ? std::max<int64_t>(1, kGrainWork / *known) : 1),
@@ -200,8 +203,8 @@ public:
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
     Tiling t(s, isa);
     SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = t.dot ? t.dot->layout(true, tileColumns(isa), t.tapsOfRun)
-                             : "panels_w<" + std::to_string(tileColumns(isa)) + ">";
+    result[s.filter] = t.dot ? t.dot->layout(true, t.columns, t.tapsOfRun)
+                             : "panels_w<" + std::to_string(t.columns) + ">";
     return result;
   }
 

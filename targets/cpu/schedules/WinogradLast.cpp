@@ -73,7 +73,8 @@ bool isWorthIt(const Shape &s) {
 std::optional<Shape> Shape::match(func::FuncOp spec, const VectorIsa &isa) {
   std::optional<ConvolutionShape> shape = ConvolutionShape::match(spec, /*channelsLast=*/true);
   if (!shape || shape->hasBytes() || !isa.fma || shape->groups != 1 || shape->isLine ||
-      !llvm::isa<BlockArgument>(shape->op.getInput()) || shape->channels < kFewestChannels)
+      !llvm::isa<BlockArgument>(shape->op.getInput()) || shape->channels < kFewestChannels ||
+      shape->filters <= int64_t(isa.lanes)) // products have two vectors of filters
     return std::nullopt;
   for (const ConvolutionWindow &each : shape->window)
     if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
