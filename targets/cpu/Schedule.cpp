@@ -5,6 +5,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/BlockDots.h"
+#include "targets/cpu/schedules/Columns.h"
+#include "targets/cpu/schedules/DepthwiseLast.h"
 
 using namespace mlir;
 
@@ -82,6 +84,7 @@ ArrayRef<const Schedule *> cpuSchedules() {
                                   contractionSchedule(),
                                   integerContractionSchedule(),
                                   depthwiseSchedule(),
+                                  depthwiseLastSchedule(),
                                   winogradSchedule(),
                                   winogradLastSchedule(),
                                   convolutionSchedule(),
@@ -91,6 +94,7 @@ ArrayRef<const Schedule *> cpuSchedules() {
                                   attentionSchedule(),
                                   serialSchedule(),
                                   rowSchedule(),
+                                  columnsSchedule(),
                                   loopSchedule()};
   return all;
 }

@@ -70,6 +70,67 @@ TEST_CASE("convolution: one channel per group and filter") {
          {sizes(1, 2, 4), sizes(1, 11, 60)}); // columns 3 apart
 }
 
+/// One filter per channel, channels last.
+void agreesLast(int64_t channels, const std::vector<Axis> &axes, std::initializer_list<Sizes> all,
+                const std::string &epilogue = "") {
+  agrees({1, channels, channels, axes, epilogue, /*channelsLast=*/true}, all, "depthwise_last");
+}
+
+TEST_CASE("convolution: one channel per group and filter, channels last") {
+  const Axis same{3, 1, 1, 1, 1}, half{3, 2, 1, 1, 1};
+  agreesLast(7, {same, same},
+             {sizes(0, 5, 5), sizes(1, 0, 3), sizes(1, 3, 0), sizes(1, 1, 1), sizes(2, 7, 7),
+              sizes(1, 14, 15), sizes(1, 5, 39)});
+  agreesLast(35, {same, same}, {sizes(1, 1, 1), sizes(2, 6, 22), sizes(1, 3, 120)});
+  agreesLast(32, {half, half}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)});
+  agreesLast(16, {{3, 2, 1, 0, 1}, {3, 2, 1, 0, 1}}, {sizes(1, 2, 2), sizes(2, 8, 33)});
+}
+
+TEST_CASE("convolution: channels last, dilations, padding on one side, cropping, strides") {
+  agreesLast(5, {{5, 1, 2, 4, -1}, {5, 1, 2, 0, 8}},
+             {sizes(1, 6, 2), sizes(1, 9, 40), sizes(1, 23, 70)});
+  agreesLast(19, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}, {sizes(1, 2, 3), sizes(1, 30, 90)});
+  agreesLast(33, {{2, 3, 1, 0, 1}, {3, 3, 1, 1, -1}}, {sizes(1, 2, 4), sizes(2, 11, 60)});
+  agreesLast(2, {{2, 1, 1, -2, -1}, {2, 1, 1, 20, 20}}, {sizes(1, 6, 1), sizes(1, 12, 3)});
+  agreesLast(18, {{3, 2, 2, 2, 2}, {3, 2, 2, 2, 2}}, {sizes(1, 1, 1), sizes(1, 11, 31)});
+}
+
+TEST_CASE("convolution: channels last, large filters, one dimension") {
+  agreesLast(20, {{7, 1, 1, 3, 3}, {7, 1, 1, 3, 3}}, {sizes(1, 1, 1), sizes(1, 10, 30)});
+  agreesLast(17, {{9, 2, 1, 4, 4}, {11, 1, 2, 10, 10}}, {sizes(1, 1, 1), sizes(2, 14, 40)});
+  agreesLast(6, {{16, 1, 1, 8, 7}, {16, 2, 1, 8, 7}}, {sizes(1, 1, 2), sizes(1, 30, 45)});
+  agreesLast(40, {{4, 1, 1, 3, 0}}, {line(1, 1), line(2, 50), line(1, 200)});
+  agreesLast(9, {{75, 1, 1, 37, 37}}, {line(1, 1), line(2, 130)});
+}
+
+TEST_CASE(
+    "convolution: channels last, what follows reads its operand, a channel's and a column's") {
+  agreesLast(35, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}},
+             {sizes(1, 1, 1), sizes(2, 5, 9), sizes(1, 8, 31)},
+             R"(  %b = weft.iota dim 0 : !weft.tensor<[35], f32>
+  %d = weft.iota dim 0 : !weft.tensor<[w, 1], f32>
+  %0 = weft.add %y, %b : ($y, !weft.tensor<[35], f32>) -> $y
+  %1 = weft.mul %0, %d : ($y, !weft.tensor<[w, 1], f32>) -> $y
+  %2 = weft.activation silu %1 : ($y) -> $y
+  %z = weft.add %2, %x : ($y, $x) -> $y
+)");
+}
+
+TEST_CASE("convolution: channels last, sizes are known") {
+  for (auto [height, width] : {std::pair(7, 8), {9, 14}, {8, 30}, {1, 3}}) {
+    std::string type = "!weft.tensor<[m, " + std::to_string(height) + ", " + std::to_string(width) +
+                       ", 32], f32>",
+                filter = "!weft.tensor<[32, 1, 3, 3], f32>";
+    agrees("func.func @main(%x: " + type + ", %w: !weft.tensor<[w], f32>) -> " + type +
+               " attributes {weft.symbols = #weft.symbols<m, w>} {\n  %f = weft.constant " +
+               filterText({32, 1, 3, 3}) + " -> " + filter +
+               "\n  %0 = weft.conv %x, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] "
+               "groups 32 accumulate f32 {channels_last} : (" +
+               type + ", " + filter + ") -> " + type + "\n  return %0 : " + type + "\n}\n",
+           {line(1, 1), line(2, 1)}, "depthwise_last");
+  }
+}
+
 TEST_CASE("convolution: one dimension") {
   agrees({6, 17, 1, {{3, 2, 1, 1, 1}}}, {line(1, 1), line(2, 9), line(1, 300)});
   agrees({1, 5, 5, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50)}, "depthwise");

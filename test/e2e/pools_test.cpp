@@ -14,6 +14,29 @@ std::string list(const std::vector<Axis> &axes, int64_t Axis::*field) {
   return "[" + text + "]";
 }
 
+/// Windows over [m, h, w, channels], or over [m, w, channels] when there is one axis.
+std::string lastText(const std::string &kind, int64_t channels, const std::vector<Axis> &axes,
+                     const std::string &element = "f32", const std::string &attributes = "") {
+  std::string in = "[m", out = in;
+  for (size_t d = 0; d < axes.size(); ++d) {
+    const Axis &a = axes[d];
+    std::string name = d + 1 == axes.size() ? "w" : "h";
+    in += ", " + name;
+    out += ", floordiv(" + name + " + " +
+           std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
+           std::to_string(a.stride) + ") + 1";
+  }
+  auto type = [&](const std::string &dims) {
+    return "!weft.tensor<" + dims + ", " + std::to_string(channels) + "], " + element + ">";
+  };
+  return "func.func @main(%x: " + type(in) + ", %u: !weft.tensor<[h], f32>) -> " + type(out) +
+         " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n  %y = weft.pool " + kind +
+         " %x kernel " + list(axes, &Axis::kernel) + " strides " + list(axes, &Axis::stride) +
+         " dilations " + list(axes, &Axis::dilation) + " low " + list(axes, &Axis::low) + " high " +
+         list(axes, &Axis::high) + " {channels_last" + attributes + "} : (" + type(in) + ") -> " +
+         type(out) + "\n  return %y : " + type(out) + "\n}\n";
+}
+
 /// Windows over [m, 3, h, w], or over the columns of it when there is one axis.
 std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
                    const std::string &attributes = "") {
@@ -80,4 +103,25 @@ TEST_CASE("pool: sums; columns further apart than two are a loop") {
   agrees(textOf("sum", {{2, 3, 2, 1, 0}, kHalf}), {sizes(1, 2, 1), sizes(1, 12, 37)});
   agrees(textOf("sum", {{2, 3, 2, 1, 0}, {3, 3, 1, 1, 1}}), {sizes(1, 2, 1), sizes(1, 12, 37)},
          "loop");
+}
+
+TEST_CASE("pool: channels last") {
+  agrees(lastText("max", 21, {kHalf, kHalf}),
+         {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 8), sizes(1, 13, 47)});
+  agrees(lastText("max", 1, {kSame, {2, 1, 3, 0, 3}}), {sizes(1, 1, 1), sizes(2, 9, 40)});
+  agrees(lastText("max", 64, {kHalf, kHalf}, "ui8"), {sizes(1, 1, 1), sizes(2, 13, 30)});
+  agrees(lastText("max", 19, {kSame, kSame}, "i8"), {sizes(1, 2, 3), sizes(2, 5, 19)});
+  agrees(lastText("sum", 40, {{2, 3, 2, 1, 0}, {3, 3, 1, 1, 1}}),
+         {sizes(1, 2, 1), sizes(1, 12, 37)}); // columns 3 apart
+  agrees(lastText("sum", 18, {{5, 2, 1, 2, 2}}, "i32"), {sizes(1, 2, 1), sizes(2, 2, 37)});
+}
+
+TEST_CASE("pool: channels last, averages of what lies inside, and of all") {
+  agrees(lastText("average", 16, {kSame, kSame}),
+         {sizes(1, 1, 1), sizes(2, 6, 17), sizes(1, 9, 50)});
+  for (const char *attributes : {"", ", count_padding"})
+    agrees(lastText("average", 21, {kHalf, {5, 2, 2, 4, 3}}, "f32", attributes),
+           {sizes(1, 2, 3), sizes(1, 11, 70)});
+  agrees(lastText("average", 5, {{9, 1, 1, 4, 4}, {9, 1, 1, 4, 4}}),
+         {sizes(1, 1, 1), sizes(1, 12, 14)}); // more elements than are written out
 }

@@ -130,6 +130,30 @@ TEST_CASE("lines: softmax, normalize, reductions") {
   agrees(unary("reduce sum %x [1]", "[m, n], f32", "[m], f32"), {{{"m", 3}, {"n", 0}}});
 }
 
+TEST_CASE("reductions that keep the last dimension") {
+  std::initializer_list<Sizes> sizes = {{{"m", 3}, {"n", 1}},
+                                        {{"m", 2}, {"n", 16}},
+                                        {{"m", 5}, {"n", 300}},
+                                        {{"m", 0}, {"n", 9}},
+                                        {{"m", 200}, {"n", 19}}};
+  agrees(unary("reduce sum %x [0]", "[m, n], f32", "[n], f32"), sizes);
+  agrees(unary("reduce sum %x [1, 2]", "[n, m, 3, 150], f32", "[n, 150], f32"), sizes);
+  agrees(unary("reduce sum %x [1, 2]", "[2, m, 7, n], f32", "[2, n], f32"), sizes);
+  agrees(unary("reduce max %x [0, 2]", "[m, 4, m, n], ui8", "[4, n], ui8"), sizes);
+  agrees(unary("reduce sum %x [1]", "[5, m, n, 128], i32", "[5, n, 128], i32"), sizes);
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, 7, 7, n], f32>, %y: !weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+      attributes {weft.symbols = #weft.symbols<m, n>} {
+  %f = weft.fill 0.25 : f32 -> !weft.tensor<[m, n], f32>
+  %0 = weft.abs %x : (!weft.tensor<[m, 7, 7, n], f32>) -> !weft.tensor<[m, 7, 7, n], f32>
+  %1 = weft.reduce sum %0 [1, 2] : (!weft.tensor<[m, 7, 7, n], f32>) -> !weft.tensor<[m, n], f32>
+  %2 = weft.mul %1, %f : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %3 = weft.add %2, %y : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  return %3 : !weft.tensor<[m, n], f32>
+})",
+      sizes);
+}
+
 TEST_CASE("elementwise functions over whole vectors and rests") {
   for (const char *op :
        {"neg", "abs", "exp", "sqrt", "tanh", "erf", "floor", "ceil", "round", "sin", "cos"})

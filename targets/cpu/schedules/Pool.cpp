@@ -1,11 +1,13 @@
 //===- Pool.cpp - Maxima, averages and sums of moving windows ----------------------------------------------===//
 //
 // y[.., p, q] = epilogue(max, sum or average over i, j of x[.., p * s + i * d - top, q * t + j * e - left]), elements outside left out.
-// A unit is one plane. Columns of the window are combined first, once for all rows of the result that a row of x belongs to.
+// A unit is one plane. Columns of the window are combined first, once for all rows of the result that a row of x belongs to. With channels
+// last, vectors run along them, and a unit is some tiles of pixels.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cpu/schedules/ChannelWindows.h"
 #include "targets/cpu/schedules/PlaneWindows.h"
 
 using namespace mlir;
@@ -13,7 +15,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// The pool, when it is the kernel's only root, of f32 in memory, with one or two dimensions of windows.
+/// The pool, when it is the kernel's only root, of elements in memory, with one or two dimensions of windows.
 PoolOp match(func::FuncOp spec) {
   PoolOp pool;
   for (Operation &each : spec.getBody().front()) {
@@ -26,43 +28,96 @@ PoolOp match(func::FuncOp spec) {
     if (here)
       pool = here;
   }
-  if (!pool || pool.getChannelsLast() || !isa<BlockArgument>(pool.getInput()) ||
-      pool.getKernel().size() > 2)
+  if (!pool || !isa<BlockArgument>(pool.getInput()) || pool.getKernel().size() > 2)
     return {};
   auto type = cast<SymTensorType>(pool.getResult().getType());
   for (Type result : spec.getResultTypes())
     if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
       return {};
-  return type.getElementType().isF32() ? pool : PoolOp();
+  if (!pool.getChannelsLast())
+    return type.getElementType().isF32() ? pool : PoolOp();
+  unsigned bits = elementBits(type.getElementType());
+  bool fits = bits >= 8 && bits <= 32 && type.getRank() == pool.getKernel().size() + 2;
+  return fits ? pool : PoolOp();
 }
 
-PlaneWindows windowsOf(PoolOp pool) {
+/// Rows and columns; `outer` dimensions stand in front of them.
+void fillWindows(PoolOp pool, size_t outer, ConvolutionWindow (&window)[2]) {
   auto in = cast<SymTensorType>(pool.getInput().getType()),
        out = cast<SymTensorType>(pool.getResult().getType());
-  size_t count = pool.getKernel().size(), outer = in.getRank() - count;
+  size_t count = pool.getKernel().size();
   SymExpr zero = SymExpr::constant(pool.getContext(), 0),
           one = SymExpr::constant(pool.getContext(), 1);
+  window[0] = {1, 1, 1, zero, zero, one, one};
+  for (size_t d = 0; d < count; ++d)
+    window[d + 2 - count] = {pool.getKernel()[d],  pool.getStrides()[d], pool.getDilations()[d],
+                             pool.getLow()[d],     pool.getHigh()[d],    in.getDim(outer + d),
+                             out.getDim(outer + d)};
+}
+
+PlaneWindows planesOf(PoolOp pool) {
+  auto in = cast<SymTensorType>(pool.getInput().getType());
+  size_t count = pool.getKernel().size(), outer = in.getRank() - count;
   PlaneWindows w{
       pool.getResult(), cast<BlockArgument>(pool.getInput()).getArgNumber(), {}, count == 1, {}};
   SmallVector<SymExpr> dims = in.getDims();
   w.outer.append(dims.begin(), dims.begin() + outer);
-  w.window[0] = {1, 1, 1, zero, zero, one, one};
-  for (size_t d = 0; d < count; ++d)
-    w.window[d + 2 - count] = {pool.getKernel()[d],  pool.getStrides()[d], pool.getDilations()[d],
-                               pool.getLow()[d],     pool.getHigh()[d],    in.getDim(outer + d),
-                               out.getDim(outer + d)};
+  fillWindows(pool, outer, w.window);
   return w;
+}
+
+ChannelWindows channelsOf(PoolOp pool) {
+  ChannelWindows w{pool.getResult(),
+                   cast<BlockArgument>(pool.getInput()).getArgNumber(),
+                   pool.getKernel().size() == 1,
+                   {},
+                   false};
+  fillWindows(pool, 1, w.window);
+  return w;
+}
+
+Combiner combinerOf(PoolOp pool) {
+  return pool.getKind() == PoolKind::Max ? Combiner::Max : Combiner::Sum;
+}
+
+/// Where counted elements begin, from the first of the operand, and how many there are.
+std::pair<Value, Value> counted(KernelContext &c, PoolOp pool, const ConvolutionWindow &w) {
+  if (!pool.getCountPadding())
+    return {constantI64(c.b, 0), c.e.uniform(w.in)};
+  return {c.e.uniform(SymExpr::constant(c.b.getContext(), 0) - w.low),
+          c.e.uniform(w.in + w.low + w.high)};
+}
+
+/// How many counted elements the window at `position` of the result has along one dimension.
+Value countAt(KernelContext &c, PoolOp pool, const ConvolutionWindow &w, Value position) {
+  auto [from, size] = counted(c, pool, w);
+  Value start = c.mul(position, constantI64(c.b, w.stride)), count = constantI64(c.b, 0);
+  Value first = c.sub(c.sub(start, c.e.uniform(w.low)), from);
+  for (int64_t i = 0; i < w.kernel; ++i) {
+    Value here = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                                           c.add(first, constantI64(c.b, i * w.dilation)), size);
+    count = c.add(count, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), here));
+  }
+  return count;
+}
+
+/// An integer as float in all lanes.
+Value inAllLanes(KernelContext &c, Type type, Value count) {
+  auto vector = cast<VectorType>(type);
+  return c.b.create<vector::SplatOp>(c.b.create<arith::SIToFPOp>(vector.getElementType(), count),
+                                     vector);
 }
 
 class PoolEmitter : public PlaneEmitter {
 public:
-  PoolEmitter(KernelContext &c, PoolOp pool) : PlaneEmitter(c, windowsOf(pool)), pool(pool) {}
+  PoolEmitter(KernelContext &c, PoolOp pool) : PlaneEmitter(c, planesOf(pool)), pool(pool) {}
 
 private:
-  Combiner combiner() { return pool.getKind() == PoolKind::Max ? Combiner::Max : Combiner::Sum; }
-  Value combine(Value a, Value d) { return emitCombine(c.b, combiner(), c.b.getF32Type(), a, d); }
+  Value combine(Value a, Value d) {
+    return emitCombine(c.b, combinerOf(pool), c.b.getF32Type(), a, d);
+  }
   Value identity() override {
-    return c.e.constantData(c.b.getF32Type(), combinerIdentity(combiner(), c.b.getF32Type()));
+    return c.e.constantData(c.b.getF32Type(), combinerIdentity(combinerOf(pool), c.b.getF32Type()));
   }
 
   SmallVector<Value> prepare(SmallVector<Value> taps) override {
@@ -75,18 +130,10 @@ private:
     return combine(sum, prepared[0]);
   }
 
-  /// Where counted elements begin, from the first of the operand, and how many there are.
-  std::pair<Value, Value> counted(const ConvolutionWindow &w) {
-    if (!pool.getCountPadding())
-      return {number(0), c.e.uniform(w.in)};
-    return {c.e.uniform(SymExpr::constant(c.b.getContext(), 0) - w.low),
-            c.e.uniform(w.in + w.low + w.high)};
-  }
-
   void startColumns(Value first) override {
     if (pool.getKind() != PoolKind::Average)
       return;
-    auto [from, size] = counted(columns);
+    auto [from, size] = counted(c, pool, columns);
     Value one = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(1)),
           zero = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0));
     countInRow = zero;
@@ -101,16 +148,7 @@ private:
   Value finish(Value sum, Value row) override {
     if (pool.getKind() != PoolKind::Average)
       return sum;
-    auto [from, size] = counted(rows);
-    Value first = c.sub(c.sub(c.mul(row, number(rows.stride)), c.e.uniform(rows.low)), from),
-          count = number(0);
-    for (int64_t i = 0; i < rows.kernel; ++i) {
-      Value here = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ult,
-                                             c.add(first, number(i * rows.dilation)), size);
-      count = c.add(count, c.b.create<arith::ExtUIOp>(c.b.getI64Type(), here));
-    }
-    Value all = c.b.create<vector::SplatOp>(c.b.create<arith::SIToFPOp>(c.b.getF32Type(), count),
-                                            vectorType());
+    Value all = inAllLanes(c, vectorType(), countAt(c, pool, rows, row));
     return c.b.create<arith::DivFOp>(sum, c.b.create<arith::MulFOp>(all, countInRow));
   }
 
@@ -118,17 +156,46 @@ private:
   Value countInRow; ///< by lane
 };
 
+class ChannelPoolEmitter : public ChannelEmitter {
+public:
+  ChannelPoolEmitter(KernelContext &c, PoolOp pool)
+      : ChannelEmitter(c, channelsOf(pool)), pool(pool) {}
+
+private:
+  TypedAttr identity() override {
+    return combinerIdentity(combinerOf(pool), s.type().getElementType());
+  }
+  Value add(KernelContext &c, Value sum, Value x, Value) override {
+    return emitCombine(c.b, combinerOf(pool), s.type().getElementType(), sum, x);
+  }
+  Value finish(KernelContext &c, Value sum, Value row, Value column) override {
+    if (pool.getKind() != PoolKind::Average)
+      return sum;
+    Value count = c.mul(countAt(c, pool, rows, row), countAt(c, pool, columns, column));
+    return c.b.create<arith::DivFOp>(sum, inAllLanes(c, sum.getType(), count));
+  }
+
+  PoolOp pool;
+};
+
 class PoolSchedule : public Schedule {
 public:
   StringRef name() const override { return "pool"; }
   bool accepts(func::FuncOp spec, const VectorIsa &) const override {
     PoolOp pool = match(spec);
-    return pool && windowsOf(pool).isSupported();
+    return pool && (pool.getChannelsLast() || planesOf(pool).isSupported());
   }
-  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
-    return windowsOf(match(spec)).launch();
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    PoolOp pool = match(spec);
+    return pool.getChannelsLast() ? channelsOf(pool).launch(isa) : planesOf(pool).launch();
   }
-  void emit(KernelContext &c) const override { PoolEmitter(c, match(c.spec)).emit(); }
+  void emit(KernelContext &c) const override {
+    PoolOp pool = match(c.spec);
+    if (pool.getChannelsLast())
+      ChannelPoolEmitter(c, pool).emit();
+    else
+      PoolEmitter(c, pool).emit();
+  }
 };
 
 } // namespace
