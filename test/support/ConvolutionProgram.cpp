@@ -35,14 +35,7 @@ static std::string joined(const std::vector<int64_t> &numbers) {
 
 std::string textOf(const Convolution &c) {
   std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
-<<<<<<< HEAD
-  std::string in = "[m", out = "[m", channels = ", " + std::to_string(c.groups * c.channels),
-              filters = ", " + std::to_string(c.filters);
-  if (!c.channelsLast)
-    in += channels, out += filters;
-=======
   std::string in, out;
->>>>>>> 34d6f7b (targets: depthwise convolutions, pools and reductions with channels last run along channels)
   for (size_t i = 0; i < c.axes.size(); ++i) {
     const Axis &a = c.axes[i];
     std::string size = i + 1 == c.axes.size() ? "w" : "h";
@@ -53,17 +46,11 @@ std::string textOf(const Convolution &c) {
            std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
            std::to_string(a.stride) + ") + 1";
   }
-<<<<<<< HEAD
-  if (c.channelsLast)
-    in += channels, out += filters;
-  std::string x = "!weft.tensor<" + in + "], f32>", y = "!weft.tensor<" + out + "], f32>",
-=======
   auto type = [&](int64_t channels, const std::string &pixels) {
     std::string number = ", " + std::to_string(channels);
     return "!weft.tensor<[m" + (c.channelsLast ? pixels + number : number + pixels) + "], f32>";
   };
   std::string x = type(c.groups * c.channels, in), y = type(c.filters, out),
->>>>>>> 34d6f7b (targets: depthwise convolutions, pools and reductions with channels last run along channels)
               f = "!weft.tensor<" + joined(filter) + ", f32>";
   std::string epilogue = c.epilogue;
   for (size_t at; (at = epilogue.find("$y")) != std::string::npos;)
@@ -74,15 +61,9 @@ std::string textOf(const Convolution &c) {
          (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " + filterText(filter) +
          " -> " + f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " +
          joined(dilations) + " low " + joined(low) + " high " + joined(high) + " groups " +
-<<<<<<< HEAD
-         std::to_string(c.groups) + " accumulate f32 " +
-         (c.channelsLast ? "{channels_last} " : "") + ": (" + x + ", " + f + ") -> " + y + "\n" +
-         epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
-=======
          std::to_string(c.groups) + " accumulate f32" + (c.channelsLast ? " {channels_last}" : "") +
          " : (" + x + ", " + f + ") -> " + y + "\n" + epilogue + "  return " +
          (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
->>>>>>> 34d6f7b (targets: depthwise convolutions, pools and reductions with channels last run along channels)
 }
 
 bool uses(const Program &program, const std::string &schedule) {
