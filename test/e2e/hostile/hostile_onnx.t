@@ -6,12 +6,13 @@ $ sh cut good.onnx
 | every cut refused in one line
 
 # Graphs that hang together wrongly.
-$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice control_characters no_opset opset_of_the_future opset_negative
+$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice input_twice control_characters no_opset opset_of_the_future opset_negative
 | error[W0201]: cycle.onnx: the graph has a cycle through node 'n0' (Relu)
 | error[W0201]: self_cycle.onnx: the graph has a cycle through node 'n' (Add)
 | error[W0201]: missing_initializer.onnx: node 'n' (Add): nothing defines the value 'w'
 | error[W0201]: missing_output.onnx: output 'y': nothing defines the value 'y'
 | error[W0201]: value_given_twice.onnx: two nodes write the value 'y'
+| error[W0201]: input_twice.onnx: input 'x' is declared twice
 | error[W0207]: control_characters.onnx: node 'evil\x0D\x0Aname\x07' (Re\x1B[31mlu\x0A): operator Re\x1B[31mlu\x0A (opset 18) is not supported
 | error[W0202]: no_opset.onnx: states no operator set version; is the file truncated?
 | error[W0207]: opset_of_the_future.onnx: the model uses version 9223372036854775807 of the operator set, but 28 is the newest that is supported

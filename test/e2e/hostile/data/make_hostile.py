@@ -137,6 +137,12 @@ def value_given_twice():
 
 
 @case
+def input_twice():
+    inputs = [value_info("x", 1, ["n"]), value_info("x", 1, ["m", 4])]
+    return model(graph([node("Relu", ["x"], ["y"])], inputs=inputs))
+
+
+@case
 def control_characters():
     return model(graph([node("Re\x1b[31mlu\n", ["x"], ["y"], "evil\r\nname\x07")]))
 
