@@ -65,11 +65,12 @@ constexpr size_t rowBytes(char letter) {
   return size;
 }
 
-static_assert(rowBytes('m') == sizeof(weft_module_v1) && rowBytes('f') == sizeof(weft_function_v1) &&
-                  rowBytes('a') == sizeof(weft_argument_v1) && rowBytes('s') == sizeof(weft_symbol_v1) &&
-                  rowBytes('c') == sizeof(weft_check_v1) && rowBytes('w') == sizeof(weft_weight_v1) &&
-                  rowBytes('k') == sizeof(weft_kernel_v1) && rowBytes('d') == sizeof(weft_formula_v1),
-              "the schema is that of artifact.h");
+static_assert(
+    rowBytes('m') == sizeof(weft_module_v1) && rowBytes('f') == sizeof(weft_function_v1) &&
+        rowBytes('a') == sizeof(weft_argument_v1) && rowBytes('s') == sizeof(weft_symbol_v1) &&
+        rowBytes('c') == sizeof(weft_check_v1) && rowBytes('w') == sizeof(weft_weight_v1) &&
+        rowBytes('k') == sizeof(weft_kernel_v1) && rowBytes('d') == sizeof(weft_formula_v1),
+    "the schema is that of artifact.h");
 
 unsigned kindOf(char letter) { return 0x500 + static_cast<unsigned char>(letter); }
 
@@ -108,7 +109,8 @@ private:
       field.text = bytes.substr(at, width);
       return true;
     }
-    uint64_t offset = fixedNumber(bytes.substr(at, 4)), count = fixedNumber(bytes.substr(at + 4, 4)),
+    uint64_t offset = fixedNumber(bytes.substr(at, 4)),
+             count = fixedNumber(bytes.substr(at + 4, 4)),
              step = fixedNumber(bytes.substr(at + 8, 4));
     if (letter == 'T' || letter == 'C') {
       field.form = Field::Text;
@@ -272,7 +274,8 @@ class ArtifactFormat : public Format {
       for (const Field &number : part.parts)
         if (number.kind >= Position && number.kind <= Value)
           numbers[number.kind - Position] = number.number;
-      file.bytes += part.kind == Edit ? fixedBytes(numbers[0], 3) + fixedBytes(numbers[1], 1) + fixedBytes(numbers[2], 8)
+      file.bytes += part.kind == Edit ? fixedBytes(numbers[0], 3) + fixedBytes(numbers[1], 1) +
+                                            fixedBytes(numbers[2], 8)
                                       : part.text;
     }
     return file;

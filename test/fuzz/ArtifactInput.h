@@ -9,9 +9,9 @@ namespace weft::fuzz {
 /// The first byte of an input says what follows.
 enum ArtifactInput : unsigned char {
   WholeFile,
-  Descriptor,  ///< the number of variants, then a descriptor, which is put into a good file and hashed
+  Descriptor, ///< the number of variants, then a descriptor, which is put into a good file and hashed
   HashedEdits, ///< edits of a good file, which is hashed again, so that what lies behind the hash is reached
-  Edits        ///< edits of a good file
+  Edits ///< edits of a good file
 };
 
 /// An edit: position (3 bytes), width in bytes (1), value (8).

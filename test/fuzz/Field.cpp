@@ -51,8 +51,14 @@ uint64_t otherNumber(uint64_t number, Random &random) {
 /// The bytes of a float or double at the edges of its range.
 template <typename T> std::string cornerFloat(Random &random) {
   using Limits = std::numeric_limits<T>;
-  const T corners[] = {T(0),          T(-0.0),       T(1),          T(-1),
-                       Limits::max(), Limits::min(), Limits::denorm_min(), Limits::infinity(),
+  const T corners[] = {T(0),
+                       T(-0.0),
+                       T(1),
+                       T(-1),
+                       Limits::max(),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       Limits::infinity(),
                        Limits::quiet_NaN()};
   T value = corners[below(random, sizeof corners / sizeof *corners)];
   std::string out(sizeof value, '\0');
@@ -147,7 +153,7 @@ private:
 
   void exchange(const Place &at) {
     std::optional<Field> other = another(*at.field);
-    if (!other)
+    if (!other || places.size() + count(*other) > kMostFields)
       return changeValue(*at.field);
     at.field->number = other->number;
     at.field->text = std::move(other->text);
@@ -163,8 +169,17 @@ private:
       changeValue(field.parts[below(random, field.parts.size())]);
   }
 
+  static size_t count(const Field &field) {
+    size_t sum = 1;
+    for (const Field &part : field.parts)
+      sum += count(part);
+    return sum;
+  }
+
   void duplicate(const Place &at) {
     size_t copies = oneIn(random, 8) ? 1 + below(random, 50) : 1;
+    if (places.size() + copies * count(*at.field) > kMostFields)
+      return;
     Field copy = *at.field;
     std::vector<Field> &parts = at.parent->parts;
     size_t to = oneIn(random, 2) ? at.index : below(random, parts.size() + 1);

@@ -26,7 +26,7 @@ using Random = std::mt19937_64;
 struct Field {
   enum Form { Group, Number, Text };
   Form form = Group;
-  unsigned kind = 0; ///< contents of fields of one kind can take each other's place
+  unsigned kind = 0;                 ///< contents of fields of one kind can take each other's place
   std::string head, tail, separator; ///< the format's: what is around the content and between parts
   uint64_t number = 0;               ///< Number
   std::string text;                  ///< Text: any bytes

@@ -19,10 +19,11 @@ struct Element {
   unsigned bytes;
   char kind; ///< 'f' float, 'i' integer
 };
-const Element kElements[] = {{"float", 1, 4, 'f'},  {"uint8", 2, 1, 'i'},   {"int8", 3, 1, 'i'},    {"uint16", 4, 2, 'i'},
-                             {"int16", 5, 2, 'i'},  {"int32", 6, 4, 'i'},   {"int64", 7, 8, 'i'},   {"bool", 9, 1, 'i'},
-                             {"float16", 10, 2, 'i'}, {"double", 11, 8, 'f'}, {"uint32", 12, 4, 'i'}, {"uint64", 13, 8, 'i'},
-                             {"bfloat16", 16, 2, 'i'}};
+const Element kElements[] = {
+    {"float", 1, 4, 'f'},    {"uint8", 2, 1, 'i'},   {"int8", 3, 1, 'i'},    {"uint16", 4, 2, 'i'},
+    {"int16", 5, 2, 'i'},    {"int32", 6, 4, 'i'},   {"int64", 7, 8, 'i'},   {"bool", 9, 1, 'i'},
+    {"float16", 10, 2, 'i'}, {"double", 11, 8, 'f'}, {"uint32", 12, 4, 'i'}, {"uint64", 13, 8, 'i'},
+    {"bfloat16", 16, 2, 'i'}};
 
 class ModelParser {
 public:
@@ -69,7 +70,8 @@ private:
   std::string word() {
     space();
     size_t begin = at;
-    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || std::string("_.-+?").find(text[at]) != std::string::npos))
+    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) ||
+                                std::string("_.-+?").find(text[at]) != std::string::npos))
       ++at;
     if (at == begin)
       fail("a word");
@@ -230,7 +232,9 @@ private:
       count *= size_t(sizes.back());
     }
     std::vector<std::string> numbers;
-    for (space(); at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '-'); space())
+    for (space(); at < text.size() &&
+                  (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '-');
+         space())
       numbers.push_back(word());
     if (count && numbers.empty())
       fail("a number");
@@ -240,7 +244,8 @@ private:
       if (element.kind == 'i')
         data += WireWriter::fixed(std::stoll(number)).substr(0, element.bytes);
       else
-        data += element.bytes == 4 ? WireWriter::fixed(std::stof(number)) : WireWriter::fixed(std::stod(number));
+        data += element.bytes == 4 ? WireWriter::fixed(std::stof(number))
+                                   : WireWriter::fixed(std::stod(number));
     }
     return rawTensor(name, element.number, sizes, data);
   }

@@ -21,8 +21,9 @@ inline std::vector<std::string> npyFiles(const std::vector<std::string> &corpus)
       std::string header = line.substr(2);
       header.resize((header.size() + 13 + 63) / 64 * 64 - 12, ' ');
       header.back() = '\n';
-      files.push_back(std::string("\x93NUMPY") + version + '\0' + fixedBytes(header.size(), version == 1 ? 2 : 4) +
-                      header + std::string(96, '\1'));
+      files.push_back(std::string("\x93NUMPY") + version + '\0' +
+                      fixedBytes(header.size(), version == 1 ? 2 : 4) + header +
+                      std::string(96, '\1'));
     }
   }
   return files;

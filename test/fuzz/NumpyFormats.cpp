@@ -9,7 +9,18 @@
 namespace weft::fuzz {
 namespace {
 
-enum Kind : unsigned { Version = 0x200, Header, Data, File, Member, Name, Flags, Method, Zip64, Comment };
+enum Kind : unsigned {
+  Version = 0x200,
+  Header,
+  Data,
+  File,
+  Member,
+  Name,
+  Flags,
+  Method,
+  Zip64,
+  Comment
+};
 
 Field numberField(unsigned kind, uint64_t number) {
   Field field;
@@ -59,15 +70,16 @@ public:
     size_t width = (version & 0xFF) == 1 ? 2 : 4;
     Written file;
     file.derived.push_back({8, width});
-    file.bytes = "\x93NUMPY" + fixedBytes(version, 2) + fixedBytes(header.size(), width) + header + data;
+    file.bytes =
+        "\x93NUMPY" + fixedBytes(version, 2) + fixedBytes(header.size(), width) + header + data;
     return file;
   }
 };
 
 //===-- .npz ------------------------------------------------------------------------------------===//
 
-constexpr uint32_t kLocal = 0x04034B50, kCentral = 0x02014B50, kEnd = 0x06054B50, kEnd64 = 0x06064B50,
-                   kLocator64 = 0x07064B50, kIn64 = 0xFFFFFFFF;
+constexpr uint32_t kLocal = 0x04034B50, kCentral = 0x02014B50, kEnd = 0x06054B50,
+                   kEnd64 = 0x06064B50, kLocator64 = 0x07064B50, kIn64 = 0xFFFFFFFF;
 
 uint32_t crc32(std::string_view bytes) {
   uint32_t crc = ~0u;
@@ -83,7 +95,8 @@ uint32_t crc32(std::string_view bytes) {
 struct Archive {
   std::string_view bytes;
   uint64_t number(uint64_t at, size_t width) const {
-    return at <= bytes.size() && width <= bytes.size() - at ? fixedNumber(bytes.substr(at, width)) : 0;
+    return at <= bytes.size() && width <= bytes.size() - at ? fixedNumber(bytes.substr(at, width))
+                                                            : 0;
   }
   std::string_view part(uint64_t at, uint64_t size) const {
     return at <= bytes.size() ? bytes.substr(at, size) : std::string_view();
@@ -112,7 +125,8 @@ public:
     root.parts = {numberField(Zip64, large), textField(Comment, archive.part(end + 22, 0xFFFF))};
     while (archive.number(at, 4) == kCentral && root.parts.size() < 100) {
       root.parts.push_back(member(archive, at));
-      at += 46 + archive.number(at + 28, 2) + archive.number(at + 30, 2) + archive.number(at + 32, 2);
+      at +=
+          46 + archive.number(at + 28, 2) + archive.number(at + 30, 2) + archive.number(at + 32, 2);
     }
     return root;
   }
@@ -151,14 +165,16 @@ private:
     field.kind = Member;
     if (std::optional<Field> npy = npyFormat().split(content))
       data = std::move(*npy);
-    field.parts = {textField(Name, archive.part(row + 46, nameSize)), numberField(Flags, archive.number(row + 8, 2)),
+    field.parts = {textField(Name, archive.part(row + 46, nameSize)),
+                   numberField(Flags, archive.number(row + 8, 2)),
                    numberField(Method, archive.number(row + 10, 2)), std::move(data)};
     return field;
   }
 
   /// Fields that the local header and the directory share.
   static void writeCommon(const Row &row, bool large, size_t extra, Written &file) {
-    file.bytes += fixedBytes(45, 2) + fixedBytes(row.flags, 2) + fixedBytes(row.method, 2) + fixedBytes(0x210000, 4);
+    file.bytes += fixedBytes(45, 2) + fixedBytes(row.flags, 2) + fixedBytes(row.method, 2) +
+                  fixedBytes(0x210000, 4);
     size_t at = file.bytes.size();
     for (size_t i = 0; i < 3; ++i)
       file.derived.push_back({at + 4 * i, 4});
@@ -203,7 +219,8 @@ private:
     return row;
   }
 
-  static void writeDirectory(const std::vector<Row> &rows, bool large, const std::string &comment, Written &file) {
+  static void writeDirectory(const std::vector<Row> &rows, bool large, const std::string &comment,
+                             Written &file) {
     uint64_t begin = file.bytes.size();
     for (const Row &row : rows) {
       file.bytes += fixedBytes(kCentral, 4) + fixedBytes(45, 2);
@@ -220,7 +237,8 @@ private:
       file.bytes += fixedBytes(value, width);
     };
     if (large) {
-      file.bytes += fixedBytes(kEnd64, 4) + fixedBytes(44, 8) + fixedBytes(0x2D002D, 4) + std::string(8, '\0');
+      file.bytes += fixedBytes(kEnd64, 4) + fixedBytes(44, 8) + fixedBytes(0x2D002D, 4) +
+                    std::string(8, '\0');
       for (uint64_t value : {uint64_t(rows.size()), uint64_t(rows.size()), end - begin, begin})
         put(value, 8);
       file.bytes += fixedBytes(kLocator64, 4) + std::string(4, '\0');

@@ -49,7 +49,8 @@ inline void require(bool holds, const char *promise) {
 inline void requireError(const std::string &error, const std::string &name) {
   require(error.rfind(name + ": ", 0) == 0, "the error starts with the file's name");
   for (char byte : error)
-    require(static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7f, "the error has no control characters");
+    require(static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7f,
+            "the error has no control characters");
   require(error.size() < 20000, "the error has bounded length");
 }
 

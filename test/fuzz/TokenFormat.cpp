@@ -10,13 +10,25 @@ namespace {
 constexpr unsigned kDeepest = 100;
 
 /// Kinds of fields: a character says what a token begins with or which bracket a group has.
-enum Kind : unsigned { Word = 'w', Operator = 'o', Digits = '9', Punctuation = '.', Line = 'l', Item = 0x100 };
+enum Kind : unsigned {
+  Word = 'w',
+  Operator = 'o',
+  Digits = '9',
+  Punctuation = '.',
+  Line = 'l',
+  Item = 0x100
+};
 
-bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; }
+bool isWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
+}
 
 class Lexer {
 public:
-  Lexer(std::string_view text, bool lines) : text(text), lines(lines) {}
+  Lexer(std::string_view text, bool lines) : text(text), lines(lines) {
+    if (lines)
+      matchAngles();
+  }
 
   /// Up to the bracket `close`, or the end when that is 0. False when brackets do not match.
   bool list(Field &group, char close, unsigned depth) {
@@ -41,6 +53,29 @@ public:
   }
 
 private:
+  /// Finds the '<' that are brackets: those that a '>' closes before any other bracket around them is closed.
+  void matchAngles() {
+    matched.resize(text.size());
+    std::vector<size_t> open;
+    for (size_t i = 0; i < text.size(); ++i) {
+      size_t kind = std::string_view(")]}>").find(text[i]);
+      if (text.substr(i, 2) == "->")
+        ++i;
+      else if (std::string_view("([{<").find(text[i]) != std::string_view::npos)
+        open.push_back(i);
+      else if (kind == 3 && !open.empty() && text[open.back()] == '<')
+        matched[open.back()] = true, open.pop_back();
+      else if (kind < 3)
+        while (!open.empty()) {
+          char last = text[open.back()];
+          open.pop_back();
+          if (last == "([{"[kind])
+            break;
+        }
+    }
+  }
+  bool isMatched(size_t at) const { return at < matched.size() && matched[at]; }
+
   std::string skipSpace() {
     size_t begin = at;
     while (at < text.size() && (std::isspace(static_cast<unsigned char>(text[at])) || isComment()))
@@ -54,16 +89,11 @@ private:
     if (c == '"' || c == '\'')
       return string(token, c, depth);
     size_t bracket = std::string_view("([{<").find(c);
-    if (bracket != std::string_view::npos && text.substr(at, 2) != "<=") {
-      size_t start = at++;
+    if (bracket != std::string_view::npos && (c != '<' || isMatched(at))) {
+      ++at;
       token.kind = static_cast<unsigned char>(c);
       token.head = c;
-      if (list(token, ")]}>"[bracket], depth + 1))
-        return true;
-      if (c != '<')
-        return false;
-      at = start; // not a bracket here
-      token = Field();
+      return list(token, ")]}>"[bracket], depth + 1);
     }
     word(token);
     return true;
@@ -110,13 +140,15 @@ private:
     else if (isWord(first))
       token.kind = token.text.find('.') != std::string::npos ? Operator : Word;
     else
-      token.kind = at - begin > 1 && isWord(text[at - 1]) ? static_cast<unsigned char>(first) : Punctuation;
+      token.kind =
+          at - begin > 1 && isWord(text[at - 1]) ? static_cast<unsigned char>(first) : Punctuation;
   }
 
   /// Lines where there are some, entries between commas elsewhere.
   void arrange(Field &group, std::vector<Field> tokens, char close) {
     auto startsLine = [](const Field &token) { return token.head.find('\n') != std::string::npos; };
-    if (lines && (close == 0 || close == '}') && std::any_of(tokens.begin(), tokens.end(), startsLine)) {
+    if (lines && (close == 0 || close == '}') &&
+        std::any_of(tokens.begin(), tokens.end(), startsLine)) {
       for (Field &token : tokens) {
         if (group.parts.empty() || startsLine(token))
           group.parts.push_back(groupOf(Line));
@@ -138,7 +170,9 @@ private:
   }
 
   static void entries(Field &group, unsigned kind) {
-    auto isComma = [](const Field &token) { return token.form == Field::Text && token.text == ","; };
+    auto isComma = [](const Field &token) {
+      return token.form == Field::Text && token.text == ",";
+    };
     if (std::none_of(group.parts.begin(), group.parts.end(), isComma))
       return;
     std::vector<Field> tokens = std::move(group.parts);
@@ -154,6 +188,7 @@ private:
   std::string_view text;
   bool lines;
   size_t at = 0;
+  std::vector<bool> matched; ///< which '<' are brackets
 };
 
 } // namespace

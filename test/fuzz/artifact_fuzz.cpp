@@ -28,7 +28,8 @@ static const bytes &good_file() {
 /// Writes the hash again where the note still is one. Without weights it covers the whole file, whatever the note claims.
 static void hash(bytes &file) {
   uint64_t position = note_position(good_file());
-  if (file.size() != good_file().size() || std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
+  if (file.size() != good_file().size() ||
+      std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
     return;
   weft_file_v1 note;
   std::memcpy(&note, &file[position], sizeof note);
@@ -174,7 +175,8 @@ static std::string edits_of_headers(uint8_t mode) {
     keep(at, 2);
   for (uint64_t at : {20, 24, 32, 40, 48})
     keep(at, at == 20 || at == 48 ? 4 : 8);
-  for (uint64_t header = 64; header + 56 <= 64 + 56 * fixedNumber({(const char *)&file[56], 2}); header += 56)
+  for (uint64_t header = 64; header + 56 <= 64 + 56 * fixedNumber({(const char *)&file[56], 2});
+       header += 56)
     for (uint64_t at : {0, 4, 8, 16, 24, 32, 40, 48}) // Elf64_Phdr
       keep(header + at, at < 8 ? 4 : 8);
   uint64_t note = note_position(file);
@@ -187,7 +189,8 @@ static std::string descriptor_of(const sample &s) {
   std::vector<module> variants = {s.description};
   variants.insert(variants.end(), s.others.begin(), s.others.end());
   bytes descriptor = encode(variants, s.code);
-  return std::string(1, char(Descriptor)) + char(variants.size()) + std::string(descriptor.begin(), descriptor.end());
+  return std::string(1, char(Descriptor)) + char(variants.size()) +
+         std::string(descriptor.begin(), descriptor.end());
 }
 
 /// The corpus has inputs of any kind.
@@ -207,6 +210,8 @@ std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> 
   s.others[0].target = "x86:v0";
   seeds.push_back(descriptor_of(s));
   const bytes &file = good_file(); // its start, which is refused
-  seeds.push_back(std::string(1, char(WholeFile)) + std::string(file.begin(), file.begin() + std::min<long>(16384, long(file.size()))));
+  seeds.push_back(
+      std::string(1, char(WholeFile)) +
+      std::string(file.begin(), file.begin() + std::min<long>(16384, long(file.size()))));
   return seeds;
 }

@@ -98,7 +98,8 @@ public:
       : arguments(arguments), good(seeds()), mutator(&targetFormat(), good), begin(Clock::now()) {
     if (good.empty())
       quit("the target has no seeds");
-    void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
       quit("no memory");
     shared = new (memory) Shared();
@@ -116,8 +117,9 @@ public:
       report(shared->round, why);
     }
     uint64_t inputs = shared->done, accepted = shared->accepted;
-    std::printf("%llu inputs from %zu seeds of seed %llu, %llu accepted, %u findings\n", (unsigned long long)inputs,
-                good.size(), (unsigned long long)arguments.seed, (unsigned long long)accepted, findings);
+    std::printf("%llu inputs from %zu seeds of seed %llu, %llu accepted, %u findings\n",
+                (unsigned long long)inputs, good.size(), (unsigned long long)arguments.seed,
+                (unsigned long long)accepted, findings);
     // A target that accepts hardly any seed tests little.
     if (2 * accepted < good.size())
       std::printf("too few inputs are accepted\n");
@@ -127,9 +129,12 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  uint64_t end() const { return arguments.runs == UINT64_MAX ? UINT64_MAX : good.size() + arguments.runs; }
+  uint64_t end() const {
+    return arguments.runs == UINT64_MAX ? UINT64_MAX : good.size() + arguments.runs;
+  }
   bool isOver() const {
-    return arguments.seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > arguments.seconds;
+    return arguments.seconds > 0 &&
+           std::chrono::duration<double>(Clock::now() - begin).count() > arguments.seconds;
   }
 
   /// The seeds, then mutations of them.
@@ -207,9 +212,11 @@ private:
   }
 
   void report(uint64_t round, const std::string &why) {
-    std::string path = std::string("crash-") + program_invocation_short_name + "-" + std::to_string(round);
+    std::string path =
+        std::string("crash-") + program_invocation_short_name + "-" + std::to_string(round);
     std::ofstream(path, std::ios::binary) << input(round);
-    std::printf("FINDING: input %llu: %s; it is in %s\n", (unsigned long long)round, why.c_str(), path.c_str());
+    std::printf("FINDING: input %llu: %s; it is in %s\n", (unsigned long long)round, why.c_str(),
+                path.c_str());
   }
 
   const Arguments arguments;

@@ -40,8 +40,9 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mos
   return give(mutator().mutate({reinterpret_cast<char *>(data), size}, random, most), data, most);
 }
 
-extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t oneSize, const uint8_t *other, size_t otherSize,
-                                            uint8_t *out, size_t most, unsigned seed) {
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t oneSize,
+                                            const uint8_t *other, size_t otherSize, uint8_t *out,
+                                            size_t most, unsigned seed) {
   Random random(seed);
   return give(mutator().cross({reinterpret_cast<const char *>(one), oneSize},
                               {reinterpret_cast<const char *>(other), otherSize}, random, most),

@@ -75,7 +75,8 @@ cli::SymbolValues valuesNear(const cli::FunctionView &function, int64_t wanted) 
   return values;
 }
 
-bool isSmall(const cli::Artifact &artifact, const cli::FunctionView &function, const cli::SymbolValues &symbols) {
+bool isSmall(const cli::Artifact &artifact, const cli::FunctionView &function,
+             const cli::SymbolValues &symbols) {
   for (const cli::InputSpec &input : function.signature.inputs)
     if (bytesOf(input, symbols) > kMostBytes)
       return false;
@@ -86,7 +87,8 @@ bool isSmall(const cli::Artifact &artifact, const cli::FunctionView &function, c
     if (bytesOf(output, all) > kMostBytes)
       return false;
   cli::Result<weft_cost_t> cost = artifact.cost(function, symbols);
-  return cost && cost->arena <= kMostBytes && cost->flops <= kMostWork && cost->bytes_moved <= kMostWork;
+  return cost && cost->arena <= kMostBytes && cost->flops <= kMostWork &&
+         cost->bytes_moved <= kMostWork;
 }
 
 void call(const cli::Artifact &artifact, const cli::FunctionView &function, int64_t size) {
@@ -101,12 +103,14 @@ void call(const cli::Artifact &artifact, const cli::FunctionView &function, int6
   weft_context_options_t options = {sizeof options, 1, -1, 64 << 20};
   cli::Result<cli::Context> context = artifact.createContext(options);
   require(bool(context), "a context can be made");
-  std::vector<weft_tensor_t> views, outputs(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+  std::vector<weft_tensor_t> views,
+      outputs(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
   for (const cli::PreparedInput &input : inputs->tensors)
     views.push_back(input.tensor.view());
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_status_t status = weft_call_function(context->get(), function.index, views.data(), uint32_t(views.size()),
-                                            outputs.data(), uint32_t(outputs.size()), &error);
+  weft_status_t status =
+      weft_call_function(context->get(), function.index, views.data(), uint32_t(views.size()),
+                         outputs.data(), uint32_t(outputs.size()), &error);
   require(status == WEFT_OK || error.message[0], "a failed call says why");
   for (weft_tensor_t &output : outputs)
     weft_tensor_release(context->get(), &output);
@@ -117,7 +121,8 @@ void call(const cli::Artifact &artifact, const cli::FunctionView &function, int6
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Scratch scratch;
   std::string path = (scratch.path / "model.onnx").string();
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char *>(data), std::streamsize(size));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(data), std::streamsize(size));
   Compiler compiler;
   Result<Module> module = compiler.importFile(path);
   if (!module) {

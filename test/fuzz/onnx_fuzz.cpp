@@ -25,7 +25,7 @@ std::vector<std::string> fuzz::targetSeeds(const std::vector<std::string> &corpu
 static void checkText(const OnnxModel &model, llvm::StringRef text) {
   if (!text.empty())
     require(model.file->contains(llvm::ArrayRef<char>(text.data(), text.size())),
-                "names point into the file");
+            "names point into the file");
 }
 
 static void checkTensor(const OnnxModel &model, const OnnxTensor &tensor) {

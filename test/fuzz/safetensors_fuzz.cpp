@@ -1,8 +1,8 @@
 // Any bytes: the safetensors reader gives an error of one line, or tensors that fill the file;
 // likewise the shard index.
 #include "compiler/import/readers/Safetensors.h"
-#include "test/fuzz/Target.h"
 #include "test/compiler/readers/SampleFiles.h"
+#include "test/fuzz/Target.h"
 
 using namespace weft;
 using namespace weft::fuzz;

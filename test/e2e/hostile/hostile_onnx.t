@@ -46,7 +46,7 @@ $ sh refuse make_hostile.py dims_negative dims_overflow dims_many initializer_ab
 | error[W0201]: range_of_nothing.onnx: node 'n0' (Range): delta is 0
 
 # Numbers at the end of their range.
-$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats
+$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
 | error[W0201]: divide_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: multiply_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: negate_overflow.onnx: node 'n1' (Expand): the shape: '0' exceeds '-4'
@@ -74,6 +74,7 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 | error[W0201]: exponential_of_integers.onnx: node 'n' (Exp): 'weft.exp' needs floats, but its operand has elements 'i32'
 | error[W0201]: softmax_of_integers.onnx: node 'n' (Softmax): 'weft.softmax' needs floating-point lines, but its operand is '!weft.tensor<[n, 4], i32>'
 | error[W0201]: bits_of_floats.onnx: node 'n' (BitwiseNot): 'weft.not' combines bits, but its operand has elements 'f32'
+| error[W0201]: grid_of_integers.onnx: node 'n' (GridSample): the grid must have floating-point elements
 
 # What integers give there is defined, so these compile, and agree with the evaluator.
 $ for case in divide_by_zero remainder_overflow remainder_by_zero; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done

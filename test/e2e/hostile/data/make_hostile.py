@@ -391,6 +391,12 @@ def of_windows(op, **attributes):
 
 
 @case
+def grid_of_integers():
+    inputs = [value_info("x", 1, ["n", 2, "h", "w"]), value_info("g", 7, ["n", 5, 5, 2])]
+    return model(graph([node("GridSample", ["x", "g"], ["y"])], inputs=inputs), opset=20)
+
+
+@case
 def pool_strides_zero():
     return of_windows("MaxPool", kernel_shape=[2, 2], strides=[0, 0])
 
