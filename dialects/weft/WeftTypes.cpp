@@ -81,7 +81,7 @@ std::string refuseDims(SymTensorType type) {
   return "";
 }
 
-bool isFloat(Type element) { return isa<FloatType>(element); }
+bool isFloat(Type element) { return isa_and_nonnull<FloatType>(element); }
 bool isPacked(Type element) { return !element.isInteger(1) && elementBits(element) < 8; }
 bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 

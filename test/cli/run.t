@@ -87,6 +87,13 @@ $ test -e limited
 ? 1
 $ weft run sample.weft --verify --threads 2 --spin-us 0 -q
 
+# A flipped byte of the weights, the first of which lies at 2 MiB, is found when asked.
+$ cp sample.weft hit.weft && printf '\177' | dd of=hit.weft bs=1 seek=2097153 conv=notrunc status=none && weft run hit.weft -q
+$ weft run hit.weft --verify -q
+! error[W0510]: hit.weft: has damaged weights: piece 1 of 1 (around 'w') has another SHA-256 than was written into it
+!   hint: copy the file again or compile the model again
+? 1
+
 # Empty tensors are tensors.
 $ weft run sample.weft --dim b=0 --dim seq=3 --output-dir e && npy --show e/y.npy
 | outputs  y      f32[0, 3]  min nan  {*}nan 0

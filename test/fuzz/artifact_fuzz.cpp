@@ -1,17 +1,17 @@
-// The loader on damaged artifacts. The first byte of an input says what the rest is:
-//   0      a whole file
-//   other  edits of a good artifact, 4 bytes each: position (3 bytes), value; bit 1 writes the hash
-//   again
-//          so that what lies behind it is reached, bit 2 puts positions into the descriptor
-// What opens is asked everything a query can ask; its code is not run.
+// The loader on damaged artifacts; ArtifactInput.h says what the bytes of an input mean. What opens is asked everything a query can ask;
+// its code is not run.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include <unistd.h>
 
+#include "test/fuzz/ArtifactInput.h"
+#include "test/fuzz/Target.h"
 #include "test/runtime/artifact_builder.h"
 
 using namespace weft_test;
+using namespace weft::fuzz;
 
 static const bytes &good_file() {
   static const bytes file = [] {
@@ -25,28 +25,50 @@ static const bytes &good_file() {
   return file;
 }
 
-/// Applies the edits, and writes the hash again when `mode` says so.
-static void edit(bytes &file, const uint8_t *data, size_t size, uint8_t mode) {
-  weft_file_v1 note = read_note(file);
-  uint64_t base = 0, span = file.size();
-  if (mode & 2) {
-    base = make_sample().code.offset_of(note.descriptor);
-    span = note.descriptor_size;
-  }
-  for (; size >= 4; data += 4, size -= 4) {
-    uint64_t position = data[0] | data[1] << 8 | data[2] << 16;
-    file[base + position % span] = data[3];
-  }
-  if (!(mode & 1))
-    return;
-  // Without weights the hash covers the whole file, whatever the note now claims.
+/// Writes the hash again where the note still is one. Without weights it covers the whole file, whatever the note claims.
+static void hash(bytes &file) {
   uint64_t position = note_position(good_file());
-  if (std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
+  if (file.size() != good_file().size() ||
+      std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
     return;
+  weft_file_v1 note;
   std::memcpy(&note, &file[position], sizeof note);
   note.weights_begin = note.weights_size = note.leaf_count = 0;
   std::memcpy(&file[position], &note, sizeof note);
   reseal(file);
+}
+
+/// A good file with another descriptor.
+static bytes with_descriptor(const uint8_t *data, size_t size) {
+  static const uint64_t place = make_sample().code.offset_of(read_note(good_file()).descriptor);
+  bytes file = good_file();
+  weft_file_v1 note = read_note(file);
+  note.variants = data[0];
+  note.descriptor_size = std::min<size_t>(size - 1, 32768);
+  write_note(file, note);
+  std::memcpy(&file[place], data + 1, note.descriptor_size);
+  hash(file);
+  return file;
+}
+
+static void edit(bytes &file, const uint8_t *data, size_t size) {
+  for (; size >= kEditBytes; data += kEditBytes, size -= kEditBytes) {
+    uint64_t position = (data[0] | data[1] << 8 | data[2] << 16) % file.size();
+    size_t width = std::min<size_t>({size_t(data[3]), 8, file.size() - position});
+    std::memcpy(&file[position], data + 4, width);
+  }
+}
+
+static bytes file_of(const uint8_t *data, size_t size) {
+  if (data[0] == WholeFile)
+    return bytes(data + 1, data + size);
+  if (data[0] == Descriptor && size > 1)
+    return with_descriptor(data + 1, size - 1);
+  bytes file = good_file();
+  edit(file, data + 1, size - 1);
+  if (data[0] == HashedEdits)
+    hash(file);
+  return file;
 }
 
 static void ask_function(const weft_module_t *module, int32_t f) {
@@ -120,13 +142,7 @@ static void ask(weft_module_t *module) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
-  bytes file;
-  if (data[0] == 0) {
-    file.assign(data + 1, data + size);
-  } else {
-    file = good_file();
-    edit(file, data + 1, size - 1, data[0]);
-  }
+  bytes file = file_of(data, size);
   int fd = open_bytes(file);
   weft_error_t err = WEFT_ERROR_INIT;
   weft_module_t *module = nullptr;
@@ -137,23 +153,65 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   close(fd);
   if (status ? module != nullptr || !err.message[0] : module == nullptr)
     std::abort();
-  if (module)
+  if (module) {
+    ++accepted;
     ask(module);
+  }
   weft_module_release(module);
   return 0;
 }
 
-extern "C" size_t weft_fuzz_seed(unsigned index, uint8_t *out, size_t size) {
-  if (index == 0) { // the start of a good file, without its end
-    size_t part = size < 16384 ? size : 16384;
-    out[0] = 0;
-    std::memcpy(out + 1, good_file().data(), part - 1);
-    return part;
+const Format &weft::fuzz::targetFormat() { return artifactFormat(); }
+
+/// Writes what is there already, at every number of the file's headers and of the note.
+static std::string edits_of_headers(uint8_t mode) {
+  const bytes &file = good_file();
+  std::string seed(1, char(mode));
+  auto keep = [&](uint64_t position, unsigned width) {
+    std::string value(file.begin() + long(position), file.begin() + long(position + width));
+    seed += fixedBytes(position, 3) + fixedBytes(width, 1) + value + std::string(8 - width, '\0');
+  };
+  for (uint64_t at : {16, 18, 52, 54, 56, 58, 60, 62}) // Elf64_Ehdr
+    keep(at, 2);
+  for (uint64_t at : {20, 24, 32, 40, 48})
+    keep(at, at == 20 || at == 48 ? 4 : 8);
+  for (uint64_t header = 64; header + 56 <= 64 + 56 * fixedNumber({(const char *)&file[56], 2});
+       header += 56)
+    for (uint64_t at : {0, 4, 8, 16, 24, 32, 40, 48}) // Elf64_Phdr
+      keep(header + at, at < 8 ? 4 : 8);
+  uint64_t note = note_position(file);
+  for (uint64_t at = 0; at < sizeof(weft_file_v1); at += 4)
+    keep(note + at, at >= 16 && at % 8 == 0 ? 8 : 4);
+  return seed;
+}
+
+static std::string descriptor_of(const sample &s) {
+  std::vector<module> variants = {s.description};
+  variants.insert(variants.end(), s.others.begin(), s.others.end());
+  bytes descriptor = encode(variants, s.code);
+  return std::string(1, char(Descriptor)) + char(variants.size()) +
+         std::string(descriptor.begin(), descriptor.end());
+}
+
+/// The corpus has inputs of any kind.
+std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> &corpus) {
+  std::vector<std::string> seeds = corpus;
+  seeds.push_back(edits_of_headers(HashedEdits));
+  seeds.push_back(edits_of_headers(Edits));
+  sample s = make_sample();
+  s.description.weights.clear();
+  seeds.push_back(descriptor_of(s));
+  for (const function &f : s.description.functions) {
+    sample one = s;
+    one.description.functions = {f};
+    seeds.push_back(descriptor_of(one));
   }
-  if (index > 12)
-    return 0;
-  out[0] = uint8_t(index % 3 + 1);
-  for (unsigned i = 0; i < 4 * index; ++i)
-    out[1 + i] = uint8_t(i * 37 + index);
-  return 1 + 4 * index;
+  s.others = {s.description};
+  s.others[0].target = "x86:v0";
+  seeds.push_back(descriptor_of(s));
+  const bytes &file = good_file(); // its start, which is refused
+  seeds.push_back(
+      std::string(1, char(WholeFile)) +
+      std::string(file.begin(), file.begin() + std::min<long>(16384, long(file.size()))));
+  return seeds;
 }

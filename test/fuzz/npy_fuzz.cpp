@@ -3,7 +3,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "test/fuzz/NpySeeds.h"
+#include "test/fuzz/Target.h"
 #include "weft/npy.h"
+
+const weft::fuzz::Format &weft::fuzz::targetFormat() { return npyFormat(); }
+
+std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> &corpus) {
+  return npyFiles(corpus);
+}
 
 static void require(bool condition) {
   if (!condition)
@@ -17,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(err.status == WEFT_INVALID && err.message[0]);
     return 0;
   }
+  ++weft::fuzz::accepted;
   require(npy.data_offset <= size && npy.data_bytes <= size - npy.data_offset);
   char header[WEFT_NPY_HEADER_MAX];
   size_t written = weft_npy_header(header, sizeof header, npy.element, npy.rank, npy.dim);
@@ -30,14 +39,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           std::memcmp(again.dim, npy.dim, sizeof npy.dim) == 0);
   std::free(file);
   return 0;
-}
-
-extern "C" size_t weft_fuzz_seed(unsigned index, uint8_t *out, size_t size) {
-  static const weft_element_t elements[] = {WEFT_F32, WEFT_I64, WEFT_BOOL};
-  static const int64_t dim[] = {2, 3, 1, 0};
-  if (index >= 12)
-    return 0;
-  size_t written = weft_npy_header(out, size, elements[index % 3], index / 3, dim);
-  std::memset(out + written, 1, 64);
-  return written + 64;
 }

@@ -1,11 +1,11 @@
 // The reader of .npz and .npy files, as 'weft run' uses it, on arbitrary bytes. What it accepts is read to its last element.
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
+#include "test/fuzz/NpySeeds.h"
+#include "test/fuzz/Target.h"
 #include "tools/weft/TensorFile.h"
 #include "tools/weft/Zip.h"
-#include "weft/npy.h"
 
 using namespace weft::cli;
 
@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       std::abort();
     return 0;
   }
+  ++weft::fuzz::accepted;
   double sum = 0;
   for (const NamedTensor &named : *tensors)
     for (int64_t i = 0; i < named.tensor.count(); ++i)
@@ -26,23 +27,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-extern "C" size_t weft_fuzz_seed(unsigned index, uint8_t *out, size_t size) {
-  static const weft_element_t elements[] = {WEFT_F32, WEFT_I64, WEFT_BOOL};
-  static const int64_t dim[] = {2, 3};
-  if (index >= 9)
-    return 0;
-  ZipWriter zip;
-  weft_element_t element = elements[index % 3];
-  std::string header(WEFT_NPY_HEADER_MAX, '\0'), zeros(6 * weft_element_bits(element) / 8, '\0');
-  header.resize(weft_npy_header(header.data(), header.size(), element, 2, dim));
-  for (unsigned i = 0; i < index / 3; ++i)
-    zip.add("x" + std::to_string(i) + ".npy", {header, zeros});
-  size_t written = 0;
-  for (std::string_view piece : zip.finish()) {
-    if (written + piece.size() > size)
-      return 0;
-    std::memcpy(out + written, piece.data(), piece.size());
-    written += piece.size();
+const weft::fuzz::Format &weft::fuzz::targetFormat() { return npzFormat(); }
+
+/// Archives of none, one and more of the .npy files; a file alone is read, too.
+std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> &corpus) {
+  std::vector<std::string> files = npyFiles(corpus), seeds = {files[0]};
+  for (size_t members = 0; members <= files.size(); members += 1 + members / 2) {
+    ZipWriter zip;
+    for (size_t i = 0; i < members; ++i)
+      zip.add("x" + std::to_string(i) + ".npy", {files[i]});
+    std::string archive;
+    for (std::string_view piece : zip.finish())
+      archive += piece;
+    seeds.push_back(archive);
   }
-  return written;
+  return seeds;
 }

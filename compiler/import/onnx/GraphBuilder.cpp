@@ -35,7 +35,7 @@ SymExpr GraphBuilder::product(ArrayRef<SymExpr> dims) {
 }
 
 SymTensorType GraphBuilder::type(ArrayRef<SymExpr> dims, Type element) {
-  if (!llvm::all_of(dims, [](SymExpr d) { return bool(d); }))
+  if (!element || !llvm::all_of(dims, [](SymExpr d) { return bool(d); }))
     return {};
   auto result = SymTensorType::get(context(), dimsAttr(dims).getDimAttributes(), element);
   return checkType(result) ? result : SymTensorType();
@@ -118,6 +118,8 @@ Value GraphBuilder::fill(ArrayRef<SymExpr> dims, TypedAttr value) {
 }
 
 Value GraphBuilder::fill(ArrayRef<SymExpr> dims, Type element, double value) {
+  if (!element)
+    return {};
   if (isFloat(element))
     return fill(dims, FloatAttr::get(element, value));
   return fill(dims, IntegerAttr::get(element, llvm::APInt(elementBits(element),
@@ -171,6 +173,8 @@ Value GraphBuilder::select(Value condition, Value yes, Value no) {
 Value GraphBuilder::convert(Value x, Type element) {
   if (!x || elementOf(x) == element)
     return x;
+  if (!element)
+    return {};
   return elementwise<ConvertOp>({x}, attribute("to", TypeAttr::get(element)));
 }
 

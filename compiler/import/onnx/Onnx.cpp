@@ -76,8 +76,11 @@ private:
     llvm::StringSet<> initialized;
     for (const OnnxTensor &tensor : model.graph.initializers)
       initialized.insert(tensor.name);
+    llvm::StringSet<> declared;
     for (const OnnxValueInfo &input : model.graph.inputs) {
       std::string name = "input " + quotedText(input.name);
+      if (!declared.insert(input.name).second)
+        return problem(kWrongModel, path, name + " is declared twice");
       if (initialized.contains(input.name))
         continue;
       if (input.type.kind != OnnxType::Kind::Tensor)

@@ -175,6 +175,8 @@ void convertGridSample(NodeImport &n) {
   unsigned spatial = rankOf(x) < 3 ? 0 : rankOf(x) - 2;
   if (spatial == 0 || spatial > 3 || rankOf(grid) != rankOf(x))
     return (void)n.refuse("only images and grids of rank 3 to 5 are supported");
+  if (!isFloat(elementOf(grid)))
+    return (void)n.wrong("the grid must have floating-point elements");
   if (!n.requireEqual(typeOf(grid).getDim(spatial + 1), n.constant(spatial),
                       "the last dimension of the grid") ||
       !n.requireEqual(typeOf(grid).getDim(0), n.dim(0, 0), "the batch of the grid"))

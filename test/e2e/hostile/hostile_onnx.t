@@ -6,12 +6,13 @@ $ sh cut good.onnx
 | every cut refused in one line
 
 # Graphs that hang together wrongly.
-$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice control_characters no_opset opset_of_the_future opset_negative
+$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice input_twice control_characters no_opset opset_of_the_future opset_negative
 | error[W0201]: cycle.onnx: the graph has a cycle through node 'n0' (Relu)
 | error[W0201]: self_cycle.onnx: the graph has a cycle through node 'n' (Add)
 | error[W0201]: missing_initializer.onnx: node 'n' (Add): nothing defines the value 'w'
 | error[W0201]: missing_output.onnx: output 'y': nothing defines the value 'y'
 | error[W0201]: value_given_twice.onnx: two nodes write the value 'y'
+| error[W0201]: input_twice.onnx: input 'x' is declared twice
 | error[W0207]: control_characters.onnx: node 'evil\x0D\x0Aname\x07' (Re\x1B[31mlu\x0A): operator Re\x1B[31mlu\x0A (opset 18) is not supported
 | error[W0202]: no_opset.onnx: states no operator set version; is the file truncated?
 | error[W0207]: opset_of_the_future.onnx: the model uses version 9223372036854775807 of the operator set, but 28 is the newest that is supported
@@ -45,7 +46,7 @@ $ sh refuse make_hostile.py dims_negative dims_overflow dims_many initializer_ab
 | error[W0201]: range_of_nothing.onnx: node 'n0' (Range): delta is 0
 
 # Numbers at the end of their range.
-$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats
+$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
 | error[W0201]: divide_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: multiply_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: negate_overflow.onnx: node 'n1' (Expand): the shape: '0' exceeds '-4'
@@ -73,6 +74,7 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 | error[W0201]: exponential_of_integers.onnx: node 'n' (Exp): 'weft.exp' needs floats, but its operand has elements 'i32'
 | error[W0201]: softmax_of_integers.onnx: node 'n' (Softmax): 'weft.softmax' needs floating-point lines, but its operand is '!weft.tensor<[n, 4], i32>'
 | error[W0201]: bits_of_floats.onnx: node 'n' (BitwiseNot): 'weft.not' combines bits, but its operand has elements 'f32'
+| error[W0201]: grid_of_integers.onnx: node 'n' (GridSample): the grid must have floating-point elements
 
 # What integers give there is defined, so these compile, and agree with the evaluator.
 $ for case in divide_by_zero remainder_overflow remainder_by_zero; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done

@@ -137,6 +137,12 @@ def value_given_twice():
 
 
 @case
+def input_twice():
+    inputs = [value_info("x", 1, ["n"]), value_info("x", 1, ["m", 4])]
+    return model(graph([node("Relu", ["x"], ["y"])], inputs=inputs))
+
+
+@case
 def control_characters():
     return model(graph([node("Re\x1b[31mlu\n", ["x"], ["y"], "evil\r\nname\x07")]))
 
@@ -382,6 +388,12 @@ def cumulate_extreme():
 
 def of_windows(op, **attributes):
     return of_attributes(op, [1, 2, "h", "w"], **attributes)
+
+
+@case
+def grid_of_integers():
+    inputs = [value_info("x", 1, ["n", 2, "h", "w"]), value_info("g", 7, ["n", 5, 5, 2])]
+    return model(graph([node("GridSample", ["x", "g"], ["y"])], inputs=inputs), opset=20)
 
 
 @case

@@ -1,15 +1,15 @@
 // Any bytes: the JSON reader gives an error of one line, or a value within its limits whose fields
 // can all be asked for.
 #include "compiler/import/readers/Json.h"
-#include "test/compiler/readers/FuzzTarget.h"
+#include "test/fuzz/Target.h"
 
 using namespace weft;
+using namespace weft::fuzz;
 
-std::vector<std::string> weft::fuzzSeeds() {
-  return {
-      R"({"architectures": ["BertModel"], "hidden_size": 384, "layer_norm_eps": 1e-12, "hidden_act": "gelu",
-             "use_cache": true, "classifier_dropout": null, "rope": {"type": "dyn\u0041mic", "factor": [-2.0, 0.5E+3]}})",
-      R"([[[], {}], "\"\\\/\b\f\n\r\t\ud83d\ude00", -0, 18446744073709551615, 1e308])", "7"};
+const Format &fuzz::targetFormat() { return jsonFormat(); }
+
+std::vector<std::string> fuzz::targetSeeds(const std::vector<std::string> &corpus) {
+  return corpus;
 }
 
 static unsigned depthOf(const nlohmann::json &value) {
@@ -23,7 +23,7 @@ static unsigned depthOf(const nlohmann::json &value) {
 /// The value of a field is right or an error, whatever its type.
 template <typename T> static void ask(llvm::Expected<T> result) {
   if (!result)
-    fuzzCheckError(llvm::toString(result.takeError()), "c");
+    requireError(llvm::toString(result.takeError()), "c");
 }
 
 static void askForFields(const nlohmann::json &value) {
@@ -44,11 +44,11 @@ static void askForFields(const nlohmann::json &value) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   auto value = parseJson(llvm::StringRef(reinterpret_cast<const char *>(data), size), "c");
   if (!value) {
-    fuzzCheckError(llvm::toString(value.takeError()), "c");
+    requireError(llvm::toString(value.takeError()), "c");
     return 0;
   }
-  ++fuzzAccepted;
-  fuzzRequire(depthOf(*value) <= JsonLimits().depth, "the depth is limited");
+  ++fuzz::accepted;
+  require(depthOf(*value) <= JsonLimits().depth, "the depth is limited");
   askForFields(*value);
   return 0;
 }
