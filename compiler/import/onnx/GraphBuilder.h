@@ -40,8 +40,9 @@ struct BuildState {
 };
 
 inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }
-inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
-inline unsigned rankOf(Value value) { return typeOf(value).getRank(); }
+/// Null, and 0, for a null value, so that a converter may go on behind a refusal.
+inline Type elementOf(Value value) { return value ? typeOf(value).getElementType() : Type(); }
+inline unsigned rankOf(Value value) { return value ? typeOf(value).getRank() : 0; }
 
 class GraphBuilder {
 public:
