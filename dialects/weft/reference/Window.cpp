@@ -72,7 +72,7 @@ LogicalResult PoolOp::evaluate(ReferenceCall &call) {
   if (getKind() != PoolKind::Average)
     return success();
   RefTensor &out = call.outputs[0];
-  size_t outer = out.dims.size() - getKernel().size();
+  size_t outer = out.dims.size() - getKernel().size() - getChannelsLast();
   forBox(out.dims, [&](ArrayRef<int64_t> index) {
     int64_t count = 1;
     for (auto [d, size] : llvm::enumerate(getKernel())) {
