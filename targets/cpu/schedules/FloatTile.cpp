@@ -8,7 +8,7 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-constexpr int64_t kUnroll = 4;
+constexpr int64_t kUnroll = 4, kWrittenOut = 12; ///< products of a loop's step, of a run without a loop
 constexpr int64_t kLineBytes = 64; ///< of the caches
 constexpr int64_t kChain =
     384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
@@ -31,7 +31,8 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
     products.aheadLines = std::max<int64_t>(1, columns * 4 / kLineBytes);
   }
   Sums next = inOneChain ? sums : zeros();
-  multiplyAdd(c, products, constantI64(c.b, count), kUnroll, next, rows, vectors);
+  multiplyAdd(c, products, constantI64(c.b, count), count <= kWrittenOut ? count : kUnroll, next,
+              rows, vectors);
   if (!inOneChain)
     for (auto [total, value] : llvm::zip(sums, next))
       value = c.b.create<arith::AddFOp>(total, value);
