@@ -24,10 +24,16 @@ uint16_t elementCode(Type element) {
     return WEFT_F8E4M3FNUZ;
   if (element.isFloat8E5M2FNUZ())
     return WEFT_F8E5M2FNUZ;
+  if (isa<Float8E8M0FNUType>(element))
+    return WEFT_F8E8M0;
+  if (isa<Float4E2M1FNType>(element))
+    return WEFT_F4E2M1;
   bool u = element.isUnsignedInteger();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:
     return WEFT_BOOL;
+  case 2:
+    return u ? WEFT_U2 : WEFT_I2;
   case 4:
     return u ? WEFT_U4 : WEFT_I4;
   case 8:

@@ -1,6 +1,7 @@
 //===- Panels.cpp - Packs weights panel by panel --------------------------------------------------===//
 
 #include "compiler/artifact/Panels.h"
+#include "dialects/weft/FloatFormat.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
@@ -34,24 +35,23 @@ namespace {
 class Elements {
 public:
   Elements(Type element, const char *bytes)
-      : element(element), bits(elementBits(element)), bytes(bytes) {}
+      : element(element), format(floatFormatOf(element)), bits(elementBits(element)), bytes(bytes) {
+  }
 
   uint64_t raw(int64_t i) const {
     uint64_t value = 0;
     if (bits < 8)
-      return uint8_t(bytes[i / 2]) >> (i % 2 * 4) & 15;
+      return uint8_t(bytes[i * bits / 8]) >> (i * bits % 8) & ((1u << bits) - 1);
     memcpy(&value, bytes + i * (bits / 8), bits / 8);
     return value;
   }
 
   float real(int64_t i) const {
     llvm::APInt value(bits, raw(i));
-    if (auto floating = dyn_cast<FloatType>(element)) {
-      llvm::APFloat number(floating.getFloatSemantics(), value);
-      bool lost;
-      number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-      return number.convertToFloat();
-    }
+    if (format)
+      return float(format->decode(uint32_t(raw(i))));
+    if (isFloat(element))
+      return element.isF32() ? value.bitsToFloat() : float(value.bitsToDouble());
     return isUnsigned(element) ? float(value.getZExtValue()) : float(value.getSExtValue());
   }
 
@@ -70,6 +70,7 @@ public:
 
 private:
   Type element;
+  const FloatFormat *format;
   unsigned bits;
   const char *bytes;
 };
@@ -84,7 +85,7 @@ llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write
   bool plain = element.isF32();
   const llvm::fltSemantics &semantics =
       form == "_f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
-  uint64_t flip = bits == 4 && !isUnsigned(element) ? 8 : 0;
+  uint64_t flip = bits == 4 && !isUnsigned(element) && !isFloat(element) ? 8 : 0;
   auto value = [&](int64_t at) -> uint64_t {
     if (bits == 32) {
       float real = 0;

@@ -79,7 +79,7 @@ protected:
 
 /// The type in which elements of `element` are computed: narrow floats in f32, unsigned integers as signless ones.
 mlir::Type computeType(mlir::Type element);
-/// Floats of 16 and 8 bits as f32 and back (rounded to nearest even), one or a vector of them; `bits` are integers.
+/// Floats of at most 16 bits (FloatFormat.h) as f32 and back, one or a vector of them; `bits` are integers of their width.
 mlir::Value decodeFloat(mlir::ImplicitLocOpBuilder &b, mlir::Type element, mlir::Value bits);
 mlir::Value encodeFloat(mlir::ImplicitLocOpBuilder &b, mlir::Type element, mlir::Value value);
 /// The identity of a combiner on an element type, as reference value and as attribute of the compute type.

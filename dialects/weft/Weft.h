@@ -49,6 +49,10 @@ bool isFloat(mlir::Type element);
 bool isUnsigned(mlir::Type element);
 /// Whether two elements share a byte of memory.
 bool isPacked(mlir::Type element);
+/// The type of attributes that hold numbers of an element type: itself, or f32 where MLIR has no such numbers.
+mlir::Type numberType(mlir::Type element);
+/// The number of a float type that is nearest to `value`.
+mlir::FloatAttr floatAttribute(mlir::Type element, double value);
 /// Why no value can have these dimensions; empty when one can. Types that operators infer are judged by the verifier of the function, not when
 /// they are made.
 std::string refuseDims(SymTensorType type);

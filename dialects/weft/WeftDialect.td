@@ -24,13 +24,23 @@ def Weft_Dialect : Dialect {
   }];
 }
 
+// Elements that MLIR has no types for. Attributes hold their numbers as f32 (numberType).
+def Weft_Float4E2M1FNType : TypeDef<Weft_Dialect, "Float4E2M1FN"> {
+  let mnemonic = "f4E2M1FN";
+  let summary = "a float of 4 bits: 2 of exponent, 1 of mantissa, neither infinity nor nan";
+}
+def Weft_Float8E8M0FNUType : TypeDef<Weft_Dialect, "Float8E8M0FNU"> {
+  let mnemonic = "f8E8M0FNU";
+  let summary = "a power of two from 2^-127 to 2^127, or nan";
+}
+
 def Weft_SymTensorType : TypeDef<Weft_Dialect, "SymTensor"> {
   let mnemonic = "tensor";
   let summary = "A tensor whose dimensions are symbolic expressions";
   let description = [{
     `!weft.tensor<[b, s, 768], f32>`. Expressions are normalised, so equal shapes are the same pointer. Element types: f64, f32,
-    f16, bf16, signed integers `i1` (bool), `i4`, `i8`, `i16`, `i32`, `i64` and unsigned `ui4`, `ui8`, `ui16`, `ui32`, `ui64`,
-    f8E4M3FN and f8E5M2.
+    f16, bf16, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, `!weft.f8E8M0FNU`, `!weft.f4E2M1FN`, signed integers `i1` (bool), `i2`,
+    `i4`, `i8`, `i16`, `i32`, `i64` and unsigned `ui2`, `ui4`, `ui8`, `ui16`, `ui32`, `ui64`.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::Attribute">:$dimAttributes, "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;

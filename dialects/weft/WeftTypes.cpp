@@ -1,5 +1,6 @@
 //===- WeftTypes.cpp - !weft.tensor -------------------------------------------------------------===//
 
+#include "dialects/weft/FloatFormat.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -81,19 +82,26 @@ std::string refuseDims(SymTensorType type) {
   return "";
 }
 
-bool isFloat(Type element) { return isa_and_nonnull<FloatType>(element); }
+bool isFloat(Type element) {
+  return element && (isa<FloatType>(element) || floatFormatOf(element));
+}
 bool isPacked(Type element) { return !element.isInteger(1) && elementBits(element) < 8; }
 bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 
+Type numberType(Type element) {
+  return isa<FloatType, IntegerType>(element) ? element : Float32Type::get(element.getContext());
+}
+
+FloatAttr floatAttribute(Type element, double value) {
+  return FloatAttr::get(numberType(element), roundReal(element, value));
+}
+
 std::string refuseElement(Type element) {
-  bool known = element.isF64() || element.isF32() || element.isF16() || element.isBF16() ||
-               element.isFloat8E4M3FN() || element.isFloat8E5M2() || element.isFloat8E4M3FNUZ() ||
-               element.isFloat8E5M2FNUZ();
+  bool known = element.isF64() || element.isF32() || floatFormatOf(element);
   if (auto integer = dyn_cast<IntegerType>(element)) {
     unsigned w = integer.getWidth();
-    known = integer.isSignless()
-                ? (w == 1 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64)
-                : integer.isUnsigned() && (w == 4 || w == 8 || w == 16 || w == 32 || w == 64);
+    bool isSize = w == 2 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64;
+    known = integer.isSignless() ? w == 1 || isSize : integer.isUnsigned() && isSize;
   }
   if (known)
     return "";

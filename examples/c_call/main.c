@@ -87,6 +87,8 @@ static void *make_elements(const weft_tensor_t *tensor) {
       ((double *)data)[i] = 1;
     else if (tensor->element == WEFT_I4 || tensor->element == WEFT_U4)
       data[i / 2] = 0x11;
+    else if (tensor->element == WEFT_I2 || tensor->element == WEFT_U2)
+      data[i / 4] = 0x55;
     else if (tensor->element < WEFT_F8E4M3)
       data[i * bytes] = 1; /* the lowest byte comes first */
   }

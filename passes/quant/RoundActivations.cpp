@@ -16,10 +16,11 @@ namespace weft {
 
 namespace {
 
-/// The weight of a product of rows with it, when its blocks run along what is summed.
+/// The weight of a product of rows with it, when its integers have blocks along what is summed.
 DequantizeBlocksOp blockwiseWeight(ContractOp op) {
   auto weight = op.getRhs().getDefiningOp<DequantizeBlocksOp>();
-  if (!weight || op.getLhs().getDefiningOp<RoundBlocksOp>())
+  if (!weight || isFloat(cast<SymTensorType>(weight.getInput().getType()).getElementType()) ||
+      op.getLhs().getDefiningOp<RoundBlocksOp>())
     return {};
   IterationRule rule = IterationRule::of(op);
   ArrayRef<Access> rows = rule.operand(0), columns = rule.operand(1);

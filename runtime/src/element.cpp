@@ -9,11 +9,11 @@ struct element_row {
 
 /// Row e describes weft_element_t e.
 static const element_row elements[] = {
-    {"?", 0},     {"bool", 8}, {"i4", 4},     {"u4", 4},         {"i8", 8},
-    {"u8", 8},    {"i16", 16}, {"u16", 16},   {"i32", 32},       {"u32", 32},
-    {"i64", 64},  {"u64", 64}, {"f8e4m3", 8}, {"f8e5m2", 8},     {"f16", 16},
-    {"bf16", 16}, {"f32", 32}, {"f64", 64},   {"f8e4m3fnuz", 8}, {"f8e5m2fnuz", 8}};
-static const uint32_t last_element = WEFT_F8E5M2FNUZ;
+    {"?", 0},          {"bool", 8},       {"i4", 4},   {"u4", 4},    {"i8", 8},     {"u8", 8},
+    {"i16", 16},       {"u16", 16},       {"i32", 32}, {"u32", 32},  {"i64", 64},   {"u64", 64},
+    {"f8e4m3", 8},     {"f8e5m2", 8},     {"f16", 16}, {"bf16", 16}, {"f32", 32},   {"f64", 64},
+    {"f8e4m3fnuz", 8}, {"f8e5m2fnuz", 8}, {"i2", 2},   {"u2", 2},    {"f4e2m1", 4}, {"f8e8m0", 8}};
+static const uint32_t last_element = WEFT_F8E8M0;
 static_assert(sizeof elements / sizeof elements[0] == last_element + 1, "one row per element");
 
 static const element_row &row_of(uint32_t element) {

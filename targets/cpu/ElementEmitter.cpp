@@ -1,6 +1,7 @@
 //===- ElementEmitter.cpp - Loads, stores, guards and folds of generated kernels -----------------===//
 
 #include "targets/cpu/ElementEmitter.h"
+#include "dialects/weft/FloatFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -11,7 +12,7 @@ using namespace mlir;
 namespace weft {
 
 Type memoryType(Type element) {
-  unsigned width = element.getIntOrFloatBitWidth();
+  unsigned width = elementBits(element);
   if (isFloat(element) && width >= 32)
     return element;
   return IntegerType::get(element.getContext(), std::max(8u, width));
@@ -154,57 +155,55 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   return b.create<LLVM::masked_gather>(vector, addresses, mask, zero, b.getI32IntegerAttr(align));
 }
 
-/// Two elements per byte, the first in the lower half.
-Value ElementEmitter::loadPacked(Value pointer, Type element, IndexValue at) {
+/// The bits of elements that share a byte, the first in the lowest ones.
+Value ElementEmitter::loadPacked(Value pointer, unsigned width, IndexValue at) {
   Value position = at.isUniform() ? (at.lanes ? at.lanes : at.base) : materialize(at);
-  auto shaped = [&](int64_t value, Type scalar) -> Value {
-    TypedAttr attribute = IntegerAttr::get(scalar, value);
+  auto shaped = [&](int64_t value) -> Value {
+    TypedAttr attribute = b.getI64IntegerAttr(value);
     if (auto vector = dyn_cast<VectorType>(position.getType()))
-      attribute =
-          DenseElementsAttr::get(cast<ShapedType>(vector.clone(scalar)), Attribute(attribute));
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
     return b.create<arith::ConstantOp>(attribute);
   };
-  Value byte = b.create<arith::ShRUIOp>(position, shaped(1, b.getI64Type()));
+  int64_t perByte = 8 / width;
+  Value byte = b.create<arith::ShRUIOp>(position, shaped(llvm::Log2_64(perByte)));
   bool one = !isa<VectorType>(position.getType());
   Value data = loadLanes(pointer, b.getI8Type(), one ? IndexValue{byte} : IndexValue{{}, 0, byte});
-  Value half = b.create<arith::AndIOp>(position, shaped(1, b.getI64Type()));
-  Value shift = b.create<arith::ShLIOp>(half, shaped(2, b.getI64Type()));
+  Value place = b.create<arith::AndIOp>(position, shaped(perByte - 1));
+  Value shift = b.create<arith::ShLIOp>(place, shaped(llvm::Log2_64(width)));
   Type bytes = one ? Type(b.getI8Type()) : laneType(b.getI8Type());
   shift = b.create<arith::TruncIOp>(bytes, shift);
   if (one && lanes > 1)
     shift = splat(shift);
   Value shifted = b.create<arith::ShRUIOp>(data, shift);
-  return b.create<arith::TruncIOp>(laneType(computeType(element)), shifted);
+  return b.create<arith::TruncIOp>(laneType(b.getIntegerType(width)), shifted);
 }
 
-/// The second element of a byte joins the first, which was written before.
+/// Joins the elements of the byte that were written before.
 void ElementEmitter::storePacked(Value pointer, IndexValue at, Value data) {
-  assert(lanes == 1 && "halves of a byte are written one after the other");
-  Value position = at.base, one = constantI64(b, 1);
-  Value address =
-      elementPointer(b, pointer, b.getI8Type(), b.create<arith::ShRUIOp>(position, one));
-  Value second = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne,
-                                         b.create<arith::AndIOp>(position, one), constantI64(b, 0));
+  assert(lanes == 1 && "parts of a byte are written one after the other");
+  int64_t width = data.getType().getIntOrFloatBitWidth(), perByte = 8 / width;
+  Value byte = b.create<arith::ShRUIOp>(at.base, constantI64(b, int64_t(llvm::Log2_64(perByte))));
+  Value address = elementPointer(b, pointer, b.getI8Type(), byte);
+  Value place = b.create<arith::AndIOp>(at.base, constantI64(b, perByte - 1));
+  Value shift = b.create<arith::TruncIOp>(b.getI8Type(),
+                                          b.create<arith::MulIOp>(place, constantI64(b, width)));
+  Value one = b.create<arith::ConstantOp>(b.getI8IntegerAttr(1));
+  Value before = b.create<arith::SubIOp>(b.create<arith::ShLIOp>(one, shift), one);
+  Value kept = b.create<arith::AndIOp>(b.create<LLVM::LoadOp>(b.getI8Type(), address, 1), before);
   Value wide = b.create<arith::ExtUIOp>(b.getI8Type(), data);
-  Value four = b.create<arith::ConstantOp>(b.getI8IntegerAttr(4)),
-        low = b.create<arith::ConstantOp>(b.getI8IntegerAttr(15));
-  Value before = b.create<arith::AndIOp>(b.create<LLVM::LoadOp>(b.getI8Type(), address, 1), low);
-  Value joined = b.create<arith::OrIOp>(before, b.create<arith::ShLIOp>(wide, four));
-  b.create<LLVM::StoreOp>(b.create<arith::SelectOp>(second, joined, wide), address, 1);
+  Value joined = b.create<arith::OrIOp>(kept, b.create<arith::ShLIOp>(wide, shift));
+  b.create<LLVM::StoreOp>(joined, address, 1);
 }
 
 Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValue> index) {
   Type element = type.getElementType(), memory = memoryType(element);
-  if (isPacked(element))
-    return loadPacked(pointer, element, linear(type, index));
-  Value data = loadLanes(pointer, memory, linear(type, index));
+  IndexValue at = linear(type, index);
+  Value data = isPacked(element) ? loadPacked(pointer, elementBits(element), at)
+                                 : loadLanes(pointer, memory, at);
   if (element.isInteger(1))
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, data,
                                    constantData(memory, IntegerAttr::get(memory, 0)));
-  Type compute = computeType(element);
-  if (compute == memory)
-    return data;
-  return decodeFloat(b, element, data);
+  return floatFormatOf(element) ? decodeFloat(b, element, data) : data;
 }
 
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index,
@@ -212,10 +211,10 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
   Type element = type.getElementType(), memory = memoryType(element);
   if (element.isInteger(1))
     data = b.create<arith::ExtUIOp>(laneType(memory), data);
-  else if (isPacked(element))
-    return storePacked(pointer, linear(type, index), data);
-  else if (computeType(element) != memory)
+  else if (floatFormatOf(element))
     data = encodeFloat(b, element, data);
+  if (isPacked(element))
+    return storePacked(pointer, linear(type, index), data);
   IndexValue at = linear(type, index);
   // An innermost dimension of 1 has one lane inside the tail mask.
   bool single = type.getRank() > 0 && type.getDim(type.getRank() - 1).isConstant(1);

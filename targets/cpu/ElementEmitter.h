@@ -61,7 +61,7 @@ public:
 
 private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
-  mlir::Value loadPacked(mlir::Value pointer, mlir::Type element, IndexValue at);
+  mlir::Value loadPacked(mlir::Value pointer, unsigned width, IndexValue at);
   void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
   mlir::Value loadEverySecondByte(mlir::Value address, mlir::Value mask);

@@ -12,14 +12,14 @@
 
 using namespace weft::cli;
 
-static int valueBits(uint32_t element) {
-  return element == WEFT_F16 || element == WEFT_BF16 ? 16 : 8;
-}
+static const uint32_t kSigned[] = {WEFT_F16,        WEFT_BF16,       WEFT_F8E4M3, WEFT_F8E5M2,
+                                   WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ, WEFT_F4E2M1};
 
 TEST_CASE("every small float survives decoding and encoding") {
-  for (uint32_t element :
-       {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2, WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ})
-    for (uint32_t bits = 0; bits < 1u << valueBits(element); ++bits) {
+  std::vector<uint32_t> all(std::begin(kSigned), std::end(kSigned));
+  all.push_back(WEFT_F8E8M0);
+  for (uint32_t element : all)
+    for (uint32_t bits = 0; bits < 1u << weft_element_bits(element); ++bits) {
       double value = decodeFloat(element, bits);
       if (!std::isnan(value))
         REQUIRE(encodeFloat(element, value) == bits);
@@ -29,9 +29,8 @@ TEST_CASE("every small float survives decoding and encoding") {
 }
 
 TEST_CASE("encoding rounds to the nearest, ties to even") {
-  for (uint32_t element :
-       {WEFT_F16, WEFT_BF16, WEFT_F8E4M3, WEFT_F8E5M2, WEFT_F8E4M3FNUZ, WEFT_F8E5M2FNUZ})
-    for (uint32_t bits = 0; bits + 1 < 1u << (valueBits(element) - 1); ++bits) {
+  for (uint32_t element : kSigned)
+    for (uint32_t bits = 0; bits + 1 < 1u << (weft_element_bits(element) - 1); ++bits) {
       double low = decodeFloat(element, bits), high = decodeFloat(element, bits + 1);
       if (!std::isfinite(high))
         continue;
@@ -65,10 +64,37 @@ TEST_CASE("the named values of the standards") {
   }
 }
 
+TEST_CASE("floats of 4 bits saturate and have no nan") {
+  const double values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (uint32_t bits = 0; bits < 8; ++bits) {
+    CHECK(decodeFloat(WEFT_F4E2M1, bits) == values[bits]);
+    CHECK(decodeFloat(WEFT_F4E2M1, bits | 8) == -values[bits]);
+  }
+  CHECK(encodeFloat(WEFT_F4E2M1, 5) == 6); // to even
+  CHECK(encodeFloat(WEFT_F4E2M1, 1e9) == 7);
+  CHECK(encodeFloat(WEFT_F4E2M1, -HUGE_VAL) == 15);
+  CHECK(encodeFloat(WEFT_F4E2M1, NAN) == 0);
+}
+
+TEST_CASE("powers of two have neither sign nor zero") {
+  CHECK(decodeFloat(WEFT_F8E8M0, 0) == std::ldexp(1, -127));
+  CHECK(decodeFloat(WEFT_F8E8M0, 254) == std::ldexp(1, 127));
+  CHECK(std::isnan(decodeFloat(WEFT_F8E8M0, 255)));
+  CHECK(encodeFloat(WEFT_F8E8M0, 1.49) == 127);
+  for (uint32_t bits = 0; bits < 253; ++bits) { // ties go up
+    double middle = 1.5 * decodeFloat(WEFT_F8E8M0, bits);
+    REQUIRE(encodeFloat(WEFT_F8E8M0, middle) == bits + 1);
+    REQUIRE(encodeFloat(WEFT_F8E8M0, std::nextafter(middle, 0)) == bits);
+  }
+  for (double none :
+       {0.0, -1.0, std::ldexp(0.99, -127), std::ldexp(1.5, 127), HUGE_VAL, double(NAN)})
+    CHECK(encodeFloat(WEFT_F8E8M0, none) == 255);
+}
+
 TEST_CASE("tensors keep what fits and saturate integers") {
-  for (uint32_t element :
-       {WEFT_BOOL, WEFT_I4, WEFT_U4, WEFT_I8, WEFT_U8, WEFT_I16, WEFT_U16, WEFT_I32, WEFT_U32,
-        WEFT_I64, WEFT_U64, WEFT_F16, WEFT_BF16, WEFT_F32, WEFT_F64}) {
+  for (uint32_t element : {WEFT_BOOL, WEFT_I4, WEFT_U4, WEFT_I8, WEFT_U8, WEFT_I16, WEFT_U16,
+                           WEFT_I32, WEFT_U32, WEFT_I64, WEFT_U64, WEFT_F16, WEFT_BF16, WEFT_F32,
+                           WEFT_F64, WEFT_I2, WEFT_U2, WEFT_F4E2M1}) {
     HostTensor tensor = *HostTensor::allocate(element, {3, 3});
     for (int64_t i = 0; i < 9; ++i)
       tensor.set(i, i % 2);
@@ -93,16 +119,38 @@ TEST_CASE("four-bit values are packed low half first and refused when they do no
   HostTensor values = *HostTensor::allocate(WEFT_I8, {5});
   for (int64_t i = 0; i < 5; ++i)
     values.set(i, i - 3);
-  HostTensor packed = *packFourBits(values, WEFT_I4);
+  HostTensor packed = *packParts(values, WEFT_I4);
   CHECK(packed.bytes() == 3);
   CHECK(packed.data()[0] == 0xED); // -3 below, -2 above
-  HostTensor again = *unpackFourBits(packed);
+  HostTensor again = *unpackParts(packed);
   for (int64_t i = 0; i < 5; ++i)
     CHECK(again.get(i) == i - 3);
   values.set(4, 8);
-  Result<HostTensor> refused = packFourBits(values, WEFT_I4);
+  Result<HostTensor> refused = packParts(values, WEFT_I4);
   REQUIRE_FALSE(refused);
   CHECK(refused.failure().message == "element 4 is 8, but i4 holds -8 to 7");
+}
+
+TEST_CASE("values of two bits are four to a byte, floats of four bits travel as bits") {
+  HostTensor values = *HostTensor::allocate(WEFT_I8, {5});
+  for (int64_t i = 0; i < 5; ++i)
+    values.set(i, i % 4 - 2);
+  HostTensor packed = *packParts(values, WEFT_I2);
+  CHECK(packed.bytes() == 2);
+  CHECK(packed.data()[0] == 0x4E); // -2, -1, 0, 1 from the lowest bits up
+  CHECK(packed.data()[1] == 2);
+  HostTensor again = *unpackParts(packed);
+  for (int64_t i = 0; i < 5; ++i)
+    CHECK(again.get(i) == i % 4 - 2);
+  values.set(4, 2);
+  CHECK(packParts(values, WEFT_I2).failure().message == "element 4 is 2, but i2 holds -2 to 1");
+
+  HostTensor bits = *HostTensor::allocate(WEFT_U8, {3});
+  for (int64_t i = 0; i < 3; ++i)
+    bits.set(i, 13 + i);
+  HostTensor floats = *packParts(bits, WEFT_F4E2M1);
+  CHECK(floats.get(0) == -3);
+  CHECK(unpackParts(floats)->get(2) == 15);
 }
 
 TEST_CASE("bit patterns become the type that is needed, other types are refused") {

@@ -61,7 +61,7 @@ Result<std::vector<NamedTensor>> readString(std::string &bytes) {
 
 TEST_CASE("all element types survive .npy and .npz, as numpy can hold them") {
   Folder folder;
-  for (uint32_t element = WEFT_BOOL; element <= WEFT_F8E5M2FNUZ; ++element) {
+  for (uint32_t element = WEFT_BOOL; element <= WEFT_F8E8M0; ++element) {
     INFO(weft_element_name(element));
     for (std::vector<int64_t> dims : {std::vector<int64_t>{}, {0}, {5}, {2, 0, 3}, {3, 1, 5}}) {
       HostTensor tensor = counting(element, dims);
@@ -75,8 +75,8 @@ TEST_CASE("all element types survive .npy and .npz, as numpy can hold them") {
         const HostTensor &got = (*back)[0].tensor;
         REQUIRE(got.element() == npyElement(element));
         REQUIRE(got.dims() == dims);
-        HostTensor expected = weft_element_bits(element) == 4
-                                  ? *unpackFourBits(tensor)
+        HostTensor expected = weft_element_bits(element) < 8
+                                  ? *unpackParts(tensor)
                                   : tensor.reinterpreted(npyElement(element));
         for (int64_t i = 0; i < got.count(); ++i)
           REQUIRE(got.get(i) == expected.get(i));

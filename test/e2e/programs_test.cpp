@@ -164,19 +164,22 @@ TEST_CASE("elementwise functions over whole vectors and rests") {
        {"relu", "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "hard_swish"})
     agrees(unary("activation " + std::string(kind) + " %x", "[m, n], f32", "[m, n], f32"),
            {{{"m", 3}, {"n", 29}}});
-  for (const char *to : {"i64", "i8", "ui8", "i4", "ui4", "i1", "f64", "f16", "bf16", "f8E4M3FN",
-                         "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"})
+  for (const char *to : {"i64", "i8", "ui8", "i4", "ui4", "i2", "ui2", "i1", "f64", "f16", "bf16",
+                         "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "!weft.f4E2M1FN"})
     agrees(unary("convert %x to " + std::string(to), "[m, n], f32", "[m, n], " + std::string(to)),
            {{{"m", 3}, {"n", 29}}}, 0);
-  for (const char *from : {"i4", "ui4", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"})
+  for (const char *from : {"i4", "ui4", "i2", "ui2", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ",
+                           "f8E5M2FNUZ", "!weft.f4E2M1FN"})
     agrees(unary("convert %x to f32", "[m, n], " + std::string(from), "[m, n], f32"),
            {{{"m", 3}, {"n", 29}}, {{"m", 1}, {"n", 1}}}, 0);
 }
 
 TEST_CASE("bits read as another element type") {
   const std::pair<const char *, const char *> pairs[] = {
-      {"f32", "i32"},   {"i32", "f32"},    {"f64", "ui64"}, {"f16", "i16"},
-      {"ui16", "bf16"}, {"f8E5M2", "ui8"}, {"i8", "ui8"}};
+      {"f32", "i32"}, {"i32", "f32"},           {"f64", "ui64"},
+      {"f16", "i16"}, {"ui16", "bf16"},         {"f8E5M2", "ui8"},
+      {"i8", "ui8"},  {"!weft.f4E2M1FN", "i4"}, {"ui4", "!weft.f4E2M1FN"},
+      {"i2", "ui2"}};
   for (auto [from, to] : pairs)
     agrees(unary("bitcast %x to " + std::string(to), "[m, n], " + std::string(from),
                  "[m, n], " + std::string(to)),

@@ -9,7 +9,9 @@ using namespace weft::test;
 
 namespace {
 
-/// `weft.constant` with values from a seed: floats in [-1, 1), integers of all values.
+const std::string f4 = "!weft.f4E2M1FN", powers = "!weft.f8E8M0FNU";
+
+/// `weft.constant` with values from a seed: floats in [-1, 1), those of 4 bits and integers of all values.
 struct Constant {
   std::string element;
   std::vector<int64_t> dims;
@@ -30,20 +32,27 @@ struct Constant {
     for (int64_t i = 0; i < count; ++i) {
       float value = float(random() % 2048) / 1024 - 1;
       uint32_t word;
+      if (element == f4)
+        value =
+            std::vector<float>{0, .5, 1, 1.5, 2, 3, 4, 6}[random() % 8] * (random() % 2 ? 1 : -1);
+      else if (element == powers)
+        value = 1.0f / float(1 << random() % 4);
       memcpy(&word, &value, 4);
-      if (element == "f32")
+      if (element == "f32" || element[0] == '!')
         bytes.append(reinterpret_cast<char *>(&word), 4);
       else if (element == "bf16")
         bytes.append(reinterpret_cast<char *>(&word) + 2, 2);
       else if (element == "f16") // 1 / 64 <= |x| < 2
         bytes += {char(random() % 256), char((random() % 2 ? 0x80 : 0) | 0x24 | random() % 0x18)};
+      else if (element == "f8E4M3FN")
+        bytes += char((random() % 2 ? 0x80 : 0) | random() % 0x38);
       else
         bytes += element.back() == '4'
                      ? char(random() % 16)
                      : char(random() % 256); // an element of a buffer has whole bytes
     }
-    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape + element +
-           "> -> " + type();
+    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape +
+           (element[0] == '!' ? "f32" : element) + "> -> " + type();
   }
 };
 
@@ -205,6 +214,24 @@ TEST_CASE("weights in 8 and 4 bits with a scale per block stay packed") {
       agrees({element, shape.k, shape.n, shape.block, transposed, zero, shape.scale},
              (shape.k + 7) / 8 * 8 * columns * bits / 8 + shape.blocks * columns * perBlock + 128);
     }
+}
+
+TEST_CASE("weights of floats with a scale per block stay packed") {
+  auto most = [](int64_t bits, int64_t k, int64_t n, int64_t blocks, int64_t perBlock) {
+    return (k + 7) / 8 * 8 * round32(n) * bits / 8 + blocks * round32(n) * perBlock + 128;
+  };
+  for (bool transposed : {false, true}) {
+    agrees({f4, 64, 33, 32, transposed, "", powers}, most(4, 64, 33, 2, 4));       // MXFP4
+    agrees({f4, 112, 70, 16, transposed, "", "f8E4M3FN"}, most(4, 112, 70, 7, 4)); // NVFP4
+    agrees({f4, 131, 9, 32, transposed, "", "bf16"}, most(4, 131, 9, 5, 4));
+    agrees({"f8E4M3FN", 96, 31, 32, transposed, "", powers}, most(8, 96, 31, 3, 4)); // MXFP8
+  }
+  agrees({f4, 64, 64, 32, true, "", powers, "", 32}, most(4, 64, 64, 2, 4)); // no products of bytes
+  Program irregular(
+      program({f4, 30, 9, 5, false, f4})); // zero points of floats, blocks that no panel divides
+  INFO(irregular.error());
+  REQUIRE(irregular.error().empty());
+  CHECK(irregular.difference({{"b", 2}, {"s", 3}}) <= 1e-4);
 }
 
 TEST_CASE("rounded rows times weights of 8 and 4 bits") {

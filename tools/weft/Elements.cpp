@@ -2,7 +2,8 @@
 //
 // One description per type. f8e4m3 is the variant of the OCP standard that ONNX calls FLOAT8E4M3FN:
 // no infinities, one NaN pattern per sign, so that the largest exponent carries numbers too. The fnuz types
-// have a single NaN in the place of -0, and a bias that is larger by 1.
+// have a single NaN in the place of -0, and a bias that is larger by 1. f4e2m1 has no NaN: it becomes 0, and what is
+// too large the largest number. f8e8m0 has nothing but an exponent: no sign, no 0, ties go up.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/Elements.h"
 #include "weft/runtime.h"
@@ -17,22 +18,27 @@ namespace {
 
 struct FloatForm {
   int exponentBits, mantissaBits;
-  bool hasInfinity, hasNegativeZero = true;
+  bool hasInfinity, hasNegativeZero = true, hasNaN = true;
 
   int bias() const { return (1 << (exponentBits - 1)) - (hasNegativeZero ? 1 : 0); }
-  uint32_t topExponent() const { return (1u << exponentBits) - 1; }
+  uint32_t magnitudes() const { return (1u << (exponentBits + mantissaBits)) - 1; }
+  uint32_t infinity() const { return magnitudes() >> mantissaBits << mantissaBits; }
   uint32_t mantissaMask() const { return (1u << mantissaBits) - 1; }
-  uint32_t sign() const { return 1u << (exponentBits + mantissaBits); }
+  uint32_t sign() const { return mantissaBits ? magnitudes() + 1 : 0; }
   uint32_t notANumber() const {
+    if (!hasNaN)
+      return 0;
     if (!hasNegativeZero)
       return sign();
-    return topExponent() << mantissaBits |
-           (hasInfinity ? 1u << (mantissaBits - 1) : mantissaMask());
+    return hasInfinity ? infinity() | 1u << (mantissaBits - 1) : magnitudes();
   }
-  /// Bits of the largest finite value.
+  /// Bits of the largest finite value, and of what lies above.
   uint32_t largest() const {
-    return hasInfinity ? ((topExponent() << mantissaBits) - 1) : notANumber() - 1;
+    if (hasInfinity)
+      return infinity() - 1;
+    return hasNaN && hasNegativeZero ? magnitudes() - 1 : magnitudes();
   }
+  uint32_t overflow() const { return hasInfinity ? infinity() : hasNaN ? notANumber() : largest(); }
 };
 
 FloatForm formOf(uint32_t element) {
@@ -47,43 +53,53 @@ FloatForm formOf(uint32_t element) {
     return {4, 3, false, false};
   case WEFT_F8E5M2FNUZ:
     return {5, 2, false, false};
+  case WEFT_F8E8M0:
+    return {8, 0, false};
+  case WEFT_F4E2M1:
+    return {2, 1, false, true, false};
   default: // WEFT_F8E4M3
     return {4, 3, false};
   }
+}
+
+uint32_t encodePower(const FloatForm &form, double value) {
+  if (!(value >= std::ldexp(1, -form.bias())) || std::isinf(value))
+    return form.notANumber();
+  int exponent;
+  double fraction = std::frexp(value, &exponent); // 0.5 <= fraction < 1
+  exponent += fraction >= 0.75;
+  return std::min(static_cast<uint32_t>(exponent - 1 + form.bias()), form.notANumber());
 }
 
 } // namespace
 
 double decodeFloat(uint32_t element, uint32_t bits) {
   FloatForm form = formOf(element);
-  if (!form.hasNegativeZero && bits == form.notANumber())
-    return std::numeric_limits<double>::quiet_NaN();
-  bool sign = (bits & form.sign()) != 0;
-  uint32_t exponent = bits >> form.mantissaBits & form.topExponent();
-  uint32_t mantissa = bits & form.mantissaMask();
+  uint32_t magnitude = bits & form.magnitudes(), mantissa = bits & form.mantissaMask();
+  int exponent = static_cast<int>(magnitude >> form.mantissaBits);
+  bool isNaN = form.hasNegativeZero ? magnitude > form.largest() : bits == form.notANumber();
   double value;
-  if (form.hasInfinity && exponent == form.topExponent())
-    value = mantissa ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  else if (!form.hasInfinity && (exponent << form.mantissaBits | mantissa) == form.notANumber())
+  if (form.hasInfinity && magnitude == form.infinity())
+    value = std::numeric_limits<double>::infinity();
+  else if (isNaN)
     value = std::numeric_limits<double>::quiet_NaN();
-  else if (exponent == 0)
+  else if (exponent == 0 && form.mantissaBits)
     value = std::ldexp(mantissa, 1 - form.bias() - form.mantissaBits);
   else
-    value = std::ldexp(mantissa | 1u << form.mantissaBits,
-                       static_cast<int>(exponent) - form.bias() - form.mantissaBits);
-  return sign ? -value : value;
+    value =
+        std::ldexp(mantissa | 1u << form.mantissaBits, exponent - form.bias() - form.mantissaBits);
+  return (bits & form.sign()) != 0 ? -value : value;
 }
 
 uint32_t encodeFloat(uint32_t element, double value) {
   FloatForm form = formOf(element);
+  if (form.mantissaBits == 0)
+    return encodePower(form, value);
   uint32_t sign = std::signbit(value) ? form.sign() : 0u;
   if (std::isnan(value))
     return sign | form.notANumber();
-  uint32_t overflow =
-      form.hasInfinity ? form.topExponent() << form.mantissaBits : form.notANumber();
   if (std::isinf(value))
-    return sign | overflow;
+    return sign | form.overflow();
   int exponent;
   std::frexp(value, &exponent); // |value| = m * 2^exponent, 0.5 <= m < 1
   int unit = std::max(exponent - 1, 1 - form.bias()) - form.mantissaBits;
@@ -97,7 +113,7 @@ uint32_t encodeFloat(uint32_t element, double value) {
     bits = 0;
   if (bits == 0 && !form.hasNegativeZero)
     return 0;
-  return sign | (bits > form.largest() ? overflow : static_cast<uint32_t>(bits));
+  return sign | (bits > form.largest() ? form.overflow() : static_cast<uint32_t>(bits));
 }
 
 } // namespace weft::cli

@@ -23,6 +23,10 @@ int64_t integerEnd(uint32_t element, bool range) {
   switch (element) {
   case WEFT_BOOL:
     return 2;
+  case WEFT_I2:
+    return 2;
+  case WEFT_U2:
+    return 4;
   case WEFT_I4:
     return 8;
   case WEFT_U4:

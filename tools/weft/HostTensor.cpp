@@ -44,6 +44,8 @@ bool isFloat(uint32_t element) {
   case WEFT_F8E5M2:
   case WEFT_F8E4M3FNUZ:
   case WEFT_F8E5M2FNUZ:
+  case WEFT_F8E8M0:
+  case WEFT_F4E2M1:
   case WEFT_F16:
   case WEFT_BF16:
   case WEFT_F32:
@@ -62,8 +64,12 @@ uint32_t npyElement(uint32_t element) {
   case WEFT_F8E5M2:
   case WEFT_F8E4M3FNUZ:
   case WEFT_F8E5M2FNUZ:
+  case WEFT_F8E8M0:
+  case WEFT_F4E2M1:
+  case WEFT_U2:
   case WEFT_U4:
     return WEFT_U8;
+  case WEFT_I2:
   case WEFT_I4:
     return WEFT_I8;
   default:
@@ -125,18 +131,26 @@ template <typename T> static T load(const uint8_t *begin, int64_t index) {
   return value;
 }
 
-static unsigned nibble(const uint8_t *begin, int64_t index) {
-  return begin[index / 2] >> (index % 2 * 4) & 15;
+/// One of the elements of `width` bits that share a byte, the first in its lowest bits.
+static unsigned loadPart(const uint8_t *begin, int64_t index, uint32_t width) {
+  int64_t at = index * width;
+  return begin[at / 8] >> (at % 8) & ((1u << width) - 1);
 }
 
 double HostTensor::get(int64_t i) const {
   switch (elementType) {
   case WEFT_BOOL:
     return begin[i] != 0;
+  case WEFT_I2:
+    return static_cast<int>(loadPart(begin, i, 2) ^ 2) - 2;
+  case WEFT_U2:
+    return loadPart(begin, i, 2);
   case WEFT_I4:
-    return static_cast<int>(nibble(begin, i) ^ 8) - 8;
+    return static_cast<int>(loadPart(begin, i, 4) ^ 8) - 8;
   case WEFT_U4:
-    return nibble(begin, i);
+    return loadPart(begin, i, 4);
+  case WEFT_F4E2M1:
+    return decodeFloat(elementType, loadPart(begin, i, 4));
   case WEFT_I8:
     return load<int8_t>(begin, i);
   case WEFT_U8:
@@ -157,6 +171,7 @@ double HostTensor::get(int64_t i) const {
   case WEFT_F8E5M2:
   case WEFT_F8E4M3FNUZ:
   case WEFT_F8E5M2FNUZ:
+  case WEFT_F8E8M0:
     return decodeFloat(elementType, begin[i]);
   case WEFT_F16:
   case WEFT_BF16:
@@ -185,11 +200,18 @@ template <typename T> static void storeInteger(uint8_t *begin, int64_t index, do
   store<T>(begin, index, whole >= high ? Limits::max() : static_cast<T>(whole));
 }
 
-static void storeNibble(uint8_t *begin, int64_t index, int value) {
-  unsigned shift = index % 2 * 4;
-  uint8_t &byte = begin[index / 2];
-  byte =
-      static_cast<uint8_t>((byte & ~(15u << shift)) | (static_cast<unsigned>(value) & 15) << shift);
+static void storePart(uint8_t *begin, int64_t index, uint32_t width, unsigned value) {
+  int64_t at = index * width;
+  unsigned mask = (1u << width) - 1, shift = at % 8;
+  uint8_t &byte = begin[at / 8];
+  byte = static_cast<uint8_t>((byte & ~(mask << shift)) | (value & mask) << shift);
+}
+
+/// Least and largest value of an integer type of less than a byte.
+static std::pair<int, int> partRange(uint32_t element) {
+  int count = 1 << weft_element_bits(element);
+  bool isSigned = element == WEFT_I2 || element == WEFT_I4;
+  return isSigned ? std::pair(-count / 2, count / 2 - 1) : std::pair(0, count - 1);
 }
 
 void HostTensor::set(int64_t i, double value) {
@@ -197,10 +219,16 @@ void HostTensor::set(int64_t i, double value) {
   case WEFT_BOOL:
     begin[i] = value != 0;
     return;
+  case WEFT_I2:
+  case WEFT_U2:
   case WEFT_I4:
-    return storeNibble(begin, i, static_cast<int>(clip(value, -8, 7)));
-  case WEFT_U4:
-    return storeNibble(begin, i, static_cast<int>(clip(value, 0, 15)));
+  case WEFT_U4: {
+    auto [low, high] = partRange(elementType);
+    int whole = static_cast<int>(clip(value, low, high));
+    return storePart(begin, i, weft_element_bits(elementType), static_cast<unsigned>(whole));
+  }
+  case WEFT_F4E2M1:
+    return storePart(begin, i, 4, encodeFloat(elementType, value));
   case WEFT_I8:
     return storeInteger<int8_t>(begin, i, value);
   case WEFT_U8:
@@ -221,6 +249,7 @@ void HostTensor::set(int64_t i, double value) {
   case WEFT_F8E5M2:
   case WEFT_F8E4M3FNUZ:
   case WEFT_F8E5M2FNUZ:
+  case WEFT_F8E8M0:
     begin[i] = static_cast<uint8_t>(encodeFloat(elementType, value));
     return;
   case WEFT_F16:
@@ -235,35 +264,37 @@ void HostTensor::set(int64_t i, double value) {
 
 bool HostTensor::sameBits(const HostTensor &other, int64_t index) const {
   uint32_t bits = weft_element_bits(elementType);
-  if (bits == 4)
-    return nibble(begin, index) == nibble(other.begin, index);
+  if (bits < 8)
+    return loadPart(begin, index, bits) == loadPart(other.begin, index, bits);
   size_t size = bits / 8;
   return memcmp(begin + index * size, other.begin + index * size, size) == 0;
 }
 
-Result<HostTensor> packFourBits(const HostTensor &values, uint32_t element) {
+Result<HostTensor> packParts(const HostTensor &values, uint32_t element) {
   Result<HostTensor> packed = HostTensor::allocate(element, values.dims());
   if (!packed)
     return packed;
-  double low = element == WEFT_I4 ? -8 : 0, high = element == WEFT_I4 ? 7 : 15;
+  auto [low, high] = partRange(element);
   for (int64_t i = 0; i < values.count(); ++i) {
     double value = values.get(i);
     if (value < low || value > high)
       return Failure{ExitInputRefused,
                      "element " + std::to_string(i) + " is " + std::to_string((long long)value) +
-                         ", but " + weft_element_name(element) + " holds " +
-                         std::to_string((int)low) + " to " + std::to_string((int)high),
+                         ", but " + weft_element_name(element) + " holds " + std::to_string(low) +
+                         " to " + std::to_string(high),
                      {},
                      "W0403"};
-    packed->set(i, value);
+    storePart(packed->data(), i, weft_element_bits(element),
+              static_cast<unsigned>(static_cast<int>(value)));
   }
   return packed;
 }
 
-Result<HostTensor> unpackFourBits(const HostTensor &packed) {
-  Result<HostTensor> values = HostTensor::allocate(npyElement(packed.element()), packed.dims());
+Result<HostTensor> unpackParts(const HostTensor &packed) {
+  uint32_t stored = npyElement(packed.element());
+  Result<HostTensor> values = HostTensor::allocate(stored, packed.dims());
   for (int64_t i = 0; values && i < packed.count(); ++i)
-    values->set(i, packed.get(i));
+    values->set(i, isFloat(packed.element()) ? loadPart(packed.data(), i, 4) : packed.get(i));
   return values;
 }
 

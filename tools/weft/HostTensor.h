@@ -4,7 +4,7 @@
 //   tensor->set(0, 1.5);
 //   weft_tensor_t view = tensor->view();            // for weft_call
 //
-// Row-major, 64-byte aligned, 4-bit elements packed two to a byte as weft_call wants them. Copies
+// Row-major, 64-byte aligned, elements of 4 and 2 bits packed into bytes as weft_call wants them. Copies
 // share the bytes.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_HOSTTENSOR_H
@@ -66,14 +66,14 @@ std::string printDims(const std::vector<int64_t> &dims);
 
 bool isFloat(uint32_t element);
 
-/// What numpy stores a type as: types that .npy lacks travel as bit patterns (bf16 as u16, 8-bit
-/// floats as u8), 4-bit integers as values (i8, u8).
+/// What numpy stores a type as: types that .npy lacks travel as bit patterns (bf16 as u16, floats of 8
+/// and 4 bits as u8), integers of 4 and 2 bits as values (i8, u8).
 uint32_t npyElement(uint32_t element);
 
-/// 4-bit elements from one value per byte. Refuses values that do not fit.
-Result<HostTensor> packFourBits(const HostTensor &values, uint32_t element);
-/// One value per byte (i8 or u8) from 4-bit elements.
-Result<HostTensor> unpackFourBits(const HostTensor &packed);
+/// Elements of less than a byte from one per byte, as npyElement says. Refuses values that do not fit.
+Result<HostTensor> packParts(const HostTensor &values, uint32_t element);
+/// One per byte from elements of less than a byte.
+Result<HostTensor> unpackParts(const HostTensor &packed);
 
 } // namespace weft::cli
 

@@ -306,8 +306,8 @@ Result<HostTensor> asElement(const HostTensor &tensor, uint32_t element, const s
                      weft_element_name(npyElement(element));
     return failure;
   }
-  if (weft_element_bits(element) == 4) {
-    Result<HostTensor> packed = packFourBits(tensor, element);
+  if (weft_element_bits(element) < 8) {
+    Result<HostTensor> packed = packParts(tensor, element);
     if (!packed)
       return Failure{packed.failure().exitCode, what + ": " + packed.failure().message,
                      packed.failure().hint, packed.failure().code};

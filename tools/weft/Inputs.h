@@ -69,7 +69,7 @@ struct Inputs {
 Result<Inputs> prepareInputs(const Signature &signature, const InputRequest &request);
 
 /// `tensor`, read from a file, as the element type that `what` needs: numpy has no bf16, 8-bit
-/// floats or 4-bit integers.
+/// floats or elements of less than a byte.
 Result<HostTensor> asElement(const HostTensor &tensor, uint32_t element, const std::string &what);
 
 } // namespace weft::cli

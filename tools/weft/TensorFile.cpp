@@ -76,8 +76,8 @@ struct NpyPieces {
 
 Result<NpyPieces> npyPieces(const HostTensor &tensor) {
   HostTensor stored = tensor;
-  if (weft_element_bits(tensor.element()) == 4) {
-    Result<HostTensor> values = unpackFourBits(tensor);
+  if (weft_element_bits(tensor.element()) < 8) {
+    Result<HostTensor> values = unpackParts(tensor);
     if (!values)
       return values.failure();
     stored = *values;

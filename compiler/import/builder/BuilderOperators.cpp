@@ -162,9 +162,15 @@ static Element accumulatorOf(Element element) {
   case Element::BF16:
   case Element::F8E4M3:
   case Element::F8E5M2:
+  case Element::F8E4M3FNUZ:
+  case Element::F8E5M2FNUZ:
+  case Element::F8E8M0:
+  case Element::F4E2M1:
     return Element::F32;
+  case Element::I2:
   case Element::I4:
   case Element::I8:
+  case Element::U2:
   case Element::U4:
   case Element::U8:
     return Element::I32;

@@ -26,8 +26,18 @@ mlir::Type toType(mlir::MLIRContext *context, Element element) {
     return b.getFloat8E4M3FNType();
   case Element::F8E5M2:
     return b.getFloat8E5M2Type();
+  case Element::F8E4M3FNUZ:
+    return b.getFloat8E4M3FNUZType();
+  case Element::F8E5M2FNUZ:
+    return b.getFloat8E5M2FNUZType();
+  case Element::F8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case Element::F4E2M1:
+    return Float4E2M1FNType::get(context);
   case Element::Bool:
     return integer(1);
+  case Element::I2:
+    return integer(2);
   case Element::I4:
     return integer(4);
   case Element::I8:
@@ -38,6 +48,8 @@ mlir::Type toType(mlir::MLIRContext *context, Element element) {
     return integer(32);
   case Element::I64:
     return integer(64);
+  case Element::U2:
+    return natural(2);
   case Element::U4:
     return natural(4);
   case Element::U8:
@@ -66,8 +78,8 @@ static bool isInteger64(double value) {
 }
 
 mlir::TypedAttr toAttribute(mlir::Type type, Number number) {
-  if (mlir::isa<mlir::FloatType>(type))
-    return mlir::FloatAttr::get(type, number.real());
+  if (isFloat(type))
+    return floatAttribute(type, number.real());
   if (!number.isInteger() && !isInteger64(number.real()))
     return {};
   int64_t value = number.isInteger() ? number.integer() : int64_t(number.real());
@@ -181,7 +193,7 @@ Value Builder::constant(Element element, const std::vector<int64_t> &dims,
     }
   }
   auto dense = mlir::DenseElementsAttr::get(
-      mlir::RankedTensorType::get(dims, type.getElementType()), elements);
+      mlir::RankedTensorType::get(dims, numberType(type.getElementType())), elements);
   auto *op =
       impl->createTyped(ConstantOp::getOperationName(), {}, impl->attribute("value", dense), type);
   return impl->wrap(op ? op->getResult(0) : mlir::Value());

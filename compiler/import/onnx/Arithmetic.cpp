@@ -2,6 +2,7 @@
 
 #include "compiler/import/onnx/Operators.h"
 #include "compiler/import/onnx/Quantization.h"
+#include "dialects/weft/FloatFormat.h"
 
 using namespace mlir;
 
@@ -95,31 +96,47 @@ void convertMod(NodeImport &n) {
 
 //===-- Casts ---------------------------------------------------------------------------------===//
 
-Value castTo(NodeImport &n, Value x, Type element, bool saturate) {
+/// weft.convert goes to the nearest power of two and gives nan outside the range; the other modes are a step from there.
+Value castToPowers(NodeImport &n, Value x, Type element, bool saturate, StringRef mode) {
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    return n.wrong("round_mode must be up, down or nearest");
+  x = n.convert(x, n.f32());
+  if (saturate)
+    x = clampToLargest(n, x, element);
+  Value nearest = n.convert(x, element);
+  if (!nearest || mode == "nearest")
+    return nearest;
+  bool up = mode == "up";
+  Value power = n.convert(nearest, n.f32());
+  Value beyond = n.compare(up ? CompareKind::Less : CompareKind::Greater, power, x);
+  Value next = n.mul(power, n.numberLike(power, up ? 2 : 0.5));
+  return n.convert(n.select(beyond, next, power), element);
+}
+
+Value castTo(NodeImport &n, Value x, Type element) {
+  bool saturate = n.intAttribute("saturate", 1) != 0;
+  std::string mode = n.textAttribute("round_mode", "up");
   if (!x || !element)
     return {};
-  bool narrow = isFloat(element) && elementBits(element) == 8;
+  const FloatFormat *format = floatFormatOf(element);
+  if (format && format->isPowers() && elementOf(x) != element)
+    return castToPowers(n, x, element, saturate, mode);
+  bool narrow = format && format->bits() <= 8;
   if (narrow && saturate && isFloat(elementOf(x)) && elementOf(x) != element)
     x = clampToLargest(n, x, element);
-  if (n.opset >= 25 && elementBits(element) == 4 && isFloat(elementOf(x)))
-    x = n.convert(x, n.i32()); // the newest tests expect 4 bits to wrap, those before to saturate
+  if (n.opset >= 25 && isPacked(element) && !narrow && isFloat(elementOf(x)))
+    x = n.convert(x, n.i32()); // the newest tests expect integers to wrap, those before to saturate
   return n.convert(x, element);
 }
 
 void convertCast(NodeImport &n) {
-  n.ignoreAttributes({"round_mode"}); // of element types that are not supported
-  std::optional<int64_t> to = n.intAttribute("to");
-  if (!to)
-    return (void)n.wrong("attribute 'to' is missing");
-  bool saturate = n.intAttribute("saturate", 1) != 0;
-  n.result(castTo(n, n.input(0), n.elementType(*to), saturate));
+  if (std::optional<int64_t> to = n.intAttribute("to"))
+    n.result(castTo(n, n.input(0), n.elementType(*to)));
+  else
+    n.wrong("attribute 'to' is missing");
 }
 
-void convertCastLike(NodeImport &n) {
-  n.ignoreAttributes({"round_mode"});
-  bool saturate = n.intAttribute("saturate", 1) != 0;
-  n.result(castTo(n, n.input(0), n.element(1), saturate));
-}
+void convertCastLike(NodeImport &n) { n.result(castTo(n, n.input(0), n.element(1))); }
 
 /// A bool is a byte of 0 or 1.
 void convertBitCast(NodeImport &n) {

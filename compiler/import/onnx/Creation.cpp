@@ -65,7 +65,7 @@ void convertConstantOfShape(NodeImport &n) {
   Value value = n.constantOf(*tensor);
   auto filled = value ? value.getDefiningOp<FillOp>() : FillOp();
   if (filled && typeOf(value).getElements().isConstant(1))
-    return n.result(n.fill(*dims, cast<TypedAttr>(filled.getValue())));
+    return n.result(n.fill(*dims, filled));
   n.wrong("the value must be one number");
 }
 

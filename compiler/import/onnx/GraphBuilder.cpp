@@ -113,17 +113,20 @@ SmallVector<Value, 2> GraphBuilder::create(StringRef name, ValueRange operands,
   return SmallVector<Value, 2>(op->result_begin(), op->result_end());
 }
 
-Value GraphBuilder::fill(ArrayRef<SymExpr> dims, TypedAttr value) {
-  return emitTyped<FillOp>(type(dims, value.getType()), {}, {attribute("value", value)});
+Value GraphBuilder::fill(ArrayRef<SymExpr> dims, FillOp like) {
+  return emitTyped<FillOp>(type(dims, elementOf(like)), {}, {attribute("value", like.getValue())});
 }
 
 Value GraphBuilder::fill(ArrayRef<SymExpr> dims, Type element, double value) {
   if (!element)
     return {};
+  TypedAttr number;
   if (isFloat(element))
-    return fill(dims, FloatAttr::get(element, value));
-  return fill(dims, IntegerAttr::get(element, llvm::APInt(elementBits(element),
-                                                          uint64_t(int64_t(value)), true)));
+    number = floatAttribute(element, value);
+  else
+    number = IntegerAttr::get(element,
+                              llvm::APInt(elementBits(element), uint64_t(int64_t(value)), true));
+  return emitTyped<FillOp>(type(dims, element), {}, {attribute("value", number)});
 }
 
 Value GraphBuilder::constantTensor(const RefTensor &tensor) {
@@ -187,12 +190,6 @@ Value GraphBuilder::activation(ActivationKind kind, Value x, double alpha, doubl
 
 //===-- Moves ---------------------------------------------------------------------------------===//
 
-/// The single value of a tensor made by weft.fill.
-static TypedAttr filledWith(Value x) {
-  auto op = x.getDefiningOp<FillOp>();
-  return op ? cast<TypedAttr>(op.getValue()) : TypedAttr();
-}
-
 /// Two products without what both have, so that a requirement says only what matters.
 static std::pair<SymExpr, SymExpr> withoutCommonFactors(SymExpr a, SymExpr b) {
   if (a.terms().size() != 1 || b.terms().size() != 1)
@@ -215,8 +212,8 @@ static std::pair<SymExpr, SymExpr> withoutCommonFactors(SymExpr a, SymExpr b) {
 Value GraphBuilder::reshape(Value x, ArrayRef<SymExpr> dims) {
   if (!x || refused() || !type(dims, elementOf(x)))
     return {};
-  if (TypedAttr value = filledWith(x); value && typeOf(x).getElements() == product(dims))
-    return fill(dims, value);
+  if (auto like = x.getDefiningOp<FillOp>(); like && typeOf(x).getElements() == product(dims))
+    return fill(dims, like);
   SymExpr want = product(dims);
   if (auto earlier = x.getDefiningOp<ReshapeOp>(); earlier && typeOf(x).getElements() == want)
     x = earlier.getInput();
@@ -381,8 +378,8 @@ Value GraphBuilder::gather(Value x, Value indices, unsigned axis) {
 Value GraphBuilder::refine(Value x, unsigned dim, SymExpr to) {
   if (!x || typeOf(x).getDim(dim) == to)
     return x;
-  if (TypedAttr value = filledWith(x))
-    return fill(replaced(x, dim, to), value);
+  if (auto like = x.getDefiningOp<FillOp>())
+    return fill(replaced(x, dim, to), like);
   return emit<ExpandOp>({x}, attribute("dims", dimsAttr(replaced(x, dim, to))));
 }
 
@@ -478,8 +475,8 @@ Value GraphBuilder::applyDims(Value x, ArrayRef<SymExpr> result) {
       dim = want;
   if (dims == typeOf(x).getDims())
     return x;
-  if (TypedAttr value = filledWith(x))
-    return fill(dims, value);
+  if (auto like = x.getDefiningOp<FillOp>())
+    return fill(dims, like);
   return emit<ExpandOp>({x}, attribute("dims", dimsAttr(dims)));
 }
 
@@ -536,8 +533,8 @@ TransposeOp GraphBuilder::soleTranspose(ArrayRef<Value> operands) {
 Value GraphBuilder::repeatTo(Value x, const Dims &dims) {
   if (!x || typeOf(x).getDims() == dims)
     return x;
-  if (TypedAttr value = filledWith(x))
-    return fill(dims, value);
+  if (auto like = x.getDefiningOp<FillOp>())
+    return fill(dims, like);
   return emit<ExpandOp>({x}, attribute("dims", dimsAttr(dims)));
 }
 
@@ -547,8 +544,8 @@ Value GraphBuilder::expandTo(Value x, ArrayRef<SymExpr> dims) {
   Dims result = typeOf(x).getDims();
   if (!mergeDims(result, dims, /*nextIsTarget=*/true) || result == typeOf(x).getDims())
     return refused() ? Value() : x;
-  if (TypedAttr value = filledWith(x))
-    return fill(result, value);
+  if (auto like = x.getDefiningOp<FillOp>())
+    return fill(result, like);
   if (!type(result, elementOf(x)))
     return {};
   return emit<ExpandOp>({x}, attribute("dims", dimsAttr(result)));

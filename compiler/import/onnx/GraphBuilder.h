@@ -83,7 +83,7 @@ public:
   //===-- Values from nothing -----------------------------------------------------------------===//
 
   Value fill(llvm::ArrayRef<SymExpr> dims, Type element, double value);
-  Value fill(llvm::ArrayRef<SymExpr> dims, mlir::TypedAttr value);
+  Value fill(llvm::ArrayRef<SymExpr> dims, FillOp like); ///< the same number
   /// 0-d; of integer elements the value is truncated.
   Value number(Type element, double value) { return fill({}, element, value); }
   Value numberLike(Value like, double value) {

@@ -38,8 +38,14 @@ ElementNames namesOf(OnnxElementType type) {
     return {"f8e4m3fnuz", "u8"};
   case OnnxElementType::Float8E5M2FNUZ:
     return {"f8e5m2fnuz", "u8"};
+  case OnnxElementType::Float8E8M0:
+    return {"f8e8m0", "u8"};
+  case OnnxElementType::Float4E2M1:
+    return {"f4e2m1", "u8"};
   case OnnxElementType::Bool:
     return {"bool", "bool"};
+  case OnnxElementType::Int2:
+    return {"i2", "i8"};
   case OnnxElementType::Int4:
     return {"i4", "i8"};
   case OnnxElementType::Int8:
@@ -50,6 +56,8 @@ ElementNames namesOf(OnnxElementType type) {
     return {"i32", "i32"};
   case OnnxElementType::Int64:
     return {"i64", "i64"};
+  case OnnxElementType::UInt2:
+    return {"u2", "u8"};
   case OnnxElementType::UInt4:
     return {"u4", "u8"};
   case OnnxElementType::UInt8:
@@ -103,17 +111,17 @@ private:
                 " bytes, which does not fit its shape " + shapeText(given.dims));
   }
 
-  /// Values of one integer type as those of the input's; a value that it does not have is refused.
-  llvm::Error convert(Type from) {
+  /// Values of one integer type as those of another one, which the input's bytes are; a value that it does not have is refused.
+  llvm::Error convert(Type from, Type to) {
     if (llvm::Error error = checkCount(from))
       return error;
-    RefTensor source = fromBytes(from, given.dims, given.bytes.data()), target(element, given.dims);
+    RefTensor source = fromBytes(from, given.dims, given.bytes.data()), target(to, given.dims);
     for (int64_t i = 0; i < source.size(); ++i)
       target.set(i, target.kind == Scalar::Real ? Scalar::of(double(source.integers[i]))
                                                 : Scalar::of(source.integers[i]));
-    bytes.resize(elementBytes(element, target.size()));
+    bytes.resize(elementBytes(to, target.size()));
     toBytes(target, bytes.data());
-    RefTensor kept = fromBytes(element, given.dims, bytes.data());
+    RefTensor kept = fromBytes(to, given.dims, bytes.data());
     for (int64_t i = 0; i < source.size(); ++i)
       if (kept.at(i).asReal() != double(source.integers[i]))
         return fail("has elements of type " + Twine(namesOf(input.type.elementType).own) +
@@ -124,7 +132,7 @@ private:
   llvm::Error readNumbers() {
     if (input.type.hasShape && input.type.dims.empty() && given.bytes.size() == 8)
       result.tensor.dims.clear();
-    return convert(wide);
+    return convert(wide, element);
   }
 
   llvm::Error readStored() {
@@ -132,10 +140,12 @@ private:
     if (given.element != names.own && given.element != names.stored)
       return fail("has elements of type " + Twine(names.own) +
                   ", but the constant for it has elements of type " + given.element);
-    if (elementBits(element) == 4 && given.element == names.stored)
-      return convert(element.isUnsignedInteger()
-                         ? Type(IntegerType::get(element.getContext(), 8, IntegerType::Unsigned))
-                         : narrow);
+    auto unsignedType = [&](unsigned width) -> Type {
+      return IntegerType::get(element.getContext(), width, IntegerType::Unsigned);
+    };
+    if (isPacked(element) && given.element == names.stored)
+      return convert(element.isSignlessInteger() ? narrow : unsignedType(8),
+                     isFloat(element) ? unsignedType(elementBits(element)) : element);
     if (llvm::Error error = checkCount(element))
       return error;
     bytes = given.bytes;

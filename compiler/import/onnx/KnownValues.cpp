@@ -107,14 +107,6 @@ static llvm::APInt toInteger(Type element, int64_t value) {
   return llvm::APInt(elementBits(element), uint64_t(value), /*isSigned=*/true);
 }
 
-static llvm::APFloat toFloat(Type element, double value) {
-  llvm::APFloat number(value);
-  bool lost;
-  number.convert(cast<FloatType>(element).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                 &lost);
-  return number;
-}
-
 /// All elements are the same bits (so that -0 and nan are told apart from 0 and themselves).
 static bool isSplat(const RefTensor &tensor) {
   if (tensor.kind == Scalar::Real)
@@ -134,16 +126,17 @@ Value createConstant(ImplicitLocOpBuilder &builder, const RefTensor &tensor) {
   if (isSplat(tensor)) {
     TypedAttr value;
     if (isFloat(element))
-      value = FloatAttr::get(element, toFloat(element, tensor.size() ? tensor.reals[0] : 0.0));
+      value = floatAttribute(element, tensor.size() ? tensor.reals[0] : 0.0);
     else
       value = IntegerAttr::get(element, toInteger(element, tensor.size() ? tensor.integers[0] : 0));
     return builder.create<FillOp>(type, value);
   }
-  auto shaped = RankedTensorType::get(tensor.dims, element);
+  auto shaped = RankedTensorType::get(tensor.dims, numberType(element));
   DenseElementsAttr elements;
   if (isFloat(element))
-    elements = DenseElementsAttr::get(
-        shaped, llvm::map_to_vector(tensor.reals, [&](double v) { return toFloat(element, v); }));
+    elements = DenseElementsAttr::get(shaped, llvm::map_to_vector(tensor.reals, [&](double v) {
+                                        return floatAttribute(element, v).getValue();
+                                      }));
   else
     elements = DenseElementsAttr::get(shaped, llvm::map_to_vector(tensor.integers, [&](int64_t v) {
                                         return toInteger(element, v);

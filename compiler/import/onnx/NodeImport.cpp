@@ -28,8 +28,14 @@ Type elementTypeOf(MLIRContext *context, OnnxElementType type) {
     return b.getFloat8E4M3FNUZType();
   case OnnxElementType::Float8E5M2FNUZ:
     return b.getFloat8E5M2FNUZType();
+  case OnnxElementType::Float8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case OnnxElementType::Float4E2M1:
+    return Float4E2M1FNType::get(context);
   case OnnxElementType::Bool:
     return b.getI1Type();
+  case OnnxElementType::Int2:
+    return b.getIntegerType(2);
   case OnnxElementType::Int4:
     return b.getIntegerType(4);
   case OnnxElementType::Int8:
@@ -40,6 +46,8 @@ Type elementTypeOf(MLIRContext *context, OnnxElementType type) {
     return b.getI32Type();
   case OnnxElementType::Int64:
     return b.getI64Type();
+  case OnnxElementType::UInt2:
+    return unsignedType(2);
   case OnnxElementType::UInt4:
     return unsignedType(4);
   case OnnxElementType::UInt8:

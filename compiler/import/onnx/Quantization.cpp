@@ -3,6 +3,7 @@
 #include "compiler/import/onnx/Quantization.h"
 #include "compiler/import/onnx/Contractions.h"
 #include "compiler/import/onnx/Operators.h"
+#include "dialects/weft/FloatFormat.h"
 #include "dialects/weft/Quantize.h"
 
 using namespace mlir;
@@ -55,17 +56,17 @@ Value alignParameter(NodeImport &n, Value parameter, Value x, const Granularity 
   return n.reshape(parameter, dims);
 }
 
-/// Whether `x` is a constant with blocks of its own scale: its integers then stay what is stored.
+/// Whether `x` is a constant with blocks of its own scale: its elements then stay what is stored.
 bool isBlockwiseWeight(Value x, Value scale, Value zero, const Granularity &g) {
   auto same = [&](Value v) { return !v || rankOf(v) == rankOf(x); };
   return g.block > 0 && x.getDefiningOp<ConstantOp>() && same(scale) && same(zero) &&
-         !isFloat(elementOf(x)) && elementBits(elementOf(x)) <= 8;
+         elementBits(elementOf(x)) <= 8;
 }
 
 /// x - zero of narrow floats.
 Value centered(NodeImport &n, Value x, Value zero) {
   Value wide = n.convert(x, n.f32());
-  return zero ? n.sub(wide, n.convert(zero, n.f32())) : wide;
+  return zeroPointMatters(n, zero) ? n.sub(wide, n.convert(zero, n.f32())) : wide;
 }
 
 void convertDequantize(NodeImport &n) {
@@ -75,10 +76,11 @@ void convertDequantize(NodeImport &n) {
   Type element = declared ? n.elementType(declared) : n.element(1);
   if (!x || !scale || !element)
     return;
-  if (isBlockwiseWeight(x, scale, n.optionalInput(2), g))
-    return n.result(n.convert(
-        buildDequantizeBlocks(n, x, scale, n.optionalInput(2), n.axis(g.axis, rankOf(x)), g.block),
-        element));
+  if (Value zero = n.optionalInput(2); isBlockwiseWeight(x, scale, zero, g))
+    return n.result(
+        n.convert(buildDequantizeBlocks(n, x, scale, zeroPointMatters(n, zero) ? zero : Value(),
+                                        n.axis(g.axis, rankOf(x)), g.block),
+                  element));
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   if (isFloat(elementOf(x)))
@@ -102,20 +104,22 @@ Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int
                                                n.attribute("block", b.getI64IntegerAttr(block))});
 }
 
-Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element) {
+Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element, bool saturate) {
   if (!x || !scale || !element)
     return {};
   Value wide = n.convert(x, n.f32()), step = n.convert(scale, n.f32());
   if (!isFloat(element))
     return n.elementwise<QuantizeOp>({wide, step, zero ? zero : n.number(element, 0.0)}, {});
   Value ratio = n.div(wide, step);
-  return n.convert(clampToLargest(n, ratio, element), element);
+  if (zeroPointMatters(n, zero))
+    ratio = n.add(ratio, n.convert(zero, n.f32()));
+  return n.convert(saturate ? clampToLargest(n, ratio, element) : ratio, element);
 }
 
 Value clampToLargest(NodeImport &n, Value x, Type element) {
-  const auto &semantics = cast<FloatType>(element).getFloatSemantics();
-  double most = llvm::APFloat::getLargest(semantics).convertToDouble();
-  return n.minimum(n.maximum(x, n.numberLike(x, -most)), n.numberLike(x, most));
+  const FloatFormat &format = *floatFormatOf(element);
+  double most = format.decode(format.largest()), least = format.isPowers() ? 1 / most : -most;
+  return n.minimum(n.maximum(x, n.numberLike(x, least)), n.numberLike(x, most));
 }
 
 SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x) {
@@ -139,8 +143,9 @@ SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x) {
 
 bool zeroPointMatters(GraphBuilder &g, Value zero) {
   const RefTensor *tensor = zero ? g.known(zero) : nullptr;
-  return zero && !(tensor && tensor->kind == Scalar::Integer &&
-                   llvm::all_of(tensor->integers, [](int64_t v) { return v == 0; }));
+  return zero && !(tensor && tensor->kind != Scalar::Symbolic &&
+                   llvm::all_of(llvm::seq<int64_t>(0, tensor->size()),
+                                [&](int64_t i) { return tensor->at(i).asReal() == 0; }));
 }
 
 namespace {
@@ -156,12 +161,10 @@ void convertQuantize(NodeImport &n) {
                      : n.elementType(declared ? declared : int64_t(OnnxElementType::UInt8));
   if (!x || !scale || !element)
     return;
-  if (!saturate && isFloat(element))
-    return (void)n.refuse("quantisation without saturation is not supported");
   if (!isFloat(element) && elementBits(element) > 16)
     return (void)n.refuse("quantisation to more than 16 bits is not supported");
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
-  n.result(buildQuantize(n, x, alignParameter(n, scale, x, g), zero, element));
+  n.result(buildQuantize(n, x, alignParameter(n, scale, x, g), zero, element, saturate));
 }
 
 void convertDynamicQuantize(NodeImport &n) {

@@ -6,9 +6,9 @@
 
 namespace weft::onnx {
 
-/// round(x / scale) + zero, saturated to `element`; a null zero point is 0. The parameters broadcast
-/// against `x`.
-Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element);
+/// round(x / scale) + zero in `element`; a null zero point is 0. The parameters broadcast against `x`. Integers saturate always.
+Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element,
+                    bool saturate = true);
 
 /// Bytes without sign, scale and zero point from the range of all elements, which always contains 0.
 llvm::SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x);
@@ -17,7 +17,7 @@ llvm::SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x);
 Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis,
                             int64_t block);
 
-/// Floats of 8 bits have no room for large numbers: those become the largest one.
+/// Floats of at most 8 bits have no room for large numbers: those become the largest one, and powers of two what is too small the smallest.
 Value clampToLargest(NodeImport &n, Value x, Type element);
 
 /// False for a missing zero point and for one that is known to be 0.

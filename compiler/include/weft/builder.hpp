@@ -21,7 +21,7 @@ namespace weft {
 
 class MappedFile;
 
-/// The type of a tensor's elements. U4..U64 are unsigned.
+/// The type of a tensor's elements. U2..U64 are unsigned.
 enum class Element {
   F64,
   F32,
@@ -29,12 +29,18 @@ enum class Element {
   BF16,
   F8E4M3,
   F8E5M2,
+  F8E4M3FNUZ,
+  F8E5M2FNUZ,
+  F8E8M0,
+  F4E2M1,
   Bool,
+  I2,
   I4,
   I8,
   I16,
   I32,
   I64,
+  U2,
   U4,
   U8,
   U16,

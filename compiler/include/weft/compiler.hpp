@@ -64,8 +64,8 @@ private:
 /// Contents for an input of an ONNX model, which then is a constant of the program instead of an input.
 struct InputConstant {
   std::string name;
-  /// As Weft prints types: "f32", "i64", "bool". What .npy lacks may come as it stores that: bf16 as "u16", 8-bit floats as "u8",
-  /// 4-bit integers as "i8" or "u8", one per byte. Empty: int64 numbers that become the input's type and, when alone, its rank 0.
+  /// As Weft prints types: "f32", "i64", "bool". What .npy lacks may come as it stores that: bf16 as "u16", floats of 8 and
+  /// 4 bits as "u8", integers of 4 and 2 bits as "i8" or "u8", one per byte. Empty: int64 numbers that become the input's type and, when alone, its rank 0.
   std::string element;
   std::vector<int64_t> dims;
   std::vector<char> bytes; ///< row-major

@@ -33,11 +33,11 @@ LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context,
                                " has too few blocks of ", block, " for ", input);
   }
   Type element = input.getElementType();
-  if (isFloat(element) || element.isInteger(1) || elementBits(element) > 16 ||
+  if (element.isInteger(1) || elementBits(element) > 16 ||
       !isFloat(elementOf(adaptor.getScale()))) // R3
     return emitOptionalError(
         location,
-        "'weft.dequantize_blocks' takes integers of at most 16 bits and floats as scales, but got ",
+        "'weft.dequantize_blocks' takes elements of at most 16 bits and floats as scales, but got ",
         element, " and ", elementOf(adaptor.getScale()));
   results.push_back(input.withElement(Float32Type::get(context)));
   return success();

@@ -6,14 +6,14 @@ include "dialects/weft/ops/Base.td"
 
 def Weft_DequantizeBlocksOp : Weft_PureOp<"dequantize_blocks", [
     DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement", "rootKind"]>, Weft_Reference]> {
-  let summary = "reals from integers with a scale per block of elements along `axis`";
+  let summary = "reals from narrow numbers with a scale per block of elements along `axis`";
   let description = [{
     `result[.., i, ..] = (input[.., i, ..] - zero[.., i / block, ..]) * scale[.., i / block, ..]` in f32; without a third operand the
-    zero point is 0. A product with a dequantised constant reads the packed integers; the reals never reach memory.
+    zero point is 0. A product with a dequantised constant reads the packed numbers; the reals never reach memory.
 
     (R1) All operands have the same rank, `axis` is one of its dimensions and constant in all, and the others agree.
     (R2) There are enough blocks: `block` times their number is at least the size of `axis`.
-    (R3) The operand has integers of at most 16 bits, the scale floats.
+    (R3) The operand has integers or floats of at most 16 bits, the scale floats.
 
     ```mlir
     %w = weft.dequantize_blocks %q, %s, %z axis 1 block 32

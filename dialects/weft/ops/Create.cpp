@@ -24,6 +24,15 @@ LogicalResult WeightOp::verify() {
   return success();
 }
 
+/// Whether a number of numberType(element) is one of the element's.
+static bool isNumberOf(Type element, Attribute number) {
+  auto real = dyn_cast<FloatAttr>(number);
+  if (!real || real.getType() == element)
+    return true;
+  double value = real.getValueAsDouble(), held = roundReal(element, value);
+  return held == value || (std::isnan(held) && std::isnan(value));
+}
+
 LogicalResult ConstantOp::verify() {
   auto type = tensorType(getResult());
   if (auto name = dyn_cast<FlatSymbolRefAttr>(getValue())) {
@@ -40,9 +49,13 @@ LogicalResult ConstantOp::verify() {
     return emitOpError("must have dense elements");
   auto dims = type.getConstantDims();
   if (!dims || ArrayRef<int64_t>(*dims) != elements.getType().getShape() ||
-      elements.getElementType() != type.getElementType())
+      elements.getElementType() != numberType(type.getElementType()))
     return emitOpError("has elements of type ")
            << elements.getType() << ", but its type is " << type;
+  if (numberType(type.getElementType()) != type.getElementType())
+    for (Attribute number : elements.getValues<Attribute>())
+      if (!isNumberOf(type.getElementType(), number))
+        return emitOpError("has an element ") << number << ", which " << type << " cannot hold";
   return success();
 }
 
@@ -87,9 +100,13 @@ Value ConstantOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>)
 }
 
 LogicalResult FillOp::verify() {
-  if (getValue().getType() != elementOf(getResult()))
+  Type element = elementOf(getResult());
+  if (getValue().getType() != numberType(element))
     return emitOpError("has a value of type ")
-           << getValue().getType() << ", but its elements are " << elementOf(getResult());
+           << getValue().getType() << ", but its elements are " << element;
+  if (!isNumberOf(element, getValue()))
+    return emitOpError("has the value ")
+           << getValue() << ", which its elements " << element << " cannot hold";
   return success();
 }
 

@@ -27,7 +27,7 @@ def Weft_ConstantOp : Weft_Op<"constant", [Pure, Weft_ReferenceInterface, Declar
 
 def Weft_FillOp : Weft_Op<"fill", [Pure, Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement", "evaluateScalar"]>]> {
   let summary = "a tensor of one value";
-  let description = "Rule: ` -> ...`. `value` is a number of the element type.";
+  let description = "Rule: ` -> ...`. `value` is a number of the element type, written as f32 where the type is one of `!weft`.";
   let arguments = (ins TypedAttrInterface:$value);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$value attr-dict `->` type($result)";

@@ -93,7 +93,7 @@ struct LineMath {
   Value number(Value like, double value) {
     Type element = elementOf(like);
     return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
-                            FloatAttr::get(element, value));
+                            floatAttribute(element, value));
   }
   /// The length of the lines as a number.
   Value length(Value input) {

@@ -1,11 +1,11 @@
 //===- Tensor.cpp - Reference tensors and their bytes -------------------------------------------===//
 
+#include "dialects/weft/FloatFormat.h"
 #include "dialects/weft/Reference.h"
 #include "dialects/weft/Weft.h"
-#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
-using llvm::APFloat;
 
 namespace weft {
 
@@ -52,12 +52,15 @@ void RefTensor::set(int64_t i, const Scalar &value) {
     exprs[i] = SymExpr::constant(element.getContext(), value.integer);
 }
 
-unsigned elementBits(Type element) { return element.getIntOrFloatBitWidth(); }
-
-int64_t elementBytes(Type element, int64_t count) {
-  unsigned bits = element.isInteger(1) ? 8 : elementBits(element);
-  return (count * bits + 7) / 8;
+unsigned elementBits(Type element) {
+  const FloatFormat *format = floatFormatOf(element);
+  return format ? format->bits() : element.getIntOrFloatBitWidth();
 }
+
+/// Bits of an element in memory: a bool has a byte.
+static unsigned widthOf(Type element) { return element.isInteger(1) ? 8 : elementBits(element); }
+
+int64_t elementBytes(Type element, int64_t count) { return (count * widthOf(element) + 7) / 8; }
 
 int64_t wrapInteger(Type element, int64_t value) {
   unsigned width = elementBits(element);
@@ -71,115 +74,67 @@ int64_t wrapInteger(Type element, int64_t value) {
   return int64_t(low | (~uint64_t(0) << width));
 }
 
-static APFloat convertReal(Type element, double value) {
-  APFloat result(value);
-  bool lost;
-  result.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-  return result;
-}
-
 double roundReal(Type element, double value) {
-  if (element.isF64())
-    return value;
-  if (element.isF32())
-    return double(float(value));
-  APFloat result = convertReal(element, value);
-  bool lost;
-  result.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-  return result.convertToDouble();
+  if (const FloatFormat *format = floatFormatOf(element))
+    return format->decode(format->encode(value));
+  return element.isF32() ? double(float(value)) : value;
 }
 
 namespace {
-template <typename T> T load(const char *bytes, int64_t i) {
-  T value;
-  memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+
+/// Elements of less than a byte share one, the first in the lowest bits.
+uint64_t loadBits(const char *bytes, int64_t i, unsigned width) {
+  if (width < 8)
+    return uint8_t(bytes[i * width / 8]) >> (i * width % 8) & ((1u << width) - 1);
+  uint64_t value = 0;
+  memcpy(&value, bytes + i * (width / 8), width / 8);
   return value;
 }
-template <typename T> void store(char *bytes, int64_t i, T value) {
-  memcpy(bytes + i * sizeof(T), &value, sizeof(T));
+
+void storeBits(char *bytes, int64_t i, unsigned width, uint64_t value) {
+  if (width >= 8) {
+    memcpy(bytes + i * (width / 8), &value, width / 8);
+    return;
+  }
+  unsigned shift = i * width % 8;
+  char &byte = bytes[i * width / 8];
+  byte = char((shift ? byte : 0) | (value & ((1u << width) - 1)) << shift);
 }
+
+double realOf(Type element, uint64_t bits) {
+  if (const FloatFormat *format = floatFormatOf(element))
+    return format->decode(uint32_t(bits));
+  return element.isF32() ? double(llvm::bit_cast<float>(uint32_t(bits)))
+                         : llvm::bit_cast<double>(bits);
+}
+
+uint64_t bitsOf(Type element, double value) {
+  if (const FloatFormat *format = floatFormatOf(element))
+    return format->encode(value);
+  return element.isF32() ? llvm::bit_cast<uint32_t>(float(value)) : llvm::bit_cast<uint64_t>(value);
+}
+
 } // namespace
 
 RefTensor fromBytes(Type element, ArrayRef<int64_t> dims, const char *bytes) {
   RefTensor tensor(element, dims);
-  int64_t count = tensor.size();
-  unsigned bits = element.isInteger(1) ? 8 : elementBits(element);
-  for (int64_t i = 0; i < count; ++i) {
-    if (tensor.kind == Scalar::Real) {
-      if (bits == 64)
-        tensor.reals[i] = load<double>(bytes, i);
-      else if (bits == 32)
-        tensor.reals[i] = load<float>(bytes, i);
-      else {
-        APFloat value(
-            cast<FloatType>(element).getFloatSemantics(),
-            llvm::APInt(bits, bits == 16 ? load<uint16_t>(bytes, i) : load<uint8_t>(bytes, i)));
-        bool lost;
-        value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-        tensor.reals[i] = value.convertToDouble();
-      }
-      continue;
-    }
-    int64_t value = 0;
-    switch (bits) {
-    case 4:
-      value = (uint8_t(bytes[i / 2]) >> (i % 2 * 4)) & 15;
-      break;
-    case 8:
-      value = load<int8_t>(bytes, i);
-      break;
-    case 16:
-      value = load<int16_t>(bytes, i);
-      break;
-    case 32:
-      value = load<int32_t>(bytes, i);
-      break;
-    default:
-      value = load<int64_t>(bytes, i);
-      break;
-    }
-    tensor.integers[i] = element.isInteger(1) ? value != 0 : wrapInteger(element, value);
+  unsigned width = widthOf(element);
+  for (int64_t i = 0, count = tensor.size(); i < count; ++i) {
+    uint64_t bits = loadBits(bytes, i, width);
+    if (tensor.kind == Scalar::Real)
+      tensor.reals[i] = realOf(element, bits);
+    else
+      tensor.integers[i] = element.isInteger(1) ? bits != 0 : wrapInteger(element, int64_t(bits));
   }
   return tensor;
 }
 
 void toBytes(const RefTensor &tensor, char *bytes) {
-  unsigned bits = tensor.element.isInteger(1) ? 8 : elementBits(tensor.element);
-  for (int64_t i = 0, count = tensor.size(); i < count; ++i) {
-    if (tensor.kind == Scalar::Real) {
-      double value = tensor.reals[i];
-      if (bits == 64)
-        store(bytes, i, value);
-      else if (bits == 32)
-        store(bytes, i, float(value));
-      else {
-        uint64_t raw = convertReal(tensor.element, value).bitcastToAPInt().getZExtValue();
-        bits == 16 ? store(bytes, i, uint16_t(raw)) : store(bytes, i, uint8_t(raw));
-      }
-      continue;
-    }
-    int64_t value = tensor.integers[i];
-    switch (bits) {
-    case 4:
-      if (i % 2 == 0)
-        bytes[i / 2] = char(value & 15);
-      else
-        bytes[i / 2] = char(bytes[i / 2] | (value & 15) << 4);
-      break;
-    case 8:
-      store(bytes, i, int8_t(value));
-      break;
-    case 16:
-      store(bytes, i, int16_t(value));
-      break;
-    case 32:
-      store(bytes, i, int32_t(value));
-      break;
-    default:
-      store(bytes, i, value);
-      break;
-    }
-  }
+  unsigned width = widthOf(tensor.element);
+  for (int64_t i = 0, count = tensor.size(); i < count; ++i)
+    storeBits(bytes, i, width,
+              tensor.kind == Scalar::Real ? bitsOf(tensor.element, tensor.reals[i])
+                                          : uint64_t(tensor.integers[i]));
 }
 
 FailureOr<int64_t> ReferenceCall::value(SymExpr expr) {

@@ -73,10 +73,14 @@ typedef enum {
   WEFT_F32,
   WEFT_F64,
   WEFT_F8E4M3FNUZ, /* one nan (0x80), no infinity, no -0 */
-  WEFT_F8E5M2FNUZ
+  WEFT_F8E5M2FNUZ,
+  WEFT_I2,
+  WEFT_U2,
+  WEFT_F4E2M1, /* neither nan nor infinity */
+  WEFT_F8E8M0  /* powers of two from 2^-127, and nan (0xff) */
 } weft_element_t;
 
-/* Bits of one element (4 for WEFT_I4 and WEFT_U4, which are packed two to a byte, low half first); 0 for an unknown value. */
+/* Bits of one element; 0 for an unknown value. Elements of 4 or 2 bits share a byte, the first in its lowest bits. */
 WEFT_API uint32_t weft_element_bits(uint32_t element);
 /* "f32", "i64", "bool", …; "?" for an unknown value. */
 WEFT_API const char *weft_element_name(uint32_t element);

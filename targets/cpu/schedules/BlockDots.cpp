@@ -33,7 +33,7 @@ constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 constexpr int64_t kUnroll = 32;            ///< k's
 
 bool isNarrow(const PackedWeight &w) {
-  return w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes;
+  return (w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes) && !isFloat(w.element);
 }
 
 /// The numbers that are multiplied are unsigned; signed bytes have this added where they are read.

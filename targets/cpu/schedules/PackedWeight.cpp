@@ -1,6 +1,7 @@
 //===- PackedWeight.cpp - Which weights may be stored narrow, and how they become reals -----------===//
 
 #include "targets/cpu/schedules/PackedWeight.h"
+#include "dialects/weft/FloatFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -42,7 +43,7 @@ std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
   unsigned bits = elementBits(stored.element);
   Type scaleElement = elementOf(op.getScale());
   if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 ||
-      (bits != 4 && bits != 8) || scaleElement.isF64() || elementBits(scaleElement) < 16)
+      (bits != 4 && bits != 8) || scaleElement.isF64())
     return std::nullopt;
   stored.form = bits == 4 ? PackedWeight::Nibbles : PackedWeight::Bytes;
   stored.data = *data;
@@ -137,9 +138,13 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
   if (form == Bytes) {
     Type wide = VectorType::get({c.isa.lanes}, b.getI32Type()),
          real = VectorType::get({c.isa.lanes}, b.getF32Type());
-    Value number = isUnsigned(element) ? Value(b.create<arith::ExtUIOp>(wide, loaded))
-                                       : b.create<arith::ExtSIOp>(wide, loaded);
-    Value value = b.create<arith::SIToFPOp>(real, number);
+    Value value;
+    if (isFloat(element))
+      value = decodeFloat(b, element, loaded);
+    else if (isUnsigned(element))
+      value = b.create<arith::SIToFPOp>(real, b.create<arith::ExtUIOp>(wide, loaded));
+    else
+      value = b.create<arith::SIToFPOp>(real, b.create<arith::ExtSIOp>(wide, loaded));
     if (zero || offset != 0)
       value = b.create<arith::SubFOp>(value, zero ? zero : reals(c, offset));
     return {value};
@@ -154,14 +159,15 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
 }
 
 /// Sixteen lanes look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
-/// number that this adds is taken away again; both are exact.
+/// number that this adds is taken away again; floats are decoded. All are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   double bias = double(this->bias()) + (zero ? 0 : offset);
   auto lookUp = [&](int64_t shift) -> Value {
     SmallVector<float> table;
+    const FloatFormat *format = floatFormatOf(element);
     for (int64_t q = 0; q < 16; ++q)
-      table.push_back(float(q - bias));
+      table.push_back(float((format ? format->decode(q) : double(q)) - bias));
     auto type = VectorType::get({16}, b.getF32Type());
     Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
     Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
@@ -180,9 +186,18 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
         nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
     return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
   };
+  auto decode = [&](int64_t shift) -> Value {
+    Value nibble = b.create<arith::TruncIOp>(VectorType::get({c.isa.lanes}, b.getIntegerType(4)),
+                                             b.create<arith::ShRUIOp>(words, integers(c, shift)));
+    Value value = decodeFloat(b, element, nibble);
+    return bias != 0 ? Value(b.create<arith::SubFOp>(value, reals(c, bias))) : value;
+  };
   SmallVector<Value, 8> result;
   for (int64_t i = 0; i < 8; ++i) {
-    Value value = c.isa.lanes == 16 ? lookUp(nibbleShift(i)) : subtract(nibbleShift(i));
+    int64_t shift = nibbleShift(i);
+    Value value = c.isa.lanes == 16  ? lookUp(shift)
+                  : isFloat(element) ? decode(shift)
+                                     : subtract(shift);
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;

@@ -39,7 +39,9 @@ struct PackedWeight {
   /// Products summed before a scale or a sum of chunks is due.
   int64_t chunk() const;
   /// What signed values of 4 bits are stored with, so that all are from 0 to 15.
-  int64_t bias() const { return form == Nibbles && !isUnsigned(element) ? 8 : 0; }
+  int64_t bias() const {
+    return form == Nibbles && !isUnsigned(element) && !isFloat(element) ? 8 : 0;
+  }
   /// The name of the layout of panels.
   std::string layout(bool transposed, int64_t columns) const;
   /// Layouts of the arguments that hold scales and zero points: panels of f32, one row per block.

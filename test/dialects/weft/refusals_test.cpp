@@ -349,6 +349,15 @@ TEST_CASE("constants and weights") {
 
 TEST_CASE("fills, positions and dimensions as data") {
   CHECK(refusalOf("%r = weft.fill 1.0 : f32 -> !weft.tensor<[m], f32>", "[m], f32") == "");
+  std::string four = "!weft.f4E2M1FN", vector = " -> !weft.tensor<[m], " + four + ">";
+  CHECK(refusalOf("%r = weft.fill 1.5 : f32" + vector, "[m], " + four) == "");
+  CHECK_THAT(refusalOf("%r = weft.fill 1.25 : f32" + vector, "[m], " + four),
+             Contains("has the value 1.25"));
+  CHECK_THAT(refusalOf("%r = weft.constant dense<[0.5, 0.75]> : tensor<2xf32> -> "
+                       "!weft.tensor<[2], " +
+                           four + ">",
+                       "[2], " + four),
+             Contains("cannot hold"));
   CHECK_THAT(refusalOf("%r = weft.fill 1.0 : f64 -> !weft.tensor<[m], f32>", "[m], f32"),
              Contains("has a value of type 'f64', but its elements are 'f32'"));
   CHECK_THAT(refusalOf("%r = weft.iota dim 1 : !weft.tensor<[m], i64>", "[m], i64"),
@@ -427,7 +436,8 @@ TEST_CASE("dequantisation in blocks") {
   CHECK_THAT(refusal(op(0, 8), {"[m, 8], i4", "[m, 8], f32"}, result),
              Contains("has too few blocks of 8 for"));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i32", "[m, 2], f32"}, result),
-             StartsWith("'weft.dequantize_blocks' takes integers of at most 16 bits"));
+             StartsWith("'weft.dequantize_blocks' takes elements of at most 16 bits"));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], i8"}, result),
-             StartsWith("'weft.dequantize_blocks' takes integers of at most 16 bits"));
+             StartsWith("'weft.dequantize_blocks' takes elements of at most 16 bits"));
+  CHECK(refusal(op(1, 4), {"[m, 8], !weft.f4E2M1FN", "[m, 2], !weft.f8E8M0FNU"}, result) == "");
 }
