@@ -11,11 +11,21 @@ namespace weft {
 
 std::shared_ptr<Module::Impl> Module::Impl::create(std::string name) {
   auto impl = std::make_shared<Impl>();
-  impl->context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  impl->context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
   impl->context->loadDialect<WeftDialect, SymDialect, func::FuncDialect>();
   impl->context->printOpOnDiagnostic(false); // people see names, not IR
   impl->name = std::move(name);
   return impl;
+}
+
+std::shared_ptr<Module::Impl> Module::Impl::clone() const {
+  auto copy = std::make_shared<Impl>();
+  copy->context = context;
+  copy->module = mlir::OwningOpRef<ModuleOp>(ModuleOp(*module).clone());
+  copy->files = files;
+  copy->name = name;
+  copy->facts = facts;
+  return copy;
 }
 
 std::string Module::text() const {

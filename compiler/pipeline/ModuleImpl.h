@@ -11,7 +11,7 @@
 namespace weft {
 
 struct Module::Impl {
-  std::unique_ptr<mlir::MLIRContext> context;
+  std::shared_ptr<mlir::MLIRContext> context; ///< also of the module's copies
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The files that weft.weight operations name, by the name they use.
   std::map<std::string, std::shared_ptr<MappedFile>> files;
@@ -22,6 +22,8 @@ struct Module::Impl {
 
   /// A context with the dialects of the graph level loaded; single-threaded.
   static std::shared_ptr<Impl> create(std::string name);
+  /// A copy that can be changed by itself. It shares context and files, so one thread uses both.
+  std::shared_ptr<Impl> clone() const;
   /// The bytes of a weight, or null when its file is not open or too short.
   const char *weightBytes(llvm::StringRef symbol);
 };
