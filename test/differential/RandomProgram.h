@@ -1,17 +1,25 @@
 //===- RandomProgram.h - A typed program made from a seed ------------------------------------------------===//
 //
-// Inputs x [m, n], y [n, 16], z [m, 1, 8] (f32) and ids [m] (i64); then a number of operators on whatever exists so far, each chosen among those
-// that fit. Values stay moderate, and functions with jumps see only exact values, so that f32 and double agree.
+//   RandomProgram program = randomProgram(7);
+//   std::string problem = tryProgram(program.module, program.trial);   // Trial.h
+//
+// Inputs of random types over the symbols m and n, then operators of all families on whatever exists so far (Makers.h). The same seed gives
+// the same program.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TEST_DIFFERENTIAL_RANDOMPROGRAM_H
 #define WEFT_TEST_DIFFERENTIAL_RANDOMPROGRAM_H
 
-#include "weft/compiler.hpp"
+#include "test/differential/Trial.h"
 
 namespace weft::test {
 
-Module randomProgram(unsigned seed, unsigned operators);
+struct RandomProgram {
+  Module module;
+  Trial trial;
+};
+
+RandomProgram randomProgram(unsigned seed);
 
 } // namespace weft::test
 
-#endif
+#endif // WEFT_TEST_DIFFERENTIAL_RANDOMPROGRAM_H

@@ -1,0 +1,193 @@
+#include "test/differential/Trial.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "test/differential/Graph.h"
+#include <cmath>
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace weft::test {
+
+static std::string textOf(const Sizes &sizes) {
+  std::string text;
+  for (auto &[name, value] : sizes)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+  return text;
+}
+
+std::string Trial::str() const {
+  std::string text = "target " + target + ", " + std::to_string(threads) + " threads, sizes";
+  for (const Sizes &each : sizes)
+    text += " (" + textOf(each) + ")";
+  return text;
+}
+
+namespace {
+
+//===-- Inputs -------------------------------------------------------------------------------------===//
+
+Scalar randomScalar(Type element, const Knowledge &k, std::mt19937_64 &random) {
+  double low = std::max(-k.most, lowestOf(element));
+  if (!isFloat(element)) {
+    if (k.most - low > 1e9) // any bits
+      return Scalar::of(wrapInteger(element, int64_t(random())));
+    return Scalar::of(int64_t(low) + int64_t(random() % uint64_t(k.most - low + 1)));
+  }
+  if (k.special && random() % 6 == 0) {
+    constexpr double kSpecials[] = {INFINITY, -INFINITY, NAN, -0.0};
+    return Scalar::of(kSpecials[random() % 4]);
+  }
+  auto steps = uint64_t(std::ldexp(k.most - low, k.quantum)) + 1;
+  return Scalar::of(low + std::ldexp(double(random() % steps), -k.quantum));
+}
+
+std::vector<Tensor> inputsOf(func::FuncOp function, const Sizes &sizes, unsigned seed) {
+  SymValues values;
+  for (auto &[name, value] : sizes)
+    values[StringAttr::get(function.getContext(), name)] = value;
+  std::mt19937_64 random(seed);
+  std::vector<Tensor> inputs;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<SymTensorType>(argument.getType());
+    Tensor input;
+    input.element = type.getElementType();
+    for (SymExpr dim : type.getDims())
+      input.dims.push_back(dim.evaluate(values).value_or(0));
+    RefTensor reference(input.element, input.dims);
+    Knowledge k = Knowledge::of(argument).value_or(Knowledge{1, 2, 0, false});
+    for (int64_t i = 0; i < reference.size(); ++i)
+      reference.set(i, randomScalar(input.element, k, random));
+    input.bytes.resize(elementBytes(input.element, reference.size()));
+    toBytes(reference, input.bytes.data());
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+//===-- Comparison ---------------------------------------------------------------------------------===//
+
+/// 0 when equal; infinity when one is not finite or an integer differs.
+double distance(const Scalar &got, const Scalar &expected) {
+  if (got.kind != Scalar::Real)
+    return got.integer == expected.integer ? 0 : std::max(1.0, std::fabs(got.asReal() - expected.asReal()));
+  double a = got.real, e = expected.real;
+  if (a == e || (std::isnan(a) && std::isnan(e)))
+    return 0;
+  return std::isfinite(a) && std::isfinite(e) ? std::fabs(a - e) : INFINITY;
+}
+
+std::string textOf(const Scalar &value) {
+  char text[64];
+  if (value.kind == Scalar::Real)
+    snprintf(text, sizeof text, "%.9g", value.real);
+  else
+    snprintf(text, sizeof text, "%lld", (long long)value.integer);
+  return text;
+}
+
+std::string compare(const RefTensor &got, const RefTensor &expected, const Knowledge &k) {
+  if (got.dims != expected.dims)
+    return "other dimensions";
+  double worst = 0;
+  int64_t at = 0;
+  for (int64_t i = 0; i < got.size(); ++i)
+    if (double d = distance(got.at(i), expected.at(i)); d > worst)
+      worst = d, at = i;
+  if (worst <= 2 * k.error)
+    return "";
+  char text[160];
+  snprintf(text, sizeof text, "element %lld of %lld is %s, expected %s, allowed %.3g",
+           (long long)at, (long long)got.size(), textOf(got.at(at)).c_str(),
+           textOf(expected.at(at)).c_str(), 2 * k.error);
+  return text;
+}
+
+std::string compareAll(Program &program, func::FuncOp function, const Sizes &sizes, unsigned seed) {
+  std::vector<Tensor> inputs = inputsOf(function, sizes, seed);
+  std::vector<RefTensor> expected = program.evaluate(inputs);
+  if (expected.empty())
+    return "evaluator: " + program.error();
+  std::vector<Tensor> got = program.run(inputs);
+  if (got.size() != expected.size())
+    return "call: " + program.error();
+  Operation *end = function.getBody().front().getTerminator();
+  for (size_t i = 0; i < got.size(); ++i) {
+    Knowledge k = Knowledge::of(end->getOperand(i)).value_or(Knowledge{1, 0, 1e-3, true});
+    std::string problem = compare(got[i].reference(), expected[i], k);
+    if (!problem.empty())
+      return "result " + std::to_string(i) + ": " + problem;
+  }
+  return "";
+}
+
+} // namespace
+
+std::string tryProgram(const Module &module, const Trial &trial) {
+  std::string invalid;
+  {
+    DiagnosticCollector collector(module.get().context.get(), "");
+    if (failed(verify(*module.get().module)))
+      for (const Diagnostic &each : collector.take())
+        invalid += each.text + "; ";
+  }
+  if (!invalid.empty())
+    return "invalid: " + invalid;
+  Program program(module, trial.target, trial.threads);
+  if (!program.error().empty())
+    return "compiler: " + program.error();
+  auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
+  for (const Sizes &sizes : trial.sizes) {
+    std::string problem = compareAll(program, function, sizes, trial.seed);
+    if (!problem.empty())
+      return textOf(sizes) + ": " + problem;
+  }
+  return "";
+}
+
+//===-- Another process ------------------------------------------------------------------------------===//
+
+constexpr rlim_t kMostSeconds = 120; // of processor time, so that a busy machine decides nothing
+
+[[noreturn]] static void answerAndExit(int pipe, const Module &module, const Trial &trial) {
+  rlimit limit{kMostSeconds, kMostSeconds};
+  setrlimit(RLIMIT_CPU, &limit);
+  std::string problem = tryProgram(module, trial);
+  for (size_t at = 0; at < problem.size();) {
+    ssize_t written = write(pipe, problem.data() + at, problem.size() - at);
+    if (written <= 0)
+      break;
+    at += size_t(written);
+  }
+  _exit(problem.empty() ? 0 : 1);
+}
+
+std::string tryProgramApart(const Module &module, const Trial &trial) {
+  int ends[2];
+  if (pipe(ends))
+    return "cannot make a pipe";
+  fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    answerAndExit(ends[1], module, trial);
+  }
+  close(ends[1]);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    answer.append(buffer, size_t(got));
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) < 0)
+    return "cannot start a process";
+  if (!WIFSIGNALED(status))
+    return answer;
+  int signal = WTERMSIG(status);
+  return signal == SIGXCPU || signal == SIGKILL ? "does not end" : std::string("crash: ") + strsignal(signal);
+}
+
+} // namespace weft::test

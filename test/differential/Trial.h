@@ -1,0 +1,28 @@
+//===- Trial.h - One program compiled, run and compared with its evaluation -------------------------------===//
+#ifndef WEFT_TEST_DIFFERENTIAL_TRIAL_H
+#define WEFT_TEST_DIFFERENTIAL_TRIAL_H
+
+#include "test/support/Program.h"
+
+namespace weft::test {
+
+/// What to run a program with.
+struct Trial {
+  unsigned seed = 0; ///< of the inputs' elements
+  std::vector<Sizes> sizes;
+  std::string target = "x86:host";
+  int threads = 1;
+  std::shared_ptr<std::vector<char>> weights; ///< the file that its weights lie in
+  std::string str() const;
+};
+
+/// What is wrong: a refusal, an error of a call, or the worst difference at the first sizes that show one. Empty when nothing is. How far
+/// results may differ stands in their locations (Knowledge).
+std::string tryProgram(const Module &module, const Trial &trial);
+
+/// The same in another process, so that crashes and endless loops are answers, too.
+std::string tryProgramApart(const Module &module, const Trial &trial);
+
+} // namespace weft::test
+
+#endif // WEFT_TEST_DIFFERENTIAL_TRIAL_H

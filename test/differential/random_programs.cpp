@@ -1,0 +1,134 @@
+//===- random_programs.cpp - Evaluator against compiled code, as long as you like -------------------------===//
+//
+//   random_programs --from 1 --count 50        # what the tests run
+//   random_programs --seconds 3600             # from a fresh seed
+//   random_programs --from 1234 --count 1 --print
+//
+// A program that fails is made smaller and written as seed-N.mlir (with weights.bin when it has some), beside what is wrong. Exit code 3 when
+// one failed.
+//===------------------------------------------------------------------------------------------===//
+#include "compiler/reduce/ReduceModule.h"
+#include "test/differential/RandomProgram.h"
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+struct Options {
+  unsigned from = std::random_device()();
+  unsigned count = 0; ///< 0: until the time is over
+  double seconds = 60;
+  bool print = false, reduce = true;
+  std::string target, output = ".";
+};
+
+[[noreturn]] void usage() {
+  std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
+             "                       [--output-dir DIR] [--no-reduce] [--print]\n",
+             stderr);
+  exit(2);
+}
+
+Options parse(int count, char **arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    std::string name = arguments[i];
+    auto value = [&]() -> const char * {
+      if (++i == count)
+        usage();
+      return arguments[i];
+    };
+    if (name == "--from")
+      options.from = unsigned(strtoul(value(), nullptr, 10));
+    else if (name == "--count")
+      options.count = unsigned(strtoul(value(), nullptr, 10));
+    else if (name == "--seconds")
+      options.seconds = strtod(value(), nullptr);
+    else if (name == "--target")
+      options.target = value();
+    else if (name == "--output-dir")
+      options.output = value();
+    else if (name == "--no-reduce")
+      options.reduce = false;
+    else if (name == "--print")
+      options.print = true;
+    else
+      usage();
+  }
+  return options;
+}
+
+/// What kind of problem it is: a smaller program must have the same.
+std::string kindOf(const std::string &problem) {
+  for (const char *kind : {"invalid", "compiler", "evaluator", "call: ", "crash", "does not end"})
+    if (problem.find(kind) != std::string::npos)
+      return kind;
+  return problem.empty() ? "" : "different";
+}
+
+/// A refusal is the same when its words are, numbers and names apart.
+bool isLike(const std::string &problem, const std::string &other) {
+  if (kindOf(problem) != kindOf(other))
+    return false;
+  std::string kind = kindOf(problem);
+  if (kind != "compiler" && kind != "evaluator" && kind != "call: ")
+    return true;
+  auto start = [&](const std::string &text) { return text.substr(text.find(kind), 40); };
+  return start(problem) == start(other);
+}
+
+void writeFailure(const Options &options, const RandomProgram &program, std::string problem) {
+  Module module = program.module;
+  Trial trial = program.trial;
+  if (options.reduce) {
+    std::printf("making it smaller ...\n");
+    std::fflush(stdout);
+    
+    module = reduceModule(module, [&](const Module &candidate) {
+      return isLike(tryProgramApart(candidate, trial), problem);
+    });
+    problem = tryProgramApart(module, trial);
+  }
+  std::string path = options.output + "/seed-" + std::to_string(trial.seed) + ".mlir";
+  std::string text = module.text();
+  std::ofstream(path) << "// " << problem << "\n// " << trial.str() << "\n" << text;
+  if (!trial.weights->empty())
+    std::ofstream(options.output + "/weights.bin", std::ios::binary)
+        .write(trial.weights->data(), std::streamsize(trial.weights->size()));
+  std::printf("%s\n%s\n%s\nwritten to %s\n", text.c_str(), problem.c_str(), trial.str().c_str(),
+              path.c_str());
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  Options options = parse(count, arguments);
+  auto start = std::chrono::steady_clock::now();
+  auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  unsigned tried = 0, failed = 0;
+  for (unsigned seed = options.from; options.count ? tried < options.count : seconds() < options.seconds;
+       ++seed, ++tried) {
+    RandomProgram program = randomProgram(seed);
+    if (!options.target.empty())
+      program.trial.target = options.target;
+    if (options.print)
+      std::printf("%s", program.module.text().c_str());
+    std::string problem = tryProgramApart(program.module, program.trial);
+    if (problem.empty())
+      continue;
+    ++failed;
+    std::printf("seed %u: %s\n", seed, problem.c_str());
+    writeFailure(options, program, problem);
+    std::fflush(stdout);
+  }
+  std::printf("%u programs from seed %u, %u failed, %.0f s\n", tried, options.from, failed, seconds());
+  return failed ? 3 : 0;
+}
