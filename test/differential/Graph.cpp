@@ -57,6 +57,7 @@ static int finestOf(Type element) {
 bool isReal(Value v) { return isFloat(Graph::element(v)); }
 bool isWide(Value v) { return Graph::element(v).isF32() || Graph::element(v).isF64(); }
 bool isBool(Value v) { return Graph::element(v).isInteger(1); }
+bool isHalfByte(Value v) { return isPacked(Graph::element(v)); }
 bool isInteger(Value v) { return isa<IntegerType>(Graph::element(v)) && !isBool(v); }
 
 Knowledge Graph::integers(Type element, double most) {

@@ -136,6 +136,8 @@ bool isReal(Value v);
 bool isWide(Value v); ///< f32 or f64
 bool isInteger(Value v);
 bool isBool(Value v);
+/// 4 bits: loops that write elements in an order of their own have no such results.
+bool isHalfByte(Value v);
 /// Units in the last place of 1.
 double precisionOf(mlir::Type element);
 double largestOf(mlir::Type element);

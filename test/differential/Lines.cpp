@@ -64,7 +64,7 @@ bool reduce(Graph &g) {
 }
 
 bool cumulate(Graph &g) {
-  Value x = g.pick([&](Value v) { return hasLines(g, v); });
+  Value x = g.pick([&](Value v) { return hasLines(g, v) && !isHalfByte(v); });
   if (!x)
     return false;
   int64_t axis = g.dice(g.rank(x));
@@ -125,7 +125,7 @@ bool argReduce(Graph &g) {
 }
 
 bool topK(Graph &g) {
-  Value x = g.pick([&](Value v) { return isExactLines(g, v) && !isBool(v); }, true);
+  Value x = g.pick([&](Value v) { return isExactLines(g, v) && !isBool(v) && !isHalfByte(v); }, true);
   if (!x)
     return false;
   int64_t axis = g.dice(g.rank(x));

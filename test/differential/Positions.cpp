@@ -90,7 +90,7 @@ Value updatesFor(Graph &g, ScatterKind kind, Value x, ArrayRef<SymExpr> dims) {
 }
 
 bool scatterElements(Graph &g) {
-  Value x = g.pick([&](Value v) { return g.rank(v) > 0; });
+  Value x = g.pick([&](Value v) { return g.rank(v) > 0 && !isHalfByte(v); });
   if (!x)
     return false;
   int64_t axis = g.dice(g.rank(x));
@@ -102,7 +102,7 @@ bool scatterElements(Graph &g) {
 }
 
 bool scatterNd(Graph &g) {
-  Value x = g.pick([&](Value v) { return g.rank(v) > 0; });
+  Value x = g.pick([&](Value v) { return g.rank(v) > 0 && !isHalfByte(v); });
   if (!x)
     return false;
   int64_t tuple = 1 + g.dice(g.rank(x));

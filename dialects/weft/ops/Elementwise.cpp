@@ -204,9 +204,10 @@ static bool isConstantSource(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<ConstantOp>(op))
       return true;
+    if (op->getNumOperands() != 1) // asked first: what 'dequantize' is depends on who reads it
+      return false;
     auto element = dyn_cast<ElementOpInterface>(op);
-    bool passes = isa<ConvertOp>(op) || (element && element.rootKind() == RootKind::View);
-    if (!passes || op->getNumOperands() != 1)
+    if (!isa<ConvertOp>(op) && !(element && element.rootKind() == RootKind::View))
       return false;
     value = op->getOperand(0);
   }
