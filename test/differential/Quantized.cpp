@@ -211,6 +211,12 @@ Value blockWeight(Graph &g, int64_t rows, int64_t length, int64_t block) {
                 g.rounded(g.b.getF32Type(), k));
 }
 
+/// The quotient is exact before it is rounded, but where a product is rounded first: then a tie may fall to the other side.
+Knowledge roundedBlocks(Graph &g, Value x) {
+  double most = g.know(x).most;
+  return {most * 1.01, 0, 2 * precisionOf(g.element(x)) * most + (g.fused ? 0 : most / 127), false};
+}
+
 bool roundBlocks(Graph &g) {
   Value x = g.pick([&](Value v) {
     return g.element(v).isF32() && g.rank(v) > 0 && g.know(v).isExact() &&
@@ -218,9 +224,8 @@ bool roundBlocks(Graph &g) {
   });
   if (!x)
     return false;
-  Knowledge k = g.know(x);
-  return g.add(g.b.create<RoundBlocksOp>(x, g.dice.oneOf({2, 4, 16, 32})),
-               {k.most * 1.01, 0, 2 * precisionOf(g.element(x)) * k.most, false});
+  Knowledge k = roundedBlocks(g, x);
+  return g.add(g.b.create<RoundBlocksOp>(x, g.dice.oneOf({2, 4, 16, 32})), k);
 }
 
 /// A product with a weight in blocks; rows rounded alike when they are exact.
@@ -237,9 +242,8 @@ bool blockProduct(Graph &g) {
   if (g.mostElements(g.type(x)) * n > kMostProducts)
     return false;
   if (g.know(x).isExact() && g.dice(2)) {
-    Knowledge r = g.know(x);
-    x = g.note(g.b.create<RoundBlocksOp>(x, block),
-               {r.most * 1.01, 0, 2 * precisionOf(g.element(x)) * r.most, false});
+    Knowledge k = roundedBlocks(g, x);
+    x = g.note(g.b.create<RoundBlocksOp>(x, block), k);
   }
   Value w = blockWeight(g, n, k, block);
   Type f32 = g.b.getF32Type();

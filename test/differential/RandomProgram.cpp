@@ -19,8 +19,8 @@ std::vector<Sizes> randomSizes(Dice &dice) {
 
 class Generator {
 public:
-  Generator(ModuleOp module, unsigned seed, std::vector<Sizes> sizes)
-      : g(module, seed, std::move(sizes)) {
+  Generator(ModuleOp module, unsigned seed, const Trial &trial) : g(module, seed, trial.sizes) {
+    g.fused = trial.target != "x86:v2";
     g.grow = [this](unsigned operators) { grow(operators); };
     g.b.setInsertionPointToEnd(module.getBody());
   }
@@ -164,7 +164,7 @@ RandomProgram randomProgram(unsigned seed) {
   trial.threads = dice.oneOf({1, 1, 3});
   impl->module = ModuleOp::create(UnknownLoc::get(impl->context.get()));
   std::vector<char> weights =
-      Generator(*impl->module, dice.engine(), trial.sizes).run(4 + dice(14));
+      Generator(*impl->module, dice.engine(), trial).run(4 + dice(14));
   trial.weights = std::make_shared<std::vector<char>>(std::move(weights));
   if (!trial.weights->empty())
     impl->files[kWeightsFile.str()] = MappedFile::view(kWeightsFile, *trial.weights);

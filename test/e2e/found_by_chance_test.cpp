@@ -31,3 +31,64 @@ TEST_CASE("restored integers are converted to narrower floats") {
 })",
          {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}}, 1e-3);
 }
+
+// The evaluator counted the elements of a window along the dimensions before those that the windows move over.
+TEST_CASE("averages with channels last count the elements of their windows") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, n, 5], f32>) -> (!weft.tensor<[m, n, 5], f32>, !weft.tensor<[m, n, 5], f32>)
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.pool average %x kernel [5] strides [1] dilations [1] low [2] high [2] {channels_last, count_padding}
+     : (!weft.tensor<[m, n, 5], f32>) -> !weft.tensor<[m, n, 5], f32>
+  %1 = weft.pool average %x kernel [3] strides [1] dilations [1] low [1] high [1] {channels_last}
+     : (!weft.tensor<[m, n, 5], f32>) -> !weft.tensor<[m, n, 5], f32>
+  return %0, %1 : !weft.tensor<[m, n, 5], f32>, !weft.tensor<[m, n, 5], f32>
+})",
+         {{{"m", 0}, {"n", 3}}, {{"m", 2}, {"n", 1}}, {{"m", 3}, {"n", 9}}});
+}
+
+// Without a sum, what a window that lies outside contributes was no value: the compiler crashed.
+TEST_CASE("a filter of one element with one channel per group moves in strides") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, n, 8], f32>, %w: !weft.tensor<[8, 1, 1], f32>)
+    -> !weft.tensor<[m, floordiv(n + 1, 2) + 1, 8], f32> attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.conv %x, %w strides [2] dilations [1] low [1] high [1] groups 8 accumulate f32 {channels_last}
+     : (!weft.tensor<[m, n, 8], f32>, !weft.tensor<[8, 1, 1], f32>) -> !weft.tensor<[m, floordiv(n + 1, 2) + 1, 8], f32>
+  return %0 : !weft.tensor<[m, floordiv(n + 1, 2) + 1, 8], f32>
+})",
+         {{{"m", 0}, {"n", 3}}, {{"m", 2}, {"n", 1}}, {{"m", 3}, {"n", 10}}});
+}
+
+// The branch was removed because nobody read its result, though its size was read.
+TEST_CASE("a size that a branch decides outlives the branch's result") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[n], f32>, %c: !weft.tensor<[], i1>) -> !weft.tensor<[u], f32>
+    attributes {weft.symbols = #weft.symbols<n bound u : "u <= n">} {
+  %0 = weft.if %c attributes {binds = ["u"]} : (!weft.tensor<[], i1>) -> !weft.tensor<[u], f32> {
+    weft.yield %x : !weft.tensor<[n], f32>
+  } else {
+    %h = weft.slice %x from [0] size [floordiv(n, 2)] step [1] : (!weft.tensor<[n], f32>) -> !weft.tensor<[floordiv(n, 2)], f32>
+    weft.yield %h : !weft.tensor<[floordiv(n, 2)], f32>
+  }
+  %1 = weft.fill 1.0 : f32 -> !weft.tensor<[u], f32>
+  return %1 : !weft.tensor<[u], f32>
+})",
+         {{{"n", 0}}, {{"n", 1}}, {{"n", 9}}});
+}
+
+// The same for a loop that ends by a condition: how often it ran is a size.
+TEST_CASE("how often a loop ran outlives what it computed") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[n], i64>) -> !weft.tensor<[c], f32>
+    attributes {weft.symbols = #weft.symbols<n bound i, c : "i <= n", "c <= n">} {
+  %zero = weft.fill 0 : i64 -> !weft.tensor<[], i64>
+  %limit = weft.reduce max %x [0] : (!weft.tensor<[n], i64>) -> !weft.tensor<[], i64>
+  %begin = weft.compare lt %zero, %limit : (!weft.tensor<[], i64>, !weft.tensor<[], i64>) -> !weft.tensor<[], i1>
+  %last = weft.loop "i" trips [n] (%begin, %zero) attributes {count = "c"}
+      : (!weft.tensor<[], i1>, !weft.tensor<[], i64>) -> !weft.tensor<[], i64> {
+  ^bb0(%k: !weft.tensor<[], i64>):
+    %one = weft.fill 1 : i64 -> !weft.tensor<[], i64>
+    %next = weft.add %k, %one : (!weft.tensor<[], i64>, !weft.tensor<[], i64>) -> !weft.tensor<[], i64>
+    %more = weft.compare lt %next, %limit : (!weft.tensor<[], i64>, !weft.tensor<[], i64>) -> !weft.tensor<[], i1>
+    weft.yield %more, %next : !weft.tensor<[], i1>, !weft.tensor<[], i64>
+  }
+  %1 = weft.fill 1.0 : f32 -> !weft.tensor<[c], f32>
+  return %1 : !weft.tensor<[c], f32>
+})",
+         {{{"n", 0}}, {{"n", 1}}, {{"n", 9}}});
+}

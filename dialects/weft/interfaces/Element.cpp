@@ -298,7 +298,9 @@ private:
     };
     if (!inside)
       return compute();
-    return e.guarded(inside, compute, sum);
+    Value none = sum ? sum
+                     : e.constantData(computeType(element), combinerIdentity(rule.combiner(), element));
+    return e.guarded(inside, compute, none);
   }
 
   Operation *op;
