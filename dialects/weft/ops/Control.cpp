@@ -12,6 +12,12 @@ bool isCondition(Type type) {
   return tensor && tensor.getElementType().isInteger(1) && tensor.getElements().isConstant(1);
 }
 
+/// Giving a symbol its value is an effect: what reads the symbol is no reader of a result.
+void addBindingEffect(Operation *op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (!cast<HostOpInterface>(op).symbolsAfter().empty())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
 } // namespace
 
 //===-- bind -------------------------------------------------------------------------------------===//
@@ -30,6 +36,10 @@ LogicalResult BindOp::verify() {
 
 SmallVector<StringAttr, 1> IfOp::symbolsAfter() {
   return llvm::map_to_vector<1>(getBinds(), [](Attribute name) { return cast<StringAttr>(name); });
+}
+
+void IfOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addBindingEffect(*this, effects);
 }
 
 SmallVector<SymExpr> IfOp::boundDims(ValueRange yielded) {
@@ -77,6 +87,10 @@ LogicalResult IfOp::verify() {
 //===-- loop -------------------------------------------------------------------------------------===//
 
 SmallVector<StringAttr, 1> LoopOp::symbolsInside() { return {getIndexAttr()}; }
+
+void LoopOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addBindingEffect(*this, effects);
+}
 
 SmallVector<StringAttr, 1> LoopOp::symbolsAfter() {
   return isConditional() ? SmallVector<StringAttr, 1>{getCountAttr()}

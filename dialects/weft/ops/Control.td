@@ -4,6 +4,8 @@
 
 include "dialects/weft/ops/Base.td"
 
+/// An operation that binds a symbol is kept for the symbol, also when nobody reads its results.
+defvar Weft_KeptForSymbols = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 defvar Weft_Host = DeclareOpInterfaceMethods<Weft_HostInterface, ["symbolsAfter"]>;
 
 def Weft_BindOp : Weft_Op<"bind", [Weft_Host]> {
@@ -23,7 +25,7 @@ def Weft_BindOp : Weft_Op<"bind", [Weft_Host]> {
   let hasVerifier = 1;
 }
 
-def Weft_IfOp : Weft_Op<"if", [Weft_Host, RecursiveMemoryEffects, NoRegionArguments, SingleBlock]> {
+def Weft_IfOp : Weft_Op<"if", [Weft_Host, Weft_KeptForSymbols, RecursiveMemoryEffects, NoRegionArguments, SingleBlock]> {
   let summary = "one of two regions";
   let description = [{
     Each region yields the results. Where their dimensions differ the result's is a symbol of `binds`, whose value is the dimension of
@@ -53,7 +55,7 @@ def Weft_IfOp : Weft_Op<"if", [Weft_Host, RecursiveMemoryEffects, NoRegionArgume
 }
 
 def Weft_LoopOp : Weft_Op<"loop", [DeclareOpInterfaceMethods<Weft_HostInterface, ["symbolsInside", "symbolsAfter"]>,
-                                   RecursiveMemoryEffects, SingleBlock]> {
+                                   Weft_KeptForSymbols, RecursiveMemoryEffects, SingleBlock]> {
   let summary = "a region repeated, with values carried from one time to the next and values stacked";
   let description = [{
     The region runs for `index` = 0, 1, ... below `trips`. Operands are the first carried values; the region gets the carried values and
