@@ -80,22 +80,13 @@ bool writesPackedElements(func::FuncOp spec) {
 }
 
 ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {blockDotsSchedule(),
-                                  contractionSchedule(),
-                                  integerContractionSchedule(),
-                                  depthwiseSchedule(),
-                                  depthwiseLastSchedule(),
-                                  winogradSchedule(),
-                                  winogradLastSchedule(),
-                                  convolutionSchedule(),
-                                  windowConvolutionSchedule(),
-                                  poolSchedule(),
-                                  productSchedule(),
-                                  attentionSchedule(),
-                                  serialSchedule(),
-                                  rowSchedule(),
-                                  columnsSchedule(),
-                                  loopSchedule()};
+  static const Schedule *all[] = {
+      blockDotsSchedule(),    contractionSchedule(),   integerContractionSchedule(),
+      depthwiseSchedule(),    depthwiseLastSchedule(), winogradSchedule(),
+      winogradLastSchedule(), convolutionSchedule(),   windowConvolutionSchedule(),
+      poolSchedule(),         productSchedule(),       attentionSchedule(),
+      serialSchedule(),       rowSchedule(),           columnsSchedule(),
+      loopSchedule()};
   return all;
 }
 

@@ -48,8 +48,8 @@ void agree(Program &program, const Tensor &input) {
     double a = values[i], e = expected[0].reals[i];
     bool same = std::isnan(e) ? std::isnan(a) : a == e && std::signbit(a) == std::signbit(e);
     if (!same)
-      different = std::to_string(input.reference().at(i).asReal()) + " gives " +
-                  std::to_string(a) + ", not " + std::to_string(e);
+      different = std::to_string(input.reference().at(i).asReal()) + " gives " + std::to_string(a) +
+                  ", not " + std::to_string(e);
   }
   CHECK(different == "");
 }

@@ -8,8 +8,9 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-constexpr int64_t kUnroll = 4, kWrittenOut = 12; ///< products of a loop's step, of a run without a loop
-constexpr int64_t kLineBytes = 64; ///< of the caches
+constexpr int64_t kUnroll = 4,
+                  kWrittenOut = 12; ///< products of a loop's step, of a run without a loop
+constexpr int64_t kLineBytes = 64;  ///< of the caches
 constexpr int64_t kChain =
     384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
 } // namespace

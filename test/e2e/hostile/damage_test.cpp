@@ -52,7 +52,8 @@ struct Copy {
   }
   ~Copy() { std::fclose(file); }
   void restore(size_t from) {
-    REQUIRE(pwrite(fileno(file), &bytes[from], bytes.size() - from, off_t(from)) == ssize_t(bytes.size() - from));
+    REQUIRE(pwrite(fileno(file), &bytes[from], bytes.size() - from, off_t(from)) ==
+            ssize_t(bytes.size() - from));
   }
   void write(size_t at, char value) { REQUIRE(pwrite(fileno(file), &value, 1, off_t(at)) == 1); }
   void cut(size_t size) { REQUIRE(ftruncate(fileno(file), off_t(size)) == 0); }
@@ -114,9 +115,10 @@ TEST_CASE("a flipped byte of an artifact is noticed wherever it is") {
     // Code, descriptor and tail are small beside the gap in front of the weights.
     size_t at = round % 4 == 0   ? random() % bytes.size()
                 : round % 4 == 1 ? random() % note.image_size
-                : round % 4 == 2 ? note.weights_begin + random() % note.weights_size
-                                 : note.weights_begin + note.weights_size +
-                                       random() % (bytes.size() - note.weights_begin - note.weights_size);
+                : round % 4 == 2
+                    ? note.weights_begin + random() % note.weights_size
+                    : note.weights_begin + note.weights_size +
+                          random() % (bytes.size() - note.weights_begin - note.weights_size);
     bool isWeight = at >= note.weights_begin && at < note.weights_begin + note.weights_size;
     inside += isWeight;
     copy.write(at, char(bytes[at] ^ char(1 + random() % 255)));
@@ -138,7 +140,9 @@ TEST_CASE("an artifact that is cut off is refused") {
   Copy copy(bytes);
   std::mt19937_64 random(2);
   for (int round = 0; round < 500; ++round) {
-    size_t size = round < 50 ? size_t(round) * 100 : round < 100 ? bytes.size() - size_t(round - 49) : random() % bytes.size();
+    size_t size = round < 50    ? size_t(round) * 100
+                  : round < 100 ? bytes.size() - size_t(round - 49)
+                                : random() % bytes.size();
     copy.cut(size);
     INFO(size << " bytes");
     REQUIRE(copy.problem(false) != "");
@@ -148,7 +152,8 @@ TEST_CASE("an artifact that is cut off is refused") {
 }
 
 TEST_CASE("sizes that no machine has are refused before anything is allocated") {
-  const char *text = R"(func.func @main(%x: !weft.tensor<[b, s, 64], f32>) -> !weft.tensor<[b, s, s + 7], f32> attributes {weft.symbols = #weft.symbols<b, s>} {
+  const char *text =
+      R"(func.func @main(%x: !weft.tensor<[b, s, 64], f32>) -> !weft.tensor<[b, s, s + 7], f32> attributes {weft.symbols = #weft.symbols<b, s>} {
   %e = weft.exp %x : (!weft.tensor<[b, s, 64], f32>) -> !weft.tensor<[b, s, 64], f32>
   %a = weft.contract "b s d, b t d -> b s t" %x, %e accumulate f32 : (!weft.tensor<[b, s, 64], f32>, !weft.tensor<[b, s, 64], f32>) -> !weft.tensor<[b, s, s], f32>
   %p = weft.softmax %a : (!weft.tensor<[b, s, s], f32>) -> !weft.tensor<[b, s, s], f32>
@@ -168,8 +173,18 @@ TEST_CASE("sizes that no machine has are refused before anything is allocated") 
   REQUIRE(weft_context_create(module, &options, &context, &error) == WEFT_OK);
   int before = counter.calls;
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
-  const int64_t sizes[] = {100000, (int64_t(1) << 31) - 1, int64_t(1) << 31, (int64_t(1) << 32) + 1, int64_t(1) << 40,
-                           int64_t(1) << 60, (int64_t(1) << 62) + 1, most / 64, most - 1, most, -1, std::numeric_limits<int64_t>::min()};
+  const int64_t sizes[] = {100000,
+                           (int64_t(1) << 31) - 1,
+                           int64_t(1) << 31,
+                           (int64_t(1) << 32) + 1,
+                           int64_t(1) << 40,
+                           int64_t(1) << 60,
+                           (int64_t(1) << 62) + 1,
+                           most / 64,
+                           most - 1,
+                           most,
+                           -1,
+                           std::numeric_limits<int64_t>::min()};
   float element = 0;
   for (int64_t b : sizes)
     for (int64_t s : sizes) {
