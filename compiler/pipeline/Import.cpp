@@ -27,6 +27,16 @@ static bool isText(const std::string &path, llvm::StringRef bytes) {
          });
 }
 
+ModelKind modelKind(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path))
+    return ModelKind::Checkpoint;
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return ModelKind::Missing;
+  return isText(path, (*buffer)->getBuffer()) ? ModelKind::Text : ModelKind::Onnx;
+}
+
 static Result<Module> readModel(const std::string &path, const ImportOptions &options) {
   auto error = [&](const char *code, const std::string &text) {
     return Diagnostic{Diagnostic::Error, code, path, text, ""};

@@ -6,6 +6,10 @@
 
 namespace weft {
 
+/// What importFile takes a path for.
+enum class ModelKind { Missing, Checkpoint, Text, Onnx };
+ModelKind modelKind(const std::string &path);
+
 /// Textual IR. `path` names it in messages, and its folder holds the files of weights. Hostile text ends in a diagnostic.
 Result<Module> importText(const std::string &path, llvm::StringRef text);
 

@@ -53,8 +53,7 @@ std::optional<Module> edited(const Module &module,
 }
 
 template <typename Part, typename F>
-Reduction<Module> reduction(std::string what, F partsOf,
-                            std::function<bool(ArrayRef<Part>)> edit) {
+Reduction<Module> reduction(std::string what, F partsOf, std::function<bool(ArrayRef<Part>)> edit) {
   return {std::move(what), [=](const Module &module) { return size_t(partsOf(module).size()); },
           [=](const Module &module, const Edits &edits) {
             return edited(module, [&](const Module &copy) {
@@ -161,17 +160,17 @@ TypedAttr number(Type element, int value) {
 }
 
 Reduction<Module> constants(int value) {
-  return reduction<ConstantOp>("constants", allOf<ConstantOp>,
-                               [value](ArrayRef<ConstantOp> chosen) {
-                                 for (ConstantOp op : chosen) {
-                                   OpBuilder b(op);
-                                   auto type = cast<SymTensorType>(op.getResult().getType());
-                                   op.getResult().replaceAllUsesWith(b.create<FillOp>(
-                                       op.getLoc(), type, number(type.getElementType(), value)));
-                                   op->erase();
-                                 }
-                                 return true;
-                               });
+  return reduction<ConstantOp>(
+      "constants", allOf<ConstantOp>, [value](ArrayRef<ConstantOp> chosen) {
+        for (ConstantOp op : chosen) {
+          OpBuilder b(op);
+          auto type = cast<SymTensorType>(op.getResult().getType());
+          op.getResult().replaceAllUsesWith(
+              b.create<FillOp>(op.getLoc(), type, number(type.getElementType(), value)));
+          op->erase();
+        }
+        return true;
+      });
 }
 
 Reduction<Module> arguments() {
@@ -210,15 +209,16 @@ Reduction<Module> facts() {
 
 const std::vector<Reduction<Module>> &moduleReductions() {
   static const std::vector<Reduction<Module>> all = {
-      functions(),     results(),    operators(),  results(),    forwarded(), branches(true),
+      functions(),     results(),    operators(),  results(),   forwarded(), branches(true),
       branches(false), constants(0), constants(1), arguments(), facts()};
   return all;
 }
 
 Module reduceModule(const Module &module, llvm::function_ref<bool(const Module &)> stillFails,
                     const ReduceOptions<Module> &options) {
-  return reduce<Module>(Module(module.get().clone()), moduleReductions(),
-                        [&](const Module &candidate) { return stillFails(candidate); }, options);
+  return reduce<Module>(
+      Module(module.get().clone()), moduleReductions(),
+      [&](const Module &candidate) { return stillFails(candidate); }, options);
 }
 
 size_t countOperators(const Module &module) {

@@ -9,8 +9,8 @@
 #define WEFT_COMPILER_REDUCE_REDUCEMODULE_H
 
 #include "compiler/reduce/Delta.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "weft/compiler.hpp"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace weft {
 

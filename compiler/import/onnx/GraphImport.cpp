@@ -108,7 +108,8 @@ bool GraphImport::declareInputs(Scope &scope) {
                   builder.refusal()->kind);
     auto location =
         NameLoc::get(StringAttr::get(impl.context.get(), "input " + quotedText(input.name)));
-    scope.values[input.name] = function.front().addArgument(type, location);
+    tell(input.name, scope,
+         scope.values[input.name] = function.front().addArgument(type, location));
     function.setType(
         FunctionType::get(impl.context.get(), function.front().getArgumentTypes(), {}));
     function.setArgAttr(count++, kNameAttr, StringAttr::get(impl.context.get(), input.name));
@@ -222,7 +223,13 @@ bool GraphImport::bind(StringRef name, Scope &scope, Value value) {
     return true;
   if (scope.initializers.count(name) || !scope.values.try_emplace(name, value).second)
     return fail("the value " + quotedText(name) + " is defined twice");
+  tell(name, scope, value);
   return true;
+}
+
+void GraphImport::tell(StringRef name, const Scope &scope, Value value) {
+  if (onValue && value && isTensor(value) && !scope.parent && !scope.function)
+    onValue(name.str(), typeOf(value));
 }
 
 Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::string &why) {

@@ -33,6 +33,9 @@ public:
   GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
               Contract &contract);
 
+  /// See OnnxImportOptions; may be empty.
+  std::function<void(const std::string &name, SymTensorType type)> onValue;
+
   /// Builds `main` in the module. False when the graph as a whole is wrong or nodes were refused.
   bool run();
 
@@ -78,6 +81,7 @@ private:
   enum class Found { Value, Omitted, Poisoned, Missing };
   Found lookUp(llvm::StringRef name, Scope &scope, Value &value, std::string &why);
   bool bind(llvm::StringRef name, Scope &scope, Value value);
+  void tell(llvm::StringRef name, const Scope &scope, Value value);
   const OnnxFunction *functionOf(const OnnxNode &node) const;
   int64_t opsetOf(llvm::StringRef domain, const Scope &scope) const;
   const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs,

@@ -109,6 +109,7 @@ private:
       return false;
     }
     GraphImport import(model, given, *impl, contract);
+    import.onValue = options.onValue;
     bool complete = import.run();
     keepRequirements(contract);
     result.refused = import.refusals();

@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_IMPORT_ONNX_ONNX_H
 #define WEFT_COMPILER_IMPORT_ONNX_ONNX_H
 
+#include "dialects/weft/Weft.h"
 #include "weft/compiler.hpp"
 
 namespace weft {
@@ -16,6 +17,9 @@ struct OnnxImportOptions {
   std::vector<std::string>
       facts; ///< predicates about symbols that the caller promises: "seq <= 512"
   std::vector<InputConstant> constants; ///< contents of inputs, which then are none
+  /// Told of the main graph's inputs and values as they get types: also of a model that is refused
+  /// further on. Later types of one name are better.
+  std::function<void(const std::string &name, SymTensorType type)> onValue;
 };
 
 /// Nodes of one operator that are refused for one reason; an empty reason: the operator is not supported at all.

@@ -7,13 +7,12 @@ using namespace weft;
 
 TEST_CASE("all edits but the guilty ones are chosen, with few candidates") {
   size_t tried = 0;
-  Edits chosen = chooseEdits(
-      1000,
-      [&](const Edits &edits) {
-        ++tried;
-        return !edits[137] && !edits[640];
-      },
-      {});
+  Edits chosen = chooseEdits(1000,
+                             [&](const Edits &edits) {
+                               ++tried;
+                               return !edits[137] && !edits[640];
+                             },
+                             {});
   CHECK(std::count(chosen.begin(), chosen.end(), true) == 998);
   CHECK_FALSE(chosen[137]);
   CHECK_FALSE(chosen[640]);
@@ -26,8 +25,8 @@ TEST_CASE("nothing to edit is no candidate") {
 }
 
 TEST_CASE("edits that only work together are found while they are neighbours") {
-  Edits chosen = chooseEdits(
-      8, [](const Edits &edits) { return edits[2] == edits[3] && !edits[7]; }, {});
+  Edits chosen =
+      chooseEdits(8, [](const Edits &edits) { return edits[2] == edits[3] && !edits[7]; }, {});
   CHECK(chosen == Edits{true, true, true, true, true, true, true, false});
 }
 

@@ -1,6 +1,6 @@
 // Programs that fail by a property of their operators, made as small as the property allows.
-#include "compiler/reduce/ReduceModule.h"
 #include "compiler/pipeline/Import.h"
+#include "compiler/reduce/ReduceModule.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "test/support/Program.h"

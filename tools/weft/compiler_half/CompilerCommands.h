@@ -19,6 +19,7 @@ int compileCommand(const ParsedOptions &options, Console &console);
 int evalCommand(const ParsedOptions &options, Console &console);
 int checkCommand(const ParsedOptions &options, Console &console);
 int verifyCommand(const ParsedOptions &options, Console &console);
+int reduceCommand(const ParsedOptions &options, Console &console);
 int inspectModelCommand(const ParsedOptions &options, Console &console);
 /// weft bench --kernels
 int kernelBenchCommand(const ParsedOptions &options, Console &console);
