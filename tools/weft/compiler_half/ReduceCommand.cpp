@@ -27,7 +27,7 @@ public:
   Reduce(const ParsedOptions &options, Console &console, TemporaryFolder folder,
          std::vector<std::string> flags)
       : options(options), console(console), path(options.positional()[0]), folder(folder),
-        guard(nullptr), trials(verb(options), std::move(flags), folder, weft_tool_main) {}
+        trials(verb(options), std::move(flags), folder, weft_tool_main) {}
 
   static std::string verb(const ParsedOptions &options) { return options.value("verb", "verify"); }
 
@@ -56,13 +56,12 @@ public:
 private:
   int noFailure(const Trial &first) {
     bool slow = first.outcome.kind == Outcome::TimedOut;
-    return console.fail({ExitInputRefused,
-                         path + (slow ? ": 'weft " + verb(options) + "' takes longer than " +
-                                            std::to_string(int64_t(trials.timeout)) + " s"
-                                      : ": 'weft " + verb(options) + "' does not fail"),
-                         slow ? "allow more with --timeout"
-                              : "give the flags it fails with, as to that verb",
-                         ""});
+    return console.fail(
+        {ExitInputRefused,
+         path + (slow ? ": 'weft " + verb(options) + "' takes longer than " +
+                            std::to_string(int64_t(trials.timeout)) + " s"
+                      : ": 'weft " + verb(options) + "' does not fail"),
+         slow ? "allow more with --timeout" : "give the flags it fails with, as to that verb", ""});
   }
 
   int stopped() { return console.fail({ExitInterrupted, "interrupted", "", ""}); }
@@ -72,7 +71,7 @@ private:
       return runChild(work, trials.timeout, folder.path(), interrupted);
     };
     if (modelKind(path) == ModelKind::Onnx) {
-      Result<ImportOptions> import = readConstants(options);
+      Result<ImportOptions> import = readImportOptions(options);
       if (!import)
         return console.fail(import.failure());
       return search(reducibleOnnx(path, *import, isolate));
@@ -85,7 +84,8 @@ private:
       return console.fail(kind.failure());
     output = options.value("output", defaultOutput(kind->extension));
     if (llvm::sys::fs::equivalent(output, path))
-      return console.fail({ExitWrongUsage, "'--output " + output + "' is the model itself", "", ""});
+      return console.fail(
+          {ExitWrongUsage, "'--output " + output + "' is the model itself", "", ""});
     size_t before = kind->count(kind->model);
     Trial copy = tryModel(*kind, kind->model);
     if (!wanted.matches(copy.outcome))
@@ -135,8 +135,9 @@ private:
     size_t left = kind.count(kind.model);
     auto say = [&] {
       if (!last.empty())
-        console.say("reduce   " + std::to_string(left) + " " + kind.parts + " left without " +
-                    last + ", " + std::to_string(trials.count) + " runs");
+        console.say("reduce   " + last + ": " + std::to_string(left) + " of " +
+                    std::to_string(kind.count(kind.model)) + " " + kind.parts + " left, " +
+                    std::to_string(trials.count) + " runs");
     };
     reduction.stop = interrupted;
     reduction.smaller = [&](const std::string &what, const Model &model) {
@@ -198,7 +199,6 @@ private:
   Console &console;
   const std::string path;
   TemporaryFolder folder;
-  InterruptGuard guard;
   Trials trials;
   Wanted wanted;
   std::string said, output;
@@ -214,6 +214,7 @@ int reduceCommand(const ParsedOptions &options, Console &console) {
   Result<std::vector<std::string>> flags = verbFlags(options, Reduce::verb(options));
   if (!flags)
     return console.fail(flags.failure());
+  InterruptGuard guard(nullptr); // from the first file on
   Result<TemporaryFolder> folder = TemporaryFolder::create();
   if (!folder)
     return console.fail(folder.failure());

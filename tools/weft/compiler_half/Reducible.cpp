@@ -57,7 +57,7 @@ Failure unreadable(const std::string &path, const ChildEnd &end) {
 OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, OnnxTypes types,
                         const Isolate &isolate) {
   ChildEnd end = isolate([&](int report) {
-    OnnxImportOptions options{import.facts, import.constants, {}};
+    OnnxImportOptions options{import.facts, import.constants, import.operators, {}};
     options.onValue = [&](const std::string &name, SymTensorType type) {
       if (std::optional<std::string> message = onnxType(type)) {
         Messages::send(report, name);
@@ -115,8 +115,8 @@ Result<Reducible<Module>> reducibleProgram(const std::string &path, const Isolat
     return Failure{why.exitCode, why.message + "; there are no parts to take away", why.hint,
                    why.code};
   }
-  Reducible<Module> kind{*module, moduleReductions(), ".mlir", "operators", countOperators,
-                         writeProgram, {}};
+  Reducible<Module> kind{*module,        moduleReductions(), ".mlir", "operators",
+                         countOperators, writeProgram,       {}};
   kind.constants = [](const Module &) { return std::set<std::string>(); };
   return kind;
 }

@@ -11,7 +11,7 @@ namespace weft::cli {
 namespace {
 
 /// Of `weft reduce` itself.
-const std::set<std::string_view> kOwn = {"output",  "while", "verb", "timeout", "json",
+const std::set<std::string_view> kOwn = {"output",  "while", "verb",  "timeout", "json",
                                          "verbose", "quiet", "color", "help"};
 
 /// "--input=x=@x.npy" as its parts; `name` is what stands before the second '='.
@@ -64,12 +64,11 @@ std::vector<std::string> fittingFlags(const std::vector<std::string> &flags,
 
 /// Nothing when the model is refused: then flags do not matter, or are to blame.
 std::optional<Signature> signatureOf(const std::string &model,
-                                     const std::vector<std::string> &constantFlags) {
+                                     const std::vector<std::string> &importFlags) {
   std::vector<const char *> words{model.c_str()};
-  for (const std::string &flag : constantFlags)
+  for (const std::string &flag : importFlags)
     words.push_back(flag.c_str());
-  Result<ImportOptions> import =
-      readConstants(parse("check", int(words.size()), words.data()));
+  Result<ImportOptions> import = readImportOptions(parse("check", int(words.size()), words.data()));
   if (!import)
     return std::nullopt;
   weft::Result<Module> module = Compiler().importFile(model, *import);
@@ -100,8 +99,9 @@ std::vector<std::string> received(const std::string &text) {
 }
 
 std::string quoted(const std::string &word) {
-  bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                      "_-./=:,@+") == std::string::npos;
+  bool plain =
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./=:,@+") == std::string::npos;
   if (plain)
     return word;
   std::string text = "'";
@@ -123,8 +123,7 @@ Result<std::vector<std::string>> verbFlags(const ParsedOptions &options, const s
                        "'--" + std::string(row.name) + "' means nothing to 'weft " + verb + "'",
                        "--verb says which verb the model fails with", ""};
       if (row.name == "input" && value[0] == '@')
-        return Failure{ExitWrongUsage,
-                       "'--input " + value + "' gives several inputs at once",
+        return Failure{ExitWrongUsage, "'--input " + value + "' gives several inputs at once",
                        "smaller models have other inputs: write --input NAME=@FILE.npy for each",
                        ""};
       flags.push_back("--" + std::string(row.name) + (value.empty() ? "" : "=" + value));
@@ -164,16 +163,16 @@ Trial Trials::asGiven(const std::string &model) {
 
 Trial Trials::fitting(const std::string &model, const std::set<std::string> &inputs) {
   return run(model, [&](Trial &trial) {
-    std::vector<std::string> constants;
+    std::vector<std::string> importing;
     for (const std::string &word : flags) {
       Flag flag = parts(word);
       bool isConstant = flag.option == "--constant";
-      if (isConstant && inputs.count(flag.name))
-        constants.push_back(word);
+      if (flag.option == "--op" || (isConstant && inputs.count(flag.name)))
+        importing.push_back(word);
       if (!isConstant || inputs.count(flag.name))
         trial.flags.push_back(word);
     }
-    if (std::optional<Signature> signature = signatureOf(model, constants))
+    if (std::optional<Signature> signature = signatureOf(model, importing))
       trial.flags = fittingFlags(trial.flags, *signature);
   });
 }
