@@ -217,8 +217,9 @@ void OnnxDraft::prune() {
       made.insert(name);
   auto isUnknown = [&](const OnnxPart &part) { return !needed.contains(part.name); };
   llvm::erase_if(initializers, isUnknown);
-  llvm::erase_if(valueInfos,
-                 [&](const OnnxPart &part) { return isUnknown(part) || !made.contains(part.name); });
+  llvm::erase_if(valueInfos, [&](const OnnxPart &part) {
+    return isUnknown(part) || !made.contains(part.name);
+  });
 }
 
 Expected<std::string> OnnxDraft::serialize() const {

@@ -53,7 +53,7 @@ struct OnnxDraft {
   /// A node of these bytes.
   static OnnxDraftNode nodeOf(OnnxPart part);
 
-  std::shared_ptr<const OnnxModel> model; ///< whose file the parts lie in
+  std::shared_ptr<const OnnxModel> model;                        ///< whose file the parts lie in
   std::vector<std::pair<unsigned, llvm::StringRef>> modelFields; ///< encoded, all but the graph
   std::vector<std::pair<unsigned, llvm::StringRef>> graphFields; ///< encoded, all but what follows
   std::vector<OnnxDraftNode> nodes;

@@ -36,8 +36,7 @@ Reduction<OnnxDraft> reduction(std::string what, Find find, Edit edit) {
 }
 
 /// The indices of the elements that `offers` accepts.
-template <typename Range, typename F>
-std::vector<Place> placesWhere(const Range &range, F offers) {
+template <typename Range, typename F> std::vector<Place> placesWhere(const Range &range, F offers) {
   std::vector<Place> found;
   for (size_t i = 0; i < range.size(); ++i)
     if (offers(range[i]))
@@ -61,7 +60,8 @@ Reduction<OnnxDraft> outputs() {
   return reduction(
       "outputs",
       [](const OnnxDraft &draft) {
-        return placesWhere(draft.outputs, [&](const OnnxPart &) { return draft.outputs.size() > 1; });
+        return placesWhere(draft.outputs,
+                           [&](const OnnxPart &) { return draft.outputs.size() > 1; });
       },
       [](OnnxDraft &draft, const std::vector<Place> &chosen) {
         eraseAt(draft.outputs, chosen);
@@ -114,18 +114,16 @@ std::vector<Place> largeTensors(const OnnxDraft &draft) {
 }
 
 Reduction<OnnxDraft> tensorsToInputs() {
-  return reduction("tensors", largeTensors,
-                   [](OnnxDraft &draft, const std::vector<Place> &chosen) {
-                     for (const Place &place : chosen) {
-                       const OnnxPart &part = draft.initializers[place.index];
-                       if (llvm::none_of(draft.inputs, [&](const OnnxPart &input) {
-                             return input.name == part.name;
-                           }))
-                         draft.inputs.push_back(inputFor(*largeTensor(draft, part)));
-                     }
-                     eraseAt(draft.initializers, chosen);
-                     return true;
-                   });
+  return reduction("tensors", largeTensors, [](OnnxDraft &draft, const std::vector<Place> &chosen) {
+    for (const Place &place : chosen) {
+      const OnnxPart &part = draft.initializers[place.index];
+      if (llvm::none_of(draft.inputs,
+                        [&](const OnnxPart &input) { return input.name == part.name; }))
+        draft.inputs.push_back(inputFor(*largeTensor(draft, part)));
+    }
+    eraseAt(draft.initializers, chosen);
+    return true;
+  });
 }
 
 Reduction<OnnxDraft> uniformTensors(int value) {

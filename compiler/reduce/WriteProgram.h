@@ -2,8 +2,8 @@
 #ifndef WEFT_COMPILER_REDUCE_WRITEPROGRAM_H
 #define WEFT_COMPILER_REDUCE_WRITEPROGRAM_H
 
-#include "llvm/Support/Error.h"
 #include "weft/compiler.hpp"
+#include "llvm/Support/Error.h"
 
 namespace weft {
 

@@ -15,13 +15,13 @@ Outcome outcomeOf(const ChildEnd &end) {
   outcome.exitCode = end.exitCode;
   outcome.signal = end.signal;
   outcome.text = end.said;
-  outcome.kind = end.stopped                             ? Outcome::Stopped
-                 : end.timedOut                          ? Outcome::TimedOut
-                 : end.signal                            ? Outcome::Crash
-                 : end.exitCode == ExitOk                ? Outcome::Fine
-                 : end.exitCode == ExitComparisonFailed  ? Outcome::Different
-                 : end.exitCode == ExitInterrupted       ? Outcome::Stopped
-                                                         : Outcome::Error;
+  outcome.kind = end.stopped                            ? Outcome::Stopped
+                 : end.timedOut                         ? Outcome::TimedOut
+                 : end.signal                           ? Outcome::Crash
+                 : end.exitCode == ExitOk               ? Outcome::Fine
+                 : end.exitCode == ExitComparisonFailed ? Outcome::Different
+                 : end.exitCode == ExitInterrupted      ? Outcome::Stopped
+                                                        : Outcome::Error;
   for (size_t at = end.said.find(kError); at != std::string::npos;
        at = end.said.find(kError, at + 1)) {
     size_t begin = at + kError.size(), length = end.said.find(']', begin) - begin;
@@ -81,8 +81,7 @@ Result<Wanted> Wanted::of(const std::string &choice, const Outcome &first) {
     return Failure{ExitWrongUsage, "'--while " + choice + "' is not understood",
                    "write error, error='TEXT', different or crash", ""};
   if ((!kind.empty() && kind != wanted.name()) || !wanted.matches(first))
-    return Failure{ExitInputRefused,
-                   "the model does not fail so: " + first.describe(),
+    return Failure{ExitInputRefused, "the model does not fail so: " + first.describe(),
                    "without --while, the failure that the first run shows is kept", ""};
   return wanted;
 }
