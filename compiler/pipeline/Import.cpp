@@ -27,25 +27,36 @@ static bool isText(const std::string &path, llvm::StringRef bytes) {
          });
 }
 
+ModelKind modelKind(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path))
+    return ModelKind::Checkpoint;
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return ModelKind::Missing;
+  return isText(path, (*buffer)->getBuffer()) ? ModelKind::Text : ModelKind::Onnx;
+}
+
 static Result<Module> readModel(const std::string &path, const ImportOptions &options) {
   auto error = [&](const char *code, const std::string &text) {
     return Diagnostic{Diagnostic::Error, code, path, text, ""};
   };
-  const char *onlyOnnx = "only inputs of ONNX models can be given constants";
+  std::optional<Diagnostic> onlyOnnx;
+  if (!options.constants.empty())
+    onlyOnnx = error("W0205", "only inputs of ONNX models can be given constants");
+  else if (!options.operators.empty())
+    onlyOnnx = error("W0208", "only ONNX models have operators that can be given");
   if (llvm::sys::fs::is_directory(path))
-    return options.constants.empty() ? withFacts(importCheckpoint(path), options)
-                                     : error("W0205", onlyOnnx);
+    return onlyOnnx ? *onlyOnnx : withFacts(importCheckpoint(path), options);
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
   if (isText(path, bytes))
-    return options.constants.empty() ? withFacts(importText(path, bytes), options)
-                                     : error("W0205", onlyOnnx);
-  return importOnnx(
-      path,
-      {options.facts, options.constants}); // facts make shapes simpler while nodes are imported
+    return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes), options);
+  OnnxImportOptions onnx{options.facts, options.constants, options.operators, {}};
+  return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
 }
 
 Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {

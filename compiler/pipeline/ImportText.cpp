@@ -111,23 +111,32 @@ std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::stri
 
 } // namespace
 
-Result<Module> importText(const std::string &path, StringRef text) {
+Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string &path,
+                                        StringRef text) {
   if (std::string why = refuseText(text); !why.empty())
     return error("W0201", path, why);
-  auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
-  DiagnosticCollector collector(impl->context.get(), "W0201");
+  DiagnosticCollector collector(context, "W0201");
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, path);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  impl->module = parseSourceFile<ModuleOp>(sources, impl->context.get());
-  if (!impl->module) {
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
+  if (!module) {
     std::vector<weft::Diagnostic> found = collector.take();
     if (found.empty()) // MLIR's lexer passes over some stray bytes without a word
       found.push_back(error("W0201", path, "the text is not textual IR"));
     return found;
   }
-  if (std::optional<weft::Diagnostic> bad = refuseFunctions(*impl->module, path))
+  if (std::optional<weft::Diagnostic> bad = refuseFunctions(*module, path))
     return *bad;
+  return module;
+}
+
+Result<Module> importText(const std::string &path, StringRef text) {
+  auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
+  Result<OwningOpRef<ModuleOp>> module = parseText(impl->context.get(), path, text);
+  if (!module)
+    return module.diagnostics();
+  impl->module = std::move(*module);
   if (std::optional<weft::Diagnostic> bad = openWeights(*impl, path))
     return *bad;
   return Module(impl);

@@ -1,6 +1,7 @@
 //===- GraphImport.cpp - Walks the graphs of a model and imports their nodes ------------------===//
 
 #include "compiler/import/onnx/GraphImport.h"
+#include "compiler/import/onnx/FunctionCall.h"
 #include "compiler/import/onnx/Sequences.h"
 #include "compiler/import/readers/ReadError.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -22,9 +23,9 @@ static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
 }
 
 GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
-                         Contract &contract)
+                         Contract &contract, GivenOperators &operators)
     : model(model), given(given), impl(impl), state(impl.context.get(), contract),
-      contract(contract), ownedModule(createModule(impl.context.get())),
+      contract(contract), operators(operators), ownedModule(createModule(impl.context.get())),
       constants(model, impl, *ownedModule), function(*ownedModule->getOps<func::FuncOp>().begin()) {
   state.builder.setInsertionPointToEnd(&function.front());
   for (const OnnxFunction &each : model.functions)
@@ -108,7 +109,8 @@ bool GraphImport::declareInputs(Scope &scope) {
                   builder.refusal()->kind);
     auto location =
         NameLoc::get(StringAttr::get(impl.context.get(), "input " + quotedText(input.name)));
-    scope.values[input.name] = function.front().addArgument(type, location);
+    tell(input.name, scope,
+         scope.values[input.name] = function.front().addArgument(type, location));
     function.setType(
         FunctionType::get(impl.context.get(), function.front().getArgumentTypes(), {}));
     function.setArgAttr(count++, kNameAttr, StringAttr::get(impl.context.get(), input.name));
@@ -222,7 +224,13 @@ bool GraphImport::bind(StringRef name, Scope &scope, Value value) {
     return true;
   if (scope.initializers.count(name) || !scope.values.try_emplace(name, value).second)
     return fail("the value " + quotedText(name) + " is defined twice");
+  tell(name, scope, value);
   return true;
+}
+
+void GraphImport::tell(StringRef name, const Scope &scope, Value value) {
+  if (onValue && value && isTensor(value) && !scope.parent && !scope.function)
+    onValue(name.str(), typeOf(value));
 }
 
 Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::string &why) {
@@ -302,13 +310,15 @@ void GraphImport::importNode(const OnnxNode &node, Scope &scope) {
     return;
   }
   // Its inputs were refused; whether the operator exists at all can still be said.
-  if (!functionOf(node) &&
+  if (!functionOf(node) && !operators.find(node.domain, node.opType) &&
       !OperatorTable::standard().find(node.domain, node.opType, opsetOf(node.domain, scope)))
     refuseNode(node, scope, true, {});
   poison(node, scope);
 }
 
 void GraphImport::importOperator(const OnnxNode &node, Scope &scope, ArrayRef<Value> inputs) {
+  if (func::FuncOp given = operators.find(node.domain, node.opType))
+    return callGiven(node, given, scope, inputs);
   if (const OnnxFunction *called = functionOf(node))
     return importCall(node, *called, scope, inputs);
   int64_t opset = opsetOf(node.domain, scope);
@@ -341,6 +351,24 @@ void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64
     n.refuse("attribute " + quotedText(extra) + " is not supported");
   if (!n.refused() && n.results.empty() && refusedNodes.size() == refusedBefore && !graphProblem)
     n.refuse("the operator is not supported in this form");
+  bindResults(node, n, scope);
+}
+
+void GraphImport::callGiven(const OnnxNode &node, func::FuncOp called, Scope &scope,
+                            ArrayRef<Value> inputs) {
+  FunctionCall n(state, *this, node, opsetOf(node.domain, scope), scope.frame, inputs,
+                 describeNode(node), called);
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (input && !isTensor(input))
+      n.refuse("input " + Twine(i) + " is " + kindOf(input) + ", which no function takes");
+  n.inlineBody();
+  if (StringRef extra = n.unusedAttribute(); !n.refused() && !extra.empty())
+    n.refuse("attribute " + quotedText(extra) + " means nothing to the function",
+             "list it in the function's '" + kIgnoredAttr + "' when it does not matter");
+  bindResults(node, n, scope);
+}
+
+void GraphImport::bindResults(const OnnxNode &node, NodeImport &n, Scope &scope) {
   if (n.refused())
     refuseNode(node, scope, false, *n.refusal());
   for (auto [i, output] : llvm::enumerate(node.outputs)) {

@@ -11,6 +11,7 @@
 #define WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
 
 #include "compiler/import/onnx/Constants.h"
+#include "compiler/import/onnx/GivenOperators.h"
 #include "compiler/import/onnx/InputConstants.h"
 #include "compiler/import/onnx/NodeImport.h"
 #include "compiler/import/onnx/NodeOrder.h"
@@ -31,7 +32,10 @@ struct RefusedNode {
 class GraphImport : public GraphServices {
 public:
   GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
-              Contract &contract);
+              Contract &contract, GivenOperators &operators);
+
+  /// See OnnxImportOptions; may be empty.
+  std::function<void(const std::string &name, SymTensorType type)> onValue;
 
   /// Builds `main` in the module. False when the graph as a whole is wrong or nodes were refused.
   bool run();
@@ -69,6 +73,9 @@ private:
   bool importNodes(llvm::ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope);
   void importNode(const OnnxNode &node, Scope &scope);
   void importOperator(const OnnxNode &node, Scope &scope, llvm::ArrayRef<Value> inputs);
+  void callGiven(const OnnxNode &node, mlir::func::FuncOp function, Scope &scope,
+                 llvm::ArrayRef<Value> inputs);
+  void bindResults(const OnnxNode &node, NodeImport &n, Scope &scope);
   void convert(const OnnxNode &node, const OnnxOperator &entry, int64_t opset, Scope &scope,
                llvm::ArrayRef<Value> inputs);
   void importCall(const OnnxNode &node, const OnnxFunction &function, Scope &scope,
@@ -78,6 +85,7 @@ private:
   enum class Found { Value, Omitted, Poisoned, Missing };
   Found lookUp(llvm::StringRef name, Scope &scope, Value &value, std::string &why);
   bool bind(llvm::StringRef name, Scope &scope, Value value);
+  void tell(llvm::StringRef name, const Scope &scope, Value value);
   const OnnxFunction *functionOf(const OnnxNode &node) const;
   int64_t opsetOf(llvm::StringRef domain, const Scope &scope) const;
   const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs,
@@ -88,6 +96,7 @@ private:
   Module::Impl &impl;
   BuildState state;
   Contract &contract;
+  GivenOperators &operators;
   mlir::OwningOpRef<mlir::ModuleOp> ownedModule;
   Constants constants;
   mlir::func::FuncOp function;   ///< main

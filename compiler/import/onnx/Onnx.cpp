@@ -9,6 +9,7 @@
 #include "compiler/import/readers/OnnxReader.h"
 #include "compiler/import/readers/ReadError.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -57,6 +58,10 @@ public:
       result.diagnostics.push_back(*why);
       return result;
     }
+    if (!operators.read(options.operators)) {
+      result.diagnostics = operators.problems();
+      return result;
+    }
     for (unsigned pass = 0; pass < kMostPasses; ++pass) {
       result = Imported();
       if (!importOnce(*model, result) || !foundMore)
@@ -94,6 +99,11 @@ private:
   /// True when the whole graph was imported.
   bool importOnce(const OnnxModel &model, Imported &result) {
     auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
+    auto forget = llvm::make_scope_exit([&] { operators.forget(); });
+    if (!operators.parseInto(impl->context.get())) {
+      result.diagnostics = operators.problems();
+      return false;
+    }
     Requirements known = readRequirements(impl->context.get());
     Contract contract(impl->context.get(), options.facts, known);
     DiagnosticCollector collector(impl->context.get(), kWrongModel);
@@ -108,7 +118,8 @@ private:
       result.diagnostics.push_back(*bad);
       return false;
     }
-    GraphImport import(model, given, *impl, contract);
+    GraphImport import(model, given, *impl, contract, operators);
+    import.onValue = options.onValue;
     bool complete = import.run();
     keepRequirements(contract);
     result.refused = import.refusals();
@@ -120,6 +131,9 @@ private:
       return false;
     for (const std::string &text : import.warnings())
       result.diagnostics.push_back({weft::Diagnostic::Warning, kOutputDiffers, path, text, ""});
+    for (const std::string &name : operators.unused())
+      result.diagnostics.push_back({weft::Diagnostic::Warning, kWrongOperator, path,
+                                    "operator " + name + " is given, but no node needs it", ""});
     if (std::string why = contract.conflict(); !why.empty()) {
       result.diagnostics.push_back(problem(kContradictingFact, path, why));
       return false;
@@ -158,6 +172,7 @@ private:
   const std::string &path;
   const OnnxImportOptions &options;
   GivenConstants given;
+  GivenOperators operators; ///< their functions live in the pass's context
   std::vector<std::pair<std::string, std::string>> texts;
   bool foundMore = false;
 };
@@ -201,11 +216,16 @@ void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused,
     bool isWrong = !whole && first->refusal.kind == Refusal::Wrong;
     out.push_back(problem(isWrong ? kWrongModel : kUnsupported,
                           path + ": " + group.firstNodes[0] + andMore(group.count), text,
-                          first->refusal.hint));
+                          whole ? operatorHint(group.domain, group.op) : first->refusal.hint));
   }
 }
 
 } // namespace
+
+std::string operatorHint(const std::string &domain, const std::string &op) {
+  return domain.empty() ? ""
+                        : "give it as a function of Weft: --op " + domain + ":" + op + "=FILE.mlir";
+}
 
 Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &options) {
   Imported imported = ModelImport(path, options).run();

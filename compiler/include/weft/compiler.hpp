@@ -71,11 +71,19 @@ struct InputConstant {
   std::vector<char> bytes; ///< row-major
 };
 
+/// An ONNX operator as a function of textual IR: for operators that Weft does not know, or instead of one that it knows.
+struct OperatorFile {
+  std::string name; ///< "com.acme:ScaledTanh"; without a domain one of ONNX's own
+  std::string path; ///< of the .mlir file
+};
+
 struct ImportOptions {
   /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4". A symbol that they leave
   /// one value for is a number in the module.
   std::vector<std::string> facts;
   std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
+  std::vector<OperatorFile>
+      operators; ///< of ONNX models; their bodies take the nodes' places before any pass
 };
 
 struct CompileOptions {

@@ -2,6 +2,7 @@
 $ python3 make_onnx.py model.onnx Relu com.acme:FancyNMS Abs com.acme:FancyNMS Unheard Neg && weft check model.onnx
 |      2 x  com.acme:FancyNMS (opset 1) is not supported
 |            first: node 'n1' (com.acme:FancyNMS)
+|            hint: give it as a function of Weft: --op com.acme:FancyNMS=FILE.mlir
 |      1 x  Unheard (opset 18) is not supported
 |            at: node 'n4' (Unheard)
 ! error[W0207]: model.onnx: 3 nodes are not supported
@@ -19,7 +20,7 @@ $ weft check model.onnx --json
 |       "count": 2,
 |       "code": "W0207",
 |       "reason": "com.acme:FancyNMS (opset 1) is not supported",
-|       "hint": "",
+|       "hint": "give it as a function of Weft: --op com.acme:FancyNMS=FILE.mlir",
 |       "first": ["node 'n1' (com.acme:FancyNMS)", "node 'n3' (com.acme:FancyNMS)"]
 |     },
 |     {
@@ -40,6 +41,7 @@ $ weft check model.onnx --json
 # compile, eval, verify and inspect refuse for the same reasons, and nothing is written.
 $ weft compile model.onnx -o model.weft
 ! error[W0207]: model.onnx: node 'n1' (com.acme:FancyNMS) and 1 more like it: operator com.acme:FancyNMS (opset 1) is not supported
+!   hint: give it as a function of Weft: --op com.acme:FancyNMS=FILE.mlir
 ! error[W0207]: model.onnx: node 'n4' (Unheard): operator Unheard (opset 18) is not supported
 ? 1
 $ weft compile model.onnx --json 2>/dev/null
@@ -54,7 +56,7 @@ $ weft compile model.onnx --json 2>/dev/null
 |       "code": "W0207",
 |       "where": "model.onnx: node 'n1' (com.acme:FancyNMS) and 1 more like it",
 |       "text": "operator com.acme:FancyNMS (opset 1) is not supported",
-|       "hint": ""
+|       "hint": "give it as a function of Weft: --op com.acme:FancyNMS=FILE.mlir"
 |     },
 |     {
 |       "code": "W0207",
@@ -67,6 +69,7 @@ $ weft compile model.onnx --json 2>/dev/null
 ? 1
 $ weft inspect model.onnx
 ! error[W0207]: model.onnx: node 'n1' (com.acme:FancyNMS) and 1 more like it: operator com.acme:FancyNMS (opset 1) is not supported
+!   hint: give it as a function of Weft: --op com.acme:FancyNMS=FILE.mlir
 ! error[W0207]: model.onnx: node 'n4' (Unheard): operator Unheard (opset 18) is not supported
 ? 1
 $ test -e model.weft

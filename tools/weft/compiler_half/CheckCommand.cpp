@@ -53,11 +53,12 @@ std::vector<Group> groupNodes(const std::string &path, const ImportOptions &impo
   if (std::none_of(why.begin(), why.end(),
                    [](const Diagnostic &each) { return each.code == kUnsupported; }))
     return groups;
-  auto refused = checkOnnx(path, {{}, import.constants});
+  auto refused = checkOnnx(path, {{}, import.constants, import.operators, {}});
   if (!refused)
     return groups;
   for (const UnsupportedGroup &each : *refused)
-    groups.push_back({each.domain, each.op, each.opset, each.count, each.reason, kUnsupported, "",
+    groups.push_back({each.domain, each.op, each.opset, each.count, each.reason, kUnsupported,
+                      each.reason.empty() ? operatorHint(each.domain, each.op) : "",
                       each.firstNodes});
   return groups;
 }
@@ -80,7 +81,7 @@ public:
       : options(options), console(console), path(options.positional()[0]) {}
 
   int run() {
-    Result<ImportOptions> import = readConstants(options);
+    Result<ImportOptions> import = readImportOptions(options);
     if (!import)
       return console.fail(import.failure());
     Compiler compiler;

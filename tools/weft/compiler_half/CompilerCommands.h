@@ -19,6 +19,7 @@ int compileCommand(const ParsedOptions &options, Console &console);
 int evalCommand(const ParsedOptions &options, Console &console);
 int checkCommand(const ParsedOptions &options, Console &console);
 int verifyCommand(const ParsedOptions &options, Console &console);
+int reduceCommand(const ParsedOptions &options, Console &console);
 int inspectModelCommand(const ParsedOptions &options, Console &console);
 /// weft bench --kernels
 int kernelBenchCommand(const ParsedOptions &options, Console &console);
@@ -36,8 +37,8 @@ int refuse(Console &console, const std::vector<Diagnostic> &diagnostics);
 /// Prints the warnings that came with a value.
 void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
 
-/// `--constant NAME=@FILE.npy` and `--constant NAME=1,2,3`.
-Result<ImportOptions> readConstants(const ParsedOptions &options);
+/// `--constant NAME=@FILE.npy`, `--constant NAME=1,2,3` and `--op DOMAIN:NAME=FILE.mlir`.
+Result<ImportOptions> readImportOptions(const ParsedOptions &options);
 /// Imports the model that the first operand names, with its warnings printed. When there is none,
 /// `exitCode` is what the command returns. `facts` as in ImportOptions.
 std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,

@@ -33,6 +33,8 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return checkCommand(options, console);
   if (verb == "verify")
     return verifyCommand(options, console);
+  if (verb == "reduce")
+    return reduceCommand(options, console);
   if (verb == "bench")
     return kernelBenchCommand(options, console);
   if (verb == "profile")

@@ -41,7 +41,7 @@ static Result<InputConstant> fromFile(const std::string &name, const std::string
                        {tensor.data(), tensor.data() + tensor.bytes()}};
 }
 
-Result<ImportOptions> readConstants(const ParsedOptions &options) {
+Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
   ImportOptions import;
   for (const std::string &text : options.values("constant")) {
     size_t equals = text.find('=');
@@ -62,12 +62,19 @@ Result<ImportOptions> readConstants(const ParsedOptions &options) {
     memcpy(bytes.data(), numbers->data(), bytes.size());
     import.constants.push_back({name, "", {int64_t(numbers->size())}, bytes});
   }
+  for (const std::string &text : options.values("op")) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return Failure{ExitWrongUsage, "'--op " + text + "' is not understood",
+                     "write DOMAIN:NAME=FILE.mlir", ""};
+    import.operators.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
   return import;
 }
 
 std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
                                   std::vector<std::string> facts) {
-  Result<ImportOptions> import = readConstants(options);
+  Result<ImportOptions> import = readImportOptions(options);
   if (!import) {
     exitCode = console.fail(import.failure());
     return std::nullopt;
