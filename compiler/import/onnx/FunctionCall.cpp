@@ -198,7 +198,8 @@ void FunctionCall::fillOmitted() {
     Dims dims;
     for (SymExpr dim : type.getDims())
       dims.push_back(dim.substitute(map));
-    arguments[i] = fill(dims, value);
+    arguments[i] = emitTyped<FillOp>(GraphBuilder::type(dims, type.getElementType()), {},
+                                     {attribute("value", value)});
   }
 }
 
