@@ -113,8 +113,8 @@ bool activation(Graph &g) {
   Knowledge k = g.smooth(x, 2, g.know(x).most + 2);
   if (kind == ActivationKind::Relu)
     k = g.know(x);
-  return g.add(g.b.create<ActivationOp>(g.type(x), kind, x, llvm::APFloat(alpha), llvm::APFloat(beta)),
-               k);
+  return g.add(
+      g.b.create<ActivationOp>(g.type(x), kind, x, llvm::APFloat(alpha), llvm::APFloat(beta)), k);
 }
 
 //===-- Several operands -------------------------------------------------------------------------===//
@@ -184,7 +184,8 @@ bool quotient(Graph &g) {
     return g.add(g.b.create<DivOp>(x, y), g.integers(e, g.know(x).most));
   y = into(g, Domain::Positive, y);
   Knowledge a = g.know(x), c = g.know(y);
-  Knowledge k{2 * a.most, 0, 2 * a.error + 4 * a.most * c.error + 4 * precisionOf(e) * a.most, false};
+  Knowledge k{2 * a.most, 0, 2 * a.error + 4 * a.most * c.error + 4 * precisionOf(e) * a.most,
+              false};
   return g.add(g.b.create<DivOp>(x, y), k);
 }
 
@@ -204,8 +205,7 @@ bool remainder(Graph &g) {
       return false;
   }
   Knowledge k{std::max(a.most, c.most), std::max(a.quantum, c.quantum), 0, false};
-  return g.add(
-      g.b.create<RemOp>(x, y, g.dice(2) ? g.b.getUnitAttr() : UnitAttr()), k);
+  return g.add(g.b.create<RemOp>(x, y, g.dice(2) ? g.b.getUnitAttr() : UnitAttr()), k);
 }
 
 bool power(Graph &g) {
@@ -273,11 +273,19 @@ bool choice(Graph &g) {
 }
 
 constexpr Maker kMakers[] = {
-    {"function", function, 6},      {"signs", signs, 2},      {"steps", steps, 2},
-    {"activation", activation, 4},  {"sum", sum, 5},          {"product", product, 4},
-    {"quotient", quotient, 2},      {"remainder", remainder}, {"power", power},
-    {"extremum", extremum, 2},      {"multiply_add", multiplyAdd},
-    {"comparison", comparison, 3},  {"choice", choice, 3},
+    {"function", function, 6},
+    {"signs", signs, 2},
+    {"steps", steps, 2},
+    {"activation", activation, 4},
+    {"sum", sum, 5},
+    {"product", product, 4},
+    {"quotient", quotient, 2},
+    {"remainder", remainder},
+    {"power", power},
+    {"extremum", extremum, 2},
+    {"multiply_add", multiplyAdd},
+    {"comparison", comparison, 3},
+    {"choice", choice, 3},
 };
 
 } // namespace

@@ -76,8 +76,8 @@ Knowledge Graph::rounded(Type element, Knowledge k) const {
 
 Knowledge Graph::smooth(Value x, double steepest, double most) {
   const Knowledge &k = know(x);
-  return {most, 0, k.error * steepest + 4 * precisionOf(element(x)) * (most + k.most * steepest / 4),
-          false};
+  return {most, 0,
+          k.error * steepest + 4 * precisionOf(element(x)) * (most + k.most * steepest / 4), false};
 }
 
 Knowledge Graph::sumOfProducts(Value x, Value y, double count, Type accumulate) {
@@ -294,7 +294,8 @@ Value Graph::fill(Type element, double value, ArrayRef<SymExpr> list) {
   Knowledge k{std::fabs(value), 0, 0, false};
   if (isFloat(element)) {
     double stored = roundReal(element, value);
-    while (k.quantum < 60 && std::ldexp(stored, k.quantum) != std::rint(std::ldexp(stored, k.quantum)))
+    while (k.quantum < 60 &&
+           std::ldexp(stored, k.quantum) != std::rint(std::ldexp(stored, k.quantum)))
       ++k.quantum;
     k.most = std::fabs(stored);
     attribute = b.getFloatAttr(element, stored);
@@ -315,8 +316,9 @@ Value Graph::constant(ArrayRef<int64_t> list, Type element, double most, int qua
   int64_t steps = std::max<int64_t>(1, int64_t(std::ldexp(largest - low, quantum)) + 1);
   for (int64_t i = 0; i < count; ++i) {
     double value = low + std::ldexp(double(dice(steps)), -quantum);
-    elements.push_back(isFloat(element) ? Attribute(b.getFloatAttr(element, roundReal(element, value)))
-                                        : b.getIntegerAttr(element, int64_t(value)));
+    elements.push_back(isFloat(element)
+                           ? Attribute(b.getFloatAttr(element, roundReal(element, value)))
+                           : b.getIntegerAttr(element, int64_t(value)));
   }
   SymTensorType result = tensor(symbolic, element);
   auto dense = DenseElementsAttr::get(shape, elements);
@@ -341,8 +343,8 @@ Value Graph::weight(RankedTensorType type, SymTensorType result, DenseElementsAt
   weights.resize(offset + bytes);
   toBytes(tensor, weights.data() + offset);
   std::string name = "w" + std::to_string(weightCount++);
-  OpBuilder::atBlockBegin(moduleBody).create<WeightOp>(
-      b.getLoc(), name, kWeightsFile, int64_t(offset), int64_t(bytes), result);
+  OpBuilder::atBlockBegin(moduleBody)
+      .create<WeightOp>(b.getLoc(), name, kWeightsFile, int64_t(offset), int64_t(bytes), result);
   return b.create<ConstantOp>(result, FlatSymbolRefAttr::get(b.getContext(), name));
 }
 

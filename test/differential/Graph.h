@@ -53,9 +53,9 @@ public:
 
   mlir::ImplicitLocOpBuilder b;
   Dice dice;
-  llvm::SmallVector<Value> values;               ///< visible here, oldest first
-  std::function<void(unsigned operators)> grow;  ///< adds operators here; for makers of regions
-  unsigned depth = 0;                            ///< of regions around the place
+  llvm::SmallVector<Value> values;              ///< visible here, oldest first
+  std::function<void(unsigned operators)> grow; ///< adds operators here; for makers of regions
+  unsigned depth = 0;                           ///< of regions around the place
   bool fused = true; ///< whether the target multiplies and adds with one rounding
 
   //===-- Values ------------------------------------------------------------------------------===//
@@ -114,13 +114,14 @@ public:
   mlir::Type randomElement();
   Value fill(mlir::Type element, double value, llvm::ArrayRef<SymExpr> dims = {});
   /// A constant with random elements: dense, or a range of the file of weights.
-  Value constant(llvm::ArrayRef<int64_t> dims, mlir::Type element, double most = 2, int quantum = 2);
+  Value constant(llvm::ArrayRef<int64_t> dims, mlir::Type element, double most = 2,
+                 int quantum = 2);
   /// Positions below `size` (some negative, some outside when `outside`), i32 or i64.
   Value positions(llvm::ArrayRef<SymExpr> dims, SymExpr size, bool outside = true);
 
   std::vector<Sizes> sizes;
   llvm::SmallVector<SymPred> facts; ///< about symbols of the signature
-  std::vector<char> weights; ///< the file that constants may be ranges of
+  std::vector<char> weights;        ///< the file that constants may be ranges of
 
 private:
   void range(SymExpr expr, int64_t &low, int64_t &high);

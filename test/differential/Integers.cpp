@@ -54,7 +54,8 @@ bool convert(Graph &g) {
   if (to.isInteger(1))
     return g.add(g.b.create<ConvertOp>(x, to), g.truth());
   if (jumps)
-    return g.add(g.b.create<ConvertOp>(x, to), g.integers(to, isReal(x) && k.special ? 1e30 : k.most));
+    return g.add(g.b.create<ConvertOp>(x, to),
+                 g.integers(to, isReal(x) && k.special ? 1e30 : k.most));
   // An 8-bit float that has no infinity makes a nan of what is too large.
   if (k.most > largestOf(to) / 4 || (k.special && elementBits(to) == 8))
     return false;
@@ -94,8 +95,12 @@ bool test(Graph &g) {
 }
 
 constexpr Maker kMakers[] = {
-    {"complement", complement}, {"combine_bits", combineBits, 2}, {"shift", shift},
-    {"convert", convert, 5},    {"bits", bits},                   {"test", test},
+    {"complement", complement},
+    {"combine_bits", combineBits, 2},
+    {"shift", shift},
+    {"convert", convert, 5},
+    {"bits", bits},
+    {"test", test},
 };
 
 } // namespace

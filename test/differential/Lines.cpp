@@ -84,9 +84,8 @@ bool softmax(Graph &g) {
   double count = double(g.most(g.type(x).getDims().back())), epsilon = precisionOf(g.element(x));
   bool logarithm = g.dice(2);
   double most = logarithm ? 2 * k.most + std::log(count + 2) : 1;
-  return g.add(
-      g.b.create<SoftmaxOp>(x.getType(), x, logarithm ? g.b.getUnitAttr() : UnitAttr()),
-      {most, 0, 2 * k.error + epsilon * (4 * most + 4 * k.most), false});
+  return g.add(g.b.create<SoftmaxOp>(x.getType(), x, logarithm ? g.b.getUnitAttr() : UnitAttr()),
+               {most, 0, 2 * k.error + epsilon * (4 * most + 4 * k.most), false});
 }
 
 bool normalize(Graph &g) {
@@ -125,7 +124,8 @@ bool argReduce(Graph &g) {
 }
 
 bool topK(Graph &g) {
-  Value x = g.pick([&](Value v) { return isExactLines(g, v) && !isBool(v) && !isHalfByte(v); }, true);
+  Value x =
+      g.pick([&](Value v) { return isExactLines(g, v) && !isBool(v) && !isHalfByte(v); }, true);
   if (!x)
     return false;
   int64_t axis = g.dice(g.rank(x));

@@ -214,10 +214,17 @@ bool uniform(Graph &g) {
 }
 
 constexpr Maker kMakers[] = {
-    {"transpose", transpose, 4}, {"reshape", reshape, 6},   {"slice", slice, 4},
-    {"concat", concat, 3},       {"pad", pad, 3},           {"expand", expand, 3},
-    {"fill", fill},              {"constant", constant, 2}, {"iota", iota},
-    {"dims_value", sizesAsData}, {"random_uniform", uniform},
+    {"transpose", transpose, 4},
+    {"reshape", reshape, 6},
+    {"slice", slice, 4},
+    {"concat", concat, 3},
+    {"pad", pad, 3},
+    {"expand", expand, 3},
+    {"fill", fill},
+    {"constant", constant, 2},
+    {"iota", iota},
+    {"dims_value", sizesAsData},
+    {"random_uniform", uniform},
 };
 
 } // namespace

@@ -110,16 +110,13 @@ bool scatterNd(Graph &g) {
   llvm::append_range(updateDims, ArrayRef(g.type(x).getDims()).drop_front(tuple));
   list.push_back(g.number(tuple));
   ScatterKind kind = anyKind(g, x);
-  Value updates = updatesFor(g, kind, x, updateDims),
-        at = g.positions(list, g.type(x).getDim(0));
+  Value updates = updatesFor(g, kind, x, updateDims), at = g.positions(list, g.type(x).getDim(0));
   return g.add(g.b.create<ScatterNdOp>(kind, x, at, updates), updated(g, kind, x, updates));
 }
 
 constexpr Maker kMakers[] = {
-    {"gather", gather, 2},
-    {"gather_elements", gatherElements},
-    {"gather_nd", gatherNd},
-    {"scatter_elements", scatterElements},
+    {"gather", gather, 2},     {"gather_elements", gatherElements},
+    {"gather_nd", gatherNd},   {"scatter_elements", scatterElements},
     {"scatter_nd", scatterNd},
 };
 

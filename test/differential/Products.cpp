@@ -49,7 +49,8 @@ bool linear(Graph &g) {
   g.note(y, sum);
   Value bias = g.constant({n}, accumulate, 1, 3);
   Value z = g.b.create<AddOp>(y, bias);
-  Knowledge shifted = g.rounded(accumulate, {sum.most + 1, std::max(sum.quantum, 3), sum.error, false});
+  Knowledge shifted =
+      g.rounded(accumulate, {sum.most + 1, std::max(sum.quantum, 3), sum.error, false});
   if (g.dice(2))
     return g.add(z, shifted);
   g.note(z, shifted);
@@ -111,7 +112,8 @@ Rule randomRule(Graph &g, Value x, Value y) {
 }
 
 bool einsum(Graph &g) {
-  Value x = g.pick([&](Value v) { return g.rank(v) > 0 && !isBool(v) && elementBits(g.element(v)) >= 8; });
+  Value x = g.pick(
+      [&](Value v) { return g.rank(v) > 0 && !isBool(v) && elementBits(g.element(v)) >= 8; });
   if (!x)
     return false;
   Type e = g.element(x);

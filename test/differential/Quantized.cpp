@@ -157,9 +157,9 @@ bool islandOfProducts(Graph &g) {
   if (g.rank(w) != 2)
     return false;
   Type f32 = g.b.getF32Type();
-  Value y = g.note(g.b.create<ContractOp>(
-                       transposed ? "... k, n k -> ... n" : "... k, k n -> ... n", a, w, f32),
-                   g.sumOfProducts(a, w, double(k), f32));
+  Value y = g.note(
+      g.b.create<ContractOp>(transposed ? "... k, n k -> ... n" : "... k, k n -> ... n", a, w, f32),
+      g.sumOfProducts(a, w, double(k), f32));
   return finishIsland(g, y, {n});
 }
 
@@ -185,7 +185,8 @@ bool islandOfWindows(Graph &g) {
     low.push_back(g.number(border)), high.push_back(g.number(border));
     count *= double(size);
   }
-  if (double(g.mostElements(g.type(x))) * count * double(filters) / double(channels) > kMostProducts)
+  if (double(g.mostElements(g.type(x))) * count * double(filters) / double(channels) >
+      kMostProducts)
     return false;
   Value a = thereAndBack(g, x, anyByte(g), true), w = restoredWeight(g, dims, 0);
   Type f32 = g.b.getF32Type();
@@ -203,7 +204,8 @@ Value blockWeight(Graph &g, int64_t rows, int64_t length, int64_t block) {
   int64_t blocks = (length + block - 1) / block;
   Type nibble = g.dice(2) ? Type(g.b.getIntegerType(4)) : g.b.getIntegerType(4, /*isSigned=*/false);
   Type integer = g.dice(2) ? nibble : anyByte(g);
-  Value q = g.constant({rows, length}, integer, 127), scale = g.constant({rows, blocks}, g.b.getF32Type(), 1, 4);
+  Value q = g.constant({rows, length}, integer, 127),
+        scale = g.constant({rows, blocks}, g.b.getF32Type(), 1, 4);
   Value zero = g.dice(2) ? g.constant({rows, blocks}, integer, 7) : Value();
   Knowledge a = g.know(q), c = g.know(scale);
   Knowledge k{(a.most + 7) * c.most, c.quantum, 0, false};
@@ -252,7 +254,8 @@ bool blockProduct(Graph &g) {
 }
 
 bool blocks(Graph &g) {
-  Value w = blockWeight(g, g.dice.oneOf({1, 3, 8}), g.dice.oneOf({2, 8, 33}), g.dice.oneOf({2, 16}));
+  Value w =
+      blockWeight(g, g.dice.oneOf({1, 3, 8}), g.dice.oneOf({2, 8, 33}), g.dice.oneOf({2, 16}));
   return g.add(w, g.know(w));
 }
 

@@ -69,7 +69,8 @@ private:
     Type f32 = g.b.getF32Type();
     SmallVector<Type> types{g.tensor(shapes[0], g.dice(3) ? f32 : g.randomElement())};
     for (size_t i = 0, count = 2 + g.dice(3); i < count; ++i)
-      types.push_back(g.tensor(shapes[g.dice(std::size(shapes))], g.dice(2) ? f32 : g.randomElement()));
+      types.push_back(
+          g.tensor(shapes[g.dice(std::size(shapes))], g.dice(2) ? f32 : g.randomElement()));
     if (g.dice(2))
       types.push_back(g.tensor({m}, g.b.getI64Type()));
     return types;
@@ -163,8 +164,7 @@ RandomProgram randomProgram(unsigned seed) {
   trial.target = dice.oneOf({"x86:host", "x86:host", "x86:host", "x86:v3", "x86:v3", "x86:v2"});
   trial.threads = dice.oneOf({1, 1, 3});
   impl->module = ModuleOp::create(UnknownLoc::get(impl->context.get()));
-  std::vector<char> weights =
-      Generator(*impl->module, dice.engine(), trial).run(4 + dice(14));
+  std::vector<char> weights = Generator(*impl->module, dice.engine(), trial).run(4 + dice(14));
   trial.weights = std::make_shared<std::vector<char>>(std::move(weights));
   if (!trial.weights->empty())
     impl->files[kWeightsFile.str()] = MappedFile::view(kWeightsFile, *trial.weights);

@@ -10,12 +10,13 @@ namespace {
 
 /// How many elements of some exact value are positive: one i64.
 Value countOf(Graph &g) {
-  Value x = g.pick([&](Value v) { return g.know(v).isExact() && !isBool(v) && g.rank(v) > 0; }, true);
+  Value x =
+      g.pick([&](Value v) { return g.know(v).isExact() && !isBool(v) && g.rank(v) > 0; }, true);
   if (!x)
     return {};
   Type i64 = g.b.getI64Type();
-  Value positive = g.note(
-      g.b.create<CompareOp>(CompareKind::Greater, x, g.fill(g.element(x), 0)), g.truth());
+  Value positive =
+      g.note(g.b.create<CompareOp>(CompareKind::Greater, x, g.fill(g.element(x), 0)), g.truth());
   Value ones = g.note(g.b.create<ConvertOp>(positive, i64), g.integers(i64, 1));
   SmallVector<int64_t> axes;
   for (unsigned d = 0; d < g.rank(x); ++d)
@@ -63,7 +64,8 @@ bool bind(Graph &g) {
 /// A region in the making: what is added meanwhile goes there, and is seen only there.
 class Inside {
 public:
-  explicit Inside(Graph &g) : g(g), guard(g.b), outside(g.values), symbolsOutside(g.boundSymbols()) {
+  explicit Inside(Graph &g)
+      : g(g), guard(g.b), outside(g.values), symbolsOutside(g.boundSymbols()) {
     region.push_back(new Block);
     g.b.setInsertionPointToStart(&region.front());
     ++g.depth;
@@ -178,7 +180,8 @@ Value nextOf(Graph &g, Value carried, Value v, Knowledge init, Knowledge &k) {
 
 /// Over the elements of x along a dimension: carries a value, stacks others; perhaps ends early.
 bool loop(Graph &g) {
-  Value x = g.depth < 2 ? g.pick([&](Value v) { return g.rank(v) > 0 && g.know(v).most < 1e6; }) : Value();
+  Value x = g.depth < 2 ? g.pick([&](Value v) { return g.rank(v) > 0 && g.know(v).most < 1e6; })
+                        : Value();
   if (!x)
     return false;
   unsigned at = g.dice(g.rank(x));
@@ -220,7 +223,8 @@ bool loop(Graph &g) {
     Value next = nextOf(g, block.getArguments().back(), v, g.know(init), k);
     SmallVector<Value> yields{next};
     if (conditional) {
-      Value counted = g.note(g.b.create<AddOp>(block.getArgument(0), g.fill(i64, 1)), g.integers(i64, 1 << 20));
+      Value counted =
+          g.note(g.b.create<AddOp>(block.getArgument(0), g.fill(i64, 1)), g.integers(i64, 1 << 20));
       Value more = g.note(g.b.create<CompareOp>(CompareKind::Less, counted, limit), g.truth());
       yields = {more, counted, next};
       results.push_back(g.integers(i64, 1 << 20));

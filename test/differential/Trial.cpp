@@ -73,7 +73,9 @@ std::vector<Tensor> inputsOf(func::FuncOp function, const Sizes &sizes, unsigned
 /// 0 when equal; infinity when one is not finite or an integer differs.
 double distance(const Scalar &got, const Scalar &expected) {
   if (got.kind != Scalar::Real)
-    return got.integer == expected.integer ? 0 : std::max(1.0, std::fabs(got.asReal() - expected.asReal()));
+    return got.integer == expected.integer
+               ? 0
+               : std::max(1.0, std::fabs(got.asReal() - expected.asReal()));
   double a = got.real, e = expected.real;
   if (a == e || (std::isnan(a) && std::isnan(e)))
     return 0;
@@ -187,7 +189,8 @@ std::string tryProgramApart(const Module &module, const Trial &trial) {
   if (!WIFSIGNALED(status))
     return answer;
   int signal = WTERMSIG(status);
-  return signal == SIGXCPU || signal == SIGKILL ? "does not end" : std::string("crash: ") + strsignal(signal);
+  return signal == SIGXCPU || signal == SIGKILL ? "does not end"
+                                                : std::string("crash: ") + strsignal(signal);
 }
 
 } // namespace weft::test

@@ -102,14 +102,16 @@ bool convolution(Graph &g) {
   SmallVector<SymExpr> dims = g.type(x).getDims();
   auto channels = (last ? dims.back() : dims[1]).asConstant();
   Windows w;
-  ArrayRef<SymExpr> spatial = last ? ArrayRef(dims).drop_front(1).drop_back() : ArrayRef(dims).drop_front(2);
+  ArrayRef<SymExpr> spatial =
+      last ? ArrayRef(dims).drop_front(1).drop_back() : ArrayRef(dims).drop_front(2);
   if (!channels || *channels < 1 || !randomWindows(g, spatial, w))
     return false;
   Channels c = anyChannels(g, *channels);
   SmallVector<int64_t> filter{c.filters, *channels / c.groups};
   llvm::append_range(filter, w.kernel);
   double count = w.count * double(*channels / c.groups);
-  if (double(g.mostElements(g.type(x))) / double(*channels) * count * double(c.filters) > kMostProducts)
+  if (double(g.mostElements(g.type(x))) / double(*channels) * count * double(c.filters) >
+      kMostProducts)
     return false;
   Type e = g.element(x), accumulate = accumulation(g, e);
   bool mixed = !isFloat(e) && elementBits(e) == 8 && g.dice(2);
@@ -179,15 +181,15 @@ bool pool(Graph &g) {
   size_t count = 1 + g.dice(std::min<size_t>(dims.size() - last, 3));
   ArrayRef<SymExpr> spatial = windowDims(dims, count, last);
   Windows w;
-  if (!randomWindows(g, spatial, w) ||
-      double(g.mostElements(g.type(x))) * w.count > kMostProducts)
+  if (!randomWindows(g, spatial, w) || double(g.mostElements(g.type(x))) * w.count > kMostProducts)
     return false;
   DimsAttr sizes = g.dice.chance(1, 4) ? ceilSizes(g, spatial, w) : DimsAttr();
   bool empties = w.borders || sizes, padding = kind == PoolKind::Average && g.dice(2);
   Type e = g.element(x);
   Knowledge k = g.know(x);
   if (kind == PoolKind::Max)
-    k = isReal(x) ? Knowledge{k.most, k.quantum, k.error, empties} : g.integers(e, empties ? 1e30 : k.most);
+    k = isReal(x) ? Knowledge{k.most, k.quantum, k.error, empties}
+                  : g.integers(e, empties ? 1e30 : k.most);
   else if (isReal(x))
     k = g.rounded(e, {k.most * w.count, k.quantum, k.error * w.count, false});
   else
@@ -201,7 +203,8 @@ bool pool(Graph &g) {
 }
 
 bool poolIndex(Graph &g) {
-  Value x = g.pick([&](Value v) { return !isBool(v) && g.rank(v) >= 1 && g.know(v).isExact(); }, true);
+  Value x =
+      g.pick([&](Value v) { return !isBool(v) && g.rank(v) >= 1 && g.know(v).isExact(); }, true);
   if (!x)
     return false;
   SmallVector<SymExpr> dims = g.type(x).getDims();
@@ -219,9 +222,8 @@ bool poolIndex(Graph &g) {
 
 bool resize(Graph &g) {
   auto mode = ResizeMode(g.dice(getMaxEnumValForResizeMode() + 1));
-  Value x = g.pick([&](Value v) {
-    return g.rank(v) >= 1 && (mode == ResizeMode::Nearest || isReal(v));
-  });
+  Value x =
+      g.pick([&](Value v) { return g.rank(v) >= 1 && (mode == ResizeMode::Nearest || isReal(v)); });
   if (!x)
     return false;
   SmallVector<SymExpr> sizes = g.type(x).getDims();
@@ -250,8 +252,11 @@ bool resize(Graph &g) {
 }
 
 constexpr Maker kMakers[] = {
-    {"convolution", convolution, 4}, {"conv_transpose", convTranspose}, {"pool", pool, 2},
-    {"pool_index", poolIndex},       {"resize", resize, 2},
+    {"convolution", convolution, 4},
+    {"conv_transpose", convTranspose},
+    {"pool", pool, 2},
+    {"pool_index", poolIndex},
+    {"resize", resize, 2},
 };
 
 } // namespace

@@ -17,7 +17,8 @@ TEST_CASE("random programs have every operator of the dialect") {
     RandomProgram program = randomProgram(seed);
     program.module.get().module->walk(
         [&](mlir::Operation *op) { made.insert(op->getName().getStringRef().str()); });
-    for (mlir::RegisteredOperationName name : program.module.get().context->getRegisteredOperations())
+    for (mlir::RegisteredOperationName name :
+         program.module.get().context->getRegisteredOperations())
       if (name.getDialectNamespace() == "weft")
         all.insert(name.getStringRef().str());
   }

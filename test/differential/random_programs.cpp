@@ -89,7 +89,7 @@ void writeFailure(const Options &options, const RandomProgram &program, std::str
   if (options.reduce) {
     std::printf("making it smaller ...\n");
     std::fflush(stdout);
-    
+
     module = reduceModule(module, [&](const Module &candidate) {
       return isLike(tryProgramApart(candidate, trial), problem);
     });
@@ -114,8 +114,8 @@ int main(int count, char **arguments) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   unsigned tried = 0, failed = 0;
-  for (unsigned seed = options.from; options.count ? tried < options.count : seconds() < options.seconds;
-       ++seed, ++tried) {
+  for (unsigned seed = options.from;
+       options.count ? tried < options.count : seconds() < options.seconds; ++seed, ++tried) {
     RandomProgram program = randomProgram(seed);
     if (!options.target.empty())
       program.trial.target = options.target;
@@ -129,6 +129,7 @@ int main(int count, char **arguments) {
     writeFailure(options, program, problem);
     std::fflush(stdout);
   }
-  std::printf("%u programs from seed %u, %u failed, %.0f s\n", tried, options.from, failed, seconds());
+  std::printf("%u programs from seed %u, %u failed, %.0f s\n", tried, options.from, failed,
+              seconds());
   return failed ? 3 : 0;
 }

@@ -34,7 +34,8 @@ TEST_CASE("restored integers are converted to narrower floats") {
 
 // The evaluator counted the elements of a window along the dimensions before those that the windows move over.
 TEST_CASE("averages with channels last count the elements of their windows") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[m, n, 5], f32>) -> (!weft.tensor<[m, n, 5], f32>, !weft.tensor<[m, n, 5], f32>)
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, n, 5], f32>) -> (!weft.tensor<[m, n, 5], f32>, !weft.tensor<[m, n, 5], f32>)
     attributes {weft.symbols = #weft.symbols<m, n>} {
   %0 = weft.pool average %x kernel [5] strides [1] dilations [1] low [2] high [2] {channels_last, count_padding}
      : (!weft.tensor<[m, n, 5], f32>) -> !weft.tensor<[m, n, 5], f32>
@@ -42,7 +43,7 @@ TEST_CASE("averages with channels last count the elements of their windows") {
      : (!weft.tensor<[m, n, 5], f32>) -> !weft.tensor<[m, n, 5], f32>
   return %0, %1 : !weft.tensor<[m, n, 5], f32>, !weft.tensor<[m, n, 5], f32>
 })",
-         {{{"m", 0}, {"n", 3}}, {{"m", 2}, {"n", 1}}, {{"m", 3}, {"n", 9}}});
+      {{{"m", 0}, {"n", 3}}, {{"m", 2}, {"n", 1}}, {{"m", 3}, {"n", 9}}});
 }
 
 // Without a sum, what a window that lies outside contributes was no value: the compiler crashed.
@@ -58,7 +59,8 @@ TEST_CASE("a filter of one element with one channel per group moves in strides")
 
 // The branch was removed because nobody read its result, though its size was read.
 TEST_CASE("a size that a branch decides outlives the branch's result") {
-  agrees(R"(func.func @main(%x: !weft.tensor<[n], f32>, %c: !weft.tensor<[], i1>) -> !weft.tensor<[u], f32>
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[n], f32>, %c: !weft.tensor<[], i1>) -> !weft.tensor<[u], f32>
     attributes {weft.symbols = #weft.symbols<n bound u : "u <= n">} {
   %0 = weft.if %c attributes {binds = ["u"]} : (!weft.tensor<[], i1>) -> !weft.tensor<[u], f32> {
     weft.yield %x : !weft.tensor<[n], f32>
@@ -69,7 +71,7 @@ TEST_CASE("a size that a branch decides outlives the branch's result") {
   %1 = weft.fill 1.0 : f32 -> !weft.tensor<[u], f32>
   return %1 : !weft.tensor<[u], f32>
 })",
-         {{{"n", 0}}, {{"n", 1}}, {{"n", 9}}});
+      {{{"n", 0}}, {{"n", 1}}, {{"n", 9}}});
 }
 
 // The same for a loop that ends by a condition: how often it ran is a size.

@@ -298,8 +298,9 @@ private:
     };
     if (!inside)
       return compute();
-    Value none = sum ? sum
-                     : e.constantData(computeType(element), combinerIdentity(rule.combiner(), element));
+    Value none =
+        sum ? sum
+            : e.constantData(computeType(element), combinerIdentity(rule.combiner(), element));
     return e.guarded(inside, compute, none);
   }
 
