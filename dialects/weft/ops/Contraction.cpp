@@ -20,6 +20,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location
                              " and ", rhs);
   if (failed(verifyAccumulate("contract", location, lhs, adaptor.getAccumulate()))) // R2
     return failure();
+  if (adaptor.getRule().split("->").second.contains(','))
+    return emitOptionalError(location, "'weft.contract': the rule must have one result");
   auto dims = inferDims(adaptor.getRule(), adaptor.getOperands().getTypes(), location, "contract");
   if (failed(dims))
     return failure();

@@ -164,6 +164,9 @@ RootKind ExpandOp::rootKind() { return RootKind::View; }
 
 //===-- slice ------------------------------------------------------------------------------------===//
 
+constexpr int64_t kMostStep = int64_t(1)
+                              << 62; ///< so that numbers read as 64 bits have not wrapped
+
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                         Adaptor adaptor, SmallVectorImpl<Type> &results) {
   auto input = tensorType(adaptor.getInput());
@@ -173,8 +176,11 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     return emitOptionalError(location,
                              "'weft.slice' needs a start, a size and a step for each of the ", rank,
                              " dimensions");
-  if (llvm::is_contained(adaptor.getSteps(), 0))
-    return emitOptionalError(location, "'weft.slice' steps must not be 0");
+  auto isPossible = [](int64_t step) {
+    return step != 0 && step >= -kMostStep && step <= kMostStep;
+  };
+  if (!llvm::all_of(adaptor.getSteps(), isPossible))
+    return emitOptionalError(location, "'weft.slice' steps must not be 0 nor beyond 2^62");
   results.push_back(SymTensorType::get(input.getContext(), adaptor.getSizes().getDimAttributes(),
                                        input.getElementType()));
   return success();

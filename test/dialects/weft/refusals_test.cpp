@@ -180,6 +180,8 @@ TEST_CASE("contractions") {
   CHECK(refusal(contract("m k, k n -> m n", "f32"), {"[m, 4], f32", "[4, n], f32"}, result) == "");
   CHECK(refusal(contract("m k, k n -> m n", "i32"), {"[m, 4], ui8", "[4, n], i8"},
                 {"[m, n], i32"}) == "");
+  CHECK(refusal(contract("m k, k n -> m n, m k", "f32"), {"[m, 4], f32", "[4, n], f32"}, result) ==
+        "'weft.contract': the rule must have one result");
   CHECK(refusal(contract("m k, k n -> m n", "f32"), {"[m, 4], f32", "[4, n], f16"}, result) ==
         "'weft.contract' operands must have one element type, but are 'f32' and 'f16'");
   CHECK(refusal(contract("m k, k n -> m n", "i32"), {"[m, 4], f32", "[4, n], f32"},
@@ -236,7 +238,9 @@ TEST_CASE("slices, pads and concatenations") {
   CHECK(refusal("slice %a from [0] size [n] step [1]", {"[m, n], f32"}, {"[n], f32"}) ==
         "'weft.slice' needs a start, a size and a step for each of the 2 dimensions");
   CHECK(refusal("slice %a from [0] size [n] step [0]", {"[n], f32"}, {"[n], f32"}) ==
-        "'weft.slice' steps must not be 0");
+        "'weft.slice' steps must not be 0 nor beyond 2^62");
+  CHECK(refusal("slice %a from [0] size [n] step [11111111111111111111]", {"[n], f32"},
+                {"[n], f32"}) == "'weft.slice' steps must not be 0 nor beyond 2^62");
   CHECK(refusal("pad %a with %b low [1] high [1]", {"[n], f32", "[], f32"}, {"[n + 2], f32"}) ==
         "");
   CHECK(refusal("pad %a with %b low [1] high [1, 1]", {"[n], f32", "[], f32"}, {"[n + 2], f32"}) ==
