@@ -155,8 +155,8 @@ Reduction<Module> branches(bool yes) {
 
 TypedAttr number(Type element, int value) {
   Builder b(element.getContext());
-  return isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, value))
-                                 : TypedAttr(b.getIntegerAttr(element, value));
+  return isFloat(element) ? TypedAttr(floatAttribute(element, value))
+                          : TypedAttr(b.getIntegerAttr(element, value));
 }
 
 Reduction<Module> constants(int value) {

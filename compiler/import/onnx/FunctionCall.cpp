@@ -66,7 +66,7 @@ void FunctionCall::giveSizes() {
 Value FunctionCall::listValue(StringRef name, SymTensorType type) {
   Type element = type.getElementType();
   RefTensor tensor;
-  if (isa<FloatType>(element)) {
+  if (isFloat(element)) {
     auto list = floatsAttribute(name);
     if (!list)
       return {};
@@ -95,7 +95,7 @@ Value FunctionCall::attributeValue(StringRef name, SymTensorType type) {
     return listValue(name, type);
   Type element = type.getElementType();
   RefTensor tensor(element, {});
-  if (isa<FloatType>(element))
+  if (isFloat(element))
     tensor.set(0, Scalar::of(floatAttribute(name).value_or(0)));
   else
     tensor.set(0, Scalar::of(intAttribute(name).value_or(0)));
@@ -190,9 +190,9 @@ void FunctionCall::fillOmitted() {
       continue;
     SymTensorType type = argumentType(i);
     auto value = dyn_cast<TypedAttr>(function.getArgAttr(i, kOtherwiseAttr));
-    if (!value || value.getType() != type.getElementType()) {
+    if (!value || value.getType() != numberType(type.getElementType())) {
       refuse("'" + kOtherwiseAttr + "' of argument " + argumentName(i) +
-             " must be a number of type " + printed(type.getElementType()));
+             " must be a number of type " + printed(numberType(type.getElementType())));
       return;
     }
     Dims dims;
