@@ -102,9 +102,10 @@ std::string compare(const RefTensor &got, const RefTensor &expected, const Knowl
   if (worst <= 2 * k.error)
     return "";
   char text[160];
-  snprintf(text, sizeof text, "element %lld of %lld is %s, expected %s, allowed %.3g",
+  snprintf(text, sizeof text, "element %lld of %lld is %s, expected %s, allowed %.3g, times %.3g",
            (long long)at, (long long)got.size(), textOf(got.at(at)).c_str(),
-           textOf(expected.at(at)).c_str(), 2 * k.error);
+           textOf(expected.at(at)).c_str(), 2 * k.error,
+           k.error > 0 ? worst / (2 * k.error) : INFINITY);
   return text;
 }
 

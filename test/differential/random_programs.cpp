@@ -72,11 +72,19 @@ std::string kindOf(const std::string &problem) {
   return problem.empty() ? "" : "different";
 }
 
-/// A refusal is the same when its words are, numbers and names apart.
+/// How many times what is allowed; 0 when the problem is no difference.
+double excessOf(const std::string &problem) {
+  size_t at = problem.rfind("times ");
+  return at == std::string::npos ? 0 : strtod(problem.c_str() + at + 6, nullptr);
+}
+
+/// A refusal is the same when its words are, numbers and names apart; a difference when it is not much smaller, or it would end as rounding.
 bool isLike(const std::string &problem, const std::string &other) {
-  if (kindOf(problem) != kindOf(other))
-    return false;
   std::string kind = kindOf(problem);
+  if (kind != kindOf(other))
+    return false;
+  if (kind == "different")
+    return excessOf(problem) >= std::min(excessOf(other) / 10, 1e6);
   if (kind != "compiler" && kind != "evaluator" && kind != "call: ")
     return true;
   auto start = [&](const std::string &text) { return text.substr(text.find(kind), 40); };

@@ -94,3 +94,17 @@ TEST_CASE("how often a loop ran outlives what it computed") {
 })",
          {{{"n", 0}}, {{"n", 1}}, {{"n", 9}}});
 }
+
+// As above: the kind of 'round_blocks' depends on what it reads, and that on its readers.
+TEST_CASE("restored integers are rounded in blocks") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, 32], ui8>) -> !weft.tensor<[m, 32], f32>
+    attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.fill 2.500000e-01 : f32 -> !weft.tensor<[], f32>
+  %z = weft.fill 7 : ui8 -> !weft.tensor<[], ui8>
+  %0 = weft.dequantize %x, %s, %z : (!weft.tensor<[m, 32], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 32], f32>
+  %1 = weft.round_blocks %0 block 16 : (!weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 32], f32>
+  return %1 : !weft.tensor<[m, 32], f32>
+})",
+         {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}},
+         0.02); // one step: where products are rounded, a tie may fall to the other side
+}

@@ -1,6 +1,7 @@
 //===- Quantize.cpp - quantize, restore ------------------------------------------------------===//
 
 #include "dialects/weft/Quantize.h"
+#include "dialects/weft/Rounding.h"
 #include "dialects/weft/ops/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -134,7 +135,8 @@ LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 RootKind DequantizeOp::rootKind() {
   bool readOnce = llvm::all_of((*this)->getUsers(), [](Operation *user) {
     auto element = dyn_cast<ElementOpInterface>(user);
-    return element && !isa<DequantizeOp>(user) &&
+    return element &&
+           !isa<DequantizeOp, RoundBlocksOp>(user) && // the latter reads its blocks often
            (element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::Row);
   });
   return readOnce ? RootKind::View : RootKind::Loop;
