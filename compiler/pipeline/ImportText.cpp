@@ -1,6 +1,7 @@
 //===- ImportText.cpp - Textual IR, behind limits that MLIR's parser does not have --------------------------------------===//
 
 #include "compiler/pipeline/Import.h"
+#include "compiler/pipeline/TextGuard.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -12,67 +13,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr unsigned kMostNesting = 200; ///< brackets; the parser of MLIR recurses
-constexpr size_t kMostText = 256 << 20;
-
 weft::Diagnostic error(const char *code, const std::string &where, const std::string &text) {
   return {weft::Diagnostic::Error, code, where, text, ""};
-}
-
-/// Brackets of a text as MLIR's lexer sees them: without those in strings and comments, and without arrows.
-class Brackets {
-public:
-  explicit Brackets(StringRef text) : text(text) {}
-
-  /// Why the text is refused before it is parsed; empty when it is not.
-  std::string refuse() {
-    for (at = 0; at < text.size(); ++at) {
-      if (text[at] == '"')
-        skipString();
-      else if (text.substr(at).starts_with("//"))
-        at = std::min(text.find('\n', at), text.size());
-      else if (text.substr(at).starts_with("->"))
-        ++at;
-      else if (text.substr(at).starts_with("affine_")) // its expressions recurse without brackets
-        return "affine maps are not part of textual IR";
-      else if (!step(text[at]))
-        return "brackets are nested deeper than " + std::to_string(kMostNesting);
-    }
-    return "";
-  }
-
-private:
-  /// A line's end also ends a string, with an error of the lexer.
-  void skipString() {
-    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
-      if (text[at] == '\\')
-        ++at;
-  }
-
-  /// Only the bracket that was opened last is closed: a wrong one hides no depth.
-  bool step(char c) {
-    size_t kind = StringRef("([{<").find(c);
-    if (kind != StringRef::npos) {
-      open.push_back(")]}>"[kind]);
-      return open.size() <= kMostNesting;
-    }
-    if (!open.empty() && open.back() == c)
-      open.pop_back();
-    return true;
-  }
-
-  StringRef text;
-  size_t at = 0;
-  std::string open; ///< the closing brackets that are awaited
-};
-
-/// MLIR's parser recurses on brackets and reads text up to a NUL: both are bounded here.
-std::string refuseText(StringRef text) {
-  if (text.size() > kMostText)
-    return "the text is larger than " + std::to_string(kMostText >> 20) + " MiB";
-  if (text.contains('\0'))
-    return "the text contains a zero byte";
-  return Brackets(text).refuse();
 }
 
 /// Maps the files that weights name; their paths are relative to the text's folder.
@@ -113,8 +55,8 @@ std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::stri
 
 Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string &path,
                                         StringRef text) {
-  if (std::string why = refuseText(text); !why.empty())
-    return error("W0201", path, why);
+  if (std::optional<TextRefusal> refusal = refuseText(text))
+    return error("W0201", path + refusal->place, refusal->why);
   DiagnosticCollector collector(context, "W0201");
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, path);
   llvm::SourceMgr sources;

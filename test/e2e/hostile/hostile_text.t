@@ -7,6 +7,11 @@ $ sh refuse make_text.py brackets closed_in_strings closed_in_comments closed_by
 | error[W0201]: closed_by_another.mlir: brackets are nested deeper than 200
 | error[W0201]: affine_minus.mlir: affine maps are not part of textual IR
 
+# Values that a later line or branch defines: MLIR would use what it has freed.
+$ sh refuse make_text.py use_in_earlier_branch use_of_later_line
+| error[W0201]: use_in_earlier_branch.mlir:3:16: '%2' is used before it is defined
+| error[W0201]: use_of_later_line.mlir:2:17: '%b' is used before it is defined
+
 # Programs that the rest of the compiler does not take, and other people's files.
 $ sh refuse make_text.py no_tensor tensor_of_mlir calls_itself other_file behind_end
 | error[W0201]: no_tensor.mlir: function 'main' takes or gives a value of type i32, which is not a tensor of Weft

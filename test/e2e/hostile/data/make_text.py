@@ -16,6 +16,15 @@ def program(lines, result="%r"):
             f"{body}  return {result} : {tensor}\n}}\n")
 
 
+def branches(first, second):
+    """A branch each."""
+    tensor = "!weft.tensor<[n], f32>"
+    text = (f"func.func @main(%c: !weft.tensor<[], i1>, %p: {tensor}) -> {tensor} attributes {{weft.symbols = #weft.symbols<n>}} {{\n"
+            f"  %r = weft.if %c : (!weft.tensor<[], i1>) -> {tensor} {{\n    {first}\n  }} else {{\n    {second}\n  }}\n"
+            f"  return %r : {tensor}\n}}\n")
+    return text.replace("TENSOR", tensor)
+
+
 def chain(count, operator):
     """Every operator reads the one before it, as often as it has operands."""
     lines = []
@@ -32,6 +41,8 @@ CASES = {
     "closed_by_arrows": lambda: attribute("tuple<() -> " * DEEP + "i1" + ">" * DEEP),
     "closed_by_another": lambda: attribute("[)" * DEEP),
     "affine_minus": lambda: attribute("affine_map<() -> (" + "-" * 1000000 + "1)>"),
+    "use_in_earlier_branch": lambda: branches("weft.yield %2 : TENSOR", "%2 = weft.neg %p : (TENSOR) -> TENSOR weft.bad"),
+    "use_of_later_line": lambda: program(["%r = weft.neg %b", "%b = weft.neg %a"]),
     "no_tensor": lambda: "func.func @main(%a: i32) -> i32 { return %a : i32 }\n",
     "tensor_of_mlir": lambda: "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }\n",
     "calls_itself": lambda: program(["%r = func.call @main(%a)"]),
