@@ -172,7 +172,8 @@ struct MoveBehindPool : OpRewritePattern<PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
     Value source = behindMove(op.getInput());
-    if (!source || op.getKernel().size() + 2 != typeOf(op.getInput()).getRank())
+    if (!source || op.getChannelsLast() ||
+        op.getKernel().size() + 2 != typeOf(op.getInput()).getRank())
       return failure();
     Operation *moved = rewriter.clone(*op);
     moved->setOperand(0, source);

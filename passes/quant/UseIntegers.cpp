@@ -35,8 +35,9 @@ bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
 /// An operation whose elements are elements of its only tensor.
 bool isView(Operation *op) {
   auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  return element && !isa<DequantizeOp>(op) && element.rootKind() == RootKind::View &&
-         op->getNumOperands() == 1;
+  auto rule = dyn_cast_or_null<RuleOpInterface>(op);
+  return element && element.rootKind() == RootKind::View && op->getNumOperands() == 1 &&
+         !(rule && rule.scalarCost() > 0);
 }
 
 /// One function of the first operand's elements; the other operands are numbers.

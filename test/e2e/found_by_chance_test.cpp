@@ -108,3 +108,32 @@ TEST_CASE("restored integers are rounded in blocks") {
          {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}},
          0.02); // one step: where products are rounded, a tie may fall to the other side
 }
+
+// A pool that had its channels last was given a transpose more, because the convolution before it moved them.
+TEST_CASE("a convolution's channels move last in front of a pool with another order") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, 8, n], ui8>) -> !weft.tensor<[m, 8, n], f32>
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %w = weft.fill 3 : i8 -> !weft.tensor<[8, 8, 1], i8>
+  %0 = weft.conv %x, %w strides [1] dilations [1] low [0] high [0] groups 1 accumulate i32 : (!weft.tensor<[m, 8, n], ui8>, !weft.tensor<[8, 8, 1], i8>) -> !weft.tensor<[m, 8, n], i32>
+  %1 = weft.convert %0 to f32 : (!weft.tensor<[m, 8, n], i32>) -> !weft.tensor<[m, 8, n], f32>
+  %2 = weft.pool average %1 kernel [5] strides [1] dilations [1] low [2] high [2] {channels_last, count_padding} : (!weft.tensor<[m, 8, n], f32>) -> !weft.tensor<[m, 8, n], f32>
+  return %2 : !weft.tensor<[m, 8, n], f32>
+})",
+         {{{"m", 5}, {"n", 1}}, {{"m", 1}, {"n", 33}}, {{"m", 2}, {"n", 7}}});
+}
+
+// Functions of rounded blocks became rounded blocks of functions.
+TEST_CASE("functions of rounded blocks stay behind the rounding") {
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, 32], f32>, %q: !weft.tensor<[m, 32], ui8>) -> (!weft.tensor<[m, 32], f32>, !weft.tensor<[m, 32], f32>)
+    attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.fill 6.250000e-02 : f32 -> !weft.tensor<[], f32>
+  %z = weft.fill 0 : ui8 -> !weft.tensor<[], ui8>
+  %d = weft.dequantize %q, %s, %z : (!weft.tensor<[m, 32], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 32], f32>
+  %0 = weft.neg %x : (!weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 32], f32>
+  %1 = weft.round_blocks %0 block 16 : (!weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 32], f32>
+  %2 = weft.exp %1 : (!weft.tensor<[m, 32], f32>) -> !weft.tensor<[m, 32], f32>
+  return %2, %d : !weft.tensor<[m, 32], f32>, !weft.tensor<[m, 32], f32>
+})",
+      {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}});
+}

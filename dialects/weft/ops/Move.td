@@ -19,7 +19,7 @@ def Weft_TransposeOp : Weft_PureOp<"transpose", [Weft_RuleInterface, Weft_Refere
   let description = "Result dimension `i` is operand dimension `order[i]`.";
   let arguments = (ins Weft_Tensor:$input, DenseI64ArrayAttr:$order);
   let assemblyFormat = "$input $order attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string ruleText();";
+  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }";
 }
 
 def Weft_ExpandOp : Weft_PureOp<"expand", [Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind"]>]> {
@@ -30,7 +30,7 @@ def Weft_ExpandOp : Weft_PureOp<"expand", [Weft_RuleInterface, Weft_ReferenceInt
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_DimsAttr:$dims);
   let assemblyFormat = "$input `to` custom<DimList>($dims) attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string ruleText();";
+  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }";
 }
 
 def Weft_SliceOp : Weft_PureOp<"slice", [Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind"]>]> {
@@ -38,7 +38,7 @@ def Weft_SliceOp : Weft_PureOp<"slice", [Weft_RuleInterface, Weft_ReferenceInter
   let description = "`sizes` elements per dimension; steps are constants other than 0.";
   let arguments = (ins Weft_Tensor:$input, Weft_DimsAttr:$starts, Weft_DimsAttr:$sizes, DenseI64ArrayAttr:$steps);
   let assemblyFormat = "$input `from` custom<DimList>($starts) `size` custom<DimList>($sizes) `step` $steps attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string ruleText();";
+  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }";
 }
 
 def Weft_PadOp : Weft_PureOp<"pad", [Weft_RuleInterface, Weft_ElementInterface, Weft_ReferenceInterface]> {
