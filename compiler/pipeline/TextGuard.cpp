@@ -152,8 +152,9 @@ private:
 
   StringRef text;
   size_t at = 0;
-  std::string open;                              ///< the closing brackets that are awaited
-  std::vector<StringSet<>> scopes = {StringSet<>()}; ///< names defined outside and in each open brace
+  std::string open; ///< the closing brackets that are awaited
+  std::vector<StringSet<>> scopes = {
+      StringSet<>()};   ///< names defined outside and in each open brace
   size_t arguments = 0; ///< how many brackets are open where arguments are listed; 0: nowhere
   bool isSignature = false, beginsArguments = false;
   size_t listEnd = 0; ///< of the list of names that was looked at last

@@ -79,6 +79,18 @@ mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir:
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 
+constexpr int64_t kLineBytes = 64; ///< of the caches
+
+/// What is fetched into the second-level cache while something is summed: with every step some lines, `stride` bytes further. Nothing where
+/// `from` is null.
+struct Ahead {
+  mlir::Value from = {}, stride = {};
+  int64_t lines = 1;
+  /// The same, for what follows after `steps`.
+  Ahead behind(KernelContext &context, mlir::Value steps) const;
+  void fetch(KernelContext &context, mlir::Value step) const;
+};
+
 /// Rows in registers: sums[r][v] += A[r, k] * B[k, v] for k in [0, depth). A's rows are `rowStride` elements apart and what follows along k
 /// `depthStride` (constants keep one base register), B's are at `columns + k * columnStride` elements.
 struct TileSource {
@@ -87,9 +99,7 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
-  /// What to fetch into the second-level cache meanwhile, some lines per k, `aheadStride` bytes on; null for nothing.
-  mlir::Value ahead = {}, aheadStride = {};
-  int64_t aheadLines = 1;
+  Ahead ahead = {}; ///< a step for every k
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;

@@ -4,10 +4,8 @@
 // [n / NR][k][NR], padded with zeros; it may be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of up to MR
 // rows by one panel stays in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
-//   for block of panels (so many that they stay in L2) { for tile of rows { for panel in block { k loop; epilogue } } }
-//
-// Rows are cut into ceil(m / MR) tiles whose sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
-// Few rows take several panels at once, which keeps enough sums and loads from memory in flight. A unit is one (block, tile).
+// Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
+// Few rows take several panels at once, which keeps enough sums and loads from memory in flight.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/ContractionShape.h"
+#include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RoundedRows.h"
 #include "targets/cpu/schedules/RowTile.h"
 
@@ -23,14 +22,11 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kBlockBytes = 400 << 10; ///< of weights in f32, to stay in L2
 constexpr int64_t kUnroll = 4;
 constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
 constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
-constexpr int64_t kLineBytes = 64;   ///< of the caches
-constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 
 using Shape = ContractionShape;
 
@@ -41,25 +37,20 @@ public:
     return Shape::match(spec).has_value();
   }
 
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
-    return llvm::divideCeil(s.n, tileColumns(isa));
-  }
   /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
   static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
     bool meet = s.k * 4 % 4096 == 0;
     return meet ? std::min<int64_t>(7, tileRows(isa)) : tileRows(isa);
   }
-  static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
-    int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa) * 4));
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
-    return llvm::divideCeil(panelsOf(s, isa), blocks);
+  static PanelBlocks blocksOf(const Shape &s, const VectorIsa &isa) {
+    return PanelBlocks(s.m, mostRows(s, isa), llvm::divideCeil(s.n, tileColumns(isa)),
+                       s.k * tileColumns(isa) * 4, s.k);
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *Shape::match(spec);
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {SymExpr::ceildiv(s.m, mostRows(s, isa)) * blocks, constant(1),
+    return {blocksOf(s, isa).units(), constant(1),
             constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
   }
 
@@ -72,49 +63,10 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = *Shape::match(c.spec);
-    int64_t rows = mostRows(s, c.isa), perBlock = panelsPerBlock(s, c.isa);
-    Type i64 = c.b.getI64Type();
-    SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= rows; ++r)
-      tiles.push_back(declareRowTile(c, r, {i64, i64, i64, i64, i64, i64, c.scratch.getType()}));
-    Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
-    auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
-    auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
-    int64_t panelBytes = s.k * tileColumns(c.isa) * 4;
-    auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride,
-                   Value skipped) {
-      Value from = c.mul(fromBlock, constantI64(c.b, perBlock)),
-            to = c.mul(toBlock, constantI64(c.b, perBlock));
-      to = c.b.create<arith::MinSIOp>(to, constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
-        return {c.kernel.getArgument(0), first, from, to, ahead, stride, skipped, c.scratch};
-      });
-    };
-    // One tile reads every panel once: blocks are units of work then, and a distance to fetch ahead.
-    Value one = constantI64(c.b, 1), zero = constantI64(c.b, 0),
-          size = constantI64(c.b, perBlock * panelBytes),
-          single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
-    auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPointToStart(branch.thenBlock());
-    run(zero, c.begin, c.end, size, constantI64(c.b, panelBytes / s.k), zero);
-    c.b.setInsertionPointToStart(branch.elseBlock());
-    // Every tile of a block fetches its part of the next one: what follows in memory, here or in the next kernel's weight. Where there are
-    // many tiles, their first panel fetches the rows of the next tile instead.
-    Value many =
-        c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, constantI64(c.b, kManyTiles));
-    Value skipped =
-        perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
-    Value fetching = c.mul(c.sub(constantI64(c.b, perBlock), skipped), constantI64(c.b, s.k)),
-          stride = div(size, c.mul(fetching, count));
-    c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value block = div(unit, count), tile = rem(unit, count);
-      run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride,
-          skipped);
+    PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.isa);
+    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+      emitPanels(inner, blocks, rows, tile);
     });
-    for (auto [i, tile] : llvm::enumerate(tiles))
-      emitTile(c, tile, i + 1);
   }
 
 private:
@@ -122,10 +74,8 @@ private:
   struct Tile {
     int64_t rows, panels;
     Value first, a;
-    Value panel; ///< the first of them
-    Value ahead = {},
-          aheadStride =
-              {}; ///< what to fetch into the second-level cache for every k; null for nothing
+    Value panel;      ///< the first of them
+    Ahead ahead = {}; ///< a step for every k
     int64_t vectors() const { return 2 * panels; }
   };
 
@@ -135,27 +85,23 @@ private:
     return rows == 1 ? 4 : rows * 8 <= int64_t(isa.registers) ? 2 : 1;
   }
 
-  /// Panels [from, to) for `rows` rows starting at `first`.
-  static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
-    emitRowTile(outer, tile, [&](KernelContext &c) { emitPanels(c, tile, rows); });
-  }
-
-  static void emitPanels(KernelContext &c, func::FuncOp tile, int64_t rows) {
-    Value first = tile.getArgument(1), from = tile.getArgument(2), to = tile.getArgument(3);
+  static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
+                         const PanelBlocks::Tile &tile) {
     Shape s = *Shape::match(c.spec);
+    Value first = tile.first, from = tile.from, to = tile.to;
     Value a =
         elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
+    Value next = elementPointer(c.b, a, c.b.getF32Type(), constantI64(c.b, rows * s.k));
     if (s.roundedBlock) {
-      Value scratch = tile.getArgument(7);
-      RoundedRows(c, s.k, s.roundedBlock).toReals(a, scratch, constantI64(c.b, rows));
-      a = scratch;
+      RoundedRows(c, s.k, s.roundedBlock).toReals(a, tile.scratch, constantI64(c.b, rows));
+      a = tile.scratch;
     }
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
         Tile t{rows, panels, first, a, panel};
         if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
-          fetchAhead(c, s, tile, t);
+          t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (rows > kFewRows)
           fetchNextRows(c, s.op.getResult(), rows, first, panel);
         SmallVector<Value> sums = accumulate(c, s, t);
@@ -170,21 +116,6 @@ private:
       from = whole;
     }
     walk(from, to, 1);
-  }
-
-  /// Where a panel fetches from, and how many bytes further for every k.
-  static void fetchAhead(KernelContext &c, const Shape &s, func::FuncOp tile, Tile &t) {
-    Type f32 = c.b.getF32Type();
-    Value from = tile.getArgument(2), stride = tile.getArgument(5), skipped = tile.getArgument(6),
-          nth = c.sub(t.panel, from);
-    Value block = elementPointer(c.b, c.inputs[s.weight.data], f32,
-                                 c.mul(from, constantI64(c.b, s.k * tileColumns(c.isa))));
-    Value steps = c.mul(c.sub(nth, skipped), constantI64(c.b, s.k));
-    Value weights = bytes(c, block, c.add(tile.getArgument(4), c.mul(steps, stride)));
-    Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, skipped);
-    Value next = elementPointer(c.b, t.a, f32, constantI64(c.b, t.rows * s.k));
-    t.ahead = c.b.create<LLVM::SelectOp>(first, next, weights);
-    t.aheadStride = c.b.create<arith::SelectOp>(first, constantI64(c.b, kLineBytes), stride);
   }
 
   /// A chunk of the sum: `depth` k's beginning at `from`.
@@ -339,10 +270,7 @@ private:
         prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
     }
     for (int64_t u = 0; u * unit < depth; ++u) {
-      if (t.ahead)
-        c.b.create<LLVM::Prefetch>(
-            bytes(c, t.ahead, c.mul(c.add(k, constantI64(c.b, u)), t.aheadStride)), /*rw=*/0,
-            /*hint=*/2, /*cache=*/1);
+      t.ahead.fetch(c, c.add(k, constantI64(c.b, u)));
       SmallVector<SmallVector<Value, 8>> weights;
       for (int64_t v = 0; v < t.vectors(); ++v)
         weights.push_back(w.decode(

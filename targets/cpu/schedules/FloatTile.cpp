@@ -10,7 +10,6 @@ namespace weft {
 namespace {
 constexpr int64_t kUnroll = 4,
                   kWrittenOut = 12; ///< products of a loop's step, of a run without a loop
-constexpr int64_t kLineBytes = 64;  ///< of the caches
 constexpr int64_t kChain =
     384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
 } // namespace
@@ -26,11 +25,7 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
   TileSource products{elementPointer(c.b, from, f32, k), source.rowBytes / 4,
                       elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, columns))),
                       constantI64(c.b, columns)};
-  if (source.ahead) {
-    products.ahead = elementPointer(c.b, products.b, c.b.getI8Type(), source.ahead);
-    products.aheadStride = constantI64(c.b, columns * 4);
-    products.aheadLines = std::max<int64_t>(1, columns * 4 / kLineBytes);
-  }
+  products.ahead = source.ahead.behind(c, k);
   Sums next = inOneChain ? sums : zeros();
   multiplyAdd(c, products, constantI64(c.b, count), count <= kWrittenOut ? count : kUnroll, next,
               rows, vectors);

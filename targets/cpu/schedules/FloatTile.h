@@ -11,6 +11,7 @@ class FloatTile : public RunTile {
 public:
   FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2) : RunTile(c, rows, vectors) {}
   int64_t runBytes(int64_t run) const override { return run * columns * 4; }
+  int64_t steps(int64_t run) const override { return run; }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
 private:

@@ -6,21 +6,20 @@
 //   G = 4   where the processor multiplies unsigned by signed bytes and adds four products (x86: VNNI); A is read where it is
 //   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's rows are widened into scratch once per tile
 //
-// Sums are exact (modulo 2^32) in both. Tiles, blocks and units are those of Contraction.cpp.
+// Sums are exact (modulo 2^32) in both. Tiles and blocks of panels are those of PanelBlocks.h.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/cpu/schedules/ContractionShape.h"
 #include "targets/cpu/schedules/IntegerTile.h"
+#include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
-
-constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
 
 struct Shape {
   mutable ContractOp op; ///< a handle; its methods are not const
@@ -92,26 +91,28 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
   }
 }
 
-/// The code of one tile: some rows by panels [from, to).
-void emitRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value first,
-              Value from, Value to, Value scratch) {
+/// The code of one tile.
+void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const PanelBlocks &blocks,
+                int64_t rows, const PanelBlocks::Tile &t) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   IntegerTile tile(c, dot, rows);
-  Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(first, number(s.k)));
+  Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(t.first, number(s.k)));
+  Value next = elementPointer(c.b, a, c.b.getI8Type(), number(rows * s.k));
   RowRuns source{a, s.k, s.k};
   source.readsBeyond = false; // the tensor may end there
   if (dot.widens()) {
     source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
-    widenRows(c, s, dot, rows, a, scratch, source.rowBytes);
-    source.first = scratch;
+    widenRows(c, s, dot, rows, a, t.scratch, source.rowBytes);
+    source.first = t.scratch;
   }
-  c.loop(from, to, 1, [&](Value panel) {
-    fetchNextRows(c, s.op.getResult(), rows, first, panel);
+  c.loop(t.from, t.to, 1, [&](Value panel) {
+    fetchNextRows(c, s.op.getResult(), rows, t.first, panel);
     c.e.forget();
+    source.ahead = blocks.ahead(c, t, panel, c.inputs[s.rhs], next);
     Value w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
                              c.mul(panel, number(tile.runBytes(s.k))));
     SmallVector<Value> sums = tile.accumulate(source, w);
-    storeRowTile(c, s.op.getResult(), first, panel, 2, s.n, sums);
+    storeRowTile(c, s.op.getResult(), t.first, panel, 2, s.n, sums);
     c.e.forget();
   });
 }
@@ -126,21 +127,17 @@ public:
   static IntegerDot dotOf(Shape &s, const VectorIsa &isa) {
     return IntegerDot(isa, s.op.getLhs(), s.op.getRhs());
   }
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
-    return llvm::divideCeil(s.n, tileColumns(isa));
-  }
-  static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
-    int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * tileColumns(isa)));
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
-    return llvm::divideCeil(panelsOf(s, isa), blocks);
+  static PanelBlocks blocksOf(Shape &s, const VectorIsa &isa) {
+    int64_t groupSize = dotOf(s, isa).group(), groups = llvm::divideCeil(s.k, groupSize);
+    return PanelBlocks(s.m, tileRows(isa), llvm::divideCeil(s.n, tileColumns(isa)),
+                       groups * groupSize * tileColumns(isa), groups);
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
     int64_t scratch = dotOf(s, isa).widens() ? tileRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {SymExpr::ceildiv(s.m, tileRows(isa)) * blocks, constant(1), constant(scratch)};
+    return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
@@ -152,33 +149,10 @@ public:
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
-    int64_t rows = tileRows(c.isa), perBlock = panelsPerBlock(s, c.isa);
-    Type i64 = c.b.getI64Type();
-    SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= rows; ++r)
-      tiles.push_back(declareRowTile(c, r, {i64, i64, i64, c.scratch.getType()}));
-    Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, rows));
-    c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value block = c.b.create<arith::DivUIOp>(unit, count),
-            tile = c.b.create<arith::RemUIOp>(unit, count);
-      Value from = c.mul(block, constantI64(c.b, perBlock));
-      Value to = c.b.create<arith::MinSIOp>(c.add(from, constantI64(c.b, perBlock)),
-                                            constantI64(c.b, panelsOf(s, c.isa)));
-      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
-        return {c.kernel.getArgument(0), first, from, to, c.scratch};
-      });
-    });
-    for (auto [i, tile] : llvm::enumerate(tiles))
-      emitTile(c, tile, i + 1);
-  }
-
-private:
-  static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
-    emitRowTile(outer, tile, [&](KernelContext &c) {
-      Shape s = *match(c.spec);
-      IntegerDot dot = dotOf(s, c.isa);
-      emitRows(c, s, dot, rows, tile.getArgument(1), tile.getArgument(2), tile.getArgument(3),
-               tile.getArgument(4));
+    IntegerDot dot = dotOf(s, c.isa);
+    PanelBlocks blocks = blocksOf(s, c.isa);
+    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+      emitPanels(inner, s, dot, blocks, rows, tile);
     });
   }
 };

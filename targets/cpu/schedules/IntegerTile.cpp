@@ -41,6 +41,7 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
   Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
                                  c.mul(group, constantI64(c.b, columns * dot.group())));
   Value at = elementPointer(c.b, from, c.b.getI32Type(), group);
+  source.ahead.fetch(c, ahead ? c.add(group, constantI64(c.b, ahead)) : group);
   SmallVector<Value, 2> loaded;
   for (int64_t v = 0; v < 2; ++v)
     loaded.push_back(
@@ -53,7 +54,7 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
 }
 
 IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
-  int64_t all = groups(source.run), rest = source.run % 4;
+  int64_t all = steps(source.run), rest = source.run % 4;
   bool ragged = !dot.widens() && !source.readsBeyond && rest;
   int64_t whole = (ragged ? all - 1 : all) / kUnroll * kUnroll;
   auto chain = [&](int64_t u) {

@@ -12,11 +12,11 @@ namespace weft {
 class IntegerTile : public RunTile {
 public:
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
-  int64_t runBytes(int64_t run) const override { return groups(run) * columns * dot.group(); }
+  int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.group(); }
+  int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
 private:
-  int64_t groups(int64_t run) const { return llvm::divideCeil(run, dot.group()); }
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
             int64_t ahead, int64_t bytes, llvm::MutableArrayRef<mlir::Value> sums);

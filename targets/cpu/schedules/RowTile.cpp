@@ -11,8 +11,6 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kLineBytes = 64; ///< of the caches
-
 /// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
 void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
@@ -24,13 +22,7 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
   Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
   Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
   Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
-  if (s.ahead) {
-    Value line = elementPointer(c.b, s.ahead, c.b.getI8Type(), c.mul(here, s.aheadStride));
-    for (int64_t i = 0; i < s.aheadLines; ++i)
-      c.b.create<LLVM::Prefetch>(
-          elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)), /*rw=*/0,
-          /*hint=*/2, /*cache=*/1);
-  }
+  s.ahead.fetch(c, here);
   SmallVector<Value, 4> loaded;
   for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));
@@ -43,6 +35,22 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
 }
 
 } // namespace
+
+Ahead Ahead::behind(KernelContext &c, Value steps) const {
+  if (!from)
+    return {};
+  return {elementPointer(c.b, from, c.b.getI8Type(), c.mul(steps, stride)), stride, lines};
+}
+
+void Ahead::fetch(KernelContext &c, Value step) const {
+  if (!from)
+    return;
+  Value line = elementPointer(c.b, from, c.b.getI8Type(), c.mul(step, stride));
+  for (int64_t i = 0; i < lines; ++i)
+    c.b.create<LLVM::Prefetch>(
+        elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)), /*rw=*/0,
+        /*hint=*/2, /*cache=*/1);
+}
 
 void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll,
                  SmallVectorImpl<Value> &sums, int64_t rows, int64_t vectors) {

@@ -23,7 +23,9 @@ RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
       Value run = c.add(c.mul(i, constantI64(c.b, source.inner.count)), j);
       Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
                                      c.mul(run, constantI64(c.b, runBytes(source.run))));
-      return addRun(source, here, weights, inner);
+      RowRuns rows = source;
+      rows.ahead = source.ahead.behind(c, c.mul(run, constantI64(c.b, steps(source.run))));
+      return addRun(rows, here, weights, inner);
     });
   });
 }

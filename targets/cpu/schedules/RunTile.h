@@ -23,8 +23,7 @@ struct RowRuns {
   };
   Steps outer, inner;
   bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
-  mlir::Value ahead =
-      {}; ///< how many bytes behind the weights lie those to fetch meanwhile; of floats only
+  Ahead ahead = {};        ///< a step for every product of floats or group of bytes
 };
 
 class RunTile {
@@ -32,6 +31,8 @@ public:
   virtual ~RunTile() = default;
   /// Bytes of one run of a panel.
   virtual int64_t runBytes(int64_t run) const = 0;
+  /// Steps of one run, in which its sums advance.
+  virtual int64_t steps(int64_t run) const = 0;
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
 
 protected:

@@ -34,6 +34,7 @@ struct Tiling {
   int64_t rows;                    ///< of a block
   int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
+  int64_t panelBytes, steps; ///< of a panel, and of its sum
 
   Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
@@ -48,8 +49,8 @@ struct Tiling {
     vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
     columns = vectors * isa.lanes;
     panels = llvm::divideCeil(s.filters, columns);
-    int64_t runBytes = dot ? llvm::alignTo(run, dot->group()) : run * 4;
-    int64_t panelBytes = runs[0] * runs[1] * runBytes * columns;
+    steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
+    panelBytes = steps * (dot ? dot->group() : 4) * columns;
     int64_t most = std::max<int64_t>(1, kFilterBytes / panelBytes);
     panelsOfBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
     rows = rowsOf(s);
@@ -89,10 +90,16 @@ public:
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= tileRows(c.isa); ++r)
-      tiles.push_back(declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64}));
+      tiles.push_back(
+          declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           perFilters = c.mul(blocks, c.e.uniform(s.batch)), columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, tileRows(c.isa)));
+    // Every tile fetches its part of the next block of filters. There may be none, in rows without pixels.
+    Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
+          tilesOfFilters = c.b.create<arith::MaxUIOp>(c.mul(perFilters, tilesOfUnit), number(1)),
+          part = div(number(t.panelsOfBlock * t.panelBytes), tilesOfFilters),
+          stride = div(part, number(t.panelsOfBlock * t.steps));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value rest = rem(unit, perFilters), image = div(rest, blocks);
       Value from = c.mul(div(unit, perFilters), number(t.panelsOfBlock));
@@ -102,7 +109,10 @@ public:
       if (!t.inPlace)
         padded.emitCopy(c, image, first, c.sub(end, first));
       c.loop(first, end, 1, [&](Value row) {
+        Value before = c.add(c.mul(rest, tilesOfUnit), c.mul(c.sub(row, first), tilesOfRow));
         c.loop(number(0), tilesOfRow, 1, [&](Value tile) {
+          Value ahead =
+              c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, tile), part));
           callRowTile(c, tiles, columns, tilesOfRow, tile, [&](Value column) {
             return SmallVector<Value>{c.kernel.getArgument(0),
                                       source(image, first, row, column),
@@ -110,7 +120,9 @@ public:
                                       row,
                                       column,
                                       from,
-                                      to};
+                                      to,
+                                      ahead,
+                                      stride};
           });
         });
       });
@@ -143,7 +155,7 @@ private:
     return elementPointer(c.b, start, c.b.getI8Type(), at);
   }
 
-  /// (words, first byte of the first window, image, row, first column, panels from, to)
+  /// (words, first byte of the first window, image, row, first column, panels from, to, what to fetch)
   void emitTile(func::FuncOp function, int64_t rows) {
     emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
   }
@@ -155,11 +167,14 @@ private:
     source.outer = {t.runs[0], inner.mul(number(down.dilation), pitch(inner))};
     source.inner = {t.runs[1], number(across.dilation * padded.columnBytes())};
     IndexValue image{function.getArgument(2)}, row{function.getArgument(3)};
-    inner.loop(function.getArgument(5), function.getArgument(6), 1, [&](Value panel) {
+    Value from = function.getArgument(5), stride = function.getArgument(8);
+    Value block = filters(inner, from);
+    block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(7));
+    inner.loop(from, function.getArgument(6), 1, [&](Value panel) {
       inner.e.forget();
-      int64_t panelBytes = t.runs[0] * t.runs[1] * tile->runBytes(t.run);
-      Value w = elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
-                               inner.mul(panel, number(panelBytes)));
+      source.ahead =
+          Ahead{block, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
+      Value w = filters(inner, panel);
       SmallVector<Value> sums = tile->accumulate(source, w);
       storeRowTile(inner, s.op.getResult(), panel, t.vectors, s.filters, sums,
                    [&](int64_t r, IndexValue n) {
@@ -169,6 +184,12 @@ private:
                    });
       inner.e.forget();
     });
+  }
+
+  /// The first byte of a panel.
+  Value filters(KernelContext &inner, Value panel) {
+    return elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
+                          inner.mul(panel, number(t.panelBytes)));
   }
 
   KernelContext &c;

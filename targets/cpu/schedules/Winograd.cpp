@@ -254,8 +254,8 @@ private:
   void multiplyVectors(Value panel, Value from, Value to, Value group, int64_t vectors) {
     Value tile = c.mul(group, number(lanes));
     TileSource source{panel, 1, at(from, tile), number(s.pitch), s.rows};
-    source.ahead = at(panel, s.channels * s.rows); // the next product's filters
-    source.aheadStride = number(s.rows * 4);
+    source.ahead = {at(panel, s.channels * s.rows),
+                    number(s.rows * 4)}; // the next product's filters
     SmallVector<Value> zeros(s.rows * vectors,
                              c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector))),
         sums = zeros;
@@ -267,7 +267,7 @@ private:
                       TileSource part = source;
                       part.a = at(source.a, c.mul(channel, number(s.rows)));
                       part.b = at(source.b, c.mul(channel, number(s.pitch)));
-                      part.ahead = at(source.ahead, c.mul(channel, number(s.rows)));
+                      part.ahead = source.ahead.behind(c, channel);
                       SmallVector<Value> next = zeros;
                       multiplyAdd(c, part,
                                   least(c.sub(number(s.channels), channel), number(kSumChunk)),

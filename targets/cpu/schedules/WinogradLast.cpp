@@ -305,7 +305,11 @@ private:
       inner.loop(function.getArgument(4), function.getArgument(5), 1, [&](Value panel) {
         Value filters =
             at(function.getArgument(2), inner.mul(panel, number(s.n * s.n * panelFloats())));
-        source.ahead = nextFilters(inner, panel, function.getArgument(4), function.getArgument(5));
+        Value distance =
+            nextFilters(inner, panel, function.getArgument(4), function.getArgument(5));
+        int64_t stepBytes = weft::tileColumns(c.isa) * 4;
+        source.ahead = {elementPointer(c.b, filters, c.b.getI8Type(), distance), number(stepBytes),
+                        int64_t(llvm::divideCeil(stepBytes, kLineBytes))};
         Value to = at(function.getArgument(3), inner.mul(panel, number(weft::tileColumns(c.isa))));
         SmallVector<Value> sums = tile.accumulate(source, filters);
         for (int64_t r = 0; r < rows; ++r)

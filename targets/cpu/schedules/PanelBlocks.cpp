@@ -1,0 +1,88 @@
+//===- PanelBlocks.cpp - Tiles of rows by blocks of panels of a weight ----------------------------------===//
+
+#include "targets/cpu/schedules/PanelBlocks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "targets/cpu/schedules/RowTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kBlockBytes = 400 << 10; ///< of weights, to stay in L2
+constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
+
+} // namespace
+
+PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes,
+                         int64_t steps)
+    : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), steps(steps) {
+  int64_t most = std::max<int64_t>(1, kBlockBytes / panelBytes);
+  perBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
+}
+
+SymExpr PanelBlocks::units() const {
+  return SymExpr::ceildiv(m, mostRows) * llvm::divideCeil(panels, perBlock);
+}
+
+void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) const {
+  Value rows = c.e.uniform(m), count = c.e.uniform(SymExpr::ceildiv(m, mostRows));
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
+  auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
+  auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride,
+                 Value skipped) {
+    Value from = c.mul(fromBlock, number(perBlock)), to = c.mul(toBlock, number(perBlock));
+    to = c.b.create<arith::MinSIOp>(to, number(panels));
+    callRowTile(c, tiles, rows, count, tile, [&](Value first) -> SmallVector<Value> {
+      return {c.kernel.getArgument(0), first, from, to, c.scratch, ahead, stride, skipped};
+    });
+  };
+  Value one = number(1), zero = number(0), size = number(perBlock * panelBytes);
+  Value single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
+  auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard insertion(c.b);
+  c.b.setInsertionPointToStart(branch.thenBlock());
+  run(zero, c.begin, c.end, size, number(panelBytes / steps), zero);
+  c.b.setInsertionPointToStart(branch.elseBlock());
+  Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kManyTiles));
+  Value skipped =
+      perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
+  Value fetching = c.mul(c.sub(number(perBlock), skipped), number(steps)),
+        stride = div(size, c.mul(fetching, count));
+  c.loop(c.begin, c.end, 1, [&](Value unit) {
+    Value block = div(unit, count), tile = rem(unit, count);
+    run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride,
+        skipped);
+  });
+}
+
+void PanelBlocks::emit(
+    KernelContext &c, function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const {
+  Type i64 = c.b.getI64Type();
+  SmallVector<func::FuncOp> tiles;
+  for (int64_t r = 1; r <= mostRows; ++r)
+    tiles.push_back(declareRowTile(c, r, {i64, i64, i64, c.scratch.getType(), i64, i64, i64}));
+  emitUnits(c, tiles);
+  for (auto [i, function] : llvm::enumerate(tiles))
+    emitRowTile(c, function, [&, rows = i + 1, function = function](KernelContext &inner) mutable {
+      auto argument = [&](unsigned i) { return function.getArgument(i); };
+      body(inner, rows,
+           {argument(1), argument(2), argument(3), argument(4), argument(5), argument(6),
+            argument(7)});
+    });
+}
+
+Ahead PanelBlocks::ahead(KernelContext &c, const Tile &tile, Value panel, Value weights,
+                         Value nextRows) const {
+  Type byte = c.b.getI8Type();
+  Value nth = c.sub(panel, tile.from), done = c.mul(c.sub(nth, tile.skipped), constantI64(c.b, steps));
+  Value block = elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, panelBytes)));
+  Value next = elementPointer(c.b, block, byte, c.add(tile.ahead, c.mul(done, tile.stride)));
+  Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, tile.skipped);
+  return {c.b.create<LLVM::SelectOp>(first, nextRows, next),
+          c.b.create<arith::SelectOp>(first, constantI64(c.b, kLineBytes), tile.stride)};
+}
+
+} // namespace weft

@@ -1,0 +1,47 @@
+//===- PanelBlocks.h - Tiles of rows by blocks of panels of a weight ------------------------------------===//
+//
+//   for block of panels (so many that they stay in L2) { for tile of rows { for panel in block } }
+//
+// A unit is one (block, tile). Meanwhile every tile fetches its part of the next block: what follows in memory, here or in the next kernel's
+// weight. Where there are many tiles, their first panel fetches the rows of the next tile instead. A single tile reads every panel once:
+// blocks are units of work then, and the distance to fetch ahead.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_PANELBLOCKS_H
+#define WEFT_TARGETS_CPU_SCHEDULES_PANELBLOCKS_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+struct PanelBlocks {
+  SymExpr m;
+  int64_t mostRows;   ///< of a tile
+  int64_t panels;     ///< in all
+  int64_t panelBytes; ///< of the weight
+  int64_t steps;      ///< of a panel's sum: as often, something may be fetched
+  int64_t perBlock;   ///< panels
+
+  PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps);
+  SymExpr units() const;
+
+  /// What the function of a tile is called with.
+  struct Tile {
+    mlir::Value first;    ///< row
+    mlir::Value from, to; ///< panels
+    mlir::Value scratch;
+    mlir::Value ahead, stride, skipped; ///< what ahead() needs
+  };
+  /// Emits the units' loops and, with `body`, a function for every number of rows.
+  void emit(KernelContext &c,
+            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const;
+  /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.
+  Ahead ahead(KernelContext &c, const Tile &tile, mlir::Value panel, mlir::Value weights,
+              mlir::Value nextRows) const;
+
+private:
+  void emitUnits(KernelContext &c, llvm::ArrayRef<mlir::func::FuncOp> tiles) const;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_PANELBLOCKS_H
