@@ -79,8 +79,8 @@ bool isOne(Value value) {
 /// The large number whose last place is 1: what is added to it is rounded to the nearest even integer, which lies in the sum's low bits.
 constexpr float kOnes = 12582912; // 1.5 * 2^23, whose low 16 bits are 0
 
-/// kOnes plus the integer that stands for x, without its zero point. Clamped before, so that the quotient has at most 16 bits.
-Value quantizeShifted(ImplicitLocOpBuilder &b, Value x, Value scale, bool divides, Value zero,
+/// The quotient that is rounded to the integer that stands for x, without its zero point: clamped, so that it has at most 16 bits.
+Value clampedQuotient(ImplicitLocOpBuilder &b, Value x, Value scale, bool divides, Value zero,
                       Type element) {
   Value value = divides ? divideByShared(b, x, scale) : x;
   auto [least, most] = rangeOf(element);
@@ -91,7 +91,7 @@ Value quantizeShifted(ImplicitLocOpBuilder &b, Value x, Value scale, bool divide
                                     value, low);
   value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, high),
                                     value, high);
-  return b.create<arith::AddFOp>(value, number(b, value.getType(), kOnes));
+  return value;
 }
 
 /// The integer that stands for x, as a real.
@@ -166,8 +166,9 @@ Scalar QuantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
 
 Value QuantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
   Type element = elementOf(getResult()), narrow = lanesLike(e[0], computeType(element));
-  Value shifted =
-      quantizeShifted(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
+  Value quotient =
+      clampedQuotient(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
+  Value shifted = b.create<arith::AddFOp>(quotient, number(b, quotient.getType(), kOnes));
   Value bits = b.create<arith::BitcastOp>(lanesLike(e[0], b.getI32Type()), shifted);
   return b.create<arith::AddIOp>(b.create<arith::TruncIOp>(narrow, bits), e[2]);
 }
@@ -182,10 +183,10 @@ Scalar FakeQuantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
 
 Value FakeQuantizeOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
   Type element = elementOf(getZero());
-  Value shifted =
-      quantizeShifted(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
-  Value whole = b.create<arith::SubFOp>(shifted, number(b, shifted.getType(), kOnes));
-  return b.create<arith::MulFOp>(whole, e[3]);
+  Value quotient =
+      clampedQuotient(b, e[0], e[1], !isOne(getScale()), toReal(b, e[2], element), element);
+  Value whole = b.create<math::RoundEvenOp>(quotient);
+  return isOne(getStep()) ? whole : b.create<arith::MulFOp>(whole, e[3]);
 }
 
 Scalar DequantizeOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
