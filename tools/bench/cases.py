@@ -21,9 +21,13 @@ STREAMS = {"stream64": "64 sentences, 5 to 256 tokens", "growing32": "32 tokens,
 COLD = {"llama160m": "decode128"}  # the first case of the others
 DECODERS = {"gpt2": (12, 12, 64, 50257), "llama160m": (12, 4, 64, 32000)}  # layers, kv heads, head, vocabulary
 
+ENCODERS = ("minilm", "bert_base")
+
 # What a result may differ from float64: the largest error over the largest magnitude, or the cosine.
 # Rounding random weights to 4 bits costs more than it would cost trained ones.
 LIMITS = {"f32": ("error", 1e-4), "bf16": ("cosine", 0.999), "int8": ("cosine", 0.9), "int4": ("cosine", 0.4)}
+# An encoder's products of 8 bits: the quantised file itself, computed in floats, has 0.81 to 0.85.
+ROUGHER = {("minilm", "int8"): ("cosine", 0.75), ("bert_base", "int8"): ("cosine", 0.75)}
 
 
 def cold_case(model):
@@ -94,7 +98,7 @@ def references(folder, model, case, kind="reference"):
         return [file[f"step{i}"] for i in range(len(file.files))]
 
 
-def judge(got, expected, precision):
+def judge(got, expected, model, precision):
     """{"error", "cosine", "right"}; error is over the largest magnitude of the reference."""
     import numpy as np
     a, b = got.astype(np.float64).ravel(), expected.ravel()
@@ -102,6 +106,6 @@ def judge(got, expected, precision):
         return dict(error=float("inf"), cosine=0.0, right=False)
     error = float(np.abs(a - b).max() / np.abs(b).max())
     cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
-    kind, limit = LIMITS[precision]
+    kind, limit = ROUGHER.get((model, precision), LIMITS[precision])
     right = error <= limit if kind == "error" else cosine >= limit  # a NaN is never right
     return dict(error=error, cosine=cosine, right=bool(right))

@@ -82,9 +82,12 @@ def gguf(work, model, key):
 
 
 def quantise(work, model, precision, key):
-    script = os.path.join(HERE, "quantise.py")
-    key, stamp = key + digest(script), os.path.join(work, "models", f"{model}.{precision}.json")
+    script, sentences = (os.path.join(HERE, name) for name in ("quantise.py", "sentences.py"))
+    key, stamp = key + digest(script, sentences), os.path.join(work, "models", f"{model}.{precision}.json")
     if not fresh(stamp, key):
+        if model in cases.ENCODERS:
+            subprocess.run([environment.python("torch"), sentences, environ(work)["WEFT_BENCH_MINILM"],
+                            os.path.join(work, "models", "sentences.npz")], check=True)
         subprocess.run([environment.python("onnxruntime"), script, os.path.join(work, "models"), model, precision], check=True,
                        env=environ(work))
         keep(stamp, key)

@@ -1,9 +1,10 @@
 """Writes FOLDER/MODEL.PRECISION.onnx with ONNX Runtime's quantiser; every engine runs this file. Runs in its environment.
 
     python quantise.py FOLDER MODEL int8|int4
-int8: encoders and CNNs are calibrated (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+int8: encoders (with FOLDER/sentences.npz) and CNNs are calibrated (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
 int4: weights of products in blocks of 32 (MatMulNBits), activations of products may be rounded to bytes (accuracy level 4).
 """
+import contextlib
 import os
 import sys
 
@@ -14,14 +15,19 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 import cases
 
 
-class Samples(CalibrationDataReader):
-    """Inputs like those that are measured, but not the same."""
+def sentence(ids):
+    ids = ids[ids > 0][None]
+    return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
 
-    def __init__(self, model):
+
+class Samples(CalibrationDataReader):
+    """Inputs like those that are measured, but not the same; real text, since random tokens are far from what a model is made for."""
+
+    def __init__(self, folder, is_encoder):
         random = np.random.default_rng(99)
-        make = (lambda: cases.tokens(random, 1, int(random.integers(16, 129)))) if "b1s128" in cases.CASES[model] else \
-            (lambda: cases.image(random, 1))
-        self.feeds = iter([make() for _ in range(16)])
+        with np.load(os.path.join(folder, "sentences.npz")) if is_encoder else contextlib.nullcontext() as text:
+            feeds = [sentence(ids) for ids in text["ids"]] if is_encoder else [cases.image(random, 1) for _ in range(16)]
+        self.feeds = iter(feeds)
 
     def get_next(self):
         return next(self.feeds, None)
@@ -43,9 +49,10 @@ def main(folder, model, precision):
         return quantize_dynamic(source, target, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     prepared = target + ".prepared"
     quant_pre_process(source, prepared, skip_symbolic_shape=True)
-    only = ["MatMul"] if "b1s128" in cases.CASES[model] else None
-    quantize_static(prepared, target, Samples(model), quant_format=QuantFormat.QDQ, per_channel=True, op_types_to_quantize=only,
-                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    is_encoder = model in cases.ENCODERS
+    quantize_static(prepared, target, Samples(folder, is_encoder), quant_format=QuantFormat.QDQ, per_channel=True,
+                    op_types_to_quantize=["MatMul"] if is_encoder else None, activation_type=QuantType.QUInt8,
+                    weight_type=QuantType.QInt8)
     os.remove(prepared)
 
 

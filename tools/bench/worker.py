@@ -71,13 +71,13 @@ class Worker:
         first = clock.read("first")
         for i, call in enumerate(calls):
             got = self.engine.first(handle if i == 0 else call())
-            steps.append(self.cases.judge(got, expected[i], self.precision))
+            steps.append(self.cases.judge(got, expected[i], self.model, self.precision))
         self.bound[case] = calls, expected
         return dict(first, libraries_mb=round(libraries(self.name), 1), **self.worst(steps))
 
     def check(self, case):
         calls, expected = self.bound[case]
-        return self.worst([self.cases.judge(self.engine.first(call()), want, self.precision)
+        return self.worst([self.cases.judge(self.engine.first(call()), want, self.model, self.precision)
                            for call, want in zip(calls, expected)])
 
     def worst(self, steps):

@@ -38,7 +38,7 @@ def signature(name):
         outputs = [f"present_{kind}_{i}" for i in range(layers) for kind in ("key", "value")]
         return (cases.decoder(random, name, 3, 5, batch=2),
                 ({0: batch, 1: Dim("seq", min=1, max=1 << 14)}, [dict(past) for _ in outputs]), ["logits"] + outputs)
-    if name in ("minilm", "bert_base"):
+    if name in cases.ENCODERS:
         ids = {0: batch, 1: Dim("seq", min=2, max=512)}
         return cases.tokens(random, 2, 9), (dict(ids), dict(ids), dict(ids)), ["last_hidden_state"]
     if name == "superres":
