@@ -2,19 +2,27 @@
 
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 
 namespace weft {
 
 namespace {
-constexpr int64_t kUnroll = 4;
+constexpr int64_t kMostUnroll = 4;
 constexpr int64_t kChains = 6; ///< sums that can be under way at once
 } // namespace
 
 IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows)
     : RunTile(c, rows, 2), dot(dot),
-      chains(std::max<int64_t>(1, std::min(kUnroll, kChains / (2 * rows)))) {}
+      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (2 * rows)))) {}
+
+/// Groups that are written out. Where rows overlap, as neighbours of few channels do, not so many that one group is read as another row's
+/// once more: the compiler would keep the broadcast, for which there is no register.
+int64_t IntegerTile::unroll(const RowRuns &source) const {
+  int64_t apart = source.rowBytes / std::gcd<int64_t>(source.rowBytes, 4);
+  return std::min(kMostUnroll, apart);
+}
 
 /// A group of a row as one number.
 Value IntegerTile::rowGroup(Value at, int64_t offset, int64_t bytes) {
@@ -56,15 +64,15 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
 IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
   int64_t all = steps(source.run), rest = source.run % 4;
   bool ragged = !dot.widens() && !source.readsBeyond && rest;
-  int64_t whole = (ragged ? all - 1 : all) / kUnroll * kUnroll;
+  int64_t together = unroll(source), whole = (ragged ? all - 1 : all) / together * together;
   auto chain = [&](int64_t u) {
     return MutableArrayRef<Value>(sums).slice(u % chains * rows * 2, rows * 2);
   };
   if (whole)
-    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), kUnroll, ValueRange(sums),
+    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), together, ValueRange(sums),
                   [&](Value group, ValueRange carried) {
                     sums.assign(carried.begin(), carried.end());
-                    for (int64_t u = 0; u < kUnroll; ++u)
+                    for (int64_t u = 0; u < together; ++u)
                       step(source, from, panel, group, u, 4, chain(u));
                     return sums;
                   });

@@ -17,6 +17,7 @@ public:
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
 private:
+  int64_t unroll(const RowRuns &source) const;
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
             int64_t ahead, int64_t bytes, llvm::MutableArrayRef<mlir::Value> sums);

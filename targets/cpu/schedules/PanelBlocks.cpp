@@ -58,8 +58,8 @@ void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) cons
   });
 }
 
-void PanelBlocks::emit(
-    KernelContext &c, function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const {
+void PanelBlocks::emit(KernelContext &c,
+                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const {
   Type i64 = c.b.getI64Type();
   SmallVector<func::FuncOp> tiles;
   for (int64_t r = 1; r <= mostRows; ++r)
@@ -77,7 +77,8 @@ void PanelBlocks::emit(
 Ahead PanelBlocks::ahead(KernelContext &c, const Tile &tile, Value panel, Value weights,
                          Value nextRows) const {
   Type byte = c.b.getI8Type();
-  Value nth = c.sub(panel, tile.from), done = c.mul(c.sub(nth, tile.skipped), constantI64(c.b, steps));
+  Value nth = c.sub(panel, tile.from),
+        done = c.mul(c.sub(nth, tile.skipped), constantI64(c.b, steps));
   Value block = elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, panelBytes)));
   Value next = elementPointer(c.b, block, byte, c.add(tile.ahead, c.mul(done, tile.stride)));
   Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, tile.skipped);
