@@ -165,7 +165,8 @@ private:
   LogicalResult lowerBody(LoopOp loop, LoopStep &step) {
     Block &body = loop.getBody().front();
     SymExpr outer = times;
-    times = times * symbols.getUpperBound(step.trips);
+    SymExpr most = symbols.getUpperBound(step.trips);
+    times = times && most ? times * most : SymExpr();
     ++time;
     if (failed(lowerBlock(body, step.body)))
       return failure();
@@ -237,6 +238,8 @@ private:
   }
 
   void addCost(const KernelCode &code, const SymMap &toFunction) {
+    if (!times)
+      return; // as sizes that nothing limits, turns that nothing limits are not counted
     auto add = [&](SymExpr &total, SymExpr more) {
       if (SymExpr most = symbols.getUpperBound(more.substitute(toFunction)))
         total = total + most * times;
@@ -374,7 +377,7 @@ private:
   const Target &target;
   LoweredFunction lowered;
   SymbolsAttr symbols;
-  SymExpr times; ///< how often the block that is lowered runs, at most
+  SymExpr times; ///< how often the block that is lowered runs, at most; null: nothing limits it
   llvm::DenseMap<Value, Buffer> buffers, destinations;
   std::vector<SmallVector<unsigned>> slotClasses; ///< storage classes that a slot may point into
   unsigned time = 0;
