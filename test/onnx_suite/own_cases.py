@@ -8,7 +8,8 @@ symbols, and each case has a data set per size: 0, 1 and larger ones.
 import pathlib
 import sys
 
-from own import attention, fused, loops_and_sequences, matrices_and_sets, narrow_elements, quantized, random_numbers
+from own import (attention, found_by_random_models, fused, loops_and_sequences, matrices_and_sets, narrow_elements, quantized,
+                 random_numbers)
 from own.cases import CASES
 
 
