@@ -194,6 +194,16 @@ private:
 
   //===-- Kernels ---------------------------------------------------------------------------------------===//
 
+  LogicalResult refuseKernel(KernelOp kernel) {
+    for (Type type : kernel.getResultTypes())
+      if (Type element = cast<SymTensorType>(type).getElementType(); isPacked(element))
+        return kernel.emitError("results of ")
+               << elementBits(element)
+               << " bits an element are not supported here; compute with 8 bits and convert";
+    return kernel.emitError("no schedule of target '")
+           << target.name() << "' can compute this kernel";
+  }
+
   LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
     SmallVector<bool> isWeight;
     for (Value input : kernel.getInputs())
@@ -202,8 +212,7 @@ private:
     auto function = *specification.module->getOps<func::FuncOp>().begin();
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
-      return kernel.emitError("no schedule of target '")
-             << target.name() << "' can compute this kernel";
+      return refuseKernel(kernel);
     KernelCall call;
     call.kernel = kernelRow(specification, *choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
