@@ -165,7 +165,8 @@ private:
   LogicalResult lowerBody(LoopOp loop, LoopStep &step) {
     Block &body = loop.getBody().front();
     SymExpr outer = times;
-    times = times * symbols.getUpperBound(step.trips);
+    SymExpr most = symbols.getUpperBound(step.trips);
+    times = times && most ? times * most : SymExpr();
     ++time;
     if (failed(lowerBlock(body, step.body)))
       return failure();
@@ -193,6 +194,16 @@ private:
 
   //===-- Kernels ---------------------------------------------------------------------------------------===//
 
+  LogicalResult refuseKernel(KernelOp kernel) {
+    for (Type type : kernel.getResultTypes())
+      if (Type element = cast<SymTensorType>(type).getElementType(); isPacked(element))
+        return kernel.emitError("results of ")
+               << elementBits(element)
+               << " bits an element are not supported here; compute with 8 bits and convert";
+    return kernel.emitError("no schedule of target '")
+           << target.name() << "' can compute this kernel";
+  }
+
   LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
     SmallVector<bool> isWeight;
     for (Value input : kernel.getInputs())
@@ -201,8 +212,7 @@ private:
     auto function = *specification.module->getOps<func::FuncOp>().begin();
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
-      return kernel.emitError("no schedule of target '")
-             << target.name() << "' can compute this kernel";
+      return refuseKernel(kernel);
     KernelCall call;
     call.kernel = kernelRow(specification, *choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
@@ -237,6 +247,8 @@ private:
   }
 
   void addCost(const KernelCode &code, const SymMap &toFunction) {
+    if (!times)
+      return; // as sizes that nothing limits, turns that nothing limits are not counted
     auto add = [&](SymExpr &total, SymExpr more) {
       if (SymExpr most = symbols.getUpperBound(more.substitute(toFunction)))
         total = total + most * times;
@@ -374,7 +386,7 @@ private:
   const Target &target;
   LoweredFunction lowered;
   SymbolsAttr symbols;
-  SymExpr times; ///< how often the block that is lowered runs, at most
+  SymExpr times; ///< how often the block that is lowered runs, at most; null: nothing limits it
   llvm::DenseMap<Value, Buffer> buffers, destinations;
   std::vector<SmallVector<unsigned>> slotClasses; ///< storage classes that a slot may point into
   unsigned time = 0;

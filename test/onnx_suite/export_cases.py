@@ -4,7 +4,8 @@
 
 FOLDER gets one folder per case, KIND/NAME/model.onnx with set_0.npz, set_1.npz, …, and FOLDER/manifest.txt. A data set
 has members i0, i1, … and o0, o1, … in the order of the manifest. Element types that .npy lacks travel as `weft run`
-stores them: bfloat16 as uint16, 8-bit floats as uint8, 4-bit integers as one value per byte.
+stores them: bfloat16 as uint16, floats of 8 bits and fewer as uint8, integers of 4 and 2 bits as int8 or uint8, one per
+byte.
 
 The manifest has one record per case; fields are separated by tabs:
 

@@ -124,17 +124,19 @@ Value Constants::nameWeight(BuildState &state, StringRef wish, SymTensorType typ
 Value Constants::reinterpret(BuildState &state, Value constant, SymTensorType type) {
   Operation *op = constant ? constant.getDefiningOp() : nullptr;
   if (op && isa<FillOp, ConstantOp, IotaOp>(op)) {
-    if (const RefTensor *known = state.values.find(constant)) {
-      std::string bytes(elementBytes(known->element, known->size()), '\0');
-      toBytes(*known, bytes.data());
-      return createConstant(
-          state.builder, fromBytes(type.getElementType(), *type.getConstantDims(), bytes.data()));
-    }
     auto name = isa<ConstantOp>(op) ? dyn_cast<FlatSymbolRefAttr>(cast<ConstantOp>(op).getValue())
                                     : FlatSymbolRefAttr();
     if (auto weight = name ? symbols.lookup<WeightOp>(name.getValue()) : WeightOp())
       return nameWeight(state, name.getValue(), type, weight.getFile().str(), weight.getOffset(),
                         weight.getBytes());
+    ReferenceCall call; // of any rank, while known values are small in that, too
+    if (!name && succeeded(cast<ReferenceOpInterface>(op).evaluate(call))) {
+      const RefTensor &known = call.outputs[0];
+      std::string bytes(elementBytes(known.element, known.size()), '\0');
+      toBytes(known, bytes.data());
+      return createConstant(
+          state.builder, fromBytes(type.getElementType(), *type.getConstantDims(), bytes.data()));
+    }
   }
   return {};
 }

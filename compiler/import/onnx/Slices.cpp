@@ -37,7 +37,9 @@ struct Range {
 std::optional<Range> sliceRange(NodeImport &n, SymExpr start, SymExpr end, int64_t step,
                                 SymExpr size) {
   SymExpr low = n.constant(step > 0 ? 0 : -1), high = step > 0 ? size : size - 1;
-  auto first = clampBound(n, start, size, low, high), last = clampBound(n, end, size, low, high);
+  // Backwards a start before the first element is the first element (if there is one), as ONNX says; numpy has none there.
+  SymExpr least = step > 0 ? low : n.smaller(n.constant(0), high);
+  auto first = clampBound(n, start, size, least, high), last = clampBound(n, end, size, low, high);
   if (!first || !last)
     return std::nullopt;
   SymExpr distance = step > 0 ? *last - *first : *first - *last;

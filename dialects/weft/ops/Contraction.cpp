@@ -34,9 +34,7 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location
 RootKind ContractOp::rootKind() { return RootKind::Contraction; }
 
 Scalar ContractOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
-  if (e[0].kind == Scalar::Real)
-    return Scalar::of(e[0].real * e[1].real);
-  return Scalar::of(int64_t(uint64_t(e[0].integer) * uint64_t(e[1].integer)));
+  return combineScalars(Combiner::Prod, getLhs().getType().getElementType(), e[0], e[1]);
 }
 
 /// An element in the accumulation type.

@@ -154,9 +154,7 @@ std::string ConvOp::ruleText() {
 RootKind ConvOp::rootKind() { return RootKind::Window; }
 
 Scalar ConvOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
-  if (e[0].kind == Scalar::Real)
-    return Scalar::of(e[0].real * e[1].real);
-  return Scalar::of(int64_t(uint64_t(e[0].integer) * uint64_t(e[1].integer)));
+  return combineScalars(Combiner::Prod, getInput().getType().getElementType(), e[0], e[1]);
 }
 
 Value ConvOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {

@@ -228,3 +228,8 @@ $ weft compile layers.mlir -t x86:v2,v3 -o both.weft --dump-ir ir2 --save-temps 
 !   dump-ir: ir2
 !   save-temps: temps2
 !   next: weft run both.weft · weft inspect both.weft
+
+# Lines of elements that share bytes cannot be computed; the message says what to do.
+$ echo 'func.func @main(%x: !weft.tensor<[6], i4>) -> !weft.tensor<[6], i4> { %0 = weft.cumulate sum %x axis 0 : (!weft.tensor<[6], i4>) -> !weft.tensor<[6], i4> return %0 : !weft.tensor<[6], i4> }' > narrow.mlir && weft compile -q narrow.mlir
+! error[W0300]: narrow.mlir:1:76: results of 4 bits an element are not supported here; compute with 8 bits and convert
+? 1

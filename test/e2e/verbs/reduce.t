@@ -91,6 +91,25 @@ $ weft reduce layers.mlir --input @in.npz --tol 0
 !   hint: smaller models have other inputs: write --input NAME=@FILE.npy for each
 ? 2
 
+# A command of one's own instead of a verb: here, models fail as long as they have a Sin.
+$ python3 make_onnx.py model.onnx Relu Abs Sin Neg && weft reduce model.onnx --command 'sh -c "grep -q Sin \$0 && exit 5 || exit 0"' -o small.onnx
+| small.onnx  1 of 4 nodes, 6 runs
+! fails    exit 5
+! reduce   nodes: 1 of 4 nodes left, 6 runs
+! reduce   inputs: 1 of 4 nodes left, 6 runs
+!   next: sh -c "grep -q Sin \$0 && exit 5 || exit 0" small.onnx
+$ weft reduce model.onnx --command true
+! error: model.onnx: the command does not fail
+!   hint: it fails when its exit code is not 0
+? 1
+$ weft reduce model.onnx --command false --dim n=2
+! error: '--dim' means nothing to a command of your own
+!   hint: write it into the command, which gets the model as its last argument
+? 2
+$ weft reduce model.onnx --command false --verb check
+! error: '--command' stands in the place of '--verb'
+? 2
+
 # Ctrl-C leaves no temporary files.
 $ mkdir quiet && cp layers.mlir quiet && cd quiet && sh ../interrupt reduce -q layers.mlir --tol 0 -o slow.weft
 | interrupted

@@ -1,7 +1,7 @@
 //===- ReduceCommand.cpp - weft reduce --------------------------------------------------------===//
 //
-// Runs a verb, sees how it fails, and looks for the smallest model that fails the same way. Every
-// candidate is a file that the verb reads in a child process.
+// Runs a verb or a command, sees how it fails, and looks for the smallest model that fails the same
+// way. Every candidate is a file that is read in a child process.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/pipeline/Import.h"
@@ -27,7 +27,9 @@ public:
   Reduce(const ParsedOptions &options, Console &console, TemporaryFolder folder,
          std::vector<std::string> flags)
       : options(options), console(console), path(options.positional()[0]), folder(folder),
-        trials(verb(options), std::move(flags), folder, weft_tool_main) {}
+        trials(verb(options), std::move(flags), folder, weft_tool_main) {
+    trials.shell = options.value("command", "");
+  }
 
   static std::string verb(const ParsedOptions &options) { return options.value("verb", "verify"); }
 
@@ -56,12 +58,17 @@ public:
 private:
   int noFailure(const Trial &first) {
     bool slow = first.outcome.kind == Outcome::TimedOut;
+    bool own = !trials.shell.empty();
+    std::string what = own ? "the command" : "'weft " + verb(options) + "'";
     return console.fail(
         {ExitInputRefused,
-         path + (slow ? ": 'weft " + verb(options) + "' takes longer than " +
-                            std::to_string(int64_t(trials.timeout)) + " s"
-                      : ": 'weft " + verb(options) + "' does not fail"),
-         slow ? "allow more with --timeout" : "give the flags it fails with, as to that verb", ""});
+         path + ": " + what +
+             (slow ? " takes longer than " + std::to_string(int64_t(trials.timeout)) + " s"
+                   : " does not fail"),
+         slow  ? "allow more with --timeout"
+         : own ? "it fails when its exit code is not 0"
+               : "give the flags it fails with, as to that verb",
+         ""});
   }
 
   int stopped() { return console.fail({ExitInterrupted, "interrupted", "", ""}); }
@@ -211,6 +218,8 @@ int reduceCommand(const ParsedOptions &options, Console &console) {
   const std::string &path = options.positional()[0];
   if (modelKind(path) == ModelKind::Missing)
     return console.fail({ExitInputRefused, "cannot read '" + path + "'", "", "W0200"});
+  if (options.has("command") && options.has("verb"))
+    return console.fail({ExitWrongUsage, "'--command' stands in the place of '--verb'", "", ""});
   Result<std::vector<std::string>> flags = verbFlags(options, Reduce::verb(options));
   if (!flags)
     return console.fail(flags.failure());

@@ -11,8 +11,8 @@ namespace weft::cli {
 namespace {
 
 /// Of `weft reduce` itself.
-const std::set<std::string_view> kOwn = {"output",  "while", "verb",  "timeout", "json",
-                                         "verbose", "quiet", "color", "help"};
+const std::set<std::string_view> kOwn = {"output", "while",   "verb",  "command", "timeout",
+                                         "json",   "verbose", "quiet", "color",   "help"};
 
 /// "--input=x=@x.npy" as its parts; `name` is what stands before the second '='.
 struct Flag {
@@ -118,6 +118,10 @@ Result<std::vector<std::string>> verbFlags(const ParsedOptions &options, const s
     if (!(row.verbs & options.verb().bit) || kOwn.count(row.name))
       continue;
     for (const std::string &value : options.values(row.name)) {
+      if (options.has("command"))
+        return Failure{ExitWrongUsage,
+                       "'--" + std::string(row.name) + "' means nothing to a command of your own",
+                       "write it into the command, which gets the model as its last argument", ""};
       if (!hasOption(*findVerb(verb), row.name))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(row.name) + "' means nothing to 'weft " + verb + "'",
@@ -132,7 +136,16 @@ Result<std::vector<std::string>> verbFlags(const ParsedOptions &options, const s
   return flags;
 }
 
+/// The caller is a process of its own, which the shell replaces.
+static int callShell(const std::string &command, const std::string &model) {
+  execl("/bin/sh", "sh", "-c", (command + " \"$@\"").c_str(), "sh", model.c_str(), nullptr);
+  perror("error: /bin/sh cannot be run");
+  return ExitMachineLacks;
+}
+
 int Trials::callVerb(const std::string &model, const std::vector<std::string> &fitting) const {
+  if (!shell.empty())
+    return callShell(shell, model);
   std::vector<std::string> words = {"weft", verb, model};
   words.insert(words.end(), fitting.begin(), fitting.end());
   if (verb == "compile")
@@ -163,6 +176,8 @@ Trial Trials::asGiven(const std::string &model) {
 
 Trial Trials::fitting(const std::string &model, const std::set<std::string> &inputs) {
   return run(model, [&](Trial &trial) {
+    if (!shell.empty())
+      return; // knows nothing of flags
     std::vector<std::string> importing;
     for (const std::string &word : flags) {
       Flag flag = parts(word);
@@ -187,7 +202,7 @@ void Trials::setDim(size_t i, int64_t size) {
 }
 
 std::string Trials::command(const std::string &model, const std::vector<std::string> &words) const {
-  std::string text = "weft " + verb + " " + quoted(model);
+  std::string text = (shell.empty() ? "weft " + verb : shell) + " " + quoted(model);
   for (const std::string &word : words) {
     size_t equals = word.find('=');
     text += " " + word.substr(0, equals);

@@ -48,6 +48,7 @@ public:
   /// The command as people would write it.
   std::string command(const std::string &model, const std::vector<std::string> &flags) const;
 
+  std::string shell;  ///< a command that stands for the verb; its last argument is the model
   double timeout = 0; ///< seconds per run
   size_t count = 0;   ///< runs so far
   double lastSeconds = 0;
