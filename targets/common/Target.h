@@ -9,6 +9,7 @@
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/common/Decline.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -21,6 +22,12 @@ struct KernelChoice {
   std::string schedule;
   SymExpr units, grain, scratch;
   llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
+};
+
+/// A schedule that was asked for a kernel before the one that takes it.
+struct DeclinedSchedule {
+  std::string schedule;
+  Decline why;
 };
 
 /// Two functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
@@ -44,6 +51,8 @@ public:
   virtual std::string triple() const = 0;
   /// Nothing when no schedule accepts the kernel.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
+  /// What was asked before the choice, in that order; everything when there is none.
+  virtual std::vector<DeclinedSchedule> declined(mlir::func::FuncOp specification) const = 0;
   /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
   virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification,
                                                     llvm::StringRef symbol,

@@ -7,6 +7,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/common/Decline.h"
 #include "targets/cpu/ElementEmitter.h"
 
 namespace weft {
@@ -60,7 +61,8 @@ class Schedule {
 public:
   virtual ~Schedule() = default;
   virtual llvm::StringRef name() const = 0;
-  virtual bool accepts(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
+  /// Why the kernel is left to the next schedule; nothing when this one takes it.
+  virtual Decline decline(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;
   /// Whether results differ from the definition by rounding of its own products and sums only.
   virtual bool isExact() const { return true; }
   virtual Launch launch(mlir::func::FuncOp spec, const VectorIsa &isa) const = 0;

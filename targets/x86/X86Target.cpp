@@ -65,12 +65,20 @@ public:
   std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
 
   std::optional<KernelChoice> choose(func::FuncOp spec) const override {
-    const Schedule *schedule = find(spec);
+    const Schedule *schedule = find(spec, [](const Schedule *, Decline) {});
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.isa);
     return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch,
                         schedule->layouts(spec, level.isa)};
+  }
+
+  std::vector<DeclinedSchedule> declined(func::FuncOp spec) const override {
+    std::vector<DeclinedSchedule> list;
+    find(spec, [&](const Schedule *schedule, Decline why) {
+      list.push_back({schedule->name().str(), why});
+    });
+    return list;
   }
 
   llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol,
@@ -106,12 +114,27 @@ public:
   }
 
 private:
-  const Schedule *find(func::FuncOp spec) const {
-    for (const Schedule *schedule : cpuSchedules())
-      if ((schedule->isExact() || !exact) && schedule->accepts(spec, level.isa) &&
-          (schedule == loopSchedule() || !writesPackedElements(spec)))
+  /// The first that takes the kernel; those before it go to `declined`.
+  const Schedule *
+  find(func::FuncOp spec,
+       llvm::function_ref<void(const Schedule *schedule, Decline why)> declined) const {
+    for (const Schedule *schedule : cpuSchedules()) {
+      Decline why = decline(*schedule, spec);
+      if (!why)
         return schedule;
+      declined(schedule, why);
+    }
     return nullptr;
+  }
+
+  Decline decline(const Schedule &schedule, func::FuncOp spec) const {
+    if (Decline why = schedule.decline(spec, level.isa))
+      return why;
+    if (exact && !schedule.isExact())
+      return {"it rounds more than the operators do, and exact results are asked for"};
+    if (&schedule != loopSchedule() && writesPackedElements(spec))
+      return {"a result has elements of less than a byte, which only 'loop' writes"};
+    return {};
   }
 
   CodegenOptions options() const {

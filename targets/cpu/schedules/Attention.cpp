@@ -62,9 +62,9 @@ class AttentionSchedule : public Schedule {
 public:
   StringRef name() const override { return "attention"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
     auto s = AttentionShape::match(spec);
-    return s && s->e > 0;
+    return s && s->e == 0 ? Decline{"the values have no columns"} : s.decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

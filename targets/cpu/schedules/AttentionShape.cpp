@@ -22,60 +22,70 @@ bool allPoints(const IterationRule &rule) {
   return points(rule.operand(0)) && points(rule.operand(1)) && points(rule.result(0));
 }
 
+constexpr const char *kNone = "there is no softmax between two products",
+                     *kOtherValues = "scores and values share other dimensions than those in front";
+
 /// Matches the operators of a specification against the form above.
 class Matcher {
 public:
   explicit Matcher(func::FuncOp spec) : spec(spec) {}
 
-  std::optional<AttentionShape> run() {
+  Match<AttentionShape> run() {
     for (Operation &op : spec.getBody().front())
       if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
         if (s.softmax)
-          return std::nullopt;
+          return Decline{"there are two softmaxes"};
         s.softmax = softmax;
       }
-    if (!s.softmax || s.softmax.getLogarithm() || !findProducts())
-      return std::nullopt;
-    if (!s.mix || !s.scores || s.scores.getType() != s.softmax.getType() || !matchScores() ||
-        !matchMix())
-      return std::nullopt;
-    for (Type type : spec.getResultTypes())
-      if (cast<SymTensorType>(type).getDimAttributes() != s.out.type().getDimAttributes())
-        return std::nullopt;
-    return s.out.column + 1 == s.out.type().getRank() ? std::optional(s) : std::nullopt;
+    if (!s.softmax)
+      return Decline::otherKind(kNone);
+    if (s.softmax.getLogarithm())
+      return Decline{"the softmax gives logarithms"};
+    for (auto step : {&Matcher::findProducts, &Matcher::matchScores, &Matcher::matchMix})
+      if (Decline why = (this->*step)())
+        return why;
+    if (Decline why = unlessResultsHave(s.out.type(), spec))
+      return why;
+    if (s.out.column + 1 != s.out.type().getRank())
+      return Decline{"the columns of the values are not the result's last dimension"};
+    return s;
   }
 
 private:
   /// The first product makes the scores, the second reads what becomes of the softmax.
-  bool findProducts() {
+  Decline findProducts() {
     for (Operation &op : spec.getBody().front())
       if (auto contract = dyn_cast<ContractOp>(op)) {
         if (s.mix)
-          return false;
+          return {"there are more than two products"};
         (s.scores ? s.mix : s.scores) = contract;
       }
     if (!s.mix)
-      return false;
+      return Decline::otherKind(kNone);
     llvm::DenseSet<Value> behind{s.softmax.getResult()};
     for (Operation &op : spec.getBody().front())
       if (llvm::any_of(op.getOperands(), [&](Value operand) { return behind.contains(operand); }))
         behind.insert(op.result_begin(), op.result_end());
     bool left = behind.contains(s.mix.getLhs()), right = behind.contains(s.mix.getRhs());
     s.weights = left ? s.mix.getLhs() : s.mix.getRhs();
-    return left != right && !behind.contains(s.scores.getResult()) &&
-           cast<SymTensorType>(s.weights.getType()).getDimAttributes() ==
-               s.softmax.getType().getDimAttributes();
+    if (left == right || behind.contains(s.scores.getResult()))
+      return {"the softmax does not stand between the two products"};
+    if (cast<SymTensorType>(s.weights.getType()).getDimAttributes() !=
+            s.softmax.getType().getDimAttributes() ||
+        s.scores.getType() != s.softmax.getType())
+      return {"the products have other dimensions or elements than the softmax"};
+    return {};
   }
 
-  bool matchScores() {
+  Decline matchScores() {
     IterationRule rule = IterationRule::of(s.scores);
     if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.scores.getAccumulate().isF32())
-      return false;
+      return {"the product before the softmax is not of matrices with sums in f32"};
     unsigned depth = rule.reducedFactors()[0], n = rule.result(0).back().factor();
     // K has the softmax's factor; Q has the other
     unsigned kOperand = find(rule.operand(1), n) ? 1 : 0;
     if (!find(rule.operand(kOperand), n) || find(rule.operand(1 - kOperand), n))
-      return false;
+      return {"both operands of the first product walk along the softmax"};
     s.k.tensor = s.scores->getOperand(kOperand);
     s.q.tensor = s.scores->getOperand(1 - kOperand);
     std::optional<unsigned> m;
@@ -94,12 +104,14 @@ private:
         s.q.row = *inQ;
         s.m = rule.factors()[factor].extent;
       } else {
-        return false;
+        return {"queries and keys share other dimensions than those in front"};
       }
     }
     auto dSize = rule.factors()[depth].extent.asConstant();
-    if (!m || !dSize || *dSize < 1)
-      return false;
+    if (!m)
+      return {"there are no rows of queries"};
+    if (!dSize || *dSize < 1)
+      return {"the depth of the first product is no positive constant"};
     s.line.row = *m;
     s.line.column = rule.result(0).size() - 1;
     s.n = rule.factors()[n].extent;
@@ -107,45 +119,47 @@ private:
     s.k.row = *find(rule.operand(kOperand), n);
     s.q.column = *find(rule.operand(1 - kOperand), depth);
     s.k.column = *find(rule.operand(kOperand), depth);
-    return true;
+    return {};
   }
 
-  bool matchMix() {
+  Decline matchMix() {
     IterationRule rule = IterationRule::of(s.mix);
     if (!allPoints(rule) || rule.reducedFactors().size() != 1 || !s.mix.getAccumulate().isF32())
-      return false;
+      return {"the product behind the softmax is not of matrices with sums in f32"};
     unsigned p = s.mix.getLhs() == s.weights ? 0 : 1;
     s.v.tensor = s.mix->getOperand(1 - p);
     ArrayRef<Access> line = rule.operand(p), values = rule.operand(1 - p), result = rule.result(0);
     if (line[s.line.column].factor() != rule.reducedFactors()[0])
-      return false;
+      return {"the second product does not sum along the softmax"};
     auto n = find(values, line[s.line.column].factor()),
          m = find(result, line[s.line.row].factor());
     if (!n || !m || find(values, line[s.line.row].factor()))
-      return false;
+      return {kOtherValues};
     s.v.row = *n;
     s.out.row = *m;
     s.out.tensor = s.mix.getResult();
     for (unsigned d : batchOfLine) {
       auto inV = find(values, line[d].factor()), inOut = find(result, line[d].factor());
       if (!inV || !inOut)
-        return false;
+        return {kOtherValues};
       s.v.batch.push_back(*inV);
       s.out.batch.push_back(*inOut);
     }
     if (result.size() != batchOfLine.size() + 2 || values.size() != batchOfLine.size() + 2)
-      return false;
+      return {kOtherValues};
     for (auto [d, access] : llvm::enumerate(result))
       if (d != s.out.row && !llvm::is_contained(s.out.batch, d)) {
         auto eSize = rule.factors()[access.factor()].extent.asConstant();
         auto inV = find(values, access.factor());
-        if (!eSize || !inV)
-          return false;
+        if (!eSize)
+          return {"the number of columns of the values is no constant"};
+        if (!inV)
+          return {kOtherValues};
         s.out.column = d;
         s.v.column = *inV;
         s.e = *eSize;
       }
-    return true;
+    return {};
   }
 
   func::FuncOp spec;
@@ -177,8 +191,6 @@ SymExpr AttentionOperand::rowStride() const {
   return stride;
 }
 
-std::optional<AttentionShape> AttentionShape::match(func::FuncOp spec) {
-  return Matcher(spec).run();
-}
+Match<AttentionShape> AttentionShape::match(func::FuncOp spec) { return Matcher(spec).run(); }
 
 } // namespace weft

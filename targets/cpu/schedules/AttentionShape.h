@@ -9,7 +9,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_ATTENTIONSHAPE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_ATTENTIONSHAPE_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Match.h"
 
 namespace weft {
 
@@ -38,7 +38,7 @@ struct AttentionShape {
   int64_t d, e;
 
   /// The operators of a specification, when they have the form above.
-  static std::optional<AttentionShape> match(mlir::func::FuncOp spec);
+  static Match<AttentionShape> match(mlir::func::FuncOp spec);
 };
 
 } // namespace weft

@@ -41,10 +41,17 @@ int64_t shiftOf(const PackedWeight &w) {
   return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
 }
 
-std::optional<Shape> match(func::FuncOp spec, const VectorIsa &isa) {
-  std::optional<Shape> s = *isa.dotBytes ? Shape::match(spec) : std::nullopt;
-  bool fits = s && s->roundedBlock > 0 && isNarrow(s->weight) && s->weight.block == s->roundedBlock;
-  return fits ? s : std::nullopt;
+Match<Shape> match(func::FuncOp spec, const VectorIsa &isa) {
+  Match<Shape> s = Shape::match(spec);
+  if (!s)
+    return s;
+  if (s->roundedBlock == 0)
+    return Decline::otherKind("the rows are not rounded to bytes block by block");
+  if (!*isa.dotBytes)
+    return Decline{"the target has no products of bytes"};
+  if (!isNarrow(s->weight) || s->weight.block != s->roundedBlock)
+    return Decline{"the weight is not of integers of 8 or 4 bits in blocks like those of the rows"};
+  return s;
 }
 
 int64_t bytesPerDepth(const PackedWeight &w, const VectorIsa &isa) {
@@ -215,8 +222,8 @@ private:
 class BlockDotsSchedule : public Schedule {
 public:
   StringRef name() const override { return "block_dots"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &isa) const override {
-    return match(spec, isa).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
+    return match(spec, isa).decline();
   }
 
   static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {

@@ -8,6 +8,7 @@
 #include "targets/cpu/schedules/Columns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "targets/cpu/schedules/Match.h"
 
 using namespace mlir;
 
@@ -20,25 +21,16 @@ constexpr int64_t kGrainWork =
 SymTensorType inputType(ReduceOp op) { return cast<SymTensorType>(op.getInput().getType()); }
 
 /// The reduction, when it is the kernel's only root, keeps the last dimension and all results have its dimensions.
-ReduceOp match(func::FuncOp spec) {
-  ReduceOp op;
-  for (Operation &each : spec.getBody().front()) {
-    auto element = dyn_cast<ElementOpInterface>(each);
-    auto here = dyn_cast<ReduceOp>(each);
-    if (here ? op != ReduceOp()
-             : element && element.rootKind() != RootKind::Loop &&
-                   element.rootKind() != RootKind::View)
-      return {};
-    if (here)
-      op = here;
-  }
-  if (!op || op.getAxes().empty() || op.getAxes().back() == int64_t(inputType(op).getRank()) - 1 ||
-      isPacked(inputType(op).getElementType()))
-    return {};
-  auto type = cast<SymTensorType>(op.getResult().getType());
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
-      return {};
+Match<ReduceOp> match(func::FuncOp spec) {
+  Match<ReduceOp> op = onlyRoot<ReduceOp>(spec, "there is no reduction");
+  if (!op)
+    return op;
+  if (op->getAxes().empty() || op->getAxes().back() == int64_t(inputType(*op).getRank()) - 1)
+    return Decline{"the reduction is not over dimensions in front of the last"};
+  if (isPacked(inputType(*op).getElementType()))
+    return Decline{"elements are less than a byte"};
+  if (Decline why = unlessResultsHave(cast<SymTensorType>(op->getResult().getType()), spec))
+    return why;
   return op;
 }
 
@@ -152,10 +144,12 @@ private:
 class ColumnsSchedule : public Schedule {
 public:
   StringRef name() const override { return "columns"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override { return bool(match(spec)); }
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).decline();
+  }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    ReduceOp op = match(spec);
+    ReduceOp op = *match(spec);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     SmallVector<SymExpr> dims = inputType(op).getDims();
     int64_t block = vectorsOf(op, isa) * isa.lanes;
@@ -168,7 +162,7 @@ public:
     return {units, SymExpr::max(grain, constant(1)), constant(0)};
   }
 
-  void emit(KernelContext &c) const override { Emitter(c, match(c.spec)).emit(); }
+  void emit(KernelContext &c) const override { Emitter(c, *match(c.spec)).emit(); }
 };
 
 } // namespace

@@ -33,8 +33,8 @@ using Shape = ContractionShape;
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    return Shape::match(spec).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return Shape::match(spec).decline();
   }
 
   /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.

@@ -2,9 +2,17 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_CONTRACTIONSHAPE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_CONTRACTIONSHAPE_H
 
+#include "targets/cpu/schedules/Match.h"
 #include "targets/cpu/schedules/PackedWeight.h"
 
 namespace weft {
+
+/// Why schedules of products decline.
+constexpr const char *kNoProduct = "there is no product",
+                     *kNotTwoMatrices = "the product is not of two matrices",
+                     *kNotRows = "the summed dimension is not the last of the rows",
+                     *kNotConstant = "the sizes of the weight are no positive constants",
+                     *kNoWeight = "the second matrix is no constant that panels are made of";
 
 /// The factors that a matrix's rows and columns walk over. What follows them with size 1, as in a filter of one pixel, does not count.
 /// Nothing for other tensors.
@@ -22,7 +30,7 @@ struct ContractionShape {
   bool transposed; ///< the weight is stored as [n, k]
 
   /// The kernel's only root is such a product, and its results have the product's dimensions.
-  static std::optional<ContractionShape> match(mlir::func::FuncOp spec);
+  static Match<ContractionShape> match(mlir::func::FuncOp spec);
 };
 
 } // namespace weft

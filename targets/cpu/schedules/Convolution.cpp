@@ -28,8 +28,8 @@ constexpr int64_t kGrainWork = 1 << 18;
 class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    return ConvolutionShape::match(spec).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return ConvolutionShape::match(spec).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

@@ -18,22 +18,6 @@ bool hasElements(ConvOp op) {
          elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
 }
 
-/// The convolution, when no other operation of the kernel is a root.
-ConvOp onlyRoot(func::FuncOp spec) {
-  ConvOp op;
-  for (Operation &each : spec.getBody().front()) {
-    auto conv = dyn_cast<ConvOp>(each);
-    auto element = dyn_cast<ElementOpInterface>(each);
-    if (conv ? op != ConvOp()
-             : element && element.rootKind() != RootKind::Loop &&
-                   element.rootKind() != RootKind::View)
-      return {};
-    if (conv)
-      op = conv;
-  }
-  return op;
-}
-
 /// Dimension `fromRight` of a tensor; 1 when it has fewer.
 bool isOne(SymTensorType type, unsigned fromRight) {
   return fromRight >= type.getRank() || type.getDim(type.getRank() - 1 - fromRight).isConstant(1);
@@ -71,23 +55,29 @@ bool walksInOrder(Operation *op, unsigned count) {
 
 } // namespace
 
-std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channelsLast) {
-  ConvOp op = onlyRoot(spec);
-  if (!op)
-    return std::nullopt;
+Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channelsLast) {
+  Match<ConvOp> root = onlyRoot<ConvOp>(spec, "there is no convolution");
+  if (!root)
+    return root.decline();
+  ConvOp op = *root;
+  if (op.getChannelsLast() != channelsLast)
+    return Decline::otherKind(channelsLast ? "channels are not the last dimension"
+                                           : "channels are the last dimension");
   auto filter = dyn_cast<BlockArgument>(op.getFilter());
   auto in = cast<SymTensorType>(op.getInput().getType()),
        out = cast<SymTensorType>(op.getResult().getType());
-  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight") || !hasElements(op) ||
-      op.getChannelsLast() != channelsLast || out.getRank() > 4)
-    return std::nullopt;
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != out.getDimAttributes())
-      return std::nullopt;
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight"))
+    return Decline{"the filter is no constant in memory"};
+  if (!hasElements(op))
+    return Decline{"elements are neither f32 nor bytes summed in i32"};
+  if (out.getRank() > 4)
+    return Decline{"the window has more than two dimensions"};
+  if (Decline why = unlessResultsHave(out, spec))
+    return why;
   std::optional<SmallVector<int64_t>> sizes =
       cast<SymTensorType>(filter.getType()).getConstantDims();
   if (!sizes || llvm::is_contained(*sizes, 0))
-    return std::nullopt;
+    return Decline{"the filter's sizes are no positive constants"};
   ConvolutionShape s;
   s.op = op;
   s.filter = filter.getArgNumber();
@@ -106,6 +96,25 @@ std::optional<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool 
                                        in.getDim(d - channelsLast),
                                        out.getDim(d - channelsLast)};
   return s;
+}
+
+Decline ConvolutionShape::unlessDepthwise() const {
+  if (channels != 1 || filters != groups || groups == 1)
+    return Decline::otherKind("the channels do not have a filter each");
+  return isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
+}
+
+Decline ConvolutionShape::unlessThreeByThree(const VectorIsa &isa) const {
+  for (const ConvolutionWindow &each : window)
+    if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
+      return {"windows are not of 3 by 3 elements, one apart"};
+  if (hasBytes())
+    return {"bytes are multiplied"};
+  if (groups != 1)
+    return {kHasGroups};
+  if (!isa.fma)
+    return {"the target has no fused multiply-add"};
+  return llvm::isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
 }
 
 bool ConvolutionShape::walksPixelsInOrder() const {

@@ -7,7 +7,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_CONVOLUTIONSHAPE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_CONVOLUTIONSHAPE_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Match.h"
 
 namespace weft {
 
@@ -21,6 +21,13 @@ struct ConvolutionWindow {
   }
 };
 
+/// Why schedules of convolutions decline.
+constexpr const char *kImageIsComputed = "the image is not in memory as it is multiplied",
+                     *kHasGroups = "the channels are in groups",
+                     *kFewChannels =
+                         "channels or filters are so few that transforms cost more than they save",
+                     *kWasteful = "the image is so small that tiles of results cover much in vain";
+
 struct ConvolutionShape {
   mutable ConvOp op;                 ///< a handle; its methods are not const
   unsigned filter;                   ///< argument of the specification
@@ -31,8 +38,12 @@ struct ConvolutionShape {
 
   /// The only root of the kernel, when it is a convolution these schedules can compute and all results have its dimensions.
   /// Of floats; with channels last also of bytes summed in i32.
-  static std::optional<ConvolutionShape> match(mlir::func::FuncOp spec, bool channelsLast = false);
+  static Match<ConvolutionShape> match(mlir::func::FuncOp spec, bool channelsLast = false);
 
+  /// Nothing when every channel of an image in memory has a filter of its own.
+  Decline unlessDepthwise() const;
+  /// Nothing when an f32 image in memory meets whole filters of 3 by 3, one apart: products of tiles can be saved.
+  Decline unlessThreeByThree(const VectorIsa &isa) const;
   /// Whether bytes are multiplied.
   bool hasBytes() const { return op.getAccumulate().isInteger(32); }
   SymExpr pixels() const { return window[0].out * window[1].out; }

@@ -52,10 +52,13 @@ class DepthwiseSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
     auto s = ConvolutionShape::match(spec);
-    return s && s->channels == 1 && s->filters == s->groups && s->groups > 1 &&
-           isa<BlockArgument>(s->op.getInput()) && windowsOf(*s).isSupported();
+    if (!s)
+      return s.decline();
+    if (Decline why = s->unlessDepthwise())
+      return why;
+    return windowsOf(*s).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {

@@ -52,11 +52,14 @@ class DepthwiseLastSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise_last"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
     auto s = ConvolutionShape::match(spec, true);
-    return s && s->channels == 1 && s->filters == s->groups && s->groups > 1 &&
-           isa<BlockArgument>(s->op.getInput()) &&
-           cast<SymTensorType>(s->op.getInput().getType()).getElementType().isF32();
+    if (!s)
+      return s.decline();
+    if (Decline why = s->unlessDepthwise())
+      return why;
+    bool isFloat = cast<SymTensorType>(s->op.getInput().getType()).getElementType().isF32();
+    return isFloat ? Decline{} : Decline{"elements are not f32"};
   }
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     return windowsOf(*ConvolutionShape::match(spec, true)).launch(isa);

@@ -29,47 +29,34 @@ struct Shape {
   bool transposed; ///< W is stored as [n, k]
 };
 
-/// The only root of a kernel, when it is a contraction.
-ContractOp onlyRoot(func::FuncOp spec) {
-  ContractOp op;
-  for (Operation &each : spec.getBody().front()) {
-    auto contract = dyn_cast<ContractOp>(each);
-    auto element = dyn_cast<ElementOpInterface>(each);
-    if (contract ? op != ContractOp()
-                 : element && element.rootKind() != RootKind::Loop &&
-                       element.rootKind() != RootKind::View)
-      return {};
-    if (contract)
-      op = contract;
-  }
-  return op;
-}
-
 /// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more dimensions of W are 1.
-std::optional<Shape> match(func::FuncOp spec) {
-  ContractOp op = onlyRoot(spec);
-  if (!op || !op.getAccumulate().isInteger(32))
-    return std::nullopt;
+Match<Shape> match(func::FuncOp spec) {
+  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
+  if (!root)
+    return root.decline();
+  ContractOp op = *root;
+  if (!op.getAccumulate().isInteger(32))
+    return Decline::otherKind("the product is not of integers summed in i32");
   auto a = dyn_cast<BlockArgument>(op.getLhs()), w = dyn_cast<BlockArgument>(op.getRhs());
   auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!a || !w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || type.getRank() != 2 ||
-      !isByte(a) || !isByte(w))
-    return std::nullopt;
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
-      return std::nullopt;
+  if (!a || !isByte(a))
+    return Decline{"the rows are not bytes in memory"};
+  if (!w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || !isByte(w))
+    return Decline{"the second matrix is no constant of bytes"};
+  if (Decline why = unlessResultsHave(type, spec))
+    return why;
   IterationRule rule = IterationRule::of(op);
   auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
        result = matrixFactors(rule.result(0));
-  if (rule.factors().size() != 3 || !lhs || !rhs || !result)
-    return std::nullopt;
+  if (type.getRank() != 2 || rule.factors().size() != 3 || !lhs || !rhs || !result)
+    return Decline{kNotTwoMatrices};
   auto [m, n] = *result;
   unsigned k = 3 - m - n;
   if (*lhs != std::pair(m, k))
-    return std::nullopt;
+    return Decline{kNotRows};
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
-    return std::nullopt;
+    return Decline{kNotConstant};
   return Shape{op,     a.getArgNumber(), w.getArgNumber(), type.getDim(0),
                *kSize, *nSize,           rhs->first == n};
 }
@@ -120,8 +107,8 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
 class IntegerContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_contraction"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    return match(spec).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).decline();
   }
 
   static IntegerDot dotOf(Shape &s, const VectorIsa &isa) {

@@ -5,7 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Match.h"
 
 using namespace mlir;
 
@@ -20,18 +20,15 @@ class LoopSchedule : public Schedule {
 public:
   StringRef name() const override { return "loop"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    for (Operation &op : spec.getBody().front())
-      if (isa<CompositeOpInterface>(op)) // needs whole lines, which elements cannot be pulled from
-        return false;
-    for (Operation &op : spec.getBody().front())
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    for (Operation &op : spec.getBody().front()) {
+      if (isa<CompositeOpInterface>(op))
+        return {"an operator needs whole lines, which elements cannot be pulled from"};
       if (auto element = dyn_cast<ElementOpInterface>(op);
           element && element.rootKind() == RootKind::Serial)
-        return false;
-    return llvm::all_of(spec.getResultTypes(), [&](Type type) {
-      return cast<SymTensorType>(type).getDimAttributes() ==
-             cast<SymTensorType>(spec.getResultTypes()[0]).getDimAttributes();
-    });
+        return {"an operator has loops of its own"};
+    }
+    return unlessResultsHave(cast<SymTensorType>(spec.getResultTypes()[0]), spec);
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {

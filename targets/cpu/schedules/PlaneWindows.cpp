@@ -14,8 +14,12 @@ constexpr int64_t kMostTaps = 64; ///< they are written out
 constexpr int64_t kGrainWork =
     16384; ///< elements below which a piece of work is not worth a thread
 
-bool PlaneWindows::isSupported() const {
-  return window[1].stride <= 2 && window[0].kernel * window[1].kernel <= kMostTaps;
+Decline PlaneWindows::decline() const {
+  if (window[1].stride > 2)
+    return {"windows are more than two columns apart"};
+  if (window[0].kernel * window[1].kernel > kMostTaps)
+    return {"windows have too many elements to write out"};
+  return {};
 }
 
 Launch PlaneWindows::launch() const {

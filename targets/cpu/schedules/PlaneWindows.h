@@ -23,7 +23,7 @@ struct PlaneWindows {
   ConvolutionWindow window[2]; ///< rows, columns
 
   /// What the emitter can do: columns up to two apart, so few taps that they are written out.
-  bool isSupported() const;
+  Decline decline() const;
   Launch launch() const;
 };
 

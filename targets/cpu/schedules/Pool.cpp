@@ -16,29 +16,24 @@ namespace weft {
 namespace {
 
 /// The pool, when it is the kernel's only root, of elements in memory, with one or two dimensions of windows.
-PoolOp match(func::FuncOp spec) {
-  PoolOp pool;
-  for (Operation &each : spec.getBody().front()) {
-    auto element = dyn_cast<ElementOpInterface>(each);
-    auto here = dyn_cast<PoolOp>(each);
-    if (here ? pool != PoolOp()
-             : element && element.rootKind() != RootKind::Loop &&
-                   element.rootKind() != RootKind::View)
-      return {};
-    if (here)
-      pool = here;
-  }
-  if (!pool || !isa<BlockArgument>(pool.getInput()) || pool.getKernel().size() > 2)
-    return {};
-  auto type = cast<SymTensorType>(pool.getResult().getType());
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
-      return {};
-  if (!pool.getChannelsLast())
-    return type.getElementType().isF32() ? pool : PoolOp();
+Match<PoolOp> match(func::FuncOp spec) {
+  Match<PoolOp> pool = onlyRoot<PoolOp>(spec, "there is no pooling");
+  if (!pool)
+    return pool;
+  if (!isa<BlockArgument>(pool->getInput()))
+    return Decline{"what is pooled is not in memory"};
+  if (pool->getKernel().size() > 2)
+    return Decline{"the window has more than two dimensions"};
+  auto type = cast<SymTensorType>(pool->getResult().getType());
+  if (Decline why = unlessResultsHave(type, spec))
+    return why;
   unsigned bits = elementBits(type.getElementType());
-  bool fits = bits >= 8 && bits <= 32 && type.getRank() == pool.getKernel().size() + 2;
-  return fits ? pool : PoolOp();
+  bool fits = pool->getChannelsLast() ? bits >= 8 && bits <= 32 : type.getElementType().isF32();
+  if (!fits)
+    return Decline{"there is no code for its elements"};
+  if (pool->getChannelsLast() && type.getRank() != pool->getKernel().size() + 2)
+    return Decline{"there is not one dimension of images in front of the window"};
+  return pool;
 }
 
 /// Rows and columns; `outer` dimensions stand in front of them.
@@ -181,16 +176,16 @@ private:
 class PoolSchedule : public Schedule {
 public:
   StringRef name() const override { return "pool"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    PoolOp pool = match(spec);
-    return pool && (pool.getChannelsLast() || planesOf(pool).isSupported());
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    Match<PoolOp> pool = match(spec);
+    return pool && !pool->getChannelsLast() ? planesOf(*pool).decline() : pool.decline();
   }
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    PoolOp pool = match(spec);
+    PoolOp pool = *match(spec);
     return pool.getChannelsLast() ? channelsOf(pool).launch(isa) : planesOf(pool).launch();
   }
   void emit(KernelContext &c) const override {
-    PoolOp pool = match(c.spec);
+    PoolOp pool = *match(c.spec);
     if (pool.getChannelsLast())
       ChannelPoolEmitter(c, pool).emit();
     else

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/cpu/schedules/ContractionShape.h"
 #include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
@@ -44,30 +45,23 @@ std::optional<Factors> pointsOf(ArrayRef<Access> accesses) {
   return factors;
 }
 
-std::optional<Shape> match(func::FuncOp spec) {
-  ContractOp op;
-  for (Operation &each : spec.getBody().front())
-    if (auto contract = dyn_cast<ContractOp>(each)) {
-      if (op)
-        return std::nullopt;
-      op = contract;
-    } else if (auto element = dyn_cast<ElementOpInterface>(each);
-               element && element.rootKind() != RootKind::Loop &&
-               element.rootKind() != RootKind::View) {
-      return std::nullopt;
-    }
-  if (!op || !op.getAccumulate().isF32() ||
+Match<Shape> match(func::FuncOp spec) {
+  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
+  if (!root)
+    return root.decline();
+  ContractOp op = *root;
+  if (!op.getAccumulate().isF32() ||
       !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
-    return std::nullopt;
-  auto type = cast<SymTensorType>(op.getResult().getType());
-  for (Type result : spec.getResultTypes())
-    if (cast<SymTensorType>(result).getDimAttributes() != type.getDimAttributes())
-      return std::nullopt;
+    return Decline::otherKind("the product is not of floats summed in f32");
+  if (Decline why = unlessResultsHave(cast<SymTensorType>(op.getResult().getType()), spec))
+    return why;
   Shape s{op, op.getLhs(), op.getRhs(), {}, {}, {}, {}, 0, 0, 0, IterationRule::of(op)};
   auto a = pointsOf(s.rule.operand(0)), b = pointsOf(s.rule.operand(1)),
        result = pointsOf(s.rule.result(0));
-  if (!a || !b || !result || result->size() < 2 || s.rule.reducedFactors().size() != 1)
-    return std::nullopt;
+  if (!a || !b || !result || result->size() < 2)
+    return Decline{"the product is not of matrices or stacks of them"};
+  if (s.rule.reducedFactors().size() != 1)
+    return Decline{"the product does not sum over one dimension"};
   s.n = result->back();
   if (llvm::is_contained(*a, s.n)) { // the side with n is called B
     std::swap(a, b);
@@ -76,7 +70,7 @@ std::optional<Shape> match(func::FuncOp spec) {
   s.k = s.rule.reducedFactors()[0];
   if (llvm::is_contained(*a, s.n) || !llvm::is_contained(*b, s.n) || !llvm::is_contained(*a, s.k) ||
       !llvm::is_contained(*b, s.k))
-    return std::nullopt;
+    return Decline{"the result's last dimension is in both operands, or the summed one is not"};
   bool found = false;
   for (unsigned factor : llvm::reverse(ArrayRef(*result).drop_back())) {
     if (!found && !llvm::is_contained(*b, factor)) {
@@ -89,7 +83,9 @@ std::optional<Shape> match(func::FuncOp spec) {
   s.inA = *a;
   s.inB = *b;
   s.inResult = *result;
-  return found ? std::optional(s) : std::nullopt;
+  if (!found)
+    return Decline{"one operand has every dimension of the result"};
+  return s;
 }
 
 /// The distance of A's rows when it can be read where it is: an f32 argument whose last dimension is k.
@@ -110,8 +106,8 @@ std::optional<int64_t> rowDistance(const Shape &s) {
 class ProductSchedule : public Schedule {
 public:
   StringRef name() const override { return "product"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    return match(spec).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).decline();
   }
 
   static int64_t blockRows(const VectorIsa &isa) { return kBlockTiles * tileRows(isa); }

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Match.h"
 
 using namespace mlir;
 
@@ -17,17 +17,19 @@ namespace {
 
 constexpr int64_t kGrainWork = 8192;
 
-/// The operation whose lines the kernel walks, or null.
-Operation *findRoot(func::FuncOp spec) {
+/// The operation whose lines the kernel walks.
+Match<Operation *> findRoot(func::FuncOp spec) {
   Operation *root = nullptr;
   for (Operation &op : spec.getBody().front()) {
     auto element = dyn_cast<ElementOpInterface>(op);
     if (!element || element.rootKind() != RootKind::Row)
       continue;
     if (root)
-      return nullptr;
+      return Decline{"there are two softmaxes, normalisations or reductions"};
     root = &op;
   }
+  if (!root)
+    return Decline::otherKind("there is no softmax, normalisation or reduction");
   return root;
 }
 
@@ -44,24 +46,26 @@ class RowSchedule : public Schedule {
 public:
   StringRef name() const override { return "row"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    Operation *root = findRoot(spec);
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    Match<Operation *> root = findRoot(spec);
     if (!root)
-      return false;
-    SmallVector<SymExpr> dims = lineType(root).getDims();
-    if (auto reduce = dyn_cast<ReduceOp>(root)) {
+      return root.decline();
+    SmallVector<SymExpr> dims = lineType(*root).getDims();
+    if (auto reduce = dyn_cast<ReduceOp>(*root)) {
       if (!reducesLastOnly(reduce))
-        return false;
+        return {"the reduction is not over the last dimension alone"};
       dims.pop_back();
-    } else if (!isa<SoftmaxOp, NormalizeOp>(root)) {
-      return false;
+    } else if (!isa<SoftmaxOp, NormalizeOp>(*root)) {
+      return {"there is no code for its lines"};
     }
-    return llvm::all_of(spec.getResultTypes(),
-                        [&](Type type) { return cast<SymTensorType>(type).getDims() == dims; });
+    for (Type type : spec.getResultTypes())
+      if (cast<SymTensorType>(type).getDims() != dims)
+        return {"a result of the kernel has other dimensions"};
+    return {};
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    Operation *root = findRoot(spec);
+    Operation *root = *findRoot(spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1), rows = one;
     for (SymExpr dim : ArrayRef(dims).drop_back())
@@ -77,7 +81,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    Operation *root = findRoot(c.spec);
+    Operation *root = *findRoot(c.spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       SmallVector<IndexValue> index(dims.size());

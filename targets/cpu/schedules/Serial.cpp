@@ -5,24 +5,30 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Match.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-/// The operation whose loops the kernel runs, or null.
-ElementOpInterface findRoot(func::FuncOp spec) {
+constexpr const char *kNone = "no operator has loops of its own";
+
+/// The operation whose loops the kernel runs.
+Match<ElementOpInterface> findRoot(func::FuncOp spec) {
   ElementOpInterface root;
   for (Operation &op : spec.getBody().front()) {
     auto element = dyn_cast<ElementOpInterface>(op);
     if (!element || element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::View)
       continue;
-    if (root || element.rootKind() != RootKind::Serial)
-      return {};
+    if (element.rootKind() != RootKind::Serial)
+      return Decline::otherKind(kNone);
+    if (root)
+      return Decline{"two operators have loops of their own"};
     root = element;
   }
+  if (!root)
+    return Decline::otherKind(kNone);
   return root;
 }
 
@@ -92,14 +98,18 @@ class SerialSchedule : public Schedule {
 public:
   StringRef name() const override { return "serial"; }
 
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    ElementOpInterface root = findRoot(spec);
-    return root && llvm::all_of(spec.getBody().front().getTerminator()->getOperands(),
-                                [&](Value value) { return value.getDefiningOp() == root; });
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    Match<ElementOpInterface> root = findRoot(spec);
+    if (!root)
+      return root.decline();
+    for (Value value : spec.getBody().front().getTerminator()->getOperands())
+      if (value.getDefiningOp() != *root)
+        return {"a result is not computed by the operator with loops of its own"};
+    return {};
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {
-    ElementOpInterface root = findRoot(spec);
+    ElementOpInterface root = *findRoot(spec);
     SymExpr one = SymExpr::constant(spec.getContext(), 1), units = root.serialUnits();
     SymExpr words = root.serialScratch();
     SymExpr bytes =
@@ -108,7 +118,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    ElementOpInterface root = findRoot(c.spec);
+    ElementOpInterface root = *findRoot(c.spec);
     c.e.setLanes(1);
     Loops loops(c, root);
     loops.loop(c.begin, c.end, [&](Value unit) { root.emitSerial(loops, unit); });

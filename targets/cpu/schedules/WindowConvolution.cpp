@@ -201,9 +201,9 @@ private:
 class WindowConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "window_convolution"; }
-  bool accepts(func::FuncOp spec, const VectorIsa &) const override {
-    std::optional<ConvolutionShape> s = ConvolutionShape::match(spec, true);
-    return s && s->groups == 1;
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
+    return s && s->groups != 1 ? Decline{kHasGroups} : s.decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

@@ -40,15 +40,14 @@ bool isWorthIt(const WinogradShape &s, const VectorIsa &isa) {
 
 } // namespace
 
-std::optional<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorIsa &isa) {
-  std::optional<ConvolutionShape> shape = ConvolutionShape::match(spec);
-  if (!shape || !isa.fma || shape->groups != 1 || shape->isLine ||
-      !llvm::isa<BlockArgument>(shape->op.getInput()) || shape->channels < kFewestChannels ||
-      shape->filters < kFewestFilters)
-    return std::nullopt;
-  for (const ConvolutionWindow &each : shape->window)
-    if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
-      return std::nullopt;
+Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorIsa &isa) {
+  Match<ConvolutionShape> shape = ConvolutionShape::match(spec);
+  if (!shape)
+    return shape.decline();
+  if (Decline why = shape->unlessThreeByThree(isa))
+    return why;
+  if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
+    return Decline{kFewChannels};
   WinogradShape s{*shape};
   int64_t lanes = isa.lanes, most = isa.registers >= 32 ? 13 : 6;
   s.filterGroups = llvm::divideCeil(s.filters, most);
@@ -64,7 +63,7 @@ std::optional<WinogradShape> WinogradShape::match(func::FuncOp spec, const Vecto
     if (isWorthIt(s, isa))
       return s;
   }
-  return std::nullopt;
+  return Decline{kWasteful};
 }
 
 SymExpr WinogradShape::parts() const {
@@ -351,8 +350,8 @@ class WinogradSchedule : public Schedule {
 public:
   StringRef name() const override { return "winograd"; }
   bool isExact() const override { return false; }
-  bool accepts(func::FuncOp spec, const VectorIsa &isa) const override {
-    return WinogradShape::match(spec, isa).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
+    return WinogradShape::match(spec, isa).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

@@ -23,7 +23,7 @@ struct WinogradShape : ConvolutionShape {
   int64_t pitch;              ///< of elements: vectors of tiles may begin anywhere
   int64_t lineWidth;          ///< of lines
 
-  static std::optional<WinogradShape> match(mlir::func::FuncOp spec, const VectorIsa &isa);
+  static Match<WinogradShape> match(mlir::func::FuncOp spec, const VectorIsa &isa);
 
   unsigned input() const { return llvm::cast<mlir::BlockArgument>(op.getInput()).getArgNumber(); }
   SymExpr tileRows() const { return SymExpr::ceildiv(window[0].out, m); }

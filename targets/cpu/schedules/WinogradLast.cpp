@@ -39,7 +39,7 @@ struct Shape : ConvolutionShape {
   int64_t pitch;  ///< floats of a tile's channels
   int64_t width;  ///< floats of a tile's filters
 
-  static std::optional<Shape> match(func::FuncOp spec, const VectorIsa &isa);
+  static Match<Shape> match(func::FuncOp spec, const VectorIsa &isa);
 
   unsigned input() const { return cast<BlockArgument>(op.getInput()).getArgNumber(); }
   SymExpr tileRows() const { return SymExpr::ceildiv(window[0].out, m); }
@@ -70,15 +70,15 @@ bool isWorthIt(const Shape &s) {
   return !tiles || !pixels || *tiles * s.n * s.n * 4 <= *pixels * 9 * 3;
 }
 
-std::optional<Shape> Shape::match(func::FuncOp spec, const VectorIsa &isa) {
-  std::optional<ConvolutionShape> shape = ConvolutionShape::match(spec, /*channelsLast=*/true);
-  if (!shape || shape->hasBytes() || !isa.fma || shape->groups != 1 || shape->isLine ||
-      !llvm::isa<BlockArgument>(shape->op.getInput()) || shape->channels < kFewestChannels ||
+Match<Shape> Shape::match(func::FuncOp spec, const VectorIsa &isa) {
+  Match<ConvolutionShape> shape = ConvolutionShape::match(spec, /*channelsLast=*/true);
+  if (!shape)
+    return shape.decline();
+  if (Decline why = shape->unlessThreeByThree(isa))
+    return why;
+  if (shape->channels < kFewestChannels ||
       shape->filters <= int64_t(isa.lanes)) // products have two vectors of filters
-    return std::nullopt;
-  for (const ConvolutionWindow &each : shape->window)
-    if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
-      return std::nullopt;
+    return Decline{kFewChannels};
   Shape s{*shape};
   s.panels = llvm::divideCeil(s.filters, weft::tileColumns(isa));
   s.width = s.panels * weft::tileColumns(isa);
@@ -95,7 +95,7 @@ std::optional<Shape> Shape::match(func::FuncOp spec, const VectorIsa &isa) {
     if (isWorthIt(s))
       return s;
   }
-  return std::nullopt;
+  return Decline{kWasteful};
 }
 
 class Emitter {
@@ -393,8 +393,8 @@ class WinogradLastSchedule : public Schedule {
 public:
   StringRef name() const override { return "winograd_last"; }
   bool isExact() const override { return false; }
-  bool accepts(func::FuncOp spec, const VectorIsa &isa) const override {
-    return Shape::match(spec, isa).has_value();
+  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
+    return Shape::match(spec, isa).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
