@@ -27,7 +27,8 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
     %1 = weft.mul %0, %c          ->        %2 = weft.add … ; %3 = weft.mul … ; weft.yield %3 }
     ```
   }];
-  let options = [Option<"attention", "attention", "bool", "true", "whether softmax between two contractions becomes one kernel">];
+  let options = [Option<"attention", "attention", "bool", "true", "whether softmax between two contractions becomes one kernel">,
+                 Option<"explain", "explain", "bool", "false", "whether kernels say why their inputs are not computed in them">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

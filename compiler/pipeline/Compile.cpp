@@ -7,6 +7,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "compiler/pipeline/Explain.h"
 #include "compiler/pipeline/Facts.h"
 #include "compiler/pipeline/HostProgram.h"
 #include "compiler/pipeline/MemoryLimit.h"
@@ -75,6 +76,16 @@ public:
       if (std::optional<List> bad = group(variants[0], collector))
         return *bad;
     return textOf(*variants[0].module);
+  }
+
+  /// For the best target.
+  Result<Explanation> explain() {
+    explains = true;
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    if (std::optional<List> bad = prepare(variants[0]))
+      return *bad;
+    return explainKernels(*variants[0].target, variants[0].program);
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
@@ -321,6 +332,7 @@ private:
     passes.push_back(createFoldMoves());
     FormKernelsOptions form;
     form.attention = attention;
+    form.explain = explains;
     passes.push_back(createFormKernels(form));
     passes.push_back(createFuseRounding());
     passes.push_back(createCollapseDims());
@@ -452,6 +464,7 @@ private:
   Module::Impl &impl;
   const CompileOptions &options;
   bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
+  bool explains = false;          ///< kernels keep why they are apart
   std::vector<Variant> variants;
   std::vector<StoredWeight> weights;                ///< of all variants
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
@@ -471,6 +484,10 @@ Result<Artifact> Compiler::check(const Module &module, const CompileOptions &opt
 Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module,
                                            const CompileOptions &options) {
   return Compilation(module, options).programAfter(phase);
+}
+
+Result<Explanation> explain(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).explain();
 }
 
 Result<std::vector<PassProgram>> programsAfterPasses(const Module &module,

@@ -1,16 +1,12 @@
 //===- Lower.cpp - Outlines kernels, assigns buffers, plans memory ----------------------------------------===//
 
 #include "compiler/pipeline/Lower.h"
-#include "compiler/pipeline/Specification.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace weft {
-namespace {
-
-//===-- Functions --------------------------------------------------------------------------------------===//
 
 void collectNodes(Location location, std::vector<std::string> &nodes) {
   if (auto name = dyn_cast<NameLoc>(location)) {
@@ -21,6 +17,23 @@ void collectNodes(Location location, std::vector<std::string> &nodes) {
       collectNodes(each, nodes);
   }
 }
+
+Value baseOf(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+Specification specify(KernelOp kernel) {
+  SmallVector<bool> isWeight;
+  for (Value input : kernel.getInputs())
+    isWeight.push_back(baseOf(input).getDefiningOp<ConstantOp>() != nullptr);
+  return specify(kernel, isWeight);
+}
+
+namespace {
+
+//===-- Functions --------------------------------------------------------------------------------------===//
 
 SymExpr bytesOf(SymTensorType type) {
   unsigned bits = type.getElementType().isInteger(1) ? 8 : elementBits(type.getElementType());
@@ -48,7 +61,7 @@ public:
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
       buffers[argument] = {Buffer::Input, unsigned(i), {}};
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      destinations[base(value)] = {Buffer::Output, unsigned(i), {}};
+      destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
     if (failed(lowerBlock(body, lowered.steps)) || failed(limitOutputs()))
       return failure();
     SmallVector<StringAttr> names;
@@ -57,13 +70,6 @@ public:
     lowered.plan =
         planMemory(lowered.classes, names, symbols.asFacts(), lowered.function.getContext());
     return std::move(lowered);
-  }
-
-  /// The value whose memory a chain of reshapes names.
-  static Value base(Value value) {
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getInput();
-    return value;
   }
 
 private:
@@ -105,7 +111,7 @@ private:
       Block &block = (yes ? branch.getYes() : branch.getNo()).front();
       ValueRange yielded = block.getTerminator()->getOperands();
       for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
-        destinations[base(value)] = buffers[result];
+        destinations[baseOf(value)] = buffers[result];
       if (failed(lowerBlock(block, yes ? step.yes : step.no)))
         return failure();
       (yes ? step.yesDims : step.noDims) = branch.boundDims(yielded);
@@ -138,7 +144,7 @@ private:
       carried.next = addSlot({carried.first, carried.second}, carried.init);
       buffers[body.getArgument(i)] =
           buffers[loop.getResult(i)] = {Buffer::Slot, carried.current, {}};
-      destinations[base(yielded[i])] = {Buffer::Slot, carried.next, {}};
+      destinations[baseOf(yielded[i])] = {Buffer::Slot, carried.next, {}};
       step.carried.push_back(carried);
     }
     for (size_t i = step.carried.size(); i < yielded.size(); ++i) {
@@ -149,7 +155,7 @@ private:
         return failure();
       Buffer slice = buffers[loop.getResult(i)];
       slice.offset = SymExpr::symbol(step.index) * bytesOf(element);
-      destinations[base(yielded[i])] = slice;
+      destinations[baseOf(yielded[i])] = slice;
     }
     if (failed(lowerBody(loop, step)))
       return failure();
@@ -205,10 +211,7 @@ private:
   }
 
   LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
-    SmallVector<bool> isWeight;
-    for (Value input : kernel.getInputs())
-      isWeight.push_back(base(input).getDefiningOp<ConstantOp>() != nullptr);
-    Specification specification = specify(kernel, isWeight);
+    Specification specification = specify(kernel);
     auto function = *specification.module->getOps<func::FuncOp>().begin();
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
@@ -321,7 +324,7 @@ private:
   //===-- Memory ----------------------------------------------------------------------------------------===//
 
   Buffer inputBuffer(Value input, StringRef layout) {
-    Value value = base(input);
+    Value value = baseOf(input);
     if (auto constant = value.getDefiningOp<ConstantOp>())
       return {Buffer::Weight,
               weightRow(constant, layout,
@@ -397,11 +400,7 @@ private:
 bool allAccepted(ModuleOp module, const Target &target) {
   return !module
               .walk([&](KernelOp kernel) {
-                SmallVector<bool> isWeight;
-                for (Value input : kernel.getInputs())
-                  isWeight.push_back(FunctionLowering::base(input).getDefiningOp<ConstantOp>() !=
-                                     nullptr);
-                Specification specification = specify(kernel, isWeight);
+                Specification specification = specify(kernel);
                 bool accepted = target.choose(*specification.module->getOps<func::FuncOp>().begin())
                                     .has_value();
                 return accepted ? WalkResult::advance() : WalkResult::interrupt();

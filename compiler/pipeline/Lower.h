@@ -7,6 +7,7 @@
 #define WEFT_COMPILER_PIPELINE_LOWER_H
 
 #include "compiler/pipeline/EntryPlan.h"
+#include "compiler/pipeline/Specification.h"
 #include "passes/memory/PlanMemory.h"
 #include "targets/common/Target.h"
 #include "llvm/ADT/MapVector.h"
@@ -109,6 +110,13 @@ struct Variant {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Program program;
 };
+
+/// The value whose memory a chain of reshapes names.
+mlir::Value baseOf(mlir::Value value);
+/// The kernel's specification; inputs that are constants are its weights.
+Specification specify(KernelOp kernel);
+/// The names in a location, in order.
+void collectNodes(mlir::Location location, std::vector<std::string> &nodes);
 
 /// Whether the target has a schedule for every kernel of the module.
 bool allAccepted(mlir::ModuleOp module, const Target &target);

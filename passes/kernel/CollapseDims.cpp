@@ -196,6 +196,7 @@ private:
     for (Type type : kernel.getResultTypes())
       types.push_back(collapsed(type));
     auto merged = b.create<KernelOp>(kernel.getLoc(), types, inputs, kernel.getRoot());
+    merged->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
     merged.getBody().takeBody(kernel.getBody());
     for (Value value : values)
       value.setType(collapsed(value.getType()));

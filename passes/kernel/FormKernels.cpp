@@ -6,11 +6,14 @@
 // group that only it reads. What is left becomes a loop over its result. Groups never span an operation of the host (bind, if, loop):
 // what such an operation or its regions read is in memory when it begins.
 //
+// What keeps two operators apart is an Apart (passes/kernel/Apart.h), given by the test that decides.
+//
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/Quantize.h"
 #include "passes/Passes.h"
+#include "passes/kernel/Apart.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -54,8 +57,10 @@ using Replacements = llvm::DenseMap<Value, Value>;
 class Former {
 public:
   /// `end` is the operation of the host or the terminator behind them.
-  Former(Block::iterator begin, Operation *end, Replacements &replacement, bool formAttention)
-      : begin(begin), end(end), formAttention(formAttention), replacement(replacement) {}
+  Former(Block::iterator begin, Operation *end, Replacements &replacement,
+         const FormKernelsOptions &options)
+      : begin(begin), end(end), formAttention(options.attention), notes(options.explain),
+        replacement(replacement) {}
 
   LogicalResult run() {
     for (Operation &op : llvm::make_range(begin, end->getIterator())) {
@@ -85,9 +90,24 @@ private:
       storedSources(operand, sources);
   }
 
+  SetVector<Value> sourcesOf(Value value) {
+    SetVector<Value> sources;
+    storedSources(value, sources);
+    return sources;
+  }
+
   Group *groupOf(Value value) {
     Operation *op = value.getDefiningOp();
     return op ? owner.lookup(op) : nullptr;
+  }
+
+  /// Keeps why `reader` is not computed with what its operand comes from.
+  void note(Value operand, Operation *reader, Apart why) {
+    if (!notes.areKept || !why)
+      return;
+    for (Value source : sourcesOf(operand))
+      if (groupOf(source))
+        notes.note(source.getDefiningOp(), reader, why);
   }
 
   /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
@@ -115,11 +135,14 @@ private:
     joined->space = type;
     joined->operations.push_back(op);
     owner[op] = joined;
-    if (kind == RootKind::Contraction && formAttention)
+    if (kind == RootKind::Contraction)
       absorbAttention(joined, op);
-    for (Value operand : op->getOperands())
+    for (Value operand : op->getOperands()) {
       if (kind == RootKind::Row || kind == RootKind::Loop)
-        absorb(joined, operand, op);
+        note(operand, op, absorb(joined, operand, kind));
+      else
+        note(operand, op, {whyFirst(kind)});
+    }
   }
 
   /// The latest group that produces an operand in the result's space and that no other operand depends on.
@@ -127,20 +150,46 @@ private:
     Group *best = nullptr;
     for (Value operand : op->getOperands()) {
       Group *group = groupOf(inPlaceSource(operand));
-      if (!group || group->kind == RootKind::Serial ||
-          group->space.getDimAttributes() != type.getDimAttributes())
+      if (!group) {
+        note(operand, op, whyMoved(operand));
         continue;
-      if (isPacked(type.getElementType()) &&
-          group->kind != RootKind::Loop) // only loops write parts of bytes
+      }
+      if (Apart why = unlessHost(group, op, type)) {
+        note(operand, op, why);
         continue;
-      if (!mayJoin(group, op))
-        continue;
-      if (!readsInPlace(op, group) && (group->kind != RootKind::Loop || group->moved >= kMostMoved))
-        continue;
+      }
       if (!best || order[group->operations.back()] > order[best->operations.back()])
         best = group;
     }
     return best;
+  }
+
+  /// Nothing when `op`, whose result has this type, can be computed where `group` computes its elements.
+  Apart unlessHost(Group *group, Operation *op, SymTensorType type) {
+    if (group->kind == RootKind::Serial)
+      return {"an operator with loops of its own gives no elements before it has ended"};
+    if (group->space.getDimAttributes() != type.getDimAttributes())
+      return {kOtherDimensions};
+    if (isPacked(type.getElementType()) && group->kind != RootKind::Loop)
+      return {"elements of less than a byte are written by a kernel of elementwise operators only"};
+    if (Apart why = unlessJoins(group, op))
+      return why;
+    if (readsInPlace(op, group))
+      return {};
+    if (group->kind != RootKind::Loop)
+      return {
+          "it reads elements at other places than it computes, which tiles and rows do not hold"};
+    if (group->moved >= kMostMoved)
+      return {"several operators of the kernel read its elements at other places already, and each "
+              "computes them again"};
+    return {};
+  }
+
+  /// A view between the two: which is known when `operand` is read through one.
+  Apart whyMoved(Value operand) {
+    Operation *view = inPlaceSource(operand).getDefiningOp();
+    return view && isFree(view) ? Apart{"data change their places or dimensions between them", view}
+                                : Apart{};
   }
 
   /// Whether `op` reads what `group` computes only at the point it computes itself: schedules other than the loop over the result have
@@ -176,17 +225,21 @@ private:
   /// Elements are pulled through a group by recursion, so one that grows without end would exhaust the stack.
   static constexpr size_t kMostOperators = 256;
 
+  static constexpr const char *kOtherDimensions = "they have different dimensions";
+  static constexpr Apart kTooMany = {"the kernel would have more than 256 operators"};
+
   /// No operand of `op` outside `group` may depend on it.
-  bool mayJoin(Group *group, Operation *op) {
+  Apart unlessJoins(Group *group, Operation *op) {
     if (group->operations.size() >= kMostOperators)
-      return false;
+      return kTooMany;
     SetVector<Value> sources;
     for (Value operand : op->getOperands())
       storedSources(operand, sources);
     for (Value source : sources)
       if (Group *other = groupOf(source); other && other != group && reaches(group, other))
-        return false;
-    return true;
+        return {"another operand is computed from it by a kernel in between",
+                source.getDefiningOp()};
+    return {};
   }
 
   /// Whether `to` reads, directly or not, something `from` computes.
@@ -215,22 +268,50 @@ private:
   void absorbAttention(Group *into, Operation *op) {
     for (Value operand : op->getOperands()) {
       Group *row = groupOf(operand);
-      if (!row || row == into || !hasSoftmax(row) || !feedsOnly(row, into))
+      Group *scores = row && row != into && hasSoftmax(row) ? scoresOf(row) : nullptr;
+      if (!scores || scores == into)
         continue;
-      Group *scores = nullptr;
-      for (Operation *each : row->operations)
-        for (Value source : each->getOperands())
-          if (Group *group = groupOf(source);
-              group && group != row && group->kind == RootKind::Contraction)
-            scores = scores && scores != group ? into : group;
-      if (!scores || scores == into || !feedsOnly(scores, row))
+      if (Apart why = unlessAttention(scores, row, into)) {
+        notes.correct(operand.getDefiningOp(), op, why);
+        noteScores(scores, row, why);
         continue;
+      }
       merge(into, row);
       merge(into, scores);
       into->kind = RootKind::Attention;
       absorbOperands(into);
       return;
     }
+  }
+
+  /// The only contraction that the row reads, or null.
+  Group *scoresOf(Group *row) {
+    Group *scores = nullptr;
+    for (Operation *each : row->operations)
+      for (Value source : each->getOperands())
+        if (Group *group = groupOf(source);
+            group && group != row && group->kind == RootKind::Contraction) {
+          if (scores && scores != group)
+            return nullptr;
+          scores = group;
+        }
+    return scores;
+  }
+
+  Apart unlessAttention(Group *scores, Group *row, Group *into) {
+    for (auto [group, reader] : {std::pair(row, into), std::pair(scores, row)})
+      if (Operation *other = readerOutside(group, reader))
+        return alsoRead(other);
+    if (!formAttention)
+      return {"no schedule of the target computes this form of attention in one kernel"};
+    return {};
+  }
+
+  void noteScores(Group *scores, Group *row, Apart why) {
+    for (Operation *each : row->operations)
+      for (Value source : each->getOperands())
+        if (groupOf(source) == scores)
+          notes.correct(source.getDefiningOp(), each, why);
   }
 
   /// The group's root is a softmax, and what follows it is computed line by line.
@@ -251,28 +332,49 @@ private:
       for (Value operand : op->getOperands()) {
         Group *group = isa<ContractOp>(op) ? groupOf(operand) : nullptr;
         if (group && group != into && group->kind == RootKind::Loop && !group->moved &&
-            group->operations.size() <= kMostScaling && feedsOnly(group, into))
+            group->operations.size() <= kMostScaling && !readerOutside(group, into))
           merge(into, group);
       }
   }
 
-  /// Whether every result of `group` is read inside `group` and `reader` only.
-  bool feedsOnly(Group *group, Group *reader) {
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (escapesBoth(result, group, reader))
-          return false;
-    return true;
+  /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
+  Operation *readerOutside(Group *group, Group *reader) {
+    auto isFreeHere = [](Operation *user) { return isFree(user); };
+    return readerOutside(group, reader, isFreeHere);
   }
 
-  bool escapesBoth(Value value, Group *a, Group *b) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isFree(user))
-        return llvm::any_of(user->getResults(),
-                            [&](Value result) { return escapesBoth(result, a, b); });
+  /// `isLookedThrough`: operators whose readers count as readers.
+  Operation *readerOutside(Group *group, Group *reader,
+                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
+    for (Operation *op : group->operations)
+      for (Value result : op->getResults())
+        if (Operation *found = readerOutside(result, group, reader, isLookedThrough))
+          return found;
+    return nullptr;
+  }
+
+  Operation *readerOutside(Value value, Group *a, Group *b,
+                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
+    for (Operation *user : value.getUsers()) {
+      if (isLookedThrough(user)) {
+        for (Value result : user->getResults())
+          if (Operation *found = readerOutside(result, a, b, isLookedThrough))
+            return found;
+        continue;
+      }
       Group *group = owner.lookup(user);
-      return group != a && group != b;
-    });
+      if (group != a && group != b)
+        return user;
+    }
+    return nullptr;
+  }
+
+  static Apart alsoRead(Operation *reader) {
+    if (isa<func::ReturnOp>(reader))
+      return {"the value between them is an output of the model"};
+    if (reader->hasTrait<OpTrait::IsTerminator>())
+      return {"the value between them is a result of a branch or loop"};
+    return {"the value between them has another reader", reader};
   }
 
   void merge(Group *into, Group *group) {
@@ -286,33 +388,33 @@ private:
   }
 
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
-  void absorb(Group *into, Value operand, Operation *reader) {
+  Apart absorb(Group *into, Value operand, RootKind reader) {
     Group *group = groupOf(inPlaceSource(operand));
-    if (!group || group == into || group->kind != RootKind::Loop ||
-        group->operations.size() + into->operations.size() > kMostOperators)
-      return;
-    bool row = into->kind == RootKind::Row;
-    if (row && group->space.getDimAttributes() !=
-                   cast<SymTensorType>(operand.getType()).getDimAttributes())
-      return;
-    if (!row && (into->kind != RootKind::Loop ||
-                 group->space.getDimAttributes() != into->space.getDimAttributes()))
-      return;
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (isReadElsewhere(result, group, into))
-          return;
-    merge(into, group);
+    if (!group)
+      return whyMoved(operand);
+    if (group == into)
+      return {};
+    Apart why = unlessTakes(into, group, operand, reader);
+    if (!why && group->operations.size() + into->operations.size() > kMostOperators)
+      why = kTooMany;
+    auto isRestoring = [](Operation *user) { return isa<DequantizeOp>(user) && isFree(user); };
+    if (!why)
+      if (Operation *other = readerOutside(group, into, isRestoring))
+        why = alsoRead(other);
+    if (!why)
+      merge(into, group);
+    return why;
   }
 
-  /// Whether an operation outside both groups reads the value, where it is dequantised on the way or not.
-  bool isReadElsewhere(Value value, Group *a, Group *b) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isa<DequantizeOp>(user) && isFree(user))
-        return isReadElsewhere(user->getResult(0), a, b);
-      Group *group = owner.lookup(user);
-      return group != a && group != b;
-    });
+  static Apart unlessTakes(Group *into, Group *group, Value operand, RootKind reader) {
+    bool isRow = into->kind == RootKind::Row;
+    if (reader == RootKind::Row && group->kind != RootKind::Loop)
+      return {whyNoLines(group->kind)};
+    if (group->kind != RootKind::Loop || (!isRow && into->kind != RootKind::Loop))
+      return {"it is computed in the kernel of another operand", into->operations.front()};
+    SymTensorType space = isRow ? cast<SymTensorType>(operand.getType()) : into->space;
+    bool same = group->space.getDimAttributes() == space.getDimAttributes();
+    return same ? Apart{} : Apart{kOtherDimensions};
   }
 
   /// Every returned value must be the result of a kernel, each of another one.
@@ -474,13 +576,36 @@ private:
     SmallVector<Location> locations;
     for (Operation *op : group->operations)
       locations.push_back(op->getLoc());
-    create(builder, builder.getFusedLoc(locations), kernel, std::move(region), results,
-           kindName(group->kind));
+    KernelOp op = create(builder, builder.getFusedLoc(locations), kernel, std::move(region),
+                         results, kindName(group->kind));
+    if (notes.areKept)
+      explain(op, kernel.inputs, group->operations);
     current = nullptr;
   }
 
-  void create(OpBuilder &builder, Location location, KernelBuilder &kernel,
-              std::unique_ptr<Region> region, ArrayRef<Value> results, StringRef root) {
+  /// What the kernel's inputs come from, and why that is not computed in it; `readers` are its operators.
+  void explain(KernelOp kernel, ArrayRef<Value> inputs, ArrayRef<Operation *> readers) {
+    llvm::DenseMap<Value, Operation *> firstReader;
+    for (Operation *op : readers)
+      for (Value operand : op->getOperands())
+        for (Value source : sourcesOf(operand))
+          firstReader.try_emplace(source, op);
+    SmallVector<Attribute> entries;
+    for (Value input : inputs) {
+      SetVector<Value> sources = sourcesOf(input);
+      Operation *from = sources.size() == 1 ? sources[0].getDefiningOp() : nullptr;
+      Operation *to = from ? firstReader.lookup(sources[0]) : nullptr;
+      bool isEdge = to && !isStored(from) && !isa<HostOpInterface>(from);
+      if (isEdge && owner.contains(from))
+        notes.note(from, to, {"a view between them reads it at other places"});
+      entries.push_back(isEdge ? notes.describe(from, to)
+                               : DictionaryAttr::get(kernel.getContext()));
+    }
+    kernel->setAttr(kApartAttr, ArrayAttr::get(kernel.getContext(), entries));
+  }
+
+  KernelOp create(OpBuilder &builder, Location location, KernelBuilder &kernel,
+                  std::unique_ptr<Region> region, ArrayRef<Value> results, StringRef root) {
     SmallVector<Value> inputs;
     for (Value input : kernel.inputs)
       inputs.push_back(outside(builder, input));
@@ -488,6 +613,7 @@ private:
     op.getBody().takeBody(*region);
     for (auto [from, to] : llvm::zip(results, op.getResults()))
       replacement[from] = to;
+    return op;
   }
 
   /// The value outside kernels: kernels' results for what they compute, reshapes kept.
@@ -516,12 +642,25 @@ private:
     auto op =
         builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
     op.getBody().takeBody(*region);
+    if (notes.areKept)
+      explainCopy(op, kernel.inputs, operand.get());
     operand.set(op.getResult(0));
+  }
+
+  void explainCopy(KernelOp kernel, ArrayRef<Value> inputs, Value copied) {
+    Operation *view = copied.getDefiningOp();
+    if (!view)
+      return;
+    for (Value source : sourcesOf(copied))
+      if (Operation *from = source.getDefiningOp())
+        notes.note(from, view, {"the view of it must lie in memory and is copied there"});
+    explain(kernel, inputs, view);
   }
 
   Block::iterator begin;
   Operation *end;
   bool formAttention;
+  ApartNotes notes;
   std::vector<std::unique_ptr<Group>> groups;
   llvm::DenseMap<Operation *, Group *> owner;
   llvm::DenseMap<Operation *, size_t> order;
@@ -532,7 +671,7 @@ private:
 
 /// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.
 LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old,
-                        bool formAttention) {
+                        const FormKernelsOptions &options) {
   auto begin = block.begin();
   for (Operation &op : block)
     if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())
@@ -540,11 +679,11 @@ LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl
   for (auto it = block.begin(); it != block.end(); ++it) {
     if (!isa<HostOpInterface>(*it) && !it->hasTrait<OpTrait::IsTerminator>())
       continue;
-    if (failed(Former(begin, &*it, replacement, formAttention).run()))
+    if (failed(Former(begin, &*it, replacement, options).run()))
       return failure();
     for (Region &region : it->getRegions())
       for (Block &inner : region)
-        if (failed(formBlock(inner, replacement, old, formAttention)))
+        if (failed(formBlock(inner, replacement, old, options)))
           return failure();
     begin = std::next(it);
   }
@@ -558,7 +697,7 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       return;
     Replacements replacement;
     SmallVector<Operation *> old;
-    if (failed(formBlock(getOperation().getBody().front(), replacement, old, attention)))
+    if (failed(formBlock(getOperation().getBody().front(), replacement, old, {attention, explain})))
       return signalPassFailure();
     for (Operation *op : llvm::reverse(old))
       if (op->use_empty())
