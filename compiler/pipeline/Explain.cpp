@@ -35,8 +35,8 @@ public:
 
 private:
   void explain(KernelOp kernel, const KernelCode &code, std::string function) {
-    ExplainedKernel row{numbers[kernel], std::move(function), code.symbol, code.schedule, {}, {},
-                        {}};
+    ExplainedKernel row{
+        numbers[kernel], std::move(function), code.symbol, code.schedule, {}, {}, {}};
     collectNodes(kernel.getLoc(), row.nodes);
     Specification specification = specify(kernel);
     row.declined = target.declined(*specification.module->getOps<func::FuncOp>().begin());

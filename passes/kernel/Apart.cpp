@@ -68,10 +68,9 @@ DictionaryAttr ApartNotes::describe(Operation *from, Operation *to) const {
   Apart why = notes.lookup({from, to});
   if (!why)
     why.reason = "a branch, a loop or a number that the host reads stands between them";
-  SmallVector<NamedAttribute> entries{
-      b.getNamedAttr("from", b.getStringAttr(placeOf(from))),
-      b.getNamedAttr("to", b.getStringAttr(placeOf(to))),
-      b.getNamedAttr("reason", b.getStringAttr(why.reason))};
+  SmallVector<NamedAttribute> entries{b.getNamedAttr("from", b.getStringAttr(placeOf(from))),
+                                      b.getNamedAttr("to", b.getStringAttr(placeOf(to))),
+                                      b.getNamedAttr("reason", b.getStringAttr(why.reason))};
   if (why.by)
     entries.push_back(b.getNamedAttr("by", b.getStringAttr(placeOf(why.by))));
   return b.getDictionaryAttr(entries);

@@ -16,8 +16,8 @@ namespace weft {
 constexpr llvm::StringLiteral kApartAttr = "weft.apart";
 
 struct Apart {
-  const char *reason = nullptr;   ///< null: nothing keeps them apart
-  mlir::Operation *by = nullptr;  ///< the operator that the reason speaks of, if any
+  const char *reason = nullptr;  ///< null: nothing keeps them apart
+  mlir::Operation *by = nullptr; ///< the operator that the reason speaks of, if any
   explicit operator bool() const { return reason; }
 };
 

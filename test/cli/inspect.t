@@ -63,3 +63,12 @@ $ weft inspect nothing.weft
 $ echo hello >text.weft && weft inspect text.weft
 ! error[W0501]: text.weft: {*}
 ? 1
+
+# What is decided while compiling is asked of the model.
+$ weft inspect sample.weft --why
+! error: 'sample.weft' is compiled already, and artifacts keep no reasons
+!   hint: weft inspect MODEL --why, with the model it was compiled from
+? 2
+$ weft inspect sample.weft --dim seq=3
+! error: '--dim' is for models, but 'sample.weft' is compiled already
+? 2

@@ -68,6 +68,9 @@ TEST_CASE("what is refused, and how") {
   CHECK(error("verify", {"m", "--bisect="}) == "'--bisect' needs a value: passes");
   CHECK(error("verify", {"m", "--bisect=kernels"}) ==
         "'--bisect' is 'kernels', but must be passes");
+  CHECK(parseLine("inspect", {"m", "--why=/fc/MatMul"}).value("why") == "/fc/MatMul");
+  CHECK(parseLine("inspect", {"m", "--why"}).has("why"));
+  CHECK(error("inspect", {"m", "--why="}) == "'--why' needs a value: KERNEL");
   CHECK(error("run", {"m", "--seed", "-1"}) == "'--seed' is '-1', but must be a whole number");
   CHECK(error("compile", {"m", "--dim", "=3"}) == "'--dim' is '=3', but must be written SYM=VALUE");
   CHECK(error("compile", {"m", "-oa", "-ob"}) == "option '--output' is given twice");

@@ -32,11 +32,18 @@ public:
   Inspection(const ParsedOptions &options, Console &console) : options(options), console(console) {}
 
   int run() {
-    if (options.has("constant"))
+    for (const char *option : {"constant", "dim", "assume"})
+      if (options.has(option))
+        return console.fail({ExitWrongUsage,
+                             "'--" + std::string(option) + "' is for models, but '" +
+                                 options.positional()[0] + "' is compiled already",
+                             {},
+                             {}});
+    if (options.has("why"))
       return console.fail(
           {ExitWrongUsage,
-           "'--constant' is for models, but '" + options.positional()[0] + "' is compiled already",
-           {},
+           "'" + options.positional()[0] + "' is compiled already, and artifacts keep no reasons",
+           "weft inspect MODEL --why, with the model it was compiled from",
            {}});
     Result<Artifact> opened =
         Artifact::open(options.positional()[0], false, options.value("target"));

@@ -72,6 +72,13 @@ std::string_view valueText(const OptionRow &option) {
   return hasOptionalValue(option) ? text.substr(2, text.size() - 3) : text;
 }
 
+/// "KERNEL" stands for any text; "a|b" and "[=a]" are the words that are allowed.
+bool isOneOf(const OptionRow &option) {
+  std::string_view text = valueText(option);
+  bool isName = std::all_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return text.find('|') != std::string_view::npos || (hasOptionalValue(option) && !isName);
+}
+
 /// Why `value` does not fit how the option's argument is written in the table, or nothing.
 std::string judge(const OptionRow &option, const std::string &value) {
   std::string flag = "'--" + std::string(option.name) + "'";
@@ -86,7 +93,7 @@ std::string judge(const OptionRow &option, const std::string &value) {
     return flag + " is '" + value + "', but must be a number >= 0";
   if (kind.substr(0, 4) == "SYM=" && (value.find('=') == std::string::npos || value[0] == '='))
     return flag + " is '" + value + "', but must be written " + std::string(kind);
-  if (kind.find('|') != std::string_view::npos || hasOptionalValue(option)) {
+  if (isOneOf(option)) {
     std::vector<std::string_view> choices = split(kind, '|');
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
       return flag + " is '" + value + "', but must be " + join(choices, " or ");

@@ -9,6 +9,7 @@
 #include "tools/weft/Json.h"
 #include "tools/weft/Values.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
+#include "tools/weft/compiler_half/WhyReport.h"
 
 #include <algorithm>
 #include <climits>
@@ -50,7 +51,7 @@ private:
       return Failure{ExitWrongUsage,
                      "'--target' is for artifacts, but '" + options.positional()[0] +
                          "' is not compiled",
-                     "", ""};
+                     "with --why it says what the model is compiled for", ""};
     for (auto function : module.get().module->getOps<mlir::func::FuncOp>()) {
       if (!function.isPublic())
         continue;
@@ -293,8 +294,14 @@ private:
 
 int inspectModelCommand(const ParsedOptions &options, Console &console) {
   int exitCode = ExitOk;
-  std::optional<Module> module = importModel(options, console, exitCode);
-  return module ? ModelInspection(options, console, *module).run() : exitCode;
+  Result<std::vector<std::string>> facts = readFacts(options);
+  if (!facts)
+    return console.fail(facts.failure());
+  std::optional<Module> module = importModel(options, console, exitCode, *facts);
+  if (!module)
+    return exitCode;
+  return options.has("why") ? whyReport(options, console, *module)
+                            : ModelInspection(options, console, *module).run();
 }
 
 } // namespace weft::cli
