@@ -57,7 +57,7 @@ Failure unreadable(const std::string &path, const ChildEnd &end) {
 OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, OnnxTypes types,
                         const Isolate &isolate) {
   ChildEnd end = isolate([&](int report) {
-    OnnxImportOptions options{import.facts, import.constants, import.operators, {}};
+    OnnxImportOptions options{import.facts, import.constants, import.operators, import.limits, {}};
     options.onValue = [&](const std::string &name, SymTensorType type) {
       if (std::optional<std::string> message = onnxType(type)) {
         Messages::send(report, name);
@@ -78,13 +78,13 @@ OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, On
 Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const ImportOptions &import,
                                            const Isolate &isolate) {
   ChildEnd end = isolate([&](int) {
-    llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path);
+    llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path, import.limits);
     llvm::consumeError(draft.takeError());
     return 0;
   });
   if (end.stopped || end.signal || end.timedOut)
     return unreadable(path, end);
-  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path);
+  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path, import.limits);
   if (!draft)
     return Failure{ExitInputRefused,
                    llvm::toString(draft.takeError()) + "; there are no parts to take away", "",
@@ -105,11 +105,14 @@ Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const Import
   return kind;
 }
 
-Result<Reducible<Module>> reducibleProgram(const std::string &path, const Isolate &isolate) {
-  ChildEnd end = isolate([&](int) { return Compiler().importFile(path) ? 0 : 1; });
+Result<Reducible<Module>> reducibleProgram(const std::string &path, const Limits &limits,
+                                           const Isolate &isolate) {
+  ImportOptions import;
+  import.limits = limits;
+  ChildEnd end = isolate([&](int) { return Compiler().importFile(path, import) ? 0 : 1; });
   if (end.stopped || end.signal || end.timedOut)
     return unreadable(path, end);
-  weft::Result<Module> module = Compiler().importFile(path);
+  weft::Result<Module> module = Compiler().importFile(path, import);
   if (!module) {
     Failure why = failureOf(module.diagnostics());
     return Failure{why.exitCode, why.message + "; there are no parts to take away", why.hint,
