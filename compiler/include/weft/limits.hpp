@@ -22,7 +22,7 @@ struct Limits {
   /// from the model's files as they lie there.
   uint64_t tensorBytes = uint64_t(1) << 40;
 
-  /// Importing and compiling recurse. So many levels were seen to take a quarter of a stack of 8 MiB; a larger `nesting` is refused.
+  /// Importing and compiling recurse. So many levels were seen to take less than half of a stack of 8 MiB; a larger `nesting` is refused.
   static constexpr unsigned mostNesting = 500;
 };
 

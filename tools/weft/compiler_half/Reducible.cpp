@@ -2,6 +2,7 @@
 
 #include "tools/weft/compiler_half/Reducible.h"
 #include "compiler/import/onnx/Onnx.h"
+#include "compiler/import/readers/ReadError.h"
 #include "compiler/reduce/WriteProgram.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
 
@@ -85,10 +86,12 @@ Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const Import
   if (end.stopped || end.signal || end.timedOut)
     return unreadable(path, end);
   llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path, import.limits);
-  if (!draft)
+  if (!draft) {
+    llvm::Error why = draft.takeError();
+    const char *code = isOverLimit(why) ? "W0203" : "W0202";
     return Failure{ExitInputRefused,
-                   llvm::toString(draft.takeError()) + "; there are no parts to take away", "",
-                   "W0202"};
+                   llvm::toString(std::move(why)) + "; there are no parts to take away", "", code};
+  }
   OnnxTypes types = inferredTypes(path, import, declaredTypes(*draft), isolate);
   Reducible<OnnxDraft> kind{*draft, onnxReductions(std::move(types)), ".onnx", "nodes", {}, {}, {}};
   kind.count = [](const OnnxDraft &model) { return model.nodes.size(); };

@@ -485,7 +485,7 @@ def loops_deep():
 
 @case
 def tensor_of_terabytes():
-    return of_constants("ConstantOfShape", [1 << 21, 1 << 20])
+    return model(graph([node("ConstantOfShape", ["c"], ["y"])], [int64s("c", [1 << 21, 1 << 20])]))
 
 
 @case
