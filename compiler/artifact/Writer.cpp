@@ -11,6 +11,10 @@
 using namespace mlir;
 
 namespace weft {
+
+std::string unfinishedPath(const std::string &path) {
+  return path + ".tmp" + std::to_string(getpid());
+}
 namespace {
 
 constexpr uint64_t kWeightAlign = 64, kWeightsAlign = 2 << 20,
@@ -32,7 +36,7 @@ class OutputFile {
 public:
   llvm::Error open(const std::string &path) {
     target = path;
-    temporary = path + ".tmp" + std::to_string(getpid());
+    temporary = unfinishedPath(path);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno))
                   : llvm::Error::success();

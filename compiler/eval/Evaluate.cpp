@@ -69,15 +69,21 @@ private:
     });
   }
 
+  /// Through a copy: making room for `to` may move what `from` has.
+  void share(Value to, Value from) {
+    std::shared_ptr<RefTensor> tensor = values.lookup(from);
+    values[to] = std::move(tensor);
+  }
+
   llvm::Error evaluateKernel(KernelOp kernel) {
     Block &body = kernel.getBody().front();
     for (auto [outside, inside] : llvm::zip(kernel.getInputs(), body.getArguments()))
-      values[inside] = values[outside];
+      share(inside, outside);
     if (llvm::Error error = run(body))
       return error;
     for (auto [result, yielded] :
          llvm::zip(kernel.getResults(), body.getTerminator()->getOperands()))
-      values[result] = values[yielded];
+      share(result, yielded);
     return llvm::Error::success();
   }
 
@@ -106,7 +112,7 @@ private:
       return error;
     ValueRange yielded = block.getTerminator()->getOperands();
     for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
-      values[result] = values[value];
+      share(result, value);
     for (auto [name, dim] : llvm::zip(branch.symbolsAfter(), branch.boundDims(yielded))) {
       FailureOr<int64_t> size = dim.evaluate(symbols);
       if (failed(size))

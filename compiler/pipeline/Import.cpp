@@ -4,6 +4,7 @@
 #include "compiler/import/checkpoint/Checkpoint.h"
 #include "compiler/import/onnx/Onnx.h"
 #include "compiler/pipeline/Facts.h"
+#include "compiler/pipeline/TensorLimit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -54,15 +55,24 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
   if (isText(path, bytes))
-    return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes), options);
-  OnnxImportOptions onnx{options.facts, options.constants, options.operators, {}};
+    return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes, options.limits), options);
+  OnnxImportOptions onnx{options.facts, options.constants, options.operators, options.limits, {}};
   return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
 }
 
 Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {
+  if (options.limits.nesting > Limits::mostNesting)
+    return Diagnostic{Diagnostic::Error, "W0203", "",
+                      "a limit of " + std::to_string(options.limits.nesting) +
+                          " for nesting is more than the " + std::to_string(Limits::mostNesting) +
+                          " that are safe",
+                      ""};
   Result<Module> module = readModel(path, options);
-  if (module)
-    module->get().facts = options.facts;
+  if (!module)
+    return module;
+  if (std::optional<Diagnostic> bad = refuseTensors(module->get(), path, options.limits))
+    return *bad;
+  module->get().facts = options.facts;
   return module;
 }
 

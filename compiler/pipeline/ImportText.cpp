@@ -54,9 +54,9 @@ std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::stri
 } // namespace
 
 Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string &path,
-                                        StringRef text) {
-  if (std::optional<TextRefusal> refusal = refuseText(text))
-    return error("W0201", path + refusal->place, refusal->why);
+                                        StringRef text, const Limits &limits) {
+  if (std::optional<TextRefusal> refusal = refuseText(text, limits))
+    return error(refusal->code, path + refusal->place, refusal->why);
   DiagnosticCollector collector(context, "W0201");
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, path);
   llvm::SourceMgr sources;
@@ -70,12 +70,16 @@ Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string 
   }
   if (std::optional<weft::Diagnostic> bad = refuseFunctions(*module, path))
     return *bad;
+  uint64_t operations = 0;
+  (*module)->walk([&](Operation *) { ++operations; });
+  if (operations - 1 > limits.nodes) // but for the module
+    return error("W0203", path, tooManyOperations(limits));
   return module;
 }
 
-Result<Module> importText(const std::string &path, StringRef text) {
+Result<Module> importText(const std::string &path, StringRef text, const Limits &limits) {
   auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
-  Result<OwningOpRef<ModuleOp>> module = parseText(impl->context.get(), path, text);
+  Result<OwningOpRef<ModuleOp>> module = parseText(impl->context.get(), path, text, limits);
   if (!module)
     return module.diagnostics();
   impl->module = std::move(*module);

@@ -1,6 +1,7 @@
 //===- TextGuard.cpp - Limits and an order that MLIR's parser does not ask for ---------------------------------===//
 
 #include "compiler/pipeline/TextGuard.h"
+#include "compiler/import/readers/ReadError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,7 +13,7 @@ using namespace llvm;
 namespace weft {
 namespace {
 
-constexpr unsigned kMostNesting = 200; ///< brackets; the parser of MLIR recurses
+constexpr const char *kWrongText = "W0201", *kOverLimit = "W0203";
 constexpr size_t kMostText = 256 << 20;
 
 bool isNameCharacter(char c) { return isAlnum(c) || StringRef("_$.-").contains(c); }
@@ -21,7 +22,7 @@ bool isNameCharacter(char c) { return isAlnum(c) || StringRef("_$.-").contains(c
 /// programs have no successors, so a value's definition always stands before its uses.
 class Scan {
 public:
-  explicit Scan(StringRef text) : text(text) {}
+  Scan(StringRef text, const Limits &limits) : text(text), limits(limits) {}
 
   std::optional<TextRefusal> refuse() {
     for (at = 0; at < text.size();) {
@@ -34,13 +35,18 @@ public:
         at += 2;
       else if (rest[0] == '%') {
         if (!readValue())
-          return TextRefusal{place(), "'" + rest.take_front(nameEnd(at + 1) - at).str() +
-                                          "' is used before it is defined"};
+          return TextRefusal{kWrongText, place(),
+                             "'" + rest.take_front(nameEnd(at + 1) - at).str() +
+                                 "' is used before it is defined"};
       } else if (isAlpha(rest[0]) || rest[0] == '^' || rest[0] == '@') {
         if (!readWord())
-          return TextRefusal{"", "affine maps are not part of textual IR"};
+          return TextRefusal{kWrongText, "", "affine maps are not part of textual IR"};
       } else if (!readBracket())
-        return TextRefusal{"", "brackets are nested deeper than " + std::to_string(kMostNesting)};
+        return TextRefusal{kOverLimit, place(),
+                           "brackets are nested deeper than " + std::to_string(limits.nesting) +
+                               limitText("nesting=N")};
+      if (results > limits.nodes) // long before MLIR has made all of them
+        return TextRefusal{kOverLimit, "", tooManyOperations(limits)};
     }
     return std::nullopt;
   }
@@ -93,7 +99,7 @@ private:
     }
     if (!isSpace(c))
       beginsArguments = false;
-    return open.size() <= kMostNesting;
+    return open.size() <= limits.nesting;
   }
 
   /// A name that begins a list of results, or that stands among arguments, is defined; false for another that is not known.
@@ -139,6 +145,7 @@ private:
       return false;
     for (StringRef name : names)
       scopes.back().insert(name);
+    ++results;
     at = here;
     return true;
   }
@@ -151,8 +158,10 @@ private:
   }
 
   StringRef text;
+  const Limits &limits;
   size_t at = 0;
-  std::string open; ///< the closing brackets that are awaited
+  uint64_t results = 0; ///< operations that have some
+  std::string open;     ///< the closing brackets that are awaited
   std::vector<StringSet<>> scopes = {
       StringSet<>()};   ///< names defined outside and in each open brace
   size_t arguments = 0; ///< how many brackets are open where arguments are listed; 0: nowhere
@@ -162,12 +171,18 @@ private:
 
 } // namespace
 
-std::optional<TextRefusal> refuseText(StringRef text) {
+std::string tooManyOperations(const Limits &limits) {
+  return "the text has more than " + std::to_string(limits.nodes) + " operations" +
+         limitText("nodes=N");
+}
+
+std::optional<TextRefusal> refuseText(StringRef text, const Limits &limits) {
   if (text.size() > kMostText)
-    return TextRefusal{"", "the text is larger than " + std::to_string(kMostText >> 20) + " MiB"};
+    return TextRefusal{kWrongText, "",
+                       "the text is larger than " + std::to_string(kMostText >> 20) + " MiB"};
   if (text.contains('\0'))
-    return TextRefusal{"", "the text contains a zero byte"};
-  return Scan(text).refuse();
+    return TextRefusal{kWrongText, "", "the text contains a zero byte"};
+  return Scan(text, limits).refuse();
 }
 
 } // namespace weft

@@ -169,8 +169,8 @@ OnnxDraft OnnxDraft::ofGraph(StringRef graph) {
   return draft;
 }
 
-Expected<OnnxDraft> OnnxDraft::read(const std::string &path) {
-  Expected<OnnxModel> model = readOnnxFile(path);
+Expected<OnnxDraft> OnnxDraft::read(const std::string &path, const Limits &limits) {
+  Expected<OnnxModel> model = readOnnxFile(path, limits);
   if (!model)
     return model.takeError();
   OnnxDraft draft;

@@ -12,6 +12,7 @@
 #define WEFT_COMPILER_REDUCE_ONNXDRAFT_H
 
 #include "compiler/import/readers/OnnxModel.h"
+#include "weft/limits.hpp"
 #include "llvm/Support/Error.h"
 #include <map>
 
@@ -47,7 +48,7 @@ struct OnnxDraftNode {
 };
 
 struct OnnxDraft {
-  static llvm::Expected<OnnxDraft> read(const std::string &path);
+  static llvm::Expected<OnnxDraft> read(const std::string &path, const Limits &limits = {});
   /// The parts of a subgraph alone.
   static OnnxDraft ofGraph(llvm::StringRef graph);
   /// A node of these bytes.

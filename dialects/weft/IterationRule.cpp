@@ -56,6 +56,8 @@ public:
   FailureOr<IterationRule> run(StringRef text, TypeRange operands, TypeRange results) {
     if (failed(split(text)))
       return failure();
+    if (rawOperands.empty() && operands.size() == 1)
+      rawOperands.emplace_back(); // of rank 0, which is written as nothing
     if (rawOperands.size() != operands.size()) {
       report("rule '" + text + "' has " + Twine(rawOperands.size()) + " operands, but there are " +
              Twine(operands.size()));

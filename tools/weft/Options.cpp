@@ -131,6 +131,12 @@ const VerbRow *findVerb(std::string_view name) {
   return nullptr;
 }
 
+bool hasOption(const VerbRow &verb, std::string_view option) {
+  return std::any_of(optionTable().begin(), optionTable().end(), [&](const OptionRow &row) {
+    return (row.verbs & verb.bit) && row.name == option;
+  });
+}
+
 std::optional<std::string_view> closest(std::string_view word,
                                         const std::vector<std::string_view> &words) {
   std::optional<std::string_view> best;

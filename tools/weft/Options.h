@@ -60,6 +60,8 @@ const std::vector<OptionRow> &optionTable();
 
 /// Null when there is no such verb.
 const VerbRow *findVerb(std::string_view name);
+/// Whether a verb takes an option, by its long name.
+bool hasOption(const VerbRow &verb, std::string_view option);
 
 /// A command line after the verb. Converts to false when it was refused; then error() says why.
 class ParsedOptions {

@@ -153,7 +153,7 @@ OutputFiles::~OutputFiles() {
     unlink(file.partial.c_str());
   if (!committed)
     for (size_t i = folders.size(); i-- > 0;)
-      rmdir(folders[i].c_str());
+      rmdir(folders[i].path.c_str());
 }
 
 Result<Done> OutputFiles::makeFolder(const std::string &path) {
@@ -162,7 +162,7 @@ Result<Done> OutputFiles::makeFolder(const std::string &path) {
       continue;
     std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), 0777) == 0)
-      folders.push_back(part);
+      folders.push_back({part});
     else if (errno != EEXIST)
       return systemFailure(part, "the folder cannot be made");
   }

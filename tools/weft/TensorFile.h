@@ -10,7 +10,9 @@
 #define WEFT_TOOLS_WEFT_TENSORFILE_H
 
 #include "tools/weft/HostTensor.h"
+#include "tools/weft/Unfinished.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +50,15 @@ public:
 private:
   struct Pending {
     std::string partial, final;
+    std::unique_ptr<Unfinished> unfinished = std::make_unique<Unfinished>(partial);
   };
   Result<Done> add(const std::string &path, const std::vector<std::string_view> &pieces);
   std::vector<Pending> pending;
-  std::vector<std::string> folders;
+  struct Made {
+    std::string path;
+    std::unique_ptr<Unfinished> unfinished = std::make_unique<Unfinished>(path);
+  };
+  std::vector<Made> folders;
   bool committed = false;
 };
 

@@ -39,9 +39,9 @@ template <typename Op> void convertBinary(NodeImport &n) {
 
 template <typename Op> Value foldInputs(NodeImport &n) {
   n.ignoreAttributes({"consumed_inputs"});
-  Value result = n.input(0);
-  for (Value next : n.allInputs().drop_front())
-    result = n.binary<Op>(result, next);
+  Value result;
+  for (Value next : n.allInputs()) // none when one is missing
+    result = result ? n.binary<Op>(result, next) : next;
   return result;
 }
 

@@ -13,7 +13,8 @@ bool GivenOperators::fail(const std::string &where, const Twine &text, const std
   return false;
 }
 
-bool GivenOperators::read(const std::vector<OperatorFile> &files) {
+bool GivenOperators::read(const std::vector<OperatorFile> &files, const Limits &given) {
+  limits = given;
   for (const OperatorFile &file : files) {
     auto [domain, name] = StringRef(file.name).rsplit(':');
     if (name.empty()) // no ':'
@@ -36,7 +37,7 @@ bool GivenOperators::read(const std::vector<OperatorFile> &files) {
 
 bool GivenOperators::parseInto(MLIRContext *context) {
   for (Operator &each : operators) {
-    Result<OwningOpRef<ModuleOp>> module = parseText(context, each.path, each.text);
+    Result<OwningOpRef<ModuleOp>> module = parseText(context, each.path, each.text, limits);
     if (!module) {
       for (weft::Diagnostic found : module.diagnostics()) {
         found.code = kWrongOperator;

@@ -1,6 +1,6 @@
 //===- GivenOperators.h - ONNX operators that the caller supplies as functions ----------------===//
 //
-//   GivenOperators given(options.operators);                       // texts, read once
+//   given.read(options.operators, options.limits);                 // texts, read once
 //   std::optional<Diagnostic> bad = given.parseInto(context);      // functions, in every pass's context
 //   if (func::FuncOp function = given.find("com.acme", "ScaledTanh")) ...
 //
@@ -31,7 +31,7 @@ constexpr llvm::StringLiteral kIgnoredAttr = "weft.ignored";
 class GivenOperators {
 public:
   /// Reads the files. False: see problem().
-  bool read(const std::vector<OperatorFile> &files);
+  bool read(const std::vector<OperatorFile> &files, const Limits &limits);
   /// Parses and checks all functions. The context must live until forget().
   bool parseInto(mlir::MLIRContext *context);
   void forget();
@@ -55,6 +55,7 @@ private:
   bool checkBody(Operator &each);
 
   std::vector<Operator> operators;
+  Limits limits;
   std::vector<Diagnostic> diagnostics;
 };
 

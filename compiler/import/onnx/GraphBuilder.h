@@ -25,6 +25,7 @@ struct Refusal {
   enum Kind {
     Unsupported, ///< a limit of this compiler
     Wrong,       ///< the model breaks ONNX's rules
+    OverLimit,   ///< more than weft::Limits allow
   } kind = Unsupported;
   std::string text, hint;
 };

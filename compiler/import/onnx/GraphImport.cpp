@@ -10,9 +10,6 @@ using namespace mlir;
 
 namespace weft::onnx {
 
-constexpr unsigned kMostNesting = 100;             ///< of function calls and branches
-constexpr uint64_t kMostImportedNodes = 1'000'000; ///< after inlining
-
 static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   auto main =
@@ -23,10 +20,11 @@ static OwningOpRef<ModuleOp> createModule(MLIRContext *context) {
 }
 
 GraphImport::GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
-                         Contract &contract, GivenOperators &operators)
+                         Contract &contract, GivenOperators &operators, const Limits &limits)
     : model(model), given(given), impl(impl), state(impl.context.get(), contract),
-      contract(contract), operators(operators), ownedModule(createModule(impl.context.get())),
-      constants(model, impl, *ownedModule), function(*ownedModule->getOps<func::FuncOp>().begin()) {
+      contract(contract), operators(operators), limits(limits),
+      ownedModule(createModule(impl.context.get())), constants(model, impl, *ownedModule),
+      function(*ownedModule->getOps<func::FuncOp>().begin()) {
   state.builder.setInsertionPointToEnd(&function.front());
   for (const OnnxFunction &each : model.functions)
     functions[{each.domain, each.name, each.overload}] = &each;
@@ -260,14 +258,21 @@ const NodeOrder &GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringR
   return found->second;
 }
 
+/// A function's nodes count wherever it is called: a chain of calls may double them at every link.
+bool GraphImport::countNodes(uint64_t more) {
+  importedNodes += more;
+  return importedNodes <= limits.nodes ||
+         fail("the model has more than " + Twine(limits.nodes) +
+                  " nodes after its functions are inlined" + limitText("nodes=N"),
+              Refusal::OverLimit);
+}
+
 bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope) {
   if (!order.problem.empty())
     return fail(order.problem);
   for (unsigned i : order.nodes) {
-    if (++importedNodes > kMostImportedNodes)
-      return fail("the model has more than " + Twine(kMostImportedNodes) +
-                      " nodes after its functions are inlined",
-                  Refusal::Unsupported);
+    if (!countNodes(1))
+      return false;
     importNode(nodes[i], scope);
     if (graphProblem)
       return false;
@@ -361,6 +366,10 @@ void GraphImport::callGiven(const OnnxNode &node, func::FuncOp called, Scope &sc
   for (auto [i, input] : llvm::enumerate(inputs))
     if (input && !isTensor(input))
       n.refuse("input " + Twine(i) + " is " + kindOf(input) + ", which no function takes");
+  uint64_t operations = 0;
+  called.walk([&](Operation *) { ++operations; });
+  if (!countNodes(operations))
+    return;
   n.inlineBody();
   if (StringRef extra = n.unusedAttribute(); !n.refused() && !extra.empty())
     n.refuse("attribute " + quotedText(extra) + " means nothing to the function",
@@ -398,14 +407,16 @@ int64_t GraphImport::opsetOf(StringRef domain, const Scope &scope) const {
 
 void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, Scope &scope,
                              ArrayRef<Value> inputs) {
-  auto refuse = [&](const std::string &why) {
-    refuseNode(node, scope, false, {Refusal::Wrong, why, ""});
+  auto refuse = [&](const std::string &why, Refusal::Kind kind = Refusal::Wrong) {
+    refuseNode(node, scope, false, {kind, why, ""});
     poison(node, scope);
   };
   if (llvm::is_contained(calls, &called))
     return refuse("function " + quotedText(called.name) + " calls itself");
-  if (calls.size() + depth >= kMostNesting)
-    return refuse("functions are nested deeper than " + std::to_string(kMostNesting));
+  if (calls.size() + depth >= limits.nesting)
+    return refuse("functions and branches are nested deeper than " +
+                      std::to_string(limits.nesting) + limitText("nesting=N"),
+                  Refusal::OverLimit);
   if (inputs.size() > called.inputs.size() || node.outputs.size() > called.outputs.size())
     return refuse("function " + quotedText(called.name) +
                   " has fewer inputs or outputs than the node");
@@ -438,9 +449,10 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
 
 bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments,
                               SmallVectorImpl<Value> &outputs) {
-  if (calls.size() + depth >= kMostNesting)
-    return fail("functions and branches are nested deeper than " + Twine(kMostNesting),
-                Refusal::Unsupported);
+  if (calls.size() + depth >= limits.nesting)
+    return fail("functions and branches are nested deeper than " + Twine(limits.nesting) +
+                    limitText("nesting=N"),
+                Refusal::OverLimit);
   Scope body;
   body.parent = currentScope;
   body.function = currentScope->function;

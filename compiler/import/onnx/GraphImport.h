@@ -4,7 +4,7 @@
 // A node that is refused does not end the walk: what depends on it is skipped, and the rest is
 // imported to find all reasons at once.
 //
-//   GraphImport import(model, given, impl, contract);
+//   GraphImport import(model, given, impl, contract, operators, limits);
 //   if (!import.run()) report(import.problem(), import.refusals());
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
@@ -32,7 +32,7 @@ struct RefusedNode {
 class GraphImport : public GraphServices {
 public:
   GraphImport(const OnnxModel &model, const GivenConstants &given, Module::Impl &impl,
-              Contract &contract, GivenOperators &operators);
+              Contract &contract, GivenOperators &operators, const Limits &limits);
 
   /// See OnnxImportOptions; may be empty.
   std::function<void(const std::string &name, SymTensorType type)> onValue;
@@ -70,6 +70,7 @@ private:
   bool finish(Scope &scope);
   void checkOutput(const OnnxValueInfo &declared, Value value);
   void addInitializers(const OnnxGraph &graph, Scope &scope);
+  bool countNodes(uint64_t more);
   bool importNodes(llvm::ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope);
   void importNode(const OnnxNode &node, Scope &scope);
   void importOperator(const OnnxNode &node, Scope &scope, llvm::ArrayRef<Value> inputs);
@@ -97,6 +98,7 @@ private:
   BuildState state;
   Contract &contract;
   GivenOperators &operators;
+  const Limits &limits;
   mlir::OwningOpRef<mlir::ModuleOp> ownedModule;
   Constants constants;
   mlir::func::FuncOp function;   ///< main

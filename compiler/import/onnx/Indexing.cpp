@@ -140,6 +140,8 @@ void convertOneHot(NodeImport &n) {
   unsigned axis = n.axis(n.intAttribute("axis", -1), n.rank(0) + 1);
   if (!indices || !values || !depth || n.refused())
     return;
+  if (rankOf(values) != 1)
+    return (void)n.wrong("the values must be a list: one for the others, one for the hits");
   Dims line(rankOf(indices) + 1, n.constant(1));
   line[axis] = *depth;
   Value wrapped = n.unsqueeze(wrapIndex(n, indices, *depth), int64_t(axis));

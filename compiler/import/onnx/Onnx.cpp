@@ -20,8 +20,14 @@ using namespace onnx;
 namespace {
 
 constexpr unsigned kMostPasses = 4;
-constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kWrongConstant = "W0205",
-                     *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kOverLimit = "W0203",
+                     *kWrongConstant = "W0205", *kOutputDiffers = "W0206", *kUnsupported = "W0207";
+
+const char *codeOf(Refusal::Kind kind) {
+  return kind == Refusal::Wrong       ? kWrongModel
+         : kind == Refusal::OverLimit ? kOverLimit
+                                      : kUnsupported;
+}
 
 weft::Diagnostic problem(const char *code, const std::string &where, const std::string &text,
                          const std::string &hint = "") {
@@ -42,9 +48,11 @@ public:
 
   Imported run() {
     Imported result;
-    llvm::Expected<OnnxModel> model = readOnnxFile(path);
+    llvm::Expected<OnnxModel> model = readOnnxFile(path, options.limits);
     if (!model) {
-      result.diagnostics.push_back(problem(kUnreadable, "", llvm::toString(model.takeError())));
+      llvm::Error why = model.takeError();
+      const char *code = isOverLimit(why) ? kOverLimit : kUnreadable;
+      result.diagnostics.push_back(problem(code, "", llvm::toString(std::move(why))));
       return result;
     }
     MLIRContext types(MLIRContext::Threading::DISABLED);
@@ -58,7 +66,7 @@ public:
       result.diagnostics.push_back(*why);
       return result;
     }
-    if (!operators.read(options.operators)) {
+    if (!operators.read(options.operators, options.limits)) {
       result.diagnostics = operators.problems();
       return result;
     }
@@ -118,15 +126,14 @@ private:
       result.diagnostics.push_back(*bad);
       return false;
     }
-    GraphImport import(model, given, *impl, contract, operators);
+    GraphImport import(model, given, *impl, contract, operators, options.limits);
     import.onValue = options.onValue;
     bool complete = import.run();
     keepRequirements(contract);
     result.refused = import.refusals();
     if (import.problem())
       result.diagnostics.push_back(
-          problem(import.problem()->kind == Refusal::Wrong ? kWrongModel : kUnsupported, path,
-                  import.problem()->text));
+          problem(codeOf(import.problem()->kind), path, import.problem()->text));
     if (!complete)
       return false;
     for (const std::string &text : import.warnings())
@@ -213,8 +220,7 @@ void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused,
     std::string text =
         whole ? "operator " + name + " (opset " + std::to_string(group.opset) + ") is not supported"
               : group.reason;
-    bool isWrong = !whole && first->refusal.kind == Refusal::Wrong;
-    out.push_back(problem(isWrong ? kWrongModel : kUnsupported,
+    out.push_back(problem(whole ? kUnsupported : codeOf(first->refusal.kind),
                           path + ": " + group.firstNodes[0] + andMore(group.count), text,
                           whole ? operatorHint(group.domain, group.op) : first->refusal.hint));
   }

@@ -18,6 +18,7 @@ struct OnnxImportOptions {
       facts; ///< predicates about symbols that the caller promises: "seq <= 512"
   std::vector<InputConstant> constants; ///< contents of inputs, which then are none
   std::vector<OperatorFile> operators;  ///< functions for operators
+  Limits limits;
   /// Told of the main graph's inputs and values as they get types: also of a model that is refused
   /// further on. Later types of one name are better.
   std::function<void(const std::string &name, SymTensorType type)> onValue;

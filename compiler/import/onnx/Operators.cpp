@@ -60,6 +60,16 @@ const OnnxOperator *OperatorTable::find(llvm::StringRef domain, llvm::StringRef 
   return nullptr;
 }
 
+std::vector<OnnxOperator> OperatorTable::all() const {
+  std::map<llvm::StringRef, llvm::ArrayRef<OnnxOperator>> sorted;
+  for (const auto &each : entries)
+    sorted[each.getKey()] = each.getValue();
+  std::vector<OnnxOperator> list;
+  for (const auto &[name, versions] : sorted)
+    list.insert(list.end(), versions.begin(), versions.end());
+  return list;
+}
+
 bool OperatorTable::knowsName(llvm::StringRef domain, llvm::StringRef name) const {
   auto found = entries.find(name);
   return found != entries.end() && llvm::any_of(found->second, [&](const OnnxOperator &entry) {

@@ -39,6 +39,8 @@ public:
   void add(const OnnxOperator &entry) { entries[entry.name].push_back(entry); }
   /// Null when the operator is not imported at that version.
   const OnnxOperator *find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const;
+  /// Every version of every operator, by name.
+  std::vector<OnnxOperator> all() const;
   /// True when another version of the operator is imported.
   bool knowsName(llvm::StringRef domain, llvm::StringRef name) const;
 

@@ -73,6 +73,12 @@ public:
       n.wrong("X, W and R must have three dimensions");
       return;
     }
+    for (auto [input, rank, name] :
+         {std::tuple(3u, 2u, "B"), {4u, 1u, "sequence_lens"}, {7u, 2u, "P"}})
+      if (n.hasInput(input) && n.rank(input) != rank) {
+        n.wrong(name + Twine(" must have rank ") + Twine(rank));
+        return;
+      }
     x = operand(0);
     if (batchFirst)
       x = n.transpose(x, {1, 0, 2});

@@ -122,8 +122,7 @@ bool OnnxParser::parseAttributeValue(const WireField &field, OnnxAttribute &attr
   case Kind::Graph:
   case Kind::Graphs:
     return expect(field, WireType::Bytes) &&
-           count(field.start, nodes, limits.nodes,
-                 "nodes") && // an empty graph costs as much as a node
+           countNode(field.start) && // an empty graph costs as much as a node
            parseGraph(field.bytes, attribute.graphs.emplace_back());
   case Kind::Type:
   case Kind::Types:

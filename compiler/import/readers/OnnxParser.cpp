@@ -38,8 +38,20 @@ bool OnnxParser::count(const char *at, uint64_t &total, uint64_t limit, const ch
 /// Goes one graph or type deeper. The caller steps out again with --depth.
 bool OnnxParser::enter(const char *at) {
   return ++depth <= limits.depth ||
-         fail(at, "graphs or types are nested more than " + Twine(limits.depth) +
-                      " levels deep, the reader's limit");
+         failOver(at,
+                  "graphs or types are nested more than " + Twine(limits.depth) + " levels deep",
+                  "nesting=N");
+}
+
+bool OnnxParser::countNode(const char *at) {
+  return ++nodes <= limits.nodes ||
+         failOver(at, "the model has more than " + Twine(limits.nodes) + " nodes", "nodes=N");
+}
+
+/// Beyond a limit of the caller's, as opposed to the reader's own.
+bool OnnxParser::failOver(const char *at, const Twine &reason, StringRef flag) {
+  overLimit = true;
+  return fail(at, reason + limitText(flag));
 }
 
 static const char *wireTypeName(WireType type) {

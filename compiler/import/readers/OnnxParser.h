@@ -24,6 +24,7 @@ public:
   /// False on an error, which error() then holds.
   bool parseModel(OnnxModel &model);
   const std::string &error() const { return message; }
+  bool isOverLimit() const { return overLimit; } ///< of weft::Limits
 
 private:
   /// Names a part of the model while it lives. Without an index it prints as "attribute 'axis'".
@@ -95,7 +96,9 @@ private:
   bool appendInts(const WireField &field, std::vector<int64_t> &out);
   bool appendFloats(const WireField &field, std::vector<float> &out);
   bool count(const char *at, uint64_t &total, uint64_t limit, const char *what, uint64_t more = 1);
+  bool countNode(const char *at);
   bool enter(const char *at);
+  bool failOver(const char *at, const llvm::Twine &reason, llvm::StringRef flag);
 
   /// Calls `visit(field)` for each field of a message until it returns false.
   template <typename Visit> bool eachField(llvm::ArrayRef<char> bytes, Visit visit) {
@@ -109,6 +112,7 @@ private:
   const MappedFile &file;
   const OnnxLimits &limits;
   std::string message;
+  bool overLimit = false;
   llvm::SmallVector<PlaceEntry, 16> places;
   unsigned depth = 0;
   uint64_t nodes = 0, attributes = 0, tensors = 0, values = 0, functions = 0, listItems = 0;

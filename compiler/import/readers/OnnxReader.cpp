@@ -8,6 +8,13 @@ using namespace llvm;
 
 namespace weft {
 
+OnnxLimits::OnnxLimits(const Limits &limits) : nodes(limits.nodes), depth(limits.nesting) {
+  double share = double(nodes) / double(Limits().nodes);
+  for (uint64_t *each : {&attributes, &tensors, &values, &functions, &listItems})
+    if (share > 1) // a file is never so large that a double could not count what is in it
+      *each = uint64_t(std::min(double(*each) * share, 0x1p62));
+}
+
 Expected<OnnxModel> readOnnxFile(StringRef path, const OnnxLimits &limits) {
   auto file = MappedFile::open(path);
   if (!file)
@@ -20,7 +27,7 @@ Expected<OnnxModel> readOnnx(std::shared_ptr<MappedFile> file, const OnnxLimits 
   model.file = std::move(file);
   OnnxParser parser(*model.file, limits);
   if (!parser.parseModel(model))
-    return readError(parser.error());
+    return parser.isOverLimit() ? limitError(parser.error()) : readError(parser.error());
   return model;
 }
 
@@ -127,8 +134,7 @@ bool OnnxParser::appendNode(const WireField &field, std::vector<OnnxNode> &graph
   OnnxNode &node = graphNodes.emplace_back();
   node.fileOffset = file.offsetOf(field.start);
   Place here(*this, "node", graphNodes.size() - 1, &node.name);
-  return count(field.start, nodes, limits.nodes, "nodes") && expect(field, WireType::Bytes) &&
-         parseNode(field.bytes, node);
+  return countNode(field.start) && expect(field, WireType::Bytes) && parseNode(field.bytes, node);
 }
 
 bool OnnxParser::parseNode(ArrayRef<char> bytes, OnnxNode &node) {

@@ -10,6 +10,7 @@
 #define WEFT_COMPILER_IMPORT_READERS_ONNXREADER_H
 
 #include "compiler/import/readers/OnnxModel.h"
+#include "weft/limits.hpp"
 #include "llvm/Support/Error.h"
 
 namespace weft {
@@ -17,17 +18,21 @@ namespace weft {
 /// They bound memory (about 2 GB at the defaults), stack and time for files made to exhaust them.
 /// All but the last five count over the whole file.
 struct OnnxLimits {
-  uint64_t nodes = 1'000'000;      ///< in graphs and functions
+  OnnxLimits() = default;
+  /// The caller's; what else a file has grows with its nodes.
+  OnnxLimits(const Limits &limits);
+
+  uint64_t nodes = Limits().nodes; ///< in graphs and functions
   uint64_t attributes = 2'000'000; ///< of nodes and functions
   uint64_t tensors = 1'000'000;    ///< initializers and attribute values, sparse ones count twice
   uint64_t values = 2'000'000;     ///< declared inputs, outputs and inner values
   uint64_t functions = 100'000;    ///< model-local functions
   uint64_t listItems = 16'000'000; ///< names, numbers and dimensions in lists, not data of tensors
-  unsigned depth = 64;             ///< of graphs in attributes, and of types in types
-  unsigned rank = 64;              ///< dimensions of a tensor or of a type
-  unsigned nodeAttributes = 500;   ///< attributes of one node or function
-  unsigned opsets = 100;           ///< operator sets of the model or of one function
-  uint64_t nameLength = 1'000'000; ///< bytes of one name
+  unsigned depth = Limits().nesting; ///< of graphs in attributes, and of types in types
+  unsigned rank = 64;                ///< dimensions of a tensor or of a type
+  unsigned nodeAttributes = 500;     ///< attributes of one node or function
+  unsigned opsets = 100;             ///< operator sets of the model or of one function
+  uint64_t nameLength = 1'000'000;   ///< bytes of one name
 };
 
 /// Maps and reads a file. External data is looked up beside it, see OnnxTensorData.h.

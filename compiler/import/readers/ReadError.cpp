@@ -12,6 +12,23 @@ Error readError(const Twine &text) {
   return createStringError(inconvertibleErrorCode(), "%s", text.str().c_str());
 }
 
+static std::error_code overLimit() { return std::make_error_code(std::errc::value_too_large); }
+
+Error limitError(const Twine &text) {
+  return createStringError(overLimit(), "%s", text.str().c_str());
+}
+
+bool isOverLimit(const Error &error) {
+  bool found = false;
+  visitErrors(
+      error, [&](const ErrorInfoBase &each) { found |= each.convertToErrorCode() == overLimit(); });
+  return found;
+}
+
+std::string limitText(StringRef flag) {
+  return (", the limit (raise it with --limit " + flag + ")").str();
+}
+
 /// Length of the valid multi-byte character at the front of `text`, 0 when there is none.
 static unsigned characterLength(StringRef text) {
   auto lead = static_cast<unsigned char>(text.front());

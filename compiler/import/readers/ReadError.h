@@ -18,6 +18,12 @@ namespace weft {
 
 /// An error whose text is one line, "place: reason".
 llvm::Error readError(const llvm::Twine &text);
+/// The same about a limit that the caller chose (weft::Limits), which isOverLimit tells apart.
+llvm::Error limitError(const llvm::Twine &text);
+bool isOverLimit(const llvm::Error &error);
+
+/// ", the limit (raise it with --limit nodes=N)", to be said behind "the model has more than 100 nodes". `flag` is "nodes=N".
+std::string limitText(llvm::StringRef flag);
 
 /// At most 100 bytes of `text`; what is not printable UTF-8 becomes \xNN.
 std::string printableText(llvm::StringRef text);

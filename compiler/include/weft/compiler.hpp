@@ -12,6 +12,7 @@
 #ifndef WEFT_COMPILER_HPP
 #define WEFT_COMPILER_HPP
 
+#include "weft/limits.hpp"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -84,6 +85,7 @@ struct ImportOptions {
   std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
   std::vector<OperatorFile>
       operators; ///< of ONNX models; their bodies take the nodes' places before any pass
+  Limits limits;
 };
 
 struct CompileOptions {

@@ -1,5 +1,6 @@
 // A malformed or excessive ONNX file gives one line that names the place, and never a crash.
 #include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/readers/ReadError.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"
 #include <set>
@@ -193,9 +194,10 @@ TEST_CASE("nesting is limited") {
     }
     return modelOf(graph).bytes;
   };
-  std::string limit = "graphs or types are nested more than 64 levels deep, the reader's limit";
-  CHECK(refusal(nested(64)) == "");
-  CHECK(refusal(nested(65)).find(limit) != std::string::npos);
+  std::string limit = "graphs or types are nested more than 200 levels deep, the limit (raise it "
+                      "with --limit nesting=N)";
+  CHECK(refusal(nested(200)) == "");
+  CHECK(refusal(nested(201)).find(limit) != std::string::npos);
   CHECK(refusal(nested(2000)).find(limit) != std::string::npos);
   WireWriter type = tensorType(1, {});
   for (int i = 0; i < 1000; ++i)
@@ -209,13 +211,14 @@ TEST_CASE("each limit is refused by name") {
     OnnxLimits limits;
     change(limits);
     std::string reason = refusal(text, limits);
-    CHECK(reason.find("the reader's limit") != std::string::npos);
+    CHECK(reason.find("limit") != std::string::npos);
     size_t at = reason.find("more than");
     return at == std::string::npos ? reason : reason.substr(at);
   };
   CHECK(refusal(text) == "");
   using L = OnnxLimits;
-  CHECK(with([](L &l) { l.nodes = 1; }) == "more than 1 nodes, the reader's limit");
+  CHECK(with([](L &l) { l.nodes = 1; }) ==
+        "more than 1 nodes, the limit (raise it with --limit nodes=N)");
   CHECK(with([](L &l) { l.attributes = 3; }) == "more than 3 attributes, the reader's limit");
   CHECK(with([](L &l) { l.tensors = 2; }) == "more than 2 tensors, the reader's limit");
   CHECK(with([](L &l) { l.values = 1; }) == "more than 1 values, the reader's limit");
@@ -226,7 +229,40 @@ TEST_CASE("each limit is refused by name") {
         "more than 2 attributes in one place, the reader's limit");
   CHECK(with([](L &l) { l.nameLength = 5; }).find("a name is longer than 5 bytes") !=
         std::string::npos);
-  CHECK(with([](L &l) { l.depth = 1; }) == "more than 1 levels deep, the reader's limit");
+  CHECK(with([](L &l) { l.depth = 1; }) ==
+        "more than 1 levels deep, the limit (raise it with --limit nesting=N)");
+}
+
+TEST_CASE("what a file may have grows with the nodes that the caller allows, and never shrinks") {
+  Limits limits;
+  OnnxLimits usual(limits);
+  CHECK(usual.attributes == OnnxLimits().attributes);
+  limits.nodes = 3 * limits.nodes;
+  limits.nesting = 7;
+  OnnxLimits large(limits);
+  CHECK(large.nodes == limits.nodes);
+  CHECK(large.depth == 7);
+  CHECK(large.tensors == 3 * usual.tensors);
+  CHECK(large.rank == usual.rank);
+  limits.nodes = 5;
+  CHECK(OnnxLimits(limits).nodes == 5);
+  CHECK(OnnxLimits(limits).listItems == usual.listItems);
+  limits.nodes = UINT64_MAX;
+  CHECK(OnnxLimits(limits).values > usual.values);
+}
+
+TEST_CASE("limits of the caller are told apart from what is wrong with a file") {
+  OnnxLimits limits;
+  limits.nodes = 1;
+  llvm::Expected<OnnxModel> model =
+      readOnnx(MappedFile::view("m.onnx", asBytes(sampleModel())), limits);
+  llvm::Error error = model.takeError();
+  CHECK(isOverLimit(error));
+  llvm::consumeError(std::move(error));
+  model = readOnnx(MappedFile::view("m.onnx", asBytes("x")), limits);
+  error = model.takeError();
+  CHECK(!isOverLimit(error));
+  llvm::consumeError(std::move(error));
 }
 
 TEST_CASE("a file of a million empty messages meets a limit instead of filling the memory") {

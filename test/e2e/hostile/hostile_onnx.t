@@ -81,10 +81,10 @@ $ for case in divide_by_zero remainder_overflow remainder_by_zero; do python3 ma
 
 # Depth and width.
 $ sh refuse make_hostile.py branches_nested functions_nested functions_recursive functions_exponential doubling squaring
-| error[W0202]: branches_nested.onnx: byte 2438: node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attri
-| error[W0201]: functions_nested.onnx: node 'n' (f:F100): functions are nested deeper than 100
+| error[W0203]: branches_nested.onnx: byte 7606: node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attri
+| error[W0203]: functions_nested.onnx: node 'n' (f:F200): functions and branches are nested deeper than 200, the limit (raise it with --limit nesting=N)
 | error[W0201]: functions_recursive.onnx: node 'n' (f:F): function 'F' calls itself
-| error[W0207]: functions_exponential.onnx: the model has more than 1000000 nodes after its functions are inlined
+| error[W0203]: functions_exponential.onnx: the model has more than 1000000 nodes after its functions are inlined, the limit (raise it with --limit nodes=N)
 | error[W0207]: doubling.onnx: node 'n60' (Concat): a tensor has too many elements
 | error[W0207]: squaring.onnx: node 'd4' (Expand): input 1 ('q4') depends on the contents of tensors, and sizes that do are not supported yet
 

@@ -1,10 +1,10 @@
 # Nesting that MLIR's parser would follow until the stack ends, however the brackets are hidden.
 $ sh refuse make_text.py brackets closed_in_strings closed_in_comments closed_by_arrows closed_by_another affine_minus
-| error[W0201]: brackets.mlir: brackets are nested deeper than 200
-| error[W0201]: closed_in_strings.mlir: brackets are nested deeper than 200
-| error[W0201]: closed_in_comments.mlir: brackets are nested deeper than 200
-| error[W0201]: closed_by_arrows.mlir: brackets are nested deeper than 200
-| error[W0201]: closed_by_another.mlir: brackets are nested deeper than 200
+| error[W0203]: brackets.mlir:1:224: brackets are nested deeper than 200, the limit (raise it with --limit nesting=N)
+| error[W0203]: closed_in_strings.mlir:1:1219: brackets are nested deeper than 200, the limit (raise it with --limit nesting=N)
+| error[W0203]: closed_in_comments.mlir:200:2: brackets are nested deeper than 200, the limit (raise it with --limit nesting=N)
+| error[W0203]: closed_by_arrows.mlir:1:2407: brackets are nested deeper than 200, the limit (raise it with --limit nesting=N)
+| error[W0203]: closed_by_another.mlir:1:423: brackets are nested deeper than 200, the limit (raise it with --limit nesting=N)
 | error[W0201]: affine_minus.mlir: affine maps are not part of textual IR
 
 # Values that a later line or branch defines: MLIR would use what it has freed.

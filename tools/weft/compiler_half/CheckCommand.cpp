@@ -53,7 +53,7 @@ std::vector<Group> groupNodes(const std::string &path, const ImportOptions &impo
   if (std::none_of(why.begin(), why.end(),
                    [](const Diagnostic &each) { return each.code == kUnsupported; }))
     return groups;
-  auto refused = checkOnnx(path, {{}, import.constants, import.operators, {}});
+  auto refused = checkOnnx(path, {{}, import.constants, import.operators, import.limits, {}});
   if (!refused)
     return groups;
   for (const UnsupportedGroup &each : *refused)

@@ -1,7 +1,9 @@
 //===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
 
+#include "compiler/artifact/Writer.h"
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
+#include "tools/weft/Unfinished.h"
 #include "tools/weft/Values.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
 
@@ -45,6 +47,7 @@ public:
       return printProgram(*module);
     compile.onPhase("import", model, elapsed());
     InterruptGuard guard(nullptr);
+    Unfinished partial(unfinishedPath(compile.outputPath));
     weft::Result<Artifact> artifact = compiler.compile(*module, compile);
     if (!artifact)
       return refuse(console, artifact.diagnostics());

@@ -2,6 +2,7 @@
 
 #include "tools/weft/compiler_half/CompiledModel.h"
 #include "tools/weft/Artifact.h"
+#include "tools/weft/Unfinished.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -18,11 +19,12 @@ Result<TemporaryFolder> TemporaryFolder::create() {
                    "no temporary folder can be made in '" + place + "': " + strerror(errno),
                    "set TMPDIR to a folder that can be written", ""};
   TemporaryFolder folder;
-  folder.name =
-      std::shared_ptr<const std::string>(new std::string(pattern), [](const std::string *path) {
-        llvm::sys::fs::remove_directories(*path);
-        delete path;
-      });
+  auto unfinished = std::make_shared<Unfinished>(pattern, Unfinished::Folder);
+  folder.name = std::shared_ptr<const std::string>(new std::string(pattern),
+                                                   [unfinished](const std::string *path) {
+                                                     llvm::sys::fs::remove_directories(*path);
+                                                     delete path;
+                                                   });
   return folder;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/weft/Json.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
+#include "tools/weft/compiler_half/Limiting.h"
 
 #include <csignal>
 #include <unistd.h>
@@ -23,6 +24,11 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
   Console console(options);
   if (!options)
     return console.usageError(options.error(), options.hint());
+  Result<GivenLimits> limits = readLimits(options);
+  if (!limits)
+    return console.fail(limits.failure());
+  if (Result<Done> guarded = guardMemory(options, limits->memory); !guarded)
+    return console.fail(guarded.failure());
   signal(SIGINT, quit);
   signal(SIGTERM, quit);
   if (verb == "compile")

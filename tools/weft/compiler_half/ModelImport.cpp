@@ -2,6 +2,7 @@
 
 #include "tools/weft/TensorFile.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
+#include "tools/weft/compiler_half/Limiting.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -69,6 +70,10 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options) {
                      "write DOMAIN:NAME=FILE.mlir", ""};
     import.operators.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
+  Result<GivenLimits> limits = readLimits(options);
+  if (!limits)
+    return limits.failure();
+  import.limits = limits->import;
   return import;
 }
 

@@ -77,13 +77,12 @@ private:
     Isolate isolate = [this](const std::function<int(int)> &work) {
       return runChild(work, trials.timeout, folder.path(), interrupted);
     };
-    if (modelKind(path) == ModelKind::Onnx) {
-      Result<ImportOptions> import = readImportOptions(options);
-      if (!import)
-        return console.fail(import.failure());
-      return search(reducibleOnnx(path, *import, isolate));
-    }
-    return search(reducibleProgram(path, isolate));
+    Result<ImportOptions> import = readImportOptions(options);
+    if (!import)
+      return console.fail(import.failure());
+    return modelKind(path) == ModelKind::Onnx
+               ? search(reducibleOnnx(path, *import, isolate))
+               : search(reducibleProgram(path, import->limits, isolate));
   }
 
   template <typename Model> int search(Result<Reducible<Model>> kind) {

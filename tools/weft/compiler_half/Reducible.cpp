@@ -2,6 +2,7 @@
 
 #include "tools/weft/compiler_half/Reducible.h"
 #include "compiler/import/onnx/Onnx.h"
+#include "compiler/import/readers/ReadError.h"
 #include "compiler/reduce/WriteProgram.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
 
@@ -57,7 +58,7 @@ Failure unreadable(const std::string &path, const ChildEnd &end) {
 OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, OnnxTypes types,
                         const Isolate &isolate) {
   ChildEnd end = isolate([&](int report) {
-    OnnxImportOptions options{import.facts, import.constants, import.operators, {}};
+    OnnxImportOptions options{import.facts, import.constants, import.operators, import.limits, {}};
     options.onValue = [&](const std::string &name, SymTensorType type) {
       if (std::optional<std::string> message = onnxType(type)) {
         Messages::send(report, name);
@@ -78,17 +79,19 @@ OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, On
 Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const ImportOptions &import,
                                            const Isolate &isolate) {
   ChildEnd end = isolate([&](int) {
-    llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path);
+    llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path, import.limits);
     llvm::consumeError(draft.takeError());
     return 0;
   });
   if (end.stopped || end.signal || end.timedOut)
     return unreadable(path, end);
-  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path);
-  if (!draft)
+  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(path, import.limits);
+  if (!draft) {
+    llvm::Error why = draft.takeError();
+    const char *code = isOverLimit(why) ? "W0203" : "W0202";
     return Failure{ExitInputRefused,
-                   llvm::toString(draft.takeError()) + "; there are no parts to take away", "",
-                   "W0202"};
+                   llvm::toString(std::move(why)) + "; there are no parts to take away", "", code};
+  }
   OnnxTypes types = inferredTypes(path, import, declaredTypes(*draft), isolate);
   Reducible<OnnxDraft> kind{*draft, onnxReductions(std::move(types)), ".onnx", "nodes", {}, {}, {}};
   kind.count = [](const OnnxDraft &model) { return model.nodes.size(); };
@@ -105,11 +108,14 @@ Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const Import
   return kind;
 }
 
-Result<Reducible<Module>> reducibleProgram(const std::string &path, const Isolate &isolate) {
-  ChildEnd end = isolate([&](int) { return Compiler().importFile(path) ? 0 : 1; });
+Result<Reducible<Module>> reducibleProgram(const std::string &path, const Limits &limits,
+                                           const Isolate &isolate) {
+  ImportOptions import;
+  import.limits = limits;
+  ChildEnd end = isolate([&](int) { return Compiler().importFile(path, import) ? 0 : 1; });
   if (end.stopped || end.signal || end.timedOut)
     return unreadable(path, end);
-  weft::Result<Module> module = Compiler().importFile(path);
+  weft::Result<Module> module = Compiler().importFile(path, import);
   if (!module) {
     Failure why = failureOf(module.diagnostics());
     return Failure{why.exitCode, why.message + "; there are no parts to take away", why.hint,

@@ -33,7 +33,8 @@ using Isolate = std::function<ChildEnd(const std::function<int(int report)> &wor
 Result<Reducible<OnnxDraft>> reducibleOnnx(const std::string &path, const ImportOptions &import,
                                            const Isolate &isolate);
 /// Text, or a checkpoint folder as the program it imports to.
-Result<Reducible<Module>> reducibleProgram(const std::string &path, const Isolate &isolate);
+Result<Reducible<Module>> reducibleProgram(const std::string &path, const Limits &limits,
+                                           const Isolate &isolate);
 
 } // namespace weft::cli
 

@@ -28,12 +28,6 @@ Flag parts(const std::string &word) {
           word.substr(second + 1)};
 }
 
-bool hasOption(const VerbRow &verb, std::string_view option) {
-  return std::any_of(optionTable().begin(), optionTable().end(), [&](const OptionRow &row) {
-    return (row.verbs & verb.bit) && row.name == option;
-  });
-}
-
 /// The flags that a model with this signature understands. Where a file gives one input, the others must
 /// be said to be generated.
 std::vector<std::string> fittingFlags(const std::vector<std::string> &flags,

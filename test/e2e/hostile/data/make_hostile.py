@@ -461,6 +461,41 @@ def branches_nested():
 
 
 @case
+def branches_deep():
+    """As deep as --limit nesting=500 allows."""
+    inner = graph([node("Relu", ["x"], ["y"])], inputs=[])
+    other = graph([node("Neg", ["x"], ["y"])], inputs=[])
+    for _ in range(498):
+        inner = graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=other)], inputs=[])
+    return model(graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=other)],
+                       inputs=[value_info("x", 1, ["n", 4]), value_info("c", 9, [])]))
+
+
+@case
+def loops_deep():
+    """Loops in loops; what they need is proved for each, so these are fewer."""
+    def body(nodes):
+        return graph(nodes, inputs=[value_info("i", 7, []), value_info("go", 9, []), value_info("x", 1, ["n", 4])], outputs=("go2", "y"))
+    inner = body([node("Identity", ["go"], ["go2"]), node("Relu", ["x"], ["y"])])
+    for _ in range(98):
+        inner = body([node("Identity", ["go"], ["go2"]), node("Loop", ["m", "c", "x"], ["y"], body=inner)])
+    return model(graph([node("Loop", ["m", "c", "x"], ["y"], body=inner)],
+                       inputs=[value_info("x", 1, ["n", 4]), value_info("c", 9, []), value_info("m", 7, [])]))
+
+
+@case
+def tensor_of_terabytes():
+    return model(graph([node("ConstantOfShape", ["c"], ["y"])], [int64s("c", [1 << 21, 1 << 20])]))
+
+
+@case
+def constants_decoded():
+    """Numbers that the file spells: a thousand of them take more room than there."""
+    data = fields(1, [1000]) + field(2, 7) + field(8, "c") + fields(7, range(5, 1005))
+    return model(graph([node("Add", ["x", "c"], ["y"])], [data], [value_info("x", 7, [1000])]))
+
+
+@case
 def functions_nested():
     functions = [function(f"F{i}", [node(f"F{i + 1}", ["x"], ["y"], domain="f")]) for i in range(300)]
     functions.append(function("F300", [node("Relu", ["x"], ["y"])]))

@@ -25,6 +25,18 @@ def branches(first, second):
     return text.replace("TENSOR", tensor)
 
 
+def nested(levels):
+    """A branch in a branch."""
+    tensor = "!weft.tensor<[n], f32>"
+    text = "weft.yield %p : " + tensor
+    for i in range(levels):
+        text = (f"%r{i} = weft.if %c : (!weft.tensor<[], i1>) -> {tensor} {{ {text} }} else {{ weft.yield %p : {tensor} }}\n"
+                f"weft.yield %r{i} : {tensor}")
+    head, _, _ = text.rpartition("weft.yield")
+    return (f"func.func @main(%c: !weft.tensor<[], i1>, %p: {tensor}) -> {tensor} attributes {{weft.symbols = #weft.symbols<n>}} {{\n"
+            f"{head}return %r{levels - 1} : {tensor}\n}}\n")
+
+
 def chain(count, operator):
     """Every operator reads the one before it, as often as it has operands."""
     lines = []
@@ -35,6 +47,8 @@ def chain(count, operator):
 
 
 CASES = {
+    "brackets_deep": lambda: attribute("[" * 490 + "1" + "]" * 490),
+    "regions_deep": lambda: nested(245),
     "brackets": lambda: attribute("[" * DEEP + "1" + "]" * DEEP),
     "closed_in_strings": lambda: attribute('["]", ' * DEEP + "1" + "]" * DEEP),
     "closed_in_comments": lambda: attribute("[ // ]\n" * DEEP + "1" + "]" * DEEP),
