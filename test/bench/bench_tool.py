@@ -31,8 +31,8 @@ class Judge(unittest.TestCase):
     def setUp(self):
         self.reference = np.linspace(-2, 2, 12).reshape(3, 4)
 
-    def right(self, got, precision="f32"):
-        return cases.judge(got, self.reference, precision)["right"]
+    def right(self, got, precision="f32", model="resnet50"):
+        return cases.judge(got, self.reference, model, precision)["right"]
 
     def test_exact_and_rounded_results_are_right(self):
         self.assertTrue(self.right(self.reference.astype(np.float32)))
@@ -54,6 +54,11 @@ class Judge(unittest.TestCase):
     def test_int8_may_be_coarse_but_not_different(self):
         self.assertTrue(self.right(np.round(self.reference * 8) / 8, "int8"))
         self.assertFalse(self.right(-self.reference, "int8"))
+
+    def test_an_encoder_in_int8_may_be_coarser(self):
+        turned = self.reference + 0.7 * np.abs(self.reference)  # a cosine of 0.82
+        self.assertFalse(self.right(turned, "int8"))
+        self.assertTrue(self.right(turned, "int8", "minilm"))
 
 
 class Inputs(unittest.TestCase):
@@ -148,7 +153,7 @@ class Runtime(unittest.TestCase):
         random = np.random.default_rng(1)
         a, b, c = (random.standard_normal(shape, np.float32) for shape in ((5, 24), (24, 7), (7,)))
         result, = model.bind([a, b, c], model.allocate([a, b, c]))()
-        self.assertTrue(cases.judge(result, a.astype(np.float64) @ b + c, "f32")["right"])
+        self.assertTrue(cases.judge(result, a.astype(np.float64) @ b + c, "minilm", "f32")["right"])
         with self.assertRaisesRegex(RuntimeError, "dimension 0"):
             model.allocate([a, b[1:], c])
 

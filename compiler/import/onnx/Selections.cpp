@@ -53,9 +53,9 @@ void convertNonZero(NodeImport &n) {
   if (!x)
     return;
   Dims dims(typeOf(x).getDims());
-  if (dims.empty())
-    return (void)n.refuse("the operand has no dimensions");
   Value positions = positionsOf(n, n.reshape(isTrue(n, x), n.product(dims)), "nonzero");
+  if (dims.empty() && positions) // a scalar has no indices: only their number is known
+    return n.result(n.fill({n.constant(0), typeOf(positions).getDim(0)}, n.i64(), 0.0));
   SmallVector<Value> rows;
   for (unsigned d = 0; d < dims.size(); ++d)
     rows.push_back(n.unsqueeze(indexOf(n, positions, dims, d), int64_t(0)));

@@ -206,6 +206,7 @@ $ weft run both.weft -t x86:v4 --dim batch=3
 ? 1
 $ weft inspect layers.mlir -t x86:v2
 ! error: '--target' is for artifacts, but 'layers.mlir' is not compiled
+!   hint: with --why it says what the model is compiled for
 ? 2
 $ weft compile layers.mlir -t x86:v3, -o both.weft
 !   import    layers.mlir{*} s

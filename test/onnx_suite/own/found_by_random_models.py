@@ -57,3 +57,10 @@ def turns_that_only_an_input_limits():
     sets = [{"trips": np.array(trips, np.int64), "x": reals(m, 4)} for trips, m in [(0, 3), (2, 0), (3, 1), (9, 2)]]
     return Case([helper.make_node("Loop", ["trips", "", "x"], ["y"], body=body)], {"trips": [], "x": ["m", 4]}, sets,
                 lambda feeds: [feeds["x"] + np.float32(2 * min(int(feeds["trips"]), 3))])
+
+
+@case
+def non_zero_of_a_number():
+    """It was refused; it has no indices, only how many there are."""
+    sets = [{"x": np.array(value, np.float32)} for value in (0, 2)]
+    return Case([node("NonZero", "x")], {"x": []}, sets, lambda feeds: [np.zeros((0, int(feeds["x"] != 0)), np.int64)])
