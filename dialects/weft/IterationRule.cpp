@@ -164,6 +164,10 @@ private:
     if (!token.getAsInteger(10, number)) // a plain number: nothing to iterate
       return success();
     if (token.front() == '(') {
+      if (token.size() < 2 || token.back() != ')') {
+        report("in rule access '" + token + "': expected ')' at its end");
+        return failure();
+      }
       access.kind = AccessKind::Merge;
       for (StringRef name : splitTop(token.drop_front().drop_back(), ' '))
         access.terms.push_back({one, name.str()});

@@ -196,6 +196,11 @@ TEST_CASE("contractions") {
              StartsWith("'weft.contract': nothing determines factor 'q' of rule "));
   CHECK(refusal(contract("m k, k n", "f32"), {"[m, 4], f32", "[4, n], f32"}, result) ==
         "'weft.contract': rule 'm k, k n' has no '->'");
+  for (const char *open : {"(", "(m"})
+    CHECK_THAT(refusal(contract(std::string("m k, k n -> m ") + open, "f32"),
+                       {"[m, 4], f32", "[4, n], f32"}, result),
+               StartsWith(std::string("'weft.contract': in rule access '") + open +
+                          "': expected ')' at its end"));
   CHECK_THAT(refusal(contract("m k, k n -> m n", "f32"), {"[m, 4, 1], f32", "[4, n], f32"}, result),
              StartsWith("'weft.contract': operand 0 must have rank 2, but has rank 3"));
 }
