@@ -3,6 +3,7 @@
 #include "compiler/import/onnx/NodeImport.h"
 #include "compiler/import/onnx/SizeArithmetic.h"
 #include "compiler/import/readers/ReadError.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -137,7 +138,10 @@ double NodeImport::floatAttribute(StringRef name, double otherwise) {
 
 std::string NodeImport::textAttribute(StringRef name, StringRef otherwise) {
   const OnnxAttribute *found = find(name, OnnxAttribute::Kind::String);
-  return found ? found->s.str() : otherwise.str();
+  if (!found)
+    return otherwise.str();
+  // Messages quote it, and a message is one line.
+  return llvm::all_of(found->s, llvm::isPrint) ? found->s.str() : printableText(found->s);
 }
 
 std::optional<SmallVector<int64_t>> NodeImport::intsAttribute(StringRef name) {

@@ -175,6 +175,9 @@ void convertGlobalLpPool(NodeImport &n) {
   n.result(n.convert(root(n, sum, p), n.element(0)));
 }
 
+/// How many channels LRN adds up at most when it is not known how many there are.
+constexpr int64_t kMostChannels = 1 << 16;
+
 /// Each element over a power of the squares of its neighbours in the channels.
 void convertLRN(NodeImport &n) {
   Value x = wideFloat(n, n.input(0));
@@ -186,6 +189,15 @@ void convertLRN(NodeImport &n) {
   if (rankOf(x) < 2 || size < 1)
     return (void)n.wrong("the input must have channels, and attribute 'size' be positive");
   unsigned count = rankOf(x) - 1;
+  int64_t low = (size - 1) / 2, high = size / 2;
+  if (std::optional<int64_t> channels = typeOf(x).getDim(1).asConstant()) {
+    int64_t most =
+        std::max<int64_t>(*channels - 1, 0); // what lies further is outside for every channel
+    low = std::min(low, most), high = std::min(high, most);
+  } else if (size > kMostChannels) {
+    return (void)n.refuse("attribute 'size' is " + std::to_string(size) +
+                          ", and the number of channels is not constant");
+  }
   SmallVector<int64_t> ones(count, 1);
   Dims none(count, n.constant(0));
   Windows w{Dims(count, n.constant(1)),
@@ -194,9 +206,9 @@ void convertLRN(NodeImport &n) {
             none,
             none,
             Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_front(1))};
-  w.kernel[0] = n.constant(size);
-  w.low[0] = n.constant((size - 1) / 2);
-  w.high[0] = n.constant(size / 2);
+  w.kernel[0] = n.constant(low + high + 1);
+  w.low[0] = n.constant(low);
+  w.high[0] = n.constant(high);
   Value sum = pool(n, PoolKind::Sum, n.mul(x, x), w);
   Value base = n.add(n.mul(sum, n.numberLike(x, alpha / double(size))), n.numberLike(x, bias));
   n.result(n.convert(n.div(x, n.binary<PowOp>(base, n.numberLike(x, beta))), n.element(0)));

@@ -46,7 +46,7 @@ $ sh refuse make_hostile.py dims_negative dims_overflow dims_many initializer_ab
 | error[W0201]: range_of_nothing.onnx: node 'n0' (Range): delta is 0
 
 # Numbers at the end of their range.
-$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
+$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme neighbours_extreme text_with_newlines conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
 | error[W0201]: divide_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: multiply_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: negate_overflow.onnx: node 'n1' (Expand): the shape: '0' exceeds '-4'
@@ -68,6 +68,8 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 | error[W0201]: pool_strides_zero.onnx: node 'n' (MaxPool): strides and dilations must be positive
 | error[W0201]: pool_kernel_extreme.onnx: node 'n' (MaxPool): attribute 'kernel_shape' must have a positive size for each of the 2 spatial dimensions
 | error[W0207]: pool_pads_extreme.onnx: node 'n' (AveragePool): a dimension exceeds 2^31 - 1
+| error[W0207]: neighbours_extreme.onnx: node 'n' (LRN): attribute 'size' is 9223372036854775807, and the number of channels is not constant
+| error[W0207]: text_with_newlines.onnx: node 'n' (Gelu): approximation '\x00tanh\x0A?' is not supported
 | error[W0201]: conv_extreme.onnx: node 'n' (Conv): attribute 'group' is -9223372036854775808
 | error[W0201]: conv_groups_zero.onnx: node 'n' (Conv): attribute 'group' is 0
 | error[W0207]: cast_extreme.onnx: node 'n' (Cast): element type undefined is not supported
@@ -77,7 +79,7 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 | error[W0201]: grid_of_integers.onnx: node 'n' (GridSample): the grid must have floating-point elements
 
 # What integers give there is defined, so these compile, and agree with the evaluator.
-$ for case in divide_by_zero remainder_overflow remainder_by_zero; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done
+$ for case in divide_by_zero remainder_overflow remainder_by_zero neighbours_all; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done
 
 # Depth and width.
 $ sh refuse make_hostile.py branches_nested functions_nested functions_recursive functions_exponential doubling squaring

@@ -412,6 +412,21 @@ def pool_pads_extreme():
 
 
 @case
+def neighbours_extreme():
+    return of_attributes("LRN", [1, "c", "h", "w"], size=INT_MAX)
+
+
+@case
+def neighbours_all():
+    return of_attributes("LRN", ["n", 3, 2, 2], size=INT_MAX)
+
+
+@case
+def text_with_newlines():
+    return model(graph([node("Gelu", ["x"], ["y"], approximate="\0tanh\n?")]), opset=20)
+
+
+@case
 def conv_extreme():
     nodes = [node("Conv", ["x", "w"], ["y"], strides=[INT_MAX, 1], dilations=[INT_MAX, INT_MAX], pads=[INT_MIN, 0, INT_MAX, 0], group=INT_MIN)]
     tensor = fields(1, [1, 2, 1, 1]) + field(2, 1) + field(8, "w") + field(9, struct.pack("<2f", 1, 1))
