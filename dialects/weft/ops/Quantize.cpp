@@ -86,11 +86,15 @@ Value clampedQuotient(ImplicitLocOpBuilder &b, Value x, Value scale, bool divide
   auto [least, most] = rangeOf(element);
   Value low = b.create<arith::SubFOp>(number(b, value.getType(), least), zero);
   Value high = b.create<arith::SubFOp>(number(b, value.getType(), most), zero);
-  // Selects, not maximumf: one instruction each, and a nan becomes the least value.
+  // A select, not maximumf: one instruction, and a nan becomes the least value.
   value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, value, low),
                                     value, low);
-  value = b.create<arith::SelectOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, value, high),
-                                    value, high);
+  // `high` is not negative, so its bits and those of `value` are in the order of signed integers. Processors compare integers in more of
+  // their pipes, and these two steps follow every sum of bytes.
+  Type bits = lanesLike(value, b.getI32Type());
+  Value smaller = b.create<arith::MinSIOp>(b.create<arith::BitcastOp>(bits, value),
+                                         b.create<arith::BitcastOp>(bits, high));
+  value = b.create<arith::BitcastOp>(value.getType(), smaller);
   return value;
 }
 
