@@ -116,13 +116,13 @@ public:
   }
   static PanelBlocks blocksOf(Shape &s, const VectorIsa &isa) {
     int64_t groupSize = dotOf(s, isa).group(), groups = llvm::divideCeil(s.k, groupSize);
-    return PanelBlocks(s.m, tileRows(isa), llvm::divideCeil(s.n, tileColumns(isa)),
+    return PanelBlocks(s.m, IntegerTile::mostRows(isa), llvm::divideCeil(s.n, tileColumns(isa)),
                        groups * groupSize * tileColumns(isa), groups);
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    int64_t scratch = dotOf(s, isa).widens() ? tileRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch = dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
   }

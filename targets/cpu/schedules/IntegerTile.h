@@ -12,6 +12,8 @@ namespace weft {
 class IntegerTile : public RunTile {
 public:
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
+  /// Rows of a tile, at most: fewer than fit into registers, so that what is done with the sums of a tile overlaps with the next one's.
+  static int64_t mostRows(const VectorIsa &isa) { return std::min<int64_t>(8, tileRows(isa)); }
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.group(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;

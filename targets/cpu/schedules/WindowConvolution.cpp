@@ -32,6 +32,7 @@ struct Tiling {
   bool inPlace;
   int64_t tapsOfRun, run, runs[2]; ///< taps side by side, products; rows and columns of runs
   int64_t rows;                    ///< of a block
+  int64_t mostPixels;              ///< of a tile
   int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
   int64_t panelBytes, steps; ///< of a panel, and of its sum
@@ -46,6 +47,7 @@ struct Tiling {
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
               isInside(across) && !(dot && (dot->widens() || run % dot->group()));
+    mostPixels = dot ? IntegerTile::mostRows(isa) : tileRows(isa);
     vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
     columns = vectors * isa.lanes;
     panels = llvm::divideCeil(s.filters, columns);
@@ -89,12 +91,12 @@ public:
   void emitUnits() {
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= tileRows(c.isa); ++r)
+    for (int64_t r = 1; r <= t.mostPixels; ++r)
       tiles.push_back(
           declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           perFilters = c.mul(blocks, c.e.uniform(s.batch)), columns = c.e.uniform(s.window[1].out),
-          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, tileRows(c.isa)));
+          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels));
     // Every tile fetches its part of the next block of filters. There may be none, in rows without pixels.
     Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
           tilesOfFilters = c.b.create<arith::MaxUIOp>(c.mul(perFilters, tilesOfUnit), number(1)),
