@@ -19,8 +19,8 @@ DotLayout::DotLayout(StringRef name) {
 DotLayout::Column DotLayout::columnOf(SymTensorType type) const {
   MatrixSize size = MatrixSize::of(type, transposed);
   int64_t taps = 1;
-  for (SymExpr dim : ArrayRef(type.getDims()).drop_front(2))
-    taps *= *dim.asConstant();
+  for (unsigned i = 2; i < type.getRank(); ++i)
+    taps *= *type.getDim(i).asConstant();
   int64_t channels = size.depth / taps;
   return {size.width, channels, taps, taps / tapsOfRun,
           int64_t(llvm::divideCeil(tapsOfRun * channels, group))};

@@ -211,8 +211,8 @@ void useContraction(ConvOp op) {
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }) &&
       llvm::all_of(op.getLow().getDims(), isZero) && llvm::all_of(op.getHigh().getDims(), isZero);
   std::string rule = "... c, o c";
-  for (SymExpr dim : ArrayRef(filter.getDims()).drop_front(2)) {
-    isPointwise &= dim.isConstant(1);
+  for (unsigned i = 2; i < filter.getRank(); ++i) {
+    isPointwise &= filter.getDim(i).isConstant(1);
     rule += " 1";
   }
   if (!isPointwise)
