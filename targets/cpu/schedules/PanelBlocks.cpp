@@ -11,6 +11,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of weights, to stay in L2
+constexpr int64_t kPairBytes = 512 << 10;  ///< of two panels, to be a block: rows are then read half as often
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 
 } // namespace
@@ -18,7 +19,8 @@ constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with mo
 PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes,
                          int64_t steps)
     : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), steps(steps) {
-  int64_t most = std::max<int64_t>(1, kBlockBytes / panelBytes);
+  int64_t least = 2 * panelBytes <= kPairBytes ? 2 : 1,
+          most = std::max<int64_t>(least, kBlockBytes / panelBytes);
   perBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
 }
 
