@@ -13,9 +13,8 @@
 
 #include "dialects/weft/Quantize.h"
 #include "passes/Passes.h"
-#include "passes/kernel/Apart.h"
+#include "passes/kernel/KernelGroups.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -25,33 +24,7 @@ namespace weft {
 
 namespace {
 
-struct Group {
-  RootKind kind = RootKind::Loop;
-  SymTensorType space;                 ///< of the results
-  SmallVector<Operation *> operations; ///< in program order
-  unsigned moved =
-      0; ///< operators that read elements of the group at other places, which are computed anew for each
-  bool dead = false;
-};
-
 constexpr unsigned kMostMoved = 2; ///< each may double the work
-
-/// Elements come from nowhere or from another place at no cost: copied into every kernel that reads them.
-bool isFree(Operation *op) {
-  if (isa<FillOp, IotaOp, DimsValueOp>(op))
-    return true;
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return elements && elements.isSplat() && !op->hasAttr(kParameterAttr);
-  }
-  auto element = dyn_cast<ElementOpInterface>(op);
-  return element && element.rootKind() == RootKind::View;
-}
-
-bool isStored(Operation *op) { return isa<ConstantOp, KernelOp>(op) && !isFree(op); }
-
-/// Results of kernels, by the values they replace.
-using Replacements = llvm::DenseMap<Value, Value>;
 
 /// Forms the kernels of operations of one block that no operation of the host separates.
 class Former {
@@ -59,7 +32,7 @@ public:
   /// `end` is the operation of the host or the terminator behind them.
   Former(Block::iterator begin, Operation *end, Replacements &replacement,
          const FormKernelsOptions &options)
-      : begin(begin), end(end), formAttention(options.attention), notes(options.explain),
+      : begin(begin), end(end), formAttention(options.attention), made(options.explain),
         replacement(replacement) {}
 
   LogicalResult run() {
@@ -75,39 +48,17 @@ public:
       materializeYielded();
     else
       materializeOperands();
-    return emitKernels();
+    return emitKernels(made, end, replacement);
   }
 
 private:
-  /// Values stored in memory that `value` reads: itself, or through free operators what they read.
-  void storedSources(Value value, SetVector<Value> &sources) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !isFree(op)) {
-      sources.insert(value);
-      return;
-    }
-    for (Value operand : op->getOperands())
-      storedSources(operand, sources);
-  }
-
-  SetVector<Value> sourcesOf(Value value) {
-    SetVector<Value> sources;
-    storedSources(value, sources);
-    return sources;
-  }
-
-  Group *groupOf(Value value) {
-    Operation *op = value.getDefiningOp();
-    return op ? owner.lookup(op) : nullptr;
-  }
-
   /// Keeps why `reader` is not computed with what its operand comes from.
   void note(Value operand, Operation *reader, Apart why) {
-    if (!notes.areKept || !why)
+    if (!made.notes.areKept || !why)
       return;
     for (Value source : sourcesOf(operand))
-      if (groupOf(source))
-        notes.note(source.getDefiningOp(), reader, why);
+      if (made.groupOf(source))
+        made.notes.note(source.getDefiningOp(), reader, why);
   }
 
   /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
@@ -124,17 +75,17 @@ private:
   void place(Operation *op) {
     auto type = cast<SymTensorType>(op->getResult(0).getType());
     RootKind kind = cast<ElementOpInterface>(op).rootKind();
-    Group *joined = kind == RootKind::Loop ? findHost(op, type) : nullptr;
+    KernelGroup *joined = kind == RootKind::Loop ? findHost(op, type) : nullptr;
     if (!joined) {
-      groups.push_back(std::make_unique<Group>());
-      joined = groups.back().get();
+      made.all.push_back(std::make_unique<KernelGroup>());
+      joined = made.all.back().get();
       joined->kind = kind;
     }
     if (!joined->operations.empty() && !readsInPlace(op, joined))
       ++joined->moved;
     joined->space = type;
     joined->operations.push_back(op);
-    owner[op] = joined;
+    made.owner[op] = joined;
     if (kind == RootKind::Contraction)
       absorbAttention(joined, op);
     for (Value operand : op->getOperands()) {
@@ -146,10 +97,10 @@ private:
   }
 
   /// The latest group that produces an operand in the result's space and that no other operand depends on.
-  Group *findHost(Operation *op, SymTensorType type) {
-    Group *best = nullptr;
+  KernelGroup *findHost(Operation *op, SymTensorType type) {
+    KernelGroup *best = nullptr;
     for (Value operand : op->getOperands()) {
-      Group *group = groupOf(inPlaceSource(operand));
+      KernelGroup *group = made.groupOf(inPlaceSource(operand));
       if (!group) {
         note(operand, op, whyMoved(operand));
         continue;
@@ -165,7 +116,7 @@ private:
   }
 
   /// Nothing when `op`, whose result has this type, can be computed where `group` computes its elements.
-  Apart unlessHost(Group *group, Operation *op, SymTensorType type) {
+  Apart unlessHost(KernelGroup *group, Operation *op, SymTensorType type) {
     if (group->kind == RootKind::Serial)
       return {"an operator with loops of its own gives no elements before it has ended"};
     if (group->space.getDimAttributes() != type.getDimAttributes())
@@ -194,19 +145,19 @@ private:
 
   /// Whether `op` reads what `group` computes only at the point it computes itself: schedules other than the loop over the result have
   /// no other elements at hand.
-  bool readsInPlace(Operation *op, Group *group) {
+  bool readsInPlace(Operation *op, KernelGroup *group) {
     auto element = dyn_cast<RuleOpInterface>(op);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       SetVector<Value> sources;
       storedSources(operand, sources);
-      if (llvm::none_of(sources, [&](Value source) { return groupOf(source) == group; }))
+      if (llvm::none_of(sources, [&](Value source) { return made.groupOf(source) == group; }))
         continue;
-      if (!element || groupOf(inPlaceSource(operand)) != group)
+      if (!element || made.groupOf(inPlaceSource(operand)) != group)
         return false;
       for (Value from = operand; auto dequantize = from.getDefiningOp<DequantizeOp>();
            from = dequantize.getInput())
-        if (isFree(dequantize) &&
-            (groupOf(dequantize.getScale()) == group || groupOf(dequantize.getZero()) == group))
+        if (isFree(dequantize) && (made.groupOf(dequantize.getScale()) == group ||
+                                   made.groupOf(dequantize.getZero()) == group))
           return false;
       IterationRule rule = element.rule();
       ArrayRef<Access> read = rule.operand(i), result = rule.result(0);
@@ -229,25 +180,26 @@ private:
   static constexpr Apart kTooMany = {"the kernel would have more than 256 operators"};
 
   /// No operand of `op` outside `group` may depend on it.
-  Apart unlessJoins(Group *group, Operation *op) {
+  Apart unlessJoins(KernelGroup *group, Operation *op) {
     if (group->operations.size() >= kMostOperators)
       return kTooMany;
     SetVector<Value> sources;
     for (Value operand : op->getOperands())
       storedSources(operand, sources);
     for (Value source : sources)
-      if (Group *other = groupOf(source); other && other != group && reaches(group, other))
+      if (KernelGroup *other = made.groupOf(source);
+          other && other != group && reaches(group, other))
         return {"another operand is computed from it by a kernel in between",
                 source.getDefiningOp()};
     return {};
   }
 
   /// Whether `to` reads, directly or not, something `from` computes.
-  bool reaches(Group *from, Group *to) {
-    llvm::DenseSet<Group *> seen;
-    SmallVector<Group *> work{to};
+  bool reaches(KernelGroup *from, KernelGroup *to) {
+    llvm::DenseSet<KernelGroup *> seen;
+    SmallVector<KernelGroup *> work{to};
     while (!work.empty()) {
-      Group *group = work.pop_back_val();
+      KernelGroup *group = work.pop_back_val();
       if (group == from)
         return true;
       if (!seen.insert(group).second)
@@ -257,7 +209,7 @@ private:
         for (Value operand : op->getOperands())
           storedSources(operand, sources);
       for (Value source : sources)
-        if (Group *next = groupOf(source); next && next != group)
+        if (KernelGroup *next = made.groupOf(source); next && next != group)
           work.push_back(next);
     }
     return false;
@@ -265,14 +217,14 @@ private:
 
   /// A contraction over the line of a softmax whose scores come from another contraction: nothing between them is needed elsewhere, so the
   /// three become one group and scores never reach memory.
-  void absorbAttention(Group *into, Operation *op) {
+  void absorbAttention(KernelGroup *into, Operation *op) {
     for (Value operand : op->getOperands()) {
-      Group *row = groupOf(operand);
-      Group *scores = row && row != into && hasSoftmax(row) ? scoresOf(row) : nullptr;
+      KernelGroup *row = made.groupOf(operand);
+      KernelGroup *scores = row && row != into && hasSoftmax(row) ? scoresOf(row) : nullptr;
       if (!scores || scores == into)
         continue;
       if (Apart why = unlessAttention(scores, row, into)) {
-        notes.correct(operand.getDefiningOp(), op, why);
+        made.notes.correct(operand.getDefiningOp(), op, why);
         noteScores(scores, row, why);
         continue;
       }
@@ -285,11 +237,11 @@ private:
   }
 
   /// The only contraction that the row reads, or null.
-  Group *scoresOf(Group *row) {
-    Group *scores = nullptr;
+  KernelGroup *scoresOf(KernelGroup *row) {
+    KernelGroup *scores = nullptr;
     for (Operation *each : row->operations)
       for (Value source : each->getOperands())
-        if (Group *group = groupOf(source);
+        if (KernelGroup *group = made.groupOf(source);
             group && group != row && group->kind == RootKind::Contraction) {
           if (scores && scores != group)
             return nullptr;
@@ -298,7 +250,7 @@ private:
     return scores;
   }
 
-  Apart unlessAttention(Group *scores, Group *row, Group *into) {
+  Apart unlessAttention(KernelGroup *scores, KernelGroup *row, KernelGroup *into) {
     for (auto [group, reader] : {std::pair(row, into), std::pair(scores, row)})
       if (Operation *other = readerOutside(group, reader))
         return alsoRead(other);
@@ -307,15 +259,15 @@ private:
     return {};
   }
 
-  void noteScores(Group *scores, Group *row, Apart why) {
+  void noteScores(KernelGroup *scores, KernelGroup *row, Apart why) {
     for (Operation *each : row->operations)
       for (Value source : each->getOperands())
-        if (groupOf(source) == scores)
-          notes.correct(source.getDefiningOp(), each, why);
+        if (made.groupOf(source) == scores)
+          made.notes.correct(source.getDefiningOp(), each, why);
   }
 
   /// The group's root is a softmax, and what follows it is computed line by line.
-  static bool hasSoftmax(Group *group) {
+  static bool hasSoftmax(KernelGroup *group) {
     return group->kind == RootKind::Row &&
            llvm::count_if(group->operations,
                           [](Operation *op) {
@@ -326,11 +278,11 @@ private:
   }
 
   /// Elements of the products' operands are pulled once per unit of work, so scaling them there costs less than a pass over memory.
-  void absorbOperands(Group *into) {
+  void absorbOperands(KernelGroup *into) {
     constexpr size_t kMostScaling = 4;
     for (Operation *op : SmallVector<Operation *>(into->operations))
       for (Value operand : op->getOperands()) {
-        Group *group = isa<ContractOp>(op) ? groupOf(operand) : nullptr;
+        KernelGroup *group = isa<ContractOp>(op) ? made.groupOf(operand) : nullptr;
         if (group && group != into && group->kind == RootKind::Loop && !group->moved &&
             group->operations.size() <= kMostScaling && !readerOutside(group, into))
           merge(into, group);
@@ -338,13 +290,13 @@ private:
   }
 
   /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
-  Operation *readerOutside(Group *group, Group *reader) {
+  Operation *readerOutside(KernelGroup *group, KernelGroup *reader) {
     auto isFreeHere = [](Operation *user) { return isFree(user); };
     return readerOutside(group, reader, isFreeHere);
   }
 
   /// `isLookedThrough`: operators whose readers count as readers.
-  Operation *readerOutside(Group *group, Group *reader,
+  Operation *readerOutside(KernelGroup *group, KernelGroup *reader,
                            llvm::function_ref<bool(Operation *)> isLookedThrough) {
     for (Operation *op : group->operations)
       for (Value result : op->getResults())
@@ -353,7 +305,7 @@ private:
     return nullptr;
   }
 
-  Operation *readerOutside(Value value, Group *a, Group *b,
+  Operation *readerOutside(Value value, KernelGroup *a, KernelGroup *b,
                            llvm::function_ref<bool(Operation *)> isLookedThrough) {
     for (Operation *user : value.getUsers()) {
       if (isLookedThrough(user)) {
@@ -362,7 +314,7 @@ private:
             return found;
         continue;
       }
-      Group *group = owner.lookup(user);
+      KernelGroup *group = made.owner.lookup(user);
       if (group != a && group != b)
         return user;
     }
@@ -377,9 +329,9 @@ private:
     return {"the value between them has another reader", reader};
   }
 
-  void merge(Group *into, Group *group) {
+  void merge(KernelGroup *into, KernelGroup *group) {
     for (Operation *op : group->operations)
-      owner[op] = into;
+      made.owner[op] = into;
     into->operations.append(group->operations);
     into->moved += group->moved;
     llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
@@ -388,8 +340,8 @@ private:
   }
 
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
-  Apart absorb(Group *into, Value operand, RootKind reader) {
-    Group *group = groupOf(inPlaceSource(operand));
+  Apart absorb(KernelGroup *into, Value operand, RootKind reader) {
+    KernelGroup *group = made.groupOf(inPlaceSource(operand));
     if (!group)
       return whyMoved(operand);
     if (group == into)
@@ -406,7 +358,7 @@ private:
     return why;
   }
 
-  static Apart unlessTakes(Group *into, Group *group, Value operand, RootKind reader) {
+  static Apart unlessTakes(KernelGroup *into, KernelGroup *group, Value operand, RootKind reader) {
     bool isRow = into->kind == RootKind::Row;
     if (reader == RootKind::Row && group->kind != RootKind::Loop)
       return {whyNoLines(group->kind)};
@@ -425,16 +377,16 @@ private:
     for (OpOperand &operand : end->getOpOperands()) {
       if (conditional && operand.getOperandNumber() == 0 && !isMadeHere(operand.get()))
         continue; // the host reads it where it lies
-      if (!groupOf(operand.get()) || !seen.insert(operand.get()).second)
-        copies.push_back(&operand);
+      if (!made.groupOf(operand.get()) || !seen.insert(operand.get()).second)
+        made.copies.push_back(&operand);
     }
   }
 
   /// What an operation of the host reads lies in memory.
   void materializeOperands() {
     for (OpOperand &operand : end->getOpOperands())
-      if (isMadeHere(operand.get()) && !groupOf(operand.get()))
-        copies.push_back(&operand);
+      if (isMadeHere(operand.get()) && !made.groupOf(operand.get()))
+        made.copies.push_back(&operand);
   }
 
   /// Not a stored value under this or another name.
@@ -445,228 +397,12 @@ private:
     return op && isFree(op);
   }
 
-  LogicalResult emitKernels() {
-    OpBuilder builder(end);
-    SmallVector<Group *> pending;
-    for (auto &group : groups)
-      if (!group->dead && !group->operations.empty())
-        pending.push_back(group.get());
-    llvm::DenseSet<Group *> done;
-    while (!pending.empty()) { // groups in an order in which every group follows what it reads
-      bool progress = false;
-      for (Group *&group : pending) {
-        if (!group || !ready(group, done))
-          continue;
-        emit(builder, group);
-        done.insert(group);
-        group = nullptr;
-        progress = true;
-      }
-      if (!progress)
-        return end->emitError("kernel groups depend on each other in a circle");
-      llvm::erase(pending, nullptr);
-    }
-    for (OpOperand *operand : copies)
-      emitCopy(builder, *operand);
-    for (OpOperand &operand : end->getOpOperands())
-      operand.set(outside(builder, operand.get()));
-    return success();
-  }
-
-  bool ready(Group *group, const llvm::DenseSet<Group *> &done) {
-    SetVector<Value> sources;
-    for (Operation *op : group->operations)
-      for (Value operand : op->getOperands())
-        storedSources(operand, sources);
-    return llvm::all_of(sources, [&](Value source) {
-      Group *other = groupOf(source);
-      return !other || other == group || done.contains(other);
-    });
-  }
-
-  /// Builds one kernel: stored values become arguments, free operators are copied in.
-  class KernelBuilder {
-  public:
-    KernelBuilder(Former &former, Group *group) : former(former), group(group) {}
-
-    Value map(OpBuilder &b, Value value) {
-      if (auto it = inside.find(value); it != inside.end())
-        return it->second;
-      Operation *op = value.getDefiningOp();
-      if (!op || !(isFree(op) || (group && former.owner.lookup(op) == group)))
-        return argument(value);
-      if (Value base =
-              former.contiguousBase(value)) // a reshape of a stored value is another name for it
-        return argument(value);
-      Operation *clone = b.clone(*op);
-      for (OpOperand &operand : clone->getOpOperands()) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(clone);
-        operand.set(map(b, operand.get()));
-      }
-      for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults()))
-        inside[from] = to;
-      return inside[value];
-    }
-
-    Value argument(Value value) {
-      Value &mapped = inside[value];
-      if (!mapped) {
-        inputs.push_back(value);
-        mapped = body->addArgument(value.getType(), value.getLoc());
-      }
-      return mapped;
-    }
-
-    Former &former;
-    Group *group;
-    Block *body = nullptr;
-    SmallVector<Value> inputs;
-    llvm::DenseMap<Value, Value> inside;
-  };
-
-  /// For a chain of reshapes of a stored value, that value; else null.
-  Value contiguousBase(Value value) {
-    bool reshaped = false;
-    while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
-      value = reshape.getInput();
-      reshaped = true;
-    }
-    Operation *op = value.getDefiningOp();
-    return reshaped && !(op && isFree(op)) && !openGroup(value) ? value : Value();
-  }
-  bool openGroup(Value value) {
-    Group *group = groupOf(value);
-    return group && group == current;
-  }
-
-  /// Whether something outside the group reads the value, free operators aside.
-  bool escapes(Value value, Group *group) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isFree(user))
-        return llvm::any_of(user->getResults(),
-                            [&](Value result) { return escapes(result, group); });
-      return owner.lookup(user) != group;
-    });
-  }
-
-  static StringRef kindName(RootKind kind) {
-    static constexpr StringRef names[] = {"loop",      "view",   "contraction", "row",
-                                          "attention", "serial", "window"};
-    return names[unsigned(kind)];
-  }
-
-  void emit(OpBuilder &builder, Group *group) {
-    current = group;
-    SmallVector<Value> results;
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (escapes(result, group))
-          results.push_back(result);
-    auto region = std::make_unique<Region>();
-    region->push_back(new Block());
-    KernelBuilder kernel(*this, group);
-    kernel.body = &region->front();
-    OpBuilder inner(end->getContext());
-    inner.setInsertionPointToEnd(kernel.body);
-    SmallVector<Value> yielded;
-    for (Value result : results)
-      yielded.push_back(kernel.map(inner, result));
-    inner.create<YieldOp>(group->operations.back()->getLoc(), yielded);
-    SmallVector<Location> locations;
-    for (Operation *op : group->operations)
-      locations.push_back(op->getLoc());
-    KernelOp op = create(builder, builder.getFusedLoc(locations), kernel, std::move(region),
-                         results, kindName(group->kind));
-    if (notes.areKept)
-      explain(op, kernel.inputs, group->operations);
-    current = nullptr;
-  }
-
-  /// What the kernel's inputs come from, and why that is not computed in it; `readers` are its operators.
-  void explain(KernelOp kernel, ArrayRef<Value> inputs, ArrayRef<Operation *> readers) {
-    llvm::DenseMap<Value, Operation *> firstReader;
-    for (Operation *op : readers)
-      for (Value operand : op->getOperands())
-        for (Value source : sourcesOf(operand))
-          firstReader.try_emplace(source, op);
-    SmallVector<Attribute> entries;
-    for (Value input : inputs) {
-      SetVector<Value> sources = sourcesOf(input);
-      Operation *from = sources.size() == 1 ? sources[0].getDefiningOp() : nullptr;
-      Operation *to = from ? firstReader.lookup(sources[0]) : nullptr;
-      bool isEdge = to && !isStored(from) && !isa<HostOpInterface>(from);
-      if (isEdge && owner.contains(from))
-        notes.note(from, to, {"a view between them reads it at other places"});
-      entries.push_back(isEdge ? notes.describe(from, to)
-                               : DictionaryAttr::get(kernel.getContext()));
-    }
-    kernel->setAttr(kApartAttr, ArrayAttr::get(kernel.getContext(), entries));
-  }
-
-  KernelOp create(OpBuilder &builder, Location location, KernelBuilder &kernel,
-                  std::unique_ptr<Region> region, ArrayRef<Value> results, StringRef root) {
-    SmallVector<Value> inputs;
-    for (Value input : kernel.inputs)
-      inputs.push_back(outside(builder, input));
-    auto op = builder.create<KernelOp>(location, ValueRange(results).getTypes(), inputs, root);
-    op.getBody().takeBody(*region);
-    for (auto [from, to] : llvm::zip(results, op.getResults()))
-      replacement[from] = to;
-    return op;
-  }
-
-  /// The value outside kernels: kernels' results for what they compute, reshapes kept.
-  Value outside(OpBuilder &builder, Value value) {
-    if (Value known = replacement.lookup(value))
-      return known;
-    auto reshape = value.getDefiningOp<ReshapeOp>();
-    if (!reshape)
-      return value;
-    return builder.create<ReshapeOp>(reshape.getLoc(), reshape.getType(),
-                                     outside(builder, reshape.getInput()), reshape.getDims());
-  }
-
-  void emitCopy(OpBuilder &builder, OpOperand &operand) {
-    auto region = std::make_unique<Region>();
-    region->push_back(new Block());
-    KernelBuilder kernel(*this, nullptr);
-    kernel.body = &region->front();
-    OpBuilder inner(end->getContext());
-    inner.setInsertionPointToEnd(kernel.body);
-    Value mapped = kernel.map(inner, operand.get());
-    inner.create<YieldOp>(operand.get().getLoc(), mapped);
-    SmallVector<Value> inputs;
-    for (Value input : kernel.inputs)
-      inputs.push_back(outside(builder, input));
-    auto op =
-        builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
-    op.getBody().takeBody(*region);
-    if (notes.areKept)
-      explainCopy(op, kernel.inputs, operand.get());
-    operand.set(op.getResult(0));
-  }
-
-  void explainCopy(KernelOp kernel, ArrayRef<Value> inputs, Value copied) {
-    Operation *view = copied.getDefiningOp();
-    if (!view)
-      return;
-    for (Value source : sourcesOf(copied))
-      if (Operation *from = source.getDefiningOp())
-        notes.note(from, view, {"the view of it must lie in memory and is copied there"});
-    explain(kernel, inputs, view);
-  }
-
   Block::iterator begin;
   Operation *end;
   bool formAttention;
-  ApartNotes notes;
-  std::vector<std::unique_ptr<Group>> groups;
-  llvm::DenseMap<Operation *, Group *> owner;
+  KernelGroups made;
   llvm::DenseMap<Operation *, size_t> order;
-  SmallVector<OpOperand *> copies;
   Replacements &replacement;
-  Group *current = nullptr;
 };
 
 /// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.

@@ -93,7 +93,7 @@ Value clampedQuotient(ImplicitLocOpBuilder &b, Value x, Value scale, bool divide
   // their pipes, and these two steps follow every sum of bytes.
   Type bits = lanesLike(value, b.getI32Type());
   Value smaller = b.create<arith::MinSIOp>(b.create<arith::BitcastOp>(bits, value),
-                                         b.create<arith::BitcastOp>(bits, high));
+                                           b.create<arith::BitcastOp>(bits, high));
   value = b.create<arith::BitcastOp>(value.getType(), smaller);
   return value;
 }

@@ -122,7 +122,8 @@ public:
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    int64_t scratch = dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch =
+        dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
   }

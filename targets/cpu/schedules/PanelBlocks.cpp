@@ -11,7 +11,8 @@ namespace weft {
 namespace {
 
 constexpr int64_t kBlockBytes = 400 << 10; ///< of weights, to stay in L2
-constexpr int64_t kPairBytes = 512 << 10;  ///< of two panels, to be a block: rows are then read half as often
+constexpr int64_t kPairBytes =
+    512 << 10; ///< of two panels, to be a block: rows are then read half as often
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 
 } // namespace

@@ -1,0 +1,52 @@
+//===- KernelGroups.h - Which operators share a kernel, and the kernels made of them --------------------===//
+#ifndef WEFT_PASSES_KERNEL_KERNELGROUPS_H
+#define WEFT_PASSES_KERNEL_KERNELGROUPS_H
+
+#include "passes/kernel/Apart.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weft {
+
+/// Operators of one block that become one kernel.
+struct KernelGroup {
+  RootKind kind = RootKind::Loop;
+  SymTensorType space;                             ///< of the results
+  llvm::SmallVector<mlir::Operation *> operations; ///< in program order
+  unsigned moved =
+      0; ///< operators that read elements of the group at other places, which are computed anew for each
+  bool dead = false;
+};
+
+/// Elements come from nowhere or from another place at no cost: copied into every kernel that reads them.
+bool isFree(mlir::Operation *op);
+bool isStored(mlir::Operation *op);
+
+/// Values stored in memory that `value` reads: itself, or through free operators what they read.
+void storedSources(mlir::Value value, llvm::SetVector<mlir::Value> &sources);
+llvm::SetVector<mlir::Value> sourcesOf(mlir::Value value);
+
+/// The groups of operations that no operation of the host separates. FormKernels.cpp makes them.
+struct KernelGroups {
+  explicit KernelGroups(bool explains) : notes(explains) {}
+
+  std::vector<std::unique_ptr<KernelGroup>> all;
+  llvm::DenseMap<mlir::Operation *, KernelGroup *> owner;
+  llvm::SmallVector<mlir::OpOperand *> copies; ///< of what is behind them, which must read memory of its own
+  ApartNotes notes;
+
+  KernelGroup *groupOf(mlir::Value value) const {
+    mlir::Operation *op = value.getDefiningOp();
+    return op ? owner.lookup(op) : nullptr;
+  }
+};
+
+/// Results of kernels, by the values they replace.
+using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
+
+/// Builds the groups' kernels in front of `end`, which reads their results then.
+mlir::LogicalResult emitKernels(KernelGroups &groups, mlir::Operation *end,
+                                Replacements &replacement);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_KERNEL_KERNELGROUPS_H
