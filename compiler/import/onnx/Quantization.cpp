@@ -107,6 +107,9 @@ Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element, bool saturate) {
   if (!x || !scale || !element)
     return {};
+  if (isFloat(element) ? !floatFormatOf(element)
+                       : element.isInteger(1) || elementBits(element) > 16)
+    return n.wrong("reals are quantised as integers of 2 to 16 bits and as floats of 4 to 16 bits");
   Value wide = n.convert(x, n.f32()), step = n.convert(scale, n.f32());
   if (!isFloat(element))
     return n.elementwise<QuantizeOp>({wide, step, zero ? zero : n.number(element, 0.0)}, {});
@@ -161,8 +164,6 @@ void convertQuantize(NodeImport &n) {
                      : n.elementType(declared ? declared : int64_t(OnnxElementType::UInt8));
   if (!x || !scale || !element)
     return;
-  if (!isFloat(element) && elementBits(element) > 16)
-    return (void)n.refuse("quantisation to more than 16 bits is not supported");
   Value zero = n.hasInput(2) ? alignParameter(n, n.input(2), x, g) : Value();
   n.result(buildQuantize(n, x, alignParameter(n, scale, x, g), zero, element, saturate));
 }

@@ -422,6 +422,14 @@ def neighbours_all():
 
 
 @case
+def quantised_as_floats():
+    scalar = lambda name, kind, data: field(2, kind) + field(8, name) + field(9, data)
+    names = ["x", "s", "z", "x", "s", "z", "s", "f"]
+    tensors = [scalar("s", 1, struct.pack("<f", 1)), scalar("z", 3, b"\0"), scalar("f", 1, struct.pack("<f", 0))]
+    return model(graph([node("QLinearMatMul", names, ["y"])], tensors, inputs=[value_info("x", 3, [4, 4])]))
+
+
+@case
 def text_with_newlines():
     return model(graph([node("Gelu", ["x"], ["y"], approximate="\0tanh\n?")]), opset=20)
 
