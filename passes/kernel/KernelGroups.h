@@ -31,7 +31,8 @@ struct KernelGroups {
 
   std::vector<std::unique_ptr<KernelGroup>> all;
   llvm::DenseMap<mlir::Operation *, KernelGroup *> owner;
-  llvm::SmallVector<mlir::OpOperand *> copies; ///< of what is behind them, which must read memory of its own
+  llvm::SmallVector<mlir::OpOperand *>
+      copies; ///< of what is behind them, which must read memory of its own
   ApartNotes notes;
 
   KernelGroup *groupOf(mlir::Value value) const {

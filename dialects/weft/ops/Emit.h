@@ -1,14 +1,39 @@
 //===- Emit.h - Helpers of emitScalar and emitElement -------------------------------------------===//
 //
-// What several families need beyond ElementBuilder: widening, bounds, comparisons that order nan.
+// What several families need beyond ElementBuilder: numbers, comparisons, widening, bounds.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_DIALECTS_WEFT_OPS_EMIT_H
 #define WEFT_DIALECTS_WEFT_OPS_EMIT_H
 
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace weft {
+
+/// A number as `like` is: a scalar or all lanes of a vector.
+inline mlir::Value number(mlir::ImplicitLocOpBuilder &b, mlir::Type like, double value) {
+  mlir::Type scalar = mlir::getElementTypeOrSelf(like);
+  mlir::TypedAttr attribute = mlir::isa<mlir::FloatType>(scalar)
+                                  ? mlir::TypedAttr(mlir::FloatAttr::get(scalar, value))
+                                  : mlir::IntegerAttr::get(scalar, int64_t(value));
+  if (auto vector = mlir::dyn_cast<mlir::VectorType>(like))
+    attribute = mlir::DenseElementsAttr::get(vector, mlir::Attribute(attribute));
+  return b.create<mlir::arith::ConstantOp>(attribute);
+}
+
+inline mlir::Value compareInt(mlir::ImplicitLocOpBuilder &b, mlir::arith::CmpIPredicate p,
+                              mlir::Value a, mlir::Value c) {
+  return b.create<mlir::arith::CmpIOp>(p, a, c);
+}
+inline mlir::Value compareFloat(mlir::ImplicitLocOpBuilder &b, mlir::arith::CmpFPredicate p,
+                                mlir::Value a, mlir::Value c) {
+  return b.create<mlir::arith::CmpFOp>(p, a, c);
+}
+inline mlir::Value select(mlir::ImplicitLocOpBuilder &b, mlir::Value c, mlir::Value yes,
+                          mlir::Value no) {
+  return b.create<mlir::arith::SelectOp>(c, yes, no);
+}
 
 /// An element of type `from` in the type that accumulates it.
 inline mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Type from,

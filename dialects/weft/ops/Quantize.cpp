@@ -39,13 +39,6 @@ Type lanesLike(Value like, Type scalar) {
   return vector ? Type(vector.clone(scalar)) : scalar;
 }
 
-Value number(ImplicitLocOpBuilder &b, Type type, double value) {
-  TypedAttr attribute = FloatAttr::get(getElementTypeOrSelf(type), value);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
-  return b.create<arith::ConstantOp>(attribute);
-}
-
 /// An integer of `element` as f32.
 Value toReal(ImplicitLocOpBuilder &b, Value x, Type element) {
   Type i32 = lanesLike(x, b.getI32Type());
