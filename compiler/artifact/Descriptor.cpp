@@ -60,9 +60,9 @@ public:
     module.name = blob.text(name);
     module.producer = blob.text(kProducer);
     module.weights = weights(stored);
-    module.host_table_size = sizeof(weft_host_v1);
     for (auto [root, variant] : llvm::zip(roots, variants)) {
       module.target = blob.text(variant.target->name());
+      module.host_table_size = hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const LoweredFunction &lowered : variant.program.functions)
         functions.push_back(function(lowered));
@@ -91,7 +91,8 @@ private:
     for (unsigned i = 0; i < op.getNumArguments(); ++i)
       inputs.push_back(argument(inputName(op, i), cast<SymTensorType>(op.getArgumentTypes()[i])));
     for (unsigned i = 0; i < op.getNumResults(); ++i)
-      outputs.push_back(argument(outputName(op, i), cast<SymTensorType>(op.getResultTypes()[i])));
+      outputs.push_back(argument(outputName(op, i), cast<SymTensorType>(op.getResultTypes()[i]),
+                                 isLate(lowered.outputDims[i]) ? WEFT_ARGUMENT_LATE : 0));
     row.inputs = blob.list(inputs);
     row.outputs = blob.list(outputs);
     std::vector<weft_symbol_v1> symbolRows;
@@ -108,15 +109,36 @@ private:
     }
     row.symbols = blob.list(symbolRows);
     row.facts = blob.texts(lowered.entry.facts);
-    row.checks = checks(lowered.entry);
+    row.checks = checks(lowered);
     row.arena = blob.formula(lowered.plan.peaks, symbols);
     row.scratch_per_worker = blob.formula(lowered.scratch, symbols);
     row.flops = blob.formula({lowered.flops}, symbols);
     row.bytes_moved = blob.formula({lowered.bytesMoved}, symbols);
+    row.late_blocks = lateBlocks(lowered);
     return row;
   }
 
-  weft_argument_v1 argument(StringRef name, SymTensorType type) {
+  static bool isLate(ArrayRef<SymExpr> dims) { return llvm::is_contained(dims, SymExpr()); }
+
+  weft_list_t lateBlocks(const LoweredFunction &lowered) {
+    std::vector<weft_late_block_v1> rows;
+    for (const MemoryPlan &plan : lowered.latePlans)
+      rows.push_back({blob.formula(plan.peaks, symbols), 0});
+    if (!lowered.lateScratch.empty())
+      rows.push_back({blob.formula(lowered.lateScratch, symbols), WEFT_LATE_PER_WORKER});
+    return blob.list(rows);
+  }
+
+  /// Functions that ask for memory while they run need all of the table.
+  static uint64_t hostTableSize(const Program &program) {
+    bool asks = llvm::any_of(program.functions, [](const LoweredFunction &lowered) {
+      return !lowered.latePlans.empty() || !lowered.lateScratch.empty() ||
+             llvm::any_of(lowered.outputDims, isLate);
+    });
+    return asks ? sizeof(weft_host_v1) : offsetof(weft_host_v1, reserve);
+  }
+
+  weft_argument_v1 argument(StringRef name, SymTensorType type, uint32_t flags = 0) {
     std::vector<weft_formula_v1> dims;
     for (SymExpr dim : type.getDims())
       dims.push_back(blob.formula({dim}, symbols));
@@ -124,11 +146,13 @@ private:
     row.name = blob.text(name);
     row.element = elementCode(type.getElementType());
     row.rank = type.getRank();
+    row.flags = flags;
     row.dims = blob.list(dims);
     return row;
   }
 
-  weft_list_t checks(const EntryPlan &entry) {
+  weft_list_t checks(const LoweredFunction &lowered) {
+    const EntryPlan &entry = lowered.entry;
     std::vector<weft_check_v1> rows;
     for (const EntryStep &step : entry.steps) {
       if (step.kind == EntryStep::Bind)
@@ -148,6 +172,9 @@ private:
       weft_check_v1 row = {};
       row.kind = WEFT_CHECK_DATA;
       row.symbol = entry.symbols.size() + i;
+      for (const BindStep &bind : lowered.binds)
+        if (bind.symbol == entry.boundSymbols[i] && !bind.node.empty())
+          row.node = blob.text(bind.node);
       rows.push_back(row);
     }
     for (const SymPred &fact : entry.boundFacts) {

@@ -43,6 +43,9 @@ private:
       return evaluateIf(branch);
     if (auto loop = dyn_cast<LoopOp>(op))
       return evaluateLoop(loop);
+    for (Type type : op.getResultTypes())
+      if (llvm::Error error = refuseSize(cast<SymTensorType>(type)))
+        return error;
     auto reference = dyn_cast<ReferenceOpInterface>(op);
     if (!reference)
       return fail("operator '" + op.getName().getStringRef() + "' has no reference semantics");
@@ -60,6 +63,18 @@ private:
     for (auto [result, tensor] : llvm::zip(op.getResults(), call.outputs))
       values[result] = std::make_shared<RefTensor>(std::move(tensor));
     return llvm::Error::success();
+  }
+
+  /// As compiled programs do, before integers wrap; less than that is the machine's memory.
+  llvm::Error refuseSize(SymTensorType type) {
+    double bytes = 8;
+    for (SymExpr dim : type.getDims()) {
+      FailureOr<int64_t> size = dim.evaluate(symbols);
+      bytes *= succeeded(size) ? double(*size) : 1; // an operator says what fails
+    }
+    if (bytes < 4.0e18)
+      return llvm::Error::success();
+    return fail("this call needs a tensor of more than 2^62 bytes");
   }
 
   static bool isLastUser(Operation &op, Value operand) {
@@ -89,9 +104,10 @@ private:
 
   /// Every fact all of whose symbols have values now must hold.
   llvm::Error setSymbol(Operation &op, StringAttr name, int64_t value) {
-    if (value < 0)
+    if (value < 0 || value > kMaxSymbolValue)
       return fail(where(op) + "'" + name.getValue() +
-                  "', which the contents of tensors decide, is " + Twine(value));
+                  "', which the contents of tensors decide, is " + Twine(value) +
+                  (value < 0 ? "" : ", but sizes are at most " + Twine(kMaxSymbolValue)).str());
     symbols[name] = value;
     SymbolsAttr declared = symbolsOf(op.getParentOfType<func::FuncOp>());
     for (const SymPred &fact : declared.getFacts()) {

@@ -39,6 +39,9 @@ struct EntryPlan {
   llvm::SmallVector<SymPred> boundFacts;
 
   unsigned checkCount() const;
+  unsigned sizeRow() const {
+    return checkCount() - 1;
+  } ///< of the check that sizes are numbers of bytes
 
   /// Values of all symbols for the dimensions of the inputs, or what is wrong with them.
   llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims,

@@ -2,15 +2,14 @@
 //
 //   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
 //   run(frame)         computes the plan's offsets, then per kernel: words, units, one call of the host's `parallel`; between kernels
-//                      it reads symbols from memory, branches and loops
+//                      it reads symbols from memory, branches and loops, and asks for memory whose size is known only then
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/pipeline/HostProgram.h"
+#include "compiler/pipeline/HostExpressions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "weft/artifact.h"
 #include <cstddef>
 
@@ -26,12 +25,13 @@ std::string runSymbol(unsigned v, unsigned f) { return symbolOf("weft_run_", v, 
 
 namespace {
 
-/// Expressions live in the compiler's context, code in another: only names cross.
-class HostEmitter {
+constexpr double kMostBytes = 4.0e18; // nearly 2^62
+
+class HostEmitter : HostExpressions {
 public:
   HostEmitter(ModuleOp module, unsigned variant, const Program &program,
               ArrayRef<StoredWeight> weights)
-      : b(module.getLoc(), module.getContext()), module(module), variant(variant), program(program),
+      : HostExpressions(module), module(module), variant(variant), program(program),
         weights(weights) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
@@ -48,7 +48,6 @@ public:
 
 private:
   //===-- Small things ----------------------------------------------------------------------------------===//
-  Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
   Value at(Value base, int64_t byteOffset) {
     return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
                                  ArrayRef<LLVM::GEPArg>{int32_t(byteOffset)});
@@ -59,86 +58,6 @@ private:
   void store(Value value, Value base, int64_t byteOffset) {
     b.create<LLVM::StoreOp>(value, at(base, byteOffset), 8);
   }
-  Value compare(arith::CmpIPredicate p, Value a, Value c) {
-    return b.create<arith::CmpIOp>(p, a, c);
-  }
-
-  /// An expression of the compiler's context as i64, evaluated here.
-  Value emit(SymExpr expr) {
-    if (auto value = expr.asConstant())
-      return constant(*value);
-    if (Value known = emitted.lookup(expr))
-      return known;
-    return emitted[expr] = combine(
-               expr, [&](int64_t v) { return constant(v); },
-               [&](Value a, Value c) -> Value { return b.create<arith::AddIOp>(a, c); },
-               [&](Value a, Value c) -> Value { return b.create<arith::MulIOp>(a, c); },
-               [&](Value a, Value c) -> Value { return b.create<arith::FloorDivSIOp>(a, c); },
-               [&](Value a) -> Value { return b.create<arith::MaxSIOp>(a, constant(0)); },
-               [&](Value a, Value c) -> Value {
-                 return b.create<arith::SelectOp>(compare(arith::CmpIPredicate::eq, a, constant(1)),
-                                                  c, a);
-               },
-               [&](StringAttr name) { return symbols.lookup(name.getValue()); });
-  }
-
-  /// The same in double arithmetic: sizes too large for int64 are noticed before any integer wraps.
-  Value emitReal(SymExpr expr) {
-    auto real = [&](double v) -> Value {
-      return b.create<arith::ConstantOp>(b.getF64FloatAttr(v));
-    };
-    return combine(
-        expr, [&](int64_t v) { return real(double(v)); },
-        [&](Value a, Value c) -> Value { return b.create<arith::AddFOp>(a, c); },
-        [&](Value a, Value c) -> Value { return b.create<arith::MulFOp>(a, c); },
-        [&](Value a, Value c) -> Value {
-          return b.create<math::FloorOp>(b.create<arith::DivFOp>(a, c).getResult());
-        },
-        [&](Value a) -> Value { return b.create<arith::MaxNumFOp>(a, real(0)); },
-        [&](Value a, Value c) -> Value {
-          return b.create<arith::SelectOp>(
-              b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, a, real(1)), c, a);
-        },
-        [&](StringAttr name) -> Value {
-          return b.create<arith::SIToFPOp>(b.getF64Type(), symbols.lookup(name.getValue()));
-        });
-  }
-
-  template <typename Constant, typename Add, typename Mul, typename Div, typename Pos,
-            typename BCast, typename Symbol>
-  Value combine(SymExpr expr, Constant number, Add add, Mul mul, Div div, Pos pos, BCast bcast,
-                Symbol symbol) {
-    auto recurse = [&](SymExpr e) { return combine(e, number, add, mul, div, pos, bcast, symbol); };
-    Value sum;
-    for (const SymTerm &term : expr.terms()) {
-      Value product;
-      if (term.coefficient != 1 || term.factors.empty())
-        product = number(term.coefficient);
-      for (auto [atom, power] : term.factors) {
-        Value value;
-        SmallVector<SymExpr, 2> operands = atom.atomOperands();
-        switch (*atom.asAtom()) {
-        case AtomKind::Symbol:
-          value = symbol(atom.asSymbol());
-          break;
-        case AtomKind::FloorDiv:
-          value = div(recurse(operands[0]), recurse(operands[1]));
-          break;
-        case AtomKind::Pos:
-          value = pos(recurse(operands[0]));
-          break;
-        case AtomKind::BCast:
-          value = bcast(recurse(operands[0]), recurse(operands[1]));
-          break;
-        }
-        for (unsigned i = 0; i < power; ++i)
-          product = product ? mul(product, value) : value;
-      }
-      sum = sum ? add(sum, product) : product;
-    }
-    return sum ? sum : number(0);
-  }
-
   func::FuncOp begin(StringRef name, ArrayRef<Type> arguments) {
     b.setInsertionPointToEnd(module.getBody());
     auto function = b.create<func::FuncOp>(name, b.getFunctionType(arguments, {i32}));
@@ -183,12 +102,12 @@ private:
       store(symbols.lookup(symbol.name.getValue()), values, 8 * slot++);
     for (StringAttr name : lowered->entry.boundSymbols) {
       SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
-      store(most ? emit(most) : constant(kMaxSymbolValue), values, 8 * slot++);
+      store(most ? emit(most) : constant(-1), values, 8 * slot++);
     }
-    store(planOffsets().second, values, 8 * slot++);
+    store(planOffsets(lowered->plan), values, 8 * slot++);
     for (ArrayRef<SymExpr> dims : lowered->outputDims)
       for (SymExpr dim : dims)
-        store(emit(dim), values, 8 * slot++);
+        store(dim ? emit(dim) : constant(-1), values, 8 * slot++);
     finish(0);
   }
 
@@ -237,25 +156,16 @@ private:
     }
   }
 
-  Value emit(const SymPred &pred) {
-    Value holds;
-    for (const SymRelation &relation : pred.relations()) {
-      auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq
-                                                           : arith::CmpIPredicate::sle;
-      Value here = compare(predicate, emit(relation.lhs), emit(relation.rhs));
-      holds = holds ? Value(b.create<arith::OrIOp>(holds, here)) : here;
-    }
-    return holds;
-  }
-
   /// Every size and the peak stay below 2^62, judged in double arithmetic.
   void emitSizeCheck(func::FuncOp function, int32_t row) {
-    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(4.0e18)),
+    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes)),
           largest = b.create<arith::ConstantOp>(b.getF64FloatAttr(0));
     SmallVector<SymExpr> sizes(lowered->plan.peaks);
     for (Type type : source.getArgumentTypes())
       sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
     for (ArrayRef<SymExpr> dims : lowered->outputDims) {
+      if (llvm::is_contained(dims, SymExpr()))
+        continue; // judged when run provides it
       SymExpr elements = SymExpr::constant(source.getContext(), 8);
       for (SymExpr dim : dims)
         elements = elements * dim;
@@ -268,19 +178,20 @@ private:
     require(function, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit), row);
   }
 
-  /// Offsets of all storage classes, and the peak.
-  std::pair<SmallVector<Value>, Value> planOffsets() {
-    SmallVector<Value> offsets(lowered->classes.size()), tops(lowered->classes.size());
+  /// Sets the offsets of a block's storage classes; the peak.
+  Value planOffsets(const MemoryPlan &plan) {
+    offsets.resize(lowered->classes.size());
+    SmallVector<Value> tops(lowered->classes.size());
     Value peak = constant(0);
-    for (unsigned i : lowered->plan.order) {
+    for (unsigned i : plan.order) {
       Value offset = constant(0);
-      for (unsigned j : lowered->plan.below[i])
+      for (unsigned j : plan.below[i])
         offset = b.create<arith::MaxSIOp>(offset, tops[j]);
       offsets[i] = offset;
       tops[i] = b.create<arith::AddIOp>(offset, emit(lowered->classes[i].bytes));
       peak = b.create<arith::MaxSIOp>(peak, tops[i]);
     }
-    return {offsets, peak};
+    return peak;
   }
 
   //===-- run -------------------------------------------------------------------------------------------===//
@@ -292,11 +203,18 @@ private:
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
     Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
     parallel = load(pointer, host, offsetof(weft_host_v1, parallel));
+    unlimited.clear();
+    for (StringAttr name : lowered->entry.boundSymbols)
+      if (!symbolsOf(source).getUpperBound(SymExpr::symbol(name)))
+        unlimited.insert(name);
+    blocks.assign(1 + lowered->latePlans.size(), Value());
+    checked.clear();
     bases = {load(pointer, frame, offsetof(weft_frame_v1, arena)),
              load(pointer, frame, offsetof(weft_frame_v1, in)),
              load(pointer, frame, offsetof(weft_frame_v1, out)),
              load(pointer, frame, offsetof(weft_frame_v1, weights))};
-    offsets = planOffsets().first;
+    blocks[0] = bases[0];
+    planOffsets(lowered->plan);
     slots.assign(lowered->slots, Value());
     words = b.create<LLVM::AllocaOp>(pointer, i64, constant(WEFT_MAX_WORDS), 8);
     emitSteps(lowered->steps);
@@ -319,10 +237,65 @@ private:
       case HostStep::Loop:
         emitLoop(lowered->loops[step.index]);
         break;
+      case HostStep::Reserve:
+        emitReserve(step.index);
+        break;
+      case HostStep::Provide:
+        emitProvide(lowered->provides[step.index]);
+        break;
       }
   }
 
+  //===-- Sizes that nothing limits ---------------------------------------------------------------------===//
+
+  /// Behind this, integers compute the expressions without wrapping. bind checked those that do not speak of unlimited symbols.
+  void requireSmall(ArrayRef<SymExpr> exprs) {
+    Value largest;
+    for (SymExpr expr : exprs) {
+      if (llvm::none_of(expr.symbols(), [&](StringAttr name) { return unlimited.count(name); }) ||
+          expr.asSymbol() || !checked.insert(expr).second)
+        continue;
+      Value magnitude = emitMagnitude(expr);
+      largest = largest ? b.create<arith::MaxNumFOp>(largest, magnitude).getResult() : magnitude;
+    }
+    if (!largest)
+      return;
+    Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes));
+    require(run, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit),
+            lowered->entry.sizeRow());
+  }
+
+  /// A call of a function of the host table: (frame, number, bytes).
+  Value callHost(Type result, size_t function, unsigned number, Value bytes) {
+    Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
+    Value callee = load(pointer, host, function);
+    auto type = LLVM::LLVMFunctionType::get(result, {pointer, i64, i64});
+    auto call =
+        b.create<LLVM::CallOp>(type, ValueRange{callee, frame, constant(int64_t(number)), bytes});
+    return call.getNumResults() ? call.getResult() : Value();
+  }
+
+  void emitReserve(unsigned block) {
+    const MemoryPlan &plan = lowered->latePlans[block];
+    requireSmall(plan.peaks);
+    Value bytes = planOffsets(plan);
+    blocks[block + 1] = callHost(pointer, offsetof(weft_host_v1, reserve), block, bytes);
+  }
+
+  void emitProvide(const ProvideStep &step) {
+    requireSmall(step.bytes);
+    callHost(LLVM::LLVMVoidType::get(b.getContext()), offsetof(weft_host_v1, output), step.output,
+             emit(step.bytes));
+  }
+
   void emitCall(const KernelCall &call) {
+    if (call.lateScratch) {
+      requireSmall(call.lateScratch);
+      callHost(pointer, offsetof(weft_host_v1, reserve), lowered->latePlans.size(),
+               emit(call.lateScratch));
+    }
+    requireSmall(call.values);
+    requireSmall({call.units, call.grain});
     unsigned word = 0;
     for (const Buffer &buffer : call.pointers)
       store(address(buffer), words, 8 * word++);
@@ -343,13 +316,20 @@ private:
     unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(),
              row = entry.checkCount();
     store(value, values, 8 * (entry.symbols.size() + place));
-    require(run, compare(arith::CmpIPredicate::sge, value, constant(0)), row + place);
+    require(run,
+            unlimited.count(name)
+                ? compare(arith::CmpIPredicate::ule, value, constant(kMaxSymbolValue))
+                : compare(arith::CmpIPredicate::sge, value, constant(0)),
+            row + place);
     row += entry.boundSymbols.size();
     for (auto [i, fact] : llvm::enumerate(entry.boundFacts)) {
       auto names = fact.symbols();
       if (llvm::is_contained(names, name) &&
-          llvm::all_of(names, [&](StringAttr each) { return symbols.count(each.getValue()); }))
+          llvm::all_of(names, [&](StringAttr each) { return symbols.count(each.getValue()); })) {
+        for (const SymRelation &relation : fact.relations())
+          requireSmall({relation.lhs, relation.rhs});
         require(run, emit(fact), row + i);
+      }
     }
   }
 
@@ -375,31 +355,41 @@ private:
   /// Values computed meanwhile are forgotten afterwards: other blocks may not see them.
   struct Scope {
     explicit Scope(HostEmitter &emitter)
-        : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols) {}
+        : emitter(emitter), emitted(emitter.emitted), symbols(emitter.symbols),
+          checked(emitter.checked) {}
     ~Scope() {
       emitter.emitted = std::move(emitted);
+      emitter.checked = std::move(checked);
       emitter.symbols = std::move(symbols);
     }
     HostEmitter &emitter;
     llvm::DenseMap<SymExpr, Value> emitted;
     llvm::StringMap<Value> symbols;
+    llvm::DenseSet<SymExpr> checked;
   };
 
   void emitIf(const IfStep &step) {
-    Block *yes = newBlock({}), *no = newBlock({}),
-          *after = newBlock(SmallVector<Type>(step.symbols.size(), i64));
+    SmallVector<Type> types(step.symbols.size(), i64);
+    types.append(step.slots.size(), pointer);
+    Block *yes = newBlock({}), *no = newBlock({}), *after = newBlock(types);
     b.create<cf::CondBranchOp>(isTrue(step.condition), yes, ValueRange(), no, ValueRange());
     for (bool taken : {true, false}) {
       Scope scope(*this);
       b.setInsertionPointToEnd(taken ? yes : no);
       emitSteps(taken ? step.yes : step.no);
-      SmallVector<Value> dims;
+      SmallVector<Value> given;
+      requireSmall(taken ? step.yesDims : step.noDims);
       for (SymExpr dim : taken ? step.yesDims : step.noDims)
-        dims.push_back(emit(dim));
-      b.create<cf::BranchOp>(after, dims);
+        given.push_back(emit(dim));
+      for (const Buffer &buffer : taken ? step.yesBuffers : step.noBuffers)
+        given.push_back(address(buffer));
+      b.create<cf::BranchOp>(after, given);
     }
     b.setInsertionPointToEnd(after);
-    for (auto [name, value] : llvm::zip(step.symbols, after->getArguments()))
+    for (auto [slot, value] :
+         llvm::zip(step.slots, after->getArguments().drop_front(step.symbols.size())))
+      slots[slot] = value;
+    for (auto [name, value] : llvm::zip_first(step.symbols, after->getArguments()))
       setSymbol(name, value);
   }
 
@@ -417,6 +407,7 @@ private:
     for (unsigned CarriedValue::*storage : {&CarriedValue::first, &CarriedValue::second})
       for (const CarriedValue &each : step.carried)
         start.push_back(address({Buffer::Arena, each.*storage, {}}));
+    requireSmall(step.trips);
     Value trips = emit(step.trips);
     b.create<cf::BranchOp>(head, start);
     b.setInsertionPointToEnd(head);
@@ -467,7 +458,8 @@ private:
     case Buffer::Slot:
       return slots[buffer.index];
     case Buffer::Arena:
-      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), bases[0],
+      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(),
+                                   blocks[lowered->classes[buffer.index].block],
                                    ArrayRef<LLVM::GEPArg>{offsets[buffer.index]});
     case Buffer::Input:
       return load(pointer, bases[1],
@@ -483,7 +475,6 @@ private:
     llvm_unreachable("closed set of buffers");
   }
 
-  ImplicitLocOpBuilder b;
   ModuleOp module;
   unsigned variant;
   const Program &program;
@@ -491,12 +482,13 @@ private:
   const LoweredFunction *lowered = nullptr;
   func::FuncOp source; ///< of `lowered`, in the compiler's context
   Type pointer, i64, i32;
-  llvm::StringMap<Value> symbols;
-  llvm::DenseMap<SymExpr, Value> emitted;
   func::FuncOp run;
   Value frame, values, parallel, words; ///< of run
   SmallVector<Value, 4> bases;
   SmallVector<Value> offsets, slots;
+  llvm::DenseSet<StringAttr> unlimited; ///< bound symbols that bind can limit by nothing
+  SmallVector<Value> blocks;            ///< the arena, then late blocks
+  llvm::DenseSet<SymExpr> checked;      ///< by requireSmall on every way here
 };
 
 } // namespace

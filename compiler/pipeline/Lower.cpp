@@ -3,6 +3,7 @@
 #include "compiler/pipeline/Lower.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -62,18 +63,35 @@ public:
       buffers[argument] = {Buffer::Input, unsigned(i), {}};
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
       destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
-    if (failed(lowerBlock(body, lowered.steps)) || failed(limitOutputs()))
+    limitOutputs();
+    if (failed(lowerBlock(body, lowered.steps)))
       return failure();
     SmallVector<StringAttr> names;
     for (const EntrySymbol &symbol : lowered.entry.symbols)
       names.push_back(symbol.name);
-    lowered.plan =
-        planMemory(lowered.classes, names, symbols.asFacts(), lowered.function.getContext());
+    auto plan = [&](unsigned block) {
+      return planMemory(lowered.classes, block, names, symbols.asFacts(),
+                        lowered.function.getContext());
+    };
+    lowered.plan = plan(0);
+    llvm::append_range(names, lowered.entry.boundSymbols);
+    for (unsigned block = 1; block <= late.size(); ++block)
+      lowered.latePlans.push_back(plan(block));
     return std::move(lowered);
   }
 
 private:
+  /// What is bound in a block has no value behind it, and memory asked for there is asked for again.
   LogicalResult lowerBlock(Block &block, std::vector<HostStep> &steps) {
+    size_t outerKnown = known.size(), outerOpen = open.size();
+    llvm::SaveAndRestore<std::vector<HostStep> *> inner(current, &steps);
+    LogicalResult done = lowerOperations(block, steps);
+    known.resize(outerKnown);
+    open.resize(outerOpen);
+    return done;
+  }
+
+  LogicalResult lowerOperations(Block &block, std::vector<HostStep> &steps) {
     for (Operation &op : block.without_terminator()) {
       LogicalResult done = success();
       if (auto kernel = dyn_cast<KernelOp>(op))
@@ -86,6 +104,8 @@ private:
         done = lowerLoop(loop, steps);
       if (failed(done))
         return failure();
+      if (auto host = dyn_cast<HostOpInterface>(op))
+        llvm::append_range(known, host.symbolsAfter());
     }
     return success();
   }
@@ -93,9 +113,12 @@ private:
   //===-- Operations of the host ------------------------------------------------------------------------===//
 
   void lowerBind(BindOp bind, std::vector<HostStep> &steps) {
+    std::vector<std::string> nodes;
+    collectNodes(bind.getLoc(), nodes);
     steps.push_back({HostStep::Bind, unsigned(lowered.binds.size())});
     lowered.binds.push_back({bind.getSymbolAttr(), inputBuffer(bind.getValue(), ""),
-                             elementBits(bind.getValue().getType().getElementType())});
+                             elementBits(bind.getValue().getType().getElementType()),
+                             nodes.empty() ? "" : nodes.front()});
     ++time;
   }
 
@@ -104,24 +127,41 @@ private:
     step.condition = inputBuffer(branch.getCondition(), "");
     ++time;
     for (Value result : branch.getResults())
-      if (failed(placeResult(result)))
+      if (sizeHere(result) && failed(placeResult(result)))
         return failure();
     llvm::append_range(step.symbols, branch.symbolsAfter());
     for (bool yes : {true, false}) {
       Block &block = (yes ? branch.getYes() : branch.getNo()).front();
       ValueRange yielded = block.getTerminator()->getOperands();
       for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
-        destinations[baseOf(value)] = buffers[result];
+        if (buffers.count(result))
+          destinations[baseOf(value)] = buffers[result];
       if (failed(lowerBlock(block, yes ? step.yes : step.no)))
         return failure();
       (yes ? step.yesDims : step.noDims) = branch.boundDims(yielded);
+      for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
+        if (!buffers.count(result))
+          (yes ? step.yesBuffers : step.noBuffers).push_back(inputBuffer(value, ""));
     }
+    pointToResults(branch, step);
     for (Value result : branch.getResults())
       touch(buffers[result]);
     ++time;
     steps.push_back({HostStep::If, unsigned(lowered.ifs.size())});
     lowered.ifs.push_back(std::move(step));
     return success();
+  }
+
+  /// Results that had no place before the regions ran.
+  void pointToResults(IfOp branch, IfStep &step) {
+    for (Value result : branch.getResults()) {
+      if (buffers.count(result))
+        continue;
+      size_t place = step.slots.size();
+      step.slots.push_back(addSlot({}, step.yesBuffers[place]));
+      keepClasses(slotClasses.back(), step.noBuffers[place]);
+      buffers[result] = {Buffer::Slot, step.slots.back(), {}};
+    }
   }
 
   LogicalResult lowerLoop(LoopOp loop, std::vector<HostStep> &steps) {
@@ -174,8 +214,10 @@ private:
     SymExpr most = symbols.getUpperBound(step.trips);
     times = times && most ? times * most : SymExpr();
     ++time;
+    known.push_back(step.index);
     if (failed(lowerBlock(body, step.body)))
       return failure();
+    known.pop_back();
     if (loop.isConditional())
       step.goOn = inputBuffer(body.getTerminator()->getOperand(0), "");
     times = outer;
@@ -183,12 +225,17 @@ private:
   }
 
   unsigned addSlot(ArrayRef<unsigned> classes, const Buffer &init) {
-    SmallVector<unsigned> &kept = slotClasses.emplace_back(classes);
-    if (init.kind == Buffer::Arena)
-      kept.push_back(init.index);
-    else if (init.kind == Buffer::Slot)
-      llvm::append_range(kept, SmallVector<unsigned>(slotClasses[init.index]));
+    slotClasses.emplace_back(classes);
+    keepClasses(slotClasses.back(), init);
     return lowered.slots++;
+  }
+
+  /// The classes that `buffer` lies in.
+  void keepClasses(SmallVector<unsigned> &kept, const Buffer &buffer) {
+    if (buffer.kind == Buffer::Arena)
+      kept.push_back(buffer.index);
+    else if (buffer.kind == Buffer::Slot)
+      llvm::append_range(kept, SmallVector<unsigned>(slotClasses[buffer.index]));
   }
 
   /// What was written before `begin` and read since is needed again the next time.
@@ -228,8 +275,7 @@ private:
     call.values = specification.values;
     call.units = choice->units.substitute(specification.toFunction);
     call.grain = choice->grain.substitute(specification.toFunction);
-    if (failed(addScratch(kernel, choice->scratch.substitute(specification.toFunction))))
-      return failure();
+    addScratch(call, choice->scratch.substitute(specification.toFunction));
     addCost(program.kernels[call.kernel], specification.toFunction);
     if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
       return kernel.emitError("a kernel needs more than ")
@@ -240,13 +286,13 @@ private:
     return success();
   }
 
-  LogicalResult addScratch(KernelOp kernel, SymExpr scratch) {
+  void addScratch(KernelCall &call, SymExpr scratch) {
     SymExpr most = symbols.getUpperBound(scratch);
     if (!most)
-      return unlimited(kernel, scratch);
-    if (!most.isConstant(0) && !llvm::is_contained(lowered.scratch, most))
-      lowered.scratch.push_back(most);
-    return success();
+      most = call.lateScratch = scratch;
+    SmallVector<SymExpr> &all = call.lateScratch ? lowered.lateScratch : lowered.scratch;
+    if (!most.isConstant(0) && !llvm::is_contained(all, most))
+      all.push_back(most);
   }
 
   void addCost(const KernelCode &code, const SymMap &toFunction) {
@@ -272,24 +318,12 @@ private:
           code.flops = code.flops + points * rule.scalarCost();
   }
 
-  /// The reason why a size that only data decide cannot be planned for.
-  LogicalResult unlimited(Operation *op, SymExpr size) {
-    return op->emitError("needs memory for '")
-           << size.str() << "' bytes, which the contents of tensors decide and nothing limits";
-  }
-
-  LogicalResult limitOutputs() {
+  void limitOutputs() {
     for (Type type : lowered.function.getResultTypes()) {
       SmallVector<SymExpr> &dims = lowered.outputDims.emplace_back();
-      for (SymExpr dim : cast<SymTensorType>(type).getDims()) {
+      for (SymExpr dim : cast<SymTensorType>(type).getDims())
         dims.push_back(symbols.getUpperBound(dim));
-        if (!dims.back())
-          return lowered.function.emitError("the size '")
-                 << dim.str()
-                 << "' of an output is decided by the contents of tensors, and nothing limits it";
-      }
     }
-    return success();
   }
 
   unsigned kernelRow(const Specification &specification, const KernelChoice &choice,
@@ -344,22 +378,45 @@ private:
         lowered.classes[each].death = time;
   }
 
+  /// The most bytes that a value can have, as far as they are known before it is computed: over the signature if possible, else over all
+  /// symbols that have values by now. Null when only what computes it knows.
+  SymExpr sizeHere(Value value) {
+    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType()));
+    SymExpr most = symbols.getUpperBound(bytes);
+    return most ? most : symbols.getUpperBound(bytes, known);
+  }
+
   LogicalResult addClass(Value value, unsigned &index) {
-    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType())),
-            most = symbols.getUpperBound(bytes);
+    SymExpr most = sizeHere(value);
     if (!most) {
       Operation *op = value.getDefiningOp();
-      return unlimited(op ? op : cast<BlockArgument>(value).getOwner()->getParentOp(), bytes);
+      return (op ? op : cast<BlockArgument>(value).getOwner()->getParentOp())
+                 ->emitError("needs memory for '")
+             << bytesOf(cast<SymTensorType>(value.getType())).str()
+             << "' bytes before the contents of tensors decide how many they are";
     }
     index = lowered.classes.size();
-    lowered.classes.push_back({SymExpr::ceildiv(most, 64) * int64_t(64), time, time});
+    unsigned block = symbols.getUpperBound(most) ? 0 : lateBlock(most);
+    lowered.classes.push_back({SymExpr::ceildiv(most, 64) * int64_t(64), time, time, block});
     return success();
+  }
+
+  /// The block that is asked for first of those where all symbols of `bytes` have values; a new one is asked for here.
+  unsigned lateBlock(SymExpr bytes) {
+    for (unsigned block : open)
+      if (symbols.getUpperBound(bytes, late[block - 1]) == bytes)
+        return block;
+    late.push_back(known);
+    open.push_back(late.size());
+    current->push_back({HostStep::Reserve, unsigned(late.size() - 1)});
+    return late.size();
   }
 
   /// Where it is wanted, else in memory of its own.
   LogicalResult placeResult(Value result) {
     if (auto wanted = destinations.find(result); wanted != destinations.end()) {
       buffers[result] = wanted->second;
+      provide(wanted->second, result);
       touch(wanted->second);
       return success();
     }
@@ -368,6 +425,15 @@ private:
       return failure();
     buffers[result] = {Buffer::Arena, index, {}};
     return success();
+  }
+
+  /// An output whose size bind cannot limit has no memory before it is computed.
+  void provide(const Buffer &buffer, Value value) {
+    if (buffer.kind != Buffer::Output ||
+        !llvm::is_contained(lowered.outputDims[buffer.index], SymExpr()))
+      return;
+    current->push_back({HostStep::Provide, unsigned(lowered.provides.size())});
+    lowered.provides.push_back({buffer.index, bytesOf(cast<SymTensorType>(value.getType()))});
   }
 
   unsigned weightRow(ConstantOp constant, StringRef layout, SymTensorType type) {
@@ -391,6 +457,10 @@ private:
   SymbolsAttr symbols;
   SymExpr times; ///< how often the block that is lowered runs, at most; null: nothing limits it
   llvm::DenseMap<Value, Buffer> buffers, destinations;
+  SmallVector<StringAttr> known;             ///< bound symbols that have values here
+  std::vector<SmallVector<StringAttr>> late; ///< those of each late block
+  SmallVector<unsigned> open;                ///< late blocks that were asked for on the way here
+  std::vector<HostStep> *current = nullptr;
   std::vector<SmallVector<unsigned>> slotClasses; ///< storage classes that a slot may point into
   unsigned time = 0;
 };

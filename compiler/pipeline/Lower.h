@@ -37,18 +37,20 @@ struct KernelCall {
   llvm::SmallVector<Buffer> pointers;
   llvm::SmallVector<SymExpr> values; ///< words after the pointers
   SymExpr units, grain;
+  SymExpr lateScratch; ///< per worker, when it is known only now; else null
 };
 
 /// What the host does, in order: an entry of LoweredFunction's list of that kind.
 struct HostStep {
-  enum Kind { Call, Bind, If, Loop } kind;
-  unsigned index;
+  enum Kind { Call, Bind, If, Loop, Reserve, Provide } kind;
+  unsigned index; ///< of Reserve: the late block less 1
 };
 
 struct BindStep {
   mlir::StringAttr symbol;
   Buffer value;
   unsigned bits;
+  std::string node; ///< of the user, for messages
 };
 
 struct IfStep {
@@ -56,6 +58,15 @@ struct IfStep {
   std::vector<HostStep> yes, no;
   llvm::SmallVector<mlir::StringAttr> symbols;
   llvm::SmallVector<SymExpr> yesDims, noDims; ///< values of the symbols
+  /// Results whose size only the regions know lie where either left them: slots, and for each what it points to.
+  llvm::SmallVector<unsigned> slots;
+  llvm::SmallVector<Buffer> yesBuffers, noBuffers;
+};
+
+/// Memory for what an output takes, which is known only here.
+struct ProvideStep {
+  unsigned output;
+  SymExpr bytes;
 };
 
 /// A carried value is read through one pointer and its next value written through another. They move on after each time: the next value
@@ -90,13 +101,17 @@ struct LoweredFunction {
   std::vector<BindStep> binds;
   std::vector<IfStep> ifs;
   std::vector<LoopStep> loops;
+  std::vector<ProvideStep> provides;
   unsigned slots = 0;
   std::vector<StorageClass> classes;
-  MemoryPlan plan;
-  llvm::SmallVector<SymExpr> scratch; ///< per worker: the maximum of these
-  SymExpr flops, bytesMoved;          ///< at most, where data decide
+  MemoryPlan plan; ///< of the arena
+  /// Of blocks 1, 2, ...: memory that is asked for where all symbols of its sizes have values, as bind can limit none of them.
+  std::vector<MemoryPlan> latePlans;
+  llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
+  llvm::SmallVector<SymExpr> lateScratch; ///< of the calls that ask for it
+  SymExpr flops, bytesMoved;              ///< at most, where data decide
   std::vector<llvm::SmallVector<SymExpr>>
-      outputDims; ///< the most each can be, over symbols of the signature
+      outputDims; ///< the most each can be, over symbols of the signature; null when nothing limits it
 };
 
 struct Program {

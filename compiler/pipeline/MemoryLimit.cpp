@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/pipeline/MemoryLimit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -37,6 +38,12 @@ public:
     std::optional<int64_t> arena = largest(lowered.plan.peaks);
     std::optional<int64_t> scratch = largest(lowered.scratch);
     int64_t total;
+    if (!lowered.latePlans.empty() || !lowered.lateScratch.empty())
+      return error("W0313",
+                   "--max-memory " + printSize(limit) +
+                       " cannot be promised, because data decide " + lateSymbols() +
+                       " and nothing limits it",
+                   "a context has a limit of its own, as 'weft run --max-memory' gives it");
     if (arena && scratch && !llvm::AddOverflow(*arena, *scratch, total) && total <= limit)
       return std::nullopt;
     if (std::string unbounded = unboundedSymbols(); !unbounded.empty())
@@ -77,6 +84,21 @@ private:
   bool isUsed(StringAttr symbol) {
     auto mentions = [&](SymExpr expr) { return llvm::is_contained(expr.symbols(), symbol); };
     return llvm::any_of(lowered.plan.peaks, mentions) || llvm::any_of(lowered.scratch, mentions);
+  }
+
+  /// Those that memory depends on which is asked for while a call runs.
+  std::string lateSymbols() {
+    SmallVector<SymExpr> sizes(lowered.lateScratch);
+    for (const MemoryPlan &plan : lowered.latePlans)
+      sizes.append(plan.peaks);
+    SmallVector<std::string> names;
+    for (SymExpr size : sizes)
+      for (StringAttr name : size.symbols())
+        if (std::string quoted = "'" + name.str() + "'";
+            llvm::is_contained(lowered.entry.boundSymbols, name) &&
+            !llvm::is_contained(names, quoted))
+          names.push_back(quoted);
+    return llvm::join(names, " and ");
   }
 
   std::string unboundedSymbols() {

@@ -124,12 +124,17 @@ namespace {
 /// product could be negative.
 class Limits {
 public:
-  explicit Limits(SymbolsAttr symbols) : symbols(symbols), facts(symbols.asFacts()) {}
+  Limits(SymbolsAttr symbols, ArrayRef<StringAttr> known)
+      : symbols(symbols), known(known), facts(symbols.asFacts()) {}
 
   SymExpr upper(SymExpr expr) { return limit(expr, true); }
 
 private:
-  bool isFixed(SymExpr expr) { return !symbols.isInner(SymPred::le(expr, expr)); }
+  bool isFixed(SymExpr expr) {
+    return llvm::none_of(expr.symbols(), [&](StringAttr name) {
+      return llvm::is_contained(symbols.getBoundNames(), name) && !llvm::is_contained(known, name);
+    });
+  }
   bool isNotNegative(SymExpr expr) {
     return expr && facts.proveLE(SymExpr::constant(expr.getContext(), 0), expr) == Proof::Yes;
   }
@@ -189,12 +194,15 @@ private:
   }
 
   SymbolsAttr symbols;
+  ArrayRef<StringAttr> known;
   SymFacts facts;
 };
 
 } // namespace
 
-SymExpr SymbolsAttr::getUpperBound(SymExpr expr) const { return Limits(*this).upper(expr); }
+SymExpr SymbolsAttr::getUpperBound(SymExpr expr, ArrayRef<StringAttr> known) const {
+  return Limits(*this, known).upper(expr);
+}
 
 Attribute SymbolsAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names, bound;

@@ -97,8 +97,8 @@ def Weft_SymbolsAttr : AttrDef<Weft_Dialect, "Symbols"> {
     bool isInner(const ::weft::SymPred &fact) const;
     /// The expression of the first fact `symbol <= expression` about a bound symbol and such that have values before it; null without one.
     ::weft::SymExpr getLimit(::mlir::StringAttr symbol) const;
-    /// An expression over symbols of the signature that is never smaller; null when nothing limits a symbol.
-    ::weft::SymExpr getUpperBound(::weft::SymExpr expr) const;
+    /// An expression over symbols of the signature, and `known` bound ones, that is never smaller; null when nothing limits a symbol.
+    ::weft::SymExpr getUpperBound(::weft::SymExpr expr, ::llvm::ArrayRef<::mlir::StringAttr> known = {}) const;
   }];
 }
 

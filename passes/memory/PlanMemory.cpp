@@ -2,7 +2,6 @@
 
 #include "passes/memory/PlanMemory.h"
 #include "llvm/ADT/STLExtras.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -18,8 +17,12 @@ using Sizes = SmallVector<int64_t>;
 
 class Planner {
 public:
-  Planner(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols, const SymFacts &facts)
+  Planner(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<StringAttr> symbols,
+          const SymFacts &facts)
       : classes(classes) {
+    for (unsigned i = 0; i < classes.size(); ++i)
+      if (classes[i].block == block)
+        all.push_back(i);
     for (int64_t scale : {1, 16, 128, 512}) {
       SymValues values;
       for (StringAttr symbol : symbols) {
@@ -29,7 +32,7 @@ public:
       }
       Sizes sizes;
       for (const StorageClass &each : classes)
-        sizes.push_back(each.bytes.evaluate(values).value_or(0));
+        sizes.push_back(each.block == block ? each.bytes.evaluate(values).value_or(0) : 0);
       anchors.push_back(sizes);
     }
   }
@@ -44,8 +47,6 @@ public:
         least = cost;
       }
     };
-    SmallVector<unsigned> all(classes.size());
-    std::iota(all.begin(), all.end(), 0);
     for (const Sizes &sizes : anchors)
       for (int key = 0; key < 4; ++key) {
         SmallVector<unsigned> order(all);
@@ -112,9 +113,10 @@ private:
 
   int64_t live(const Sizes &sizes) const {
     int64_t most = 0;
-    for (const StorageClass &at : classes) {
+    for (unsigned i : all) {
+      const StorageClass &at = classes[i];
       int64_t sum = 0;
-      for (size_t j = 0; j < classes.size(); ++j)
+      for (unsigned j : all)
         if (classes[j].birth <= at.birth && at.birth <= classes[j].death)
           sum += sizes[j];
       most = std::max(most, sum);
@@ -134,6 +136,7 @@ private:
   }
 
   ArrayRef<StorageClass> classes;
+  SmallVector<unsigned> all; ///< of the block
   SmallVector<Sizes> anchors;
 };
 
@@ -148,11 +151,10 @@ void addMaximand(SmallVectorImpl<SymExpr> &list, SymExpr expr, const SymFacts &f
 
 } // namespace
 
-MemoryPlan planMemory(ArrayRef<StorageClass> classes, ArrayRef<StringAttr> symbols,
+MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<StringAttr> symbols,
                       const SymFacts &facts, MLIRContext *context) {
   MemoryPlan plan;
-  if (!classes.empty())
-    plan.order = Planner(classes, symbols, facts).best();
+  plan.order = Planner(classes, block, symbols, facts).best();
   plan.below.resize(classes.size());
   SmallVector<SmallVector<SymExpr>> tops(classes.size()); // maximands of offset + size
   for (size_t n = 0; n < plan.order.size(); ++n) {

@@ -13,6 +13,7 @@ namespace weft {
 struct StorageClass {
   SymExpr bytes;         ///< a multiple of 64, never negative
   unsigned birth, death; ///< steps, both included
+  unsigned block = 0;    ///< of memory; offsets count from its begin
 };
 
 struct MemoryPlan {
@@ -23,8 +24,8 @@ struct MemoryPlan {
   llvm::SmallVector<SymExpr> peaks;
 };
 
-/// `symbols`: names the sizes speak of. Deterministic.
-MemoryPlan planMemory(llvm::ArrayRef<StorageClass> classes,
+/// Of the classes in `block`. `symbols`: names the sizes speak of. Deterministic.
+MemoryPlan planMemory(llvm::ArrayRef<StorageClass> classes, unsigned block,
                       llvm::ArrayRef<mlir::StringAttr> symbols, const SymFacts &facts,
                       mlir::MLIRContext *context);
 

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "runtime/src/late.h"
 #include "runtime/src/memory.h"
 #include "runtime/src/outputs.h"
 
@@ -19,6 +20,11 @@
 [[noreturn]] static void leave_call(weft_context_t *context, weft_status_t status) {
   context->leave_status = status;
   longjmp(context->leave, 1);
+}
+
+void weft_leave_call(weft_context_t *context, weft_status_t status) {
+  context->is_told = true;
+  leave_call(context, status);
 }
 
 namespace {
@@ -96,7 +102,8 @@ static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64
     run_untraced(context, &region);
 }
 
-const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0, run_region};
+const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0, run_region, weft_reserve_late,
+                                      weft_provide_output};
 
 /// Runs compiled code until it returns or a region leaves the call.
 __attribute__((noinline)) static weft_status_t
@@ -131,15 +138,17 @@ static weft_status_t read_options(const weft_context_options_t *options,
   return WEFT_OK;
 }
 
-static uint32_t largest_values_count(const weft_module_t *module) {
-  uint32_t largest = 0;
+/// The most that a function of the module has of either.
+static void find_largest(const weft_module_t *module, uint32_t *values, uint32_t *late_blocks) {
+  *values = *late_blocks = 0;
   weft_function_v1 function;
   for (int32_t i = 0; weft_module_function(module, i, &function); ++i) {
     uint32_t count = weft_values_count(module->descriptor, function);
-    if (count > largest)
-      largest = count;
+    if (count > *values)
+      *values = count;
+    if (function.late_blocks.count > *late_blocks)
+      *late_blocks = function.late_blocks.count;
   }
-  return largest;
 }
 
 static size_t round_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
@@ -161,7 +170,10 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   size_t slots_at = workers_at + round_up(threads * sizeof(weft_worker_t));
   size_t slots = env.parallel ? 0 : threads * sizeof(weft_pool_slot_t);
   size_t values_at = slots_at + slots;
-  size_t bytes = values_at + largest_values_count(module) * sizeof(int64_t);
+  uint32_t value_count, late_count;
+  find_largest(module, &value_count, &late_count);
+  size_t late_at = values_at + value_count * sizeof(int64_t);
+  size_t bytes = late_at + late_count * sizeof(weft_late_block_t);
   uint8_t *memory = (uint8_t *)weft_allocate(&env, bytes, 64);
   if (!memory)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
@@ -173,6 +185,8 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   context->worker_count = threads;
   context->workers = (weft_worker_t *)(memory + workers_at);
   context->values = (int64_t *)(memory + values_at);
+  context->late = (weft_late_block_t *)(memory + late_at);
+  context->late_count = late_count;
   weft_pool_init(&context->pool, (weft_pool_slot_t *)(memory + slots_at),
                  env.parallel ? 1 : threads, spin_us);
   weft_module_retain(module);
@@ -186,6 +200,7 @@ void weft_context_release(weft_context_t *context) {
   weft_pool_stop(&context->pool);
   weft_module_t *module = context->module;
   weft_free(&module->env, context->block, context->block_bytes);
+  weft_release_late(context);
   weft_free(&module->env, context, context->bytes);
   weft_module_release(module);
 }
@@ -227,6 +242,36 @@ static bool round_up_checked(int64_t *bytes) {
   return *bytes >= 0 && !__builtin_add_overflow(*bytes, 63, bytes) && ((*bytes &= ~63ll), true);
 }
 
+weft_status_t weft_check_limit(const weft_context_t *context, const weft_function_v1 &function,
+                               const int64_t *symbols, int64_t total, weft_error_t *err) {
+  char buffer[400];
+  weft_text_t text = weft_text_in(buffer, sizeof buffer);
+  if (total < 0) {
+    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
+    return weft_fail(err, WEFT_OVER_LIMIT, "W0422",
+                     "the memory that this call needs is not a number of bytes %s", buffer);
+  }
+  if (!context->memory_limit || total <= context->memory_limit)
+    return WEFT_OK;
+  weft_text_add(&text, "this call needs ");
+  weft_text_add_bytes(&text, (uint64_t)total);
+  if (function.symbols.count) {
+    weft_text_add(&text, " ");
+    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
+  }
+  weft_text_add(&text, " but the limit is ");
+  weft_text_add_bytes(&text, (uint64_t)context->memory_limit);
+  return weft_fail(err, WEFT_OVER_LIMIT, "W0421", "%s", buffer);
+}
+
+weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes) {
+  char buffer[64];
+  weft_text_t text = weft_text_in(buffer, sizeof buffer);
+  weft_text_add_bytes(&text, (uint64_t)bytes);
+  return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for the %s that this call needs",
+                   buffer);
+}
+
 /// How much memory a call with these symbols needs; `arena` is what bind or the formula said.
 static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 &function,
                                 const int64_t *symbols, int64_t arena, weft_needs_t *needs,
@@ -238,24 +283,7 @@ static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 
               round_up_checked(&needs->arena) && round_up_checked(&needs->scratch_per_worker) &&
               !__builtin_mul_overflow(needs->scratch_per_worker, context->worker_count, &scratch) &&
               !__builtin_add_overflow(needs->arena, scratch, &needs->total);
-  char buffer[400];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  if (!fits) {
-    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
-    return weft_fail(err, WEFT_OVER_LIMIT, "W0422",
-                     "the memory that this call needs is not a number of bytes %s", buffer);
-  }
-  if (!context->memory_limit || needs->total <= context->memory_limit)
-    return WEFT_OK;
-  weft_text_add(&text, "this call needs ");
-  weft_text_add_bytes(&text, (uint64_t)needs->total);
-  if (function.symbols.count) {
-    weft_text_add(&text, " ");
-    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
-  }
-  weft_text_add(&text, " but the limit is ");
-  weft_text_add_bytes(&text, (uint64_t)context->memory_limit);
-  return weft_fail(err, WEFT_OVER_LIMIT, "W0421", "%s", buffer);
+  return weft_check_limit(context, function, symbols, fits ? needs->total : -1, err);
 }
 
 /// Makes the block large enough. It only grows; its contents do not survive.
@@ -271,11 +299,7 @@ static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, we
     context->block_bytes = bytes;
     return WEFT_OK;
   }
-  char buffer[64];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  weft_text_add_bytes(&text, bytes);
-  return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for the %s that this call needs",
-                   buffer);
+  return weft_fail_memory(err, needs.total);
 }
 
 static void place_workers(weft_context_t *context, const weft_needs_t &needs) {
@@ -327,11 +351,16 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
   weft_frame_v1 frame = {
       &weft_host_table, context,         in, out, context->block, module->weights.data,
       context->values,  context->workers};
+  context->call = {&function, needs.total, needs.scratch_per_worker, err};
+  context->is_told = false;
+  weft_begin_late(context);
   weft_pool_begin_call(&context->pool);
   uint64_t mode = weft_float_mode_enter();
   weft_status_t status = run_guarded(context, function, &frame);
   weft_float_mode_leave(mode);
   weft_pool_end_call(&context->pool);
+  if (context->is_told)
+    return status;
   if (status == WEFT_BAD_ARTIFACT)
     return weft_report_check(module, function, context->failed_check, in, context->values, err);
   if (status == WEFT_INVALID)

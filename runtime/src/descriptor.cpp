@@ -88,7 +88,7 @@ static bool check_formula(checker *c, const weft_formula_v1 &formula, uint32_t n
 
 /// Inputs or outputs.
 static bool check_arguments(checker *c, const weft_list_t &list, uint32_t n_symbols,
-                            const char *what) {
+                            uint32_t known_flags, const char *what) {
   if (!check_list(c, list, sizeof(weft_argument_v1), WEFT_MAX_ARGUMENTS, what))
     return false;
   for (uint32_t i = 0; i < list.count; ++i) {
@@ -97,7 +97,7 @@ static bool check_arguments(checker *c, const weft_list_t &list, uint32_t n_symb
       return false;
     if (!weft_element_bits(argument.element))
       return wrong(c, "%s: element type %u is not known", what, argument.element);
-    if (argument.flags)
+    if (argument.flags & ~known_flags)
       return wrong(c, "%s: flags %#x are not known", what, argument.flags);
     if (argument.rank > WEFT_MAX_RANK || argument.dims.count != argument.rank)
       return wrong(c, "%s: rank %u with %u dimensions", what, argument.rank, argument.dims.count);
@@ -163,6 +163,20 @@ static bool check_check_rows(checker *c, const weft_function_v1 &f) {
   return true;
 }
 
+static bool check_late_blocks(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.late_blocks, sizeof(weft_late_block_v1), WEFT_MAX_LATE_BLOCKS,
+                  "late blocks"))
+    return false;
+  for (uint32_t i = 0; i < f.late_blocks.count; ++i) {
+    weft_late_block_v1 block = weft_item<weft_late_block_v1>(*c->descriptor, f.late_blocks, i);
+    if (block.flags & ~(uint32_t)WEFT_LATE_PER_WORKER)
+      return wrong(c, "late block %u: flags %#x are not known", i, block.flags);
+    if (!check_formula(c, block.bytes, f.symbols.count, "a late block"))
+      return false;
+  }
+  return true;
+}
+
 static bool check_code_position(checker *c, int32_t position, const char *what) {
   if (position < c->limits->code_begin || position >= c->limits->code_end)
     return wrong(c, "'%s' lies outside the code", what);
@@ -172,18 +186,21 @@ static bool check_code_position(checker *c, int32_t position, const char *what) 
 static bool check_function(checker *c, const weft_function_v1 &f) {
   uint32_t n_symbols = f.symbols.count;
   return check_list(c, f.symbols, sizeof(weft_symbol_v1), WEFT_MAX_SYMBOLS, "symbols") &&
-         check_arguments(c, f.inputs, n_symbols, "inputs") &&
-         check_arguments(c, f.outputs, n_symbols, "outputs") && check_symbols(c, f) &&
-         check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
-         check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
-         check_formula(c, f.arena, n_symbols, "'arena'") &&
+         check_arguments(c, f.inputs, n_symbols, 0, "inputs") &&
+         check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE, "outputs") &&
+         check_symbols(c, f) && check_late_blocks(c, f) && check_texts(c, f.facts, "facts") &&
+         check_check_rows(c, f) && check_code_position(c, f.bind, "bind") &&
+         check_code_position(c, f.run, "run") && check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
          check_formula(c, f.flops, n_symbols, "'flops'") &&
          check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");
 }
 
+/// Of the first version of the format.
+static const uint32_t WEFT_FUNCTION_BYTES = offsetof(weft_function_v1, late_blocks);
+
 static bool check_functions(checker *c, const weft_list_t &list) {
-  if (!check_list(c, list, sizeof(weft_function_v1), WEFT_MAX_FUNCTIONS, "functions"))
+  if (!check_list(c, list, WEFT_FUNCTION_BYTES, WEFT_MAX_FUNCTIONS, "functions"))
     return false;
   if (!list.count)
     return wrong(c, "there is no function");

@@ -35,6 +35,7 @@ enum {
   WEFT_MAX_FUNCTIONS = 1024,
   WEFT_MAX_ARGUMENTS = 4096,
   WEFT_MAX_SYMBOLS = 1024,
+  WEFT_MAX_LATE_BLOCKS = 1024,
   WEFT_MAX_ROWS = 1 << 20, ///< facts, checks, kernels, weights, features
 };
 
@@ -48,11 +49,17 @@ bool weft_descriptor_check(const weft_descriptor_t &descriptor,
                            const weft_descriptor_limits_t &limits, char *reason,
                            size_t reason_size);
 
-/// Element `index` of a checked list.
+/// Element `index` of a checked list. What an older writer did not know is 0.
 template <class T>
 T weft_item(const weft_descriptor_t &descriptor, const weft_list_t &list, uint32_t index) {
   T item;
-  memcpy(&item, descriptor.base + list.offset + (uint64_t)index * list.step, sizeof item);
+  const uint8_t *bytes = descriptor.base + list.offset + (uint64_t)index * list.step;
+  if (list.step < sizeof item) {
+    item = {};
+    memcpy(&item, bytes, list.step);
+  } else {
+    memcpy(&item, bytes, sizeof item);
+  }
   return item;
 }
 

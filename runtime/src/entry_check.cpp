@@ -45,7 +45,7 @@ void weft_text_add_symbols(weft_text_t *text, const weft_module_t *module,
                            const bool *known) {
   const char *before = "(";
   for (uint32_t i = 0; i < function.symbols.count; ++i) {
-    if (known && !known[i])
+    if ((known && !known[i]) || symbols[i] < 0) // it has no value yet
       continue;
     weft_text_add(text, "%s%.40s = %lld", before, symbol_name(module, function, i),
                   (long long)symbols[i]);
@@ -330,6 +330,8 @@ static weft_status_t report_range(const failure &f, weft_error_t *err) {
   if (f.row.kind == WEFT_CHECK_DATA) {
     weft_text_add(&m.text, "'%.60s', which the contents of tensors decide, is %lld", name,
                   (long long)f.values[f.row.symbol]);
+    if (f.values[f.row.symbol] > 0)
+      weft_text_add(&m.text, ", but sizes are at most 2147483647");
     return m.fail(err, WEFT_INVALID, "W0417");
   }
   const char *code = f.row.kind == WEFT_CHECK_MIN   ? "W0412"
@@ -406,7 +408,7 @@ weft_status_t weft_report_check(const weft_module_t *module, const weft_function
   weft_status_t status = report_row(f, err);
   const char *node = weft_text(module->descriptor, row.node);
   if (*node)
-    weft_set_hint(err, "node '%.200s' needs this", node);
+    weft_set_hint(err, "needed by %.200s", node);
   return status;
 }
 

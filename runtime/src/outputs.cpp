@@ -8,11 +8,23 @@ static bool overlaps(const void *a, int64_t a_bytes, const void *b, int64_t b_by
   return a_bytes > 0 && b_bytes > 0 && x < y + (uint64_t)b_bytes && y < x + (uint64_t)a_bytes;
 }
 
-/// A given output is large and aligned enough and shares no byte with another tensor of the call.
-static weft_status_t check_given_output(const weft_module_t *module,
-                                        const weft_function_v1 &function, const weft_tensor_t *in,
-                                        const weft_tensor_t *out, uint32_t i, int64_t bytes,
-                                        weft_error_t *err) {
+/// bind does not know its size, run will.
+static bool is_late(const weft_tensor_t &tensor) {
+  for (uint32_t d = 0; d < tensor.rank; ++d)
+    if (tensor.dim[d] < 0)
+      return true;
+  return false;
+}
+
+static int64_t bytes_of(const weft_tensor_t &tensor) {
+  int64_t bytes = 0;
+  weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes);
+  return bytes;
+}
+
+weft_status_t weft_check_given_output(const weft_module_t *module, const weft_function_v1 &function,
+                                      const weft_tensor_t *in, const weft_tensor_t *out, uint32_t i,
+                                      int64_t bytes, weft_error_t *err) {
   const weft_tensor_t &tensor = out[i];
   char buffer[400];
   weft_text_t text = weft_text_in(buffer, sizeof buffer);
@@ -30,11 +42,14 @@ static weft_status_t check_given_output(const weft_module_t *module,
   if (!weft_is_contiguous(&tensor))
     return weft_fail(err, WEFT_INVALID, "W0406", "%s: it has gaps or another order of dimensions",
                      buffer);
-  for (uint32_t k = 0; k < function.inputs.count + i; ++k) {
+  // Who comes later is compared then; a late output finds all others there.
+  uint32_t count = function.inputs.count + (is_late(tensor) ? function.outputs.count : i);
+  for (uint32_t k = 0; k < count; ++k) {
     bool is_input = k < function.inputs.count;
     const weft_tensor_t &other = is_input ? in[k] : out[k - function.inputs.count];
-    int64_t other_bytes = 0;
-    weft_tensor_bytes(other.element, other.rank, other.dim, &other_bytes);
+    if (&other == &tensor)
+      continue;
+    int64_t other_bytes = is_late(other) ? other.capacity : bytes_of(other);
     if (!overlaps(tensor.data, bytes, other.data, other_bytes))
       continue;
     weft_text_add(&text, ": it overlaps ");
@@ -52,7 +67,8 @@ weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_func
     weft_argument_v1 argument =
         weft_item<weft_argument_v1>(module->descriptor, function.outputs, i);
     int64_t bytes;
-    if (!weft_tensor_bytes(argument.element, argument.rank, dim, &bytes)) {
+    if (!(argument.flags & WEFT_ARGUMENT_LATE) &&
+        !weft_tensor_bytes(argument.element, argument.rank, dim, &bytes)) {
       char buffer[160];
       weft_text_t text = weft_text_in(buffer, sizeof buffer);
       weft_text_add_argument(&text, module, function, function.inputs.count + i);
@@ -67,19 +83,14 @@ weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_func
   return WEFT_OK;
 }
 
-static int64_t bytes_of(const weft_tensor_t &tensor) {
-  int64_t bytes = 0;
-  weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes);
-  return bytes;
-}
-
 weft_status_t weft_check_given_outputs(const weft_module_t *module,
                                        const weft_function_v1 &function, const weft_tensor_t *in,
                                        const weft_tensor_t *out, weft_error_t *err) {
   for (uint32_t i = 0; i < function.outputs.count; ++i) {
-    if (!out[i].data)
+    if (!out[i].data || is_late(out[i]))
       continue;
-    weft_status_t status = check_given_output(module, function, in, out, i, bytes_of(out[i]), err);
+    weft_status_t status =
+        weft_check_given_output(module, function, in, out, i, bytes_of(out[i]), err);
     if (status)
       return status;
   }
@@ -113,20 +124,27 @@ void weft_finish_outputs(const weft_module_t *module, weft_tensor_t *out, uint32
   }
 }
 
+weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *out, uint32_t i,
+                                   int64_t bytes, weft_error_t *err) {
+  if (out[i].data && out[i].capacity >= bytes)
+    return WEFT_OK;
+  release_output(module, &out[i]);
+  // An empty tensor gets memory too: NULL means "not computed" to callers.
+  size_t allocated = bytes ? (size_t)bytes : 64;
+  out[i].data = weft_allocate(&module->env, allocated, 64);
+  if (!out[i].data)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for output %u (%lld bytes)", i,
+                     (long long)bytes);
+  out[i].capacity = (int64_t)allocated;
+  out[i].flags |= WEFT_TENSOR_OWNED | WEFT_TENSOR_FRESH;
+  return WEFT_OK;
+}
+
 weft_status_t weft_allocate_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
                                     weft_error_t *err) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (out[i].data)
-      continue;
-    // An empty tensor gets memory too: NULL means "not computed" to callers.
-    int64_t bytes = bytes_of(out[i]);
-    size_t allocated = bytes ? (size_t)bytes : 64;
-    out[i].data = weft_allocate(&module->env, allocated, 64);
-    if (!out[i].data)
-      return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for output %u (%lld bytes)", i,
-                       (long long)bytes);
-    out[i].capacity = (int64_t)allocated;
-    out[i].flags |= WEFT_TENSOR_OWNED | WEFT_TENSOR_FRESH;
-  }
+  for (uint32_t i = 0; i < count; ++i)
+    if (!out[i].data && !is_late(out[i]))
+      if (weft_status_t status = weft_allocate_output(module, out, i, bytes_of(out[i]), err))
+        return status;
   return WEFT_OK;
 }

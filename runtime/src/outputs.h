@@ -13,7 +13,16 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
                                        const weft_function_v1 &function, const weft_tensor_t *in,
                                        const weft_tensor_t *out, weft_error_t *err);
 
-/// Gives memory to the outputs that have none. End with weft_finish_outputs, also after a failure.
+/// The given output `i` has `bytes`, aligned, and shares none with a tensor of the call whose size is known.
+weft_status_t weft_check_given_output(const weft_module_t *module, const weft_function_v1 &function,
+                                      const weft_tensor_t *in, const weft_tensor_t *out, uint32_t i,
+                                      int64_t bytes, weft_error_t *err);
+
+/// Gives `bytes` to an output that has none, or not enough of this call's.
+weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *out, uint32_t i,
+                                   int64_t bytes, weft_error_t *err);
+
+/// Gives memory to the outputs that have none and whose size bind knows. End with weft_finish_outputs, also after a failure.
 weft_status_t weft_allocate_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
                                     weft_error_t *err);
 

@@ -93,6 +93,16 @@ weft_status_t weft_symbol_info(const weft_module_t *module, int32_t index, uint3
                          (int32_t)row.bound_by_input, (int32_t)row.bound_by_dim});
 }
 
+weft_status_t weft_late_block_info(const weft_module_t *module, int32_t index, uint32_t block,
+                                   weft_late_block_info_t *out_info) {
+  weft_function_v1 f;
+  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+      block >= f.late_blocks.count)
+    return WEFT_INVALID;
+  weft_late_block_v1 row = weft_item<weft_late_block_v1>(module->descriptor, f.late_blocks, block);
+  return give(out_info, {0, row.flags & WEFT_LATE_PER_WORKER, text(module, row.bytes.text)});
+}
+
 const char *weft_fact_text(const weft_module_t *module, int32_t index, uint32_t fact) {
   weft_function_v1 f;
   if (!module || !weft_module_function(module, index, &f) || fact >= f.facts.count)
@@ -105,8 +115,7 @@ static void add_range(weft_text_t *out, const weft_module_t *module, const weft_
                       const weft_check_v1 &row) {
   weft_symbol_v1 symbol = weft_item<weft_symbol_v1>(module->descriptor, f.symbols, row.symbol);
   if (row.kind == WEFT_CHECK_DATA)
-    return weft_text_add(out, "'%.60s', which data decide, is not negative",
-                         text(module, symbol.name));
+    return weft_text_add(out, "'%.60s', which data decide, is a size", text(module, symbol.name));
   weft_text_add(out, "'%.60s' is ", text(module, symbol.name));
   if (row.kind == WEFT_CHECK_MIN)
     weft_text_add(out, "at least %lld", (long long)symbol.min);

@@ -23,7 +23,7 @@ $ weft profile sample.weft --rounds 3
 ? 2
 $ weft profile sample.weft --dim seq=600 --trace none.json
 ! error[W0413]: input 'ids': dimension 1 is 600, but 'seq' is at most 512
-!   hint: node '/embeddings/position' needs this
+!   hint: needed by /embeddings/position
 ? 1
 $ test -e none.json
 ? 1

@@ -138,10 +138,22 @@ TEST_CASE("a symbol is bound once, declared, and seen only where it has a value"
             .find("a second time") != std::string::npos);
 }
 
-TEST_CASE("memory of a size that nothing limits is refused") {
-  std::string text = kSelect;
-  text.replace(text.find("\"u <= n\", "), 10, "");
-  CHECK(Program(text, "x86:v2").error().find("nothing limits") != std::string::npos);
+TEST_CASE("a stack needs a number of turns that something limits before the first") {
+  std::string error =
+      Program(R"(func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[c, n], f32>
+    attributes {weft.symbols = #weft.symbols<n bound i, c>} {
+  %begin = weft.fill true -> !weft.tensor<[], i1>
+  %all = weft.loop "i" trips [2147483647] (%begin) attributes {count = "c"} : (!weft.tensor<[], i1>) -> !weft.tensor<[c, n], f32> {
+    %line = weft.exp %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    weft.yield %begin, %line : !weft.tensor<[], i1>, !weft.tensor<[n], f32>
+  }
+  %y = weft.neg %all : (!weft.tensor<[c, n], f32>) -> !weft.tensor<[c, n], f32>
+  return %y : !weft.tensor<[c, n], f32>
+})",
+              "x86:v2")
+          .error();
+  CHECK(error.find("needs memory for '4*c*n' bytes before the contents of tensors decide how many "
+                   "they are") != std::string::npos);
 }
 
 TEST_CASE("memory is planned for the most that a size can be, also where it is subtracted") {

@@ -165,6 +165,10 @@ struct encoder {
     row.scratch_per_worker = code(f.scratch);
     row.flops = code(f.flops);
     row.bytes_moved = code(f.bytes_moved);
+    std::vector<weft_late_block_v1> blocks;
+    for (const late_block &block : f.late_blocks)
+      blocks.push_back({code(block.size), block.flags});
+    row.late_blocks = list(blocks);
     return row;
   }
   weft_list_t weights(const std::vector<weight> &items) {

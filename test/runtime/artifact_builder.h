@@ -42,6 +42,10 @@ struct check_row {
   formula expected;
   std::string fact, node;
 };
+struct late_block {
+  formula size;
+  uint32_t flags;
+};
 struct function {
   std::string name;
   std::vector<argument> inputs, outputs;
@@ -50,6 +54,7 @@ struct function {
   std::vector<check_row> checks;
   std::string code; ///< prefix of its bind and run in sample_code.c
   formula arena, scratch, flops, bytes_moved;
+  std::vector<late_block> late_blocks = {};
 };
 struct kernel {
   std::string name;

@@ -147,6 +147,12 @@ TEST_CASE("arguments have known elements and as many dimensions as their rank") 
   };
   REQUIRE(change_input([](weft_argument_v1 &a) { a.flags = 1; }) ==
           "function 'main': inputs: flags 0x1 are not known");
+  REQUIRE(after_function([](bytes &d, weft_function_v1 &f) {
+            weft_argument_v1 a;
+            std::memcpy(&a, &d[f.outputs.offset], sizeof a);
+            a.flags = WEFT_ARGUMENT_LATE | 2;
+            std::memcpy(&d[f.outputs.offset], &a, sizeof a);
+          }) == "function 'main': outputs: flags 0x3 are not known");
   REQUIRE(change_input([](weft_argument_v1 &a) { a.rank = 1; }) ==
           "function 'main': inputs: rank 1 with 2 dimensions");
 }
@@ -189,6 +195,40 @@ TEST_CASE("checks are of a known kind and name what exists") {
           "function 'main': a check: dimension 2 of 2");
   REQUIRE(after([](module &m) { m.functions[0].checks[3].expected.code.clear(); }) ==
           "function 'main': check 3 has no formula");
+}
+
+TEST_CASE("late blocks have formulas over the function's symbols") {
+  auto with = [](late_block block) {
+    return after([&](module &m) { m.functions[0].late_blocks = {{constant(64), 0}, block}; });
+  };
+  REQUIRE(with({symbol(1, "s"), WEFT_LATE_PER_WORKER}) == "");
+  REQUIRE(with({symbol(2, "k"), 0}) ==
+          "function 'main': the code of a late block is not a formula");
+  REQUIRE(with({constant(1), 2}) == "function 'main': late block 1: flags 0x2 are not known");
+  REQUIRE(after_function([](bytes &d, weft_function_v1 &f) {
+            f.late_blocks = {uint32_t(d.size()) - 8, 1, sizeof(weft_late_block_v1)};
+          }) == "function 'main': late blocks lie outside the descriptor");
+  REQUIRE(after_function([](bytes &, weft_function_v1 &f) {
+            f.late_blocks = {0, 1025, sizeof(weft_late_block_v1)};
+          }) == "function 'main': 1025 late blocks are more than the 1024 that are allowed");
+}
+
+TEST_CASE("older writers know neither late blocks nor late outputs") {
+  bytes d = encode(make_sample().description, sample_image());
+  weft_module_v1 root;
+  std::memcpy(&root, d.data(), sizeof root);
+  uint32_t known = offsetof(weft_function_v1, late_blocks);
+  weft_list_t narrow = {uint32_t(d.size()), root.functions.count, known};
+  for (uint32_t i = 0; i < root.functions.count; ++i) {
+    size_t from = root.functions.offset + i * root.functions.step;
+    bytes one(d.begin() + from, d.begin() + from + known);
+    d.insert(d.end(), one.begin(), one.end());
+  }
+  root.functions = narrow;
+  std::memcpy(d.data(), &root, sizeof root);
+  REQUIRE(check(d) == "");
+  weft_descriptor_t descriptor = {d.data(), d.size(), root};
+  REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).late_blocks.count == 0);
 }
 
 TEST_CASE("bind and run lie in the code") {

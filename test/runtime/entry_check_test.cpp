@@ -55,8 +55,8 @@ TEST_CASE("a dimension that another input determines") {
 
 TEST_CASE("ranges of symbols, with the node that needs them") {
   REQUIRE(call_main({1, 600}, {1, 600}) ==
-          "W0413 input 'ids': dimension 1 is 600, but 'seq' is at most 512 | node "
-          "'/embeddings/position' needs this");
+          "W0413 input 'ids': dimension 1 is 600, but 'seq' is at most 512 | "
+          "needed by /embeddings/position");
   REQUIRE(call_main({1, 0}, {1, 0}) ==
           "W0412 input 'ids': dimension 1 is 0, but 'seq' is at least 1");
   REQUIRE(call_main({100001, 1}, {100001, 1}) ==
@@ -81,7 +81,7 @@ TEST_CASE("dimensions that are formulas") {
 
 TEST_CASE("facts and sizes name all symbols") {
   REQUIRE(call_halve(8, 101, 4, 0) ==
-          "W0416 'n + m <= 100' does not hold (n = 4, m = 97) | node '/attention' needs this");
+          "W0416 'n + m <= 100' does not hold (n = 4, m = 97) | needed by /attention");
   REQUIRE(call_halve(8, 81, 4, 0) ==
           "W0422 this call needs a tensor of more than 2^62 bytes (n = 4, m = 77)");
 }

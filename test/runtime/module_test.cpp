@@ -282,7 +282,7 @@ TEST_CASE("code that needs a longer host table is refused") {
   opened o(s.seal());
   REQUIRE(o.status == WEFT_UNSUPPORTED);
   REQUIRE(std::string(o.err.message) ==
-          "artifact: needs 24 bytes of host table, but this runtime has 16");
+          "artifact: needs 40 bytes of host table, but this runtime has 32");
 }
 
 TEST_CASE("a damaged descriptor is refused with its place") {

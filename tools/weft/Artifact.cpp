@@ -110,6 +110,9 @@ FunctionView Artifact::view(int32_t index) const {
     weft_check_text(module(), index, i, check, sizeof check);
     view.checks.push_back(check);
   }
+  auto block = emptyInfo<weft_late_block_info_t>();
+  for (uint32_t i = 0; weft_late_block_info(module(), index, i, &block) == WEFT_OK; ++i)
+    (block.per_worker ? view.lateScratch : view.late).push_back(text(block.bytes));
   view.arena = text(info.arena);
   view.scratch = text(info.scratch);
   view.flops = text(info.flops);

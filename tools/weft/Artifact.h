@@ -27,6 +27,7 @@ struct FunctionView {
   std::vector<SymbolSpec> bound; ///< symbols that a call binds while it runs: data decide them
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
+  std::vector<std::string> late, lateScratch;    ///< what a call asks for while it runs
 };
 
 struct KernelView {

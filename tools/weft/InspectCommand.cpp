@@ -196,9 +196,22 @@ private:
     std::string scratch = f.scratch.empty() ? "0" : pretty(f.scratch);
     line("memory   arena = " + (f.arena.empty() ? "0" : pretty(f.arena)) + " B" +
          "    scratch = " + scratch + " B per worker");
+    reportLate(f);
     if (!f.flops.empty() || !f.bytesMoved.empty())
       line("work     flops = " + (f.flops.empty() ? "?" : rough(f.flops)) +
            "    moved = " + (f.bytesMoved.empty() ? "?" : rough(f.bytesMoved)) + " B");
+  }
+
+  /// Formulas over sizes that only the running call knows.
+  void reportLate(const FunctionView &f) {
+    std::string more;
+    for (const std::string &bytes : f.late)
+      more += (more.empty() ? "" : " + ") + pretty(bytes);
+    std::string scratch;
+    for (const std::string &bytes : f.lateScratch)
+      scratch += "    scratch = " + pretty(bytes) + " B per worker";
+    if (!more.empty() || !scratch.empty())
+      line("later    arena + " + (more.empty() ? "0" : more) + " B" + scratch);
   }
 
   void reportCost(const FunctionView &f, const weft_cost_t &cost) {
@@ -219,6 +232,7 @@ private:
     line("memory   arena = " + exactBytes(cost.arena) +
          "    scratch = " + exactBytes(cost.scratch_per_worker) + " per worker    outputs = " +
          (f.bound.empty() ? exactBytes(cost.outputs) : "decided by data"));
+    reportLate(f);
     line("work     flops = " + printCount(static_cast<double>(cost.flops)) +
          "    moved = " + printBytes(static_cast<double>(cost.bytes_moved)));
   }
@@ -336,7 +350,8 @@ private:
       json.object().field("name", s.name).field("max", s.max).end();
     json.end().list("facts", f.facts).list("checks", f.checks);
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
-    json.field("flops", f.flops).field("bytes_moved", f.bytesMoved).end();
+    json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);
+    json.list("late", f.late).list("late_scratch_per_worker", f.lateScratch).end();
     if (cost) {
       json.object("at");
       for (const SymbolSpec &s : f.signature.symbols)

@@ -53,7 +53,7 @@ void convertSize(NodeImport &n) {
 }
 
 void convertConstantOfShape(NodeImport &n) {
-  std::optional<Dims> dims = n.shapeOperand(0);
+  std::optional<Dims> dims = n.sizesOperand(0);
   const OnnxTensor *tensor = n.tensorAttribute("value");
   if (!dims)
     return;
@@ -67,6 +67,64 @@ void convertConstantOfShape(NodeImport &n) {
   if (filled && typeOf(value).getElements().isConstant(1))
     return n.result(n.fill(*dims, filled));
   n.wrong("the value must be one number");
+}
+
+//===-- Range ---------------------------------------------------------------------------------===//
+
+/// As many as no size can be: binding it is refused.
+constexpr double kTooMany = 4294967296.0;
+
+/// A quotient of reals, rounded up, as a length; not a number and infinity become too many.
+Value lengthOf(NodeImport &n, Value quotient) {
+  Value most = n.numberLike(quotient, kTooMany),
+        length = n.maximum(n.unary<CeilOp>(quotient), n.numberLike(quotient, 0));
+  Value fits = n.compare(CompareKind::Less, length, most);
+  return n.convert(n.select(fits, length, most), n.i64());
+}
+
+/// The length that data decide, in doubles as the definition says.
+Value realLength(NodeImport &n, Value start, Value limit, Value delta) {
+  Type f64 = n.attributes().getF64Type();
+  Value distance = n.sub(n.convert(limit, f64), n.convert(start, f64));
+  return lengthOf(n, n.div(distance, n.convert(delta, f64)));
+}
+
+/// In integers, but for numbers whose differences they cannot hold: there doubles are exact enough.
+Value integerLength(NodeImport &n, Value start, Value limit, Value delta) {
+  Value zero = n.number(n.i64(), 0.0), one = n.number(n.i64(), 1.0);
+  Type f64 = n.attributes().getF64Type();
+  Value rough = realLength(n, start, limit, delta), huge = n.number(f64, 0x1p62);
+  Value reach = n.maximum(n.abs(n.sub(n.convert(limit, f64), n.convert(start, f64))),
+                          n.abs(n.convert(delta, f64)));
+  start = n.convert(start, n.i64()), limit = n.convert(limit, n.i64());
+  delta = n.convert(delta, n.i64());
+  Value up = n.compare(CompareKind::Less, zero, delta);
+  Value distance = n.select(up, n.sub(limit, start), n.sub(start, limit));
+  Value step = n.maximum(n.abs(delta), one);
+  Value exact = n.add(n.div(n.sub(distance, one), step), one);
+  exact = n.select(n.compare(CompareKind::Less, zero, distance), exact, zero);
+  Value count = n.select(n.compare(CompareKind::Less, reach, huge), exact, rough);
+  Value never = n.compare(CompareKind::Equal, delta, zero);
+  return n.select(never, n.number(n.i64(), kTooMany), count);
+}
+
+/// start + index * delta; how many there are is known when the program runs.
+void convertBoundRange(NodeImport &n) {
+  Type element = n.element(0);
+  for (unsigned i : {0, 1, 2})
+    if (!n.input(i) || n.element(i) != element || !typeOf(n.input(i)).getElements().isConstant(1))
+      return (void)n.wrong("start, limit and delta must be numbers of one type");
+  Value start = n.reshape(n.input(0), {}), limit = n.reshape(n.input(1), {}),
+        delta = n.reshape(n.input(2), {});
+  std::string meaning;
+  llvm::raw_string_ostream(meaning) << "length from " << n.input(0).getAsOpaquePointer() << " by "
+                                    << n.input(2).getAsOpaquePointer();
+  SymExpr length = n.bindOnce(1, 0, meaning, {}, [&] {
+    return isFloat(element) ? realLength(n, start, limit, delta)
+                            : integerLength(n, start, limit, delta);
+  });
+  if (length)
+    n.result(n.add(n.mul(n.iota(length, 0, element), delta), start));
 }
 
 /// limit, start and delta are constants: the length is computed as the definition says.
@@ -85,21 +143,30 @@ void convertRealRange(NodeImport &n, Type element) {
 
 void convertRange(NodeImport &n) {
   Type element = n.element(0);
-  if (!element || isFloat(element))
-    return element ? convertRealRange(n, element) : void();
-  std::optional<SymExpr> start = n.shapeScalar(0), limit = n.shapeScalar(1);
-  std::optional<int64_t> delta = n.constantScalar(2);
-  if (!start || !limit || !delta)
+  if (!element)
     return;
-  if (*delta == 0)
+  if (isFloat(element)) {
+    bool known = n.known(n.input(0)) && n.known(n.input(1)) && n.known(n.input(2));
+    return known ? convertRealRange(n, element) : convertBoundRange(n);
+  }
+  SmallVector<SymExpr, 3> numbers;
+  for (unsigned i : {0, 1, 2})
+    if (auto list = n.knownOperand(i); list && list->size() == 1 && list->front())
+      numbers.push_back(list->front());
+  if (n.refused())
+    return;
+  if (numbers.size() < 3 || !numbers[2].asConstant())
+    return convertBoundRange(n);
+  SymExpr start = numbers[0], limit = numbers[1];
+  int64_t delta = *numbers[2].asConstant();
+  if (delta == 0)
     return (void)n.wrong("delta is 0");
-  SymExpr distance = *delta > 0 ? *limit - *start : *start - *limit;
-  SymExpr length =
-      n.simplify(n.larger(SymExpr::ceildiv(distance, std::abs(*delta)), n.constant(0)));
+  SymExpr distance = delta > 0 ? limit - start : start - limit;
+  SymExpr length = n.simplify(n.larger(SymExpr::ceildiv(distance, std::abs(delta)), n.constant(0)));
   Value index = n.iota(length, 0, element);
-  if (*delta != 1)
-    index = n.mul(index, n.number(element, double(*delta)));
-  n.result(start->isConstant(0) ? index : n.add(index, n.number(element, *start)));
+  if (delta != 1)
+    index = n.mul(index, n.number(element, double(delta)));
+  n.result(start.isConstant(0) ? index : n.add(index, n.number(element, start)));
 }
 
 void convertEyeLike(NodeImport &n) {

@@ -30,6 +30,13 @@ struct Refusal {
   std::string text, hint;
 };
 
+/// A size that was computed from an element of a tensor, and the block in which the program binds it.
+struct BoundSize {
+  std::string meaning;
+  mlir::Block *block;
+  SymExpr symbol;
+};
+
 /// What all builders of one import share.
 struct BuildState {
   BuildState(mlir::MLIRContext *context, Contract &contract)
@@ -38,6 +45,7 @@ struct BuildState {
   mlir::ImplicitLocOpBuilder builder; ///< at the end of main
   Contract &contract;
   KnownValues values;
+  llvm::DenseMap<mlir::Value, std::vector<BoundSize>> boundSizes; ///< by the tensor
 };
 
 inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }

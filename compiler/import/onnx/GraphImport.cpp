@@ -184,7 +184,7 @@ bool GraphImport::finish(Scope &scope) {
   for (auto [i, output] : llvm::enumerate(model.graph.outputs))
     function.setResultAttr(i, kNameAttr, StringAttr::get(context, output.name));
   function->setAttr(kSymbolsAttr, contract.attribute());
-  state.values.materialize(function.front());
+  state.values.materialize(function.front(), contract.boundSymbols());
   eraseDead(function.front());
   for (WeightOp weight : llvm::make_early_inc_range(ownedModule->getOps<WeightOp>()))
     if (SymbolTable::symbolKnownUseEmpty(weight, *ownedModule))

@@ -131,14 +131,15 @@ void convertGatherND(NodeImport &n) {
 void convertOneHot(NodeImport &n) {
   Value indices = n.convert(n.input(0), n.i64()), values = n.input(2);
   std::optional<SymExpr> depth;
-  if (n.hasInput(1) && isFloat(n.element(1))) {
-    if (auto reals = n.constantReals(1); reals && reals->size() == 1)
-      depth = n.constant(int64_t((*reals)[0]));
-  } else {
-    depth = n.shapeScalar(1);
-  }
+  if (!n.hasInput(1) || !isFloat(n.element(1)))
+    depth = n.sizeScalar(1);
+  else if (const RefTensor *known = n.known(n.input(1)); known && known->reals.size() == 1)
+    depth = n.constant(int64_t(known->reals[0]));
+  else
+    depth = n.bindOnce(1, 0, kItself, {},
+                       [&] { return n.convert(n.reshape(n.input(1), {}), n.i64()); });
   unsigned axis = n.axis(n.intAttribute("axis", -1), n.rank(0) + 1);
-  if (!indices || !values || !depth || n.refused())
+  if (!indices || !values || !depth || !*depth || n.refused())
     return;
   if (rankOf(values) != 1)
     return (void)n.wrong("the values must be a list: one for the others, one for the hits");

@@ -164,17 +164,36 @@ static Value createDims(ImplicitLocOpBuilder &builder, const RefTensor &tensor,
   return value;
 }
 
-void KnownValues::materialize(Block &block) {
+static bool speaksOf(const RefTensor &tensor, const llvm::DenseSet<StringAttr> &names) {
+  return tensor.kind == Scalar::Symbolic && llvm::any_of(tensor.exprs, [&](SymExpr expr) {
+           return expr && llvm::any_of(expr.symbols(),
+                                       [&](StringAttr name) { return names.contains(name); });
+         });
+}
+
+void KnownValues::materialize(Block &block, ArrayRef<StringAttr> boundSymbols) {
+  materialize(block, llvm::DenseSet<StringAttr>(boundSymbols.begin(), boundSymbols.end()));
+}
+
+/// `unbound`: symbols without a value where the block begins.
+void KnownValues::materialize(Block &block, llvm::DenseSet<StringAttr> unbound) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        materialize(inner);
+    if (auto host = dyn_cast<HostOpInterface>(op)) {
+      llvm::DenseSet<StringAttr> inside = unbound;
+      for (StringAttr name : host.symbolsInside())
+        inside.erase(name);
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          materialize(inner, inside);
+      for (StringAttr name : host.symbolsAfter())
+        unbound.erase(name);
+    }
     if (op.getNumResults() != 1 || op.use_empty() ||
         isa<ConstantOp, FillOp, DimsValueOp, IotaOp>(op))
       continue;
     Value value = op.getResult(0);
     const RefTensor *tensor = find(value);
-    if (!tensor || tensor->kind == Scalar::Real)
+    if (!tensor || tensor->kind == Scalar::Real || speaksOf(*tensor, unbound))
       continue;
     ImplicitLocOpBuilder builder(op.getLoc(), &op);
     Value constant = tensor->kind == Scalar::Integer

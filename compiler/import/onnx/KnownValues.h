@@ -26,10 +26,11 @@ public:
   const RefTensor *find(mlir::Value value) const;
 
   /// Replaces known integers that are still used as data by constants and `weft.dims_value`, in nested
-  /// blocks too.
-  void materialize(mlir::Block &block);
+  /// blocks too. Not before the symbols in them are bound: then the data are what a symbol is bound to.
+  void materialize(mlir::Block &block, llvm::ArrayRef<mlir::StringAttr> boundSymbols);
 
 private:
+  void materialize(mlir::Block &block, llvm::DenseSet<mlir::StringAttr> unbound);
   RefTensor unknownTensor(mlir::Value value) const;
 
   llvm::DenseMap<mlir::Value, RefTensor> tensors;

@@ -218,8 +218,7 @@ std::optional<Dims> NodeImport::shapeOperand(unsigned i) {
   if (isFloat(elementOf(value)) || rankOf(value) > 1)
     wrong(inputName(i) + " must be a list of integers");
   else
-    refuse(inputName(i) +
-               " depends on the contents of tensors, and sizes that do are not supported yet",
+    refuse(inputName(i) + " depends on the contents of tensors, but is needed while compiling",
            isa<BlockArgument>(value)
                ? "an input whose contents never change can be given with '--constant NAME=VALUE'"
                : "");

@@ -23,6 +23,9 @@ namespace weft::onnx {
 /// The values of a function's attributes while its body is imported.
 using AttributeFrame = llvm::StringMap<const OnnxAttribute *>;
 
+/// The meaning of a size that is the element of an operand.
+constexpr llvm::StringLiteral kItself = "itself";
+
 /// What converters may ask of the graph around their node.
 class GraphServices {
 public:
@@ -89,6 +92,15 @@ public:
 
   /// Input `i` as a list of expressions. Refuses when it depends on tensor contents.
   std::optional<Dims> shapeOperand(unsigned i);
+  /// The same for sizes, in SizeOperands.cpp: what depends on tensor contents becomes symbols that the program binds.
+  std::optional<Dims> sizesOperand(unsigned i);
+  std::optional<SymExpr> sizeScalar(unsigned i);
+  /// What is known of a list; null for elements that tensor contents decide.
+  std::optional<Dims> knownOperand(unsigned i);
+  Value operandElement(unsigned i, unsigned k); ///< 0-d, i64
+  /// A symbol for a size that `compute` finds from element `k`; the same one where an earlier node found it with the same meaning.
+  SymExpr bindOnce(unsigned i, unsigned k, const llvm::Twine &meaning, SymExpr limit,
+                   llvm::function_ref<Value()> compute);
   /// Input `i` as integers that are constant in the file or follow from constant dimensions.
   std::optional<llvm::SmallVector<int64_t>> constantOperand(unsigned i);
   std::optional<llvm::SmallVector<double>> constantReals(unsigned i);
@@ -113,6 +125,8 @@ private:
   const OnnxAttribute *find(llvm::StringRef name) const;
   const OnnxAttribute *find(llvm::StringRef name, OnnxAttribute::Kind kind);
   std::string inputName(unsigned i) const;
+  std::string symbolWish(unsigned i, bool isItself) const;
+  void learnElement(unsigned i, unsigned k, SymExpr symbol);
 
   const AttributeFrame *frame;
   llvm::ArrayRef<Value> inputs;

@@ -76,7 +76,7 @@ void convertTopKAttribute(NodeImport &n) {
 
 void convertTopK(NodeImport &n) {
   bool smallest = n.opset >= 11 && n.intAttribute("largest", 1) == 0;
-  if (std::optional<SymExpr> k = n.shapeScalar(1))
+  if (std::optional<SymExpr> k = n.sizeScalar(1))
     buildTopK(n, *k, smallest);
 }
 

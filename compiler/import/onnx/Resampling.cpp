@@ -115,7 +115,7 @@ bool keepProportions(NodeImport &n, Sampling &s, bool smallest) {
 bool readSizes(NodeImport &n, Sampling &s, unsigned scalesInput, unsigned sizesInput) {
   std::string policy = n.textAttribute("keep_aspect_ratio_policy", "stretch");
   if (isGiven(n, sizesInput)) {
-    std::optional<Dims> sizes = n.shapeOperand(sizesInput);
+    std::optional<Dims> sizes = n.sizesOperand(sizesInput);
     if (!sizes)
       return false;
     if (sizes->size() != s.axes.size())

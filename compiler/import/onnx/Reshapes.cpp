@@ -35,6 +35,41 @@ std::optional<Dims> resolveTarget(NodeImport &n, Value x, Dims target, bool zero
   return target;
 }
 
+/// A target shape of which data decide some entries (null): -1 and 0 there get their meaning when the program runs. What the entries must
+/// multiply to is checked there, too.
+std::optional<Dims> bindTarget(NodeImport &n, Value x, Dims target, bool zeroCopies) {
+  auto number = [&](int64_t value) { return n.number(n.i64(), double(value)); };
+  auto isNumber = [&](Value value, int64_t is) {
+    return n.compare(CompareKind::Equal, value, number(is));
+  };
+  SmallVector<Value> entries;
+  Value others = number(1);
+  std::string meaning = zeroCopies ? "target of" : "exact target of";
+  for (auto [k, entry] : llvm::enumerate(target)) {
+    bool hasDim = zeroCopies && k < rankOf(x);
+    if (entry && entry.isConstant(0) && hasDim)
+      entry = typeOf(x).getDim(k);
+    Value value = entry ? n.number(n.i64(), entry) : n.operandElement(1, k);
+    if (!entry && hasDim)
+      value = n.select(isNumber(value, 0), n.number(n.i64(), typeOf(x).getDim(k)), value);
+    entries.push_back(value);
+    others = n.mul(others, n.select(isNumber(value, -1), number(1), n.maximum(value, number(0))));
+  }
+  for (SymExpr dim : typeOf(x).getDims())
+    meaning += " " + dim.str();
+  Value all = n.number(n.i64(), typeOf(x).getElements());
+  Value rest = n.div(all, n.maximum(others, number(1)));
+  for (auto [k, entry] : llvm::enumerate(target)) {
+    if (entry && !entry.isConstant(-1))
+      continue;
+    entry = n.bindOnce(1, k, meaning, {},
+                       [&, k = k] { return n.select(isNumber(entries[k], -1), rest, entries[k]); });
+    if (!entry)
+      return std::nullopt;
+  }
+  return target;
+}
+
 void convertReshapeTo(NodeImport &n, const Dims &target, bool zeroCopies) {
   if (std::optional<Dims> dims = resolveTarget(n, n.input(0), target, zeroCopies))
     n.result(n.reshape(n.input(0), *dims));
@@ -53,9 +88,17 @@ void convertReshapeAttribute(NodeImport &n) {
 
 void convertReshape(NodeImport &n) {
   bool zeroCopies = n.intAttribute("allowzero", 0) == 0;
-  std::optional<Dims> target = n.shapeOperand(1);
-  if (target && n.input(0))
-    convertReshapeTo(n, *target, zeroCopies);
+  std::optional<Dims> target = n.knownOperand(1);
+  if (!target || !n.input(0))
+    return;
+  if (!llvm::is_contained(*target, SymExpr()))
+    return convertReshapeTo(n, *target, zeroCopies);
+  std::optional<Dims> dims = bindTarget(n, n.input(0), *target, zeroCopies);
+  for (SymExpr dim : dims.value_or(Dims()))
+    if (!n.requireAtMost(n.constant(0), dim, "the shape"))
+      return;
+  if (dims)
+    n.result(n.reshape(n.input(0), *dims));
 }
 
 void convertFlatten(NodeImport &n) {
@@ -95,13 +138,32 @@ void convertUnsqueeze(NodeImport &n) {
   n.result(n.unsqueeze(n.input(0), n.axes(*list, n.rank(0) + list->size())));
 }
 
+/// Entry `k` of a target shape that data decide: where it is 1, the dimension of `x` stays.
+SymExpr bindExpanded(NodeImport &n, Value x, unsigned k, unsigned rank) {
+  unsigned added = rank > rankOf(x) ? rank - rankOf(x) : 0;
+  SymExpr dim = k < added ? n.constant(1) : typeOf(x).getDim(k + rankOf(x) - rank);
+  if (dim.isConstant(1))
+    return n.bindOnce(1, k, kItself, {}, [&] { return n.operandElement(1, k); });
+  SymExpr size = n.bindOnce(1, k, "expanded " + dim.str(), {}, [&] {
+    Value entry = n.operandElement(1, k), one = n.number(n.i64(), 1.0);
+    return n.select(n.compare(CompareKind::Equal, entry, one), n.number(n.i64(), dim), entry);
+  });
+  // Also where nothing can be repeated: then it is checked, and the dimension is known.
+  if (size && dim.asConstant())
+    return n.requireEqual(size, dim, "entry " + Twine(k) + " of the shape") ? dim : SymExpr();
+  return size;
+}
+
 void convertExpand(NodeImport &n) {
-  std::optional<Dims> target = n.shapeOperand(1);
-  if (!target)
+  std::optional<Dims> target = n.knownOperand(1);
+  if (!target || !n.input(0))
     return;
-  for (SymExpr dim : *target)
-    if (!n.requireAtMost(n.constant(0), dim, "the shape"))
+  for (auto [k, entry] : llvm::enumerate(*target)) {
+    if (!entry)
+      entry = bindExpanded(n, n.input(0), k, target->size());
+    if (!entry || !n.requireAtMost(n.constant(0), entry, "the shape"))
       return;
+  }
   n.result(n.expandTo(n.input(0), *target));
 }
 
@@ -118,7 +180,7 @@ Value tileDim(NodeImport &n, Value x, unsigned d, SymExpr count) {
 }
 
 void convertTile(NodeImport &n) {
-  std::optional<Dims> repeats = n.shapeOperand(1);
+  std::optional<Dims> repeats = n.sizesOperand(1);
   Value x = n.input(0);
   if (!repeats || !x)
     return;

@@ -212,7 +212,7 @@ Value centres(NodeImport &n, Type element, ArrayRef<SymExpr> line, unsigned d, b
 void convertAffineGrid(NodeImport &n) {
   Value theta = n.input(0);
   bool alignCorners = n.intAttribute("align_corners", 0) != 0;
-  auto size = n.shapeOperand(1);
+  auto size = n.sizesOperand(1);
   if (!theta || !size)
     return;
   unsigned spatial = size->size() < 2 ? 0 : size->size() - 2;

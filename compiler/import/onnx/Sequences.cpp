@@ -142,7 +142,7 @@ void convertConcat(NodeImport &n) {
 /// The sizes of the parts along the axis; nothing when refused.
 std::optional<Dims> partSizes(NodeImport &n, SymExpr length) {
   if (n.hasInput(1) && n.rank(1) == 1)
-    return n.shapeOperand(1);
+    return n.sizesOperand(1);
   std::optional<int64_t> size = n.hasInput(1) ? n.constantScalar(1) : 1;
   std::optional<int64_t> all = length.asConstant();
   if (!size)

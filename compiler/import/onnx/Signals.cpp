@@ -15,7 +15,7 @@ constexpr double kTurn = 6.283185307179586476925;
 
 /// a0 - a1*cos(t) + a2*cos(2t) with t once around in the whole window.
 template <const double (&coefficients)[3]> void convertWindow(NodeImport &n) {
-  std::optional<SymExpr> size = n.shapeScalar(0);
+  std::optional<SymExpr> size = n.sizeScalar(0);
   bool periodic = n.intAttribute("periodic", 1) != 0;
   Type element = n.elementType(n.intAttribute("output_datatype", 1)),
        f64 = n.attributes().getF64Type();

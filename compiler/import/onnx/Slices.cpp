@@ -1,7 +1,7 @@
 //===- Slices.cpp - Slice, Split, Pad, CenterCropPad ------------------------------------------===//
 //
-// Bounds are expressions. Where the sign of one is unknown, or it may lie beyond the end, the clamp of
-// ONNX's definition becomes part of the expression.
+// Bounds are expressions. Where one may lie beyond the end, the clamp of ONNX's definition becomes part of the expression; where data decide
+// it, or its sign is unknown, the program clamps it as data and binds the outcome.
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/Operators.h"
@@ -12,9 +12,34 @@ using namespace mlir;
 namespace weft::onnx {
 namespace {
 
+/// Element `k` of operand `i`: a bound of a slice.
+struct BoundOperand {
+  unsigned i;
+  size_t k;
+  SymExpr expr; ///< null when data decide it
+};
+
+/// The same when the program runs. What is bound is the distance from `low`.
+std::optional<SymExpr> bindBound(NodeImport &n, const BoundOperand &bound, SymExpr size,
+                                 SymExpr low, SymExpr high) {
+  std::string meaning = "bound from " + low.str() + " to " + high.str() + " in " + size.str();
+  SymExpr distance =
+      n.bindOnce(bound.i, bound.k, meaning, n.larger(high - low, n.constant(0)), [&] {
+        Value value = n.operandElement(bound.i, bound.k);
+        Value negative = n.compare(CompareKind::Less, value, n.number(n.i64(), 0.0));
+        value = n.select(negative, n.add(value, n.number(n.i64(), size)), value);
+        value = n.maximum(n.minimum(value, n.number(n.i64(), high)), n.number(n.i64(), low));
+        return n.sub(value, n.number(n.i64(), low));
+      });
+  return distance ? std::optional(n.simplify(low + distance)) : std::nullopt;
+}
+
 /// A bound counted from 0 and clamped to [low, high]; `size` is added to negative ones.
-std::optional<SymExpr> clampBound(NodeImport &n, SymExpr bound, SymExpr size, SymExpr low,
-                                  SymExpr high) {
+std::optional<SymExpr> clampBound(NodeImport &n, const BoundOperand &operand, SymExpr size,
+                                  SymExpr low, SymExpr high) {
+  if (!operand.expr)
+    return bindBound(n, operand, size, low, high);
+  SymExpr bound = operand.expr;
   std::optional<int64_t> number = bound.asConstant();
   if (number && *number >= kMaxSymbolValue)
     return high;
@@ -22,11 +47,8 @@ std::optional<SymExpr> clampBound(NodeImport &n, SymExpr bound, SymExpr size, Sy
     return low;
   SymExpr zero = n.constant(0);
   bool negative = n.facts().proveLE(bound, n.constant(-1)) == Proof::Yes;
-  if (!negative && n.facts().proveLE(zero, bound) != Proof::Yes) {
-    n.refuse("the bound '" + bound.str() + "' may be negative or not",
-             "if it never is, promise it: --assume \"" + atMostZero(-bound).str() + "\"");
-    return std::nullopt;
-  }
+  if (!negative && n.facts().proveLE(zero, bound) != Proof::Yes)
+    return bindBound(n, operand, size, low, high);
   return n.simplify(n.larger(low, n.smaller(negative ? bound + size : bound, high)));
 }
 
@@ -34,8 +56,8 @@ struct Range {
   SymExpr start, size;
 };
 
-std::optional<Range> sliceRange(NodeImport &n, SymExpr start, SymExpr end, int64_t step,
-                                SymExpr size) {
+std::optional<Range> sliceRange(NodeImport &n, const BoundOperand &start, const BoundOperand &end,
+                                int64_t step, SymExpr size) {
   SymExpr low = n.constant(step > 0 ? 0 : -1), high = step > 0 ? size : size - 1;
   // Backwards a start before the first element is the first element (if there is one), as ONNX says; numpy has none there.
   SymExpr least = step > 0 ? low : n.smaller(n.constant(0), high);
@@ -70,7 +92,8 @@ void convertSliceOf(NodeImport &n, const Dims &starts, const Dims &ends,
       return (void)n.wrong("a step is " + Twine(step));
     if (std::abs(step) > kMaxSymbolValue)
       step = step > 0 ? kMaxSymbolValue : -kMaxSymbolValue;
-    std::optional<Range> range = sliceRange(n, starts[i], ends[i], step, sizes[axis]);
+    std::optional<Range> range =
+        sliceRange(n, {1, i, starts[i]}, {2, i, ends[i]}, step, sizes[axis]);
     if (!range)
       return;
     first[axis] = range->start;
@@ -92,7 +115,7 @@ void convertSliceAttributes(NodeImport &n) {
 }
 
 void convertSlice(NodeImport &n) {
-  std::optional<Dims> starts = n.shapeOperand(1), ends = n.shapeOperand(2);
+  std::optional<Dims> starts = n.knownOperand(1), ends = n.knownOperand(2);
   std::optional<SmallVector<int64_t>> axes, steps;
   if (n.hasInput(3))
     axes = n.constantOperand(3);
@@ -118,7 +141,7 @@ std::optional<Dims> equalParts(NodeImport &n, SymExpr size, int64_t count) {
 
 std::optional<Dims> splitSizes(NodeImport &n, SymExpr size) {
   if (n.opset >= 13 && n.hasInput(1))
-    return n.shapeOperand(1);
+    return n.sizesOperand(1);
   std::optional<Dims> parts;
   if (auto given = n.intsAttribute("split")) {
     parts.emplace();
@@ -144,7 +167,7 @@ void convertSplit(NodeImport &n) {
     return (void)n.wrong("there are " + Twine(parts->size()) + " parts for " +
                          Twine(n.node.outputs.size()) + " outputs");
   for (SymExpr part : *parts) {
-    if (!n.requireAtMost(n.constant(0), part, "a part"))
+    if (!n.requireAtMost(n.constant(0), part, "a part") || !n.requireAtMost(part, size, "a part"))
       return;
     n.results.push_back(n.sliceDim(n.input(0), axis, start, part));
     start = start + part;
@@ -191,6 +214,16 @@ Value padWithOwn(NodeImport &n, Value x, const Dims &low, const Dims &high, Stri
   return x;
 }
 
+/// Padding that data decide. With constants it may remove elements: then what it leaves of the dimension is bound.
+SymExpr bindPadding(NodeImport &n, unsigned k, SymExpr size, bool mayRemove) {
+  auto element = [&] { return n.operandElement(1, k); };
+  if (!mayRemove)
+    return n.bindOnce(1, k, kItself, {}, element);
+  SymExpr sum = n.bindOnce(1, k, "added to " + size.str(), {},
+                           [&] { return n.add(element(), n.number(n.i64(), size)); });
+  return sum ? n.simplify(sum - size) : sum;
+}
+
 void convertPadOf(NodeImport &n, ArrayRef<SymExpr> pads, ArrayRef<int64_t> axes, Value value) {
   std::string mode = n.textAttribute("mode", "constant");
   Value x = n.input(0);
@@ -202,8 +235,11 @@ void convertPadOf(NodeImport &n, ArrayRef<SymExpr> pads, ArrayRef<int64_t> axes,
   Dims low(rankOf(x), n.constant(0)), high = low;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     unsigned d = n.axis(axis, rankOf(x));
-    low[d] = pads[i];
-    high[d] = pads[axes.size() + i];
+    for (auto [amount, k] : {std::pair(&low[d], i), std::pair(&high[d], i + axes.size())}) {
+      *amount = pads[k] ? pads[k] : bindPadding(n, k, typeOf(x).getDim(d), mode == "constant");
+      if (!*amount)
+        return;
+    }
   }
   if (mode == "constant") {
     for (unsigned d = 0; d < rankOf(x); ++d)
@@ -230,7 +266,7 @@ void convertPadAttributes(NodeImport &n) {
 }
 
 void convertPad(NodeImport &n) {
-  std::optional<Dims> pads = n.shapeOperand(1);
+  std::optional<Dims> pads = n.knownOperand(1);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(0)));
   if (n.hasInput(3))
     axes = n.constantOperand(3).value_or(axes);
@@ -241,7 +277,7 @@ void convertPad(NodeImport &n) {
 /// Cropped or padded with zeros on both sides alike.
 void convertCenterCropPad(NodeImport &n) {
   Value x = n.input(0);
-  auto wanted = n.shapeOperand(1);
+  auto wanted = n.sizesOperand(1);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(0)));
   if (auto given = n.intsAttribute("axes"))
     axes = *given;

@@ -76,17 +76,29 @@ typedef struct {
   weft_list_t checks;  /* weft_check_v1: row r is what bind reports as r + 1 */
   int32_t bind, run;   /* weft_bind_fn, weft_run_fn: distance from the descriptor's first byte */
   weft_formula_v1 arena, scratch_per_worker, flops, bytes_moved;
+  /* Absent in files without sizes that only data limit, and from older writers: readers take it as empty. */
+  weft_list_t late_blocks; /* weft_late_block_v1 */
 } weft_function_v1;
 
+/* Memory that `run` asks for when it knows how much it is: what depends on symbols that data decide and nothing limits. The formula
+ * is for people and queries; flags: WEFT_LATE_PER_WORKER. */
+typedef struct {
+  weft_formula_v1 bytes;
+  uint32_t flags;
+} weft_late_block_v1;
+enum { WEFT_LATE_PER_WORKER = 1 }; /* scratch: every worker gets so many bytes */
+
+/* flags: WEFT_ARGUMENT_LATE, of outputs only. */
 typedef struct {
   weft_list_t name;
   uint16_t element, rank;
   uint32_t flags;
   weft_list_t dims; /* weft_formula_v1 */
 } weft_argument_v1;
+enum { WEFT_ARGUMENT_LATE = 1 }; /* bind cannot limit its size: run asks for its memory */
 
 /* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol, or 0xffffffff for one
- * that gets its value while the function runs: bind stores the most it can be, run the value. */
+ * that gets its value while the function runs: bind stores the most it can be, or -1 when nothing limits it, run the value. */
 typedef struct {
   weft_list_t name;
   int64_t min, max, multiple;
@@ -101,7 +113,7 @@ typedef enum {
   WEFT_CHECK_SOLVE, /* input `input`, dimension `dim` cannot have this size: no value of `symbol` gives it (`expected` is the dimension's formula) */
   WEFT_CHECK_FACT,  /* the fact with text `fact` is false; symbol values are printed with it */
   WEFT_CHECK_SIZE,  /* some tensor or the arena would exceed 2^62 bytes */
-  WEFT_CHECK_DATA   /* symbol `symbol`, which data determine, would be negative; reported by run */
+  WEFT_CHECK_DATA /* symbol `symbol`, which data determine, would be negative or more than 2^31 - 1; reported by run */
 } weft_check_kind_t;
 typedef struct {
   uint32_t kind, input, dim, symbol;
@@ -160,6 +172,11 @@ typedef struct {
    * (>= 1) except the last. units <= 0 does nothing. `kernel_id` is the row in weft_module_v1.kernels. */
   void (*parallel)(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words,
                    int64_t units, int64_t grain, int32_t kernel_id);
+  /* Gives `bytes` >= 0 of memory in the function's late block, or for every worker's scratch, until it is called for that block
+   * again or the call ends; 64-byte aligned, and NULL for scratch. Does not return when there is no memory: the call ends then. */
+  void *(*reserve)(weft_frame_v1 *frame, int64_t block, int64_t bytes);
+  /* Makes out[output].data a place for `bytes`: checks what the caller gave, or allocates. Does not return when that fails. */
+  void (*output)(weft_frame_v1 *frame, int64_t output, int64_t bytes);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */
@@ -174,7 +191,8 @@ struct weft_frame_v1 {
   weft_worker_t *worker0;
 };
 
-/* Fills values[]: the symbols, then the bytes of the arena, then the dimensions of all outputs in order. Has no side effects, so it
+/* Fills values[]: the symbols, then the bytes of the arena, then the dimensions of all outputs in order (the most they can be, -1 when
+ * nothing limits them). Has no side effects, so it
  * also answers shape queries. Elements, ranks and null pointers were checked before. Returns 0, or 1 + the row of the
  * check that failed. */
 typedef int32_t (*weft_bind_fn)(const weft_tensor_t *in, int64_t *values);

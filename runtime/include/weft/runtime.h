@@ -140,7 +140,7 @@ typedef struct {
   uint32_t struct_size;
   int32_t threads; /* 0: as many as the process may use */
   int32_t spin_us; /* how long workers spin between regions of one call; -1: default, 0: never */
-  int64_t memory_limit; /* bytes of arena and scratch one call may use; 0: no limit */
+  int64_t memory_limit; /* bytes of arena, late blocks and scratch one call may use; 0: no limit */
 } weft_context_options_t;
 
 WEFT_API const char *weft_version(void);
@@ -216,6 +216,14 @@ WEFT_API weft_status_t weft_argument_info(const weft_module_t *module, int32_t f
                                           uint32_t index, weft_argument_info_t *out_info);
 WEFT_API weft_status_t weft_symbol_info(const weft_module_t *module, int32_t function,
                                         uint32_t index, weft_symbol_info_t *out_info);
+/* Memory that a call asks for when it knows sizes that data decide and nothing limits; per_worker: scratch. */
+typedef struct {
+  uint32_t struct_size, per_worker;
+  const char *bytes; /* a formula */
+} weft_late_block_info_t;
+/* INVALID behind the last one. */
+WEFT_API weft_status_t weft_late_block_info(const weft_module_t *module, int32_t function,
+                                            uint32_t block, weft_late_block_info_t *out_info);
 WEFT_API const char *weft_fact_text(const weft_module_t *module, int32_t function, uint32_t index);
 /* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to `text`. */
 WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function,
@@ -226,7 +234,8 @@ WEFT_API const char *weft_kernel_node(const weft_module_t *module, uint32_t kern
 WEFT_API weft_status_t weft_query_cost(const weft_module_t *module, int32_t function,
                                        const int64_t *symbols, weft_cost_t *out_cost,
                                        weft_error_t *err);
-/* Checks inputs as a call would and gives element, rank and dims of all outputs. Input data may be NULL. */
+/* Checks inputs as a call would and gives element, rank and dims of all outputs; where data decide, the most a dimension can be, or -1
+ * when nothing limits it. Input data may be NULL. */
 WEFT_API weft_status_t weft_query_outputs(const weft_module_t *module, int32_t function,
                                           const weft_tensor_t *in, uint32_t n_in,
                                           weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
