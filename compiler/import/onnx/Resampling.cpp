@@ -115,7 +115,9 @@ bool keepProportions(NodeImport &n, Sampling &s, bool smallest) {
 bool readSizes(NodeImport &n, Sampling &s, unsigned scalesInput, unsigned sizesInput) {
   std::string policy = n.textAttribute("keep_aspect_ratio_policy", "stretch");
   if (isGiven(n, sizesInput)) {
-    std::optional<Dims> sizes = n.sizesOperand(sizesInput);
+    // Proportions of constants only.
+    std::optional<Dims> sizes =
+        policy == "stretch" ? n.sizesOperand(sizesInput) : n.shapeOperand(sizesInput);
     if (!sizes)
       return false;
     if (sizes->size() != s.axes.size())

@@ -99,8 +99,8 @@ ABSENT = {
 }
 #: What Weft refuses by design, with where that is written.
 REFUSALS = [
-    ("sizes that do are not supported yet", "sizes that data decide: docs/symbolic-shapes.md"),
-    ("which the contents of tensors decide and nothing limits", "sizes that data decide: docs/symbolic-shapes.md"),
+    ("of tensors, but is needed while compiling", "ranks, axes and steps: docs/symbolic-shapes.md"),
+    ("before the contents of tensors decide how many", "stacks of loops: docs/symbolic-shapes.md"),
 ]
 TIERS = dict(reversed(line.split("\t")) for line in
              (pathlib.Path(__file__).parents[2] / "onnx_suite" / "operators.txt").read_text().splitlines()

@@ -83,13 +83,16 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 $ for case in divide_by_zero remainder_overflow remainder_by_zero neighbours_all; do python3 make_hostile.py $case && weft verify -q $case.onnx --dim n=1 || echo $case; done
 
 # Depth and width.
-$ sh refuse make_hostile.py branches_nested functions_nested functions_recursive functions_exponential doubling squaring
+$ sh refuse make_hostile.py branches_nested functions_nested functions_recursive functions_exponential doubling
 | error[W0203]: branches_nested.onnx: byte 7606: node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attribute 'then_branch': node 0 ('n'): attri
 | error[W0203]: functions_nested.onnx: node 'n' (f:F200): functions and branches are nested deeper than 200, the limit (raise it with --limit nesting=N)
 | error[W0201]: functions_recursive.onnx: node 'n' (f:F): function 'F' calls itself
 | error[W0203]: functions_exponential.onnx: the model has more than 1000000 nodes after its functions are inlined, the limit (raise it with --limit nodes=N)
 | error[W0207]: doubling.onnx: node 'n60' (Concat): a tensor has too many elements
-| error[W0207]: squaring.onnx: node 'd4' (Expand): input 1 ('q4') depends on the contents of tensors, and sizes that do are not supported yet
+
+# Sizes that outgrow expressions go on as data, which decide the rest when the program runs.
+$ python3 make_hostile.py squaring && weft compile -q squaring.onnx -o squaring.weft && weft run squaring.weft --dim n=1 2>/dev/null
+| outputs  v70  f32[0]  min nan         mean nan         max nan         nan 0
 
 # Thirty thousand operators, each unknown for itself: as many lines, and no time that grows with their square.
 $ python3 make_hostile.py operators_of_all_kinds && timeout 60 weft compile -q operators_of_all_kinds.onnx 2>said || echo exit $? && sort -u said | wc -l && rm said operators_of_all_kinds.onnx

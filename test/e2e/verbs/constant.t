@@ -1,6 +1,6 @@
 # An input whose contents never change becomes a constant of the program and leaves its signature.
 $ python3 make_reduce.py sum.onnx axes.npy && weft compile sum.onnx
-! error[W0207]: sum.onnx: node 'sum' (ReduceSum): input 1 ('axes') depends on the contents of tensors, and sizes that do are not supported yet
+! error[W0207]: sum.onnx: node 'sum' (ReduceSum): input 1 ('axes') depends on the contents of tensors, but is needed while compiling
 !   hint: an input whose contents never change can be given with '--constant NAME=VALUE'
 ? 1
 $ weft compile sum.onnx --constant axes=1 -o sum.weft -q && weft inspect sum.weft | grep main
