@@ -8,10 +8,10 @@ using namespace mlir;
 
 namespace weft {
 
-template <typename Constant, typename Add, typename Mul, typename Div, typename Pos,
-          typename BCast, typename Symbol>
+template <typename Constant, typename Add, typename Mul, typename Div, typename Pos, typename BCast,
+          typename Symbol>
 static Value combine(SymExpr expr, Constant number, Add add, Mul mul, Div div, Pos pos, BCast bcast,
-              Symbol symbol) {
+                     Symbol symbol) {
   auto recurse = [&](SymExpr e) { return combine(e, number, add, mul, div, pos, bcast, symbol); };
   Value sum;
   for (const SymTerm &term : expr.terms()) {
@@ -52,7 +52,9 @@ Value HostExpressions::emit(SymExpr expr) {
              expr, [&](int64_t v) { return constant(v); },
              [&](Value a, Value c) -> Value { return b.create<arith::AddIOp>(a, c); },
              [&](Value a, Value c) -> Value { return b.create<arith::MulIOp>(a, c); },
-             [&](Value a, Value c) -> Value { return b.create<arith::FloorDivSIOp>(a, divisor(c)); },
+             [&](Value a, Value c) -> Value {
+               return b.create<arith::FloorDivSIOp>(a, divisor(c));
+             },
              [&](Value a) -> Value { return b.create<arith::MaxSIOp>(a, constant(0)); },
              [&](Value a, Value c) -> Value {
                return b.create<arith::SelectOp>(compare(arith::CmpIPredicate::eq, a, constant(1)),
@@ -104,8 +106,8 @@ Value HostExpressions::emitMagnitude(SymExpr expr) {
 Value HostExpressions::emit(const SymPred &pred) {
   Value holds;
   for (const SymRelation &relation : pred.relations()) {
-    auto predicate = relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq
-                                                         : arith::CmpIPredicate::sle;
+    auto predicate =
+        relation.kind == SymRelation::Equal ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sle;
     Value here = compare(predicate, emit(relation.lhs), emit(relation.rhs));
     holds = holds ? Value(b.create<arith::OrIOp>(holds, here)) : here;
   }

@@ -37,7 +37,7 @@ static weft_status_t grow_block(weft_context_t *context, weft_late_block_t *bloc
 }
 
 static weft_status_t reserve_block(weft_context_t *context, weft_late_block_t *block,
-                                     bool per_worker, int64_t bytes) {
+                                   bool per_worker, int64_t bytes) {
   int64_t total, sum = context->call.entry_bytes;
   bool fits = find_total(context, per_worker, bytes, &total);
   block->asked = fits ? total : 0;
@@ -59,10 +59,11 @@ void *weft_reserve_late(weft_frame_v1 *frame, int64_t index, int64_t bytes) {
   weft_context_t *context = (weft_context_t *)frame->context;
   const weft_list_t &rows = context->call.function->late_blocks;
   if (index < 0 || index >= rows.count)
-    weft_leave_call(context, weft_fail(context->call.err, WEFT_BAD_ARTIFACT, "W0511",
-                                       "%.150s: its code asked for late block %lld of %u: this is a "
-                                       "fault of the compiler",
-                                       context->module->path(), (long long)index, rows.count));
+    weft_leave_call(context,
+                    weft_fail(context->call.err, WEFT_BAD_ARTIFACT, "W0511",
+                              "%.150s: its code asked for late block %lld of %u: this is a "
+                              "fault of the compiler",
+                              context->module->path(), (long long)index, rows.count));
   weft_late_block_t *block = &context->late[index];
   bool per_worker =
       weft_item<weft_late_block_v1>(context->module->descriptor, rows, (uint32_t)index).flags &

@@ -223,7 +223,8 @@ TEST_CASE("a given output that is too small is refused before it is written") {
   out[0].capacity = 19 * sizeof(float);
   REQUIRE(opened.call(4, 5, out) == WEFT_INVALID);
   CHECK(std::string(opened.error.code) == "W0423");
-  CHECK(std::string(opened.error.message) == "output 'output0': it needs 80 bytes, but capacity is 76");
+  CHECK(std::string(opened.error.message) ==
+        "output 'output0': it needs 80 bytes, but capacity is 76");
   CHECK(a == std::vector<float>(20, -7.0f));
   CHECK(out[1].data == nullptr); // what the library gave is taken back
   CHECK(out[2].data == nullptr);

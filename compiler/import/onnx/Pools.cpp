@@ -106,7 +106,7 @@ void convertMaxUnpool(NodeImport &n) {
        n.attribute("axis", n.attributes().getI64IntegerAttr(0))});
   y = n.reshape(y, dims);
   if (n.hasInput(2)) {
-    auto wanted = n.shapeOperand(2);
+    auto wanted = n.sizesOperand(2);
     if (!wanted)
       return;
     if (wanted->size() != dims.size())

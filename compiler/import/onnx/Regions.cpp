@@ -169,7 +169,7 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
              SmallVector<Value>();
     if (rankOf(no) != rankOf(yes))
       return refuse("the branches give other ranks for output " + Twine(i) +
-                    ", and the condition is only known at run time"),
+                    ", and the contents of tensors decide between them"),
              SmallVector<Value>();
     Dims dims;
     for (auto [a, c] : llvm::zip(typeOf(no).getDims(), typeOf(yes).getDims())) {

@@ -115,9 +115,10 @@ bool keepProportions(NodeImport &n, Sampling &s, bool smallest) {
 bool readSizes(NodeImport &n, Sampling &s, unsigned scalesInput, unsigned sizesInput) {
   std::string policy = n.textAttribute("keep_aspect_ratio_policy", "stretch");
   if (isGiven(n, sizesInput)) {
-    // Proportions of constants only.
+    // Proportions are kept, and windows widened, by constants only.
+    bool needsConstants = policy != "stretch" || s.antialias;
     std::optional<Dims> sizes =
-        policy == "stretch" ? n.sizesOperand(sizesInput) : n.shapeOperand(sizesInput);
+        needsConstants ? n.shapeOperand(sizesInput) : n.sizesOperand(sizesInput);
     if (!sizes)
       return false;
     if (sizes->size() != s.axes.size())
