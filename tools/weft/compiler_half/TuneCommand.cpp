@@ -141,8 +141,10 @@ private:
         row.gain = percentText(kernel.gain);
       for (const TuneTrial &trial : kernel.trials)
         if (trial.choice == choice && trial.pick != row.picked)
-          row.rejected += (row.rejected.empty() ? "" : ", ") + trial.pick + " (" +
-                          (trial.is == TuneTrial::Wrong ? "wrong" : percentText(trial.gain)) + ")";
+          row.rejected +=
+              (row.rejected.empty() ? "" : ", ") + trial.pick + " (" +
+              (trial.is == TuneTrial::Wrong ? "wrong" : percentText(trial.gain)) +
+              (trial.is == TuneTrial::Faster && kernel.dropped ? ", not confirmed" : "") + ")";
       rows.push_back(row);
     }
     return rows;
@@ -190,7 +192,9 @@ private:
       json.field("share", kernel.share)
           .field("untried", kernel.untried)
           .list("nodes", kernel.nodes);
-      json.array("choices");
+      if (!kernel.picks.empty())
+        json.field("gain_percent", kernel.gain);
+      json.field("confirmed", !kernel.dropped).array("choices");
       for (const ChoiceRow &row : rowsOf(kernel))
         json.object()
             .field("choice", row.choice)

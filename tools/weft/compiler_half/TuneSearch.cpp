@@ -419,7 +419,7 @@ bool TuneSearch::dropWhatDoesNotHold(const TimedModel &tuned) {
     if (judgement.isFaster && !isSlower)
       continue;
     kernel.picks = {};
-    dropped = true;
+    kernel.dropped = dropped = true;
   }
   if (currentPicks().empty())
     wholes.clear();

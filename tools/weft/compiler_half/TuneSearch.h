@@ -36,6 +36,8 @@ struct TunedKernel {
   unsigned untried = 0; ///< alternatives that the budget left
   Picks picks;          ///< what is best; empty: as estimated
   double gain = 0;      ///< percent, over all sizes, in the closing comparison
+  bool dropped =
+      false; ///< what was faster alone was not when all picks were compared with the estimates
 };
 
 struct TuneRequest {
