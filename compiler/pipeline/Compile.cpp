@@ -17,6 +17,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "targets/cpu/Codegen.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -29,6 +30,8 @@ namespace weft {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr size_t kOthersShown = 3; ///< processors
 
 weft::Diagnostic error(const char *code, const Twine &text, const std::string &hint = "") {
   return {weft::Diagnostic::Error, code, "", text.str(), hint};
@@ -85,7 +88,7 @@ public:
       return *bad;
     if (std::optional<List> bad = prepare(variants[0]))
       return *bad;
-    return explainKernels(*variants[0].target, variants[0].program);
+    return explainKernels(*variants[0].target, variants[0].program, tuning);
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
@@ -116,6 +119,24 @@ private:
       return List{error("W0301", llvm::toString(targets.takeError()))};
     for (std::unique_ptr<Target> &target : *targets)
       variants.push_back({std::move(target), nullptr, {}});
+    return readTuning();
+  }
+
+  std::optional<List> readTuning() {
+    if (options.tuningFiles.empty())
+      return std::nullopt;
+    llvm::Expected<Tuning> read = Tuning::read(options.tuningFiles, options.tunedFor);
+    if (!read)
+      return List{error("W0307", llvm::toString(read.takeError()))};
+    tuning = std::move(*read);
+    if (tuning.others().empty())
+      return std::nullopt;
+    std::string others = llvm::join(ArrayRef(tuning.others()).take_front(kOthersShown), "', '");
+    warnings.push_back({weft::Diagnostic::Warning, "W0308", "",
+                        "no record of the tuning files is for '" + tuning.processor() +
+                            "'; they are for '" + others + "'" +
+                            (tuning.others().size() > kOthersShown ? " and others" : ""),
+                        ""});
     return std::nullopt;
   }
 
@@ -148,10 +169,16 @@ private:
       return bad;
     if (std::optional<weft::Diagnostic> bad = dump("1-fuse", variant))
       return List{*bad};
-    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, weights);
+    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, tuning, weights);
     if (failed(lowered))
       return diagnostics(collector);
     variant.program = std::move(*lowered);
+    if (!tuning.empty())
+      report("tuning",
+             std::to_string(tunedCount(variant)) + " of " +
+                 std::to_string(variant.program.kernels.size()) + " kernels as measured on " +
+                 tuning.processor(),
+             &variant);
     if (options.maxMemory > 0)
       if (std::optional<weft::Diagnostic> bad = refuseMemory(variant.program, options.maxMemory))
         return List{*bad};
@@ -352,6 +379,11 @@ private:
     return peaks.size() > 1 ? "max(" + text + ")" : text;
   }
 
+  static size_t tunedCount(const Variant &variant) {
+    return llvm::count_if(variant.program.kernels,
+                          [](const KernelCode &kernel) { return kernel.isTuned; });
+  }
+
   size_t kernelCount() const {
     size_t count = 0;
     for (const Variant &variant : variants)
@@ -420,7 +452,9 @@ private:
     artifact.bytes = *size;
     artifact.codeBytes = image->bytes.size();
     report("write", "");
-    return artifact;
+    Result<Artifact> result = std::move(artifact);
+    result.diagnostics() = warnings;
+    return result;
   }
 
   Artifact describe() {
@@ -428,6 +462,8 @@ private:
     for (const StoredWeight &weight : weights)
       artifact.weightBytes += weight.bytes;
     artifact.kernels = kernelCount();
+    for (const Variant &variant : variants)
+      artifact.tunedKernels += tunedCount(variant);
     artifact.target = targetText();
     artifact.peak = peakText(variants[0]);
     return artifact;
@@ -456,6 +492,8 @@ private:
       object["weights"] = options.weights;
     if (roundsActivations)
       object["activations"] = "bytes";
+    if (describe().tunedKernels > 0)
+      object["tuned_for"] = tuning.processor();
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
     return text;
@@ -465,6 +503,8 @@ private:
   const CompileOptions &options;
   bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
   bool explains = false;          ///< kernels keep why they are apart
+  Tuning tuning;
+  List warnings;
   std::vector<Variant> variants;
   std::vector<StoredWeight> weights;                ///< of all variants
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list

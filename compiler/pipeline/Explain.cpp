@@ -15,7 +15,8 @@ std::string textIn(DictionaryAttr entry, StringRef name) {
 
 class Explainer {
 public:
-  Explainer(const Target &target, const Program &program) : target(target), program(program) {
+  Explainer(const Target &target, const Program &program, const Tuning &tuning)
+      : target(target), program(program), tuning(tuning) {
     explanation.target = target.name();
   }
 
@@ -36,14 +37,27 @@ public:
 private:
   void explain(KernelOp kernel, const KernelCode &code, std::string function) {
     ExplainedKernel row{
-        numbers[kernel], std::move(function), code.symbol, code.schedule, {}, {}, {}};
+        numbers[kernel], std::move(function), code.symbol, code.schedule, {}, {}, {}, {}};
     collectNodes(kernel.getLoc(), row.nodes);
     Specification specification = specify(kernel);
-    row.declined = target.declined(*specification.module->getOps<func::FuncOp>().begin());
+    auto specified = *specification.module->getOps<func::FuncOp>().begin();
+    row.declined = target.declined(specified);
+    row.chosen = choicesOf(specified);
     if (auto apart = kernel->getAttrOfType<ArrayAttr>(kApartAttr))
       for (auto [input, entry] : llvm::zip_equal(kernel.getInputs(), apart))
         addEdge(row, input, cast<DictionaryAttr>(entry));
     explanation.kernels.push_back(std::move(row));
+  }
+
+  ExplainedChoices choicesOf(func::FuncOp specification) {
+    ExplainedChoices chosen;
+    chosen.kernel = kernelKey(specification);
+    chosen.schedules = target.alternatives(specification);
+    if (const TuningRecord *record = tuning.apply(specification, target))
+      chosen.record = *record;
+    chosen.picks = picksOf(specification);
+    chosen.choices = target.choices(specification);
+    return chosen;
   }
 
   void addEdge(ExplainedKernel &row, Value input, DictionaryAttr entry) {
@@ -55,13 +69,14 @@ private:
 
   const Target &target;
   const Program &program;
+  const Tuning &tuning;
   llvm::DenseMap<Operation *, unsigned> numbers; ///< of the function's kernels
 };
 
 } // namespace
 
-Explanation explainKernels(const Target &target, const Program &program) {
-  Explainer explainer(target, program);
+Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning) {
+  Explainer explainer(target, program, tuning);
   for (const LoweredFunction &function : program.functions)
     explainer.explain(function);
   return std::move(explainer.explanation);

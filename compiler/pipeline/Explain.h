@@ -21,13 +21,24 @@ struct ExplainedEdge {
   std::string by;       ///< place of the operator that the reason speaks of; mostly empty
 };
 
+/// How a kernel is computed, and how it could be.
+struct ExplainedChoices {
+  std::string kernel;                 ///< what records know it by
+  std::vector<std::string> schedules; ///< that may compute it, the one that does by itself first
+  std::vector<Choice> choices;        ///< of the schedule that does
+  Picks picks;                        ///< of a record; empty when all is as estimated
+  std::optional<TuningRecord> record;
+};
+
 /// A call of a kernel.
 struct ExplainedKernel {
   unsigned number; ///< from 1, in the order of the program
   std::string function, symbol, schedule;
   std::vector<std::string> nodes;
   std::vector<ExplainedEdge> edges;
-  std::vector<DeclinedSchedule> declined; ///< asked before the schedule, in that order
+  std::vector<DeclinedSchedule>
+      declined; ///< asked before the one that takes the kernel by itself, in that order
+  ExplainedChoices chosen;
 };
 
 struct Explanation {
@@ -37,8 +48,8 @@ struct Explanation {
 
 Result<Explanation> explain(const Module &module, const CompileOptions &options);
 
-/// Of a program for the target, lowered from kernels that know why they are apart.
-Explanation explainKernels(const Target &target, const Program &program);
+/// Of a program for the target, lowered with the same records from kernels that know why they are apart.
+Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning);
 
 } // namespace weft
 

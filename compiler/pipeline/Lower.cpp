@@ -45,8 +45,8 @@ SymExpr bytesOf(SymTensorType type) {
 class FunctionLowering {
 public:
   FunctionLowering(Program &program, std::vector<StoredWeight> &weights, func::FuncOp function,
-                   const Target &target)
-      : program(program), weights(weights), target(target) {
+                   const Target &target, const Tuning &tuning)
+      : program(program), weights(weights), target(target), tuning(tuning) {
     lowered.function = function;
     lowered.flops = lowered.bytesMoved = SymExpr::constant(function.getContext(), 0);
     times = SymExpr::constant(function.getContext(), 1);
@@ -260,6 +260,7 @@ private:
   LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
     Specification specification = specify(kernel);
     auto function = *specification.module->getOps<func::FuncOp>().begin();
+    tuning.apply(function, target);
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
       return refuseKernel(kernel);
@@ -342,9 +343,13 @@ private:
       uint8_t hash[32];
       weft_sha256(text.data(), text.size(), hash);
       memcpy(code.key, hash, sizeof(code.key));
-      code.symbol =
-          "weft_k_" + choice.schedule + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
       auto function = *module.getOps<func::FuncOp>().begin();
+      Picks picks = picksOf(function);
+      code.isTuned = !picks.empty();
+      code.symbol = "weft_k_" + choice.schedule;
+      for (const auto &[name, value] : picks.values)
+        code.symbol += "_" + name + std::to_string(value);
+      code.symbol += "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
       code.pointers = function.getNumArguments() + function.getNumResults();
       llvm::append_range(code.symbols, symbolsOf(function).getNames());
       describeWork(function, code);
@@ -453,6 +458,7 @@ private:
   Program &program;
   std::vector<StoredWeight> &weights;
   const Target &target;
+  const Tuning &tuning;
   LoweredFunction lowered;
   SymbolsAttr symbols;
   SymExpr times; ///< how often the block that is lowered runs, at most; null: nothing limits it
@@ -478,13 +484,14 @@ bool allAccepted(ModuleOp module, const Target &target) {
               .wasInterrupted();
 }
 
-FailureOr<Program> lowerProgram(ModuleOp module, const Target &target,
+FailureOr<Program> lowerProgram(ModuleOp module, const Target &target, const Tuning &tuning,
                                 std::vector<StoredWeight> &weights) {
   Program program;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isExternal())
       continue;
-    FailureOr<LoweredFunction> lowered = FunctionLowering(program, weights, function, target).run();
+    FailureOr<LoweredFunction> lowered =
+        FunctionLowering(program, weights, function, target, tuning).run();
     if (failed(lowered))
       return failure();
     program.functions.push_back(std::move(*lowered));

@@ -8,6 +8,7 @@
 
 #include "compiler/pipeline/EntryPlan.h"
 #include "compiler/pipeline/Specification.h"
+#include "compiler/tuning/Tuning.h"
 #include "passes/memory/PlanMemory.h"
 #include "targets/common/Target.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,6 +29,7 @@ struct KernelCode {
   uint8_t key[16];
   std::vector<std::string> nodes;
   unsigned calls = 0, pointers;
+  bool isTuned;                                ///< a record picked how it is computed
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
   SymExpr flops, bytesMoved;                   ///< of a call, over these
 };
@@ -136,10 +138,10 @@ void collectNodes(mlir::Location location, std::vector<std::string> &nodes);
 /// Whether the target has a schedule for every kernel of the module.
 bool allAccepted(mlir::ModuleOp module, const Target &target);
 
-/// Lowers all public functions of a grouped module; what its kernels read and `weights` does not have in that layout is added there.
-/// Reports through the module's context.
+/// Lowers all public functions of a grouped module, with kernels as the records say; what they read and `weights` does not have in that
+/// layout is added there. Reports through the module's context.
 mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const Target &target,
-                                      std::vector<StoredWeight> &weights);
+                                      const Tuning &tuning, std::vector<StoredWeight> &weights);
 
 } // namespace weft
 

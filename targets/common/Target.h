@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "targets/common/Decline.h"
+#include "targets/common/Picks.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -49,10 +50,14 @@ public:
   virtual std::vector<std::string> features() const = 0;
   /// ELF machine number and LLVM triple of the image.
   virtual std::string triple() const = 0;
-  /// Nothing when no schedule accepts the kernel.
+  /// Nothing when no schedule accepts the kernel. The specification's picks are followed where a schedule offers them.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// What was asked before the choice, in that order; everything when there is none.
   virtual std::vector<DeclinedSchedule> declined(mlir::func::FuncOp specification) const = 0;
+  /// The schedules that may be picked, the one that is taken by itself first; empty when there is none.
+  virtual std::vector<std::string> alternatives(mlir::func::FuncOp specification) const = 0;
+  /// What the schedule of `choose` lets be picked besides.
+  virtual std::vector<Choice> choices(mlir::func::FuncOp specification) const = 0;
   /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
   virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification,
                                                     llvm::StringRef symbol,
@@ -65,6 +70,10 @@ public:
 /// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
 /// "x86:v3,v4" are two; "x86:v3:exact" takes no schedule that saves time by computing with other products and sums than the operators say.
 llvm::Expected<std::vector<std::unique_ptr<Target>>> findTargets(llvm::StringRef text);
+
+/// This machine's processor, in words that are the same on every machine with one like it: "AMD EPYC 9B14 (25/17)", family and model
+/// in parentheses. Printable ASCII.
+std::string hostProcessor();
 
 } // namespace weft
 

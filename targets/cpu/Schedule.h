@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/Decline.h"
+#include "targets/common/Picks.h"
 #include "targets/cpu/ElementEmitter.h"
 
 namespace weft {
@@ -72,7 +73,14 @@ public:
                                                  const VectorIsa &isa) const {
     return llvm::SmallVector<std::string>(spec.getNumArguments());
   }
+  /// What it lets be picked of a kernel that it takes. Every candidate is right for all sizes.
+  virtual std::vector<Choice> choices(mlir::func::FuncOp, const VectorIsa &) const { return {}; }
 };
+
+/// Adds a choice between the estimate and others to the list, unless there is nothing to choose: candidates for which `effect` gives one
+/// number lead to the same code, and the first of them stays.
+void offer(std::vector<Choice> &list, llvm::StringRef name, llvm::ArrayRef<int64_t> others,
+           int64_t estimate, llvm::function_ref<int64_t(int64_t candidate)> effect);
 
 /// Combines the lanes of a vector: halves, quarters, …, a fixed order, so results do not depend on anything. A scalar stays as it is.
 mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element,
@@ -111,6 +119,16 @@ void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value d
 /// Rows of a register tile, and columns in vectors of two.
 inline int64_t tileRows(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 6; }
 inline int64_t tileColumns(const VectorIsa &isa) { return 2 * isa.lanes; }
+/// Fewer rows in a tile leave registers to spare: of use where what they are read from is far.
+inline llvm::ArrayRef<int64_t> tileRowCandidates(const VectorIsa &isa) {
+  static constexpr int64_t many[] = {14, 10, 7}, few[] = {6, 4, 3};
+  return isa.registers >= 32 ? llvm::ArrayRef(many) : llvm::ArrayRef(few);
+}
+/// The choice of rows for tiles of `m` rows in all.
+void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate, const VectorIsa &isa);
+/// KiB of packed weights that are used again and again before the next are.
+constexpr int64_t kBlockCandidates[] = {200, 400, 800};
+constexpr int64_t kBlockKiB = 400; ///< stays in L2
 
 /// Cuts `m` rows into ceil(m / tileRows) tiles of sizes that differ by at most one, and calls the function for tile `tile`'s size with
 /// (leading arguments…, first row).

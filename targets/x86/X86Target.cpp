@@ -65,7 +65,7 @@ public:
   std::string triple() const override { return "x86_64-unknown-linux-gnu"; }
 
   std::optional<KernelChoice> choose(func::FuncOp spec) const override {
-    const Schedule *schedule = find(spec, [](const Schedule *, Decline) {});
+    const Schedule *schedule = taken(spec);
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.isa);
@@ -79,6 +79,18 @@ public:
       list.push_back({schedule->name().str(), why});
     });
     return list;
+  }
+
+  std::vector<std::string> alternatives(func::FuncOp spec) const override {
+    std::vector<std::string> names;
+    for (const Schedule *schedule : allowed(spec))
+      names.push_back(schedule->name().str());
+    return names;
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec) const override {
+    const Schedule *schedule = taken(spec);
+    return schedule ? schedule->choices(spec, level.isa) : std::vector<Choice>();
   }
 
   llvm::Expected<std::string> compileKernel(StringRef specification, StringRef symbol,
@@ -124,6 +136,29 @@ private:
         return schedule;
       declined(schedule, why);
     }
+    return nullptr;
+  }
+
+  /// The schedule that computes the kernel by itself, and those after it that may do so instead: none that rounds more. The loop
+  /// schedule, which takes whatever others are made for, is no alternative to them.
+  std::vector<const Schedule *> allowed(func::FuncOp spec) const {
+    std::vector<const Schedule *> list;
+    for (const Schedule *schedule : cpuSchedules())
+      if (list.empty() ||
+          (schedule != loopSchedule() && (schedule->isExact() || !list.front()->isExact())))
+        if (!decline(*schedule, spec))
+          list.push_back(schedule);
+    return list;
+  }
+
+  /// The one that was picked, else the first that takes the kernel.
+  const Schedule *taken(func::FuncOp spec) const {
+    std::string picked = picksOf(spec).schedule;
+    if (picked.empty())
+      return find(spec, [](const Schedule *, Decline) {});
+    for (const Schedule *schedule : allowed(spec))
+      if (schedule->name() == picked)
+        return schedule;
     return nullptr;
   }
 

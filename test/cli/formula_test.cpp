@@ -53,6 +53,12 @@ TEST_CASE("formulas for people") {
 }
 
 TEST_CASE("sizes and numbers as people write them") {
+  CHECK(parseDuration("60s") == 60);
+  CHECK(parseDuration("1.5m") == 90);
+  CHECK(parseDuration("2h") == 7200);
+  CHECK(parseDuration("7") == 7);
+  for (const char *bad : {"", "s", "5 s", "-1s", "5ms", "1d", "nan"})
+    CHECK_FALSE(parseDuration(bad));
   CHECK(parseSize("64M") == 64 << 20);
   CHECK(parseSize("1.5GiB") == int64_t(3) << 29);
   CHECK(parseSize("100") == 100);

@@ -8,6 +8,12 @@
 
 namespace weft::test {
 
+static CompileOptions optionsFor(const std::string &target) {
+  CompileOptions options;
+  options.target = target;
+  return options;
+}
+
 static std::string textOf(const std::vector<Diagnostic> &diagnostics) {
   std::string text;
   for (const Diagnostic &each : diagnostics)
@@ -22,11 +28,15 @@ Program::Program(const std::string &text, const std::string &target, int threads
     return;
   }
   module = *imported;
-  compile(target, threads);
+  compile(optionsFor(target), threads);
 }
 
 Program::Program(Module given, const std::string &target, int threads) : module(given) {
-  compile(target, threads);
+  compile(optionsFor(target), threads);
+}
+
+Program::Program(Module given, const CompileOptions &options) : module(given) {
+  compile(options, 1);
 }
 
 Program::~Program() {
@@ -36,7 +46,7 @@ Program::~Program() {
     unlink(path.c_str());
 }
 
-void Program::compile(const std::string &target, int threads) {
+void Program::compile(CompileOptions options, int threads) {
   char name[] = P_tmpdir "/weft-test-XXXXXX";
   int fd = mkstemp(name);
   if (fd < 0) {
@@ -45,8 +55,6 @@ void Program::compile(const std::string &target, int threads) {
   }
   close(fd);
   path = name;
-  CompileOptions options;
-  options.target = target;
   options.outputPath = path;
   options.jobs = 1;
   Compiler compiler;
@@ -138,7 +146,11 @@ std::vector<RefTensor> Program::evaluate(const std::vector<Tensor> &inputs) {
 
 double Program::difference(const Sizes &sizes, unsigned seed, int64_t limit) {
   std::vector<Tensor> inputs = generate(sizes, seed, limit);
-  std::vector<RefTensor> expected = evaluate(inputs);
+  return difference(inputs, evaluate(inputs));
+}
+
+double Program::difference(const std::vector<Tensor> &inputs,
+                           const std::vector<RefTensor> &expected) {
   std::vector<Tensor> got = run(inputs);
   if (expected.empty() || got.size() != expected.size())
     return INFINITY;

@@ -32,6 +32,8 @@ public:
   explicit Program(const std::string &text, const std::string &target = "x86:host",
                    int threads = 1);
   explicit Program(Module module, const std::string &target = "x86:host", int threads = 1);
+  /// As the options say; their output path is not used.
+  Program(Module module, const CompileOptions &options);
   ~Program();
   const std::string &error() const { return failure; }
 
@@ -42,13 +44,15 @@ public:
   std::vector<RefTensor> evaluate(const std::vector<Tensor> &inputs);
   /// Largest difference, relative where values exceed 1; infinity when shapes, elements or nan-ness differ.
   double difference(const Sizes &sizes, unsigned seed = 1, int64_t limit = 8);
+  /// The same from what was evaluated before.
+  double difference(const std::vector<Tensor> &inputs, const std::vector<RefTensor> &expected);
 
   weft_context_t *context = nullptr;
   weft_module_t *artifact = nullptr;
   std::string path; ///< of the artifact
 
 private:
-  void compile(const std::string &target, int threads);
+  void compile(CompileOptions options, int threads);
   mlir::func::FuncOp function();
   std::optional<Module> module;
   std::string failure;

@@ -101,39 +101,19 @@ private:
 
   /// The combinations, first symbol slowest, threads fastest.
   Result<Done> plan() {
-    std::vector<SymbolValues> sizes = {{}};
-    for (const std::string &text : options.values("dim")) {
-      auto parsed = parseSizes(text);
-      if (!parsed)
-        return Failure{ExitWrongUsage,
-                       "'--dim " + text + "' must be a symbol and whole numbers",
-                       "write --dim seq=32,128",
-                       {}};
-      if (sizes[0].count(parsed->first))
-        return Failure{ExitWrongUsage,
-                       "'--dim " + parsed->first + "' is given twice",
-                       "write --dim " + parsed->first + "=32,128",
-                       {}};
-      std::vector<SymbolValues> more;
-      for (const SymbolValues &base : sizes)
-        for (int64_t value : parsed->second) {
-          more.push_back(base);
-          more.back()[parsed->first] = value;
-        }
-      sizes = std::move(more);
-      if (sizes.size() > kMostRows)
-        break;
-    }
+    Result<std::vector<SymbolValues>> sizes = readSizeLists(options, kMostRows);
+    if (!sizes)
+      return sizes.failure();
     std::optional<std::vector<int64_t>> threads = parseIntegers(options.value("threads", "1"));
     if (!threads || *std::min_element(threads->begin(), threads->end()) < 1)
       return Failure{ExitWrongUsage,
                      "'--threads " + options.value("threads") + "' must be whole numbers >= 1: 1,2",
                      {},
                      {}};
-    if (sizes.size() * threads->size() > kMostRows)
+    if (sizes->size() * threads->size() > kMostRows)
       return Failure{
           ExitWrongUsage, "more than " + std::to_string(kMostRows) + " combinations", {}, {}};
-    for (const SymbolValues &size : sizes)
+    for (const SymbolValues &size : *sizes)
       for (int64_t count : *threads)
         rows.push_back({size, count, {}, {}, {}, {}, {}, 1, {}});
     return Done{};

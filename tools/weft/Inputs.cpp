@@ -316,6 +316,33 @@ Result<HostTensor> asElement(const HostTensor &tensor, uint32_t element, const s
   return tensor.reinterpreted(element);
 }
 
+Result<std::vector<SymbolValues>> readSizeLists(const ParsedOptions &options, size_t most) {
+  std::vector<SymbolValues> sizes = {{}};
+  for (const std::string &text : options.values("dim")) {
+    auto parsed = parseSizes(text);
+    if (!parsed)
+      return Failure{ExitWrongUsage,
+                     "'--dim " + text + "' must be a symbol and whole numbers",
+                     "write --dim seq=32,128",
+                     {}};
+    if (sizes[0].count(parsed->first))
+      return Failure{ExitWrongUsage,
+                     "'--dim " + parsed->first + "' is given twice",
+                     "write --dim " + parsed->first + "=32,128",
+                     {}};
+    std::vector<SymbolValues> more;
+    for (const SymbolValues &base : sizes)
+      for (int64_t value : parsed->second) {
+        more.push_back(base);
+        more.back()[parsed->first] = value;
+      }
+    sizes = std::move(more);
+    if (sizes.size() > most)
+      return Failure{ExitWrongUsage, "more than " + std::to_string(most) + " combinations", {}, {}};
+  }
+  return sizes;
+}
+
 Result<InputRequest> readInputRequest(const ParsedOptions &options, bool readDims) {
   InputRequest request;
   request.seed = options.number("seed", 1);

@@ -53,6 +53,9 @@ struct InputRequest {
 /// The grammar of --input and --dim. bench has lists in --dim and sets `dims` by itself.
 Result<InputRequest> readInputRequest(const ParsedOptions &options, bool readDims = true);
 
+/// --dim SYM=N,N,… as bench and tune have it: all combinations, the first symbol slowest, at most `most`.
+Result<std::vector<SymbolValues>> readSizeLists(const ParsedOptions &options, size_t most);
+
 struct PreparedInput {
   HostTensor tensor;
   std::string origin; ///< "ids.npy", "generated, 0..99"

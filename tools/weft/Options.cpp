@@ -89,6 +89,8 @@ std::string judge(const OptionRow &option, const std::string &value) {
     return flag + " is '" + value + "', but must be a whole number";
   if (kind == "SIZE" && !parseSize(value))
     return flag + " is '" + value + "', but must be a size such as 64M or 1.5GiB";
+  if (kind == "TIME" && !parseDuration(value))
+    return flag + " is '" + value + "', but must be a time such as 60s, 5m or 1h";
   if (kind == "NUMBER" && !parseReal(value))
     return flag + " is '" + value + "', but must be a number >= 0";
   if (kind.substr(0, 4) == "SYM=" && (value.find('=') == std::string::npos || value[0] == '='))

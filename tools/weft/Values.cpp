@@ -54,6 +54,18 @@ std::optional<int64_t> parseSize(std::string_view text) {
   return static_cast<int64_t>(bytes);
 }
 
+std::optional<double> parseDuration(std::string_view text) {
+  double scale = 1;
+  if (!text.empty() && text.back() == 'h')
+    scale = 3600;
+  else if (!text.empty() && text.back() == 'm')
+    scale = 60;
+  if (!text.empty() && std::string_view("smh").find(text.back()) != std::string_view::npos)
+    text.remove_suffix(1);
+  std::optional<double> value = parseReal(text);
+  return value ? std::optional<double>(*value * scale) : std::nullopt;
+}
+
 std::optional<std::vector<int64_t>> parseIntegers(std::string_view text) {
   std::vector<int64_t> values;
   for (;;) {

@@ -1,6 +1,7 @@
 //===- Values.h - Numbers, sizes and lists as people write them on a command line -------------===//
 //
 //   parseSize("1.5GiB")                       1610612736
+//   parseDuration("5m")                       300
 //   parseSizes("seq=32,128")                  {"seq", {32, 128}}
 //   printBytes(1610612736)                    "1.50 GiB"
 //===------------------------------------------------------------------------------------------===//
@@ -25,6 +26,9 @@ std::optional<double> parseReal(std::string_view text);
 /// Bytes: digits, perhaps a fraction, then nothing, K, M, G or T, then nothing, B or iB. Powers of
 /// 1024.
 std::optional<int64_t> parseSize(std::string_view text);
+
+/// Seconds: a number, then nothing, s, m or h.
+std::optional<double> parseDuration(std::string_view text);
 
 /// Whole numbers separated by commas.
 std::optional<std::vector<int64_t>> parseIntegers(std::string_view text);

@@ -96,6 +96,11 @@ struct CompileOptions {
   std::vector<std::string> facts;
   /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
   std::string weights;
+  /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
+  /// same files and processor give the same bytes.
+  std::vector<std::string> tuningFiles;
+  /// The processor whose records are used, as the files name it; empty: this machine's.
+  std::string tunedFor;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;
   unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores
@@ -112,7 +117,7 @@ struct CompileOptions {
 struct Artifact {
   std::string path;
   uint64_t bytes = 0, weightBytes = 0, codeBytes = 0;
-  unsigned kernels = 0;
+  unsigned kernels = 0, tunedKernels = 0;
   std::string target, peak; ///< "x86:v4, x86:v3"; the arena formula of the first
 };
 

@@ -26,17 +26,19 @@ struct ScratchPlan {
   SymExpr panels, scores, values, queries, size; ///< where parts begin
   bool copiesValues, copiesQueries;
   int64_t valueStride, queryStride;
+  int64_t rows; ///< of a tile, at most
 
   ScratchPlan(const AttentionShape &s, const VectorIsa &isa) {
     copiesValues = !s.v.isInPlace() || s.e % isa.lanes;
     copiesQueries = !s.q.isInPlace() || !s.q.rowStride().asConstant();
+    rows = pick(s.mix, "rows", tileRows(isa));
     valueStride = roundUp(s.e, isa.lanes);
     queryStride = roundUp(s.d, isa.lanes);
     panels = SymExpr::ceildiv(s.n, tileColumns(isa));
     scores = panels * (tileColumns(isa) * s.d);
-    values = scores + panels * (tileColumns(isa) * tileRows(isa));
+    values = scores + panels * (tileColumns(isa) * rows);
     queries = copiesValues ? values + s.n * valueStride : values;
-    size = copiesQueries ? queries + tileRows(isa) * queryStride : queries;
+    size = copiesQueries ? queries + rows * queryStride : queries;
   }
 };
 
@@ -75,12 +77,19 @@ public:
     return {units, SymExpr::constant(spec.getContext(), 1), ScratchPlan(s, isa).size * int64_t(4)};
   }
 
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    std::vector<Choice> list;
+    offerRows(list, AttentionShape::match(spec)->m, tileRows(isa), isa);
+    return list;
+  }
+
   void emit(KernelContext &c) const override {
     AttentionShape s = *AttentionShape::match(c.spec);
     SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= tileRows(c.isa); ++r)
+    ScratchPlan plan(s, c.isa);
+    for (int64_t r = 1; r <= plan.rows; ++r)
       tiles.push_back(declareTile(c, r, s.batch.size()));
-    Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, tileRows(c.isa)));
+    Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, plan.rows));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       SmallVector<Value> batch(s.batch.size());
       IndexValue rest{unit};
@@ -92,7 +101,7 @@ public:
       if (!batch.empty())
         batch[0] = rest.base;
       packKeys(c, s, batch);
-      if (ScratchPlan plan(s, c.isa); plan.copiesValues)
+      if (plan.copiesValues)
         copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values,
                  plan.valueStride, s.e);
       c.loop(constantI64(c.b, 0), count, 1, [&](Value tile) {
@@ -225,7 +234,7 @@ private:
 
     /// Scores of row r, vector v of a panel.
     Value scoreAddress(Value panel, Value row, int64_t v) {
-      Value at = c.add(c.mul(panel, constantI64(c.b, tileRows(c.isa) * columns)),
+      Value at = c.add(c.mul(panel, constantI64(c.b, plan.rows * columns)),
                        c.mul(row, constantI64(c.b, columns)));
       return elementPointer(c.b, tileScores, f32, c.add(at, constantI64(c.b, v * lanes)));
     }

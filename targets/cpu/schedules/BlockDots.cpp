@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/ContractionShape.h"
+#include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RoundedRows.h"
 #include "targets/cpu/schedules/RowTile.h"
 #include <numeric>
@@ -28,9 +29,8 @@ namespace {
 
 using Shape = ContractionShape;
 
-constexpr int64_t kRows = 6; ///< of a tile: twice two vectors for each stay in registers
-constexpr int64_t kBlockBytes = 400 << 10; ///< of packed weights, to stay in L2
-constexpr int64_t kUnroll = 32;            ///< k's
+constexpr int64_t kRows = 6;    ///< of a tile: twice two vectors for each stay in registers
+constexpr int64_t kUnroll = 32; ///< k's
 
 bool isNarrow(const PackedWeight &w) {
   return (w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes) && !isFloat(w.element);
@@ -230,9 +230,15 @@ public:
     return llvm::divideCeil(s.n, tileColumns(isa));
   }
   static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
-    int64_t most = std::max<int64_t>(1, kBlockBytes / (s.k * bytesPerDepth(s.weight, isa)));
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), most);
-    return llvm::divideCeil(panelsOf(s, isa), blocks);
+    return PanelBlocks::panelsOfBlock(panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa),
+                                      pick(s.op, "block", kBlockKiB));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec, isa);
+    std::vector<Choice> list;
+    PanelBlocks::offerBlocks(list, panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa));
+    return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

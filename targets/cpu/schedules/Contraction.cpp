@@ -38,13 +38,21 @@ public:
   }
 
   /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
-  static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
+  static int64_t estimateRows(const Shape &s, const VectorIsa &isa) {
     bool meet = s.k * 4 % 4096 == 0;
     return meet ? std::min<int64_t>(7, tileRows(isa)) : tileRows(isa);
   }
   static PanelBlocks blocksOf(const Shape &s, const VectorIsa &isa) {
-    return PanelBlocks(s.m, mostRows(s, isa), llvm::divideCeil(s.n, tileColumns(isa)),
-                       s.k * tileColumns(isa) * 4, s.k);
+    return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, isa)),
+                       llvm::divideCeil(s.n, tileColumns(isa)), s.k * tileColumns(isa) * 4, s.k,
+                       pick(s.op, "block", kBlockKiB));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *Shape::match(spec);
+    std::vector<Choice> list;
+    blocksOf(s, isa).offer(list, estimateRows(s, isa), isa);
+    return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {

@@ -50,6 +50,10 @@ public:
     return result;
   }
 
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    return ConvolutionTiling::choices(*ConvolutionShape::match(spec), isa);
+  }
+
   void emit(KernelContext &c) const override;
 
   /// Blocks of pixels of all images and groups.

@@ -21,6 +21,11 @@ struct ConvolutionTiling {
   bool inPlace;                  ///< no strips
 
   ConvolutionTiling(const ConvolutionShape &s, const VectorIsa &isa);
+  static std::vector<Choice> choices(const ConvolutionShape &s, const VectorIsa &isa);
+  /// Whether all channels are summed in one call of a tile.
+  bool isWhole(const ConvolutionShape &s) const { return chunk >= s.channels; }
+  /// Whole tiles, when a block shall have so many pixels at most.
+  int64_t pixelsOfBlock(const ConvolutionShape &s, const VectorIsa &isa, int64_t most) const;
   /// Floats for the sums of one pixel by a tile.
   int64_t slot(const VectorIsa &isa) const { return llvm::alignTo(rows, isa.lanes); }
   /// Positions of one strip: what the last tap of the last pixel reads, and what whole vectors read and write behind it.

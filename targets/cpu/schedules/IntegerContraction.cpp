@@ -116,14 +116,24 @@ public:
   }
   static PanelBlocks blocksOf(Shape &s, const VectorIsa &isa) {
     int64_t groupSize = dotOf(s, isa).group(), groups = llvm::divideCeil(s.k, groupSize);
-    return PanelBlocks(s.m, IntegerTile::mostRows(isa), llvm::divideCeil(s.n, tileColumns(isa)),
-                       groups * groupSize * tileColumns(isa), groups);
+    return PanelBlocks(s.m, mostRows(s, isa), llvm::divideCeil(s.n, tileColumns(isa)),
+                       groups * groupSize * tileColumns(isa), groups,
+                       pick(s.op, "block", kBlockKiB));
+  }
+  static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
+    return pick(s.op, "rows", IntegerTile::mostRows(isa));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec);
+    std::vector<Choice> list;
+    blocksOf(s, isa).offer(list, IntegerTile::mostRows(isa), isa);
+    return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    int64_t scratch =
-        dotOf(s, isa).widens() ? IntegerTile::mostRows(isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch = dotOf(s, isa).widens() ? mostRows(s, isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
   }

@@ -10,7 +10,6 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kBlockBytes = 400 << 10; ///< of weights, to stay in L2
 constexpr int64_t kPairBytes =
     512 << 10; ///< of two panels, to be a block: rows are then read half as often
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
@@ -18,11 +17,27 @@ constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with mo
 } // namespace
 
 PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes,
-                         int64_t steps)
-    : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), steps(steps) {
-  int64_t least = 2 * panelBytes <= kPairBytes ? 2 : 1,
-          most = std::max<int64_t>(least, kBlockBytes / panelBytes);
-  perBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
+                         int64_t steps, int64_t blockKiB)
+    : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), steps(steps),
+      perBlock(panelsOfBlock(panels, panelBytes, blockKiB, leastOf(panelBytes))) {}
+
+int64_t PanelBlocks::leastOf(int64_t panelBytes) { return 2 * panelBytes <= kPairBytes ? 2 : 1; }
+
+int64_t PanelBlocks::panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t blockKiB,
+                                   int64_t least) {
+  int64_t most = std::max<int64_t>(least, (blockKiB << 10) / panelBytes);
+  return llvm::divideCeil(panels, llvm::divideCeil(panels, most));
+}
+
+void PanelBlocks::offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const {
+  offerRows(list, m, rows, isa);
+  offerBlocks(list, panels, panelBytes, leastOf(panelBytes));
+}
+
+void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
+                              int64_t least) {
+  weft::offer(list, "block", kBlockCandidates, kBlockKiB,
+              [&](int64_t kib) { return panelsOfBlock(panels, panelBytes, kib, least); });
 }
 
 SymExpr PanelBlocks::units() const {

@@ -21,7 +21,17 @@ struct PanelBlocks {
   int64_t steps;      ///< of a panel's sum: as often, something may be fetched
   int64_t perBlock;   ///< panels
 
-  PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps);
+  /// Blocks have `blockKiB` of weights at most, but a panel at least, or two that are small.
+  PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
+              int64_t blockKiB);
+  /// Rows of tiles and KiB of blocks, for the schedule that estimates `rows`.
+  void offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const;
+
+  /// How many panels a block of so many KiB has, `least` if that is more, and the choice of its size.
+  static int64_t panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t blockKiB,
+                               int64_t least = 1);
+  static void offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
+                          int64_t least = 1);
   SymExpr units() const;
 
   /// What the function of a tile is called with.
@@ -39,6 +49,7 @@ struct PanelBlocks {
               mlir::Value nextRows) const;
 
 private:
+  static int64_t leastOf(int64_t panelBytes);
   void emitUnits(KernelContext &c, llvm::ArrayRef<mlir::func::FuncOp> tiles) const;
 };
 

@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kUnroll = 4;
 constexpr int64_t kBlockTiles =
     8; ///< register tiles in a block of rows: B is pulled once per block
+constexpr int64_t kTileCandidates[] = {8, 16};
 
 /// Which factor each dimension of a tensor follows.
 using Factors = SmallVector<unsigned>;
@@ -110,14 +111,27 @@ public:
     return match(spec).decline();
   }
 
-  static int64_t blockRows(const VectorIsa &isa) { return kBlockTiles * tileRows(isa); }
+  /// Whole vectors, for every candidate: that many rows are stored at once.
+  static int64_t blockRows(const Shape &s, const VectorIsa &isa) {
+    return pick(s.op, "tiles", kBlockTiles) * tileRows(isa);
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    SymExpr m = match(spec)->extent(match(spec)->m);
+    std::vector<Choice> list;
+    offer(list, "tiles", kTileCandidates, kBlockTiles, [&](int64_t tiles) {
+      std::optional<int64_t> blocks = SymExpr::ceildiv(m, tiles * tileRows(isa)).asConstant();
+      return blocks ? *blocks : -tiles;
+    });
+    return list;
+  }
 
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(isa));
+    SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(s, isa));
     for (unsigned factor : s.outer)
       units = units * s.extent(factor);
-    int64_t perDepth = tileColumns(isa) + (rowDistance(s) ? 0 : blockRows(isa));
+    int64_t perDepth = tileColumns(isa) + (rowDistance(s) ? 0 : blockRows(s, isa));
     return {units, SymExpr::constant(spec.getContext(), 1), s.extent(s.k) * (4 * perDepth)};
   }
 
@@ -126,7 +140,7 @@ public:
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= tileRows(c.isa); ++r)
       tiles.push_back(declareTile(c, r, s.outer.size()));
-    int64_t columns = tileColumns(c.isa), rows = blockRows(c.isa);
+    int64_t columns = tileColumns(c.isa), rows = blockRows(s, c.isa);
     Value m = c.e.uniform(s.extent(s.m)), n = c.e.uniform(s.extent(s.n)),
           k = c.e.uniform(s.extent(s.k));
     Value aBlock =
@@ -203,7 +217,7 @@ private:
   /// Rows [first, first + count) of A as [k][block]; behind them lies what nobody reads.
   static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
                        Value count, Value k, Value to) {
-    int64_t rows = blockRows(c.isa);
+    int64_t rows = blockRows(s, c.isa);
     c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
       c.loop(constantI64(c.b, 0), count, c.isa.lanes, [&](Value row) {
         c.e.forget();
@@ -241,7 +255,7 @@ private:
                                        Value row, Value rowOfBlock, Value k, int64_t rows) {
     int64_t columns = tileColumns(c.isa);
     Type f32 = c.b.getF32Type();
-    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(c.isa)};
+    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.isa)};
     if (std::optional<int64_t> distance = rowDistance(s)) {
       IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
                                  indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));

@@ -14,6 +14,7 @@
 #include "targets/cpu/schedules/FloatTile.h"
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/PaddedRows.h"
+#include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RowTile.h"
 
 using namespace mlir;
@@ -21,9 +22,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kFilterBytes = 400 << 10;  ///< of a block of filters, to stay in L2
 constexpr int64_t kInputElements = 40 << 10; ///< of what a block of rows reads, to stay near
-constexpr int64_t kRows = 4;                 ///< of a block, when sizes are not known
+constexpr int64_t kLines = 4;                ///< of a block, when sizes are not known
+constexpr int64_t kLineCandidates[] = {2, 4, 8, 16};
 constexpr int64_t kGrainWork = 1 << 20;
 
 /// How a shape is cut for a processor.
@@ -31,7 +32,7 @@ struct Tiling {
   std::optional<IntegerDot> dot; ///< of bytes
   bool inPlace;
   int64_t tapsOfRun, run, runs[2]; ///< taps side by side, products; rows and columns of runs
-  int64_t rows;                    ///< of a block
+  int64_t rows;                    ///< of the result in a block
   int64_t mostPixels;              ///< of a tile
   int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
@@ -47,15 +48,14 @@ struct Tiling {
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
               isInside(across) && !(dot && (dot->widens() || run % dot->group()));
-    mostPixels = dot ? IntegerTile::mostRows(isa) : tileRows(isa);
+    mostPixels = pick(s.op, "rows", estimatePixels(isa));
     vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
     columns = vectors * isa.lanes;
     panels = llvm::divideCeil(s.filters, columns);
     steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
     panelBytes = steps * (dot ? dot->group() : 4) * columns;
-    int64_t most = std::max<int64_t>(1, kFilterBytes / panelBytes);
-    panelsOfBlock = llvm::divideCeil(panels, llvm::divideCeil(panels, most));
-    rows = rowsOf(s);
+    panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
+    rows = pick(s.op, "lines", estimateLines(s));
   }
   PaddedRows::Block block(const ConvolutionShape &s) const {
     return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr};
@@ -66,20 +66,26 @@ struct Tiling {
     return std::make_unique<FloatTile>(c, rows, vectors);
   }
 
+  /// Neighbours in a row of the result that are the rows of a tile.
+  int64_t estimatePixels(const VectorIsa &isa) const {
+    return dot ? IntegerTile::mostRows(isa) : tileRows(isa);
+  }
+  /// Rows of the result in a block.
+  static int64_t estimateLines(const ConvolutionShape &s) {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    auto height = down.out.asConstant(), width = across.out.asConstant();
+    if (!height || !width)
+      return kLines;
+    int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
+    int64_t most = std::max<int64_t>(1, kInputElements / line), all = std::max<int64_t>(1, *height);
+    return llvm::divideCeil(all, llvm::divideCeil(all, most));
+  }
+
 private:
   static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
     if (!s.hasBytes())
       return std::nullopt;
     return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
-  }
-  static int64_t rowsOf(const ConvolutionShape &s) {
-    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    auto height = down.out.asConstant(), width = across.out.asConstant();
-    if (!height || !width)
-      return kRows;
-    int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
-    int64_t most = std::max<int64_t>(1, kInputElements / line), all = std::max<int64_t>(1, *height);
-    return llvm::divideCeil(all, llvm::divideCeil(all, most));
   }
 };
 
@@ -229,6 +235,20 @@ public:
     result[s.filter] = t.dot ? t.dot->layout(true, t.columns, t.tapsOfRun)
                              : "panels_w<" + std::to_string(t.columns) + ">";
     return result;
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec, true);
+    Tiling t(s, isa);
+    SymExpr height = s.window[0].out;
+    std::vector<Choice> list;
+    offerRows(list, s.window[1].out, t.estimatePixels(isa), isa);
+    PanelBlocks::offerBlocks(list, t.panels, t.panelBytes);
+    offer(list, "lines", kLineCandidates, Tiling::estimateLines(s), [&](int64_t lines) {
+      std::optional<int64_t> all = height.asConstant();
+      return all ? std::min(lines, *all) : lines;
+    });
+    return list;
   }
 
   void emit(KernelContext &c) const override {

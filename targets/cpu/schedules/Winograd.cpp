@@ -20,7 +20,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kElementBytes = 640 << 10; ///< of a block, to stay in L2
+constexpr int64_t kElementKiB = 640; ///< of a block, to stay in L2
+constexpr int64_t kElementCandidates[] = {320, 640, 1280};
 constexpr int64_t kMostTiles = 64;
 constexpr int64_t kFewestChannels = 8,
                   kFewestFilters = 4; ///< below, the transforms cost more than they save
@@ -28,6 +29,12 @@ constexpr int64_t kMostForFour =
     256 *
     256; ///< channels by filters: beyond, filters for tiles of 4 are too many bytes for small images
 constexpr int64_t kUnroll = 4;
+
+/// Whole vectors of them.
+int64_t tilesOfBlock(const WinogradShape &s, const VectorIsa &isa, int64_t elementKiB) {
+  int64_t lanes = isa.lanes, fit = (elementKiB << 10) / (s.n * s.n * s.channels * 4) / lanes;
+  return std::clamp<int64_t>(fit, 1, kMostTiles / lanes) * lanes;
+}
 
 /// The results of a static image that a tile covers in vain, with vectors that are not full, cost as much as the others.
 bool isWorthIt(const WinogradShape &s, const VectorIsa &isa) {
@@ -55,9 +62,7 @@ Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorIsa &is
   for (int64_t m : s.channels *s.filters <= kMostForFour ? std::initializer_list<int64_t>{4, 2}
                                                          : std::initializer_list<int64_t>{2}) {
     s.m = m, s.n = m + 2;
-    s.tiles = std::clamp<int64_t>(kElementBytes / (s.n * s.n * s.channels * 4) / lanes, 1,
-                                  kMostTiles / lanes) *
-              lanes;
+    s.tiles = tilesOfBlock(s, isa, pick(s.op, "block", kElementKiB));
     s.pitch = s.tiles + lanes;
     s.lineWidth = s.m * s.tiles + 2 * lanes;
     if (isWorthIt(s, isa))
@@ -365,6 +370,14 @@ public:
     SmallVector<std::string> result(spec.getNumArguments());
     result[s.filter] = "winograd" + std::to_string(s.m) + "<" + std::to_string(s.rows) + ">";
     return result;
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    WinogradShape s = *WinogradShape::match(spec, isa);
+    std::vector<Choice> list;
+    offer(list, "block", kElementCandidates, kElementKiB,
+          [&](int64_t kib) { return tilesOfBlock(s, isa, kib); });
+    return list;
   }
 
   void emit(KernelContext &c) const override { WinogradEmitter(c).emit(); }

@@ -24,8 +24,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kBlockBytes = 10
-                                << 20; ///< of a block's elements and products: they pass through L3
+constexpr int64_t kBlockMiB = 10; ///< of a block's elements and products: they pass through L3
+constexpr int64_t kMiBCandidates[] = {5, 10, 20};
 constexpr int64_t kMostRowTiles = 10;  ///< of a block
 constexpr int64_t kFewestChannels = 8; ///< below, the transforms cost more than they save
 constexpr int64_t kMostForFour =
@@ -52,6 +52,12 @@ struct Shape : ConvolutionShape {
     int64_t most = std::clamp<int64_t>(panels / 2, 1, 4);
     return most == 1 ? one
                      : SymExpr::max(one, SymExpr::min(one * most, one * (most + 1) - blocks()));
+  }
+  /// Tiles of a block of so many MiB.
+  int64_t tilesOf(int64_t blockMiB, const VectorIsa &isa) const {
+    int64_t rows = weft::tileRows(isa),
+            fit = (blockMiB << 20) / (n * n * (pitch + width) * 4) / rows;
+    return std::clamp<int64_t>(fit, 1, kMostRowTiles) * rows;
   }
   // Where things lie in scratch, in floats. Pixels outside the image read the zeros in front.
   SymExpr tilesOfBlock() const {
@@ -89,9 +95,7 @@ Match<Shape> Shape::match(func::FuncOp spec, const VectorIsa &isa) {
     if (m == 4 && s.channels * s.filters > kMostForFour)
       continue;
     s.m = m, s.n = m + 2;
-    int64_t rows = weft::tileRows(isa),
-            fit = kBlockBytes / (s.n * s.n * (s.pitch + s.width) * 4) / rows;
-    s.tiles = std::clamp<int64_t>(fit, 1, kMostRowTiles) * rows;
+    s.tiles = s.tilesOf(pick(s.op, "block", kBlockMiB), isa);
     if (isWorthIt(s))
       return s;
   }
@@ -409,6 +413,14 @@ public:
     result[s.filter] =
         "winograd" + std::to_string(s.m) + "<" + std::to_string(weft::tileColumns(isa)) + ">";
     return result;
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *Shape::match(spec, isa);
+    std::vector<Choice> list;
+    offer(list, "block", kMiBCandidates, kBlockMiB,
+          [&](int64_t mib) { return s.tilesOf(mib, isa); });
+    return list;
   }
 
   void emit(KernelContext &c) const override { Emitter(c).emit(); }

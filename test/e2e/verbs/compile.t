@@ -157,6 +157,7 @@ $ weft compile layers.mlir --json --dim batch=1..8
 |   "weight_bytes": 0,
 |   "code_bytes": {#},
 |   "kernels": 3,
+|   "tuned_kernels": 0,
 |   "peak": "128*batch",
 |   "facts": ["1 <= batch", "batch <= 8"],
 |   "seconds": {#}
@@ -187,6 +188,7 @@ $ mkdir quiet && cp layers.mlir quiet && cd quiet && sh ../interrupt compile -q 
 $ weft compile layers.mlir -t x86:v2,v3 -o both.weft --json 2>/dev/null | grep -e target -e kernels
 |   "target": "x86:v3, x86:v2",
 |   "kernels": 6,
+|   "tuned_kernels": 0,
 $ weft compile -q layers.mlir -t x86:v3,v2 -o again.weft && cmp both.weft again.weft
 $ weft inspect both.weft | sed -n 1,3p
 | both.weft  weft {*}  x86:v3  {*}

@@ -17,6 +17,7 @@ $ weft inspect why.mlir --why -t x86:v4
 |   reads kernel 3  /Bias -> /Add
 |     they have different dimensions
 |   not block_dots, contraction: the second matrix is no constant that panels are made of
+|   tiles 8, not 16: estimated
 | kernel 5  weft_k_row_{*}  /Rows
 |   reads kernel 4  /Add -> /Rows
 |     whole rows are read, which the tiles of the product do not hold
@@ -40,6 +41,7 @@ $ weft inspect why.mlir --why=/MatMul -t x86:v4
 |   not integer_contraction: the product is not of integers summed in i32
 |   not depthwise, depthwise_last, winograd, winograd_last, convolution, window_convolution: there is no convolution
 |   not pool: there is no pooling
+|   tiles 8, not 16: estimated
 
 # The target decides: fewer products need fused multiply-adds, and round more than 'exact' allows.
 $ weft inspect window.mlir --why -t x86:v4
@@ -47,9 +49,12 @@ $ weft inspect window.mlir --why -t x86:v4
 |      1 x  a convolution or pooling begins a kernel: its windows read elements many times
 | kernel 1  weft_k_convolution_{*}  /Skip
 |   not winograd: windows are not of 3 by 3 elements, one apart
+|   rows 13, not 6: estimated
+|   pixels 256, not 128, 512: estimated
 | kernel 2  weft_k_winograd_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
+|   schedule winograd, not convolution: estimated
 $ weft inspect window.mlir --why=/Next -t x86:v4:exact
 | window.mlir  x86:v4:exact  2 kernel calls, 1 value between them
 | kernel 2  weft_k_convolution_{*}  /Next
@@ -59,6 +64,8 @@ $ weft inspect window.mlir --why=/Next -t x86:v4:exact
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last: channels are not the last dimension
 |   not winograd: it rounds more than the operators do, and exact results are asked for
+|   rows 13, not 6: estimated
+|   pixels 256, not 128, 512: estimated
 $ weft inspect window.mlir --why=2 -t x86:v2
 | window.mlir  x86:v2  2 kernel calls, 1 value between them
 | kernel 2  weft_k_convolution_{*}  /Next
@@ -68,6 +75,8 @@ $ weft inspect window.mlir --why=2 -t x86:v2
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last: channels are not the last dimension
 |   not winograd: the target has no fused multiply-add
+|   rows 6, not 4, 2: estimated
+|   pixels 256, not 128, 512: estimated
 
 # So do sizes: tiles cover a small image in vain.
 $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4
@@ -79,6 +88,8 @@ $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last: channels are not the last dimension
 |   not winograd: the image is so small that tiles of results cover much in vain
+|   rows 13, not 6: estimated
+|   pixels 256, not 128, 512: estimated
 
 $ weft inspect why.mlir --why=6 --json -t x86:v4
 | {
@@ -177,7 +188,10 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |           "reason": "there is no reduction",
 |           "other_kind": true
 |         }
-|       ]
+|       ],
+|       "kernel": "{*}",
+|       "schedules": ["loop"],
+|       "choices": []
 |     }
 |   ]
 | }

@@ -18,19 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kSummaryWidth = 72;
 
-/// MODEL with .weft for its extension, in the current folder; a checkpoint folder's own name.
-std::string defaultOutput(std::string model) {
-  while (model.size() > 1 && model.back() == '/')
-    model.pop_back();
-  std::string name = model.substr(model.rfind('/') + 1);
-  size_t dot = name.rfind('.');
-  if (name.empty() || name == "." || name == "..")
-    name = "model";
-  else if (dot != std::string::npos && dot > 0)
-    name.resize(dot);
-  return name + ".weft";
-}
-
 class Compile {
 public:
   Compile(const ParsedOptions &options, Console &console)
@@ -51,24 +38,23 @@ public:
     weft::Result<Artifact> artifact = compiler.compile(*module, compile);
     if (!artifact)
       return refuse(console, artifact.diagnostics());
+    warn(console, artifact.diagnostics());
     console.json() ? reportJson(*artifact) : report(*artifact);
     return console.finish();
   }
 
 private:
   Result<Done> readOptions() {
-    compile.target = options.value("target", "x86:host");
-    if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
-      compile.target += ":" + accuracy;
-    compile.outputPath = options.value("output", defaultOutput(model));
-    compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
+    compile = readCompileOptions(options);
+    compile.outputPath = options.value("output", fileBeside(model, ".weft"));
+    compile.tuningFiles = options.values("tuning");
+    compile.tunedFor = options.value("tuned-for");
     compile.dumpDirectory = options.value("dump-ir");
     compile.temporariesDirectory = options.value("save-temps");
     compile.cancelled = interrupted;
     for (const char *folder : {"dump-ir", "save-temps"})
       if (options.has(folder) && options.value(folder).empty())
         return Failure{ExitWrongUsage, std::string("'--") + folder + "' names no folder", "", ""};
-    compile.weights = options.value("weights");
     compile.maxMemory = parseSize(options.value("max-memory")).value_or(0);
     if (options.has("max-memory") && compile.maxMemory == 0)
       return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", "", ""};
@@ -134,6 +120,7 @@ private:
     json.field("path", artifact.path).field("target", artifact.target);
     json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
     json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
+    json.field("tuned_kernels", artifact.tunedKernels);
     json.field("peak", artifact.peak).list("facts", facts).field("seconds", elapsed());
     console.result(json.finish());
   }
@@ -150,6 +137,28 @@ private:
 };
 
 } // namespace
+
+std::string fileBeside(std::string model, const std::string &extension) {
+  while (model.size() > 1 && model.back() == '/')
+    model.pop_back();
+  std::string name = model.substr(model.rfind('/') + 1);
+  size_t dot = name.rfind('.');
+  if (name.empty() || name == "." || name == "..")
+    name = "model";
+  else if (dot != std::string::npos && dot > 0)
+    name.resize(dot);
+  return name + extension;
+}
+
+CompileOptions readCompileOptions(const ParsedOptions &options) {
+  CompileOptions compile;
+  compile.target = options.value("target", "x86:host");
+  if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
+    compile.target += ":" + accuracy;
+  compile.weights = options.value("weights");
+  compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
+  return compile;
+}
 
 int compileCommand(const ParsedOptions &options, Console &console) {
   return Compile(options, console).run();

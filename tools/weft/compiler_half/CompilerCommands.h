@@ -20,6 +20,7 @@ int evalCommand(const ParsedOptions &options, Console &console);
 int checkCommand(const ParsedOptions &options, Console &console);
 int verifyCommand(const ParsedOptions &options, Console &console);
 int reduceCommand(const ParsedOptions &options, Console &console);
+int tuneCommand(const ParsedOptions &options, Console &console);
 int inspectModelCommand(const ParsedOptions &options, Console &console);
 /// weft bench --kernels
 int kernelBenchCommand(const ParsedOptions &options, Console &console);
@@ -52,6 +53,11 @@ Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::strin
 Result<Signature> modelSignature(mlir::func::FuncOp function);
 /// What it gives.
 std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
+
+/// What `compile` and `tune` have in common: target with --accuracy, weights and jobs.
+CompileOptions readCompileOptions(const ParsedOptions &options);
+/// MODEL with another extension, in the current folder; for a checkpoint folder its own name.
+std::string fileBeside(std::string model, const std::string &extension);
 
 /// `--dim seq=1..512` and `--assume PREDICATE` as predicates.
 Result<std::vector<std::string>> readFacts(const ParsedOptions &options);

@@ -39,6 +39,8 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return checkCommand(options, console);
   if (verb == "verify")
     return verifyCommand(options, console);
+  if (verb == "tune")
+    return tuneCommand(options, console);
   if (verb == "reduce")
     return reduceCommand(options, console);
   if (verb == "bench")

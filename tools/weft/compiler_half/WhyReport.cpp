@@ -104,6 +104,39 @@ private:
           if (edge.producer == kernel.number)
             reportEdge("read by kernel " + std::to_string(reader.number), edge);
     reportDeclined(kernel);
+    reportChoices(kernel);
+  }
+
+  /// What was taken first, then what else could be.
+  void reportChoices(const ExplainedKernel &kernel) {
+    const ExplainedChoices &chosen = kernel.chosen;
+    auto report = [&](const std::string &name, const std::string &taken,
+                      const std::string &estimate, const std::string &others) {
+      if (!others.empty())
+        line("  " + name + " " + taken + ", not " + others + ": " +
+             (taken == estimate ? "estimated" : tunedBy(*chosen.record)));
+    };
+    std::string others;
+    auto add = [&](const std::string &other, const std::string &taken) {
+      if (other != taken)
+        others += (others.empty() ? "" : ", ") + other;
+    };
+    for (const std::string &schedule : chosen.schedules)
+      add(schedule, kernel.schedule);
+    report("schedule", kernel.schedule, chosen.schedules.front(), others);
+    for (const Choice &choice : chosen.choices) {
+      auto pick = chosen.picks.values.find(choice.name);
+      int64_t taken = pick == chosen.picks.values.end() ? choice.estimate : pick->second;
+      others.clear();
+      for (int64_t candidate : choice.candidates)
+        add(std::to_string(candidate), std::to_string(taken));
+      report(choice.name, std::to_string(taken), std::to_string(choice.estimate), others);
+    }
+  }
+
+  static std::string tunedBy(const TuningRecord &record) {
+    return "tuned, " + std::to_string(record.gain / 10) + "." + std::to_string(record.gain % 10) +
+           " % faster on " + record.processor + (record.sizes == "-" ? "" : " at " + record.sizes);
   }
 
   void reportEdge(const std::string &what, const ExplainedEdge &edge) {
@@ -151,9 +184,27 @@ private:
             .field("reason", each.why.reason)
             .field("other_kind", each.why.isOtherKind)
             .end();
-      json.end().end();
+      json.end();
+      writeChoices(json, kernel->chosen);
+      json.end();
     }
     console.result(json.end().finish());
+  }
+
+  static void writeChoices(JsonWriter &json, const ExplainedChoices &chosen) {
+    json.field("kernel", chosen.kernel).list("schedules", chosen.schedules).array("choices");
+    for (const Choice &choice : chosen.choices) {
+      auto pick = chosen.picks.values.find(choice.name);
+      std::vector<std::string> candidates;
+      for (int64_t candidate : choice.candidates)
+        candidates.push_back(std::to_string(candidate));
+      json.object().field("choice", choice.name).field("estimated", choice.estimate);
+      json.field("picked", pick == chosen.picks.values.end() ? choice.estimate : pick->second);
+      json.list("candidates", candidates).end();
+    }
+    json.end();
+    if (chosen.record)
+      json.field("record", chosen.record->text());
   }
 
   const ParsedOptions &options;
@@ -168,6 +219,8 @@ private:
 int whyReport(const ParsedOptions &options, Console &console, const Module &module) {
   CompileOptions compile;
   compile.target = options.value("target", "x86:host");
+  compile.tuningFiles = options.values("tuning");
+  compile.tunedFor = options.value("tuned-for");
   weft::Result<Explanation> explained = explain(module, compile);
   if (!explained)
     return refuse(console, explained.diagnostics());

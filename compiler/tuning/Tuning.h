@@ -1,0 +1,45 @@
+//===- Tuning.h - Records that hold for one processor, and kernels that follow them ------------------===//
+//
+//   Expected<Tuning> tuning = Tuning::read({"model.tuning"}, "");          // for this machine's processor
+//   if (const TuningRecord *record = tuning->apply(specification, target)) …   // the specification has its picks now
+//
+// Nothing is measured in here: a kernel gets what its records say, or nothing.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_TUNING_TUNING_H
+#define WEFT_COMPILER_TUNING_TUNING_H
+
+#include "compiler/tuning/Records.h"
+#include "targets/common/Target.h"
+
+namespace weft {
+
+/// What a record knows a kernel by: a hash of the text of its specification without picks, the same in every process.
+std::string kernelKey(mlir::func::FuncOp specification);
+
+class Tuning {
+public:
+  /// No records.
+  Tuning() = default;
+  /// Records of all files for `processor`; empty: this machine's.
+  static llvm::Expected<Tuning> read(const std::vector<std::string> &files,
+                                     const std::string &processor);
+
+  /// Sets the picks of the best record that fits the kernel: that of the largest gain, and among these the first by text. A record that
+  /// picks what the schedules of this Weft do not offer does not fit. Null when none fits, or it picks what is estimated.
+  const TuningRecord *apply(mlir::func::FuncOp specification, const Target &target) const;
+
+  bool empty() const { return records.empty(); }
+  const std::string &processor() const { return name; }
+  /// Processors that the files have records of, none of which is `processor`; empty when there are no such files.
+  const std::vector<std::string> &others() const { return strangers; }
+
+private:
+  std::string name;
+  std::map<std::pair<std::string, std::string>, std::vector<TuningRecord>>
+      records; ///< by target and kernel, the best first
+  std::vector<std::string> strangers;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_TUNING_TUNING_H
