@@ -37,7 +37,8 @@ A compiled model is a function of its inputs, so random operators (`RandomUnifor
 of numpy's `RandomState` ([`weft.random_uniform`](reference/ops.md#weftrandom_uniform)). A node without a seed takes the CRC-32 of the name of
 its first output. ONNX leaves the numbers of `Bernoulli` open; its cases show element types, shapes and possible values.
 
-Sequences and optionals are lists that must be known while compiling: they cannot be inputs, outputs, or values that a loop carries.
+Sequences and optionals are lists that must be known while compiling: they cannot be inputs or outputs. A loop may carry a sequence that
+is empty before it and to which every turn appends as many tensors, as scripted loops do.
 
 After a change of operators: `tools/check -L onnx`, then `python3 test/onnx_suite/report.py $(tools/onnx-suite | tail -n 1)
 build/dev/test/onnx_suite/results-*.tsv`, which also rewrites `test/onnx_suite/not-yet.txt`. A test says when this page is stale.

@@ -1,6 +1,7 @@
 //===- Control.cpp - If, Loop and Scan ---------------------------------------------------------===//
 
 #include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/Sequences.h"
 
 using namespace mlir;
 
@@ -57,34 +58,120 @@ SymExpr tripLimit(NodeImport &n) {
   return n.bindSymbol(n.minimum(low, n.number(n.i64(), double(kMaxSymbolValue))), "trips", {});
 }
 
+/// What a loop carries from turn to turn: tensors, and empty sequences that it fills.
+struct LoopStates {
+  SmallVector<Value> tensors;
+  SmallVector<bool> isSequence; ///< of every state in order
+};
+
+/// Nothing when refused.
+std::optional<LoopStates> readStates(NodeImport &n) {
+  LoopStates states;
+  for (unsigned i = 2; i < n.inputCount(); ++i) {
+    Value init = n.input(i);
+    if (!init)
+      return std::nullopt;
+    auto list = sequenceOf(init);
+    states.isSequence.push_back(list.has_value());
+    if (list && !list->empty())
+      return n.refuse(
+                 "input " + Twine(i) +
+                 " is a sequence that is not empty when the loop begins, which is not supported"),
+             std::nullopt;
+    if (!list && !isTensor(init))
+      return n.refuse("input " + Twine(i) + " is " + kindOf(init) +
+                      ", which a loop does not carry"),
+             std::nullopt;
+    if (!list)
+      states.tensors.push_back(init);
+  }
+  return states;
+}
+
+/// What a turn appended as one tensor, [how many, ...] when there are several; null and refused when the body does something else.
+Value appendedOf(NodeImport &n, Value before, Value after, unsigned output, bool &several) {
+  std::optional<FilledSequence> filled = filledOf(after);
+  if (!filled || filled->before != before || filled->appended.empty())
+    return n.refuse("output " + Twine(output) +
+                    " of the body is not its input with tensors appended, "
+                    "and other sequences that a loop carries are not supported");
+  several = filled->appended.size() > 1;
+  if (!several)
+    return filled->appended.front();
+  for (Value &each : filled->appended)
+    each = n.unsqueeze(each, int64_t(0));
+  return llvm::is_contained(filled->appended, Value()) ? Value() : n.concat(filled->appended, 0);
+}
+
+/// What all turns appended, as a sequence.
+Value stateResult(NodeImport &n, Value stacked, bool several) {
+  if (!stacked || !several)
+    return stacked ? makeStack(n.attributes(), stacked) : stacked;
+  Dims dims(typeOf(stacked).getDims());
+  dims[0] = dims[0] * dims[1];
+  dims.erase(dims.begin() + 1);
+  Value joined = n.reshape(stacked, dims);
+  return joined ? makeStack(n.attributes(), joined) : joined;
+}
+
+/// Arguments of the body: its turn, that it runs at all, and the states.
+SmallVector<Value> bodyArguments(NodeImport &n, const LoopStates &states, SymExpr index,
+                                 ValueRange carried) {
+  SmallVector<Value> arguments{n.number(n.i64(), index), n.number(n.i1(), 1.0)};
+  auto next = carried.begin();
+  for (bool isSequence : states.isSequence)
+    arguments.push_back(isSequence ? makeFilled(n.attributes()) : *next++);
+  return arguments;
+}
+
 void convertLoop(NodeImport &n) {
   const OnnxGraph *graph = n.graphAttribute("body");
-  SmallVector<Value> inits;
-  for (unsigned i = 2; i < n.inputCount(); ++i)
-    inits.push_back(n.input(i));
-  if (!graph || n.refused())
+  std::optional<LoopStates> states = readStates(n);
+  for (unsigned i : {0u, 1u})
+    if (n.hasInput(i) && n.input(i) && !isTensor(n.input(i)))
+      return (void)n.wrong("input " + Twine(i) + " must be a tensor");
+  if (!graph || !states || n.refused())
     return;
-  if (graph->inputs.size() != inits.size() + 2 || graph->outputs.size() < inits.size() + 1)
+  size_t count = states->isSequence.size();
+  if (graph->inputs.size() != count + 2 || graph->outputs.size() < count + 1)
     return (void)n.wrong("the body has " + Twine(graph->inputs.size()) + " inputs and " +
                          Twine(graph->outputs.size()) + " outputs, but the node carries " +
-                         Twine(inits.size()) + " values");
+                         Twine(count) + " values");
   Value begin = n.optionalInput(1);
   if (begin && knownCondition(n, begin).value_or(false))
     begin = {};
   SymExpr trips = tripLimit(n);
+  SmallVector<bool> several(count, false);
   SmallVector<Value> results = n.loop(
-      trips, begin, inits, [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
+      trips, begin, states->tensors,
+      [&](SymExpr index, ValueRange carried, GraphBuilder::LoopBody &body) {
         // The region runs only while the condition holds.
-        SmallVector<Value> arguments{n.number(n.i64(), index), n.number(n.i1(), 1.0)}, outputs;
-        llvm::append_range(arguments, carried);
+        SmallVector<Value> arguments = bodyArguments(n, *states, index, carried), outputs, appended;
         if (!n.services.inlineGraph(*graph, arguments, outputs))
           return false;
         if (!knownCondition(n, outputs[0]).value_or(false))
           body.goOn = outputs[0];
-        body.yielded.assign(outputs.begin() + 1, outputs.end());
-        return true;
+        for (size_t i = 0; i < count; ++i)
+          if (states->isSequence[i])
+            appended.push_back(appendedOf(n, arguments[2 + i], outputs[1 + i], i + 1, several[i]));
+          else
+            body.yielded.push_back(outputs[1 + i]);
+        body.yielded.append(outputs.begin() + 1 + count, outputs.end());
+        llvm::append_range(body.yielded, appended);
+        return !n.refused();
       });
-  n.results.assign(results.begin(), results.end());
+  if (results.empty())
+    return;
+  ArrayRef<Value> tensors = ArrayRef(results).take_front(states->tensors.size()),
+                  rest = ArrayRef(results).drop_front(states->tensors.size());
+  ArrayRef<Value> own = rest.take_front(graph->outputs.size() - 1 - count),
+                  filled = rest.drop_front(own.size());
+  for (auto [isSequence, many] : llvm::zip(states->isSequence, several)) {
+    ArrayRef<Value> &from = isSequence ? filled : tensors;
+    n.results.push_back(isSequence ? stateResult(n, from.front(), many) : from.front());
+    from = from.drop_front();
+  }
+  llvm::append_range(n.results, own);
 }
 
 //===-- Scan ----------------------------------------------------------------------------------===//
@@ -224,7 +311,9 @@ void convertBatchedScan(NodeImport &n) {
 
 void addControl(OperatorTable &table) {
   table.add({"If", 1, kNewestOpset, convertIf, 1, 1, kAnyNumber});
-  table.add({"Loop", 1, kNewestOpset, convertLoop, 2, kAnyNumber, kAnyNumber});
+  OnnxOperator loop{"Loop", 1, kNewestOpset, convertLoop, 2, kAnyNumber, kAnyNumber};
+  loop.takesSequences = true;
+  table.add(loop);
   table.add({"Scan", 8, 8, convertBatchedScan, 2, kAnyNumber, kAnyNumber});
   table.add({"Scan", 9, kNewestOpset, convertScan, 1, kAnyNumber, kAnyNumber});
 }

@@ -15,19 +15,66 @@ const char *kindOf(Value value) {
   return isa<TupleType>(value.getType()) ? "a sequence" : "an empty optional";
 }
 
-Value makeSequence(OpBuilder &builder, ArrayRef<Value> tensors) {
-  Type type = TupleType::get(builder.getContext(), ValueRange(tensors).getTypes());
+/// The placeholder that stands for `tensors`; what kind of list it is lies in its type.
+static Value placeholder(OpBuilder &builder, ArrayRef<Value> tensors, ArrayRef<Type> types) {
+  Type type = TupleType::get(builder.getContext(), types);
   return builder
       .create<UnrealizedConversionCastOp>(builder.getUnknownLoc(), TypeRange(type),
                                           ValueRange(tensors))
       .getResult(0);
 }
 
-std::optional<SmallVector<Value>> sequenceOf(Value value) {
+Value makeSequence(OpBuilder &builder, ArrayRef<Value> tensors) {
+  return placeholder(builder, tensors, llvm::to_vector(ValueRange(tensors).getTypes()));
+}
+
+static UnrealizedConversionCastOp holderOf(Value value) {
   auto holder = value ? value.getDefiningOp<UnrealizedConversionCastOp>() : nullptr;
-  if (!holder || !isa<TupleType>(value.getType()))
+  return holder && isa<TupleType>(value.getType()) ? holder : nullptr;
+}
+
+std::optional<SmallVector<Value>> sequenceOf(Value value) {
+  UnrealizedConversionCastOp holder = holderOf(value);
+  if (!holder || !llvm::all_of(holder.getInputs(), isTensor) ||
+      !llvm::equal(cast<TupleType>(value.getType()).getTypes(), holder.getInputs().getTypes()))
     return std::nullopt;
   return SmallVector<Value>(holder.getInputs());
+}
+
+Value makeFilled(OpBuilder &builder) {
+  return placeholder(builder, {}, Type(builder.getNoneType()));
+}
+
+Value makeFilled(OpBuilder &builder, const FilledSequence &sequence) {
+  SmallVector<Value> inputs{sequence.before};
+  llvm::append_range(inputs, sequence.appended);
+  return placeholder(builder, inputs, llvm::to_vector(ValueRange(inputs).getTypes()));
+}
+
+std::optional<FilledSequence> filledOf(Value value) {
+  UnrealizedConversionCastOp holder = holderOf(value);
+  if (!holder)
+    return std::nullopt;
+  Type begun = TupleType::get(value.getContext(), Type(NoneType::get(value.getContext())));
+  if (value.getType() == begun)
+    return FilledSequence{value, {}};
+  if (holder.getInputs().empty() || holder.getInputs()[0].getType() != begun)
+    return std::nullopt;
+  return FilledSequence{holder.getInputs()[0], SmallVector<Value>(holder.getInputs().drop_front())};
+}
+
+Value makeStack(OpBuilder &builder, Value tensors) {
+  return placeholder(builder, tensors,
+                     Type(TupleType::get(builder.getContext(), tensors.getType())));
+}
+
+Value stackOf(Value value) {
+  UnrealizedConversionCastOp holder = holderOf(value);
+  if (!holder || holder.getInputs().size() != 1 || !isTensor(holder.getInputs()[0]))
+    return {};
+  Type inner = TupleType::get(value.getContext(), holder.getInputs().getTypes()[0]);
+  return value.getType() == TupleType::get(value.getContext(), inner) ? holder.getInputs()[0]
+                                                                      : Value();
 }
 
 namespace {
@@ -36,7 +83,10 @@ namespace {
 std::optional<SmallVector<Value>> listInput(NodeImport &n, unsigned i) {
   Value value = n.input(i);
   std::optional<SmallVector<Value>> list = sequenceOf(value);
-  if (value && !list)
+  if (value && !list && isa<TupleType>(value.getType()))
+    n.refuse("input " + Twine(i) +
+             " is a sequence that a loop fills, which the operator does not take");
+  else if (value && !list)
     n.wrong("input " + Twine(i) + " must be a sequence");
   return list;
 }
@@ -82,7 +132,20 @@ void convertEmpty(NodeImport &n) {
   n.result(listOf(n, {}));
 }
 
+/// In the body of a loop: every turn appends as many.
+void convertAppend(NodeImport &n, FilledSequence sequence) {
+  Value tensor = tensorInput(n, 1);
+  if (n.hasInput(2))
+    return (void)n.refuse("a position in a sequence that a loop fills is not supported");
+  if (!tensor)
+    return;
+  sequence.appended.push_back(tensor);
+  n.result(makeFilled(n.attributes(), sequence));
+}
+
 void convertInsert(NodeImport &n) {
+  if (std::optional<FilledSequence> filled = filledOf(n.input(0)))
+    return convertAppend(n, *filled);
   std::optional<SmallVector<Value>> list = listInput(n, 0);
   Value tensor = tensorInput(n, 1);
   if (!list || !tensor)
@@ -109,18 +172,54 @@ void convertErase(NodeImport &n) {
   n.result(listOf(n, *list));
 }
 
+/// One of the tensors that a loop appended; negative positions count from the last.
+void convertStackAt(NodeImport &n, Value stack) {
+  std::optional<int64_t> at = tensorInput(n, 1) ? n.constantScalar(1) : std::nullopt;
+  if (!at)
+    return;
+  SymExpr count = typeOf(stack).getDim(0), need = n.constant(*at < 0 ? -*at : *at + 1);
+  if (!n.requireAtMost(need, count, "position " + Twine(*at) + " of the sequence"))
+    return;
+  Value tensor = n.sliceDim(stack, 0, *at < 0 ? count - need : need - 1, n.constant(1));
+  Dims dims(typeOf(stack).getDims());
+  dims.erase(dims.begin());
+  n.result(tensor ? n.reshape(tensor, dims) : tensor);
+}
+
 void convertAt(NodeImport &n) {
+  if (Value stack = stackOf(n.input(0)))
+    return convertStackAt(n, stack);
   if (std::optional<SmallVector<Value>> list = listInput(n, 0))
     if (std::optional<size_t> at = position(n, 1, list->size()))
       n.result((*list)[*at]);
 }
 
 void convertLength(NodeImport &n) {
+  if (Value stack = stackOf(n.input(0)))
+    return n.result(n.number(n.i64(), typeOf(stack).getDim(0)));
   if (std::optional<SmallVector<Value>> list = listInput(n, 0))
     n.result(n.number(n.i64(), n.constant(int64_t(list->size()))));
 }
 
+/// The tensors already lie side by side: their dimension moves to its place, and joins the one there unless it is a new one.
+void convertStackConcat(NodeImport &n, Value stack) {
+  std::optional<int64_t> axis = n.intAttribute("axis");
+  bool stacks = n.intAttribute("new_axis", 0) != 0;
+  if (!axis)
+    return (void)n.wrong("attribute 'axis' is missing");
+  unsigned along = n.axis(*axis, rankOf(stack) - (stacks ? 0 : 1));
+  Value moved = n.refused() ? Value() : n.moveDim(stack, 0, along);
+  if (!moved || stacks)
+    return n.result(moved);
+  Dims dims(typeOf(moved).getDims());
+  dims[along] = dims[along] * dims[along + 1];
+  dims.erase(dims.begin() + along + 1);
+  n.result(n.reshape(moved, dims));
+}
+
 void convertConcat(NodeImport &n) {
+  if (Value stack = stackOf(n.input(0)))
+    return convertStackConcat(n, stack);
   std::optional<SmallVector<Value>> list = listInput(n, 0);
   std::optional<int64_t> axis = n.intAttribute("axis");
   bool stacks = n.intAttribute("new_axis", 0) != 0;

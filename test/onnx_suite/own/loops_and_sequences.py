@@ -88,3 +88,48 @@ def optionals_that_are_known():
              node("OptionalHasElement", "o", "has"), node("OptionalHasElement", "none", "hasnot")]
     return Case(nodes, {"x": ["m"]}, [{"x": reals(m)} for m in (0, 1, 5)],
                 lambda feeds: [feeds["x"], np.array(True), np.array(False)], outputs=("y", "has", "hasnot"))
+
+
+def filling_body(nodes, dims, outputs):
+    """Of a loop that carries a float `s` and a sequence `q`."""
+    declare = lambda name, type=TensorProto.FLOAT, dims=dims: helper.make_tensor_value_info(name, type, dims)
+    sequence = lambda name: helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, dims)
+    return helper.make_graph(nodes, "body", [declare("i", TensorProto.INT64, []), declare("go", TensorProto.BOOL, []), declare("s"), sequence("q")],
+                             [declare("on", TensorProto.BOOL, []), declare("s2"), sequence(outputs)] + [declare("z")])
+
+
+@case
+def sequence_filled_by_a_loop():
+    """A scripted loop that appends to a list, which is stacked or joined behind it."""
+    body = filling_body([node("Identity", "go", "on"), node("Gather", "x i", "row", axis=0), node("Add", "s row", "s2"),
+                         node("SequenceInsert", "q s2", "q2"), node("Neg", "s2", "z")], [2], "q2")
+    nodes = [node("Shape", "x", "n1", start=0, end=1), node("Squeeze", "n1", "n"), node("SequenceEmpty", "", "q0"),
+             node("Loop", "n true s0 q0", "last q minus", body=body), node("ConcatFromSequence", "q", "stacked", axis=1, new_axis=1),
+             node("ConcatFromSequence", "q", "joined", axis=0), node("SequenceLength", "q", "length"), node("SequenceAt", "q end", "at")]
+
+    def expected(feeds):
+        sums = feeds["s0"] + np.cumsum(feeds["x"], axis=0, dtype=np.float32)
+        return [sums[-1], -sums, sums.T, sums.reshape(-1), np.array(len(sums)), sums[-2]]
+    return Case(nodes, {"x": ["n", 2], "s0": [2]}, [{"x": reals(n, 2), "s0": reals(2, seed=3)} for n in (2, 3, 40)], expected,
+                constants=[("true", np.array(True)), ("end", np.array(-2))],
+                outputs=("last", "minus", "stacked", "joined", "length", "at"), tolerance=(1e-5, 1e-6))
+
+
+@case
+def sequence_filled_by_pairs_until_a_condition():
+    body = filling_body([node("Add", "s s0", "s2"), node("ReduceSum", "s2", "total", keepdims=0), node("Less", "total bound", "on"),
+                         node("SequenceInsert", "q s2", "q1"), node("Neg", "s2", "z"), node("SequenceInsert", "q1 z", "q2")], ["m"], "q2")
+    nodes = [node("SequenceEmpty", "", "q0"), node("Loop", "limit true s0 q0", "last q minus", body=body),
+             node("ConcatFromSequence", "q", "y", axis=-2, new_axis=1), node("SequenceLength", "q", "length")]
+
+    def expected(feeds):
+        s, bound, rows = feeds["s0"], feeds["bound"], []
+        for _ in range(5):
+            s = s + feeds["s0"]
+            rows += [s, -s]
+            if not s.sum() < bound:
+                break
+        return [np.stack(rows), np.array(len(rows)), s]
+    sets = [{"s0": np.ones(m, np.float32), "bound": np.float32(bound)} for m, bound in [(1, 3), (4, 1), (3, 1000), (17, 60)]]
+    return Case(nodes, {"s0": ["m"], "bound": []}, sets, expected, constants=[("true", np.array(True)), ("limit", np.array(5))],
+                outputs=("y", "length", "last"))

@@ -429,6 +429,33 @@ def quantised_as_floats():
     return model(graph([node("QLinearMatMul", names, ["y"])], tensors, inputs=[value_info("x", 3, [4, 4])]))
 
 
+def filling(nodes, *results):
+    """A loop with two sequences, `p` and `q`, and what its body leaves in their places."""
+    names = [field(1, name) for name in ("i", "go", "p", "q")]
+    body = graph([node("Identity", ["go"], ["on"])] + nodes, inputs=names, outputs=["on", *results])
+    loop = node("Loop", ["k", "", "e", "e"], ["pn", "qn"], "loop", body=body)
+    tail = [node("ConcatFromSequence", ["pn"], ["y"], "n", axis=0)]
+    return model(graph([node("SequenceEmpty", [], ["e"], "e"), loop] + tail, [int64s("k", [3], [])]))
+
+
+APPENDS = [node("SequenceInsert", [name, "x"], [name + "2"]) for name in "pq"]
+
+
+@case
+def sequences_swapped():
+    return filling(APPENDS, "q2", "p2")
+
+
+@case
+def sequence_not_filled():
+    return filling(APPENDS, "p2", "q")
+
+
+@case
+def sequence_filled_in_front():
+    return filling([node("SequenceInsert", ["p", "x", "k"], ["p2"])], "p2", "q")
+
+
 @case
 def text_with_newlines():
     return model(graph([node("Gelu", ["x"], ["y"], approximate="\0tanh\n?")]), opset=20)
