@@ -74,8 +74,11 @@ private:
       std::optional<int64_t> value = number(digits, kMostValue);
       if (!isName(name) || name == "schedule" || !value)
         return quotedText(word) + " is no pick such as rows=7";
-      if (!picks.values.emplace(name.str(), *value).second)
+      if (picks.values.count(name.str()))
         return quotedText(name) + " is picked twice";
+      if (!picks.values.empty() && name < picks.values.rbegin()->first)
+        return "picks are sorted by name, but " + quotedText(name) + " is not";
+      picks.values[name.str()] = *value;
     }
     return "";
   }

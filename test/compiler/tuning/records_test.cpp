@@ -63,6 +63,8 @@ TEST_CASE("what is no record is refused with its line") {
         "t: line 1: '8B1D33A0C2F4E596' is no kernel: 16 hexadecimal digits");
   CHECK(refusal(with("rows=7", "rows=07")) == "t: line 1: 'rows=07' is no pick such as rows=7");
   CHECK(refusal(with("rows=7", "rows=7 rows=7")) == "t: line 1: 'rows' is picked twice");
+  CHECK(refusal(with("block=200 rows=7", "rows=7 block=200")) ==
+        "t: line 1: picks are sorted by name, but 'block' is not");
   CHECK(refusal(with("threads=1", "threads=0")) ==
         "t: line 1: 'threads=0' is no number of threads such as threads=1");
   CHECK(refusal(with("4.1 %", "-4.1 %")) == "t: line 1: '-4.1 %' is no gain such as 4.1 %");
