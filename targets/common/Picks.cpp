@@ -25,11 +25,12 @@ int64_t pick(Operation *op, StringRef choice, int64_t estimate) {
 Picks picksOf(func::FuncOp specification) {
   Picks picks;
   if (DictionaryAttr attribute = attributeOf(specification))
-    for (NamedAttribute each : attribute)
+    for (NamedAttribute each : attribute) {
       if (auto value = dyn_cast<IntegerAttr>(each.getValue()))
         picks.values[each.getName().str()] = value.getInt();
       else if (auto name = dyn_cast<StringAttr>(each.getValue()))
         picks.schedule = name.str();
+    }
   return picks;
 }
 

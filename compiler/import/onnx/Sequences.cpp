@@ -177,6 +177,8 @@ void convertStackAt(NodeImport &n, Value stack) {
   std::optional<int64_t> at = tensorInput(n, 1) ? n.constantScalar(1) : std::nullopt;
   if (!at)
     return;
+  if (*at < -kMaxSymbolValue || *at >= kMaxSymbolValue)
+    return (void)n.wrong("position " + Twine(*at) + " is outside of the sequence");
   SymExpr count = typeOf(stack).getDim(0), need = n.constant(*at < 0 ? -*at : *at + 1);
   if (!n.requireAtMost(need, count, "position " + Twine(*at) + " of the sequence"))
     return;

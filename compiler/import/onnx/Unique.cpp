@@ -83,7 +83,7 @@ void convertUnique(NodeImport &n) {
   if (!x)
     return;
   Dims dims(typeOf(x).getDims());
-  SymExpr count = dims[0], one = n.constant(1);
+  SymExpr count = dims[0];
   Value matrix = n.reshape(x, {count, n.product(ArrayRef<SymExpr>(dims).drop_front())});
   Value order = matrix ? orderOfRows(n, matrix) : Value();
   if (!order)

@@ -46,7 +46,7 @@ $ sh refuse make_hostile.py dims_negative dims_overflow dims_many initializer_ab
 | error[W0201]: range_of_nothing.onnx: node 'n0' (Range): delta is 0
 
 # Numbers at the end of their range.
-$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme neighbours_extreme text_with_newlines quantised_as_floats sequences_swapped sequence_not_filled sequence_filled_in_front conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
+$ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow absolute_overflow sum_overflow slice_extremes slice_step_zero slice_axis_extreme gather_extreme softmax_axis_extreme concat_axis_extreme transpose_extreme flatten_extreme unsqueeze_extreme split_extreme split_into_many top_k_negative cumulate_extreme pool_strides_zero pool_kernel_extreme pool_pads_extreme neighbours_extreme text_with_newlines quantised_as_floats sequences_swapped sequence_not_filled sequence_filled_in_front sequence_position_extreme conv_extreme conv_groups_zero cast_extreme exponential_of_integers softmax_of_integers bits_of_floats grid_of_integers
 | error[W0201]: divide_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: multiply_overflow.onnx: node 'n1' (Expand): a dimension would be -9223372036854775808
 | error[W0201]: negate_overflow.onnx: node 'n1' (Expand): the shape: '0' exceeds '-4'
@@ -74,6 +74,7 @@ $ sh refuse make_hostile.py divide_overflow multiply_overflow negate_overflow ab
 | error[W0207]: sequences_swapped.onnx: node 'loop' (Loop): output 1 of the body is not its input with tensors appended, and other sequences that a loop carries are not supported
 | error[W0207]: sequence_not_filled.onnx: node 'loop' (Loop): output 2 of the body is not its input with tensors appended, and other sequences that a loop carries are not supported
 | error[W0207]: sequence_filled_in_front.onnx: node 'n' (SequenceInsert): a position in a sequence that a loop fills is not supported
+| error[W0201]: sequence_position_extreme.onnx: node 'n' (SequenceAt): position -9223372036854775808 is outside of the sequence
 | error[W0201]: conv_extreme.onnx: node 'n' (Conv): attribute 'group' is -9223372036854775808
 | error[W0201]: conv_groups_zero.onnx: node 'n' (Conv): attribute 'group' is 0
 | error[W0207]: cast_extreme.onnx: node 'n' (Cast): element type undefined is not supported

@@ -434,11 +434,16 @@ def filling(nodes, *results):
     names = [field(1, name) for name in ("i", "go", "p", "q")]
     body = graph([node("Identity", ["go"], ["on"])] + nodes, inputs=names, outputs=["on", *results])
     loop = node("Loop", ["k", "", "e", "e"], ["pn", "qn"], "loop", body=body)
-    tail = [node("ConcatFromSequence", ["pn"], ["y"], "n", axis=0)]
-    return model(graph([node("SequenceEmpty", [], ["e"], "e"), loop] + tail, [int64s("k", [3], [])]))
+    tail = [node("SequenceAt", ["pn", "far"], ["at"]), node("ConcatFromSequence", ["pn"], ["y"], axis=0)]
+    return model(graph([node("SequenceEmpty", [], ["e"], "e"), loop] + tail, [int64s("k", [3], []), int64s("far", [INT_MIN], [])], outputs=("y", "at")))
 
 
 APPENDS = [node("SequenceInsert", [name, "x"], [name + "2"]) for name in "pq"]
+
+
+@case
+def sequence_position_extreme():
+    return filling(APPENDS, "p2", "q2")
 
 
 @case
