@@ -9,6 +9,7 @@
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Table.h"
+#include "tools/weft/TimedCalls.h"
 #include "tools/weft/Values.h"
 
 #include <algorithm>
@@ -163,24 +164,8 @@ private:
   }
 
   /// Seconds of `count` calls together.
-  Result<double> timeCalls(Row &row, int64_t count) {
-    weft_error_t error = WEFT_ERROR_INIT;
-    guard.watch(row.context.get());
-    weft_status_t status = WEFT_OK;
-    double begin = now();
-    for (int64_t i = 0; i < count && !status; ++i)
-      status = interrupted()
-                   ? WEFT_CANCELLED
-                   : weft_call_function(row.context.get(), function.index, row.views.data(),
-                                        static_cast<uint32_t>(row.views.size()), row.outputs.data(),
-                                        static_cast<uint32_t>(row.outputs.size()), &error);
-    double seconds = now() - begin;
-    guard.watch(nullptr);
-    if (status == WEFT_CANCELLED)
-      return Failure{ExitInterrupted, "interrupted", {}, {}};
-    if (status)
-      return failureOf(error);
-    return seconds;
+  Result<double> timeRow(Row &row, int64_t count) {
+    return timeCalls(guard, row.context.get(), function.index, row.views, row.outputs, count);
   }
 
   /// The first calls grow the arena and touch pages; then the calls per sample are set.
@@ -188,7 +173,7 @@ private:
     for (Row &row : rows) {
       double begin = now(), fastest = 0;
       for (int call = 0; call < 2 || now() - begin < kWarmSeconds; ++call) {
-        Result<double> seconds = timeCalls(row, 1);
+        Result<double> seconds = timeRow(row, 1);
         if (!seconds)
           return seconds.failure();
         fastest = call == 0 ? *seconds : std::min(fastest, *seconds);
@@ -212,7 +197,7 @@ private:
     console.say(line);
     for (int64_t round = 0; round < rounds; ++round)
       for (Row &row : rows) {
-        Result<double> seconds = timeCalls(row, row.callsPerSample);
+        Result<double> seconds = timeRow(row, row.callsPerSample);
         if (!seconds)
           return seconds.failure();
         row.samples.push_back(*seconds / static_cast<double>(row.callsPerSample));

@@ -9,10 +9,10 @@
 #include "tools/weft/Json.h"
 #include "tools/weft/Table.h"
 #include "tools/weft/TensorFile.h"
+#include "tools/weft/TimedCalls.h"
 #include "tools/weft/Values.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 namespace weft::cli {
@@ -22,10 +22,6 @@ namespace {
 constexpr int64_t kLeastRounds = 7, kMostRounds = 1001;
 constexpr double kBudgetSeconds = 2;
 constexpr size_t kShownNode = 48;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> samples) {
   auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
@@ -95,21 +91,10 @@ private:
 
   /// Seconds of one call; `events` is what its kernels did.
   Result<double> timeCall() {
-    weft_error_t error = WEFT_ERROR_INIT;
     events.clear();
-    guard.watch(context.get());
-    double begin = now();
-    weft_status_t status =
-        interrupted() ? WEFT_CANCELLED
-                      : weft_call_function(context.get(), function.index, views.data(),
-                                           static_cast<uint32_t>(views.size()), outputs.data(),
-                                           static_cast<uint32_t>(outputs.size()), &error);
-    double seconds = now() - begin;
-    guard.watch(nullptr);
-    if (status == WEFT_CANCELLED)
-      return Failure{ExitInterrupted, "interrupted", {}, {}};
-    if (status)
-      return failureOf(error);
+    Result<double> seconds = timeCalls(guard, context.get(), function.index, views, outputs);
+    if (!seconds)
+      return seconds;
     for (const weft_trace_event_t &event : events)
       if (event.kernel >= artifact.info().kernels)
         return Failure{

@@ -9,10 +9,10 @@
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/TensorFile.h"
+#include "tools/weft/TimedCalls.h"
 #include "tools/weft/Values.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 namespace weft::cli {
@@ -138,11 +138,9 @@ private:
     if (Result<Done> done = checkInputs(); !done)
       return done;
     sayInputs();
-    guard.watch(context.get());
     Result<Done> done = timedCall(&firstSeconds);
     if (done && firstSeconds < kRepeatBelow)
       done = timedCall(&secondSeconds);
-    guard.watch(nullptr);
     if (!done)
       return done;
     for (const weft_tensor_t &output : raw)
@@ -163,18 +161,11 @@ private:
   }
 
   Result<Done> timedCall(double *seconds) {
-    using Clock = std::chrono::steady_clock;
-    weft_error_t error = WEFT_ERROR_INIT;
-    Clock::time_point begin = Clock::now();
-    weft_status_t status = interrupted()
-                               ? WEFT_CANCELLED
-                               : weft_call_function(context.get(), function.index, views.data(),
-                                                    static_cast<uint32_t>(views.size()), raw.data(),
-                                                    static_cast<uint32_t>(raw.size()), &error);
-    *seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (status == WEFT_CANCELLED)
-      return Failure{ExitInterrupted, "interrupted", {}, {}};
-    return status ? Result<Done>(explain(failureOf(error))) : Done{};
+    Result<double> taken = timeCalls(guard, context.get(), function.index, views, raw);
+    if (!taken)
+      return explain(taken.failure());
+    *seconds = *taken;
+    return Done{};
   }
 
   /// Adds where the named input came from, when the runtime gives no hint.

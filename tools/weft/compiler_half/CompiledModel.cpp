@@ -2,6 +2,7 @@
 
 #include "tools/weft/compiler_half/CompiledModel.h"
 #include "tools/weft/Artifact.h"
+#include "tools/weft/TimedCalls.h"
 #include "tools/weft/Unfinished.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
 
@@ -72,18 +73,9 @@ Result<CalledModel> callArtifact(const std::string &path, const std::string &nam
   std::vector<weft_tensor_t> views;
   for (const PreparedInput &input : inputs.tensors)
     views.push_back(input.tensor.view());
-  weft_error_t error = WEFT_ERROR_INIT;
-  guard.watch(context->get());
-  weft_status_t status = interrupted()
-                             ? WEFT_CANCELLED
-                             : weft_call_function(context->get(), function->index, views.data(),
-                                                  uint32_t(views.size()), call->raw.data(),
-                                                  uint32_t(call->raw.size()), &error);
-  guard.watch(nullptr);
-  if (status == WEFT_CANCELLED)
-    return Failure{ExitInterrupted, "interrupted", "", ""};
-  if (status)
-    return failureOf(error);
+  if (Result<double> seconds = timeCalls(guard, context->get(), function->index, views, call->raw);
+      !seconds)
+    return seconds.failure();
   CalledModel called{artifact->info().target, {}};
   for (size_t i = 0; i < call->raw.size(); ++i) {
     const weft_tensor_t &output = call->raw[i];

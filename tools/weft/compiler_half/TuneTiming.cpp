@@ -1,6 +1,7 @@
 //===- TuneTiming.cpp -------------------------------------------------------------------------===//
 
 #include "tools/weft/compiler_half/TuneTiming.h"
+#include "tools/weft/TimedCalls.h"
 
 #include <algorithm>
 #include <chrono>
@@ -80,23 +81,8 @@ double TimedModel::turnSeconds() const {
 }
 
 Result<double> TimedModel::call(Calls &calls, InterruptGuard &guard) {
-  weft_error_t error = WEFT_ERROR_INIT;
   events.clear();
-  guard.watch(context.get());
-  double begin = now();
-  weft_status_t status =
-      interrupted()
-          ? WEFT_CANCELLED
-          : weft_call_function(context.get(), function, calls.inputs.data(),
-                               static_cast<uint32_t>(calls.inputs.size()), calls.outputs.data(),
-                               static_cast<uint32_t>(calls.outputs.size()), &error);
-  double seconds = now() - begin;
-  guard.watch(nullptr);
-  if (status == WEFT_CANCELLED)
-    return Failure{ExitInterrupted, "interrupted", {}, {}};
-  if (status)
-    return failureOf(error);
-  return seconds;
+  return timeCalls(guard, context.get(), function, calls.inputs, calls.outputs);
 }
 
 void TimedModel::keepLeast(std::vector<double> &least) const {
