@@ -288,18 +288,9 @@ static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 
 
 /// Makes the block large enough. It only grows; its contents do not survive.
 static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, weft_error_t *err) {
-  size_t bytes = (size_t)needs.total;
-  if (bytes <= context->block_bytes)
-    return WEFT_OK;
-  const weft_env_t *env = &context->module->env;
-  weft_free(env, context->block, context->block_bytes);
-  context->block_bytes = 0;
-  context->block = (uint8_t *)weft_allocate(env, bytes, weft_block_alignment(bytes));
-  if (context->block) {
-    context->block_bytes = bytes;
-    return WEFT_OK;
-  }
-  return weft_fail_memory(err, needs.total);
+  bool fits =
+      weft_grow(&context->module->env, &context->block, &context->block_bytes, (size_t)needs.total);
+  return fits ? WEFT_OK : weft_fail_memory(err, needs.total);
 }
 
 static void place_workers(weft_context_t *context, const weft_needs_t &needs) {

@@ -24,16 +24,8 @@ static bool find_total(const weft_context_t *context, bool per_worker, int64_t b
 /// Every block is memory of its own: the others are in use.
 static weft_status_t grow_block(weft_context_t *context, weft_late_block_t *block, int64_t total) {
   size_t bytes = total ? (size_t)total : 64; // NULL means that there is no memory
-  if (bytes <= block->bytes)
-    return WEFT_OK;
-  const weft_env_t *env = &context->module->env;
-  weft_free(env, block->memory, block->bytes);
-  block->bytes = 0;
-  block->memory = (uint8_t *)weft_allocate(env, bytes, weft_block_alignment(bytes));
-  if (!block->memory)
-    return weft_fail_memory(context->call.err, total);
-  block->bytes = bytes;
-  return WEFT_OK;
+  bool fits = weft_grow(&context->module->env, &block->memory, &block->bytes, bytes);
+  return fits ? WEFT_OK : weft_fail_memory(context->call.err, total);
 }
 
 static weft_status_t reserve_block(weft_context_t *context, weft_late_block_t *block,

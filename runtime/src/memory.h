@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "weft/runtime.h"
 
@@ -14,3 +15,5 @@ void *weft_allocate(const weft_env_t *env, size_t bytes, size_t alignment);
 void weft_free(const weft_env_t *env, void *pointer, size_t bytes);
 /// The alignment that a block of `bytes` deserves: a huge page when it is that large, else 64.
 size_t weft_block_alignment(size_t bytes);
+/// Makes the block at `memory`, of `have` bytes, at least as large as `bytes`. Its contents do not survive; false when there is no memory.
+bool weft_grow(const weft_env_t *env, uint8_t **memory, size_t *have, size_t bytes);
