@@ -15,6 +15,7 @@
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RowTile.h"
+#include "targets/cpu/schedules/TrailingRows.h"
 
 using namespace mlir;
 
@@ -92,15 +93,14 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
     widenRows(c, s, dot, rows, a, t.scratch, source.rowBytes);
     source.first = t.scratch;
   }
-  c.loop(t.from, t.to, 1, [&](Value panel) {
+  TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value row, IndexValue column) {
+    return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
+  });
+  trailing.loop(t.from, t.to, source, [&](Value panel, RowRuns &source) {
     fetchNextRows(c, s.op.getResult(), rows, t.first, panel);
-    c.e.forget();
     source.ahead = blocks.ahead(c, t, panel, c.inputs[s.rhs], next);
-    Value w = elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
-                             c.mul(panel, number(tile.runBytes(s.k))));
-    SmallVector<Value> sums = tile.accumulate(source, w);
-    storeRowTile(c, s.op.getResult(), t.first, panel, 2, s.n, sums);
-    c.e.forget();
+    return elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
+                          c.mul(panel, number(tile.runBytes(s.k))));
   });
 }
 

@@ -61,27 +61,71 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
   }
 }
 
-IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
-  int64_t all = steps(source.run), rest = source.run % 4;
-  bool ragged = !dot.widens() && !source.readsBeyond && rest;
-  int64_t together = unroll(source), whole = (ragged ? all - 1 : all) / together * together;
-  auto chain = [&](int64_t u) {
-    return MutableArrayRef<Value>(sums).slice(u % chains * rows * 2, rows * 2);
+/// Whether the last group of a run has to be read byte by byte.
+bool IntegerTile::isRagged(const RowRuns &source) const {
+  return !dot.widens() && !source.readsBeyond && source.run % 4;
+}
+
+/// Groups of a run that are summed in a loop.
+int64_t IntegerTile::wholeGroups(const RowRuns &source) const {
+  int64_t together = unroll(source);
+  return (steps(source.run) - isRagged(source)) / together * together;
+}
+
+/// Turns of that loop in which all rows beside get their turn, equally many in each; 0 when a run is too short.
+int64_t IntegerTile::turnsBeside(const RowRuns &source) const {
+  int64_t turns = std::min(source.beside.rows, wholeGroups(source) / unroll(source));
+  while (turns && source.beside.rows % turns)
+    --turns;
+  return turns;
+}
+
+/// The groups that are summed in a loop: its first turns have rows beside them.
+IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Value panel,
+                                         Sums sums) {
+  int64_t together = unroll(source), turns = turnsBeside(source);
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  auto run = [&](Value first, Value last, function_ref<void(Value, int64_t)> beside) {
+    sums = c.loop(first, last, together, ValueRange(sums), [&](Value group, ValueRange carried) {
+      Sums next(carried);
+      for (int64_t u = 0; u < together; ++u) {
+        step(source, from, panel, group, u, 4,
+             MutableArrayRef<Value>(next).slice(u % chains * rows * 2, rows * 2));
+        beside(group, u);
+      }
+      return next;
+    });
   };
+  Value begin = number(0);
+  if (turns) {
+    int64_t perTurn = source.beside.rows / turns;
+    begin = c.mul(source.beside.isDue, number(turns * together));
+    run(number(0), begin, [&](Value group, int64_t u) {
+      Value first = c.mul(c.b.create<arith::DivUIOp>(group, number(together)), number(perTurn));
+      for (int64_t i = 0; i < perTurn; ++i)
+        if (i * together / perTurn == u)
+          source.beside.body(c.add(first, number(i)));
+    });
+  }
+  run(begin, number(wholeGroups(source)), [](Value, int64_t) {});
+  return sums;
+}
+
+IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value panel, Sums sums) {
+  int64_t all = steps(source.run), whole = wholeGroups(source);
   if (whole)
-    sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), together, ValueRange(sums),
-                  [&](Value group, ValueRange carried) {
-                    sums.assign(carried.begin(), carried.end());
-                    for (int64_t u = 0; u < together; ++u)
-                      step(source, from, panel, group, u, 4, chain(u));
-                    return sums;
-                  });
+    sums = addGroups(source, from, panel, sums);
   for (int64_t g = whole; g < all; ++g)
-    step(source, from, panel, constantI64(c.b, g), 0, ragged && g + 1 == all ? rest : 4, chain(g));
+    step(source, from, panel, constantI64(c.b, g), 0,
+         isRagged(source) && g + 1 == all ? source.run % 4 : 4,
+         MutableArrayRef<Value>(sums).slice(g % chains * rows * 2, rows * 2));
   return sums;
 }
 
 SmallVector<Value> IntegerTile::accumulate(const RowRuns &source, Value panel) {
+  if (source.beside.rows && !turnsBeside(source))
+    c.loop(constantI64(c.b, 0), c.mul(source.beside.isDue, constantI64(c.b, source.beside.rows)), 1,
+           source.beside.body);
   Sums sums = addRuns(source, panel, Sums(chains * rows * 2, dot.zero(c)));
   for (int64_t i = rows * 2; i < chains * rows * 2; ++i)
     sums[i % (rows * 2)] = c.b.create<arith::AddIOp>(sums[i % (rows * 2)], sums[i]);

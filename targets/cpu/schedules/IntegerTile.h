@@ -12,14 +12,19 @@ namespace weft {
 class IntegerTile : public RunTile {
 public:
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
-  /// Rows of a tile, at most: fewer than fit into registers, so that what is done with the sums of a tile overlaps with the next one's.
+  /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
   static int64_t mostRows(const VectorIsa &isa) { return std::min<int64_t>(8, tileRows(isa)); }
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.group(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+  bool leavesRegisters() const override { return c.isa.registers >= 32; }
 
 private:
   int64_t unroll(const RowRuns &source) const;
+  bool isRagged(const RowRuns &source) const;
+  int64_t wholeGroups(const RowRuns &source) const;
+  int64_t turnsBeside(const RowRuns &source) const;
+  Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums);
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
             int64_t ahead, int64_t bytes, llvm::MutableArrayRef<mlir::Value> sums);

@@ -25,6 +25,12 @@ RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
                                      c.mul(run, constantI64(c.b, runBytes(source.run))));
       RowRuns rows = source;
       rows.ahead = source.ahead.behind(c, c.mul(run, constantI64(c.b, steps(source.run))));
+      if (source.beside.rows) { // in the first run
+        Value isFirst = c.b.create<arith::ExtUIOp>(
+            c.b.getI64Type(),
+            c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, run, constantI64(c.b, 0)));
+        rows.beside.isDue = c.mul(source.beside.isDue, isFirst);
+      }
       return addRun(rows, here, weights, inner);
     });
   });

@@ -12,6 +12,13 @@
 
 namespace weft {
 
+/// What is done while a tile is summed, with one row after the other.
+struct Beside {
+  int64_t rows = 0;       ///< none: nothing
+  mlir::Value isDue = {}; ///< 1, or 0 when there is nothing to do this time
+  std::function<void(mlir::Value row)> body = {};
+};
+
 /// Where the rows of a tile lie, as they are multiplied: floats, bytes, or numbers of 16 bits.
 struct RowRuns {
   mlir::Value first;
@@ -24,6 +31,7 @@ struct RowRuns {
   Steps outer, inner;
   bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
   Ahead ahead = {};        ///< a step for every product of floats or group of bytes
+  Beside beside = {};      ///< of tiles that leave registers for it
 };
 
 class RunTile {
@@ -34,6 +42,11 @@ public:
   /// Steps of one run, in which its sums advance.
   virtual int64_t steps(int64_t run) const = 0;
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
+  /// Whether accumulate does what RowRuns::beside says.
+  virtual bool leavesRegisters() const { return false; }
+
+  KernelContext &c;
+  const int64_t rows, vectors, columns;
 
 protected:
   using Sums = llvm::SmallVector<mlir::Value>;
@@ -41,9 +54,6 @@ protected:
       : c(c), rows(rows), vectors(vectors), columns(vectors * c.isa.lanes) {}
   virtual Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) = 0;
   Sums addRuns(const RowRuns &source, mlir::Value panel, Sums sums);
-
-  KernelContext &c;
-  int64_t rows, vectors, columns;
 };
 
 } // namespace weft

@@ -16,6 +16,7 @@
 #include "targets/cpu/schedules/PaddedRows.h"
 #include "targets/cpu/schedules/PanelBlocks.h"
 #include "targets/cpu/schedules/RowTile.h"
+#include "targets/cpu/schedules/TrailingRows.h"
 
 using namespace mlir;
 
@@ -178,19 +179,15 @@ private:
     Value from = function.getArgument(5), stride = function.getArgument(8);
     Value block = filters(inner, from);
     block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(7));
-    inner.loop(from, function.getArgument(6), 1, [&](Value panel) {
-      inner.e.forget();
+    TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
+      IndexValue column{inner.add(function.getArgument(4), r)};
+      return s.isLine ? SmallVector<IndexValue>{image, column, n}
+                      : SmallVector<IndexValue>{image, row, column, n};
+    });
+    trailing.loop(from, function.getArgument(6), source, [&](Value panel, RowRuns &source) {
       source.ahead =
           Ahead{block, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
-      Value w = filters(inner, panel);
-      SmallVector<Value> sums = tile->accumulate(source, w);
-      storeRowTile(inner, s.op.getResult(), panel, t.vectors, s.filters, sums,
-                   [&](int64_t r, IndexValue n) {
-                     IndexValue column{inner.add(function.getArgument(4), number(r))};
-                     return s.isLine ? SmallVector<IndexValue>{image, column, n}
-                                     : SmallVector<IndexValue>{image, row, column, n};
-                   });
-      inner.e.forget();
+      return filters(inner, panel);
     });
   }
 
