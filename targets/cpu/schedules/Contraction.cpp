@@ -26,7 +26,8 @@ constexpr int64_t kUnroll = 4;
 constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
 constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
-constexpr int64_t kSumsInFlight = 8; ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 
 using Shape = ContractionShape;
 
@@ -87,10 +88,13 @@ private:
     int64_t vectors() const { return 2 * panels; }
   };
 
+  /// Several streams bring more from memory; from L2 one brings a quarter more than four.
   static int64_t panelsAtOnce(const Shape &s, const VectorIsa &isa, int64_t rows) {
     if (s.weight.form != PackedWeight::Words)
       return 1;
-    return rows == 1 ? 4 : rows * 8 <= int64_t(isa.registers) ? 2 : 1;
+    if (rows == 1)
+      return s.k * s.n * 4 <= kNearBytes ? 1 : 4;
+    return rows * 8 <= int64_t(isa.registers) ? 2 : 1;
   }
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
@@ -108,7 +112,7 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
         Tile t{rows, panels, first, a, panel};
-        if (s.weight.form == PackedWeight::Words && panelsAtOnce(s, c.isa, rows) == 1)
+        if (s.weight.form == PackedWeight::Words && rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (rows > kFewRows)
           fetchNextRows(c, s.op.getResult(), rows, first, panel);
@@ -134,7 +138,8 @@ private:
 
   /// The sums of all rows and vectors, row by row.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
-    int64_t chunk = s.weight.chunk(), whole = s.k / chunk * chunk;
+    int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(t)),
+            whole = s.k / chunk * chunk;
     SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
     if (s.k == chunk && !s.weight.block)
       return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
@@ -157,6 +162,11 @@ private:
                  ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k})
                  : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
     return sums;
+  }
+
+  /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
+  static int64_t chains(const Tile &t) {
+    return std::max<int64_t>(1, kSumsInFlight / (t.rows * t.vectors()));
   }
 
   static Value zeros(KernelContext &c) {
@@ -214,12 +224,11 @@ private:
                                  /*hint=*/3, /*cache=*/1);
   }
 
-  /// The sums of one chunk. Few rows have several sums per element, of every so many-th k, so that none waits for another.
+  /// The sums of one chunk.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors(), unit = w.unit();
-    int64_t chains =
-        w.form == PackedWeight::Words ? 1 : std::max<int64_t>(1, kSumsInFlight / count);
+    int64_t chains = ContractionSchedule::chains(t);
     int64_t step =
                 std::max(unit, w.form != PackedWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll),
             whole = part.depth / step * step;

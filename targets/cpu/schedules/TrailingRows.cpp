@@ -11,16 +11,14 @@ namespace {
 
 /// 1 or 0
 Value asNumber(KernelContext &c, arith::CmpIPredicate predicate, Value a, Value d) {
-  return c.b.create<arith::ExtUIOp>(c.b.getI64Type(),
-                                    c.b.create<arith::CmpIOp>(predicate, a, d));
+  return c.b.create<arith::ExtUIOp>(c.b.getI64Type(), c.b.create<arith::CmpIOp>(predicate, a, d));
 }
 
 } // namespace
 
 TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at)
     : tile(tile), c(tile.c), root(root), n(n), at(std::move(at)),
-      type(VectorType::get({c.isa.lanes},
-                           cast<SymTensorType>(root.getType()).getElementType())) {
+      type(VectorType::get({c.isa.lanes}, cast<SymTensorType>(root.getType()).getElementType())) {
   if (tile.leavesRegisters())
     kept = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), type,
                                       constantI64(c.b, tile.rows * tile.vectors),
@@ -66,9 +64,8 @@ void TrailingRows::loop(Value from, Value to, RowRuns source,
     if (kept)
       keep(sums);
     else
-      storeRowTile(c, root, panel, tile.vectors, n, sums, [&](int64_t r, IndexValue column) {
-        return at(constantI64(c.b, r), column);
-      });
+      storeRowTile(c, root, panel, tile.vectors, n, sums,
+                   [&](int64_t r, IndexValue column) { return at(constantI64(c.b, r), column); });
     c.e.forget();
   });
   if (!kept)
