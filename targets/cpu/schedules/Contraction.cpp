@@ -85,6 +85,7 @@ private:
     Value first, a;
     Value panel;      ///< the first of them
     Ahead ahead = {}; ///< a step for every k
+    NextRows nextRows = {};
     int64_t vectors() const { return 2 * panels; }
   };
 
@@ -114,8 +115,8 @@ private:
         Tile t{rows, panels, first, a, panel};
         if (s.weight.form == PackedWeight::Words && rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
-        if (rows > kFewRows)
-          fetchNextRows(c, s.op.getResult(), rows, first, panel);
+        if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
+          t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
         SmallVector<Value> sums = accumulate(c, s, t);
         storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
         c.e.forget();
@@ -167,6 +168,12 @@ private:
   /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
   static int64_t chains(const Tile &t) {
     return std::max<int64_t>(1, kSumsInFlight / (t.rows * t.vectors()));
+  }
+
+  /// The k's that a turn of the inner loop sums.
+  static int64_t turnDepth(const Shape &s, int64_t rows) {
+    return std::max(s.weight.unit(),
+                    s.weight.form != PackedWeight::Words && rows <= 2 ? kUnrollFew : kUnroll);
   }
 
   static Value zeros(KernelContext &c) {
@@ -229,9 +236,7 @@ private:
     const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors(), unit = w.unit();
     int64_t chains = ContractionSchedule::chains(t);
-    int64_t step =
-                std::max(unit, w.form != PackedWeight::Words && t.rows <= 2 ? kUnrollFew : kUnroll),
-            whole = part.depth / step * step;
+    int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
@@ -243,6 +248,8 @@ private:
     Value row = elementPointer(c.b, t.a, c.b.getF32Type(), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {
+      t.nextRows.fetch(
+          c, c.b.createOrFold<arith::DivUIOp>(c.add(part.from, k), constantI64(c.b, step)));
       multiplyAdd(c, s, t, data, zero, row, c.add(part.from, k), k, depth, sums);
     };
     if (whole == step)

@@ -97,7 +97,8 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
     return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
   });
   trailing.loop(t.from, t.to, source, [&](Value panel, RowRuns &source) {
-    fetchNextRows(c, s.op.getResult(), rows, t.first, panel);
+    if (int64_t turns = tile.turns(source))
+      source.nextRows = NextRows(c, s.op.getResult(), rows, t.first, panel, turns);
     source.ahead = blocks.ahead(c, t, panel, c.inputs[s.rhs], next);
     return elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
                           c.mul(panel, number(tile.runBytes(s.k))));

@@ -74,7 +74,7 @@ int64_t IntegerTile::wholeGroups(const RowRuns &source) const {
 
 /// Turns of that loop in which all rows beside get their turn, equally many in each; 0 when a run is too short.
 int64_t IntegerTile::turnsBeside(const RowRuns &source) const {
-  int64_t turns = std::min(source.beside.rows, wholeGroups(source) / unroll(source));
+  int64_t turns = std::min(source.beside.rows, this->turns(source));
   while (turns && source.beside.rows % turns)
     --turns;
   return turns;
@@ -88,6 +88,7 @@ IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Valu
   auto run = [&](Value first, Value last, function_ref<void(Value, int64_t)> beside) {
     sums = c.loop(first, last, together, ValueRange(sums), [&](Value group, ValueRange carried) {
       Sums next(carried);
+      source.nextRows.fetch(c, c.b.createOrFold<arith::DivUIOp>(group, number(together)));
       for (int64_t u = 0; u < together; ++u) {
         step(source, from, panel, group, u, 4,
              MutableArrayRef<Value>(next).slice(u % chains * rows * 2, rows * 2));

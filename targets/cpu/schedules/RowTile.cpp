@@ -145,29 +145,47 @@ void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_
   });
 }
 
-void fetchNextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel) {
+NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel,
+                   int64_t turns)
+    : rows(rows), turns(turns) {
   auto rootType = cast<SymTensorType>(root.getType());
   int64_t n = *rootType.getDim(1).asConstant();
-  auto fetch = [&](Value pointer, SymTensorType type, unsigned write) {
+  Value row = c.mul(c.add(first, constantI64(c.b, rows)), constantI64(c.b, n)),
+        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
+  auto add = [&](Value pointer, SymTensorType type, bool isWritten) {
     if (type.getDimAttributes() != rootType.getDimAttributes())
       return;
     int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
-    for (int64_t r = 0; r < rows; ++r) {
-      Value row = c.add(first, constantI64(c.b, rows + r));
-      Value at = c.add(c.mul(row, constantI64(c.b, n)),
-                       c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
-      Value line =
-          elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
-      for (int64_t byte = 0; byte < tileColumns(c.isa) * bytes; byte += kLineBytes)
-        c.b.create<LLVM::Prefetch>(
-            elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, byte)), write,
-            /*hint=*/3, /*cache=*/1);
-    }
+    Value from = elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
+    streams.push_back({from, n * bytes,
+                       int64_t(llvm::divideCeil(tileColumns(c.isa) * bytes, kLineBytes)),
+                       isWritten});
   };
   for (BlockArgument argument : c.spec.getArguments())
-    fetch(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), 0);
+    add(c.inputs[argument.getArgNumber()], cast<SymTensorType>(argument.getType()), false);
   for (unsigned i = 0; i < c.outputs.size(); ++i)
-    fetch(c.outputs[i], c.resultType(i), 1);
+    add(c.outputs[i], c.resultType(i), true);
+}
+
+void NextRows::fetchLine(KernelContext &c, const Stream &stream, Value line) const {
+  Value lines = constantI64(c.b, stream.linesOfRow);
+  Value row = c.b.createOrFold<arith::DivUIOp>(line, lines),
+        byte = c.mul(c.b.createOrFold<arith::RemUIOp>(line, lines), constantI64(c.b, kLineBytes));
+  Value at = c.add(c.mul(row, constantI64(c.b, stream.rowBytes)), byte);
+  c.b.create<LLVM::Prefetch>(elementPointer(c.b, stream.from, c.b.getI8Type(), at),
+                             stream.isWritten, /*hint=*/3, /*cache=*/1);
+}
+
+void NextRows::fetch(KernelContext &c, Value turn) const {
+  for (const Stream &stream : streams) {
+    int64_t lines = rows * stream.linesOfRow, ofTurn = llvm::divideCeil(lines, turns),
+            turnsOfLine = llvm::bit_floor<uint64_t>(std::max<int64_t>(1, turns / lines));
+    Value begin = ofTurn > 1
+                      ? c.mul(turn, constantI64(c.b, ofTurn))
+                      : c.b.createOrFold<arith::DivUIOp>(turn, constantI64(c.b, turnsOfLine));
+    for (int64_t i = 0; i < ofTurn; ++i)
+      fetchLine(c, stream, c.add(begin, constantI64(c.b, i)));
+  }
 }
 
 } // namespace weft

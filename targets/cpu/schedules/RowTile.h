@@ -28,9 +28,27 @@ void storeRowTile(
 /// The same for rows from `first` on of a matrix.
 void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
                   int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
-/// Fetches what the epilogue of the next tile's rows, behind `rows` from `first` on, reads beside the sums, and what it writes.
-void fetchNextRows(KernelContext &context, mlir::Value root, int64_t rows, mlir::Value first,
-                   mlir::Value panel);
+/// What the epilogue of the next tile's rows reads beside the sums, and what it writes, at one panel. It is fetched while this panel is
+/// summed, a line in each turn of the loop: many at once would keep the weights waiting.
+class NextRows {
+public:
+  NextRows() = default;
+  /// For a tile of `rows` rows from `first` on, whose sum takes so many turns.
+  NextRows(KernelContext &c, mlir::Value root, int64_t rows, mlir::Value first, mlir::Value panel,
+           int64_t turns);
+  void fetch(KernelContext &c, mlir::Value turn) const;
+
+private:
+  struct Stream {
+    mlir::Value from;
+    int64_t rowBytes, linesOfRow;
+    bool isWritten;
+  };
+  void fetchLine(KernelContext &c, const Stream &stream, mlir::Value line) const;
+
+  int64_t rows = 0, turns = 0;
+  llvm::SmallVector<Stream> streams;
+};
 
 } // namespace weft
 

@@ -8,7 +8,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_RUNTILE_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/RowTile.h"
 
 namespace weft {
 
@@ -31,6 +31,7 @@ struct RowRuns {
   Steps outer, inner;
   bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
   Ahead ahead = {};        ///< a step for every product of floats or group of bytes
+  NextRows nextRows = {};  ///< of bytes only
   Beside beside = {};      ///< of tiles that leave registers for it
 };
 
