@@ -5,11 +5,13 @@
 // of products (with dilated columns, each has its own). Neighbours in a row of the result are the rows of a tile, filters are its
 // columns: the rest is a contraction (RunTile.h).
 //
-// A unit is a block of rows of one image by a block of filters. It copies what the rows read into scratch, with the border around it (and
-// bytes as 16-bit numbers where they are multiplied as such). Without a border, and with whole groups, x is read in place.
+// A unit is a block of rows of one image by a block of filters. What the rows read is copied into scratch, with the border around it (and
+// bytes as 16-bit numbers where they are multiplied as such), once for all filters of these rows. Without a border, and with whole groups,
+// x is read in place; then all rows follow each other with the same filters.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "targets/cpu/schedules/ConvolutionShape.h"
 #include "targets/cpu/schedules/FloatTile.h"
 #include "targets/cpu/schedules/IntegerTile.h"
@@ -102,23 +104,29 @@ public:
       tiles.push_back(
           declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
-          perFilters = c.mul(blocks, c.e.uniform(s.batch)), columns = c.e.uniform(s.window[1].out),
-          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels));
+          columns = c.e.uniform(s.window[1].out),
+          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
+          blocksOfFilters = number(llvm::divideCeil(t.panels, t.panelsOfBlock)),
+          blocksOfRows = c.mul(blocks, c.e.uniform(s.batch));
     // Every tile fetches its part of the next block of filters. There may be none, in rows without pixels.
     Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
-          tilesOfFilters = c.b.create<arith::MaxUIOp>(c.mul(perFilters, tilesOfUnit), number(1)),
-          part = div(number(t.panelsOfBlock * t.panelBytes), tilesOfFilters),
+          tilesOfFilters = t.inPlace ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
+          part = div(number(t.panelsOfBlock * t.panelBytes),
+                     c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
           stride = div(part, number(t.panelsOfBlock * t.steps));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value rest = rem(unit, perFilters), image = div(rest, blocks);
-      Value from = c.mul(div(unit, perFilters), number(t.panelsOfBlock));
+      Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
+      Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
+      Value image = div(ofRows, blocks), from = c.mul(ofFilters, number(t.panelsOfBlock));
       Value to = least(c.add(from, number(t.panelsOfBlock)), number(t.panels));
-      Value first = c.mul(rem(rest, blocks), number(t.rows));
+      Value first = c.mul(rem(ofRows, blocks), number(t.rows));
       Value end = least(c.add(first, number(t.rows)), c.e.uniform(s.window[0].out));
       if (!t.inPlace)
-        padded.emitCopy(c, image, first, c.sub(end, first));
+        onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
       c.loop(first, end, 1, [&](Value row) {
-        Value before = c.add(c.mul(rest, tilesOfUnit), c.mul(c.sub(row, first), tilesOfRow));
+        Value before = c.mul(c.sub(row, first), tilesOfRow);
+        if (t.inPlace)
+          before = c.add(before, c.mul(ofRows, tilesOfUnit));
         c.loop(number(0), tilesOfRow, 1, [&](Value tile) {
           Value ahead =
               c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, tile), part));
@@ -145,6 +153,20 @@ private:
   Value div(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
   Value rem(Value a, Value d) { return c.b.createOrFold<arith::RemUIOp>(a, d); }
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
+
+  /// The first unit of a worker and those with the first filters: the following ones read the same rows.
+  void onceForRows(Value unit, Value ofFilters, function_ref<void()> body) {
+    auto is = [&](Value a, Value d) {
+      return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
+    };
+    Value isDue = c.b.create<arith::OrIOp>(is(unit, c.begin), is(ofFilters, number(0)));
+    auto due = c.b.create<scf::IfOp>(isDue, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(due.thenBlock());
+    c.e.forget();
+    body();
+    c.e.forget();
+  }
 
   /// Bytes between two rows of what is read.
   Value pitch(KernelContext &c) {
