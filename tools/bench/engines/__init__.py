@@ -2,10 +2,12 @@
 
 A file has a class `Engine`:
     NAMES            what is imported before it is loaded (its time counts as import)
-    compile(work, model, precision)     class method; ahead of time, writes artifact(...). None: not needed
+    compile(work, model, precision)     class method; ahead of time, writes artifact(...), a file or a folder; what it returns is
+                     kept with the results. None: not needed
     __init__(work, model, precision, threads)
     bind(feed)       a function without arguments that runs one call on these arrays and returns a handle
     first(handle)    the first output of that call as an array
+    STATIC           optional: true when it has a program per set of sizes, and so no cell for streams
     REFERENCE        optional: "tokens" when it is judged by the answers that make.py wrote under that name
 """
 import importlib
@@ -19,7 +21,10 @@ ENGINES = {
     "openvino": "openvino",
     "torch": "torch",
     "aotinductor": "torch",
+    "inductor_dynamic": "torch",
+    "inductor_static": "torch",
     "iree": "iree",
+    "iree_static": "iree",
     "tvm": "tvm",
     "llamacpp": "llamacpp",
 }
@@ -31,7 +36,8 @@ PRECISIONS = {
     "int4": ["weft", "onnxruntime", "onnxruntime_int8", "llamacpp"],  # weights; the second ONNX Runtime has the file of int8
 }
 ONNX_OF = {"f32": "", "bf16": ""}  # the endings of precisions whose file is not named after them
-SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "tvm": ".so"}
+SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
+          "tvm": ".programs"}
 
 
 def load(name):

@@ -17,12 +17,15 @@ class Engine:
 
     def bind(self, feed):
         from models.make import arguments
-        values, net, torch = arguments(self.name, feed), self.net, self.torch
+        values, net, mode = arguments(self.name, feed), self.net, self.mode
 
         def call():
-            with torch.inference_mode():
+            with mode():
                 return net(*values)
         return call
+
+    def mode(self):
+        return self.torch.inference_mode()
 
     def first(self, result):
         return (result[0] if isinstance(result, (tuple, list)) else result).numpy()

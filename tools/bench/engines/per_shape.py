@@ -1,0 +1,66 @@
+"""Programs with known sizes, one per case, for engines whose programs with symbolic dimensions fail or are much slower.
+
+    build_each(folder, work, model, precision, build)      calls build(ONNX file, program) for every case that is one call
+    program(folder, feed)                                   the program for the sizes of this feed
+"""
+import os
+import shutil
+import tempfile
+import zlib
+
+import cases
+from engines import onnx_file
+
+NO_STREAM = "it has a program for the sizes of each single case, none for a stream of sizes"
+
+
+def path(folder, feed):
+    return os.path.join(folder, f"{zlib.crc32(repr([array.shape for array in feed.values()]).encode()):08x}.so")
+
+
+def program(folder, feed):
+    wanted = path(folder, feed)
+    if os.path.exists(wanted + ".txt"):
+        with open(wanted + ".txt") as file:
+            raise RuntimeError(file.read())
+    return wanted
+
+
+def freeze(source, feed, target):
+    """Writes the ONNX file with the sizes of `feed`; ONNX Runtime folds what is constant then, by rules that ONNX defines."""
+    import onnx
+    import onnxruntime
+    model = onnx.load(source)
+    for value in model.graph.input:
+        for dimension, size in zip(value.type.tensor_type.shape.dim, feed[value.name].shape):
+            dimension.dim_value = size
+    del model.graph.value_info[:]
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    onnx.save(model, target)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = target
+    onnxruntime.InferenceSession(target, options, ["CPUExecutionProvider"])
+
+
+def build_each(folder, work, model, precision, build):
+    """A case that cannot be built leaves its reason in the folder; none that can be is an error."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    reasons, built = [], 0
+    for case in [c for c in cases.CASES[model] if c not in cases.STREAMS]:
+        feed = cases.inputs(model, case)[0]
+        with tempfile.TemporaryDirectory() as scratch:
+            frozen = os.path.join(scratch, "frozen.onnx")
+            try:
+                freeze(onnx_file(work, model, precision), feed, frozen)
+                build(frozen, path(folder, feed))
+                built += 1
+            except Exception as error:  # of any library
+                reasons.append(next(iter(str(error).splitlines()), type(error).__name__)[:300])
+                with open(path(folder, feed) + ".txt", "w") as file:
+                    file.write(reasons[-1])
+    if not built:
+        raise RuntimeError(reasons[0])
