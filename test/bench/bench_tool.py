@@ -20,6 +20,7 @@ import numpy as np
 import bench
 import cases
 import kernels
+import processes
 import report
 import weft_runtime
 
@@ -95,13 +96,39 @@ class Report(unittest.TestCase):
         self.store = report.Store(FOLDER)
         self.put("b1s128", "weft", ms=20.0, spread=0.02, error=1e-6, right=True)
         self.put("b1s128", "onnxruntime", error=0.5, right=False)
-        self.store.write()
-        with open(os.path.join(FOLDER, "results.md")) as file:
-            page = file.read()
+        page = self.page()
         self.assertIn("| b1s16 | 2.00 | 1.0 % |  | 1.50 | openvino 1.50 | 1e-06 |", page)
         self.assertIn("| b1s128 | 20.0 | 2.0 % | wrong |  |  | 1e-06 |", page)
-        dots = xml.parse(os.path.join(FOLDER, "ratios.svg")).iter("{http://www.w3.org/2000/svg}title")
-        self.assertEqual([dot.text for dot in dots], ["b1s16: openvino 1.50"])
+        self.assertIn("- onnxruntime, all-MiniLM-L6-v2, f32, b1s128: wrong: error 5e-01 of the largest magnitude", page)
+        self.assertEqual(self.marks(), ["b1s16: openvino 1.50"])
+
+    def page(self):
+        self.store.write()
+        with open(os.path.join(FOLDER, "results.md")) as file:
+            return file.read()
+
+    def marks(self):
+        marks = xml.parse(os.path.join(FOLDER, "ratios.svg")).iter("{http://www.w3.org/2000/svg}title")
+        return [mark.text for mark in marks]
+
+    def test_shares_of_the_peak_and_programs_for_one_size(self):
+        self.put("b1s16", "weft", ms=2.0, spread=0.01, error=1e-6, right=True, of_peak=0.685, limit="multiply")
+        self.put("b1s16", "tvm", ms=200.0, spread=0.01, ratio=100.2, right=True, static=True)
+        self.put("stream64", "weft", ms=20.0, spread=0.02, error=1e-6, right=True, of_peak=0.4, limit="read")
+        self.put("stream64", "tvm", failed="it has no program for that")
+        page = self.page()
+        self.assertIn("| b1s16 | 2.00 | 1.0 % | 68 % | 100.20† | tvm 100.20 | 1e-06 |", page)
+        self.assertIn("| 20.0 | 2.0 % | 40 % (read) | fails |  | 1e-06 |", page)
+        self.assertIn("- tvm, all-MiniLM-L6-v2, f32, stream64: it has no program for that\n", page)
+
+    def test_memory_load_and_size(self):
+        self.store.put("compile", ("minilm", "f32", "weft"), dict(compile_cpu_s=3.25, file_mb=92.4, code_mb=0.4))
+        self.store.put("cold", ("minilm", "f32", "weft"), dict(import_cpu_s=0.0, load_cpu_s=0.002, first_cpu_s=0.01, libraries_mb=0.1,
+                                                               peak_mb=95.0, largest_mb=120.4, start_s=0.0123, start_cpu_s=0.0101))
+        self.assertIn("| all-MiniLM-L6-v2 | weft | 3.2 | 92 | 0.002 | 0.010 | 12 (10) | 95 | 120 | 0.5 |", self.page())
+
+    def test_the_largest_case_is_one_call(self):
+        self.assertEqual([report.largest_case(model) for model in ("minilm", "resnet50", "superres")], ["b32s64", "b8", "h64w64"])
 
     def test_a_void_cell_of_weft_is_an_error(self):
         self.put("b1s16", "weft", ms=2.0, spread=0.01, right=True)
@@ -123,6 +150,43 @@ class FakeProcess:
         return dict(right=self.turns > 0, error=1e-6)
 
 
+ECHO = """
+import json, os, sys, time
+print(json.dumps(dict(pid=os.getpid())), flush=True)
+for line in sys.stdin:
+    question = json.loads(line)
+    if question["case"] == "hang":
+        os.fork() or time.sleep(60)
+        time.sleep(60)
+    if question["case"] == "crash":
+        os.abort()
+    print(json.dumps(dict(pid=os.getpid())), flush=True)
+"""
+
+
+class Limits(unittest.TestCase):
+    """An engine that hangs or crashes loses the case it was asked about, and nothing else."""
+
+    def setUp(self):
+        self.process = processes.Process([sys.executable, "-c", ECHO], 5, dict(os.environ))
+        self.addCleanup(self.process.end)
+
+    def test_it_hangs(self):
+        first = self.process.ask("prepare", case="b1s16")["pid"]
+        self.assertEqual(self.process.ask("prepare", case="hang"), dict(failed="no answer within 5 s"))
+        self.assertEqual(self.process.ask("time", case="b1s16"), dict(failed="the process ended"))
+        self.assertNotEqual(self.process.ask("prepare", case="b1s16")["pid"], first)
+
+    def test_it_crashes(self):
+        self.assertEqual(self.process.ask("prepare", case="crash"), dict(failed="the process ended by SIGABRT"))
+        self.assertIn("pid", self.process.ask("prepare", case="b1s16"))
+
+    def test_one_that_never_loads_is_not_started_again(self):
+        process = processes.Process([sys.executable, "-c", "import sys; sys.exit(5)"], 20, dict(os.environ))
+        self.assertEqual(process.ask("prepare", case="b1s16"), dict(failed="the process ended with 5"))
+        process.end()
+
+
 class Measure(unittest.TestCase):
     def setUp(self):
         self.options = type("Options", (), dict(rounds=7, budget_ms=1))
@@ -134,6 +198,26 @@ class Measure(unittest.TestCase):
     def test_more_threads_are_measured_in_wall_time(self):
         results = bench.measure(dict(weft=FakeProcess(2.0)), "b1s16", self.options, 2)
         self.assertEqual((results["weft"]["ms"], results["weft"]["clock"]), (4.0, "wall_ms"))
+
+    def test_who_takes_seconds_has_fewer_turns(self):
+        results = bench.measure(dict(weft=FakeProcess(2.0), tvm=FakeProcess(3000.0)), "b1s16", self.options, 1)
+        self.assertEqual((results["weft"]["rounds"], results["tvm"]["rounds"], results["tvm"]["ratio"]), (7, bench.LONG_ROUNDS, 1500))
+
+    def test_who_fails_while_measuring_keeps_the_reason(self):
+        class Failing(FakeProcess):
+            def ask(self, op, **question):
+                self.turns -= op == "time"
+                return dict(failed=f"reason {self.turns}") if self.turns < 3 else super().ask(op, **question)
+        results = bench.measure(dict(weft=FakeProcess(2.0), iree=Failing(1.0, turns=6)), "b1s16", self.options, 1)
+        self.assertRegex(results["iree"]["failed"], "reason")
+        self.assertNotIn("ms", results["iree"])
+        self.assertIn("ms", results["weft"])
+
+    def test_shares_of_the_peak(self):
+        results = dict(weft=dict(ms=2.0), iree=dict(failed="no"))
+        weft = type("Weft", (), dict(ask=lambda self, op, case: dict(limit="multiply", amount=1e9)))()
+        bench.add_shares(weft, "b1s16", 2, results, dict(multiply=1e12, read=1e9))
+        self.assertEqual(results, dict(weft=dict(ms=2.0, of_peak=0.25, limit="multiply"), iree=dict(failed="no")))
 
     def test_numbers_that_become_wrong_while_measuring_void_the_cell(self):
         results = bench.measure(dict(weft=FakeProcess(2.0), openvino=FakeProcess(1.0, turns=5)), "b1s16", self.options, 1)

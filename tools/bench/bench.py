@@ -5,7 +5,6 @@ same case, so that drift of the machine meets all. The figure is processor time 
 A ratio is peer / Weft, the median over the rounds: above 1 means that Weft is faster. A wrong number voids the cell.
 """
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -16,37 +15,12 @@ import cases
 import engines
 import environment
 import files
+import processes
 import report
 
+LONG_MS, LONG_ROUNDS = 2000, 3  # who takes longer for a call has fewer turns
+STARTS = 5  # of a process, for its time to the first answer
 REST_SECONDS = 0.2  # until the threads of whoever came before have gone to sleep: they wait awake for a while
-
-
-class Process:
-    """A worker and the conversation with it."""
-
-    def __init__(self, work, name, model, precision, threads):
-        command = files.worker(work, name, model, precision, threads)
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        stderr=subprocess.DEVNULL, env=files.environ(work, threads))
-        self.loaded = self.read()
-
-    def read(self):
-        line = self.process.stdout.readline()
-        return json.loads(line) if line.strip() else dict(failed="the process ended")
-
-    def ask(self, op, **question):
-        if "failed" in self.loaded:
-            return dict(self.loaded)
-        try:
-            self.process.stdin.write(json.dumps(dict(question, op=op)) + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            return dict(failed="the process ended")
-        return self.read()
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def spread(samples):
@@ -55,15 +29,13 @@ def spread(samples):
     return (high - low) / 2 / middle
 
 
-def measure(running, case, options, threads):
-    """{engine: result} of one case; all of `running` take turns."""
-    results = {name: process.ask("prepare", case=case) for name, process in running.items()}
-    ready = [name for name in running if results[name].get("right")]
+def take_turns(running, ready, case, options, threads, results):
+    """{engine: [milliseconds of a round]}; who fails leaves, and his result says why."""
     rounds = {name: [] for name in ready}
-    for name in ready:
-        running[name].ask("time", case=case, ms=1)
     for turn in range(options.rounds):
         for name in ready if turn % 2 == 0 else reversed(ready):  # nobody always comes after the same one
+            if "failed" in results[name] or (turn >= LONG_ROUNDS and rounds[name][0]["wall_ms"] > LONG_MS):
+                continue
             if threads > 1:
                 time.sleep(REST_SECONDS)
             answer = running[name].ask("time", case=case, ms=options.budget_ms)
@@ -71,41 +43,78 @@ def measure(running, case, options, threads):
                 results[name] = answer
             else:
                 rounds[name].append({kind: statistics.median(answer[kind]) for kind in ("cpu_ms", "wall_ms")})
-    clock = "cpu_ms" if threads == 1 else "wall_ms"
+    return rounds
+
+
+def figures(mine, weft, clock):
+    """What the rounds of an engine say, and the ratio to those of Weft."""
+    samples = [each[clock] for each in mine]
+    found = {kind: statistics.median(each[kind] for each in mine) for kind in ("cpu_ms", "wall_ms")}
+    found.update(ms=statistics.median(samples), spread=spread(samples), clock=clock, rounds=len(mine))
+    if weft:
+        found["ratio"] = statistics.median(a[clock] / b[clock] for a, b in zip(mine, weft))
+    return found
+
+
+def measure(running, case, options, threads):
+    """{engine: result} of one case; all of `running` take turns."""
+    results = {name: process.ask("prepare", case=case) for name, process in running.items()}
+    ready = [name for name in running if results[name].get("right")]
     for name in ready:
-        if "failed" in results[name]:
-            continue
+        if results[name].get("first_s", 0) * 1e3 < LONG_MS:
+            running[name].ask("time", case=case, ms=1)
+    rounds = take_turns(running, ready, case, options, threads, results)
+    for name in [name for name in ready if "failed" not in results[name]]:
         again = running[name].ask("check", case=case)
-        if not again.get("right"):
-            results[name] = again
-            continue
-        mine = [each[clock] for each in rounds[name]]
-        results[name].update(ms=statistics.median(mine), spread=spread(mine), clock=clock, rounds=len(mine),
-                             **{kind: statistics.median(each[kind] for each in rounds[name]) for kind in ("cpu_ms", "wall_ms")})
-    for name in ready:
-        if name != "weft" and "ms" in results[name] and "ms" in results.get("weft", {}):
-            pairs = zip(rounds[name], rounds["weft"])
-            results[name]["ratio"] = statistics.median(a[clock] / b[clock] for a, b in pairs)
+        results[name] = dict(results[name], **again) if again.get("right") else again
+    clock, right = "cpu_ms" if threads == 1 else "wall_ms", [name for name in ready if results[name].get("right")]
+    for name in right:
+        results[name].update(figures(rounds[name], rounds["weft"] if name != "weft" and "weft" in right else None, clock))
     for name in ready:
         running[name].ask("drop", case=case)
     return results
 
 
-def tables(work, store, options, model, precision, threads):
-    """All cases of a model; what is measured goes into the store as it comes."""
-    names = [n for n in ["weft"] + options.peers if engines.supports(n, model, precision)]
+def add_shares(weft, case, threads, results, peaks):
+    """How much of the peak of as many cores each engine reached."""
+    cost = weft.ask("cost", case=case)
+    if "failed" in cost or "failed" in peaks:
+        return
+    for result in results.values():
+        if "ms" in result:
+            rate = cost["amount"] / result["ms"] * 1e3
+            result.update(of_peak=round(rate / peaks[cost["limit"]] / threads, 4), limit=cost["limit"])
+
+
+def names_of(options, model, precision):
+    return [n for n in ["weft"] + options.peers if engines.supports(n, model, precision)]
+
+
+def start_all(work, store, options, model, precision, threads):
+    """The loaded engines, and why others are not."""
     running, failed = {}, {}
-    for name in names:
-        ahead = files.compiled(work, name, model, precision, options.recompile and name == "weft")
+    for name in names_of(options, model, precision):
+        ahead = files.compiled(work, name, model, precision, options.limit, options.recompile and name == "weft")
         store.put("compile", (model, precision, name), ahead)
         if "failed" in ahead:
             failed[name] = ahead
         else:
-            running[name] = Process(work, name, model, precision, threads)
+            running[name] = processes.Process(files.worker(work, name, model, precision, threads), options.limit,
+                                              files.environ(work, threads))
+    return running, failed
+
+
+def tables(work, store, options, model, precision, threads):
+    """All cases of a model; what is measured goes into the store as it comes."""
+    names = names_of(options, model, precision)
+    running, failed = start_all(work, store, options, model, precision, threads)
     try:
+        peaks = running["weft"].ask("peaks") if precision == "f32" and "weft" in running else None
         for case in [c for c in cases.CASES[model] if not options.cases or c in options.cases]:
             load = os.getloadavg()[0]
             results = dict({n: dict(why) for n, why in failed.items()}, **measure(running, case, options, threads))
+            if peaks:
+                add_shares(running["weft"], case, threads, results, peaks)
             for name in names:
                 results[name].update(date=time.strftime("%Y-%m-%d"), load=round(load, 1), commit=store.about["commit"])
                 store.put("cell", (model, precision, threads, case, name), results[name])
@@ -116,21 +125,59 @@ def tables(work, store, options, model, precision, threads):
             process.end()
 
 
+def in_new_process(work, options, name, model, precision, case):
+    """What a fresh process says of its first case."""
+    process = processes.Process(files.worker(work, name, model, precision, 1), options.limit, files.environ(work))
+    try:
+        return process.ask("prepare", case=case)
+    finally:
+        process.end()
+
+
+def first_answer(work, options, name, model, precision, case, starts):
+    """From the start of a process to the first answer of one, seconds: the median, after a start that fills the page cache."""
+    answers = []
+    for _ in range(1 + starts):
+        begin = time.perf_counter()
+        answer = processes.one_answer(files.worker(work, name, model, precision, 1, "first", case), options.limit, files.environ(work))
+        answers.append(dict(dict(start_s=time.perf_counter() - begin), **answer))
+        if "failed" in answer:
+            return answer
+    return {key: statistics.median(answer[key] for answer in answers[1:]) for key in ("start_s", "start_cpu_s")}
+
+
+def python_start():
+    """Seconds from the start of Python to numpy, which are in every peer's first answer."""
+    times = []
+    for _ in range(1 + STARTS):
+        begin = time.perf_counter()
+        subprocess.run([environment.python("base"), "-c", "import numpy"], check=True)
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times[1:])
+
+
 def cold(work, store, options, model, precision):
-    """Start of a process to its first answer, and its peak of memory; the median of three."""
-    for name in [n for n in ["weft"] + options.peers if engines.supports(n, model, precision)]:
-        if "failed" in files.compiled(work, name, model, precision):
+    """Of fresh processes with one thread: load time, first answer, peak of memory, start to first answer.
+
+    The first three are medians of three processes; of one where the first call compiles.
+    """
+    case, largest = cases.cold_case(model), report.largest_case(model)
+    for name in names_of(options, model, precision):
+        if "failed" in files.compiled(work, name, model, precision, options.limit):
             continue
-        runs = []
-        for _ in range(3):
-            process = Process(work, name, model, precision, 1)
-            answer = process.ask("prepare", case=cases.cold_case(model))
-            runs.append(dict(process.loaded, **answer, **process.ask("memory")))
-            process.end()
+        runs = [in_new_process(work, options, name, model, precision, case)]
+        compiles = runs[0].get("first_s", 0) * 1e3 > LONG_MS  # at its first call: seconds, each time
+        runs += [in_new_process(work, options, name, model, precision, case) for _ in range(0 if compiles else 2)]
         if any("failed" in run for run in runs):
             continue
         keys = [key for key in runs[0] if key.endswith(("_s", "_mb"))]
-        store.put("cold", (model, precision, name), {k: statistics.median(run[k] for run in runs) for k in keys})
+        row = {key: statistics.median(run[key] for run in runs) for key in keys}
+        most = runs[0] if largest == case else in_new_process(work, options, name, model, precision, largest)
+        if "peak_mb" in most:
+            row["largest_mb"] = most["peak_mb"]
+        row.update(first_answer(work, options, name, model, precision, case, 1 if compiles else STARTS))
+        store.put("cold", (model, precision, name), row)
+        report.say_cold(model, precision, name, store.get("cold", model, precision, name))
 
 
 def whole_numbers(text):
@@ -149,6 +196,7 @@ def parse():
     add("--precision", type=words, default=["f32"], help="of f32,bf16,int8,int4 [f32]")
     add("--rounds", type=int, default=7, help="at least 7 [7]")
     add("--budget-ms", type=float, default=60, help="of each engine per round [60]")
+    add("--limit", type=float, default=900, help="seconds that an engine has for compiling a model or for an answer [900]")
     add("--recompile", action="store_true", help="compile Weft's artifacts again")
     add("--no-cold", action="store_true", help="leave out load time, first answer and memory")
     add("--out", default=os.path.join(environment.ROOT, "build", "bench"),
@@ -169,6 +217,8 @@ def main():
     options = parse()
     work, store = files.folder(), report.Store(options.out)
     store.note(options.peers)
+    if not options.no_cold:
+        store.about["python_s"] = round(python_start(), 4)
     for model in options.models:
         for precision in options.precision:
             files.make(work, model, precision, options.peers)

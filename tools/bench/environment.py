@@ -42,8 +42,9 @@ def python(name):
     interpreter = os.path.join(folder, "bin", "python")
     if not os.path.exists(os.path.join(folder, "complete")):
         print(f"installing {name} into {folder}", flush=True)
-        subprocess.run([base(), "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([interpreter, "-m", "pip", "install", "--quiet", "-r", wanted], check=True)
+        for command in ([base(), "-m", "venv", "--clear", folder], [interpreter, "-m", "pip", "install", "--quiet", "-r", wanted]):
+            if subprocess.run(command).returncode:
+                raise SystemExit(f"error: {name} cannot be installed\n  hint: --peers without it measures the others")
         open(os.path.join(folder, "complete"), "w").close()
     return interpreter
 

@@ -7,6 +7,7 @@ import subprocess
 import cases
 import engines
 import environment
+import processes
 
 HERE = environment.HERE
 
@@ -19,7 +20,7 @@ def folder():
 
 
 def environ(work, threads=1):
-    values = dict(OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=os.path.join(work, "inductor"),
+    values = dict(OMP_NUM_THREADS=str(threads), TVM_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=os.path.join(work, "inductor"),
                   WEFT_BENCH_BUILD=os.environ.get("WEFT_BENCH_BUILD", os.path.join(environment.ROOT, "build", "release")),
                   CXX=os.environ.get("CXX", "g++"))
     if "WEFT_BENCH_MINILM" not in os.environ:
@@ -93,19 +94,27 @@ def quantise(work, model, precision, key):
         keep(stamp, key)
 
 
-def compiled(work, name, model, precision, again=False):
+def engine_sources(name):
+    """The files of which an engine consists here: an ahead-of-time program is as old as they are."""
+    folder = os.path.join(HERE, "engines")
+    more = {"iree_static": ["iree_engine.py", "per_shape.py"], "tvm": ["per_shape.py"]}
+    packages = [os.path.join(HERE, "requirements", name.split("_")[0] + ".txt")] if engines.SUFFIX.get(name) else []
+    return [os.path.join(folder, file) for file in [name + "_engine.py", *more.get(name, [])]] + list(filter(os.path.exists, packages))
+
+
+def compiled(work, name, model, precision, limit, again=False):
     """What the ahead-of-time step of an engine says; it runs when the model, the engine or Weft's compiler changed."""
     stamp = os.path.join(work, "artifacts", f"{model}.{precision}.{name}.json")
-    sources = [engines.onnx_file(work, model, precision), os.path.join(HERE, "engines", name + "_engine.py")]
+    sources = [engines.onnx_file(work, model, precision), *engine_sources(name)]
     if name == "weft":
         build = environ(work)["WEFT_BENCH_BUILD"]
         sources += [os.path.join(build, *path) for path in (("bin", "weft"), ("bin", "libweft_tool.so"), ("bin", "libweft_compiler.so"))
                     if os.path.exists(os.path.join(build, *path))]
     key = digest(*sources)
     if again or not fresh(stamp, key):
-        done = subprocess.run(worker(work, name, model, precision, 1, "compile"), stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.DEVNULL, env=environ(work, os.cpu_count()))
-        result = json.loads(done.stdout) if done.stdout.strip() else dict(failed="the compiler ended without a word")
+        result = processes.one_answer(worker(work, name, model, precision, 1, "compile"), limit, environ(work, os.cpu_count()))
+        if result.get("failed", "").startswith(processes.TOO_LATE):
+            return result  # the next run tries again
         keep(stamp, key, **result)
     with open(stamp) as file:
         result = json.load(file)

@@ -1,5 +1,6 @@
 """Results: kept as results.json, shown as results.md and ratios.svg, and one line per case while measuring."""
 import json
+import math
 import os
 import platform
 import subprocess
@@ -12,6 +13,7 @@ import plot
 
 KEYS = {"compile": ("model", "precision", "engine"), "cold": ("model", "precision", "engine"),
         "cell": ("model", "precision", "threads", "case", "engine")}
+STATIC = "†"  # behind a figure: the program is for these sizes alone
 TITLES = {"minilm": "all-MiniLM-L6-v2", "bert_base": "BERT-base", "vit_tiny": "ViT-tiny", "gpt2": "GPT-2 (124 M)",
           "llama160m": "Llama, 160 M", "resnet50": "ResNet-50", "mobilenetv2": "MobileNetV2", "superres": "super-resolution x2"}
 
@@ -27,6 +29,12 @@ def processor():
 def commit():
     done = subprocess.run(["git", "-C", environment.ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
+
+
+def largest_case(model):
+    """The call with the largest sizes, which needs most memory."""
+    single = [case for case in cases.CASES[model] if case not in cases.STREAMS]
+    return max(single, key=lambda case: math.prod(cases.numbers(case)))
 
 
 class Store:
@@ -105,22 +113,41 @@ def say_case(model, precision, threads, case, row):
              f"weft {verdict(weft)}: {weft.get('failed', weft.get('error'))}"]
     for name, r in row.items():
         if name != "weft":
-            figure = f"{r['ratio']:.2f}" if "ratio" in r else f"{milliseconds(r['ms'])} ms" if "ms" in r else verdict(r)
-            parts.append(f"{name} {figure}")
+            parts.append(f"{name} {peer_cell(r)}")
     print(f"{model:11} {precision} {threads} thread{'s' * (threads > 1)} {case:10} " + "   ".join(parts), flush=True)
+
+
+def say_cold(model, precision, name, row):
+    figures = [f"load {row['import_cpu_s'] + row['load_cpu_s']:.3f} s", f"first answer {row['first_cpu_s']:.3f} s",
+               f"peak {row['peak_mb']:.0f} MB"]
+    if "largest_mb" in row:
+        figures.append(f"{row['largest_mb']:.0f} MB at {largest_case(model)}")
+    if "start_s" in row:
+        figures.append(f"start to first answer {1e3 * row['start_s']:.1f} ms, {1e3 * row['start_cpu_s']:.1f} ms of processor time")
+    elif "failed" in row:
+        figures.append(f"first answer of a process fails: {row['failed']}")
+    print(f"{model:11} {precision} {name}: " + ", ".join(figures), flush=True)
+
+
+def peer_cell(row):
+    """A peer's ratio, or why there is none; a dagger where its program is for the sizes of the case alone."""
+    if not row:
+        return ""
+    figure = f"{row['ratio']:.2f}" if "ratio" in row else f"{milliseconds(row['ms'])} ms" if "ms" in row else verdict(row)
+    return figure + STATIC * bool("ms" in row and row.get("static"))
 
 
 def case_lines(group):
     names = [n for n in engines.ENGINES if n != "weft" and any(n in row for row in group.values())]
-    yield "| case | Weft ms | spread | " + " | ".join(names) + " | best peer | error |"
-    yield "|---|--:|--:|" + "--:|" * len(names) + "---|--:|"
+    shares = any("of_peak" in row.get("weft", {}) for row in group.values())
+    yield "| case | Weft ms | spread | " + "of peak | " * shares + " | ".join(names) + " | best peer | error |"
+    yield "|---|--:|--:|" + "--:|" * (len(names) + shares) + "---|--:|"
     for case, row in group.items():
         weft = row.get("weft", {})
         cells = [f"{milliseconds(weft['ms'])}", f"{100 * weft['spread']:.1f} %"] if "ms" in weft else [verdict(weft), ""]
-        for name in names:
-            r = row.get(name, {})
-            cells.append("" if not r else f"{r['ratio']:.2f}" if "ratio" in r else
-                         f"{milliseconds(r['ms'])} ms" if "ms" in r else verdict(r))
+        if shares:
+            cells.append(f"{100 * weft['of_peak']:.0f} %{' (read)' * (weft['limit'] == 'read')}" if "of_peak" in weft else "")
+        cells += [peer_cell(row.get(name)) for name in names]
         fastest = best(row)
         cells.append(f"{fastest} {row[fastest]['ratio']:.2f}" if fastest else "")
         cells.append(f"{weft['error']:.0e}" if "error" in weft and weft["error"] is not None else "")
@@ -128,20 +155,39 @@ def case_lines(group):
         yield f"| {case}{note} | " + " | ".join(cells) + " |"
 
 
+def figure(row, key, form):
+    return form.format(row[key]) if row and key in row else ""
+
+
+def cold_line(label, name, ahead, cold):
+    code = cold["libraries_mb"] + ahead.get("code_mb", 0)
+    start = f"{1e3 * cold['start_s']:.0f} ({1e3 * cold['start_cpu_s']:.0f})" if "start_s" in cold else ""
+    return (f"| {label} | {name} | {figure(ahead, 'compile_cpu_s', '{:.1f}')} | {figure(ahead, 'file_mb', '{:.0f}')} | "
+            f"{cold['import_cpu_s'] + cold['load_cpu_s']:.3f} | {cold['first_cpu_s']:.3f} | {start} | "
+            f"{cold['peak_mb']:.0f} | {figure(cold, 'largest_mb', '{:.0f}')} | {code:.1f} |")
+
+
 def cold_lines(store):
-    yield "| model | engine | compile s | file MB | load s | first answer s | peak MB | libraries MB |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|"
+    yield "| model | engine | compile s | file MB | load s | first answer s | start to first answer ms | peak MB | peak MB at the largest case | code MB |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for model in cases.CASES:
         for precision in cases.LIMITS:
             for name in engines.ENGINES:
-                ahead, cold = store.get("compile", model, precision, name), store.get("cold", model, precision, name)
-                if not cold:
-                    continue
-                label = TITLES[model] + ("" if precision == "f32" else f", {precision}")
-                built = f"{ahead['compile_cpu_s']:.1f}" if ahead and "compile_cpu_s" in ahead else ""
-                yield (f"| {label} | {name} | {built} | {ahead['file_mb']:.0f} | "
-                       f"{cold['import_cpu_s'] + cold['load_cpu_s']:.3f} | {cold['first_cpu_s']:.3f} | "
-                       f"{cold['peak_mb']:.0f} | {cold['libraries_mb']:.1f} |")
+                if cold := store.get("cold", model, precision, name):
+                    label = TITLES[model] + ("" if precision == "f32" else f", {precision}")
+                    yield cold_line(label, name, store.get("compile", model, precision, name) or {}, cold)
+
+
+def reasons(store):
+    """Why engines have no number, each thing said once: (engine, model and precision, cases, text)."""
+    found = {}
+    for row in store.rows["cell"].values():
+        if "ms" not in row:
+            text = row.get("failed") or f"wrong: error {row.get('error', 0):.0e} of the largest magnitude"
+            key = row["engine"], f"{TITLES[row['model']]}, {row['precision']}", text
+            found.setdefault(key, {})[row["case"]] = None
+    for (engine, label, text), which in sorted(found.items()):
+        yield f"- {engine}, {label}, {', '.join(which)}: {text.rstrip('.')}"
 
 
 def markdown(store):
@@ -152,13 +198,14 @@ def markdown(store):
     loads = [row["load"] for row in mine]
     lines += [f"Written by `tools/bench/run` on {about['date']}; Weft at {commits}. {about['machine']}; load of the machine "
               f"{min(loads, default=0):.0f} to {max(loads, default=0):.0f}.", f"Peers: {peers}.", "", "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; "
-              "more: wall time. [How it is measured](index.md).", "", "![Every peer against Weft](ratios.svg)"]
+              "more: wall time. † marks a program for the sizes of that case alone. [How it is measured](index.md).", "", "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
         lines += ["", f"## {TITLES[model]}, {precision}, {threads} thread{'s' * (threads > 1)}", "", *case_lines(group)]
-    lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. "
-              "Peak is what the process needs beyond Python and numpy.", "", *cold_lines(store)]
-    refusals = [(key, row["failed"]) for key, row in store.rows["compile"].items() if "failed" in row]
-    if refusals:
-        lines += ["", "## What does not compile", ""]
-        lines += [f"- {engine}, {TITLES[model]}, {precision}: {text}" for (model, precision, engine), text in refusals]
+    python = f", of which {1e3 * about['python_s']:.0f} ms are Python and numpy" if "python_s" in about else ""
+    lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. Start to first "
+              f"answer is wall time from the start of a process, and in brackets its processor time: of Weft `weft run`, of a peer a Python program{python}. "
+              "Peak is what the process needs beyond Python and numpy; the largest case is the call with the largest sizes. Code: the "
+              "engine's shared libraries that are mapped, and the code in Weft's artifact.", "", *cold_lines(store)]
+    if why := list(reasons(store)):
+        lines += ["", "## What has no number", "", *why]
     return "\n".join(lines) + "\n"

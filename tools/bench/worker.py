@@ -1,11 +1,13 @@
 """One engine with one model in a process of its own. It answers the questions of bench.py, one line of JSON each.
 
-    python worker.py ENGINE MODEL PRECISION THREADS WORK [compile]
+    python worker.py ENGINE MODEL PRECISION THREADS WORK [compile | first CASE]
     > {"op": "prepare", "case": "b1s16"}             binds, runs once, compares with float64
     > {"op": "time", "case": "b1s16", "ms": 60}      milliseconds of passes that take about this much processor time
     > {"op": "check", "case": "b1s16"}               runs once more and compares again
     > {"op": "drop", "case": "b1s16"}
-    > {"op": "memory"}
+    > {"op": "peaks"}  {"op": "cost", "case": "b1s16"}     of Weft: what one core can do, what the case costs
+
+`compile` does what is done ahead of time, `first` ends after the first answer to a case; both say one line.
 """
 import importlib
 import json
@@ -15,6 +17,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+LONG_SECONDS = 1  # a call that takes longer needs nobody to be woken before it
 
 
 def spent():
@@ -25,6 +28,17 @@ def spent():
 def megabytes(field):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith(field))
+
+
+def forget_peak():
+    """From now on VmHWM is the peak since this call."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def size(path):
+    """Bytes of a file or of all files in a folder."""
+    return sum(entry.stat().st_size for entry in os.scandir(path)) if os.path.isdir(path) else os.path.getsize(path)
 
 
 def libraries(name):
@@ -51,7 +65,7 @@ class Worker:
         import engines
         import numpy  # not the engine's time
         self.cases, self.name, self.model, self.precision, self.work = cases, name, model, precision, work
-        self.bound, self.before = {}, megabytes("VmRSS")
+        self.bound, self.took, self.before = {}, {}, megabytes("VmRSS")
         engine = engines.load(name)
         clock = Clock()
         for module in engine.NAMES:
@@ -59,26 +73,38 @@ class Worker:
         self.report, clock = clock.read("import"), Clock()
         self.engine = engine(work, model, precision, threads)
         self.report.update(clock.read("load"))
+        self.loading = megabytes("VmHWM")
+
+    def bind(self, case):
+        """The calls of a case."""
+        feeds = self.cases.inputs(self.model, case)
+        if len(feeds) > 1 and getattr(self.engine, "STATIC", False):
+            raise RuntimeError("it has programs for known sizes, and none for each of a stream")
+        return [self.engine.bind(feed) for feed in feeds]
 
     def prepare(self, case):
-        calls, steps, folder = [], [], os.path.join(self.work, "models")
-        kind = getattr(self.engine, "REFERENCE", "reference")
-        expected = self.cases.references(folder, self.model, case, kind)
-        for feed in self.cases.inputs(self.model, case):
-            calls.append(self.engine.bind(feed))
+        forget_peak()
+        calls = self.bind(case)
         clock = Clock()
         handle = calls[0]()
-        first = clock.read("first")
-        for i, call in enumerate(calls):
-            got = self.engine.first(handle if i == 0 else call())
-            steps.append(self.cases.judge(got, expected[i], self.model, self.precision))
-        self.bound[case] = calls, expected
-        return dict(first, libraries_mb=round(libraries(self.name), 1), **self.worst(steps))
+        answer = clock.read("first")
+        for call in calls[1:]:
+            handle = call()
+        peak = max(self.loading, megabytes("VmHWM")) - self.before  # before references and comparisons take memory
+        kind = getattr(self.engine, "REFERENCE", "reference")
+        self.bound[case] = calls, self.cases.references(os.path.join(self.work, "models"), self.model, case, kind)
+        answer.update(self.report, peak_mb=round(peak, 1), libraries_mb=round(libraries(self.name), 1))
+        if getattr(self.engine, "STATIC", False):
+            answer["static"] = True
+        return dict(answer, **(self.check(case) if len(calls) > 1 else self.judge(case, [handle])))
 
     def check(self, case):
-        calls, expected = self.bound[case]
-        return self.worst([self.cases.judge(self.engine.first(call()), want, self.model, self.precision)
-                           for call, want in zip(calls, expected)])
+        return self.judge(case, (call() for call in self.bound[case][0]))
+
+    def judge(self, case, handles):
+        """The worst of the calls whose handles these are; each is read before the next call."""
+        return self.worst([self.cases.judge(self.engine.first(handle), want, self.model, self.precision)
+                           for handle, want in zip(handles, self.bound[case][1])])
 
     def worst(self, steps):
         return dict(error=max(s["error"] for s in steps), cosine=min(s["cosine"] for s in steps),
@@ -86,8 +112,9 @@ class Worker:
 
     def time(self, case, ms):
         calls, wall, cpu = self.bound[case][0], [], []
-        for call in calls:  # wakes our own threads
-            call()
+        if self.took.get(case, 0) < LONG_SECONDS:  # wakes our own threads
+            for call in calls:
+                call()
         end, stop = time.process_time() + ms / 1e3, time.perf_counter() + ms / 50
         while not wall or (time.process_time() < end and time.perf_counter() < stop):
             w, c = time.perf_counter(), time.process_time()
@@ -95,14 +122,18 @@ class Worker:
                 call()
             cpu.append((time.process_time() - c) * 1e3)
             wall.append((time.perf_counter() - w) * 1e3)
+        self.took[case] = wall[-1] / 1e3
         return dict(wall_ms=wall, cpu_ms=cpu)
 
     def drop(self, case):
-        del self.bound[case]
+        self.bound.pop(case, None)
         return {}
 
-    def memory(self):
-        return dict(peak_mb=round(megabytes("VmHWM") - self.before, 1))
+    def peaks(self):
+        return self.engine.peaks()
+
+    def cost(self, case):
+        return self.engine.cost(self.cases.inputs(self.model, case))
 
 
 def reason(error):
@@ -114,10 +145,20 @@ def compile_ahead(name, model, precision, work):
     import engines
     engine, clock, answer = engines.load(name), Clock(), {}
     if engine.compile:
-        engine.compile(work, model, precision)
+        answer = engine.compile(work, model, precision) or {}
         peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
-        answer = dict(clock.read("compile"), compile_peak_mb=round(peak))
-    return dict(answer, file_mb=round(os.path.getsize(engines.read_by(work, name, model, precision)) / 1e6, 1))
+        answer.update(clock.read("compile"), compile_peak_mb=round(peak))
+    return dict(answer, file_mb=round(size(engines.read_by(work, name, model, precision)) / 1e6, 1))
+
+
+def first_answer(name, model, precision, threads, work, case):
+    """Processor seconds of this process until the answer is an array; of an engine that starts by itself what it says."""
+    import engines
+    if start := getattr(engines.load(name), "start", None):
+        return start(work, model, precision, case)
+    worker = Worker(name, model, precision, threads, work)
+    worker.engine.first(worker.bind(case)[0]())
+    return dict(start_cpu_s=round(spent(), 4))
 
 
 def main(name, model, precision, threads, work, *more):
@@ -129,6 +170,9 @@ def main(name, model, precision, threads, work, *more):
             return say(compile_ahead(name, model, precision, work))
         if threads == "1":  # a hard limit: libraries differ in how they honour a number of threads
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        if more:
+            say(first_answer(name, model, precision, int(threads), work, more[1]))
+            os._exit(0)
         worker = Worker(name, model, precision, int(threads), work)
     except Exception as error:
         return say(reason(error))

@@ -28,7 +28,7 @@ ENGINES = {
     "tvm": "tvm",
     "llamacpp": "llamacpp",
 }
-DEFAULT = ["onnxruntime", "openvino", "aotinductor"]
+DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", "llamacpp"]
 PRECISIONS = {
     "f32": [name for name in ENGINES if name != "onnxruntime_int8"],
     "bf16": ["weft", "llamacpp"],

@@ -27,7 +27,7 @@ def program(folder, feed):
 
 
 def freeze(source, feed, target):
-    """Writes the ONNX file with the sizes of `feed`; ONNX Runtime folds what is constant then, by rules that ONNX defines."""
+    """Writes the ONNX file with the sizes of `feed`. ONNX Runtime folds what is constant then, and tells the sizes of outputs."""
     import onnx
     import onnxruntime
     model = onnx.load(source)
@@ -42,7 +42,11 @@ def freeze(source, feed, target):
     options.log_severity_level = 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.optimized_model_filepath = target
-    onnxruntime.InferenceSession(target, options, ["CPUExecutionProvider"])
+    outputs = onnxruntime.InferenceSession(target, options, ["CPUExecutionProvider"]).run(None, feed)
+    model = onnx.load(target)
+    for value, array in zip(model.graph.output, outputs):
+        value.type.CopyFrom(onnx.helper.make_tensor_type_proto(value.type.tensor_type.elem_type, array.shape))
+    onnx.save(model, target)
 
 
 def build_each(folder, work, model, precision, build):
