@@ -121,6 +121,20 @@ class Report(unittest.TestCase):
         self.assertIn("| 20.0 | 2.0 % | 40 % (read) | fails |  | 1e-06 |", page)
         self.assertIn("- tvm, all-MiniLM-L6-v2, f32, stream64: it has no program for that\n", page)
 
+    def test_a_far_peer_does_not_squeeze_the_picture(self):
+        self.put("b1s16", "weft", ms=2.0, spread=0.01, right=True)
+        self.put("b1s16", "openvino", ms=3.0, spread=0.01, ratio=1.5, right=True)
+        self.page()
+        alone = self.places()
+        self.put("b1s16", "tvm", ms=200.0, spread=0.01, ratio=100.2, right=True)
+        self.page()
+        self.assertEqual(self.marks(), ["b1s16: openvino 1.50", "b1s16: tvm 100.20"])
+        self.assertEqual(self.places()[-1], alone[-1])  # the dot of openvino; dots of the legend come first
+
+    def places(self):
+        dots = xml.parse(os.path.join(FOLDER, "ratios.svg")).iter("{http://www.w3.org/2000/svg}circle")
+        return [dot.get("cx") for dot in dots]
+
     def test_memory_load_and_size(self):
         self.store.put("compile", ("minilm", "f32", "weft"), dict(compile_cpu_s=3.25, file_mb=92.4, code_mb=0.4))
         self.store.put("cold", ("minilm", "f32", "weft"), dict(import_cpu_s=0.0, load_cpu_s=0.002, first_cpu_s=0.01, libraries_mb=0.1,
