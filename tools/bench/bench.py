@@ -91,16 +91,15 @@ def names_of(options, model, precision):
 
 
 def start_all(work, store, options, model, precision, threads):
-    """The loaded engines, and why others are not."""
-    running, failed = {}, {}
+    """The loaded engines, and why others are not. Nothing is loaded while anything compiles: some compilers need gigabytes."""
+    ahead = {}
     for name in names_of(options, model, precision):
-        ahead = files.compiled(work, name, model, precision, options.limit, options.recompile and name == "weft")
-        store.put("compile", (model, precision, name), ahead)
-        if "failed" in ahead:
-            failed[name] = ahead
-        else:
-            running[name] = processes.Process(files.worker(work, name, model, precision, threads), options.limit,
-                                              files.environ(work, threads))
+        ahead[name] = files.compiled(work, name, model, precision, options.limit, options.recompile and name == "weft")
+        store.put("compile", (model, precision, name), ahead[name])
+    failed = {name: answer for name, answer in ahead.items() if "failed" in answer}
+    env = files.environ(work, threads)
+    running = {name: processes.Process(files.worker(work, name, model, precision, threads), options.limit, env)
+               for name in ahead if name not in failed}
     return running, failed
 
 

@@ -137,8 +137,8 @@ class Worker:
 
 
 def reason(error):
-    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return dict(failed=f"{type(error).__name__}: {line[:300]}".removeprefix("RuntimeError: "))
+    import engines
+    return dict(failed=engines.why(error))
 
 
 def compile_ahead(name, model, precision, work):

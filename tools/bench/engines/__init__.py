@@ -44,6 +44,12 @@ def load(name):
     return importlib.import_module(f"engines.{name}_engine").Engine
 
 
+def why(error):
+    """An exception as one line; what engines raise themselves needs no name of its kind."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {line[:300]}".removeprefix("RuntimeError: ")
+
+
 def supports(name, model, precision):
     if name == "llamacpp" and model != "llama160m":
         return False

@@ -9,9 +9,7 @@ import tempfile
 import zlib
 
 import cases
-from engines import onnx_file
-
-NO_STREAM = "it has a program for the sizes of each single case, none for a stream of sizes"
+from engines import onnx_file, why
 
 
 def path(folder, feed):
@@ -63,7 +61,7 @@ def build_each(folder, work, model, precision, build):
                 build(frozen, path(folder, feed))
                 built += 1
             except Exception as error:  # of any library
-                reasons.append(next(iter(str(error).splitlines()), type(error).__name__)[:300])
+                reasons.append(why(error))
                 with open(path(folder, feed) + ".txt", "w") as file:
                     file.write(reasons[-1])
     if not built:

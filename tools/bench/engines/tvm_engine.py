@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 
 import cases
-from engines import artifact, onnx_file, per_shape
+from engines import artifact, onnx_file, per_shape, why
 
 ANY = "any.so"  # the program with symbolic dimensions
 
@@ -54,9 +54,8 @@ class Engine:
             build(onnx_file(work, model, precision), program)
             call(load(program), cases.inputs(model, cases.CASES[model][0])[0])()  # some programs compile and then refuse
         except Exception as error:  # of any kind
-            reason = next(iter(str(error).splitlines()), type(error).__name__)[:300]
             per_shape.build_each(folder, work, model, precision, build)
-            return dict(symbolic=reason)
+            return dict(symbolic=why(error))
 
     def __init__(self, work, model, precision, threads):
         self.folder = artifact(work, "tvm", model, precision)
