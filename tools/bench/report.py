@@ -168,7 +168,8 @@ def cold_line(label, name, ahead, cold):
 
 
 def cold_lines(store):
-    yield "| model | engine | compile s | file MB | load s | first answer s | start to first answer ms | peak MB | peak MB at the largest case | code MB |"
+    yield ("| model | engine | compile s | file MB | load s | first answer s | start to first answer ms | "
+           "peak MB | peak MB at the largest case | code MB |")
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for model in cases.CASES:
         for precision in cases.LIMITS:
@@ -197,15 +198,18 @@ def markdown(store):
     commits = ", ".join(sorted({row["commit"] for row in mine}))
     loads = [row["load"] for row in mine]
     lines += [f"Written by `tools/bench/run` on {about['date']}; Weft at {commits}. {about['machine']}; load of the machine "
-              f"{min(loads, default=0):.0f} to {max(loads, default=0):.0f}.", f"Peers: {peers}.", "", "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; "
-              "more: wall time. † marks a program for the sizes of that case alone. [How it is measured](index.md).", "", "![Every peer against Weft](ratios.svg)"]
+              f"{min(loads, default=0):.0f} to {max(loads, default=0):.0f}.", f"Peers: {peers}.", "",
+              "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; more: wall time. "
+              f"{STATIC} marks a program for the sizes of that case alone. [How it is measured](index.md).", "",
+              "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
         lines += ["", f"## {TITLES[model]}, {precision}, {threads} thread{'s' * (threads > 1)}", "", *case_lines(group)]
     python = f", of which {1e3 * about['python_s']:.0f} ms are Python and numpy" if "python_s" in about else ""
-    lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. Start to first "
-              f"answer is wall time from the start of a process, and in brackets its processor time: of Weft `weft run`, of a peer a Python program{python}. "
-              "Peak is what the process needs beyond Python and numpy; the largest case is the call with the largest sizes. Code: the "
-              "engine's shared libraries that are mapped, and the code in Weft's artifact.", "", *cold_lines(store)]
+    lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. Start to "
+              "first answer is wall time from the start of a process, and in brackets its processor time: of Weft `weft run`, of a peer "
+              f"a Python program{python}. Peak is what the process needs beyond Python and numpy; the largest case is the call with the "
+              "largest sizes. Code: the engine's shared libraries that are mapped, and the code in Weft's artifact.", "",
+              *cold_lines(store)]
     if why := list(reasons(store)):
         lines += ["", "## What has no number", "", *why]
     return "\n".join(lines) + "\n"
