@@ -2,8 +2,8 @@
 
 Through the C functions in the library of the package xllamacpp. That build knows AVX2 only: ggml reports its instructions, and
 no other backend comes with it. Its cache cannot be given keys and values, so with a past it holds those of the tokens
-cases.prefix(); models/make.py wrote the answers that belong to them. The cache is in float16 and attention is llama.cpp's choice, but for F32, where
-neither rounds.
+cases.prefix(); models/make.py wrote the answers that belong to them. The cache is in float16 and attention is llama.cpp's choice, but for
+F32, where neither rounds. Its threads are those of OpenMP: they stay between calls, and wait awake for a while, as other engines' do.
 """
 import ctypes as c
 import glob
