@@ -109,7 +109,8 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
-  Ahead ahead = {}; ///< a step for every k
+  Ahead ahead = {};                                  ///< a step for every k
+  std::function<void(mlir::Value k)> everyTurn = {}; ///< of the loop, which begins with k
 };
 /// Products summed in one chain; chunks are added up: the error of a long sum stays that of a short one.
 constexpr int64_t kSumChunk = 96;

@@ -14,6 +14,10 @@ constexpr int64_t kChain =
     384; ///< products summed in one chain; chains are added up: the error of a long sum stays that of a short one
 } // namespace
 
+int64_t FloatTile::turns(const RowRuns &source) const {
+  return llvm::divideCeil(source.run, kUnroll);
+}
+
 FloatTile::Sums FloatTile::zeros() {
   auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
   return Sums(rows * vectors, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
@@ -26,6 +30,10 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
                       elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, columns))),
                       constantI64(c.b, columns)};
   products.ahead = source.ahead.behind(c, k);
+  products.everyTurn = [&](Value within) {
+    source.nextRows.fetch(
+        c, c.b.createOrFold<arith::DivUIOp>(c.add(k, within), constantI64(c.b, kUnroll)));
+  };
   Sums next = inOneChain ? sums : zeros();
   multiplyAdd(c, products, constantI64(c.b, count), count <= kWrittenOut ? count : kUnroll, next,
               rows, vectors);

@@ -12,6 +12,7 @@ public:
   FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2) : RunTile(c, rows, vectors) {}
   int64_t runBytes(int64_t run) const override { return run * columns * 4; }
   int64_t steps(int64_t run) const override { return run; }
+  int64_t turns(const RowRuns &source) const override;
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
 
 private:

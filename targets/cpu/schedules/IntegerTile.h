@@ -18,8 +18,9 @@ public:
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
   bool leavesRegisters() const override { return c.isa.registers >= 32; }
-  /// Turns of the loop that sums a run.
-  int64_t turns(const RowRuns &source) const { return wholeGroups(source) / unroll(source); }
+  int64_t turns(const RowRuns &source) const override {
+    return wholeGroups(source) / unroll(source);
+  }
 
 private:
   int64_t unroll(const RowRuns &source) const;

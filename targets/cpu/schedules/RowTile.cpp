@@ -59,6 +59,8 @@ void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_
   auto run = [&](Value from, Value to, int64_t by) {
     sums = c.loop(from, to, by, ValueRange(sums), [&](Value k, ValueRange carried) {
       SmallVector<Value> next(carried);
+      if (source.everyTurn)
+        source.everyTurn(k);
       for (int64_t u = 0; u < by; ++u)
         step(c, source, k, u, next, rows, vectors);
       return next;
@@ -149,7 +151,7 @@ NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Valu
                    int64_t turns)
     : rows(rows), turns(turns) {
   auto rootType = cast<SymTensorType>(root.getType());
-  int64_t n = *rootType.getDim(1).asConstant();
+  int64_t n = *rootType.getDim(rootType.getRank() - 1).asConstant();
   Value row = c.mul(c.add(first, constantI64(c.b, rows)), constantI64(c.b, n)),
         at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
   auto add = [&](Value pointer, SymTensorType type, bool isWritten) {
@@ -176,7 +178,15 @@ void NextRows::fetchLine(KernelContext &c, const Stream &stream, Value line) con
                              stream.isWritten, /*hint=*/3, /*cache=*/1);
 }
 
+NextRows NextRows::behind(KernelContext &c, Value turns) const {
+  NextRows later = *this;
+  later.done = done ? c.add(done, turns) : turns;
+  return later;
+}
+
 void NextRows::fetch(KernelContext &c, Value turn) const {
+  if (done)
+    turn = c.add(done, turn);
   for (const Stream &stream : streams) {
     int64_t lines = rows * stream.linesOfRow, ofTurn = llvm::divideCeil(lines, turns),
             turnsOfLine = llvm::bit_floor<uint64_t>(std::max<int64_t>(1, turns / lines));

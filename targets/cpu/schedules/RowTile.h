@@ -37,6 +37,8 @@ public:
   NextRows(KernelContext &c, mlir::Value root, int64_t rows, mlir::Value first, mlir::Value panel,
            int64_t turns);
   void fetch(KernelContext &c, mlir::Value turn) const;
+  /// The same, for what follows after `turns`.
+  NextRows behind(KernelContext &c, mlir::Value turns) const;
 
 private:
   struct Stream {
@@ -47,6 +49,7 @@ private:
   void fetchLine(KernelContext &c, const Stream &stream, mlir::Value line) const;
 
   int64_t rows = 0, turns = 0;
+  mlir::Value done; ///< turns, if any
   llvm::SmallVector<Stream> streams;
 };
 

@@ -25,6 +25,7 @@ RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
                                      c.mul(run, constantI64(c.b, runBytes(source.run))));
       RowRuns rows = source;
       rows.ahead = source.ahead.behind(c, c.mul(run, constantI64(c.b, steps(source.run))));
+      rows.nextRows = source.nextRows.behind(c, c.mul(run, constantI64(c.b, turns(source))));
       if (source.beside.rows) { // in the first run
         Value isFirst = c.b.create<arith::ExtUIOp>(
             c.b.getI64Type(),

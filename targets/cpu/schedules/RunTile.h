@@ -31,7 +31,7 @@ struct RowRuns {
   Steps outer, inner;
   bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
   Ahead ahead = {};        ///< a step for every product of floats or group of bytes
-  NextRows nextRows = {};  ///< of bytes only
+  NextRows nextRows = {};  ///< for the turns of all runs
   Beside beside = {};      ///< of tiles that leave registers for it
 };
 
@@ -42,6 +42,8 @@ public:
   virtual int64_t runBytes(int64_t run) const = 0;
   /// Steps of one run, in which its sums advance.
   virtual int64_t steps(int64_t run) const = 0;
+  /// Turns of the loop that sums a run.
+  virtual int64_t turns(const RowRuns &source) const = 0;
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
   /// Whether accumulate does what RowRuns::beside says.
   virtual bool leavesRegisters() const { return false; }

@@ -201,6 +201,9 @@ private:
     Value from = function.getArgument(5), stride = function.getArgument(8);
     Value block = filters(inner, from);
     block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(7));
+    auto extent = [&](unsigned i) { return inner.e.uniform(s.window[i].out); };
+    Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
+    pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(4));
     TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
       IndexValue column{inner.add(function.getArgument(4), r)};
       return s.isLine ? SmallVector<IndexValue>{image, column, n}
@@ -209,6 +212,8 @@ private:
     trailing.loop(from, function.getArgument(6), source, [&](Value panel, RowRuns &source) {
       source.ahead =
           Ahead{block, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
+      if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
+        source.nextRows = NextRows(inner, s.op.getResult(), rows, pixel, panel, turns);
       return filters(inner, panel);
     });
   }
