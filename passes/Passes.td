@@ -17,6 +17,22 @@ def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def GrowInPlace : Pass<"weft-grow-in-place", "::mlir::ModuleOp"> {
+  let summary = "outputs that extend an input lie in its memory";
+  let description = [{
+    The input becomes a buffer with room, of which callers see the beginning; only what is new is written. `inputs` names the ones
+    to take; without it, all that an output extends along another dimension than the first.
+
+    ```mlir
+    func @main(%past: [b, p, 64], …)                  func @main(%buffer: [b, room, 64], …)
+    %1 = weft.concat %past, %new dim 1          ->    %1 = weft.concat %past, %new, %rest dim 1 {weft.in_place}
+    return %1                                         return %1                       // %past, %rest: slices of %buffer
+    ```
+  }];
+  let options = [ListOption<"inputs", "inputs", "std::string", "names of inputs; all that can when there is none">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups operators that share one pass over memory";
   let description = [{

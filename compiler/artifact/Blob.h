@@ -21,6 +21,13 @@ public:
     return {append(elements.data(), elements.size() * sizeof(T), alignof(T)),
             uint32_t(elements.size()), sizeof(T)};
   }
+  /// Of every element the first `step` bytes: readers take what is missing as absent.
+  template <typename T> weft_list_t list(const std::vector<T> &elements, size_t step) {
+    uint32_t begin = append(nullptr, 0, alignof(T));
+    for (const T &element : elements)
+      append(&element, step, alignof(T));
+    return {begin, uint32_t(elements.size()), uint32_t(step)};
+  }
   weft_list_t text(llvm::StringRef text);
   weft_list_t texts(llvm::ArrayRef<std::string> list);
   /// The maximum of `maximands` as code over `symbols` and as text.

@@ -66,13 +66,16 @@ public:
       std::vector<weft_function_v1> functions;
       for (const LoweredFunction &lowered : variant.program.functions)
         functions.push_back(function(lowered));
-      module.functions = blob.list(functions);
+      bool grows = llvm::any_of(functions, [](auto &row) { return row.in_place.count > 0; });
+      result.grows |= grows;
+      module.functions = blob.list(functions, grows ? sizeof(weft_function_v1)
+                                                    : offsetof(weft_function_v1, in_place));
       module.kernels = kernels(variant.program);
       module.cpu_features = blob.texts(variant.target->features());
       blob.fill(root, module);
       std::vector<uint32_t> &rows = result.functions.emplace_back();
       for (size_t i = 0; i < functions.size(); ++i)
-        rows.push_back(module.functions.offset + i * sizeof(weft_function_v1));
+        rows.push_back(module.functions.offset + i * module.functions.step);
     }
     result.bytes = blob.data();
     return result;
@@ -89,16 +92,23 @@ private:
     row.name = blob.text(op.getName());
     std::vector<weft_argument_v1> inputs, outputs;
     for (unsigned i = 0; i < op.getNumArguments(); ++i)
-      inputs.push_back(argument(inputName(op, i), cast<SymTensorType>(op.getArgumentTypes()[i])));
+      inputs.push_back(argument(inputName(op, i), callersInput(op, i)));
     for (unsigned i = 0; i < op.getNumResults(); ++i)
-      outputs.push_back(argument(outputName(op, i), cast<SymTensorType>(op.getResultTypes()[i]),
+      outputs.push_back(argument(outputName(op, i), callersOutput(op, i),
                                  isLate(lowered.outputDims[i]) ? WEFT_ARGUMENT_LATE : 0));
+    std::vector<weft_in_place_v1> pairs;
+    for (const InPlacePair &pair : lowered.entry.inPlace) {
+      inputs[pair.input].flags |= WEFT_ARGUMENT_IN_PLACE;
+      outputs[pair.output].flags |= WEFT_ARGUMENT_IN_PLACE;
+      uint32_t symbol = llvm::find(symbols, pair.room) - symbols.begin();
+      pairs.push_back({pair.input, pair.output, pair.dim, symbol});
+    }
     row.inputs = blob.list(inputs);
     row.outputs = blob.list(outputs);
     std::vector<weft_symbol_v1> symbolRows;
     for (const EntrySymbol &s : lowered.entry.symbols)
-      symbolRows.push_back(
-          {blob.text(s.name.getValue()), s.min, s.max, s.multiple, s.input, s.dim});
+      symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple,
+                            s.isRoom ? UINT32_MAX : s.input, s.isRoom ? UINT32_MAX : s.dim});
     SymFacts facts = symbolsOf(op).asFacts();
     for (StringAttr name : lowered.entry.boundSymbols) {
       SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
@@ -115,6 +125,8 @@ private:
     row.flops = blob.formula({lowered.flops}, symbols);
     row.bytes_moved = blob.formula({lowered.bytesMoved}, symbols);
     row.late_blocks = lateBlocks(lowered);
+    if (!pairs.empty())
+      row.in_place = blob.list(pairs);
     return row;
   }
 
@@ -155,7 +167,7 @@ private:
     const EntryPlan &entry = lowered.entry;
     std::vector<weft_check_v1> rows;
     for (const EntryStep &step : entry.steps) {
-      if (step.kind == EntryStep::Bind)
+      if (step.kind != EntryStep::Check)
         continue;
       weft_check_v1 row = {};
       row.kind = step.check;

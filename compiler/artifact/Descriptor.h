@@ -10,7 +10,8 @@ namespace weft {
 struct Descriptor {
   std::string bytes;
   std::vector<std::vector<uint32_t>>
-      functions; ///< by variant: offsets of the weft_function_v1 rows
+      functions;      ///< by variant: offsets of the weft_function_v1 rows
+  bool grows = false; ///< an input does in place: older readers must refuse the file
 };
 
 Descriptor buildDescriptor(llvm::ArrayRef<Variant> variants, llvm::ArrayRef<StoredWeight> weights,

@@ -140,7 +140,7 @@ public:
     if (llvm::Error error = file.open(path))
       return std::move(error);
     header.abi_major = WEFT_ABI_MAJOR;
-    header.abi_minor = WEFT_ABI_MINOR;
+    header.abi_minor = descriptor.grows ? WEFT_ABI_MINOR : 1;
     header.struct_size = sizeof(header);
     header.image_size = image.bytes.size();
     header.descriptor = image.symbols.lookup(kDescriptorSymbol);

@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → fold-scales → channels-last → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → fold-scales → channels-last → grow-in-place → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
 // variants are one image. The caller's module is not changed: passes work on a copy.
@@ -357,6 +357,11 @@ private:
     if (roundsActivations)
       passes.push_back(createRoundActivations());
     passes.push_back(createFoldMoves());
+    if (options.inPlace) {
+      GrowInPlaceOptions grow;
+      grow.inputs = options.inPlaceInputs;
+      passes.push_back(createGrowInPlace(grow));
+    }
     FormKernelsOptions form;
     form.attention = attention;
     form.explain = explains;

@@ -1,6 +1,7 @@
 //===- EntryPlan.cpp - Binding order, checks, and binding outside compiled code ------------------------===//
 
 #include "compiler/pipeline/EntryPlan.h"
+#include "passes/memory/InPlace.h"
 
 using namespace mlir;
 
@@ -43,6 +44,58 @@ bool isRange(const SymPred &fact) {
   return r.kind == SymRelation::LessEqual && (lower || upper);
 }
 
+SymTensorType seenBy(Type type, DimsAttr view) {
+  auto tensor = cast<SymTensorType>(type);
+  return view ? SymTensorType::get(view.getDims(), tensor.getElementType()) : tensor;
+}
+
+/// The dimension along which an argument is a buffer with room for what callers see; nothing when it is none.
+std::optional<unsigned> roomDim(func::FuncOp function, unsigned input) {
+  auto view = function.getArgAttrOfType<DimsAttr>(input, kViewAttr);
+  auto buffer = cast<SymTensorType>(function.getArgumentTypes()[input]);
+  if (!view || view.size() != buffer.getRank())
+    return std::nullopt;
+  std::optional<unsigned> found;
+  for (unsigned d = 0; d < buffer.getRank(); ++d) {
+    bool isBehind = found && buffer.getDim(d).asConstant().value_or(0) < 1;
+    bool differs = view[d] != buffer.getDim(d);
+    if (isBehind || (differs && (found || d == 0 || !buffer.getDim(d).asSymbol())))
+      return std::nullopt;
+    if (differs)
+      found = d;
+  }
+  return found;
+}
+
+/// The pairs of inputs with room and outputs in their memory, in the order of inputs.
+llvm::Expected<SmallVector<InPlacePair>> findPairs(func::FuncOp function) {
+  SmallVector<InPlacePair> pairs;
+  unsigned views = 0;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    views += function.getArgAttr(i, kViewAttr) != nullptr;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto argument = function.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
+    if (!argument)
+      continue;
+    uint64_t input = argument.getInt();
+    auto view = function.getResultAttrOfType<DimsAttr>(i, kViewAttr);
+    std::optional<unsigned> dim =
+        input < function.getNumArguments() ? roomDim(function, input) : std::nullopt;
+    if (!dim || !view || function.getArgumentTypes()[input] != function.getResultTypes()[i] ||
+        view.size() != cast<SymTensorType>(function.getResultTypes()[i]).getRank())
+      return fail("output " + Twine(i) + " cannot lie in the memory of an input");
+    auto buffer = cast<SymTensorType>(function.getResultTypes()[i]);
+    pairs.push_back({unsigned(input), i, *dim, view[*dim], buffer.getDim(*dim).asSymbol()});
+  }
+  llvm::sort(pairs, [](auto &a, auto &b) { return a.input < b.input; });
+  for (size_t i = 1; i < pairs.size(); ++i)
+    if (pairs[i].input == pairs[i - 1].input)
+      return fail("two outputs lie in the memory of one input");
+  if (views != pairs.size())
+    return fail("an input has room for no output");
+  return pairs;
+}
+
 class EntryPlanner {
 public:
   explicit EntryPlanner(func::FuncOp function) : function(function), facts(function.getContext()) {
@@ -56,6 +109,10 @@ public:
   }
 
   llvm::Expected<EntryPlan> run() {
+    llvm::Expected<SmallVector<InPlacePair>> pairs = findPairs(function);
+    if (!pairs)
+      return pairs.takeError();
+    plan.inPlace = std::move(*pairs);
     forDims([&](unsigned input, unsigned dim, SymExpr expr) {
       if (StringAttr symbol = expr.asSymbol(); symbol && !bound.count(symbol)) {
         bind(symbol, input, dim);
@@ -85,6 +142,7 @@ public:
         progress = true;
       });
     }
+    bindRooms();
     for (StringAttr symbol : declared)
       if (!bound.count(symbol))
         return fail("symbol '" + symbol.getValue() + "' is not determined by any input");
@@ -94,9 +152,43 @@ public:
 
 private:
   void forDims(function_ref<void(unsigned, unsigned, SymExpr)> visit) {
-    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-      for (auto [d, dim] : llvm::enumerate(cast<SymTensorType>(type).getDims()))
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      for (auto [d, dim] : llvm::enumerate(callersInput(function, i).getDims()))
         visit(i, d, dim);
+  }
+
+  void bindRooms() {
+    for (const InPlacePair &pair : plan.inPlace) {
+      auto [place, isNew] = bound.try_emplace(pair.room, plan.symbols.size());
+      if (!isNew)
+        continue;
+      plan.symbols.push_back({pair.room, 0, kMaxSymbolValue, 1, pair.input, pair.dim, true});
+      plan.steps.push_back({EntryStep::BindRoom,
+                            WEFT_CHECK_DIM,
+                            pair.input,
+                            pair.dim,
+                            place->second,
+                            roomStride(pair),
+                            0,
+                            {},
+                            {}});
+    }
+  }
+
+  /// Elements between two places along the dimension that grows.
+  int64_t roomStride(const InPlacePair &pair) {
+    int64_t stride = 1;
+    SmallVector<SymExpr> dims = callersInput(function, pair.input).getDims();
+    for (SymExpr dim : ArrayRef(dims).drop_front(pair.dim + 1))
+      stride *= *dim.asConstant();
+    return stride;
+  }
+
+  /// That the room suffices is a check of its own, with the inputs it is about.
+  bool isAboutRoom(const SymPred &fact) {
+    return llvm::any_of(fact.symbols(), [&](StringAttr name) {
+      return llvm::any_of(plan.inPlace, [&](auto &pair) { return pair.room == name; });
+    });
   }
 
   void bind(StringAttr symbol, unsigned input, unsigned dim) {
@@ -122,7 +214,19 @@ private:
       if (symbol.multiple > 1)
         add(WEFT_CHECK_MULTIPLE);
     }
+    for (const InPlacePair &pair : plan.inPlace)
+      plan.steps.push_back({EntryStep::Check,
+                            WEFT_CHECK_ROOM,
+                            pair.input,
+                            pair.dim,
+                            bound[pair.room],
+                            roomStride(pair),
+                            0,
+                            pair.size,
+                            {}});
     for (const SymPred &fact : contract) {
+      if (isAboutRoom(fact))
+        continue;
       plan.facts.push_back(fact.str());
       if (!isRange(fact))
         plan.steps.push_back({EntryStep::Check, WEFT_CHECK_FACT, 0, 0, 0, 1, 0, {}, fact});
@@ -157,6 +261,13 @@ unsigned EntryPlan::checkCount() const {
 
 llvm::Expected<EntryPlan> planEntry(func::FuncOp function) { return EntryPlanner(function).run(); }
 
+SymTensorType callersInput(func::FuncOp function, unsigned i) {
+  return seenBy(function.getArgumentTypes()[i], function.getArgAttrOfType<DimsAttr>(i, kViewAttr));
+}
+SymTensorType callersOutput(func::FuncOp function, unsigned i) {
+  return seenBy(function.getResultTypes()[i], function.getResultAttrOfType<DimsAttr>(i, kViewAttr));
+}
+
 std::string inputName(func::FuncOp function, unsigned i) {
   return argumentName(function, function.getArgAttrDict(i), "input", i);
 }
@@ -176,7 +287,7 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
     int64_t have = step.input < inputDims.size() && step.dim < inputDims[step.input].size()
                        ? inputDims[step.input][step.dim]
                        : 0;
-    if (step.kind == EntryStep::Bind) {
+    if (step.kind != EntryStep::Check) {
       values[symbol->name] = have;
       continue;
     }
@@ -209,6 +320,7 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
       if (FailureOr<bool> holds = step.fact->evaluate(values); failed(holds) || !*holds)
         return fail("the inputs do not satisfy '" + step.fact->str() + "'");
       break;
+    case WEFT_CHECK_ROOM: // tensors of the evaluator have no strides
     case WEFT_CHECK_SIZE:
     case WEFT_CHECK_DATA:
       break;

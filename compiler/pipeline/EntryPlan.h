@@ -17,11 +17,19 @@ struct EntrySymbol {
   mlir::StringAttr name;
   int64_t min, max, multiple;
   unsigned input, dim; ///< where it is bound
+  bool isRoom = false; ///< the length of the input's buffer along `dim`, which its strides say
+};
+
+/// An input with room along `dim`, and the output that lies in its memory (passes/memory/GrowInPlace.cpp).
+struct InPlacePair {
+  unsigned input, output, dim;
+  SymExpr size; ///< of the output along `dim`
+  mlir::StringAttr room;
 };
 
 /// One step of bind; all but Bind are rows of the check table, in this order.
 struct EntryStep {
-  enum Kind { Bind, Check } kind;
+  enum Kind { Bind, BindRoom, Check } kind;
   weft_check_kind_t check = WEFT_CHECK_DIM;
   unsigned input = 0, dim = 0, symbol = 0;
   int64_t factor = 1, addend = 0; ///< of a dimension factor*n + addend that is solved for `symbol`
@@ -32,7 +40,8 @@ struct EntryStep {
 struct EntryPlan {
   llvm::SmallVector<EntrySymbol> symbols;
   std::vector<EntryStep> steps;
-  llvm::SmallVector<std::string> facts; ///< all of the contract, as text
+  llvm::SmallVector<InPlacePair> inPlace; ///< in the order of inputs
+  llvm::SmallVector<std::string> facts;   ///< all of the contract, as text
   /// Symbols that get values while the function runs, and the facts about them: rows of the check table behind those of the steps, first
   /// one per symbol (its value is negative), then one per fact.
   llvm::SmallVector<mlir::StringAttr> boundSymbols;
@@ -50,6 +59,10 @@ struct EntryPlan {
 
 /// Fails when nothing determines a symbol, or when the contract contradicts itself.
 llvm::Expected<EntryPlan> planEntry(mlir::func::FuncOp function);
+
+/// The type that callers see of an argument or result: of a buffer with room, what is in use.
+SymTensorType callersInput(mlir::func::FuncOp function, unsigned i);
+SymTensorType callersOutput(mlir::func::FuncOp function, unsigned i);
 
 /// The name of an argument or result for people.
 std::string inputName(mlir::func::FuncOp function, unsigned i);

@@ -76,6 +76,16 @@ private:
     return load(i64, in, input * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * dim);
   }
 
+  /// How long the buffer of an input is along a dimension: what the stride in front of it says, where there is one.
+  Value room(Value in, const EntryStep &step) {
+    Value stride = load(i64, in,
+                        step.input * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, stride) +
+                            8 * (step.dim - 1));
+    Value isNone = compare(arith::CmpIPredicate::eq, stride, constant(0));
+    Value places = b.create<arith::DivSIOp>(stride, constant(step.factor));
+    return b.create<arith::SelectOp>(isNone, dimension(in, step.input, step.dim), places);
+  }
+
   /// Continues in a new block when `holds`, else returns `row` + 1.
   void require(func::FuncOp function, Value holds, int32_t row) {
     Block *good = function.addBlock(), *bad = function.addBlock();
@@ -93,6 +103,10 @@ private:
       if (step.kind == EntryStep::Bind) {
         symbols[lowered->entry.symbols[step.symbol].name.getValue()] =
             dimension(in, step.input, step.dim);
+        continue;
+      }
+      if (step.kind == EntryStep::BindRoom) {
+        symbols[lowered->entry.symbols[step.symbol].name.getValue()] = room(in, step);
         continue;
       }
       emitCheck(function, in, step, row++);
@@ -148,6 +162,12 @@ private:
     case WEFT_CHECK_FACT:
       require(function, emit(*step.fact), row);
       return;
+    case WEFT_CHECK_ROOM: {
+      Value isShared = compare(arith::CmpIPredicate::eq, room(in, step), value());
+      Value isEnough = compare(arith::CmpIPredicate::sge, value(), emit(step.expected));
+      require(function, b.create<arith::AndIOp>(isShared, isEnough), row);
+      return;
+    }
     case WEFT_CHECK_SIZE:
       emitSizeCheck(function, row);
       return;
@@ -439,8 +459,8 @@ private:
 
   /// Dimensions that bind could only limit.
   void storeOutputDims() {
-    for (auto [i, type] : llvm::enumerate(source.getResultTypes()))
-      for (auto [d, dim] : llvm::enumerate(cast<SymTensorType>(type).getDims()))
+    for (unsigned i = 0; i < source.getNumResults(); ++i)
+      for (auto [d, dim] : llvm::enumerate(callersOutput(source, i).getDims()))
         if (dim != lowered->outputDims[i][d])
           store(emit(dim), bases[2],
                 i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);

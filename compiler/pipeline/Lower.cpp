@@ -1,6 +1,7 @@
 //===- Lower.cpp - Outlines kernels, assigns buffers, plans memory ----------------------------------------===//
 
 #include "compiler/pipeline/Lower.h"
+#include "passes/memory/InPlace.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -62,7 +63,8 @@ public:
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
       buffers[argument] = {Buffer::Input, unsigned(i), {}};
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
+      if (!lowered.function.getResultAttr(i, kInPlaceAttr))
+        destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
     limitOutputs();
     if (failed(lowerBlock(body, lowered.steps)))
       return failure();
@@ -268,8 +270,8 @@ private:
     call.kernel = kernelRow(specification, *choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
       call.pointers.push_back(inputBuffer(input, choice->layouts[i]));
-    for (Value result : kernel.getResults()) {
-      if (failed(placeResult(result)))
+    for (OpResult result : kernel.getResults()) {
+      if (failed(inPlaceWrite(yielded(result)) ? placeInPlace(result) : placeResult(result)))
         return failure();
       call.pointers.push_back(buffers[result]);
     }
@@ -307,12 +309,35 @@ private:
     add(lowered.flops, code.flops);
   }
 
-  static void describeWork(func::FuncOp specification, KernelCode &code) {
+  /// Whether the input of a kernel is, or lies in, an argument with room.
+  bool hasRoom(Value input) {
+    Buffer buffer = buffers.lookup(baseOf(input));
+    return !input.getDefiningOp<ConstantOp>() && buffer.kind == Buffer::Input &&
+           lowered.function.getArgAttr(buffer.index, kViewAttr);
+  }
+
+  /// Of a buffer with room, the parts that are read.
+  static SymExpr bytesRead(BlockArgument argument, bool hasRoom) {
+    if (!hasRoom)
+      return bytesOf(cast<SymTensorType>(argument.getType()));
+    SymExpr bytes = SymExpr::constant(argument.getContext(), 0);
+    for (Operation *user : argument.getUsers())
+      if (auto slice = dyn_cast<SliceOp>(user);
+          slice && !llvm::all_of(slice->getUsers(), [](Operation *reader) {
+            return inPlaceWrite(reader->getNumResults() ? reader->getResult(0) : Value());
+          }))
+        bytes = bytes + bytesOf(cast<SymTensorType>(slice.getResult().getType()));
+    return bytes;
+  }
+
+  void describeWork(func::FuncOp specification, KernelOp kernel, KernelCode &code) {
     code.flops = code.bytesMoved = SymExpr::constant(specification.getContext(), 0);
-    for (TypeRange types :
-         {TypeRange(specification.getArgumentTypes()), TypeRange(specification.getResultTypes())})
-      for (Type type : types)
-        code.bytesMoved = code.bytesMoved + bytesOf(cast<SymTensorType>(type));
+    for (BlockArgument argument : specification.getArguments())
+      code.bytesMoved = code.bytesMoved +
+                        bytesRead(argument, hasRoom(kernel.getInputs()[argument.getArgNumber()]));
+    for (Value result : specification.getBody().front().getTerminator()->getOperands())
+      code.bytesMoved =
+          code.bytesMoved + bytesOf(cast<SymTensorType>(writtenValue(result).getType()));
     for (Operation &op : specification.getBody().front())
       if (auto rule = dyn_cast<RuleOpInterface>(op))
         if (SymExpr points = rule.rule().points())
@@ -320,9 +345,9 @@ private:
   }
 
   void limitOutputs() {
-    for (Type type : lowered.function.getResultTypes()) {
+    for (unsigned i = 0; i < lowered.function.getNumResults(); ++i) {
       SmallVector<SymExpr> &dims = lowered.outputDims.emplace_back();
-      for (SymExpr dim : cast<SymTensorType>(type).getDims())
+      for (SymExpr dim : callersOutput(lowered.function, i).getDims())
         dims.push_back(symbols.getUpperBound(dim));
     }
   }
@@ -352,7 +377,7 @@ private:
       code.symbol += "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
       code.pointers = function.getNumArguments() + function.getNumResults();
       llvm::append_range(code.symbols, symbolsOf(function).getNames());
-      describeWork(function, code);
+      describeWork(function, kernel, code);
       program.kernels.push_back(std::move(code));
     }
     collectNodes(kernel.getLoc(), program.kernels[row].nodes);
@@ -429,6 +454,23 @@ private:
     if (failed(addClass(result, index)))
       return failure();
     buffers[result] = {Buffer::Arena, index, {}};
+    return success();
+  }
+
+  static Value yielded(OpResult result) {
+    auto kernel = cast<KernelOp>(result.getOwner());
+    return kernel.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+  }
+
+  /// In the memory of the argument that it changes, which must be a buffer with room.
+  LogicalResult placeInPlace(OpResult result) {
+    auto kernel = cast<KernelOp>(result.getOwner());
+    auto inside = dyn_cast<BlockArgument>(inPlaceWrite(yielded(result))->buffer);
+    auto changed = inside ? dyn_cast<BlockArgument>(kernel.getInputs()[inside.getArgNumber()])
+                          : BlockArgument();
+    if (!changed || changed.getOwner()->getParentOp() != lowered.function || !hasRoom(changed))
+      return kernel.emitError("only inputs with room can be changed in place");
+    buffers[result] = buffers[changed];
     return success();
   }
 

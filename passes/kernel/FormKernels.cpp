@@ -14,6 +14,7 @@
 #include "dialects/weft/Quantize.h"
 #include "passes/Passes.h"
 #include "passes/kernel/KernelGroups.h"
+#include "passes/memory/InPlace.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -73,7 +74,7 @@ private:
   }
 
   void place(Operation *op) {
-    auto type = cast<SymTensorType>(op->getResult(0).getType());
+    auto type = cast<SymTensorType>(writtenValue(op->getResult(0)).getType());
     RootKind kind = cast<ElementOpInterface>(op).rootKind();
     KernelGroup *joined = kind == RootKind::Loop ? findHost(op, type) : nullptr;
     if (!joined) {
@@ -125,6 +126,8 @@ private:
       return {"elements of less than a byte are written by a kernel of elementwise operators only"};
     if (Apart why = unlessJoins(group, op))
       return why;
+    if (inPlaceWrite(op->getResult(0)) && group->kind != RootKind::Loop)
+      return {"an input with room is written by a kernel of elementwise operators only"};
     if (readsInPlace(op, group))
       return {};
     if (group->kind != RootKind::Loop)
@@ -147,6 +150,8 @@ private:
   /// no other elements at hand.
   bool readsInPlace(Operation *op, KernelGroup *group) {
     auto element = dyn_cast<RuleOpInterface>(op);
+    if (std::optional<InPlaceWrite> write = inPlaceWrite(op->getResult(0)))
+      return made.groupOf(write->part) == group; // it computes what is new only
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       SetVector<Value> sources;
       storedSources(operand, sources);

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "runtime/src/in_place.h"
 #include "runtime/src/late.h"
 #include "runtime/src/memory.h"
 #include "runtime/src/outputs.h"
@@ -380,13 +381,19 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   if (!status)
     status = find_needs(context, function, values, values[function.symbols.count], &needs, err);
   if (!status)
+    status = weft_check_in_place(module, function, in, out, err);
+  if (!status)
+    weft_describe_in_place(module, function, in, out);
+  if (!status)
     status = weft_check_given_outputs(module, function, in, out, err);
   if (!status)
     status = grow(context, needs, err);
   if (!status)
-    status = weft_allocate_outputs(module, out, n_out, err);
+    status = weft_allocate_outputs(module, function, out, err);
   if (!status)
     status = run(context, function, needs, in, out, err);
+  if (!status)
+    weft_give_in_place(module, function, in, out);
   return status;
 }
 

@@ -145,13 +145,14 @@ static bool check_check_rows(checker *c, const weft_function_v1 &f) {
     return false;
   for (uint32_t i = 0; i < f.checks.count; ++i) {
     weft_check_v1 row = weft_item<weft_check_v1>(*c->descriptor, f.checks, i);
-    if (row.kind < WEFT_CHECK_DIM || row.kind > WEFT_CHECK_DATA)
+    if (row.kind < WEFT_CHECK_DIM || row.kind > WEFT_CHECK_ROOM)
       return wrong(c, "check %u has the unknown kind %u", i, row.kind);
-    bool has_dim = row.kind == WEFT_CHECK_DIM || row.kind == WEFT_CHECK_SOLVE;
+    bool has_dim =
+        row.kind == WEFT_CHECK_DIM || row.kind == WEFT_CHECK_SOLVE || row.kind == WEFT_CHECK_ROOM;
     if (has_dim && !check_input_dim(c, f, row.input, row.dim, false, "a check"))
       return false;
-    bool has_symbol =
-        (row.kind >= WEFT_CHECK_MIN && row.kind <= WEFT_CHECK_SOLVE) || row.kind == WEFT_CHECK_DATA;
+    bool has_symbol = (row.kind >= WEFT_CHECK_MIN && row.kind <= WEFT_CHECK_SOLVE) ||
+                      row.kind == WEFT_CHECK_DATA || row.kind == WEFT_CHECK_ROOM;
     if (has_symbol && row.symbol >= f.symbols.count)
       return wrong(c, "check %u: symbol %u of %u", i, row.symbol, f.symbols.count);
     if (has_dim && !row.expected.code.count)
@@ -177,6 +178,35 @@ static bool check_late_blocks(checker *c, const weft_function_v1 &f) {
   return true;
 }
 
+/// Every flagged input belongs to one pair, and so does every flagged output; both have one form.
+static bool check_in_place(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.in_place, sizeof(weft_in_place_v1), WEFT_MAX_ARGUMENTS, "pairs in place"))
+    return false;
+  uint64_t taken[WEFT_MAX_ARGUMENTS / 64] = {};
+  uint32_t flagged = 0, next_input = 0;
+  for (uint32_t i = 0; i < f.inputs.count + f.outputs.count; ++i)
+    flagged += (weft_argument(*c->descriptor, f, i).flags & WEFT_ARGUMENT_IN_PLACE) != 0;
+  if (flagged != 2 * f.in_place.count)
+    return wrong(c, "%u arguments are in place, in %u pairs", flagged, f.in_place.count);
+  for (uint32_t i = 0; i < f.in_place.count; ++i) {
+    weft_in_place_v1 pair = weft_item<weft_in_place_v1>(*c->descriptor, f.in_place, i);
+    if (pair.input < next_input || pair.input >= f.inputs.count || pair.output >= f.outputs.count ||
+        pair.symbol >= f.symbols.count)
+      return wrong(c, "pair %u in place names no input, output or symbol", i);
+    next_input = pair.input + 1;
+    uint64_t bit = 1ull << pair.output % 64, &word = taken[pair.output / 64];
+    weft_argument_v1 input = weft_argument(*c->descriptor, f, pair.input),
+                     output = weft_argument(*c->descriptor, f, f.inputs.count + pair.output);
+    bool is_flagged = input.flags == WEFT_ARGUMENT_IN_PLACE && output.flags == input.flags;
+    if (!is_flagged || (word & bit) || input.element != output.element ||
+        weft_element_bits(input.element) < 8 || input.rank != output.rank || pair.dim < 1 ||
+        pair.dim >= input.rank)
+      return wrong(c, "pair %u in place cannot share memory", i);
+    word |= bit;
+  }
+  return true;
+}
+
 static bool check_code_position(checker *c, int32_t position, const char *what) {
   if (position < c->limits->code_begin || position >= c->limits->code_end)
     return wrong(c, "'%s' lies outside the code", what);
@@ -186,11 +216,13 @@ static bool check_code_position(checker *c, int32_t position, const char *what) 
 static bool check_function(checker *c, const weft_function_v1 &f) {
   uint32_t n_symbols = f.symbols.count;
   return check_list(c, f.symbols, sizeof(weft_symbol_v1), WEFT_MAX_SYMBOLS, "symbols") &&
-         check_arguments(c, f.inputs, n_symbols, 0, "inputs") &&
-         check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE, "outputs") &&
-         check_symbols(c, f) && check_late_blocks(c, f) && check_texts(c, f.facts, "facts") &&
-         check_check_rows(c, f) && check_code_position(c, f.bind, "bind") &&
-         check_code_position(c, f.run, "run") && check_formula(c, f.arena, n_symbols, "'arena'") &&
+         check_arguments(c, f.inputs, n_symbols, WEFT_ARGUMENT_IN_PLACE, "inputs") &&
+         check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE | WEFT_ARGUMENT_IN_PLACE,
+                         "outputs") &&
+         check_in_place(c, f) && check_symbols(c, f) && check_late_blocks(c, f) &&
+         check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
+         check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
+         check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
          check_formula(c, f.flops, n_symbols, "'flops'") &&
          check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/src/expression.h"
+#include "runtime/src/in_place.h"
 
 /// A message that starts with "input 'ids': "; most do.
 namespace {
@@ -109,12 +110,15 @@ static weft_status_t check_form(const weft_module_t *module, const weft_function
   return m.fail(err, WEFT_INVALID, "W0407");
 }
 
+/// `room_dim`: along which it has room, or 0.
 static weft_status_t check_memory(const weft_module_t *module, const weft_function_v1 &function,
-                                  const weft_tensor_t &tensor, uint32_t i, bool needs_data,
-                                  weft_error_t *err) {
+                                  const weft_tensor_t &tensor, uint32_t i, uint32_t room_dim,
+                                  bool needs_data, weft_error_t *err) {
   int64_t bytes;
   uint32_t align = (weft_element_bits(tensor.element) + 7) / 8;
-  if (!weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes)) {
+  bool is_buffer = room_dim && weft_is_buffer(tensor, room_dim);
+  if (!weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes) ||
+      (is_buffer && !weft_buffer_bytes(tensor, room_dim, &bytes))) {
     message m(module, function, i);
     for (uint32_t d = 0; d < tensor.rank; ++d)
       if (tensor.dim[d] < 0) {
@@ -124,7 +128,15 @@ static weft_status_t check_memory(const weft_module_t *module, const weft_functi
     weft_text_add(&m.text, "its size overflows");
     return m.fail(err, WEFT_INVALID, "W0407");
   }
-  if (!weft_is_contiguous(&tensor)) {
+  if (room_dim && !is_buffer) {
+    message m(module, function, i);
+    weft_text_add(&m.text, "it has other gaps than room behind dimension %u", room_dim);
+    m.fail(err, WEFT_INVALID, "W0406");
+    weft_set_hint(err, "give a view of a row-major buffer that is longer along dimension %u",
+                  room_dim);
+    return WEFT_INVALID;
+  }
+  if (!room_dim && !weft_is_contiguous(&tensor)) {
     message m(module, function, i);
     weft_text_add(&m.text, "it has gaps or another order of dimensions");
     m.fail(err, WEFT_INVALID, "W0406");
@@ -143,8 +155,8 @@ static weft_status_t check_memory(const weft_module_t *module, const weft_functi
     return m.fail(err, WEFT_INVALID, "W0405");
   }
   if (tensor.capacity < 0 || (tensor.capacity && tensor.capacity < bytes)) {
-    weft_text_add(&m.text, "its shape needs %lld bytes, but capacity is %lld", (long long)bytes,
-                  (long long)tensor.capacity);
+    weft_text_add(&m.text, "its %s needs %lld bytes, but capacity is %lld",
+                  room_dim ? "buffer" : "shape", (long long)bytes, (long long)tensor.capacity);
     return m.fail(err, WEFT_INVALID, "W0405");
   }
   return WEFT_OK;
@@ -174,11 +186,14 @@ weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function
     return wrong_count(module, function, function.inputs, "input", n_in, err);
   if (n_in && !in)
     return weft_fail(err, WEFT_INVALID, "W0401", "the array of inputs is NULL");
+  uint32_t next_pair = 0; // they are in the order of inputs
   for (uint32_t i = 0; i < n_in; ++i) {
     weft_argument_v1 argument = weft_item<weft_argument_v1>(module->descriptor, function.inputs, i);
+    bool has_room = argument.flags & WEFT_ARGUMENT_IN_PLACE;
+    uint32_t room_dim = has_room ? weft_pair(module, function, next_pair++).dim : 0;
     weft_status_t status = check_form(module, function, argument, in[i], i, err);
     if (!status)
-      status = check_memory(module, function, in[i], i, needs_data, err);
+      status = check_memory(module, function, in[i], i, room_dim, needs_data, err);
     if (status)
       return status;
   }
@@ -259,6 +274,11 @@ static void find_symbols(const weft_module_t *module, const weft_function_v1 &fu
       known[i] = solve_linear(module, dim, i, size, values);
       progress |= known[i];
     }
+  }
+  for (uint32_t i = function.in_place.count; i-- > 0;) { // the first of a symbol says what it is
+    weft_in_place_v1 pair = weft_pair(module, function, i);
+    values[pair.symbol] = weft_room(in[pair.input], pair.dim);
+    known[pair.symbol] = true;
   }
 }
 
@@ -374,6 +394,41 @@ static weft_status_t report_size(const failure &f, weft_error_t *err) {
   return m.fail(err, WEFT_OVER_LIMIT, "W0422");
 }
 
+/// The first input whose room the symbol is.
+static uint32_t first_with_room(const failure &f) {
+  uint32_t i = 0;
+  while (i + 1 < f.function.in_place.count &&
+         weft_pair(f.module, f.function, i).symbol != f.row.symbol)
+    ++i;
+  return weft_pair(f.module, f.function, i).input;
+}
+
+/// input 'past_key_0': dimension 2 has room for 128, but 129 are needed (past = 128, seq = 1)
+static weft_status_t report_room(const failure &f, weft_error_t *err) {
+  int64_t needed, room = weft_room(f.in[f.row.input], f.row.dim);
+  message m(f.module, f.function, f.row.input);
+  weft_text_add(&m.text, "dimension %u has room for %lld, but ", f.row.dim, (long long)room);
+  if (room != f.values[f.row.symbol]) {
+    weft_text_add_argument(&m.text, f.module, f.function, first_with_room(f));
+    weft_text_add(&m.text, " has room for %lld, and they need the same",
+                  (long long)f.values[f.row.symbol]);
+    return m.fail(err, WEFT_INVALID, "W0418");
+  }
+  bool is_known = weft_formula_run(f.module->descriptor, f.row.expected, f.values, &needed);
+  weft_text_add(&m.text, "%lld are needed ", (long long)(is_known ? needed : 0));
+  bool known[WEFT_MAX_SYMBOLS];
+  for (uint32_t i = 0; i < f.function.symbols.count; ++i)
+    known[i] = f.known[i] && weft_code_uses(f.module->descriptor.base + f.row.expected.code.offset,
+                                            f.row.expected.code.count, i);
+  weft_text_add_symbols(&m.text, f.module, f.function, f.values, known);
+  m.fail(err, WEFT_INVALID, "W0418");
+  weft_set_hint(err,
+                "give a view of a buffer that is longer along dimension %u: its strides say "
+                "how long",
+                f.row.dim);
+  return WEFT_INVALID;
+}
+
 static weft_status_t report_row(const failure &f, weft_error_t *err) {
   switch (f.row.kind) {
   case WEFT_CHECK_DIM:
@@ -384,6 +439,8 @@ static weft_status_t report_row(const failure &f, weft_error_t *err) {
     return report_fact(f, err);
   case WEFT_CHECK_SIZE:
     return report_size(f, err);
+  case WEFT_CHECK_ROOM:
+    return report_room(f, err);
   default:
     return report_range(f, err);
   }

@@ -39,5 +39,8 @@ void weft_text_add_symbols(weft_text_t *text, const weft_module_t *module,
 void weft_text_add_argument(weft_text_t *text, const weft_module_t *module,
                             const weft_function_v1 &function, uint32_t index);
 
+/// Whether two ranges of memory share a byte.
+bool weft_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
+
 /// Strides of a tensor without gaps, or all 0.
 bool weft_is_contiguous(const weft_tensor_t *tensor);

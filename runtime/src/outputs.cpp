@@ -1,9 +1,10 @@
 #include "runtime/src/outputs.h"
 
 #include "runtime/src/context.h"
+#include "runtime/src/in_place.h"
 #include "runtime/src/memory.h"
 
-static bool overlaps(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+bool weft_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
   uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
   return a_bytes > 0 && b_bytes > 0 && x < y + (uint64_t)b_bytes && y < x + (uint64_t)a_bytes;
 }
@@ -20,6 +21,12 @@ static int64_t bytes_of(const weft_tensor_t &tensor) {
   int64_t bytes = 0;
   weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes);
   return bytes;
+}
+
+static bool is_in_place(const weft_module_t *module, const weft_function_v1 &function,
+                        uint32_t output) {
+  return weft_item<weft_argument_v1>(module->descriptor, function.outputs, output).flags &
+         WEFT_ARGUMENT_IN_PLACE;
 }
 
 weft_status_t weft_check_given_output(const weft_module_t *module, const weft_function_v1 &function,
@@ -44,13 +51,17 @@ weft_status_t weft_check_given_output(const weft_module_t *module, const weft_fu
                      buffer);
   // Who comes later is compared then; a late output finds all others there.
   uint32_t count = function.inputs.count + (is_late(tensor) ? function.outputs.count : i);
-  for (uint32_t k = 0; k < count; ++k) {
+  for (uint32_t k = 0, pair = 0; k < count; ++k) {
     bool is_input = k < function.inputs.count;
     const weft_tensor_t &other = is_input ? in[k] : out[k - function.inputs.count];
     if (&other == &tensor)
       continue;
-    int64_t other_bytes = is_late(other) ? other.capacity : bytes_of(other);
-    if (!overlaps(tensor.data, bytes, other.data, other_bytes))
+    if (!is_input && is_in_place(module, function, k - function.inputs.count))
+      continue; // its memory is an input's
+    int64_t other_bytes = is_input         ? weft_input_span(module, function, in, k, &pair)
+                          : is_late(other) ? other.capacity
+                                           : bytes_of(other);
+    if (!weft_overlap(tensor.data, bytes, other.data, other_bytes))
       continue;
     weft_text_add(&text, ": it overlaps ");
     weft_text_add_argument(&text, module, function, k);
@@ -87,7 +98,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
                                        const weft_function_v1 &function, const weft_tensor_t *in,
                                        const weft_tensor_t *out, weft_error_t *err) {
   for (uint32_t i = 0; i < function.outputs.count; ++i) {
-    if (!out[i].data || is_late(out[i]))
+    if (!out[i].data || is_late(out[i]) || is_in_place(module, function, i))
       continue;
     weft_status_t status =
         weft_check_given_output(module, function, in, out, i, bytes_of(out[i]), err);
@@ -140,10 +151,10 @@ weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *o
   return WEFT_OK;
 }
 
-weft_status_t weft_allocate_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
-                                    weft_error_t *err) {
-  for (uint32_t i = 0; i < count; ++i)
-    if (!out[i].data && !is_late(out[i]))
+weft_status_t weft_allocate_outputs(const weft_module_t *module, const weft_function_v1 &function,
+                                    weft_tensor_t *out, weft_error_t *err) {
+  for (uint32_t i = 0; i < function.outputs.count; ++i)
+    if (!out[i].data && !is_late(out[i]) && !is_in_place(module, function, i))
       if (weft_status_t status = weft_allocate_output(module, out, i, bytes_of(out[i]), err))
         return status;
   return WEFT_OK;

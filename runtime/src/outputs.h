@@ -23,8 +23,8 @@ weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *o
                                    int64_t bytes, weft_error_t *err);
 
 /// Gives memory to the outputs that have none and whose size bind knows. End with weft_finish_outputs, also after a failure.
-weft_status_t weft_allocate_outputs(const weft_module_t *module, weft_tensor_t *out, uint32_t count,
-                                    weft_error_t *err);
+weft_status_t weft_allocate_outputs(const weft_module_t *module, const weft_function_v1 &function,
+                                    weft_tensor_t *out, weft_error_t *err);
 
 /// Hands the outputs that this call allocated to the caller, or frees them when it failed. An
 /// output of an earlier call stays the caller's.

@@ -2,6 +2,7 @@
 // weft_query_outputs runs code, the side-effect-free bind.
 #include <string.h>
 
+#include "runtime/src/in_place.h"
 #include "runtime/src/memory.h"
 #include "runtime/src/outputs.h"
 
@@ -103,6 +104,16 @@ weft_status_t weft_late_block_info(const weft_module_t *module, int32_t index, u
   return give(out_info, {0, row.flags & WEFT_LATE_PER_WORKER, text(module, row.bytes.text)});
 }
 
+weft_status_t weft_in_place_info(const weft_module_t *module, int32_t index, uint32_t pair,
+                                 weft_in_place_info_t *out_info) {
+  weft_function_v1 f;
+  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+      pair >= f.in_place.count)
+    return WEFT_INVALID;
+  weft_in_place_v1 row = weft_pair(module, f, pair);
+  return give(out_info, {0, row.input, row.output, row.dim, row.symbol});
+}
+
 const char *weft_fact_text(const weft_module_t *module, int32_t index, uint32_t fact) {
   weft_function_v1 f;
   if (!module || !weft_module_function(module, index, &f) || fact >= f.facts.count)
@@ -145,6 +156,10 @@ weft_status_t weft_check_text(const weft_module_t *module, int32_t index, uint32
     break;
   case WEFT_CHECK_FACT:
     weft_text_add(&out, "%s", text(module, row.fact));
+    break;
+  case WEFT_CHECK_ROOM:
+    weft_text_add_argument(&out, module, f, row.input);
+    weft_text_add(&out, ": dimension %u has room for %s", row.dim, text(module, row.expected.text));
     break;
   case WEFT_CHECK_SIZE:
     weft_text_add(&out, "no tensor is larger than 2^62 bytes");
@@ -199,6 +214,8 @@ static bool output_bytes(const weft_module_t *module, const weft_function_v1 &f,
   *out_total = 0;
   for (uint32_t i = 0; i < f.outputs.count; ++i) {
     weft_argument_v1 output = weft_item<weft_argument_v1>(module->descriptor, f.outputs, i);
+    if (output.flags & WEFT_ARGUMENT_IN_PLACE)
+      continue; // it takes no memory of its own
     int64_t dim[WEFT_MAX_RANK], bytes;
     for (uint32_t d = 0; d < output.rank; ++d)
       if (!weft_formula_run(module->descriptor,
@@ -258,6 +275,8 @@ weft_status_t weft_query_outputs(const weft_module_t *module, int32_t index,
   int32_t result = weft_call_bind(module, function, in, values);
   status = result ? weft_report_check(module, function, result, in, nullptr, err)
                   : weft_describe_outputs(module, function, values, out, err);
+  if (!status)
+    weft_describe_in_place(module, function, in, out);
   if (values != few)
     weft_free(&module->env, values, bytes);
   return status ? status : weft_succeed(err);

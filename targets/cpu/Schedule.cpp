@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/memory/InPlace.h"
 #include "targets/cpu/schedules/BlockDots.h"
 #include "targets/cpu/schedules/Columns.h"
 #include "targets/cpu/schedules/DepthwiseLast.h"
@@ -34,12 +35,21 @@ void KernelContext::loop(Value from, Value to, int64_t step, function_ref<void(V
   });
 }
 
+/// Where an element of a result lies: in a buffer, behind what was there.
+static SmallVector<IndexValue> placeOf(ElementEmitter &e, Value result,
+                                       ArrayRef<IndexValue> index) {
+  SmallVector<IndexValue> place(index);
+  if (std::optional<InPlaceWrite> write = inPlaceWrite(result))
+    place[write->dim] = e.add(place[write->dim], e.symbolic(write->start));
+  return place;
+}
+
 void KernelContext::storeResults(ArrayRef<IndexValue> index) {
   SmallVector<Value> data;
   for (Value result : returnOp()->getOperands())
-    data.push_back(e.pull(result, index));
-  for (auto [i, value] : llvm::enumerate(data))
-    e.store(outputs[i], resultType(i), index, value);
+    data.push_back(e.pull(writtenValue(result), index));
+  for (auto [i, result] : llvm::enumerate(returnOp()->getOperands()))
+    e.store(outputs[i], resultType(i), placeOf(e, result, index), data[i]);
 }
 
 void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {

@@ -87,6 +87,11 @@ static void ask_function(const weft_module_t *module, int32_t f) {
   for (uint32_t i = 0; i < info.inputs + info.outputs; ++i)
     if (weft_argument_info(module, f, i, &argument))
       std::abort();
+  weft_in_place_info_t pair = {};
+  pair.struct_size = sizeof pair;
+  for (uint32_t i = 0; weft_in_place_info(module, f, i, &pair) == WEFT_OK; ++i)
+    if (pair.input >= info.inputs || pair.output >= info.outputs || pair.symbol >= info.symbols)
+      std::abort();
   std::vector<int64_t> symbols;
   weft_symbol_info_t symbol = {};
   symbol.struct_size = sizeof symbol;
@@ -200,6 +205,7 @@ std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> 
   seeds.push_back(edits_of_headers(Edits));
   sample s = make_sample();
   s.description.weights.clear();
+  s.description.functions.push_back(make_grow());
   seeds.push_back(descriptor_of(s));
   for (const function &f : s.description.functions) {
     sample one = s;

@@ -127,7 +127,7 @@ struct encoder {
       for (const formula &dim : a.dims)
         dims.push_back(code(dim));
       weft_list_t name = text(a.name);
-      rows.push_back({name, a.element, uint16_t(a.dims.size()), 0, list(dims)});
+      rows.push_back({name, a.element, uint16_t(a.dims.size()), a.flags, list(dims)});
     }
     return list(rows);
   }
@@ -169,6 +169,7 @@ struct encoder {
     for (const late_block &block : f.late_blocks)
       blocks.push_back({code(block.size), block.flags});
     row.late_blocks = list(blocks);
+    row.in_place = list(f.in_place);
     return row;
   }
   weft_list_t weights(const std::vector<weight> &items) {
@@ -292,6 +293,24 @@ bytes sample::seal() const {
   write_note(file, note);
   reseal(file);
   return file;
+}
+
+function make_grow() {
+  formula b = symbol(0, "b"), p = symbol(1, "p"), s = symbol(2, "s"), two = constant(2);
+  function f;
+  f.name = f.code = "grow";
+  f.inputs = {{"past", WEFT_F32, {b, p, two}, WEFT_ARGUMENT_IN_PLACE},
+              {"rows", WEFT_F32, {b, s, two}}};
+  f.outputs = {{"present", WEFT_F32, {b, p + s, two}, WEFT_ARGUMENT_IN_PLACE},
+               {"twice", WEFT_F32, {b}}};
+  f.symbols = {{"b", 0, INT32_MAX, 1, 0, 0},
+               {"p", 0, INT32_MAX, 1, 0, 1},
+               {"s", 0, INT32_MAX, 1, 1, 1},
+               {"room", 0, INT32_MAX, 1, UINT32_MAX, UINT32_MAX}};
+  f.checks = {{WEFT_CHECK_DIM, 1, 0, 0, b, "", ""}, {WEFT_CHECK_ROOM, 0, 1, 3, p + s, "", ""}};
+  f.arena = f.scratch = f.flops = f.bytes_moved = constant(0);
+  f.in_place = {{0, 0, 1, 3}};
+  return f;
 }
 
 static function make_main() {

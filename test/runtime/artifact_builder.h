@@ -31,6 +31,7 @@ struct argument {
   std::string name;
   uint16_t element;
   std::vector<formula> dims;
+  uint32_t flags = 0;
 };
 struct symbol_row {
   std::string name;
@@ -55,6 +56,7 @@ struct function {
   std::string code; ///< prefix of its bind and run in sample_code.c
   formula arena, scratch, flops, bytes_moved;
   std::vector<late_block> late_blocks = {};
+  std::vector<weft_in_place_v1> in_place = {};
 };
 struct kernel {
   std::string name;
@@ -76,6 +78,9 @@ struct module {
   std::vector<std::string> cpu_features;
   uint64_t host_table_size;
 };
+
+/// grow(past f32[b, p, 2], rows f32[b, s, 2]) -> present f32[b, p + s, 2] in place, twice(f32[b]): not part of the sample.
+function make_grow();
 
 /// The ELF image that the build made of sample_code.c.
 struct image {

@@ -155,3 +155,40 @@ KEEP int32_t who_run(weft_frame_v1 *frame) {
   frame->host->parallel(frame, note_worker, words, frame->values[0], 4, 3);
   return 0;
 }
+
+/* grow(past f32[b, p, 2], rows f32[b, s, 2]) -> present f32[b, p + s, 2] in place, twice f32[b]: the sum of a row of
+ * rows, doubled. The room is the stride in front of p over 2. */
+KEEP int32_t grow_bind(const weft_tensor_t *in, int64_t *values) {
+  int64_t b = in[0].dim[0], p = in[0].dim[1], s = in[1].dim[1];
+  int64_t room = in[0].stride[0] ? in[0].stride[0] / 2 : p;
+  if (in[1].dim[0] != b)
+    return 1;
+  if (room < p + s)
+    return 2;
+  int64_t all[] = {b, p, s, room, 0, b, p + s, 2, b};
+  for (int i = 0; i < 9; ++i)
+    values[i] = all[i];
+  return 0;
+}
+
+/* words: buffer, rows, twice, p, s, room */
+static void append(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *worker) {
+  float *buffer = (float *)words[0], *twice = (float *)words[2];
+  const float *rows = (const float *)words[1];
+  int64_t p = (int64_t)words[3], s = (int64_t)words[4], room = (int64_t)words[5];
+  for (int64_t i = begin; i < end; ++i) {
+    twice[i] = 0;
+    for (int64_t j = 0; j < 2 * s; ++j) {
+      buffer[(i * room + p) * 2 + j] = rows[i * s * 2 + j];
+      twice[i] += 2 * rows[i * s * 2 + j];
+    }
+  }
+}
+
+KEEP int32_t grow_run(weft_frame_v1 *frame) {
+  uint64_t words[6] = {(uint64_t)frame->in[0].data,  (uint64_t)frame->in[1].data,
+                       (uint64_t)frame->out[1].data, (uint64_t)frame->values[1],
+                       (uint64_t)frame->values[2],   (uint64_t)frame->values[3]};
+  frame->host->parallel(frame, append, words, frame->values[0], 1, 0);
+  return 0;
+}

@@ -4,6 +4,7 @@
 #include "tools/weft/Values.h"
 
 #include <algorithm>
+#include <set>
 #include <sys/stat.h>
 
 namespace weft::cli {
@@ -96,10 +97,18 @@ FunctionView Artifact::view(int32_t index) const {
     view.signature.inputs.push_back(argument(module(), index, i, "input", i));
   for (uint32_t i = 0; i < info.outputs; ++i)
     view.outputs.push_back(argument(module(), index, info.inputs + i, "output", i));
+  std::set<uint32_t> rooms;
+  auto pair = emptyInfo<weft_in_place_info_t>();
+  for (uint32_t i = 0; weft_in_place_info(module(), index, i, &pair) == WEFT_OK; ++i) {
+    view.inPlace.push_back({pair.input, pair.output, pair.dim});
+    rooms.insert(pair.symbol);
+  }
   for (uint32_t i = 0; i < info.symbols; ++i) {
     auto symbol = emptyInfo<weft_symbol_info_t>();
     weft_symbol_info(module(), index, i, &symbol);
-    (symbol.bound_by_input < 0 ? view.bound : view.signature.symbols)
+    (rooms.count(i)              ? view.rooms
+     : symbol.bound_by_input < 0 ? view.bound
+                                 : view.signature.symbols)
         .push_back({text(symbol.name), symbol.min, symbol.max, symbol.multiple,
                     symbol.bound_by_input, symbol.bound_by_dim});
   }
@@ -188,8 +197,9 @@ Result<weft_cost_t> Artifact::cost(const FunctionView &function,
       return Failure{ExitWrongUsage, "symbol '" + symbol.name + "' has no value", {}, {}};
     values.push_back(found->second);
   }
-  for (const SymbolSpec &symbol : function.bound) // formulas of costs do not speak of them
-    values.push_back(symbol.min);
+  for (const std::vector<SymbolSpec> *others : {&function.rooms, &function.bound})
+    for (const SymbolSpec &symbol : *others) // formulas of costs do not speak of them
+      values.push_back(symbol.min);
   values.push_back(0); // never an empty array
   auto cost = emptyInfo<weft_cost_t>();
   weft_error_t error = WEFT_ERROR_INIT;

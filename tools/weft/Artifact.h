@@ -19,11 +19,18 @@
 
 namespace weft::cli {
 
+/// An output that lies in the memory of an input with room along `dim`.
+struct InPlaceSpec {
+  size_t input, output, dim;
+};
+
 /// One function of a module, with all its texts copied out.
 struct FunctionView {
   int32_t index;
   Signature signature;
   std::vector<InputSpec> outputs;
+  std::vector<InPlaceSpec> inPlace;
+  std::vector<SymbolSpec> rooms; ///< symbols that the strides of inputs in place say
   std::vector<SymbolSpec> bound; ///< symbols that a call binds while it runs: data decide them
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none

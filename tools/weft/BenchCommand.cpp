@@ -8,6 +8,7 @@
 #include "tools/weft/Commands.h"
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
+#include "tools/weft/Room.h"
 #include "tools/weft/Table.h"
 #include "tools/weft/TimedCalls.h"
 #include "tools/weft/Values.h"
@@ -44,7 +45,8 @@ struct Row {
   SymbolValues dims;
   int64_t threads;
   Inputs inputs;
-  std::vector<weft_tensor_t> views, outputs;
+  CallInputs callInputs;
+  std::vector<weft_tensor_t> outputs;
   Context context;
   std::optional<weft_cost_t> cost;
   int64_t callsPerSample = 1;
@@ -131,8 +133,10 @@ private:
       if (!inputs)
         return inputs.failure();
       row.inputs = std::move(*inputs);
-      for (const PreparedInput &input : row.inputs.tensors)
-        row.views.push_back(input.tensor.view());
+      Result<CallInputs> roomy = giveRoom(function, row.inputs);
+      if (!roomy)
+        return roomy.failure();
+      row.callInputs = std::move(*roomy);
       row.outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
       if (Result<weft_cost_t> cost = artifact.cost(function, row.inputs.symbols))
         row.cost = *cost;
@@ -165,7 +169,8 @@ private:
 
   /// Seconds of `count` calls together.
   Result<double> timeRow(Row &row, int64_t count) {
-    return timeCalls(guard, row.context.get(), function.index, row.views, row.outputs, count);
+    return timeCalls(guard, row.context.get(), function.index, row.callInputs.views, row.outputs,
+                     count);
   }
 
   /// The first calls grow the arena and touch pages; then the calls per sample are set.

@@ -186,6 +186,7 @@ private:
     std::string bound;
     for (const SymbolSpec &symbol : f.bound)
       bound += (bound.empty() ? "" : ", ") + symbol.name;
+    reportInPlace(f);
     if (!bound.empty())
       line("bound    " + bound + "  (known while a call runs)");
     if (!extraFacts(f).empty())
@@ -200,6 +201,18 @@ private:
     if (!f.flops.empty() || !f.bytesMoved.empty())
       line("work     flops = " + (f.flops.empty() ? "?" : rough(f.flops)) +
            "    moved = " + (f.bytesMoved.empty() ? "?" : rough(f.bytesMoved)) + " B");
+  }
+
+  /// Inputs that outputs extend where they lie, and the room that a call needs in them.
+  void reportInPlace(const FunctionView &f) {
+    std::vector<std::string> items;
+    for (const InPlaceSpec &pair : f.inPlace)
+      items.push_back(f.signature.inputs[pair.input].name + " becomes " +
+                      f.outputs[pair.output].name + ", with room for " +
+                      pretty(f.outputs[pair.output].dims[pair.dim]) + " along dimension " +
+                      std::to_string(pair.dim));
+    if (!items.empty())
+      list("in place", items);
   }
 
   /// Formulas over sizes that only the running call knows.
@@ -348,6 +361,14 @@ private:
     json.end().array("bound_symbols");
     for (const SymbolSpec &s : f.bound)
       json.object().field("name", s.name).field("max", s.max).end();
+    json.end().array("in_place");
+    for (const InPlaceSpec &pair : f.inPlace)
+      json.object()
+          .field("input", f.signature.inputs[pair.input].name)
+          .field("output", f.outputs[pair.output].name)
+          .field("dim", static_cast<int64_t>(pair.dim))
+          .field("room", f.outputs[pair.output].dims[pair.dim])
+          .end();
     json.end().list("facts", f.facts).list("checks", f.checks);
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
     json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);

@@ -7,6 +7,7 @@
 #include "tools/weft/Commands.h"
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
+#include "tools/weft/Room.h"
 #include "tools/weft/Table.h"
 #include "tools/weft/TensorFile.h"
 #include "tools/weft/TimedCalls.h"
@@ -75,8 +76,10 @@ private:
     if (!prepared)
       return prepared.failure();
     inputs = std::move(*prepared);
-    for (const PreparedInput &input : inputs.tensors)
-      views.push_back(input.tensor.view());
+    Result<CallInputs> roomy = giveRoom(function, inputs);
+    if (!roomy)
+      return roomy.failure();
+    callInputs = std::move(*roomy);
     outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     threads = std::clamp<int64_t>(options.number("threads", 1), 0, 4096);
     Result<weft_context_options_t> wanted = contextOptions(options, static_cast<int32_t>(threads));
@@ -92,7 +95,8 @@ private:
   /// Seconds of one call; `events` is what its kernels did.
   Result<double> timeCall() {
     events.clear();
-    Result<double> seconds = timeCalls(guard, context.get(), function.index, views, outputs);
+    Result<double> seconds =
+        timeCalls(guard, context.get(), function.index, callInputs.views, outputs);
     if (!seconds)
       return seconds;
     for (const weft_trace_event_t &event : events)
@@ -273,7 +277,8 @@ private:
   Artifact artifact;
   FunctionView function;
   Inputs inputs;
-  std::vector<weft_tensor_t> views, outputs;
+  CallInputs callInputs;
+  std::vector<weft_tensor_t> outputs;
   Context context;
   int64_t threads = 1, rounds = kLeastRounds;
   std::vector<weft_trace_event_t> events;   ///< of the latest call

@@ -8,6 +8,7 @@
 #include "tools/weft/Compare.h"
 #include "tools/weft/Interrupt.h"
 #include "tools/weft/Json.h"
+#include "tools/weft/Room.h"
 #include "tools/weft/TensorFile.h"
 #include "tools/weft/TimedCalls.h"
 #include "tools/weft/Values.h"
@@ -79,8 +80,10 @@ private:
     if (!prepared)
       return prepared.failure();
     inputs = std::move(*prepared);
-    for (const PreparedInput &input : inputs.tensors)
-      views.push_back(input.tensor.view());
+    Result<CallInputs> roomy = giveRoom(function, inputs);
+    if (!roomy)
+      return roomy.failure();
+    callInputs = std::move(*roomy);
     return Done{};
   }
 
@@ -143,9 +146,12 @@ private:
       done = timedCall(&secondSeconds);
     if (!done)
       return done;
-    for (const weft_tensor_t &output : raw)
-      outputs.push_back(HostTensor::over(output.element, {output.dim, output.dim + output.rank},
-                                         output.data, nullptr));
+    for (const weft_tensor_t &output : raw) {
+      Result<HostTensor> tensor = withoutGaps(output, nullptr);
+      if (!tensor)
+        return tensor.failure();
+      outputs.push_back(std::move(*tensor));
+    }
     return Done{};
   }
 
@@ -153,15 +159,15 @@ private:
   Result<Done> checkInputs() {
     std::vector<weft_tensor_t> shapes = raw;
     weft_error_t error = WEFT_ERROR_INIT;
-    if (weft_query_outputs(artifact.module(), function.index, views.data(),
-                           static_cast<uint32_t>(views.size()), shapes.data(),
+    if (weft_query_outputs(artifact.module(), function.index, callInputs.views.data(),
+                           static_cast<uint32_t>(callInputs.views.size()), shapes.data(),
                            static_cast<uint32_t>(shapes.size()), &error))
       return explain(failureOf(error));
     return Done{};
   }
 
   Result<Done> timedCall(double *seconds) {
-    Result<double> taken = timeCalls(guard, context.get(), function.index, views, raw);
+    Result<double> taken = timeCalls(guard, context.get(), function.index, callInputs.views, raw);
     if (!taken)
       return explain(taken.failure());
     *seconds = *taken;
@@ -347,7 +353,8 @@ private:
   Artifact artifact;
   FunctionView function;
   Inputs inputs;
-  std::vector<weft_tensor_t> views, raw;
+  CallInputs callInputs;
+  std::vector<weft_tensor_t> raw;
   Context context;
   std::vector<HostTensor> outputs;
   std::vector<Expectation> expectations;

@@ -101,6 +101,10 @@ struct CompileOptions {
   std::vector<std::string> tuningFiles;
   /// The processor whose records are used, as the files name it; empty: this machine's.
   std::string tunedFor;
+  /// Outputs that are an input with something behind it lie in that input's memory: callers give inputs with room. `inPlaceInputs` names the
+  /// ones to take; empty: all that are such.
+  bool inPlace = false;
+  std::vector<std::string> inPlaceInputs;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;
   unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 1 };
+enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 2 };
 #define WEFT_NOTE_NAME "WEFT"
 enum {
   WEFT_NOTE_TYPE = 1,
@@ -78,7 +78,15 @@ typedef struct {
   weft_formula_v1 arena, scratch_per_worker, flops, bytes_moved;
   /* Absent in files without sizes that only data limit, and from older writers: readers take it as empty. */
   weft_list_t late_blocks; /* weft_late_block_v1 */
+  /* Since 1.2, and absent from functions without: weft_in_place_v1, in the order of inputs. */
+  weft_list_t in_place;
 } weft_function_v1;
+
+/* Output `output` lies in the memory of input `input`, which has room along `dim`: as much as symbol `symbol` says. Both have the flag
+ * WEFT_ARGUMENT_IN_PLACE and differ in that dimension only. */
+typedef struct {
+  uint32_t input, output, dim, symbol;
+} weft_in_place_v1;
 
 /* Memory that `run` asks for when it knows how much it is: what depends on symbols that data decide and nothing limits. The formula
  * is for people and queries; flags: WEFT_LATE_PER_WORKER. */
@@ -88,17 +96,21 @@ typedef struct {
 } weft_late_block_v1;
 enum { WEFT_LATE_PER_WORKER = 1 }; /* scratch: every worker gets so many bytes */
 
-/* flags: WEFT_ARGUMENT_LATE, of outputs only. */
+/* flags: WEFT_ARGUMENT_LATE, of outputs only; WEFT_ARGUMENT_IN_PLACE: weft_in_place_v1 says which pair. */
 typedef struct {
   weft_list_t name;
   uint16_t element, rank;
   uint32_t flags;
   weft_list_t dims; /* weft_formula_v1 */
 } weft_argument_v1;
-enum { WEFT_ARGUMENT_LATE = 1 }; /* bind cannot limit its size: run asks for its memory */
+enum {
+  WEFT_ARGUMENT_LATE = 1, /* bind cannot limit its size: run asks for its memory */
+  WEFT_ARGUMENT_IN_PLACE = 2
+};
 
 /* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol, or 0xffffffff for one
- * that gets its value while the function runs: bind stores the most it can be, or -1 when nothing limits it, run the value. */
+ * that gets its value while the function runs: bind stores the most it can be, or -1 when nothing limits it, run the value; also for
+ * the room of weft_in_place_v1, which the stride in front of the dimension determines. */
 typedef struct {
   weft_list_t name;
   int64_t min, max, multiple;
@@ -113,7 +125,8 @@ typedef enum {
   WEFT_CHECK_SOLVE, /* input `input`, dimension `dim` cannot have this size: no value of `symbol` gives it (`expected` is the dimension's formula) */
   WEFT_CHECK_FACT,  /* the fact with text `fact` is false; symbol values are printed with it */
   WEFT_CHECK_SIZE,  /* some tensor or the arena would exceed 2^62 bytes */
-  WEFT_CHECK_DATA /* symbol `symbol`, which data determine, would be negative or more than 2^31 - 1; reported by run */
+  WEFT_CHECK_DATA, /* symbol `symbol`, which data determine, would be negative or more than 2^31 - 1; reported by run */
+  WEFT_CHECK_ROOM /* since 1.2: input `input` must have `symbol` places along `dim`, and these at least `expected` */
 } weft_check_kind_t;
 typedef struct {
   uint32_t kind, input, dim, symbol;

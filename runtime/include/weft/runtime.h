@@ -89,7 +89,10 @@ enum { WEFT_MAX_RANK = 8 };
 
 /* A tensor in the caller's memory. stride counts elements; all 0 means row-major without gaps.
  * As an output: data NULL asks the library to allocate (end it with weft_tensor_release); otherwise `capacity` bytes are at data.
- * The library fills element, rank and dim of outputs. */
+ * The library fills element, rank and dim of outputs.
+ * An input with room (weft_in_place_info) is a view of a row-major buffer that is longer along one dimension, as its strides say. The
+ * output in place gets the input's data and capacity, and the buffer's strides: it can be the next call's input as it is. Its data before
+ * the call is NULL or the input's. */
 typedef struct {
   uint32_t struct_size;
   uint16_t element, rank;
@@ -224,6 +227,14 @@ typedef struct {
 /* INVALID behind the last one. */
 WEFT_API weft_status_t weft_late_block_info(const weft_module_t *module, int32_t function,
                                             uint32_t block, weft_late_block_info_t *out_info);
+/* Output `output` lies in the memory of input `input`, which has room along `dim`; `symbol` is how much: the stride in front of the
+ * dimension says it, and no dimension of an input. */
+typedef struct {
+  uint32_t struct_size, input, output, dim, symbol;
+} weft_in_place_info_t;
+/* INVALID behind the last pair. */
+WEFT_API weft_status_t weft_in_place_info(const weft_module_t *module, int32_t function,
+                                          uint32_t pair, weft_in_place_info_t *out_info);
 WEFT_API const char *weft_fact_text(const weft_module_t *module, int32_t function, uint32_t index);
 /* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to `text`. */
 WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function,

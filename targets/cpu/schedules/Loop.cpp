@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/memory/InPlace.h"
 #include "targets/cpu/schedules/Match.h"
 
 using namespace mlir;
@@ -28,11 +29,15 @@ public:
           element && element.rootKind() == RootKind::Serial)
         return {"an operator has loops of its own"};
     }
-    return unlessResultsHave(cast<SymTensorType>(spec.getResultTypes()[0]), spec);
+    SymTensorType space = spaceOf(spec);
+    for (Value result : spec.getBody().front().getTerminator()->getOperands())
+      if (typeWritten(result).getDimAttributes() != space.getDimAttributes())
+        return {"a result of the kernel has other dimensions"};
+    return {};
   }
 
   Launch launch(func::FuncOp spec, const VectorIsa &) const override {
-    SmallVector<SymExpr> dims = cast<SymTensorType>(spec.getResultTypes()[0]).getDims();
+    SmallVector<SymExpr> dims = spaceOf(spec).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1),
             zero = SymExpr::constant(spec.getContext(), 0);
     if (dims.empty() || writesPackedElements(spec))
@@ -51,7 +56,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    SmallVector<SymExpr> dims = c.resultType(0).getDims();
+    SmallVector<SymExpr> dims = spaceOf(c.spec).getDims();
     if (dims.empty()) {
       c.e.setLanes(1);
       c.storeResults({});
@@ -74,6 +79,15 @@ public:
   }
 
 private:
+  static SymTensorType typeWritten(Value result) {
+    return cast<SymTensorType>(writtenValue(result).getType());
+  }
+
+  /// What is walked.
+  static SymTensorType spaceOf(func::FuncOp spec) {
+    return typeWritten(spec.getBody().front().getTerminator()->getOperand(0));
+  }
+
   /// Elements [unit * kBlock, min(size, (unit + 1) * kBlock)) of a vector.
   static void emitBlock(KernelContext &c, SymExpr size, Value unit) {
     StringAttr start = StringAttr::get(c.b.getContext(), ".start");

@@ -150,12 +150,22 @@ std::string fileBeside(std::string model, const std::string &extension) {
   return name + extension;
 }
 
+void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
+  compile.inPlace = options.has("in-place");
+  std::string names = options.value("in-place");
+  for (size_t begin = 0, end; begin < names.size(); begin = end + 1) {
+    end = std::min(names.find(',', begin), names.size());
+    compile.inPlaceInputs.push_back(names.substr(begin, end - begin));
+  }
+}
+
 CompileOptions readCompileOptions(const ParsedOptions &options) {
   CompileOptions compile;
   compile.target = options.value("target", "x86:host");
   if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
     compile.target += ":" + accuracy;
   compile.weights = options.value("weights");
+  readInPlace(options, compile);
   compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
   return compile;
 }

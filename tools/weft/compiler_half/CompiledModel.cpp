@@ -1,7 +1,7 @@
 //===- CompiledModel.cpp ----------------------------------------------------------------------===//
 
 #include "tools/weft/compiler_half/CompiledModel.h"
-#include "tools/weft/Artifact.h"
+#include "tools/weft/Room.h"
 #include "tools/weft/TimedCalls.h"
 #include "tools/weft/Unfinished.h"
 #include "tools/weft/compiler_half/CompilerCommands.h"
@@ -45,6 +45,7 @@ namespace {
 struct Call {
   Artifact artifact;
   Context context;
+  CallInputs inputs;
   std::vector<weft_tensor_t> raw;
   ~Call() {
     for (weft_tensor_t &output : raw)
@@ -68,21 +69,22 @@ Result<CalledModel> callArtifact(const std::string &path, const std::string &nam
   Result<Context> context = artifact->createContext(options);
   if (!context)
     return context.failure();
-  std::shared_ptr<Call> call(new Call{*artifact, *context, {}});
+  std::shared_ptr<Call> call(new Call{*artifact, *context, {}, {}});
   call->raw.assign(function->outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
-  std::vector<weft_tensor_t> views;
-  for (const PreparedInput &input : inputs.tensors)
-    views.push_back(input.tensor.view());
-  if (Result<double> seconds = timeCalls(guard, context->get(), function->index, views, call->raw);
+  Result<CallInputs> roomy = giveRoom(*function, inputs);
+  if (!roomy)
+    return roomy.failure();
+  call->inputs = std::move(*roomy);
+  if (Result<double> seconds =
+          timeCalls(guard, context->get(), function->index, call->inputs.views, call->raw);
       !seconds)
     return seconds.failure();
   CalledModel called{artifact->info().target, {}};
   for (size_t i = 0; i < call->raw.size(); ++i) {
-    const weft_tensor_t &output = call->raw[i];
-    called.outputs.push_back(
-        {function->outputs[i].name,
-         HostTensor::over(output.element, {output.dim, output.dim + output.rank}, output.data,
-                          call)});
+    Result<HostTensor> output = withoutGaps(call->raw[i], call);
+    if (!output)
+      return output.failure();
+    called.outputs.push_back({function->outputs[i].name, std::move(*output)});
   }
   return called;
 }

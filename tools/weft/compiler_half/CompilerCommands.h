@@ -54,8 +54,10 @@ Result<Signature> modelSignature(mlir::func::FuncOp function);
 /// What it gives.
 std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
 
-/// What `compile` and `tune` have in common: target with --accuracy, weights and jobs.
+/// What `compile` and `tune` have in common: target with --accuracy, weights, jobs and what grows in place.
 CompileOptions readCompileOptions(const ParsedOptions &options);
+/// --in-place[=NAMES]
+void readInPlace(const ParsedOptions &options, CompileOptions &compile);
 /// MODEL with another extension, in the current folder; for a checkpoint folder its own name.
 std::string fileBeside(std::string model, const std::string &extension);
 

@@ -359,10 +359,12 @@ TuneSearch::Judgement TuneSearch::judge(const TimedModel &base, const TimedModel
 
 std::string TuneSearch::differenceOf(const TimedModel &other) const {
   for (size_t size = 0; size < setup.sizes.size(); ++size) {
-    std::vector<HostTensor> expected = estimated->outputs(size), got = other.outputs(size);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      double tolerance = isFloat(expected[i].element()) ? kOutputTolerance : 0;
-      Comparison comparison = compareTensors(got[i], expected[i], tolerance);
+    Result<std::vector<HostTensor>> expected = estimated->outputs(size), got = other.outputs(size);
+    if (!expected || !got)
+      return (expected ? got : expected).failure().message;
+    for (size_t i = 0; i < expected->size(); ++i) {
+      double tolerance = isFloat((*expected)[i].element()) ? kOutputTolerance : 0;
+      Comparison comparison = compareTensors((*got)[i], (*expected)[i], tolerance);
       if (!comparison.good)
         return "output " + std::to_string(i + 1) + " differs by " +
                formatted("%.2g", comparison.worst) +

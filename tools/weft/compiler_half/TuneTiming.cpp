@@ -52,8 +52,10 @@ Result<std::unique_ptr<TimedModel>> TimedModel::open(const std::string &path,
     return failureOf(error);
   for (const Inputs &inputs : setup.sizes) {
     Calls &calls = timed->calls.emplace_back();
-    for (const PreparedInput &input : inputs.tensors)
-      calls.inputs.push_back(input.tensor.view());
+    Result<CallInputs> roomy = giveRoom(*found, inputs);
+    if (!roomy)
+      return roomy.failure();
+    calls.inputs = std::move(*roomy);
     calls.outputs.assign(found->outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
   }
   timed->forgetSamples();
@@ -82,7 +84,7 @@ double TimedModel::turnSeconds() const {
 
 Result<double> TimedModel::call(Calls &calls, InterruptGuard &guard) {
   events.clear();
-  return timeCalls(guard, context.get(), function, calls.inputs, calls.outputs);
+  return timeCalls(guard, context.get(), function, calls.inputs.views, calls.outputs);
 }
 
 void TimedModel::keepLeast(std::vector<double> &least) const {
@@ -113,11 +115,14 @@ Result<Done> TimedModel::turn(size_t size, InterruptGuard &guard) {
   return Done{};
 }
 
-std::vector<HostTensor> TimedModel::outputs(size_t size) const {
+Result<std::vector<HostTensor>> TimedModel::outputs(size_t size) const {
   std::vector<HostTensor> tensors;
-  for (const weft_tensor_t &output : calls[size].outputs)
-    tensors.push_back(HostTensor::over(output.element, {output.dim, output.dim + output.rank},
-                                       output.data, context));
+  for (const weft_tensor_t &output : calls[size].outputs) {
+    Result<HostTensor> tensor = withoutGaps(output, context);
+    if (!tensor)
+      return tensor.failure();
+    tensors.push_back(std::move(*tensor));
+  }
   return tensors;
 }
 

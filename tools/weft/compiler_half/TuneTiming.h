@@ -12,6 +12,7 @@
 
 #include "tools/weft/Artifact.h"
 #include "tools/weft/Interrupt.h"
+#include "tools/weft/Room.h"
 
 namespace weft::cli {
 
@@ -44,11 +45,12 @@ public:
   /// Seconds that a turn over all sizes takes, as the latest ones did.
   double turnSeconds() const;
   /// Results of the latest call; they live as long as this.
-  std::vector<HostTensor> outputs(size_t size) const;
+  Result<std::vector<HostTensor>> outputs(size_t size) const;
 
 private:
   struct Calls {
-    std::vector<weft_tensor_t> inputs, outputs;
+    CallInputs inputs;
+    std::vector<weft_tensor_t> outputs;
     TimedSamples samples;
     double turn = 0; ///< seconds
   };

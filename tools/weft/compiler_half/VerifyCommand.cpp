@@ -85,7 +85,9 @@ private:
       folder = *made;
     }
     if (given.empty()) {
-      Result<std::string> compiled = compileAside(module, compileOptions(), *folder);
+      CompileOptions whole = compileOptions();
+      readInPlace(options, whole);
+      Result<std::string> compiled = compileAside(module, whole, *folder);
       if (!compiled)
         return compiled.failure();
       path = *compiled;
