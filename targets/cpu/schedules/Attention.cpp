@@ -119,8 +119,11 @@ public:
 private:
   static Value pointerTo(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
                          Value row) {
-    IndexValue at = c.e.linear(operand.type(), operand.index(batch, {row}, c.e.constant(0)));
-    Value base = c.inputs[cast<BlockArgument>(operand.tensor).getArgNumber()];
+    auto argument = cast<BlockArgument>(operand.stored());
+    SmallVector<IndexValue> index =
+        operand.storedIndex(c.e, operand.index(batch, {row}, c.e.constant(0)));
+    IndexValue at = c.e.linear(cast<SymTensorType>(argument.getType()), index);
+    Value base = c.inputs[argument.getArgNumber()];
     return elementPointer(c.b, base, c.b.getF32Type(), at.base);
   }
 

@@ -179,15 +179,38 @@ SmallVector<IndexValue> AttentionOperand::index(ArrayRef<Value> at, IndexValue r
   return result;
 }
 
+/// The slice that the tensor is, when it takes whole elements side by side.
+static SliceOp sliceOf(Value tensor) {
+  auto slice = tensor.getDefiningOp<SliceOp>();
+  return slice && llvm::all_of(slice.getSteps(), [](int64_t step) { return step == 1; })
+             ? slice
+             : SliceOp();
+}
+
+Value AttentionOperand::stored() const {
+  SliceOp slice = sliceOf(tensor);
+  return slice ? slice.getInput() : tensor;
+}
+
+SmallVector<IndexValue> AttentionOperand::storedIndex(ElementEmitter &e,
+                                                      ArrayRef<IndexValue> index) const {
+  SmallVector<IndexValue> position(index);
+  if (SliceOp slice = sliceOf(tensor))
+    for (auto [at, start] : llvm::zip(position, slice.getStarts().getDims()))
+      at = e.add(at, e.symbolic(start));
+  return position;
+}
+
 bool AttentionOperand::isInPlace() const {
-  return isa<BlockArgument>(tensor) && type().getElementType().isF32() &&
+  return isa<BlockArgument>(stored()) && type().getElementType().isF32() &&
          column + 1 == type().getRank();
 }
 
 SymExpr AttentionOperand::rowStride() const {
   SymExpr stride = SymExpr::constant(tensor.getContext(), 1);
-  for (unsigned d = row + 1; d < type().getRank(); ++d)
-    stride = stride * type().getDim(d);
+  auto memory = cast<SymTensorType>(stored().getType());
+  for (unsigned d = row + 1; d < memory.getRank(); ++d)
+    stride = stride * memory.getDim(d);
   return stride;
 }
 

@@ -22,6 +22,10 @@ struct AttentionOperand {
   SymTensorType type() const { return llvm::cast<SymTensorType>(tensor.getType()); }
   llvm::SmallVector<IndexValue> index(llvm::ArrayRef<mlir::Value> batch, IndexValue row,
                                       IndexValue column) const;
+  /// What it is a contiguous slice of, or itself; and the place there of an index.
+  mlir::Value stored() const;
+  llvm::SmallVector<IndexValue> storedIndex(ElementEmitter &emitter,
+                                            llvm::ArrayRef<IndexValue> index) const;
   /// Whether its rows can be read where they are: f32 in memory, contiguous along `column`.
   bool isInPlace() const;
   /// Elements from one row to the next.
