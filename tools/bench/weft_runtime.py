@@ -37,10 +37,18 @@ class ArgumentInfo(c.Structure):
                 ("flags", c.c_uint32), ("dim_text", c.c_char_p * 8)]
 
 
+class InPlaceInfo(c.Structure):
+    _fields_ = [(name, c.c_uint32) for name in ("struct_size", "input", "output", "dim", "symbol")]
+
+
 def tensor(array):
-    t = Tensor(c.sizeof(Tensor), ELEMENTS[array.dtype], array.ndim, 0, -1, array.ctypes.data, array.nbytes)
-    for i, size in enumerate(array.shape):
-        t.dim[i] = size
+    """Of None, one without memory."""
+    if array is None:
+        return Tensor(c.sizeof(Tensor), 0, 0, 0, -1)
+    t = Tensor(c.sizeof(Tensor), ELEMENTS[array.dtype], array.ndim, 0, -1, array.ctypes.data)
+    for i, (size, stride) in enumerate(zip(array.shape, array.strides)):
+        t.dim[i], t.stride[i] = size, stride // array.itemsize
+    t.capacity = 0 if array.base is not None else array.nbytes
     return t
 
 
@@ -58,6 +66,9 @@ class Model:
         self.check(self.lib.weft_function_info(self.module, 0, c.byref(info)))
         names = [self.argument(i).name.decode() for i in range(info.inputs + info.outputs)]
         self.inputs, self.outputs = names[:info.inputs], names[info.inputs:]
+        self.in_place, pair = [], InPlaceInfo(c.sizeof(InPlaceInfo))
+        while self.lib.weft_in_place_info(self.module, 0, len(self.in_place), c.byref(pair)) == 0:
+            self.in_place.append((pair.input, pair.output, pair.dim))
 
     def check(self, status):
         if status:
@@ -68,13 +79,25 @@ class Model:
         self.check(self.lib.weft_argument_info(self.module, 0, index, c.byref(info)))
         return info
 
+    def with_room(self, inputs, room):
+        """The same inputs, those that grow in place as views of buffers that are `room` long."""
+        inputs = list(inputs)
+        for i, _, dim in self.in_place:
+            past = inputs[i]
+            buffer = np.zeros(past.shape[:dim] + (room,) + past.shape[dim + 1:], past.dtype)
+            inputs[i] = buffer[(slice(None),) * dim + (slice(past.shape[dim]),)]
+            inputs[i][:] = past
+        return inputs
+
     def allocate(self, inputs):
-        """Arrays for the outputs of a call with these inputs."""
+        """Arrays for the outputs of a call with these inputs; None for those that lie in an input's memory."""
         ins, outs = (Tensor * len(inputs))(*map(tensor, inputs)), (Tensor * len(self.outputs))()
         for out in outs:
             out.struct_size, out.device = c.sizeof(Tensor), -1
         self.check(self.lib.weft_query_outputs(self.module, 0, ins, len(inputs), outs, len(outs), c.byref(self.error)))
-        return [np.zeros(tuple(out.dim[:out.rank]), DTYPES[out.element]) for out in outs]
+        in_place = {output for _, output, _ in self.in_place}
+        return [None if i in in_place else np.zeros(tuple(out.dim[:out.rank]), DTYPES[out.element])
+                for i, out in enumerate(outs)]
 
     def bind(self, inputs, outputs):
         """A function without arguments that runs one call on these arrays."""

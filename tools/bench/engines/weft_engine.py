@@ -13,6 +13,7 @@ from weft_runtime import Model
 
 BUILD = os.environ["WEFT_BENCH_BUILD"]
 WEFT = os.path.join(BUILD, "bin", "weft")
+IN_PLACE = {"llama160m"}  # caches grow where they lie, as in llama.cpp
 PRODUCTS = "512x768x768,1x4096x4096"  # of `weft bench --kernels`: one is limited by each peak
 
 
@@ -33,6 +34,7 @@ class Engine:
     @classmethod
     def compile(cls, work, model, precision):
         more = ["--weights", "bf16"] if precision == "bf16" else []
+        more += ["--in-place"] if model in IN_PLACE else []
         path = artifact(work, "weft", model, precision)
         done = subprocess.run([WEFT, "compile", onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
         if done.returncode:
@@ -65,6 +67,9 @@ class Engine:
 
     def bind(self, feed):
         inputs = [np.ascontiguousarray(feed[name]) for name in self.model.inputs]
+        if self.model.in_place:
+            i, _, dim = self.model.in_place[0]
+            inputs = self.model.with_room(inputs, inputs[i].shape[dim] + feed["input_ids"].shape[1])
         return self.model.bind(inputs, self.model.allocate(inputs))
 
     def first(self, outputs):
