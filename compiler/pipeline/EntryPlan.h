@@ -32,7 +32,8 @@ struct EntryStep {
   enum Kind { Bind, BindRoom, Check } kind;
   weft_check_kind_t check = WEFT_CHECK_DIM;
   unsigned input = 0, dim = 0, symbol = 0;
-  int64_t factor = 1, addend = 0; ///< of a dimension factor*n + addend that is solved for `symbol`
+  /// Of a dimension factor*n + addend that is solved for `symbol`; of room, `factor` is how far apart two places are.
+  int64_t factor = 1, addend = 0;
   SymExpr expected;
   std::optional<SymPred> fact;
 };

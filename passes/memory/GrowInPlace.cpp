@@ -69,7 +69,8 @@ public:
     auto buffer = SymTensorType::get(dims, past.getElementType());
     input.setType(buffer);
     Value rows = rowsOf(b, concat);
-    SmallVector<SymExpr> zeros(past.getRank(), SymExpr::constant(b.getContext(), 0)), behind = zeros;
+    SmallVector<SymExpr> zeros(past.getRank(), SymExpr::constant(b.getContext(), 0)),
+        behind = zeros;
     behind[dim] = present.getDim(dim);
     Value old = sliceOf(b, input, zeros, past.getDims());
     dims[dim] = dims[dim] - present.getDim(dim);
@@ -172,7 +173,8 @@ private:
   func::FuncOp function;
   SymbolsAttr symbols;
   Operation *end;
-  SmallVector<std::pair<SymExpr, SymExpr>> rooms; ///< what pairs grow to, and the symbol of their room
+  SmallVector<std::pair<SymExpr, SymExpr>>
+      rooms; ///< what pairs grow to, and the symbol of their room
 };
 
 struct GrowInPlace : impl::GrowInPlaceBase<GrowInPlace> {

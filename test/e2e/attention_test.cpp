@@ -72,6 +72,18 @@ TEST_CASE("grouped queries: keys and values are repeated over heads") {
   isOneKernel(withViews(two, views("k", "keys") + views("v", "values"), 6, 24, 24, two));
 }
 
+TEST_CASE("keys and values inside longer buffers are read where they are") {
+  auto buffer = [](int d) { return tensor("b, 2, t + 3, " + std::to_string(d)); };
+  auto slice = [&](const std::string &from, const std::string &to, int start, int d) {
+    std::string size = "b, 2, t, " + std::to_string(d);
+    return "  %" + to + " = weft.slice %" + from + " from [0, 0, " + std::to_string(start) +
+           ", 0] size [" + size + "] step [1, 1, 1, 1] : (" + buffer(d) + ") -> " + tensor(size) +
+           "\n";
+  };
+  isOneKernel(withViews(buffer(24), slice("k", "keys", 3, 24) + slice("v", "values", 2, 32), 2, 24,
+                        32, buffer(32)));
+}
+
 TEST_CASE("heads narrower than a vector, keys stored as columns") {
   std::string k = tensor("b, 2, 5, t"), keys = tensor("b, 2, t, 5"), v = tensor("b, t, 2, 7"),
               values = tensor("b, 2, t, 7");

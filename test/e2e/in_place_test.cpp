@@ -80,7 +80,8 @@ void growAndCompare(Program &copying, Program &growing, int threads, int64_t b, 
   weft_context_t *context = nullptr;
   REQUIRE(weft_context_create(growing.artifact, &options, &context, &error) == WEFT_OK);
   Cache keys{b, 2, room, 16}, values{b, 2, room, 16};
-  weft_tensor_t out[4] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
+  weft_tensor_t out[4] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY,
+                          WEFT_TENSOR_EMPTY};
   std::mt19937 random(unsigned(17 * b + room));
   for (unsigned step = 0; keys.used < room; ++step) {
     int64_t s = std::min<int64_t>(1 + random() % 5, room - keys.used);
@@ -129,13 +130,15 @@ TEST_CASE("caches that grow in place hold what copying gives") {
 namespace {
 
 /// Calls the decoder with these views of the caches; what is wrong with them, with its code.
-std::string refusal(Program &program, const std::function<void(weft_tensor_t *, weft_tensor_t *)> &change) {
+std::string refusal(Program &program,
+                    const std::function<void(weft_tensor_t *, weft_tensor_t *)> &change) {
   Cache keys{2, 2, 9, 16}, values{2, 2, 9, 16};
   keys.used = values.used = 4;
   std::vector<Tensor> given = program.generate({{"b", 2}, {"s", 3}, {"p", 4}}, 1);
   weft_tensor_t in[5] = {given[0].view(), given[1].view(), given[2].view(), keys.view(),
                          values.view()};
-  weft_tensor_t out[4] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
+  weft_tensor_t out[4] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY,
+                          WEFT_TENSOR_EMPTY};
   change(in, out);
   weft_error_t error = WEFT_ERROR_INIT;
   weft_status_t status = weft_call(program.context, nullptr, in, 5, out, 4, &error);
@@ -150,32 +153,40 @@ TEST_CASE("what is wrong with caches is said") {
   Program program(moduleOf(kDecoder), inPlace("x86:host"));
   REQUIRE(program.error() == "");
   CHECK(refusal(program, [](weft_tensor_t *, weft_tensor_t *) {}) == "");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
-          memset(in[3].stride, 0, sizeof in[3].stride);
-        }) == "W0418 input 'past_key': dimension 2 has room for 4, but 7 are needed (s = 3, p = 4)");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
-          in[3].stride[1] = 6 * 16, in[3].stride[0] = 2 * 6 * 16;
-        }) == "W0418 input 'past_key': dimension 2 has room for 6, but 7 are needed (s = 3, p = 4)");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
-          in[4].stride[1] = 8 * 16, in[4].stride[0] = 2 * 8 * 16;
-        }) == "W0418 input 'past_value': dimension 2 has room for 8, but input 'past_key' has room for 9, and they need the same");
+  CHECK(refusal(program, [](weft_tensor_t *in,
+                            weft_tensor_t *) { memset(in[3].stride, 0, sizeof in[3].stride); }) ==
+        "W0418 input 'past_key': dimension 2 has room for 4, but 7 are needed (s = 3, p = 4)");
+  CHECK(
+      refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
+        in[3].stride[1] = 6 * 16, in[3].stride[0] = 2 * 6 * 16;
+      }) == "W0418 input 'past_key': dimension 2 has room for 6, but 7 are needed (s = 3, p = 4)");
+  CHECK(refusal(program,
+                [](weft_tensor_t *in, weft_tensor_t *) {
+                  in[4].stride[1] = 8 * 16, in[4].stride[0] = 2 * 8 * 16;
+                }) == "W0418 input 'past_value': dimension 2 has room for 8, but input 'past_key' "
+                      "has room for 9, and they need the same");
   CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[3].stride[0] += 1; }) ==
         "W0406 input 'past_key': it has other gaps than room behind dimension 2");
   CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[3].stride[1] = -64; }) ==
         "W0406 input 'past_key': it has other gaps than room behind dimension 2");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[3].stride[1] = 9 * 16 + 1; }) ==
-        "W0406 input 'past_key': it has other gaps than room behind dimension 2");
+  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
+          in[3].stride[1] = 9 * 16 + 1;
+        }) == "W0406 input 'past_key': it has other gaps than room behind dimension 2");
   CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[0].stride[0] = 1; }) ==
         "W0406 input 'input0': it has gaps or another order of dimensions");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[3].capacity = 2 * 2 * 9 * 16 * 4 - 1; }) ==
-        "W0405 input 'past_key': its buffer needs 2304 bytes, but capacity is 2303");
+  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) {
+          in[3].capacity = 2 * 2 * 9 * 16 * 4 - 1;
+        }) == "W0405 input 'past_key': its buffer needs 2304 bytes, but capacity is 2303");
   CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *) { in[4].data = in[3].data; }) ==
         "W0407 input 'past_key': it grows in place, but overlaps input 'past_value'");
   float other[2 * 2 * 9 * 16];
-  CHECK(refusal(program, [&](weft_tensor_t *, weft_tensor_t *out) {
-          out[1].data = other, out[1].capacity = sizeof other;
-        }) == "W0407 output 'present_key': it lies in the memory of input 'past_key', but other memory is given");
-  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *out) { out[1].data = in[3].data; }) == "");
+  CHECK(refusal(program,
+                [&](weft_tensor_t *, weft_tensor_t *out) {
+                  out[1].data = other, out[1].capacity = sizeof other;
+                }) == "W0407 output 'present_key': it lies in the memory of input 'past_key', but "
+                      "other memory is given");
+  CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *out) { out[1].data = in[3].data; }) ==
+        "");
   CHECK(refusal(program, [](weft_tensor_t *in, weft_tensor_t *out) {
           out[0].data = static_cast<float *>(in[3].data) + 8 * 16, out[0].capacity = 1 << 20;
         }) == "W0407 output 'output0': it overlaps input 'past_key'");
@@ -186,17 +197,24 @@ TEST_CASE("inputs that cannot grow in place are refused") {
     return Program(moduleOf(text), inPlace("x86:host", std::move(names))).error();
   };
   CHECK(why(kDecoder, {"past_key"}) == "");
-  CHECK(why(kDecoder, {"input0"}) == "input 'input0' cannot grow in place: no output is this input with something behind it");
+  CHECK(why(kDecoder, {"input0"}) ==
+        "input 'input0' cannot grow in place: no output is this input with something behind it");
   CHECK(why(kDecoder, {"keys"}) == "there is no input 'keys' that could grow in place");
-  auto concat = [](const std::string &past, const std::string &more, const std::string &sum, int dim) {
-    return "func.func @main(%p: !weft.tensor<" + past + "> {weft.name = \"past\"}, %n: !weft.tensor<" + more + ">) -> !weft.tensor<" +
-           sum + "> attributes {weft.symbols = #weft.symbols<p, s, d>} {\n  %0 = weft.concat %p, %n dim " + std::to_string(dim) +
-           " : (!weft.tensor<" + past + ">, !weft.tensor<" + more + ">) -> !weft.tensor<" + sum + ">\n  return %0 : !weft.tensor<" + sum + ">\n}\n";
+  auto concat = [](const std::string &past, const std::string &more, const std::string &sum,
+                   int dim) {
+    return "func.func @main(%p: !weft.tensor<" + past +
+           "> {weft.name = \"past\"}, %n: !weft.tensor<" + more + ">) -> !weft.tensor<" + sum +
+           "> attributes {weft.symbols = #weft.symbols<p, s, d>} {\n  %0 = weft.concat %p, %n "
+           "dim " +
+           std::to_string(dim) + " : (!weft.tensor<" + past + ">, !weft.tensor<" + more +
+           ">) -> !weft.tensor<" + sum + ">\n  return %0 : !weft.tensor<" + sum + ">\n}\n";
   };
   CHECK(why(concat("[p, 4, d], f32", "[s, 4, d], f32", "[p + s, 4, d], f32", 0), {"past"}) ==
-        "input 'past' cannot grow in place: it grows along its first dimension, so that no stride says how much room it has");
+        "input 'past' cannot grow in place: it grows along its first dimension, so that no stride "
+        "says how much room it has");
   CHECK(why(concat("[4, p, d], f32", "[4, s, d], f32", "[4, p + s, d], f32", 1), {"past"}) ==
-        "input 'past' cannot grow in place: dimension 2, behind the one that grows, is 'd', which is no positive number");
+        "input 'past' cannot grow in place: dimension 2, behind the one that grows, is 'd', which "
+        "is no positive number");
   CHECK(why(concat("[d, p, 4], i4", "[d, s, 4], i4", "[d, p + s, 4], i4", 1), {"past"}) ==
         "input 'past' cannot grow in place: its elements share bytes");
   CHECK(why(concat("[p, 4, d], f32", "[s, 4, d], f32", "[p + s, 4, d], f32", 0), {}) ==

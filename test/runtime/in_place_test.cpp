@@ -40,10 +40,10 @@ std::string after(const std::function<void(function &)> &change) {
 } // namespace
 
 TEST_CASE("forms of buffers with room") {
-  REQUIRE(is_buffer({2, 3, 5, 4}, {}, 2));                 // no strides: no room
-  REQUIRE(is_buffer({2, 3, 5, 4}, {60, 20, 4, 1}, 2));     // none, either
+  REQUIRE(is_buffer({2, 3, 5, 4}, {}, 2));             // no strides: no room
+  REQUIRE(is_buffer({2, 3, 5, 4}, {60, 20, 4, 1}, 2)); // none, either
   REQUIRE(is_buffer({2, 3, 5, 4}, {96, 32, 4, 1}, 2));
-  REQUIRE(is_buffer({1, 1, 5, 4}, {7, 32, 4, 1}, 2));      // a single line may be anywhere
+  REQUIRE(is_buffer({1, 1, 5, 4}, {7, 32, 4, 1}, 2)); // a single line may be anywhere
   REQUIRE(is_buffer({2, 3, 0, 4}, {96, 32, 4, 1}, 2));
   REQUIRE(is_buffer({2, 3, 1, 4}, {96, 32, 99, 1}, 2));
   REQUIRE_FALSE(is_buffer({2, 3, 5, 4}, {97, 32, 4, 1}, 2));
@@ -57,7 +57,8 @@ TEST_CASE("forms of buffers with room") {
   REQUIRE_FALSE(is_buffer({2, 3, 5, INT64_MAX}, {96, 32, 4, 1}, 1));
 }
 
-TEST_CASE("outputs in place get the input's memory and the buffer's strides; steps allocate nothing") {
+TEST_CASE(
+    "outputs in place get the input's memory and the buffer's strides; steps allocate nothing") {
   counting_memory memory;
   weft_env_t env = memory.env();
   opened o(with_grow().seal(), &env);
@@ -89,8 +90,9 @@ TEST_CASE("outputs in place get the input's memory and the buffer's strides; ste
   out[0] = WEFT_TENSOR_EMPTY;
   REQUIRE(weft_call(r.context, "grow", in, 2, out, 2, &r.err) == WEFT_INVALID);
   REQUIRE(out[0].data == nullptr);
-  REQUIRE(text_of(r.err) == "W0418 input 'past': dimension 1 has room for 10, but 11 are needed (p = 9, s = 2) | "
-                            "give a view of a buffer that is longer along dimension 1: its strides say how long");
+  REQUIRE(text_of(r.err) ==
+          "W0418 input 'past': dimension 1 has room for 10, but 11 are needed (p = 9, s = 2) | "
+          "give a view of a buffer that is longer along dimension 1: its strides say how long");
 }
 
 TEST_CASE("queries know pairs and rooms") {
@@ -124,9 +126,12 @@ TEST_CASE("descriptors whose pairs do not fit are refused") {
   };
   const std::string names = "pair 0 in place names no input, output or symbol",
                     shares = "pair 0 in place cannot share memory";
-  REQUIRE(reason([](function &f) { f.in_place.clear(); }) == "2 arguments are in place, in 0 pairs");
-  REQUIRE(reason([](function &f) { f.inputs[0].flags = 0; }) == "1 arguments are in place, in 1 pairs");
-  REQUIRE(reason([](function &f) { f.inputs[0].flags = WEFT_ARGUMENT_LATE; }) == "inputs: flags 0x1 are not known");
+  REQUIRE(reason([](function &f) { f.in_place.clear(); }) ==
+          "2 arguments are in place, in 0 pairs");
+  REQUIRE(reason([](function &f) { f.inputs[0].flags = 0; }) ==
+          "1 arguments are in place, in 1 pairs");
+  REQUIRE(reason([](function &f) { f.inputs[0].flags = WEFT_ARGUMENT_LATE; }) ==
+          "inputs: flags 0x1 are not known");
   REQUIRE(reason([](function &f) { f.in_place[0].input = 2; }) == names);
   REQUIRE(reason([](function &f) { f.in_place[0].output = 2; }) == names);
   REQUIRE(reason([](function &f) { f.in_place[0].symbol = 4; }) == names);
@@ -135,7 +140,8 @@ TEST_CASE("descriptors whose pairs do not fit are refused") {
   REQUIRE(reason([](function &f) { f.in_place[0].dim = 0; }) == shares);
   REQUIRE(reason([](function &f) { f.in_place[0].dim = 3; }) == shares);
   REQUIRE(reason([](function &f) { f.inputs[0].element = WEFT_I32; }) == shares);
-  REQUIRE(reason([](function &f) { f.inputs[0].element = f.outputs[0].element = WEFT_I4; }) == shares);
+  REQUIRE(reason([](function &f) { f.inputs[0].element = f.outputs[0].element = WEFT_I4; }) ==
+          shares);
   REQUIRE(reason([](function &f) { f.outputs[0].flags |= WEFT_ARGUMENT_LATE; }) == shares);
   REQUIRE(reason([](function &f) { f.outputs[0].dims.pop_back(); }) == shares);
   auto twice = [](function &f) {
@@ -147,6 +153,7 @@ TEST_CASE("descriptors whose pairs do not fit are refused") {
             twice(f);
             f.in_place[1].input = 0;
           }) == "pair 1 in place names no input, output or symbol");
-  REQUIRE(reason([](function &f) { f.checks[1].kind = WEFT_CHECK_ROOM + 1; }) == "check 1 has the unknown kind 10");
+  REQUIRE(reason([](function &f) { f.checks[1].kind = WEFT_CHECK_ROOM + 1; }) ==
+          "check 1 has the unknown kind 10");
   REQUIRE(reason([](function &f) { f.checks[1].symbol = 4; }) == "check 1: symbol 4 of 4");
 }

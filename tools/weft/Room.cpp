@@ -53,8 +53,8 @@ Result<CallInputs> giveRoom(const FunctionView &function, const Inputs &inputs) 
         evaluateFormula(function.outputs[pair.output].dims[pair.dim], inputs.symbols);
     if (tensor.dims().size() <= pair.dim || !room)
       continue; // the call says what is wrong with it
-    if (Result<Done> done = moveToBuffer(tensor, pair.dim, *room, &call.views[pair.input],
-                                         &call.buffers);
+    if (Result<Done> done =
+            moveToBuffer(tensor, pair.dim, *room, &call.views[pair.input], &call.buffers);
         !done)
       return Failure{done.failure().exitCode,
                      "input '" + function.signature.inputs[pair.input].name +
