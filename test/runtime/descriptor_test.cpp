@@ -150,9 +150,9 @@ TEST_CASE("arguments have known elements and as many dimensions as their rank") 
   REQUIRE(after_function([](bytes &d, weft_function_v1 &f) {
             weft_argument_v1 a;
             std::memcpy(&a, &d[f.outputs.offset], sizeof a);
-            a.flags = WEFT_ARGUMENT_LATE | 2;
+            a.flags = WEFT_ARGUMENT_LATE | 4;
             std::memcpy(&d[f.outputs.offset], &a, sizeof a);
-          }) == "function 'main': outputs: flags 0x3 are not known");
+          }) == "function 'main': outputs: flags 0x5 are not known");
   REQUIRE(change_input([](weft_argument_v1 &a) { a.rank = 1; }) ==
           "function 'main': inputs: rank 1 with 2 dimensions");
 }
@@ -183,8 +183,8 @@ TEST_CASE("symbols have values and are bound by dimensions that exist") {
 }
 
 TEST_CASE("checks are of a known kind and name what exists") {
-  REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 9; }) ==
-          "function 'main': check 0 has the unknown kind 9");
+  REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 10; }) ==
+          "function 'main': check 0 has the unknown kind 10");
   REQUIRE(after([](module &m) { m.functions[0].checks[0].kind = 0; }) ==
           "function 'main': check 0 has the unknown kind 0");
   REQUIRE(after([](module &m) { m.functions[0].checks[1].symbol = 2; }) ==
@@ -213,22 +213,25 @@ TEST_CASE("late blocks have formulas over the function's symbols") {
           }) == "function 'main': 1025 late blocks are more than the 1024 that are allowed");
 }
 
-TEST_CASE("older writers know neither late blocks nor late outputs") {
-  bytes d = encode(make_sample().description, sample_image());
-  weft_module_v1 root;
-  std::memcpy(&root, d.data(), sizeof root);
-  uint32_t known = offsetof(weft_function_v1, late_blocks);
-  weft_list_t narrow = {uint32_t(d.size()), root.functions.count, known};
-  for (uint32_t i = 0; i < root.functions.count; ++i) {
-    size_t from = root.functions.offset + i * root.functions.step;
-    bytes one(d.begin() + from, d.begin() + from + known);
-    d.insert(d.end(), one.begin(), one.end());
+TEST_CASE("older writers know neither late blocks, late outputs nor pairs in place") {
+  for (uint32_t known : {uint32_t(offsetof(weft_function_v1, late_blocks)),
+                         uint32_t(offsetof(weft_function_v1, in_place))}) {
+    bytes d = encode(make_sample().description, sample_image());
+    weft_module_v1 root;
+    std::memcpy(&root, d.data(), sizeof root);
+    weft_list_t narrow = {uint32_t(d.size()), root.functions.count, known};
+    for (uint32_t i = 0; i < root.functions.count; ++i) {
+      size_t from = root.functions.offset + i * root.functions.step;
+      bytes one(d.begin() + from, d.begin() + from + known);
+      d.insert(d.end(), one.begin(), one.end());
+    }
+    root.functions = narrow;
+    std::memcpy(d.data(), &root, sizeof root);
+    REQUIRE(check(d) == "");
+    weft_descriptor_t descriptor = {d.data(), d.size(), root};
+    REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).late_blocks.count == 0);
+    REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).in_place.count == 0);
   }
-  root.functions = narrow;
-  std::memcpy(d.data(), &root, sizeof root);
-  REQUIRE(check(d) == "");
-  weft_descriptor_t descriptor = {d.data(), d.size(), root};
-  REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).late_blocks.count == 0);
 }
 
 TEST_CASE("bind and run lie in the code") {
