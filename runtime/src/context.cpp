@@ -3,7 +3,6 @@
 #include "runtime/src/context.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <new>
 
@@ -11,100 +10,16 @@
 #include "runtime/src/late.h"
 #include "runtime/src/memory.h"
 #include "runtime/src/outputs.h"
-
-//===----------------------------------------------------------------------===//
-// Regions: what compiled code asks for while it runs
-//===----------------------------------------------------------------------===//
-
-/// Ends the call at once. Compiled code has nothing to clean up, so nothing is lost by jumping over
-/// it; letting it go on would make it read buffers that were never written.
-[[noreturn]] static void leave_call(weft_context_t *context, weft_status_t status) {
-  context->leave_status = status;
-  longjmp(context->leave, 1);
-}
+#include "runtime/src/regions.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
   context->is_told = true;
-  leave_call(context, status);
+  weft_jump_out(context, status);
 }
 
-namespace {
-/// A region on its way through the embedder's `parallel`, which sees chunks of `grain` units.
-struct external_region {
-  const weft_region_t *region;
-  int64_t chunks;
-  int32_t worker_count;
-  std::atomic<int64_t> done;
-  std::atomic<uint32_t> is_wrong;
-};
-} // namespace
-
-static void run_external_piece(void *argument, int64_t begin, int64_t end, int32_t worker) {
-  external_region *external = (external_region *)argument;
-  const weft_region_t *region = external->region;
-  if (begin < 0 || end > external->chunks || begin > end || worker < 0 ||
-      worker >= external->worker_count) {
-    external->is_wrong.store(1);
-    return;
-  }
-  if (begin == end)
-    return;
-  int64_t last = end == external->chunks ? region->units : end * region->grain;
-  uint64_t mode = weft_float_mode_enter();
-  weft_call_kernel(*region, begin * region->grain, last, worker);
-  weft_float_mode_leave(mode);
-  external->done.fetch_add(end - begin);
-}
-
-static void run_external(weft_context_t *context, const weft_region_t *region) {
-  const weft_env_t &env = context->module->env;
-  external_region external = {
-      region, weft_chunks(region->units, region->grain), context->worker_count, {}, {}};
-  env.parallel(env.user, run_external_piece, &external, external.chunks, 1);
-  if (external.is_wrong.load() || external.done.load() != external.chunks)
-    leave_call(context, WEFT_INVALID);
-}
-
-static void run_untraced(weft_context_t *context, const weft_region_t *region) {
-  if (region->units <= region->grain || context->worker_count == 1)
-    weft_call_kernel(*region, 0, region->units, 0);
-  else if (context->module->env.parallel)
-    run_external(context, region);
-  else
-    weft_pool_run(&context->pool, region);
-}
-
-static uint64_t now_ns(void) {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static void run_traced(weft_context_t *context, const weft_region_t *region, int32_t kernel_id) {
-  weft_trace_event_t event = {sizeof event, (uint32_t)kernel_id, region->units, -1, -1, 0, 0};
-  event.begin_ns = now_ns();
-  run_untraced(context, region);
-  event.end_ns = now_ns();
-  weft_kernel_work(context->module, (uint32_t)kernel_id, region->words, &event.flops, &event.bytes);
-  context->trace(context->trace_user, &event);
-}
-
-static void run_region(weft_frame_v1 *frame, weft_kernel_fn kernel, const uint64_t *words,
-                       int64_t units, int64_t grain, int32_t kernel_id) {
-  weft_context_t *context = (weft_context_t *)frame->context;
-  if (units <= 0)
-    return;
-  if (context->state.load(std::memory_order_relaxed) == WEFT_CANCELLING)
-    leave_call(context, WEFT_CANCELLED);
-  weft_region_t region = {kernel, words, units, grain < 1 ? 1 : grain, context->workers};
-  if (context->trace)
-    run_traced(context, &region, kernel_id);
-  else
-    run_untraced(context, &region);
-}
-
-const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0, run_region, weft_reserve_late,
-                                      weft_provide_output};
+const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0,
+                                      weft_run_parallel,    weft_reserve_late,
+                                      weft_provide_output,  weft_run_together};
 
 /// Runs compiled code until it returns or a region leaves the call.
 __attribute__((noinline)) static weft_status_t
@@ -174,7 +89,8 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   uint32_t value_count, late_count;
   find_largest(module, &value_count, &late_count);
   size_t late_at = values_at + value_count * sizeof(int64_t);
-  size_t bytes = late_at + late_count * sizeof(weft_late_block_t);
+  size_t shares_at = late_at + late_count * sizeof(weft_late_block_t);
+  size_t bytes = shares_at + weft_shares_bytes(threads);
   uint8_t *memory = (uint8_t *)weft_allocate(&env, bytes, 64);
   if (!memory)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
@@ -188,6 +104,7 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   context->values = (int64_t *)(memory + values_at);
   context->late = (weft_late_block_t *)(memory + late_at);
   context->late_count = late_count;
+  context->shares = weft_shares_in(memory + shares_at, threads);
   weft_pool_init(&context->pool, (weft_pool_slot_t *)(memory + slots_at),
                  env.parallel ? 1 : threads, spin_us);
   weft_module_retain(module);

@@ -25,7 +25,7 @@ struct weft_call_t {
   weft_error_t *err;
 };
 
-/// One allocation holds the context, its workers, its pool's slots, values[] and its late blocks.
+/// One allocation holds the context, its workers, its pool's slots, values[], its late blocks and shares.
 struct weft_context {
   weft_module_t *module;
   size_t bytes;
@@ -38,6 +38,7 @@ struct weft_context {
   size_t block_bytes;
   weft_late_block_t *late; ///< as many as any function of the module has
   uint32_t late_count;
+  weft_shares_t shares; ///< of the region that runs
   weft_pool_t pool;
   void (*trace)(void *user, const weft_trace_event_t *event); ///< NULL: nobody looks
   void *trace_user;

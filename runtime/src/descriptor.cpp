@@ -14,6 +14,7 @@ struct checker {
   const weft_descriptor_limits_t *limits;
   weft_text_t reason;
   uint64_t work;
+  uint32_t kernels; ///< of the variant
 
   // Where we are, for the reason.
   const char *function;
@@ -207,6 +208,22 @@ static bool check_in_place(checker *c, const weft_function_v1 &f) {
   return true;
 }
 
+static bool check_regions(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.regions, sizeof(weft_region_v1), WEFT_MAX_ROWS, "regions"))
+    return false;
+  for (uint32_t i = 0; i < f.regions.count; ++i) {
+    weft_region_v1 region = weft_item<weft_region_v1>(*c->descriptor, f.regions, i);
+    if (!check_list(c, region.kernels, sizeof(uint32_t), WEFT_MAX_PARTS, "kernels of a region"))
+      return false;
+    for (uint32_t j = 0; j < region.kernels.count; ++j) {
+      uint32_t kernel = weft_item<uint32_t>(*c->descriptor, region.kernels, j);
+      if (kernel >= c->kernels)
+        return wrong(c, "region %u: kernel %u of %u", i, kernel, c->kernels);
+    }
+  }
+  return true;
+}
+
 static bool check_code_position(checker *c, int32_t position, const char *what) {
   if (position < c->limits->code_begin || position >= c->limits->code_end)
     return wrong(c, "'%s' lies outside the code", what);
@@ -220,7 +237,7 @@ static bool check_function(checker *c, const weft_function_v1 &f) {
          check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE | WEFT_ARGUMENT_IN_PLACE,
                          "outputs") &&
          check_in_place(c, f) && check_symbols(c, f) && check_late_blocks(c, f) &&
-         check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
+         check_regions(c, f) && check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
          check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
          check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
@@ -286,6 +303,7 @@ static bool check_weights(checker *c, const weft_list_t &list) {
 }
 
 static bool check_variant(checker *c, const weft_module_v1 &root) {
+  c->kernels = root.kernels.count;
   return check_text(c, root.name, "the module's name") &&
          check_text(c, root.producer, "the producer") && check_text(c, root.target, "the target") &&
          check_texts(c, root.cpu_features, "CPU features") && check_functions(c, root.functions) &&
@@ -295,7 +313,7 @@ static bool check_variant(checker *c, const weft_module_v1 &root) {
 bool weft_descriptor_check(const weft_descriptor_t &descriptor,
                            const weft_descriptor_limits_t &limits, char *reason,
                            size_t reason_size) {
-  checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, nullptr};
+  checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, 0, nullptr};
   if (limits.variant_step < sizeof(weft_module_v1))
     return wrong(&c, "variants have %u bytes instead of %zu or more", limits.variant_step,
                  sizeof(weft_module_v1));

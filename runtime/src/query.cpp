@@ -114,6 +114,19 @@ weft_status_t weft_in_place_info(const weft_module_t *module, int32_t index, uin
   return give(out_info, {0, row.input, row.output, row.dim, row.symbol});
 }
 
+weft_status_t weft_region_kernel(const weft_module_t *module, int32_t index, uint32_t region,
+                                 uint32_t part, uint32_t *out_kernel) {
+  weft_function_v1 f;
+  if (!module || !out_kernel || !weft_module_function(module, index, &f) ||
+      region >= f.regions.count)
+    return WEFT_INVALID;
+  weft_region_v1 row = weft_item<weft_region_v1>(module->descriptor, f.regions, region);
+  if (part >= row.kernels.count)
+    return WEFT_INVALID;
+  *out_kernel = weft_item<uint32_t>(module->descriptor, row.kernels, part);
+  return WEFT_OK;
+}
+
 const char *weft_fact_text(const weft_module_t *module, int32_t index, uint32_t fact) {
   weft_function_v1 f;
   if (!module || !weft_module_function(module, index, &f) || fact >= f.facts.count)

@@ -32,11 +32,13 @@ static void relax() {
 #endif
 }
 
-static int64_t now_ns() {
+uint64_t weft_now_ns(void) {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000000000ll + time.tv_nsec;
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
+
+static int64_t now_ns() { return (int64_t)weft_now_ns(); }
 
 /// Spins until `word` is no longer `value`, at most `spin_us`, and only while `go_on` is not 0.
 static bool spin_while(const std::atomic<uint32_t> &word, uint32_t value, int32_t spin_us,
@@ -54,8 +56,6 @@ static bool spin_while(const std::atomic<uint32_t> &word, uint32_t value, int32_
   return false;
 }
 
-int64_t weft_chunks(int64_t units, int64_t grain) { return units / grain + (units % grain != 0); }
-
 void weft_split(int64_t units, int64_t grain, int32_t pieces, int32_t piece, int64_t *out_begin,
                 int64_t *out_end) {
   int64_t chunks = weft_chunks(units, grain);
@@ -66,10 +66,20 @@ void weft_split(int64_t units, int64_t grain, int32_t pieces, int32_t piece, int
   *out_end = last == chunks ? units : last * grain; // the last chunk may be smaller
 }
 
-static void compute_piece(const weft_region_t &region, int32_t pieces, int32_t piece) {
+void weft_compute_piece(const weft_region_t &region, int32_t piece, weft_worker_t *worker) {
   int64_t begin, end;
-  weft_split(region.units, region.grain, pieces, piece, &begin, &end);
-  weft_call_kernel(region, begin, end, piece);
+  if (region.count == 1) {
+    weft_split(region.parts->units, region.parts->grain, region.pieces, piece, &begin, &end);
+    return weft_call_kernel(*region.parts, begin, end, worker);
+  }
+  for (int32_t i = 0; i < region.count; ++i) {
+    weft_share_of(region.parts, i, region.sharers, piece, region.shares, &begin, &end);
+    uint64_t start = region.is_timed ? weft_now_ns() : 0;
+    if (begin < end)
+      weft_call_kernel(region.parts[i], begin, end, worker);
+    if (region.is_timed)
+      region.shares.spent[(size_t)i * region.sharers + piece] = weft_now_ns() - start;
+  }
 }
 
 static void wait_for_ticket(weft_pool_slot_t *slot, uint32_t seen) {
@@ -94,16 +104,14 @@ static void *work(void *argument) {
     const weft_region_t *region = slot->region;
     if (!region)
       return nullptr;
-    compute_piece(*region, slot->pieces, slot->piece);
+    weft_compute_piece(*region, slot->piece, &region->workers[slot->piece]);
     if (pool->pending.fetch_sub(1) == 1 && pool->caller_asleep.load())
       futex_wake(&pool->pending);
   }
 }
 
-static void give(weft_pool_slot_t *slot, const weft_region_t *region, int32_t pieces,
-                 int32_t piece) {
+static void give(weft_pool_slot_t *slot, const weft_region_t *region, int32_t piece) {
   slot->region = region;
-  slot->pieces = pieces;
   slot->piece = piece;
   slot->ticket.fetch_add(1);
   if (slot->asleep.load())
@@ -185,26 +193,30 @@ static void wait_for_others(weft_pool_t *pool) {
   pool->caller_asleep.store(0, std::memory_order_relaxed);
 }
 
-void weft_pool_run(weft_pool_t *pool, const weft_region_t *region) {
+int32_t weft_pool_workers(weft_pool_t *pool) {
   if (!pool->is_started && pool->threads > 1) {
     start_workers(pool);
     keep_off(pool, sched_getcpu());
   }
-  int64_t chunks = weft_chunks(region->units, region->grain);
-  int32_t pieces = pool->started + 1;
-  if (chunks < pieces)
-    pieces = (int32_t)chunks;
-  pool->pending.store((uint32_t)pieces - 1);
-  for (int32_t i = 1; i < pieces; ++i)
-    give(&pool->slots[i], region, pieces, i);
-  compute_piece(*region, pieces, 0);
-  if (pieces > 1)
+  return pool->started + 1;
+}
+
+bool weft_pool_is_awake(const weft_pool_t *pool) {
+  return pool->started && !pool->slots[1].asleep.load(std::memory_order_relaxed);
+}
+
+void weft_pool_run(weft_pool_t *pool, const weft_region_t *region) {
+  pool->pending.store((uint32_t)region->pieces - 1);
+  for (int32_t i = 1; i < region->pieces; ++i)
+    give(&pool->slots[i], region, i);
+  weft_compute_piece(*region, 0, &region->workers[0]);
+  if (region->pieces > 1)
     wait_for_others(pool);
 }
 
 void weft_pool_stop(weft_pool_t *pool) {
   for (int32_t i = 1; i <= pool->started; ++i)
-    give(&pool->slots[i], nullptr, 0, 0);
+    give(&pool->slots[i], nullptr, 0);
   for (int32_t i = 1; i <= pool->started; ++i)
     pthread_join(pool->slots[i].thread, nullptr);
   pool->started = 0;

@@ -18,12 +18,18 @@ $ LC_ALL=C weft inspect sample.weft | sed -n '3p;9p'
 | memory   arena = 4*b*seq B    scratch = 4*seq B per worker
 
 # Kernels with the nodes they compute.
-$ weft inspect sample.weft | tail -5
-| kernels  4, called 4 times
+$ weft inspect sample.weft | tail -6
+| kernels  5, called 7 times
+|      3 x  note_part
 |      1 x  add_and_sum  /add
 |      1 x  burn
 |      1 x  multiply     /mul and 1 more
 |      1 x  note_worker
+
+# Kernels that run at the same time.
+$ weft inspect sample.weft | grep -A1 together
+| together 2 x  note_part + note_part
+|          1 x  note_part + note_worker + note_part
 
 # The same as numbers.
 $ weft inspect sample.weft --at b=2,seq=100 | sed -n '9,13p'
@@ -35,11 +41,11 @@ $ weft inspect sample.weft --at b=2,seq=100 | sed -n '9,13p'
 
 $ weft inspect sample.weft --at b=2
 ! error: '--at' gives no value to symbol 'seq'
-!   hint: the symbols are b,seq,n,m
+!   hint: the symbols are b,seq,n,m,k
 ? 2
 $ weft inspect sample.weft --at b=2,sep=3
 ! error: '--at': there is no symbol 'sep'
-!   hint: the symbols are b,seq,n,m
+!   hint: the symbols are b,seq,n,m,k
 ? 2
 $ weft inspect sample.weft --at b=2,seq=513
 ! error[W0413]: 'seq' is 513, but is at most 512
@@ -51,6 +57,10 @@ $ python3 -c "
 $+ import json; d = json.load(open('inspect.json')); f = d['functions'][0]
 $+ print(d['schema'], d['kind'], len(d['sha256']), f['inputs'][1], f['formulas']['arena'], f['cost']['arena'])"
 | weft.inspect/1 artifact 64 {'name': 'mask', 'element': 'f32', 'dims': ['b', 'seq']} 4*b*seq 800
+
+$ python3 -c "
+$+ import json; d = json.load(open('inspect.json')); print([f['together'] for f in d['functions']][3:])"
+| [[], [{'kernels': [4, 4]}, {'kernels': [4, 3, 4]}, {'kernels': [4, 4]}]]
 
 # What is no artifact, or a damaged one, is refused in a line.
 $ head -c 4000 sample.weft >short.weft && weft inspect short.weft

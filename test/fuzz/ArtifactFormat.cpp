@@ -18,7 +18,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'm':
     return "TTTfkwt.8";
   case 'f':
-    return "Taastc44ddddlp";
+    return "Taastc44ddddlrp";
   case 'a':
     return "T2R4D";
   case 's':
@@ -33,6 +33,10 @@ constexpr std::string_view schemaOf(char letter) {
     return "d4";
   case 'p':
     return "4444";
+  case 'r':
+    return "n";
+  case 'n':
+    return "4";
   case 'd':
     return "CT";
   case 't':
@@ -74,7 +78,8 @@ static_assert(
         rowBytes('a') == sizeof(weft_argument_v1) && rowBytes('s') == sizeof(weft_symbol_v1) &&
         rowBytes('c') == sizeof(weft_check_v1) && rowBytes('w') == sizeof(weft_weight_v1) &&
         rowBytes('k') == sizeof(weft_kernel_v1) && rowBytes('l') == sizeof(weft_late_block_v1) &&
-        rowBytes('p') == sizeof(weft_in_place_v1) && rowBytes('d') == sizeof(weft_formula_v1),
+        rowBytes('p') == sizeof(weft_in_place_v1) && rowBytes('d') == sizeof(weft_formula_v1) &&
+        rowBytes('r') == sizeof(weft_region_v1),
     "the schema is that of artifact.h");
 
 unsigned kindOf(char letter) { return 0x500 + static_cast<unsigned char>(letter); }

@@ -169,6 +169,10 @@ struct encoder {
     for (const late_block &block : f.late_blocks)
       blocks.push_back({code(block.size), block.flags});
     row.late_blocks = list(blocks);
+    std::vector<weft_region_v1> regions;
+    for (const std::vector<uint32_t> &region : f.regions)
+      regions.push_back({list(region)});
+    row.regions = list(regions);
     row.in_place = list(f.in_place);
     return row;
   }
@@ -374,17 +378,29 @@ static function make_who() {
   return f;
 }
 
+static function make_beside() {
+  formula k = symbol(0, "k");
+  function f;
+  f.name = f.code = "beside";
+  f.inputs = {{"units", WEFT_I64, {k}}, {"grain", WEFT_I64, {k}}, {"work", WEFT_I64, {k}}};
+  f.outputs = {{"worker", WEFT_I64, {k, constant(64)}}};
+  f.symbols = {{"k", 1, 8, 1, 0, 0}};
+  f.regions = {{4, 4}, {4, 3, 4}, {4, 4}};
+  return f;
+}
+
 sample make_sample() {
   sample s;
   s.code = load_sample_image();
   s.description = {"sample",
                    "weft test",
                    "x86:v1",
-                   {make_main(), make_halve(), make_spin(), make_who()},
+                   {make_main(), make_halve(), make_spin(), make_who(), make_beside()},
                    {{"multiply", {"/mul", "/mask"}, 1, 3, 1, symbol(0, "s") * constant(3)},
                     {"add_and_sum", {"/add"}, 1},
                     {"burn", {}, 1},
-                    {"note_worker", {}, 1}},
+                    {"note_worker", {}, 1},
+                    {"note_part", {}, 3, 1}},
                    {{"w", "rows", WEFT_F32, {512}, 0, 2048}},
                    {},
                    sizeof(weft_host_v1)};

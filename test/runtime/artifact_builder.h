@@ -56,6 +56,7 @@ struct function {
   std::string code; ///< prefix of its bind and run in sample_code.c
   formula arena, scratch, flops, bytes_moved;
   std::vector<late_block> late_blocks = {};
+  std::vector<std::vector<uint32_t>> regions = {}; ///< rows of kernels
   std::vector<weft_in_place_v1> in_place = {};
 };
 struct kernel {

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <random>
 #include <thread>
 
 #include "runtime/src/context.h"
@@ -291,6 +293,88 @@ TEST_CASE("an embedder's parallel that forgets units or invents workers is told 
   REQUIRE(opened(good_file(), &env).status == WEFT_INVALID);
 }
 
+namespace {
+/// A call of 'beside': kernels of these units, and who computed each.
+struct beside_call {
+  array<int64_t> units, grain, work, worker;
+  weft_tensor_t in[3], out[1];
+
+  explicit beside_call(std::vector<std::array<int64_t, 3>> parts)
+      : units(WEFT_I64, {int64_t(parts.size())}), grain(WEFT_I64, {int64_t(parts.size())}),
+        work(WEFT_I64, {int64_t(parts.size())}), worker(WEFT_I64, {int64_t(parts.size()), 64}) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      units.data[i] = parts[i][0];
+      grain.data[i] = parts[i][1];
+      work.data[i] = parts[i][2];
+    }
+  }
+  weft_status_t call(running &r) {
+    in[0] = units.tensor;
+    in[1] = grain.tensor;
+    in[2] = work.tensor;
+    out[0] = worker.tensor;
+    return weft_call(r.context, "beside", in, 3, out, 1, &r.err);
+  }
+  /// The worker of each unit of a part; -1 for what was not computed once.
+  std::vector<int64_t> who(size_t part) const {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < units.data[part]; ++i) {
+      int64_t value = worker.data[64 * part + size_t(i)];
+      all.push_back(value % 1000 >= 1 && value / 1000 <= 1 ? value % 1000 - 1 : -1);
+    }
+    return all;
+  }
+};
+} // namespace
+
+TEST_CASE(
+    "kernels that run together are computed once each, and no worker idles while others wait") {
+  std::mt19937_64 random(5);
+  for (int32_t threads : {1, 2, 3, 8})
+    for (int32_t spin_us : {0, 50}) {
+      running r(sample_module(), threads, spin_us);
+      for (int round = 0; round < 200; ++round) {
+        std::vector<std::array<int64_t, 3>> parts(1 + random() % 8);
+        for (auto &[units, grain, work] : parts) {
+          units = int64_t(random() % 65);
+          grain = 1 + int64_t(random() % 5);
+          work = int64_t(random() % 1000000);
+        }
+        beside_call c(parts);
+        REQUIRE(c.call(r) == WEFT_OK);
+        for (size_t i = 0; i < parts.size(); ++i)
+          for (int64_t who : c.who(i))
+            REQUIRE((who >= 0 && who < threads));
+      }
+    }
+  running r(sample_module(), 2);
+  beside_call c({{1, 1, 100000}, {1, 1, 100000}});
+  REQUIRE(c.call(r) == WEFT_OK);
+  REQUIRE(c.who(0)[0] + c.who(1)[0] == 1); // one each
+  beside_call small({{1, 1, 10}, {1, 1, 10}});
+  REQUIRE(small.call(r) == WEFT_OK);
+  REQUIRE(small.who(0)[0] + small.who(1)[0] == 0); // the caller computes both
+}
+
+TEST_CASE("an embedder's parallel gets the pieces of kernels that run together") {
+  own_parallel own;
+  weft_env_t env = own.env();
+  opened o(good_file(), &env);
+  running r(o);
+  beside_call c({{5, 1, 500000}, {1, 1, 100000}, {64, 3, 900000}, {0, 1, 1}});
+  REQUIRE(c.call(r) == WEFT_OK);
+  REQUIRE(own.calls == 1);
+  REQUIRE(own.units == 3); // one piece for each of its workers
+  for (size_t i = 0; i < 4; ++i)
+    for (int64_t who : c.who(i))
+      REQUIRE((who >= 0 && who < 3));
+  for (auto behaviour : {own_parallel::MISSES_ONE, own_parallel::TWICE, own_parallel::WRONG_WORKER,
+                         own_parallel::NOTHING}) {
+    own.behaviour = behaviour;
+    REQUIRE(c.call(r) == WEFT_INVALID);
+  }
+}
+
 TEST_CASE("a running call can be cancelled, and a second caller is told that it runs") {
   for (int32_t threads : {1, 2}) {
     running r(sample_module(), threads);
@@ -349,6 +433,31 @@ TEST_CASE("a trace sees every kernel of a call, with its work") {
   REQUIRE(c.call(r) == WEFT_OK);
   REQUIRE(events.size() == 2);
   REQUIRE(weft_context_trace(nullptr, note, &events, &err) == WEFT_INVALID);
+}
+
+TEST_CASE("kernels that run together share the time they took in the trace") {
+  running r(sample_module(), 2);
+  std::vector<weft_trace_event_t> events;
+  auto note = [](void *user, const weft_trace_event_t *event) {
+    static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
+  };
+  weft_error_t err = WEFT_ERROR_INIT;
+  REQUIRE(weft_context_trace(r.context, note, &events, &err) == WEFT_OK);
+  for (int64_t work : {10, 100000}) { // one after the other, and at the same time
+    events.clear();
+    beside_call c({{1, 1, work}, {0, 1, work}, {7, 2, work}});
+    uint64_t begin = weft_now_ns();
+    REQUIRE(c.call(r) == WEFT_OK);
+    uint64_t end = weft_now_ns();
+    REQUIRE(events.size() == 2); // a kernel without units did not run
+    REQUIRE(events[0].units == 1);
+    REQUIRE(events[1].units == 7);
+    REQUIRE(begin <= events[0].begin_ns);
+    REQUIRE(events[0].begin_ns <= events[0].end_ns);
+    REQUIRE(events[0].end_ns <= events[1].begin_ns);
+    REQUIRE(events[1].begin_ns <= events[1].end_ns);
+    REQUIRE(events[1].end_ns <= end);
+  }
 }
 
 TEST_CASE("the caller's float mode does not change results, and comes back") {

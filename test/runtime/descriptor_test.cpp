@@ -213,8 +213,22 @@ TEST_CASE("late blocks have formulas over the function's symbols") {
           }) == "function 'main': 1025 late blocks are more than the 1024 that are allowed");
 }
 
-TEST_CASE("older writers know neither late blocks, late outputs nor pairs in place") {
+TEST_CASE("regions name kernels of the variant") {
+  auto with = [](std::vector<uint32_t> region) {
+    return after([&](module &m) { m.functions[0].regions = {{0, 1}, region}; });
+  };
+  REQUIRE(with({4, 0, 4}) == "");
+  REQUIRE(with({4, 5}) == "function 'main': region 1: kernel 5 of 5");
+  REQUIRE(with(std::vector<uint32_t>(9, 0)) ==
+          "function 'main': 9 kernels of a region are more than the 8 that are allowed");
+  REQUIRE(after_function([](bytes &d, weft_function_v1 &f) {
+            f.regions = {uint32_t(d.size()) - 4, 1, sizeof(weft_region_v1)};
+          }) == "function 'main': regions lie outside the descriptor");
+}
+
+TEST_CASE("older writers know neither late blocks, late outputs, regions nor pairs in place") {
   for (uint32_t known : {uint32_t(offsetof(weft_function_v1, late_blocks)),
+                         uint32_t(offsetof(weft_function_v1, regions)),
                          uint32_t(offsetof(weft_function_v1, in_place))}) {
     bytes d = encode(make_sample().description, sample_image());
     weft_module_v1 root;

@@ -21,8 +21,8 @@ TEST_CASE("a module says what it is") {
   REQUIRE(std::string(info.name) == "sample");
   REQUIRE(std::string(info.producer) == "weft test");
   REQUIRE(std::string(info.target) == "x86:v1");
-  REQUIRE(info.functions == 4);
-  REQUIRE(info.kernels == 4);
+  REQUIRE(info.functions == 5);
+  REQUIRE(info.kernels == 5);
   REQUIRE(info.weights == 1);
   REQUIRE(info.weight_bytes == 2048);
   bytes file = make_sample().seal();
@@ -108,14 +108,27 @@ TEST_CASE("kernels and the manifest") {
   REQUIRE(k.nodes == 2);
   REQUIRE(std::string(weft_kernel_node(module, 0, 1)) == "/mask");
   REQUIRE(weft_kernel_node(module, 0, 2) == nullptr);
-  REQUIRE(weft_kernel_node(module, 4, 0) == nullptr);
-  REQUIRE(weft_kernel_info(module, 4, &k) == WEFT_INVALID);
+  REQUIRE(weft_kernel_node(module, 5, 0) == nullptr);
+  REQUIRE(weft_kernel_info(module, 5, &k) == WEFT_INVALID);
   const char *text;
   size_t size;
   REQUIRE(weft_module_text(module, "manifest", &text, &size) == WEFT_OK);
   REQUIRE(std::string(text, size) == "{\"producer\": \"weft test\"}");
   REQUIRE(text[size] == 0);
   REQUIRE(weft_module_text(module, "poem", &text, &size) == WEFT_NOT_FOUND);
+}
+
+TEST_CASE("regions name the kernels that run together") {
+  const weft_module_t *module = sample_module().module;
+  uint32_t kernel = 0;
+  REQUIRE(weft_region_kernel(module, 4, 1, 1, &kernel) == WEFT_OK);
+  REQUIRE(kernel == 3);
+  REQUIRE(weft_region_kernel(module, 4, 1, 3, &kernel) == WEFT_INVALID);
+  REQUIRE(weft_region_kernel(module, 4, 3, 0, &kernel) == WEFT_INVALID);
+  REQUIRE(weft_region_kernel(module, 0, 0, 0, &kernel) == WEFT_INVALID);
+  REQUIRE(weft_region_kernel(module, 5, 0, 0, &kernel) == WEFT_INVALID);
+  REQUIRE(weft_region_kernel(nullptr, 4, 0, 0, &kernel) == WEFT_INVALID);
+  REQUIRE(weft_region_kernel(module, 4, 0, 0, nullptr) == WEFT_INVALID);
 }
 
 TEST_CASE("structs of another size are refused, bad arguments too") {
@@ -127,7 +140,7 @@ TEST_CASE("structs of another size are refused, bad arguments too") {
   REQUIRE(weft_module_info(module, &info) == WEFT_OK);
   REQUIRE(info.struct_size == sizeof info + 100);
   auto f = sized<weft_function_info_t>();
-  for (int32_t index : {-1, 4, INT32_MAX, INT32_MIN})
+  for (int32_t index : {-1, 5, INT32_MAX, INT32_MIN})
     REQUIRE(weft_function_info(module, index, &f) == WEFT_INVALID);
   REQUIRE(weft_fact_text(nullptr, 0, 0) == nullptr);
 }

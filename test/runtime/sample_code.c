@@ -110,8 +110,8 @@ KEEP int32_t halve_run(weft_frame_v1 *frame) {
   return 0;
 }
 
-/* spin(steps i64[]) -> ran i64[]: a region of 64 slow units per step, so that it can be cancelled.
- * */
+/* spin(steps i64[]) -> ran i64[]: a region of 64 slow units per step, in turn of one kernel and of two, so that it can be
+ * cancelled. */
 KEEP int32_t spin_bind(const weft_tensor_t *in, int64_t *values) {
   values[0] = 64;
   return 0;
@@ -127,8 +127,12 @@ static void burn(const uint64_t *words, int64_t begin, int64_t end, weft_worker_
 KEEP int32_t spin_run(weft_frame_v1 *frame) {
   int64_t steps = *(const int64_t *)frame->in[0].data;
   uint64_t words[1] = {(uint64_t)frame->arena};
+  weft_part_v1 parts[2] = {{burn, words, 32, 1, 1e5, 2, 0}, {burn, words, 32, 1, 1e5, 2, 0}};
   for (int64_t i = 0; i < steps; ++i)
-    frame->host->parallel(frame, burn, words, 64, 1, 2);
+    if (i % 2)
+      frame->host->together(frame, parts, 2);
+    else
+      frame->host->parallel(frame, burn, words, 64, 1, 2);
   *(int64_t *)frame->out[0].data = steps;
   return 0;
 }
@@ -190,5 +194,45 @@ KEEP int32_t grow_run(weft_frame_v1 *frame) {
                        (uint64_t)frame->out[1].data, (uint64_t)frame->values[1],
                        (uint64_t)frame->values[2],   (uint64_t)frame->values[3]};
   frame->host->parallel(frame, append, words, frame->values[0], 1, 0);
+  return 0;
+}
+
+/* beside(units i64[k], grain i64[k], work i64[k]) -> worker i64[k, 64]: k kernels together. A unit gets 1 + the worker, and 1000 more
+ * when it is the first of a piece; what is computed twice is seen. k <= 8, units <= 64. */
+KEEP int32_t beside_bind(const weft_tensor_t *in, int64_t *values) {
+  values[0] = in[0].dim[0];
+  values[1] = 0;
+  values[2] = in[0].dim[0];
+  values[3] = 64;
+  return 0;
+}
+
+/* words: out */
+static void note_part(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *worker) {
+  int64_t *out = (int64_t *)words[0];
+  for (int64_t i = begin; i < end; ++i)
+    out[i] += (i == begin ? 1000 : 0) + 1 + worker->index;
+}
+
+KEEP int32_t beside_run(weft_frame_v1 *frame) {
+  const int64_t *units = (const int64_t *)frame->in[0].data,
+                *grain = (const int64_t *)frame->in[1].data,
+                *work = (const int64_t *)frame->in[2].data;
+  int64_t k = frame->values[0], *out = (int64_t *)frame->out[0].data;
+  weft_part_v1 parts[WEFT_MAX_PARTS];
+  uint64_t words[WEFT_MAX_PARTS];
+  for (int64_t i = 0; i < 64 * k; ++i)
+    out[i] = 0;
+  for (int64_t i = 0; i < k; ++i) {
+    words[i] = (uint64_t)(out + 64 * i);
+    parts[i].kernel = note_part;
+    parts[i].words = words + i;
+    parts[i].units = units[i];
+    parts[i].grain = grain[i];
+    parts[i].work = (double)work[i];
+    parts[i].kernel_id = 4;
+    parts[i].reserved = 0;
+  }
+  frame->host->together(frame, parts, k);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -25,8 +26,11 @@ struct pool_of {
   ~pool_of() { weft_pool_stop(pool.get()); }
 
   void run(weft_kernel_fn kernel, const uint64_t *words, int64_t units, int64_t grain) {
-    weft_region_t region = {kernel, words, units, grain, workers.data()};
+    weft_part_v1 part = {kernel, words, units, grain, 0, 0, 0};
+    weft_region_t region = {&part, 1, 0, 0, false, {}, workers.data()};
     weft_pool_begin_call(pool.get());
+    region.pieces =
+        int32_t(std::min<int64_t>(weft_pool_workers(pool.get()), weft_chunks(units, grain)));
     weft_pool_run(pool.get(), &region);
     weft_pool_end_call(pool.get());
   }

@@ -122,6 +122,12 @@ FunctionView Artifact::view(int32_t index) const {
   auto block = emptyInfo<weft_late_block_info_t>();
   for (uint32_t i = 0; weft_late_block_info(module(), index, i, &block) == WEFT_OK; ++i)
     (block.per_worker ? view.lateScratch : view.late).push_back(text(block.bytes));
+  for (uint32_t kernel, region = 0;
+       weft_region_kernel(module(), index, region, 0, &kernel) == WEFT_OK; ++region) {
+    std::vector<uint32_t> &rows = view.regions.emplace_back();
+    while (weft_region_kernel(module(), index, region, uint32_t(rows.size()), &kernel) == WEFT_OK)
+      rows.push_back(kernel);
+  }
   view.arena = text(info.arena);
   view.scratch = text(info.scratch);
   view.flops = text(info.flops);

@@ -35,6 +35,7 @@ struct FunctionView {
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
   std::vector<std::string> late, lateScratch;    ///< what a call asks for while it runs
+  std::vector<std::vector<uint32_t>> regions;    ///< rows of kernels that run at the same time
 };
 
 struct KernelView {

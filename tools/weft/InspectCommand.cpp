@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 
 namespace weft::cli {
 
@@ -192,6 +193,8 @@ private:
     if (!extraFacts(f).empty())
       list("facts", extraFacts(f));
     list("checks", f.checks);
+    if (!f.regions.empty())
+      list("together", regionTexts(f));
     if (cost)
       return reportCost(f, *cost);
     std::string scratch = f.scratch.empty() ? "0" : pretty(f.scratch);
@@ -213,6 +216,25 @@ private:
                       std::to_string(pair.dim));
     if (!items.empty())
       list("in place", items);
+  }
+
+  /// "2 x  a + b": kernels that run at the same time, with how often; the most frequent first.
+  std::vector<std::string> regionTexts(const FunctionView &f) const {
+    std::vector<KernelView> kernels = artifact.kernels();
+    std::map<std::vector<uint32_t>, unsigned> counts;
+    for (const std::vector<uint32_t> &region : f.regions)
+      ++counts[region];
+    std::vector<std::pair<std::vector<uint32_t>, unsigned>> rows(counts.begin(), counts.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto &a, const auto &b) { return a.second > b.second; });
+    std::vector<std::string> texts;
+    for (const auto &[region, count] : rows) {
+      std::string &text = texts.emplace_back();
+      for (uint32_t kernel : region)
+        text += (text.empty() ? "" : " + ") + kernels[kernel].name;
+      text = std::to_string(count) + " x  " + text;
+    }
+    return texts;
   }
 
   /// Formulas over sizes that only the running call knows.
@@ -373,6 +395,10 @@ private:
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
     json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);
     json.list("late", f.late).list("late_scratch_per_worker", f.lateScratch).end();
+    json.array("together");
+    for (const std::vector<uint32_t> &region : f.regions)
+      json.object().list("kernels", region).end();
+    json.end();
     if (cost) {
       json.object("at");
       for (const SymbolSpec &s : f.signature.symbols)

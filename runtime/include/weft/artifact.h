@@ -28,7 +28,8 @@ enum {
   WEFT_LEAF_LOG2 = 22,
   WEFT_HEADER_BYTES = 4096,
   WEFT_MAX_WORDS = 64,
-  WEFT_MAX_VARIANTS = 16
+  WEFT_MAX_VARIANTS = 16,
+  WEFT_MAX_PARTS = 8
 };
 
 /* Content of the note. All positions are file offsets unless said otherwise; unknown flags are refused. */
@@ -78,6 +79,7 @@ typedef struct {
   weft_formula_v1 arena, scratch_per_worker, flops, bytes_moved;
   /* Absent in files without sizes that only data limit, and from older writers: readers take it as empty. */
   weft_list_t late_blocks; /* weft_late_block_v1 */
+  weft_list_t regions; /* weft_region_v1, those of one kernel left out; absent as late_blocks are */
   /* Since 1.2, and absent from functions without: weft_in_place_v1, in the order of inputs. */
   weft_list_t in_place;
 } weft_function_v1;
@@ -87,6 +89,11 @@ typedef struct {
 typedef struct {
   uint32_t input, output, dim, symbol;
 } weft_in_place_v1;
+
+/* Kernels that `run` gives to the workers together: rows of weft_module_v1.kernels, at most WEFT_MAX_PARTS. */
+typedef struct {
+  weft_list_t kernels; /* uint32_t */
+} weft_region_v1;
 
 /* Memory that `run` asks for when it knows how much it is: what depends on symbols that data decide and nothing limits. The formula
  * is for people and queries; flags: WEFT_LATE_PER_WORKER. */
@@ -178,6 +185,16 @@ typedef void (*weft_kernel_fn)(const uint64_t *words, int64_t begin, int64_t end
 
 typedef struct weft_frame_v1 weft_frame_v1;
 
+/* A kernel among those of a region, with what `parallel` takes. work: about how many nanoseconds all its units take one worker. It
+ * decides who computes what, never what comes out. */
+typedef struct {
+  weft_kernel_fn kernel;
+  const uint64_t *words;
+  int64_t units, grain;
+  double work;
+  int32_t kernel_id, reserved;
+} weft_part_v1;
+
 /* What compiled code may call. Append only. */
 typedef struct {
   uint32_t struct_size, reserved;
@@ -190,6 +207,9 @@ typedef struct {
   void *(*reserve)(weft_frame_v1 *frame, int64_t block, int64_t bytes);
   /* Makes out[output].data a place for `bytes`: checks what the caller gave, or allocates. Does not return when that fails. */
   void (*output)(weft_frame_v1 *frame, int64_t output, int64_t bytes);
+  /* Runs `count` kernels, 1 to WEFT_MAX_PARTS, none of which reads what another of them writes, and returns when all are done: as
+   * `parallel` one after the other, but workers that have nothing to do in one compute others. */
+  void (*together)(weft_frame_v1 *frame, const weft_part_v1 *parts, int64_t count);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

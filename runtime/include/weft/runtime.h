@@ -235,6 +235,9 @@ typedef struct {
 /* INVALID behind the last pair. */
 WEFT_API weft_status_t weft_in_place_info(const weft_module_t *module, int32_t function,
                                           uint32_t pair, weft_in_place_info_t *out_info);
+/* The row of the kernel that is number `part` of those that run together in the function's region `region`. INVALID behind the last one. */
+WEFT_API weft_status_t weft_region_kernel(const weft_module_t *module, int32_t function,
+                                          uint32_t region, uint32_t part, uint32_t *out_kernel);
 WEFT_API const char *weft_fact_text(const weft_module_t *module, int32_t function, uint32_t index);
 /* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to `text`. */
 WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function,
@@ -274,7 +277,8 @@ typedef struct {
   int64_t units, flops, bytes;
   uint64_t begin_ns, end_ns;
 } weft_trace_event_t;
-/* From the next call on, `event` is called after every kernel, on the calling thread; NULL ends it. Not while a call runs: BUSY. */
+/* From the next call on, `event` is called after every kernel, on the calling thread; NULL ends it. Not while a call runs: BUSY. Kernels
+ * that run at the same time divide this time as their pieces took, one behind the other. */
 WEFT_API weft_status_t weft_context_trace(weft_context_t *context,
                                           void (*event)(void *user,
                                                         const weft_trace_event_t *event),
