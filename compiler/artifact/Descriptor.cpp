@@ -125,6 +125,7 @@ private:
     row.flops = blob.formula({lowered.flops}, symbols);
     row.bytes_moved = blob.formula({lowered.bytesMoved}, symbols);
     row.late_blocks = lateBlocks(lowered);
+    row.regions = regions(lowered);
     if (!pairs.empty())
       row.in_place = blob.list(pairs);
     return row;
@@ -141,13 +142,32 @@ private:
     return blob.list(rows);
   }
 
-  /// Functions that ask for memory while they run need all of the table.
+  /// Of several kernels.
+  weft_list_t regions(const LoweredFunction &lowered) {
+    std::vector<weft_region_v1> rows;
+    for (const CallRegion &region : lowered.regions)
+      if (region.count > 1) {
+        std::vector<uint32_t> kernels;
+        for (const KernelCall &call : ArrayRef(lowered.calls).slice(region.first, region.count))
+          kernels.push_back(call.kernel);
+        rows.push_back({blob.list(kernels)});
+      }
+    return blob.list(rows);
+  }
+
+  /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
+    bool joins = llvm::any_of(program.functions, [](const LoweredFunction &lowered) {
+      return llvm::any_of(lowered.regions,
+                          [](const CallRegion &region) { return region.count > 1; });
+    });
+    if (joins)
+      return sizeof(weft_host_v1);
     bool asks = llvm::any_of(program.functions, [](const LoweredFunction &lowered) {
       return !lowered.latePlans.empty() || !lowered.lateScratch.empty() ||
              llvm::any_of(lowered.outputDims, isLate);
     });
-    return asks ? sizeof(weft_host_v1) : offsetof(weft_host_v1, reserve);
+    return asks ? offsetof(weft_host_v1, together) : offsetof(weft_host_v1, reserve);
   }
 
   weft_argument_v1 argument(StringRef name, SymTensorType type, uint32_t flags = 0) {

@@ -21,14 +21,16 @@ public:
   }
 
   void explain(const LoweredFunction &lowered) {
-    SmallVector<KernelOp> kernels; // calls are lowered in the same order
+    SmallVector<KernelOp> kernels; // calls may have another order
     func::FuncOp function = lowered.function;
     function.walk<WalkOrder::PreOrder>([&](KernelOp kernel) { kernels.push_back(kernel); });
-    assert(kernels.size() == lowered.calls.size());
     for (auto [i, kernel] : llvm::enumerate(kernels))
       numbers[kernel] = explanation.kernels.size() + i + 1;
-    for (auto [kernel, call] : llvm::zip_equal(kernels, lowered.calls))
-      explain(kernel, program.kernels[call.kernel], function.getName().str());
+    llvm::DenseMap<Operation *, unsigned> rows; // of the distinct kernels
+    for (const KernelCall &call : lowered.calls)
+      rows[call.op] = call.kernel;
+    for (KernelOp kernel : kernels)
+      explain(kernel, program.kernels[rows.at(kernel)], function.getName().str());
     numbers.clear();
   }
 

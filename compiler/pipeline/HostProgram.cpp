@@ -1,12 +1,12 @@
 //===- HostProgram.cpp - Emits bind and run ---------------------------------------------------------------===//
 //
 //   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
-//   run(frame)         computes the plan's offsets, then per kernel: words, units, one call of the host's `parallel`; between kernels
-//                      it reads symbols from memory, branches and loops, and asks for memory whose size is known only then
+//   run(frame)         computes the plan's offsets, then per region: words, units, one call of the host's `parallel`, or of `together` for
+//                      several kernels; between regions it reads symbols from memory, branches and loops, and asks for memory whose size is known only then
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/pipeline/HostProgram.h"
-#include "compiler/pipeline/HostExpressions.h"
+#include "compiler/pipeline/HostCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -32,7 +32,7 @@ public:
   HostEmitter(ModuleOp module, unsigned variant, const Program &program,
               ArrayRef<StoredWeight> weights)
       : HostExpressions(module), module(module), variant(variant), program(program),
-        weights(weights) {
+        weights(weights), calls(*this) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
     i32 = b.getI32Type();
@@ -221,8 +221,6 @@ private:
     values = load(pointer, frame, offsetof(weft_frame_v1, values));
     for (auto [i, symbol] : llvm::enumerate(lowered->entry.symbols))
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
-    Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
-    parallel = load(pointer, host, offsetof(weft_host_v1, parallel));
     unlimited.clear();
     for (StringAttr name : lowered->entry.boundSymbols)
       if (!symbolsOf(source).getUpperBound(SymExpr::symbol(name)))
@@ -236,7 +234,10 @@ private:
     blocks[0] = bases[0];
     planOffsets(lowered->plan);
     slots.assign(lowered->slots, Value());
-    words = b.create<LLVM::AllocaOp>(pointer, i64, constant(WEFT_MAX_WORDS), 8);
+    unsigned most = 1;
+    for (const CallRegion &region : lowered->regions)
+      most = std::max(most, region.count);
+    calls.begin(frame, most);
     emitSteps(lowered->steps);
     storeOutputDims();
     finish(0);
@@ -245,8 +246,8 @@ private:
   void emitSteps(const std::vector<HostStep> &steps) {
     for (const HostStep &step : steps)
       switch (step.kind) {
-      case HostStep::Call:
-        emitCall(lowered->calls[step.index]);
+      case HostStep::Run:
+        emitRegion(lowered->regions[step.index]);
         break;
       case HostStep::Bind:
         emitBindStep(lowered->binds[step.index]);
@@ -308,25 +309,32 @@ private:
              emit(step.bytes));
   }
 
-  void emitCall(const KernelCall &call) {
-    if (call.lateScratch) {
-      requireSmall(call.lateScratch);
-      callHost(pointer, offsetof(weft_host_v1, reserve), lowered->latePlans.size(),
-               emit(call.lateScratch));
+  /// What all calls ask for comes before the first word is written.
+  void emitRegion(const CallRegion &region) {
+    ArrayRef<KernelCall> members = ArrayRef(lowered->calls).slice(region.first, region.count);
+    for (const KernelCall &call : members) {
+      if (call.lateScratch) {
+        requireSmall(call.lateScratch);
+        callHost(pointer, offsetof(weft_host_v1, reserve), lowered->latePlans.size(),
+                 emit(call.lateScratch));
+      }
+      requireSmall(call.values);
+      requireSmall({call.units, call.grain});
     }
-    requireSmall(call.values);
-    requireSmall({call.units, call.grain});
-    unsigned word = 0;
-    for (const Buffer &buffer : call.pointers)
-      store(address(buffer), words, 8 * word++);
-    for (SymExpr value : call.values)
-      store(emit(value), words, 8 * word++);
-    Value kernel = b.create<LLVM::AddressOfOp>(pointer, program.kernels[call.kernel].symbol);
-    Value id = b.create<arith::ConstantOp>(b.getI32IntegerAttr(call.kernel));
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                            {pointer, pointer, pointer, i64, i64, i32});
-    b.create<LLVM::CallOp>(
-        type, ValueRange{parallel, frame, kernel, words, emit(call.units), emit(call.grain), id});
+    std::vector<EmittedKernel> kernels;
+    for (const KernelCall &call : members) {
+      EmittedKernel &kernel = kernels.emplace_back();
+      kernel.symbol = program.kernels[call.kernel].symbol;
+      kernel.row = call.kernel;
+      for (const Buffer &buffer : call.pointers)
+        kernel.words.push_back(address(buffer));
+      for (SymExpr value : call.values)
+        kernel.words.push_back(emit(value));
+      kernel.units = call.units;
+      kernel.grain = call.grain;
+      kernel.work = call.work;
+    }
+    calls.emit(kernels);
   }
 
   /// The symbol has its value: every fact all of whose symbols have one now must hold.
@@ -503,7 +511,8 @@ private:
   func::FuncOp source; ///< of `lowered`, in the compiler's context
   Type pointer, i64, i32;
   func::FuncOp run;
-  Value frame, values, parallel, words; ///< of run
+  Value frame, values; ///< of run
+  HostCalls calls;
   SmallVector<Value, 4> bases;
   SmallVector<Value> offsets, slots;
   llvm::DenseSet<StringAttr> unlimited; ///< bound symbols that bind can limit by nothing

@@ -1,6 +1,7 @@
 //===- Lower.cpp - Outlines kernels, assigns buffers, plans memory ----------------------------------------===//
 
 #include "compiler/pipeline/Lower.h"
+#include "compiler/pipeline/Regions.h"
 #include "passes/memory/InPlace.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,17 +67,18 @@ public:
       if (!lowered.function.getResultAttr(i, kInPlaceAttr))
         destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
     limitOutputs();
-    if (failed(lowerBlock(body, lowered.steps)))
-      return failure();
     SmallVector<StringAttr> names;
     for (const EntrySymbol &symbol : lowered.entry.symbols)
       names.push_back(symbol.name);
+    auto allNames = llvm::to_vector(llvm::concat<StringAttr>(names, lowered.entry.boundSymbols));
+    sizes = sizesToTry(allNames, symbols.asFacts());
+    if (failed(lowerBlock(body, lowered.steps)))
+      return failure();
     auto plan = [&](unsigned block) {
-      return planMemory(lowered.classes, block, names, symbols.asFacts(),
+      return planMemory(lowered.classes, block, block ? allNames : names, symbols.asFacts(),
                         lowered.function.getContext());
     };
     lowered.plan = plan(0);
-    llvm::append_range(names, lowered.entry.boundSymbols);
     for (unsigned block = 1; block <= late.size(); ++block)
       lowered.latePlans.push_back(plan(block));
     return std::move(lowered);
@@ -94,11 +96,17 @@ private:
   }
 
   LogicalResult lowerOperations(Block &block, std::vector<HostStep> &steps) {
+    std::vector<ChosenKernel> run; // kernels behind the last step of the host
     for (Operation &op : block.without_terminator()) {
       LogicalResult done = success();
-      if (auto kernel = dyn_cast<KernelOp>(op))
-        done = lowerKernel(kernel, steps);
-      else if (auto bind = dyn_cast<BindOp>(op))
+      if (auto kernel = dyn_cast<KernelOp>(op)) {
+        if (failed(choose(kernel, run)))
+          return failure();
+        continue;
+      }
+      if (isa<HostOpInterface>(op) && failed(lowerRun(run, steps)))
+        return failure();
+      if (auto bind = dyn_cast<BindOp>(op))
         lowerBind(bind, steps);
       else if (auto branch = dyn_cast<IfOp>(op))
         done = lowerIf(branch, steps);
@@ -109,7 +117,7 @@ private:
       if (auto host = dyn_cast<HostOpInterface>(op))
         llvm::append_range(known, host.symbolsAfter());
     }
-    return success();
+    return lowerRun(run, steps);
   }
 
   //===-- Operations of the host ------------------------------------------------------------------------===//
@@ -259,33 +267,94 @@ private:
            << target.name() << "' can compute this kernel";
   }
 
-  LogicalResult lowerKernel(KernelOp kernel, std::vector<HostStep> &steps) {
+  struct ChosenKernel {
+    KernelOp op;
+    Specification specification;
+    KernelChoice choice; ///< over symbols of the function
+  };
+
+  LogicalResult choose(KernelOp kernel, std::vector<ChosenKernel> &run) {
     Specification specification = specify(kernel);
     auto function = *specification.module->getOps<func::FuncOp>().begin();
     tuning.apply(function, target);
     std::optional<KernelChoice> choice = target.choose(function);
     if (!choice)
       return refuseKernel(kernel);
+    for (SymExpr *expr : {&choice->units, &choice->grain, &choice->scratch})
+      *expr = expr->substitute(specification.toFunction);
+    run.push_back({kernel, std::move(specification), std::move(*choice)});
+    return success();
+  }
+
+  /// Kernels with no step of the host between them: all of a region have one time, so that none lies where another of them reads or
+  /// writes.
+  LogicalResult lowerRun(std::vector<ChosenKernel> &run, std::vector<HostStep> &steps) {
+    SmallVector<KernelOp> ops;
+    SmallVector<bool> splitsWell;
+    SymFacts facts = symbols.asFacts();
+    for (const ChosenKernel &kernel : run) {
+      ops.push_back(kernel.op);
+      splitsWell.push_back(hasManyPieces(kernel.choice, facts));
+    }
+    for (ArrayRef<unsigned> region :
+         formRegions(ops, splitsWell, [&](Value value) { return bytesTried(value); })) {
+      unsigned first = lowered.calls.size();
+      for (unsigned kernel : region)
+        if (failed(lowerKernel(run[kernel])))
+          return failure();
+      steps.push_back({HostStep::Run, unsigned(lowered.regions.size())});
+      lowered.regions.push_back({first, unsigned(region.size())});
+      ++time;
+    }
+    run.clear();
+    return success();
+  }
+
+  /// Whether all workers are busy nearly to the end, for any sizes.
+  static bool hasManyPieces(const KernelChoice &choice, const SymFacts &facts) {
+    constexpr int64_t kMany = 64;
+    SymInterval units = facts.bounds(choice.units), grain = facts.bounds(choice.grain);
+    return units.low && grain.high && *units.low / std::max<int64_t>(*grain.high, 1) >= kMany;
+  }
+
+  /// What the value takes of the plan, at the sizes that are tried.
+  SmallVector<int64_t, 4> bytesTried(Value value) {
+    SmallVector<int64_t, 4> tried(sizes.size(), 0);
+    auto result = dyn_cast<OpResult>(value);
+    bool isInPlace = result && isa<KernelOp>(result.getOwner()) && inPlaceWrite(yielded(result));
+    if (destinations.count(value) || isInPlace)
+      return tried;
+    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType())),
+            most = symbols.getUpperBound(bytes);
+    for (auto [place, values] : llvm::zip_equal(tried, sizes))
+      place = (most ? most : bytes).evaluate(values).value_or(0);
+    return tried;
+  }
+
+  LogicalResult lowerKernel(const ChosenKernel &chosen) {
+    KernelOp kernel = chosen.op;
+    const Specification &specification = chosen.specification;
+    const KernelChoice &choice = chosen.choice;
     KernelCall call;
-    call.kernel = kernelRow(specification, *choice, kernel);
+    call.op = kernel;
+    call.kernel = kernelRow(specification, choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
-      call.pointers.push_back(inputBuffer(input, choice->layouts[i]));
+      call.pointers.push_back(inputBuffer(input, choice.layouts[i]));
     for (OpResult result : kernel.getResults()) {
       if (failed(inPlaceWrite(yielded(result)) ? placeInPlace(result) : placeResult(result)))
         return failure();
       call.pointers.push_back(buffers[result]);
     }
     call.values = specification.values;
-    call.units = choice->units.substitute(specification.toFunction);
-    call.grain = choice->grain.substitute(specification.toFunction);
-    addScratch(call, choice->scratch.substitute(specification.toFunction));
+    call.units = choice.units;
+    call.grain = choice.grain;
+    call.work = program.kernels[call.kernel].work.substitute(specification.toFunction);
+    addScratch(call, choice.scratch);
     addCost(program.kernels[call.kernel], specification.toFunction);
     if (call.pointers.size() + call.values.size() > WEFT_MAX_WORDS)
       return kernel.emitError("a kernel needs more than ")
              << WEFT_MAX_WORDS << " operands and symbols";
-    steps.push_back({HostStep::Call, unsigned(lowered.calls.size())});
     lowered.calls.push_back(std::move(call));
-    ++time;
     return success();
   }
 
@@ -344,6 +413,25 @@ private:
           code.flops = code.flops + points * rule.scalarCost();
   }
 
+  /// Operations, and two for a byte. No operand is read more often than the kernel computes something: of a table that is looked up only
+  /// what is looked up counts.
+  void estimateWork(func::FuncOp specification, KernelOp kernel, KernelCode &code) {
+    SymExpr points = SymExpr::constant(specification.getContext(), 0), work = points;
+    for (Operation &op : specification.getBody().front())
+      if (auto rule = dyn_cast<RuleOpInterface>(op))
+        if (SymExpr here = rule.rule().points()) {
+          points = points + here;
+          work = work + here * std::max<int64_t>(rule.scalarCost(), 1);
+        }
+    for (BlockArgument argument : specification.getArguments()) {
+      SymExpr bytes = bytesRead(argument, hasRoom(kernel.getInputs()[argument.getArgNumber()]));
+      work = work + SymExpr::min(bytes, points * int64_t(4)) * int64_t(2);
+    }
+    for (Value result : specification.getBody().front().getTerminator()->getOperands())
+      work = work + bytesOf(cast<SymTensorType>(writtenValue(result).getType())) * int64_t(2);
+    code.work = work;
+  }
+
   void limitOutputs() {
     for (unsigned i = 0; i < lowered.function.getNumResults(); ++i) {
       SmallVector<SymExpr> &dims = lowered.outputDims.emplace_back();
@@ -378,6 +466,7 @@ private:
       code.pointers = function.getNumArguments() + function.getNumResults();
       llvm::append_range(code.symbols, symbolsOf(function).getNames());
       describeWork(function, kernel, code);
+      estimateWork(function, kernel, code);
       program.kernels.push_back(std::move(code));
     }
     collectNodes(kernel.getLoc(), program.kernels[row].nodes);
@@ -503,6 +592,7 @@ private:
   const Tuning &tuning;
   LoweredFunction lowered;
   SymbolsAttr symbols;
+  SmallVector<SymValues> sizes; ///< at which orders are compared
   SymExpr times; ///< how often the block that is lowered runs, at most; null: nothing limits it
   llvm::DenseMap<Value, Buffer> buffers, destinations;
   SmallVector<StringAttr> known;             ///< bound symbols that have values here

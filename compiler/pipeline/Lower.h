@@ -32,19 +32,28 @@ struct KernelCode {
   bool isTuned;                                ///< a record picked how it is computed
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
   SymExpr flops, bytesMoved;                   ///< of a call, over these
+  SymExpr work; ///< of a call: kWorkOfNanosecond take about a nanosecond
 };
+constexpr int64_t kWorkOfNanosecond = 128;
 
 struct KernelCall {
+  KernelOp op;
   unsigned kernel;
   llvm::SmallVector<Buffer> pointers;
   llvm::SmallVector<SymExpr> values; ///< words after the pointers
   SymExpr units, grain;
+  SymExpr work;        ///< as KernelCode's
   SymExpr lateScratch; ///< per worker, when it is known only now; else null
+};
+
+/// Calls that follow each other and do not depend on each other: their kernels run at the same time.
+struct CallRegion {
+  unsigned first, count;
 };
 
 /// What the host does, in order: an entry of LoweredFunction's list of that kind.
 struct HostStep {
-  enum Kind { Call, Bind, If, Loop, Reserve, Provide } kind;
+  enum Kind { Run, Bind, If, Loop, Reserve, Provide } kind;
   unsigned index; ///< of Reserve: the late block less 1
 };
 
@@ -100,6 +109,7 @@ struct LoweredFunction {
   EntryPlan entry;
   std::vector<HostStep> steps;
   std::vector<KernelCall> calls;
+  std::vector<CallRegion> regions;
   std::vector<BindStep> binds;
   std::vector<IfStep> ifs;
   std::vector<LoopStep> loops;

@@ -23,13 +23,7 @@ public:
     for (unsigned i = 0; i < classes.size(); ++i)
       if (classes[i].block == block)
         all.push_back(i);
-    for (int64_t scale : {1, 16, 128, 512}) {
-      SymValues values;
-      for (StringAttr symbol : symbols) {
-        SymInterval range = facts.bounds(SymExpr::symbol(symbol));
-        values[symbol] =
-            std::clamp<int64_t>(scale, range.low.value_or(0), range.high.value_or(kMaxSymbolValue));
-      }
+    for (const SymValues &values : sizesToTry(symbols, facts)) {
       Sizes sizes;
       for (const StorageClass &each : classes)
         sizes.push_back(each.block == block ? each.bytes.evaluate(values).value_or(0) : 0);
@@ -150,6 +144,19 @@ void addMaximand(SmallVectorImpl<SymExpr> &list, SymExpr expr, const SymFacts &f
 }
 
 } // namespace
+
+SmallVector<SymValues> sizesToTry(ArrayRef<StringAttr> symbols, const SymFacts &facts) {
+  SmallVector<SymValues> all;
+  for (int64_t scale : {1, 16, 128, 512}) {
+    SymValues &values = all.emplace_back();
+    for (StringAttr symbol : symbols) {
+      SymInterval range = facts.bounds(SymExpr::symbol(symbol));
+      values[symbol] =
+          std::clamp<int64_t>(scale, range.low.value_or(0), range.high.value_or(kMaxSymbolValue));
+    }
+  }
+  return all;
+}
 
 MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<StringAttr> symbols,
                       const SymFacts &facts, MLIRContext *context) {

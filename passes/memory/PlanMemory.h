@@ -24,6 +24,10 @@ struct MemoryPlan {
   llvm::SmallVector<SymExpr> peaks;
 };
 
+/// Small and large values of the symbols, within the facts, at which orders are compared.
+llvm::SmallVector<SymValues> sizesToTry(llvm::ArrayRef<mlir::StringAttr> symbols,
+                                        const SymFacts &facts);
+
 /// Of the classes in `block`. `symbols`: names the sizes speak of. Deterministic.
 MemoryPlan planMemory(llvm::ArrayRef<StorageClass> classes, unsigned block,
                       llvm::ArrayRef<mlir::StringAttr> symbols, const SymFacts &facts,
