@@ -1,6 +1,7 @@
 //===- Lower.cpp - Outlines kernels, assigns buffers, plans memory ----------------------------------------===//
 
 #include "compiler/pipeline/Lower.h"
+#include "compiler/pipeline/KernelWork.h"
 #include "compiler/pipeline/Regions.h"
 #include "passes/memory/InPlace.h"
 #include "weft/sha256.h"
@@ -37,12 +38,6 @@ Specification specify(KernelOp kernel) {
 namespace {
 
 //===-- Functions --------------------------------------------------------------------------------------===//
-
-SymExpr bytesOf(SymTensorType type) {
-  unsigned bits = type.getElementType().isInteger(1) ? 8 : elementBits(type.getElementType());
-  return bits >= 8 ? type.getElements() * int64_t(bits / 8)
-                   : SymExpr::ceildiv(type.getElements() * int64_t(bits), 8);
-}
 
 class FunctionLowering {
 public:
@@ -385,53 +380,6 @@ private:
            lowered.function.getArgAttr(buffer.index, kViewAttr);
   }
 
-  /// Of a buffer with room, the parts that are read.
-  static SymExpr bytesRead(BlockArgument argument, bool hasRoom) {
-    if (!hasRoom)
-      return bytesOf(cast<SymTensorType>(argument.getType()));
-    SymExpr bytes = SymExpr::constant(argument.getContext(), 0);
-    for (Operation *user : argument.getUsers())
-      if (auto slice = dyn_cast<SliceOp>(user);
-          slice && !llvm::all_of(slice->getUsers(), [](Operation *reader) {
-            return inPlaceWrite(reader->getNumResults() ? reader->getResult(0) : Value());
-          }))
-        bytes = bytes + bytesOf(cast<SymTensorType>(slice.getResult().getType()));
-    return bytes;
-  }
-
-  void describeWork(func::FuncOp specification, KernelOp kernel, KernelCode &code) {
-    code.flops = code.bytesMoved = SymExpr::constant(specification.getContext(), 0);
-    for (BlockArgument argument : specification.getArguments())
-      code.bytesMoved = code.bytesMoved +
-                        bytesRead(argument, hasRoom(kernel.getInputs()[argument.getArgNumber()]));
-    for (Value result : specification.getBody().front().getTerminator()->getOperands())
-      code.bytesMoved =
-          code.bytesMoved + bytesOf(cast<SymTensorType>(writtenValue(result).getType()));
-    for (Operation &op : specification.getBody().front())
-      if (auto rule = dyn_cast<RuleOpInterface>(op))
-        if (SymExpr points = rule.rule().points())
-          code.flops = code.flops + points * rule.scalarCost();
-  }
-
-  /// Operations, and two for a byte. No operand is read more often than the kernel computes something: of a table that is looked up only
-  /// what is looked up counts.
-  void estimateWork(func::FuncOp specification, KernelOp kernel, KernelCode &code) {
-    SymExpr points = SymExpr::constant(specification.getContext(), 0), work = points;
-    for (Operation &op : specification.getBody().front())
-      if (auto rule = dyn_cast<RuleOpInterface>(op))
-        if (SymExpr here = rule.rule().points()) {
-          points = points + here;
-          work = work + here * std::max<int64_t>(rule.scalarCost(), 1);
-        }
-    for (BlockArgument argument : specification.getArguments()) {
-      SymExpr bytes = bytesRead(argument, hasRoom(kernel.getInputs()[argument.getArgNumber()]));
-      work = work + SymExpr::min(bytes, points * int64_t(4)) * int64_t(2);
-    }
-    for (Value result : specification.getBody().front().getTerminator()->getOperands())
-      work = work + bytesOf(cast<SymTensorType>(writtenValue(result).getType())) * int64_t(2);
-    code.work = work;
-  }
-
   void limitOutputs() {
     for (unsigned i = 0; i < lowered.function.getNumResults(); ++i) {
       SmallVector<SymExpr> &dims = lowered.outputDims.emplace_back();
@@ -465,8 +413,10 @@ private:
       code.symbol += "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
       code.pointers = function.getNumArguments() + function.getNumResults();
       llvm::append_range(code.symbols, symbolsOf(function).getNames());
-      describeWork(function, kernel, code);
-      estimateWork(function, kernel, code);
+      SmallVector<bool> haveRoom;
+      for (Value input : kernel.getInputs())
+        haveRoom.push_back(hasRoom(input));
+      describeWork(function, haveRoom, code);
       program.kernels.push_back(std::move(code));
     }
     collectNodes(kernel.getLoc(), program.kernels[row].nodes);
