@@ -167,6 +167,23 @@ TEST_CASE("weights in 32 bits") {
   }
 }
 
+TEST_CASE("few rows times weights have the same bits with any number of workers") {
+  // In one stream, in several, and with panels left over where workers' pieces end.
+  for (const Case &c : {Case{"f32", 200, 330}, Case{"f32", 1500, 384}, Case{"bf16", 1500, 384}}) {
+    std::string text = program(c);
+    Program one(text), two(text, "x86:host", 2), three(text, "x86:host", 3);
+    INFO(one.error());
+    REQUIRE(one.error().empty());
+    for (int64_t rows : {1, 2, 3, 6, 9}) {
+      INFO(c.element << " k=" << c.k << " rows=" << rows);
+      std::vector<Tensor> inputs = one.generate({{"b", 1}, {"s", rows}}, unsigned(rows));
+      std::vector<char> expected = one.run(inputs)[0].bytes;
+      CHECK(two.run(inputs)[0].bytes == expected);
+      CHECK(three.run(inputs)[0].bytes == expected);
+    }
+  }
+}
+
 TEST_CASE("weights in 16 bits stay so, also when they are rounded while compiling") {
   for (bool transposed : {false, true}) {
     agrees({"bf16", 201, 133, 0, transposed}, 202 * 160 * 2);

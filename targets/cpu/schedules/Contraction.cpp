@@ -139,7 +139,7 @@ private:
 
   /// The sums of all rows and vectors, row by row.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
-    int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(t)),
+    int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(c, s, t)),
             whole = s.k / chunk * chunk;
     SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
     if (s.k == chunk && !s.weight.block)
@@ -165,9 +165,10 @@ private:
     return sums;
   }
 
-  /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
-  static int64_t chains(const Tile &t) {
-    return std::max<int64_t>(1, kSumsInFlight / (t.rows * t.vectors()));
+  /// Few rows have several sums per element, of every so many-th k, so that none waits for another. As many in panels that are left over when
+  /// several go together: where that is depends on how units are split, and results must not.
+  static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
+    return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.isa, t.rows)));
   }
 
   /// The k's that a turn of the inner loop sums.
@@ -235,7 +236,7 @@ private:
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors(), unit = w.unit();
-    int64_t chains = ContractionSchedule::chains(t);
+    int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
