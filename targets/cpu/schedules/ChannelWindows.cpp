@@ -15,6 +15,7 @@ constexpr int64_t kMostTaps = 64;   ///< that are written out
 constexpr int64_t kTogether = 8;    ///< taps of a row that are written out when there are more
 constexpr int64_t kFewestSums = 8;  ///< of a tile of two rows: fewer would wait for each other
 constexpr int64_t kTilesOfUnit = 8;
+constexpr int64_t kNearBytes = 512 << 10; ///< of an image
 constexpr int64_t kGrainWork =
     16384; ///< elements below which a piece of work is not worth a thread
 
@@ -58,6 +59,16 @@ bool mayBeInside(const ConvolutionWindow &w, int64_t count) {
     if (first * w.stride >= *low && first * w.stride - *low + reach(w, count) <= *in)
       return true;
   return false;
+}
+
+/// Whether rows of tiles wait for their rows of the operand: images are larger than what stays near, or may be. Products with weights take
+/// long enough to hide that.
+bool waitsForRows(const ChannelWindows &s) {
+  if (s.hasWeights)
+    return false;
+  SymExpr elements = s.window[0].in * s.window[1].in * s.channels();
+  std::optional<int64_t> known = elements.asConstant();
+  return !known || *known * elementBits(s.type().getElementType()) / 8 > kNearBytes;
 }
 
 /// Lanes of a register; bytes are not spread.
@@ -256,6 +267,17 @@ struct RowUse {
 
 } // namespace
 
+/// What a tile reads of row y for the first time, when y is a row of the tile below: by then it is in the second-level cache.
+void ChannelEmitter::fetchRow(KernelContext &c, const Pixels &pixels, int64_t y,
+                              IndexValue channel) {
+  Type element = memoryType(s.type().getElementType());
+  for (int64_t x = 0; x < tileColumns * columns.stride; ++x) {
+    Value at = elementPointer(c.b, pixels.at(constantI64(c.b, y), constantI64(c.b, x)), element,
+                              channel.base);
+    c.b.create<LLVM::Prefetch>(at, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  }
+}
+
 SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels &pixels,
                                        IndexValue channel) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
@@ -292,8 +314,12 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
     for (int64_t q = 0; q < tile.rows; ++q)
       for (int64_t i = 0; i < rows.kernel; ++i)
         byRow[q * rows.stride + i * rows.dilation].push_back({q, number(i)});
-    for (const auto &[y, uses] : byRow)
+    int64_t down = tile.rows * rows.stride;
+    for (const auto &[y, uses] : byRow) {
       addRow(number(y), uses, number(0), columns.kernel);
+      if (!tile.isBorder && waitsForRows(s) && y + down >= reach(rows, tile.rows))
+        fetchRow(c, pixels, y + down, channel);
+    }
     return sums;
   }
   return c.loop(number(0), number(rows.kernel), 1, sums, [&](Value i, ValueRange carried) {

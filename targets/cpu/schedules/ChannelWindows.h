@@ -72,7 +72,7 @@ private:
   mlir::Value isInside(mlir::Value row);
   std::pair<mlir::Value, mlir::Value> tilesInside(mlir::Value from, mlir::Value to);
   void emitTile(Tile tile);
-  void emitVector(KernelContext &c, Tile tile, const Pixels &pixels, IndexValue channel);
+  void fetchRow(KernelContext &c, const Pixels &pixels, int64_t y, IndexValue channel);
   llvm::SmallVector<mlir::Value> sum(KernelContext &c, Tile tile, const Pixels &pixels,
                                      IndexValue channel);
   void storeTile(KernelContext &c, Tile tile, mlir::Value column, IndexValue channel,
