@@ -1,6 +1,6 @@
 //===- RunCommand.cpp - weft run --------------------------------------------------------------===//
 //
-// One call (a second one when it is quick, for its time), summaries of the outputs, files,
+// One call (a second one when it is quick, for its time, unless nobody is told), summaries of the outputs, files,
 // comparison.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/Artifact.h"
@@ -142,7 +142,8 @@ private:
       return done;
     sayInputs();
     Result<Done> done = timedCall(&firstSeconds);
-    if (done && firstSeconds < kRepeatBelow)
+    bool isTold = options.verbosity() >= 0 || options.json();
+    if (done && isTold && firstSeconds < kRepeatBelow)
       done = timedCall(&secondSeconds);
     if (!done)
       return done;
