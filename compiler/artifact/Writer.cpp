@@ -47,24 +47,29 @@ public:
       ::unlink(temporary.c_str());
     }
   }
+  /// Goes to the file in large pieces: the system then keeps the file in large pages, from which weights are read faster.
   llvm::Error write(StringRef bytes) {
+    position += bytes.size();
     while (!bytes.empty()) {
-      ssize_t done = ::write(fd, bytes.data(), bytes.size());
-      if (done < 0 && errno == EINTR)
-        continue;
-      if (done < 0)
-        return fail("cannot write '" + target + "': " + strerror(errno));
-      bytes = bytes.drop_front(done);
-      position += done;
+      StringRef part = bytes.take_front(kPiece - gathered.size());
+      gathered.append(part.data(), part.size());
+      bytes = bytes.drop_front(part.size());
+      if (gathered.size() == kPiece)
+        if (llvm::Error error = flush())
+          return error;
     }
     return llvm::Error::success();
   }
   llvm::Error overwrite(uint64_t at, StringRef bytes) {
+    if (llvm::Error error = flush())
+      return error;
     if (::pwrite(fd, bytes.data(), bytes.size(), at) != ssize_t(bytes.size()))
       return fail("cannot write '" + target + "': " + strerror(errno));
     return llvm::Error::success();
   }
   llvm::Error commit() {
+    if (llvm::Error error = flush())
+      return error;
     if (::fsync(fd) != 0 || ::close(fd) != 0) {
       fd = -1;
       ::unlink(temporary.c_str());
@@ -81,7 +86,21 @@ public:
   uint64_t position = 0;
 
 private:
-  std::string target, temporary;
+  llvm::Error flush() {
+    for (StringRef bytes = gathered; !bytes.empty();) {
+      ssize_t done = ::write(fd, bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done < 0)
+        return fail("cannot write '" + target + "': " + strerror(errno));
+      bytes = bytes.drop_front(done);
+    }
+    gathered.clear();
+    return llvm::Error::success();
+  }
+
+  static constexpr size_t kPiece = 8 << 20;
+  std::string target, temporary, gathered;
   int fd = -1;
 };
 
