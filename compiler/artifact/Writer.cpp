@@ -36,6 +36,9 @@ class OutputFile {
 public:
   llvm::Error open(const std::string &path) {
     target = path;
+    struct stat there;
+    if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // renaming would replace it
+      return fail("cannot write '" + path + "': it is not a regular file");
     temporary = unfinishedPath(path);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno))

@@ -72,6 +72,9 @@ $ weft compile layers.mlir -o nowhere/layers.weft
 !   code      3 kernels {*} s
 ! error[W0310]: cannot write 'nowhere/layers.weft': No such file or directory
 ? 1
+$ mkfifo pipe && weft compile layers.mlir -q -o pipe; test -p pipe && echo untouched
+! error[W0310]: cannot write 'pipe': it is not a regular file
+| untouched
 
 # What is asked for and cannot be.
 $ weft compile layers.mlir --target x86:v9
