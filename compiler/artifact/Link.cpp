@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include <csignal>
 #include <mutex>
 
@@ -45,26 +46,27 @@ llvm::Error writeFile(const std::string &path, llvm::StringRef bytes) {
   return llvm::Error::success();
 }
 
-/// Signals of the keyboard wait while lld works: one that interrupts its system calls would be an error to it.
-class SignalsLater {
+/// How signals are taken while lld works. Those of the keyboard wait: one that interrupts its system calls would be an
+/// error to it. Its fatal errors return instead of ending the process. In the end the caller's handlers are back: lld
+/// puts its own in their place, which would end a process at its second Ctrl-C.
+class SignalsOfLld {
 public:
-  SignalsLater() {
+  SignalsOfLld() {
     sigset_t later;
     sigemptyset(&later);
     sigaddset(&later, SIGINT);
     sigaddset(&later, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &later, &before);
+    llvm::CrashRecoveryContext::Enable();
   }
-  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  ~SignalsOfLld() {
+    llvm::sys::unregisterHandlers(); // put in after those of the recovery
+    llvm::CrashRecoveryContext::Disable();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
 
 private:
   sigset_t before;
-};
-
-/// lld ends the process at its fatal errors unless crash recovery is on.
-struct FatalErrorsReturn {
-  FatalErrorsReturn() { llvm::CrashRecoveryContext::Enable(); }
-  ~FatalErrorsReturn() { llvm::CrashRecoveryContext::Disable(); }
 };
 
 llvm::Error readSymbols(Image &image) {
@@ -142,8 +144,7 @@ llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
   {
     static std::mutex oneLinkAtATime; // lld keeps global state
     std::lock_guard<std::mutex> lock(oneLinkAtATime);
-    SignalsLater later;
-    FatalErrorsReturn recoverable;
+    SignalsOfLld signals;
     llvm::raw_string_ostream stream(messages);
     const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
     if (lld::lldMain(raw, stream, stream, drivers).retCode != 0)

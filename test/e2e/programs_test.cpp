@@ -1,6 +1,7 @@
 // Small programs compiled and compared with the reference evaluator at sizes 0, 1, odd ones and beyond a vector.
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -228,4 +229,23 @@ TEST_CASE("sizes that overflow when the model runs are refused before anything i
   weft_error_t error = WEFT_ERROR_INIT;
   CHECK(weft_query_outputs(program.artifact, 0, &in, 1, &out, 1, &error) == WEFT_INVALID);
   CHECK(std::string(error.message) == "input 'input0': its size overflows");
+}
+
+TEST_CASE("compiling leaves the handlers of signals to its caller") {
+  const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGSEGV, SIGBUS,
+                         SIGFPE, SIGILL, SIGTRAP, SIGUSR2};
+  auto own = [](int) {};
+  std::vector<void (*)(int)> before;
+  for (int each : signals)
+    before.push_back(std::signal(each, own));
+  for (int time : {1, 2}) { // LLVM puts its handlers in once
+    Program program(unary("transpose %x [1, 0]", "[m, n], f32", "[n, m], f32"), "x86:v3");
+    REQUIRE(program.error().empty());
+    for (size_t i = 0; i < std::size(signals); ++i) {
+      INFO("signal " << signals[i] << ", time " << time);
+      CHECK(std::signal(signals[i], own) == +own);
+    }
+  }
+  for (size_t i = 0; i < std::size(signals); ++i)
+    std::signal(signals[i], before[i]);
 }

@@ -15,26 +15,25 @@ static void onSignal(int) {
     weft_cancel(context);
 }
 
-static void handle(void (*handler)(int)) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
 bool interrupted() { return arrived; }
 
 InterruptGuard::InterruptGuard(weft_context_t *context) {
   cancelled = context;
-  handle(onSignal);
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &beforeInt);
+  sigaction(SIGTERM, &action, &beforeTerm);
 }
 
 void InterruptGuard::watch(weft_context_t *context) { cancelled = context; }
 
 InterruptGuard::~InterruptGuard() {
-  handle(SIG_DFL);
   cancelled = nullptr;
+  if (arrived)
+    return; // the command is about to say so: a second Ctrl-C must not end it without a word
+  sigaction(SIGINT, &beforeInt, nullptr);
+  sigaction(SIGTERM, &beforeTerm, nullptr);
 }
 
 } // namespace weft::cli

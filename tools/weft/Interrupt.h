@@ -8,12 +8,15 @@
 
 #include "weft/runtime.h"
 
+#include <csignal>
+
 namespace weft::cli {
 
 /// Whether SIGINT or SIGTERM arrived since a guard was made.
 bool interrupted();
 
-/// Takes SIGINT and SIGTERM over while it lives; one at a time. `context` may be null.
+/// Takes SIGINT and SIGTERM over while it lives, one at a time, and once one of them arrived for
+/// good. `context` may be null.
 class InterruptGuard {
 public:
   explicit InterruptGuard(weft_context_t *context);
@@ -23,6 +26,10 @@ public:
 
   /// The call to cancel from now on.
   void watch(weft_context_t *context);
+
+private:
+  struct sigaction beforeInt;
+  struct sigaction beforeTerm;
 };
 
 } // namespace weft::cli
