@@ -52,7 +52,8 @@ def python(name):
 def versions(names):
     """{engine: version} of the packages named like the engines."""
     packages = {"aotinductor": "torch", "inductor_dynamic": "torch", "inductor_static": "torch", "iree": "iree-base-runtime",
-                "iree_static": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp", "onnxruntime_int8": "onnxruntime"}
+                "iree_static": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp", "llamacpp_f32": "xllamacpp",
+                "onnxruntime_int8": "onnxruntime"}
     found = {}
     for name in names:
         if name != "weft":

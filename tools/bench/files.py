@@ -63,10 +63,10 @@ def make(work, model, precision, names):
         script = os.path.join(HERE, "models", "make.py")
         subprocess.run([environment.python("torch"), script, models, model], check=True, env=environ(work, os.cpu_count()))
         keep(stamp, key)
-    if "llamacpp" in names and engines.supports("llamacpp", model, precision):
+    used = [name for name in names if engines.supports(name, model, precision)]
+    if any(engines.ENGINES[name] == "llamacpp" for name in used):
         gguf(work, model, key)
-    wanted = dict.fromkeys(["int8"] if precision == "int4" and "onnxruntime_int8" in names else [])
-    for kind in [*wanted, precision]:
+    for kind in dict.fromkeys([precision, *(engines.FILE_OF.get(name, precision) for name in used)]):
         if kind not in engines.ONNX_OF:
             quantise(work, model, kind, key)
 

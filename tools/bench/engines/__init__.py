@@ -27,13 +27,16 @@ ENGINES = {
     "iree_static": "iree",
     "tvm": "tvm",
     "llamacpp": "llamacpp",
+    "llamacpp_f32": "llamacpp",
 }
-DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", "llamacpp"]
+FILE_OF = {"onnxruntime_int8": "int8", "llamacpp_f32": "f32"}  # engines that have the file of this precision beside one of another
+
+DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", "llamacpp", "llamacpp_f32"]
 PRECISIONS = {
-    "f32": [name for name in ENGINES if name != "onnxruntime_int8"],
-    "bf16": ["weft", "llamacpp"],
+    "f32": [name for name in ENGINES if name not in FILE_OF],
+    "bf16": ["weft", "llamacpp", "llamacpp_f32"],
     "int8": ["weft", "onnxruntime", "openvino", "llamacpp"],
-    "int4": ["weft", "onnxruntime", "onnxruntime_int8", "llamacpp"],  # weights; the second ONNX Runtime has the file of int8
+    "int4": ["weft", "onnxruntime", "onnxruntime_int8", "llamacpp"],  # of weights
 }
 ONNX_OF = {"f32": "", "bf16": ""}  # the endings of precisions whose file is not named after them
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
@@ -51,7 +54,7 @@ def why(error):
 
 
 def supports(name, model, precision):
-    if name == "llamacpp" and model != "llama160m":
+    if ENGINES[name] == "llamacpp" and model != "llama160m":
         return False
     return name in PRECISIONS[precision]
 
@@ -72,8 +75,7 @@ def artifact(work, name, model, precision):
 
 def read_by(work, name, model, precision):
     """The file that the engine loads."""
-    if name == "llamacpp":
+    precision = FILE_OF.get(name, precision)
+    if ENGINES[name] == "llamacpp":
         return gguf_file(work, model, precision)
-    if name == "onnxruntime_int8":
-        return onnx_file(work, model, "int8")
     return artifact(work, name, model, precision) or onnx_file(work, model, precision)
