@@ -5,23 +5,17 @@
 #include "runtime/src/expression.h"
 #include "runtime/src/in_place.h"
 
-/// A message that starts with "input 'ids': "; most do.
-namespace {
-struct message {
-  char buffer[488];
-  weft_text_t text;
+weft_message_t::weft_message_t(const weft_module_t *module, const weft_function_v1 &function,
+                               uint32_t argument)
+    : weft_message_t() {
+  weft_text_add_argument(&text, module, function, argument);
+  weft_text_add(&text, ": ");
+}
 
-  message() : text(weft_text_in(buffer, sizeof buffer)) {}
-  message(const weft_module_t *module, const weft_function_v1 &function, uint32_t argument)
-      : message() {
-    weft_text_add_argument(&text, module, function, argument);
-    weft_text_add(&text, ": ");
-  }
-  weft_status_t fail(weft_error_t *err, weft_status_t status, const char *code) const {
-    return weft_fail(err, status, code, "%s", buffer);
-  }
-};
-} // namespace
+weft_status_t weft_message_t::fail(weft_error_t *err, weft_status_t status,
+                                   const char *code) const {
+  return weft_fail(err, status, code, "%s", buffer);
+}
 
 void weft_text_add_argument(weft_text_t *text, const weft_module_t *module,
                             const weft_function_v1 &function, uint32_t index) {
@@ -81,7 +75,7 @@ static weft_status_t check_form(const weft_module_t *module, const weft_function
   if (tensor.struct_size == sizeof tensor && tensor.element == argument.element &&
       tensor.rank == argument.rank && !(tensor.flags & ~WEFT_TENSOR_OWNED) && tensor.device == -1)
     return WEFT_OK;
-  message m(module, function, i);
+  weft_message_t m(module, function, i);
   if (tensor.struct_size != sizeof tensor) {
     weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
     return m.fail(err, WEFT_INVALID, "W0407");
@@ -94,7 +88,7 @@ static weft_status_t check_form(const weft_module_t *module, const weft_function
   if (tensor.rank != argument.rank) {
     weft_text_add(&m.text, "rank is %u, but %u is needed", tensor.rank, argument.rank);
     m.fail(err, WEFT_INVALID, "W0404");
-    message hint;
+    weft_message_t hint;
     for (uint32_t d = 0; d < argument.rank; ++d)
       weft_text_add(
           &hint.text, "%s%.60s", d ? ", " : "the shape is [",
@@ -119,7 +113,7 @@ static weft_status_t check_memory(const weft_module_t *module, const weft_functi
   bool is_buffer = room_dim && weft_is_buffer(tensor, room_dim);
   if (!weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes) ||
       (is_buffer && !weft_buffer_bytes(tensor, room_dim, &bytes))) {
-    message m(module, function, i);
+    weft_message_t m(module, function, i);
     for (uint32_t d = 0; d < tensor.rank; ++d)
       if (tensor.dim[d] < 0) {
         weft_text_add(&m.text, "dimension %u is %lld", d, (long long)tensor.dim[d]);
@@ -129,7 +123,7 @@ static weft_status_t check_memory(const weft_module_t *module, const weft_functi
     return m.fail(err, WEFT_INVALID, "W0407");
   }
   if (room_dim && !is_buffer) {
-    message m(module, function, i);
+    weft_message_t m(module, function, i);
     weft_text_add(&m.text, "it has other gaps than room behind dimension %u", room_dim);
     m.fail(err, WEFT_INVALID, "W0406");
     weft_set_hint(err, "give a view of a row-major buffer that is longer along dimension %u",
@@ -137,36 +131,32 @@ static weft_status_t check_memory(const weft_module_t *module, const weft_functi
     return WEFT_INVALID;
   }
   if (!room_dim && !weft_is_contiguous(&tensor)) {
-    message m(module, function, i);
+    weft_message_t m(module, function, i);
     weft_text_add(&m.text, "it has gaps or another order of dimensions");
     m.fail(err, WEFT_INVALID, "W0406");
     weft_set_hint(err, "copy it to row-major memory, with strides of 0 or without gaps");
     return WEFT_INVALID;
   }
-  if (!needs_data)
+  bool is_missing = bytes && !tensor.data, is_aligned = (uintptr_t)tensor.data % align == 0;
+  bool is_short = tensor.capacity < 0 || (tensor.capacity && tensor.capacity < bytes);
+  if (!needs_data || (!is_missing && is_aligned && !is_short))
     return WEFT_OK;
-  message m(module, function, i);
-  if (bytes && !tensor.data) {
+  weft_message_t m(module, function, i); // words take longer than all checks
+  if (is_missing)
     weft_text_add(&m.text, "data is NULL");
-    return m.fail(err, WEFT_INVALID, "W0405");
-  }
-  if ((uintptr_t)tensor.data % align) {
+  else if (!is_aligned)
     weft_text_add(&m.text, "data is not aligned to %u bytes", align);
-    return m.fail(err, WEFT_INVALID, "W0405");
-  }
-  if (tensor.capacity < 0 || (tensor.capacity && tensor.capacity < bytes)) {
+  else
     weft_text_add(&m.text, "its %s needs %lld bytes, but capacity is %lld",
                   room_dim ? "buffer" : "shape", (long long)bytes, (long long)tensor.capacity);
-    return m.fail(err, WEFT_INVALID, "W0405");
-  }
-  return WEFT_OK;
+  return m.fail(err, WEFT_INVALID, "W0405");
 }
 
 /// "needs 2 inputs (ids, mask), but 1 is given".
 static weft_status_t wrong_count(const weft_module_t *module, const weft_function_v1 &function,
                                  const weft_list_t &list, const char *what, uint32_t given,
                                  weft_error_t *err) {
-  message m;
+  weft_message_t m;
   weft_text_add(&m.text, "function '%.64s' has %u %s%s",
                 weft_text(module->descriptor, function.name), list.count, what,
                 list.count == 1 ? "" : "s");
@@ -211,7 +201,7 @@ weft_status_t weft_check_outputs(const weft_module_t *module, const weft_functio
     if (tensor.struct_size == sizeof tensor && tensor.device == -1 &&
         !(tensor.flags & ~WEFT_TENSOR_OWNED) && tensor.capacity >= 0)
       continue;
-    message m(module, function, function.inputs.count + i);
+    weft_message_t m(module, function, function.inputs.count + i);
     if (tensor.struct_size != sizeof tensor)
       weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
     else if (tensor.device != -1)
@@ -308,7 +298,7 @@ static weft_status_t report_dim(const failure &f, weft_error_t *err) {
   const weft_descriptor_t &descriptor = f.module->descriptor;
   const weft_formula_v1 &expected = f.row.expected;
   const char *formula = weft_text(descriptor, expected.text);
-  message m(f.module, f.function, f.row.input);
+  weft_message_t m(f.module, f.function, f.row.input);
   weft_text_add(&m.text, "dimension %u is %lld, but ", f.row.dim,
                 (long long)f.in[f.row.input].dim[f.row.dim]);
   int64_t value, symbol = weft_formula_symbol(descriptor, expected);
@@ -338,7 +328,7 @@ static weft_status_t report_range(const failure &f, weft_error_t *err) {
   weft_symbol_v1 symbol =
       weft_item<weft_symbol_v1>(f.module->descriptor, f.function.symbols, f.row.symbol);
   const char *name = weft_text(f.module->descriptor, symbol.name);
-  message m;
+  weft_message_t m;
   if (symbol.bound_by_input != WEFT_NO_INDEX) {
     int64_t size = f.in[symbol.bound_by_input].dim[symbol.bound_by_dim];
     weft_text_add_argument(&m.text, f.module, f.function, symbol.bound_by_input);
@@ -369,7 +359,7 @@ static weft_status_t report_range(const failure &f, weft_error_t *err) {
 /// input 'x': dimension 0 is 7, but it is '2*s', and no 's' gives 7
 static weft_status_t report_solve(const failure &f, weft_error_t *err) {
   long long size = f.in[f.row.input].dim[f.row.dim];
-  message m(f.module, f.function, f.row.input);
+  weft_message_t m(f.module, f.function, f.row.input);
   weft_text_add(&m.text, "dimension %u is %lld, but it is '%.100s', and no '%.60s' gives %lld",
                 f.row.dim, size, weft_text(f.module->descriptor, f.row.expected.text),
                 symbol_name(f.module, f.function, f.row.symbol), size);
@@ -377,7 +367,7 @@ static weft_status_t report_solve(const failure &f, weft_error_t *err) {
 }
 
 static weft_status_t report_fact(const failure &f, weft_error_t *err) {
-  message m;
+  weft_message_t m;
   weft_text_add(&m.text, "'%.200s' does not hold ", weft_text(f.module->descriptor, f.row.fact));
   weft_text_add_symbols(&m.text, f.module, f.function, f.values, f.known);
   if (m.buffer[m.text.used - 1] == ' ')
@@ -386,7 +376,7 @@ static weft_status_t report_fact(const failure &f, weft_error_t *err) {
 }
 
 static weft_status_t report_size(const failure &f, weft_error_t *err) {
-  message m;
+  weft_message_t m;
   weft_text_add(&m.text, "this call needs a tensor of more than 2^62 bytes ");
   weft_text_add_symbols(&m.text, f.module, f.function, f.values, f.known);
   if (m.buffer[m.text.used - 1] == ' ')
@@ -406,7 +396,7 @@ static uint32_t first_with_room(const failure &f) {
 /// input 'past_key_0': dimension 2 has room for 128, but 129 are needed (past = 128, seq = 1)
 static weft_status_t report_room(const failure &f, weft_error_t *err) {
   int64_t needed, room = weft_room(f.in[f.row.input], f.row.dim);
-  message m(f.module, f.function, f.row.input);
+  weft_message_t m(f.module, f.function, f.row.input);
   weft_text_add(&m.text, "dimension %u has room for %lld, but ", f.row.dim, (long long)room);
   if (room != f.values[f.row.symbol]) {
     weft_text_add_argument(&m.text, f.module, f.function, first_with_room(f));

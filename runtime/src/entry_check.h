@@ -39,6 +39,18 @@ void weft_text_add_symbols(weft_text_t *text, const weft_module_t *module,
 void weft_text_add_argument(weft_text_t *text, const weft_module_t *module,
                             const weft_function_v1 &function, uint32_t index);
 
+/// What is wrong, in words. They take longer than all checks of a call: made when one failed.
+struct weft_message_t {
+  char buffer[488];
+  weft_text_t text;
+
+  weft_message_t() : text(weft_text_in(buffer, sizeof buffer)) {}
+  /// It starts with "input 'ids': "; most do.
+  weft_message_t(const weft_module_t *module, const weft_function_v1 &function, uint32_t argument);
+  weft_message_t(const weft_message_t &) = delete;
+  weft_status_t fail(weft_error_t *err, weft_status_t status, const char *code) const;
+};
+
 /// Whether two ranges of memory share a byte.
 bool weft_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
 

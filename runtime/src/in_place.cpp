@@ -56,12 +56,10 @@ int64_t weft_input_span(const weft_module_t *module, const weft_function_v1 &fun
 
 static weft_status_t fail_overlap(const weft_module_t *module, const weft_function_v1 &function,
                                   uint32_t input, uint32_t other, weft_error_t *err) {
-  char buffer[400];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  weft_text_add_argument(&text, module, function, input);
-  weft_text_add(&text, ": it grows in place, but overlaps ");
-  weft_text_add_argument(&text, module, function, other);
-  return weft_fail(err, WEFT_INVALID, "W0407", "%s", buffer);
+  weft_message_t m(module, function, input);
+  weft_text_add(&m.text, "it grows in place, but overlaps ");
+  weft_text_add_argument(&m.text, module, function, other);
+  return m.fail(err, WEFT_INVALID, "W0407");
 }
 
 /// The buffer of a pair against all other inputs.
@@ -89,12 +87,11 @@ weft_status_t weft_check_in_place(const weft_module_t *module, const weft_functi
     const weft_tensor_t &output = out[pair.output];
     if (!output.data || (output.data == in[pair.input].data && !(output.flags & WEFT_TENSOR_OWNED)))
       continue;
-    char buffer[400];
-    weft_text_t text = weft_text_in(buffer, sizeof buffer);
-    weft_text_add_argument(&text, module, function, function.inputs.count + pair.output);
-    weft_text_add(&text, ": it lies in the memory of ");
-    weft_text_add_argument(&text, module, function, pair.input);
-    weft_fail(err, WEFT_INVALID, "W0407", "%s, but other memory is given", buffer);
+    weft_message_t m(module, function, function.inputs.count + pair.output);
+    weft_text_add(&m.text, "it lies in the memory of ");
+    weft_text_add_argument(&m.text, module, function, pair.input);
+    weft_text_add(&m.text, ", but other memory is given");
+    m.fail(err, WEFT_INVALID, "W0407");
     weft_set_hint(err, "pass data NULL, or the input's");
     return WEFT_INVALID;
   }

@@ -33,22 +33,25 @@ weft_status_t weft_check_given_output(const weft_module_t *module, const weft_fu
                                       const weft_tensor_t *in, const weft_tensor_t *out, uint32_t i,
                                       int64_t bytes, weft_error_t *err) {
   const weft_tensor_t &tensor = out[i];
-  char buffer[400];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  weft_text_add_argument(&text, module, function, function.inputs.count + i);
-  uint32_t align = (weft_element_bits(tensor.element) + 7) / 8;
+  uint32_t align = (weft_element_bits(tensor.element) + 7) / 8, self = function.inputs.count + i;
   if (tensor.capacity < bytes) {
-    weft_fail(err, WEFT_INVALID, "W0423", "%s: it needs %lld bytes, but capacity is %lld", buffer,
-              (long long)bytes, (long long)tensor.capacity);
+    weft_message_t m(module, function, self);
+    weft_text_add(&m.text, "it needs %lld bytes, but capacity is %lld", (long long)bytes,
+                  (long long)tensor.capacity);
+    m.fail(err, WEFT_INVALID, "W0423");
     weft_set_hint(err, "pass data NULL to let the library allocate");
     return WEFT_INVALID;
   }
-  if ((uintptr_t)tensor.data % align)
-    return weft_fail(err, WEFT_INVALID, "W0405", "%s: data is not aligned to %u bytes", buffer,
-                     align);
-  if (!weft_is_contiguous(&tensor))
-    return weft_fail(err, WEFT_INVALID, "W0406", "%s: it has gaps or another order of dimensions",
-                     buffer);
+  if ((uintptr_t)tensor.data % align) {
+    weft_message_t m(module, function, self);
+    weft_text_add(&m.text, "data is not aligned to %u bytes", align);
+    return m.fail(err, WEFT_INVALID, "W0405");
+  }
+  if (!weft_is_contiguous(&tensor)) {
+    weft_message_t m(module, function, self);
+    weft_text_add(&m.text, "it has gaps or another order of dimensions");
+    return m.fail(err, WEFT_INVALID, "W0406");
+  }
   // Who comes later is compared then; a late output finds all others there.
   uint32_t count = function.inputs.count + (is_late(tensor) ? function.outputs.count : i);
   for (uint32_t k = 0, pair = 0; k < count; ++k) {
@@ -63,9 +66,10 @@ weft_status_t weft_check_given_output(const weft_module_t *module, const weft_fu
                                            : bytes_of(other);
     if (!weft_overlap(tensor.data, bytes, other.data, other_bytes))
       continue;
-    weft_text_add(&text, ": it overlaps ");
-    weft_text_add_argument(&text, module, function, k);
-    return weft_fail(err, WEFT_INVALID, "W0407", "%s", buffer);
+    weft_message_t m(module, function, self);
+    weft_text_add(&m.text, "it overlaps ");
+    weft_text_add_argument(&m.text, module, function, k);
+    return m.fail(err, WEFT_INVALID, "W0407");
   }
   return WEFT_OK;
 }
@@ -80,10 +84,9 @@ weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_func
     int64_t bytes;
     if (!(argument.flags & WEFT_ARGUMENT_LATE) &&
         !weft_tensor_bytes(argument.element, argument.rank, dim, &bytes)) {
-      char buffer[160];
-      weft_text_t text = weft_text_in(buffer, sizeof buffer);
-      weft_text_add_argument(&text, module, function, function.inputs.count + i);
-      return weft_fail(err, WEFT_OVER_LIMIT, "W0422", "%s: its size overflows", buffer);
+      weft_message_t m(module, function, function.inputs.count + i);
+      weft_text_add(&m.text, "its size overflows");
+      return m.fail(err, WEFT_OVER_LIMIT, "W0422");
     }
     out[i].element = argument.element;
     out[i].rank = argument.rank;
