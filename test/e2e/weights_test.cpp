@@ -375,3 +375,19 @@ TEST_CASE("rows do not depend on the number of threads") {
     }
   }
 }
+
+TEST_CASE("workers part the rows or the panels of a weight in several blocks, and miss none") {
+  std::string text = program({"f32", 500, 600});
+  Program one(text);
+  REQUIRE(one.error().empty());
+  for (int threads : {2, 3, 5}) {
+    Program several(text, "x86:host", threads);
+    for (int64_t s : {20, 100, 115, 131}) {
+      std::vector<Tensor> inputs = one.generate({{"b", 1}, {"s", s}}, 1);
+      INFO(s << " rows, " << threads << " threads");
+      CHECK(several.run(inputs)[0].bytes == one.run(inputs)[0].bytes);
+      if (threads == 2)
+        CHECK(one.difference(inputs, one.evaluate(inputs)) <= 1e-4);
+    }
+  }
+}

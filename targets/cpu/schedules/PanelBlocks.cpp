@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kPairBytes =
     512 << 10; ///< of two panels, to be a block: rows are then read half as often
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
+constexpr int64_t kTilesToPart =
+    8; ///< among workers: each then reads the whole weight, but nobody else's rows
 
 } // namespace
 
@@ -44,11 +46,22 @@ SymExpr PanelBlocks::units() const {
   return SymExpr::ceildiv(m, mostRows) * llvm::divideCeil(panels, perBlock);
 }
 
+/// The tiles of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
+/// is then block u % blocks of tile u / blocks, else tile u % count of block u / count.
+Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value count) const {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  int64_t blocks = llvm::divideCeil(panels, perBlock);
+  Value byRows = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kTilesToPart));
+  Value ofRows =
+      c.b.create<arith::DivUIOp>(c.add(c.sub(unit, block), number(blocks - 1)), number(blocks));
+  Value ofPanels = c.b.create<arith::MaxSIOp>(c.sub(unit, c.mul(block, count)), number(0));
+  ofPanels = c.b.create<arith::MinSIOp>(ofPanels, count);
+  return c.b.create<arith::SelectOp>(byRows, ofRows, ofPanels);
+}
+
 void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) const {
   Value rows = c.e.uniform(m), count = c.e.uniform(SymExpr::ceildiv(m, mostRows));
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  auto div = [&](Value a, Value d) -> Value { return c.b.create<arith::DivUIOp>(a, d); };
-  auto rem = [&](Value a, Value d) -> Value { return c.b.create<arith::RemUIOp>(a, d); };
   auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride,
                  Value skipped) {
     Value from = c.mul(fromBlock, number(perBlock)), to = c.mul(toBlock, number(perBlock));
@@ -67,12 +80,15 @@ void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) cons
   Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kManyTiles));
   Value skipped =
       perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
-  Value fetching = c.mul(c.sub(number(perBlock), skipped), number(steps)),
-        stride = div(size, c.mul(fetching, count));
-  c.loop(c.begin, c.end, 1, [&](Value unit) {
-    Value block = div(unit, count), tile = rem(unit, count);
-    run(tile, block, c.add(block, one), c.add(size, c.mul(c.mul(tile, stride), fetching)), stride,
-        skipped);
+  Value fetching = c.mul(c.sub(number(perBlock), skipped), number(steps));
+  c.loop(zero, number(llvm::divideCeil(panels, perBlock)), 1, [&](Value block) {
+    Value from = tilesBefore(c, c.begin, block, count), to = tilesBefore(c, c.end, block, count);
+    Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
+    Value stride = c.b.create<arith::DivUIOp>(size, c.mul(fetching, here));
+    c.loop(from, to, 1, [&](Value tile) {
+      Value before = c.mul(c.mul(c.sub(tile, from), stride), fetching);
+      run(tile, block, c.add(block, one), c.add(size, before), stride, skipped);
+    });
   });
 }
 

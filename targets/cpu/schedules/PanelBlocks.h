@@ -2,9 +2,10 @@
 //
 //   for block of panels (so many that they stay in L2) { for tile of rows { for panel in block } }
 //
-// A unit is one (block, tile). Meanwhile every tile fetches its part of the next block: what follows in memory, here or in the next kernel's
-// weight. Where there are many tiles, their first panel fetches the rows of the next tile instead. A single tile reads every panel once:
-// blocks are units of work then, and the distance to fetch ahead.
+// A unit is one (block, tile). Workers part the rows where there are many, so that what one writes in a layer it reads in the next, and the
+// blocks otherwise. Meanwhile every tile fetches its part of the next block: what follows in memory, here or in the next kernel's weight.
+// Where there are many tiles, their first panel fetches the rows of the next tile instead. A single tile reads every panel once: blocks are
+// units of work then, and the distance to fetch ahead.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_PANELBLOCKS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_PANELBLOCKS_H
@@ -50,6 +51,8 @@ struct PanelBlocks {
 
 private:
   static int64_t leastOf(int64_t panelBytes);
+  mlir::Value tilesBefore(KernelContext &c, mlir::Value unit, mlir::Value block,
+                          mlir::Value count) const;
   void emitUnits(KernelContext &c, llvm::ArrayRef<mlir::func::FuncOp> tiles) const;
 };
 
