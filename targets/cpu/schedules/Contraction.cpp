@@ -74,7 +74,10 @@ public:
   void emit(KernelContext &c) const override {
     PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.isa);
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
-      emitPanels(inner, blocks, rows, tile);
+      inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
+        inner.e.forget();
+        emitPanels(inner, blocks, rows, tile.nth(inner, n, rows));
+      });
     });
   }
 

@@ -79,29 +79,36 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
   }
 }
 
-/// The code of one tile.
+/// The code of tiles of a size.
 void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const PanelBlocks &blocks,
                 int64_t rows, const PanelBlocks::Tile &t) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   IntegerTile tile(c, dot, rows);
-  Value a = elementPointer(c.b, c.inputs[s.lhs], c.b.getI8Type(), c.mul(t.first, number(s.k)));
-  Value next = elementPointer(c.b, a, c.b.getI8Type(), number(rows * s.k));
-  RowRuns source{a, s.k, s.k};
-  source.readsBeyond = false; // the tensor may end there
-  if (dot.widens()) {
-    source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
-    widenRows(c, s, dot, rows, a, t.scratch, source.rowBytes);
-    source.first = t.scratch;
-  }
+  Type byte = c.b.getI8Type();
   TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value row, IndexValue column) {
     return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
   });
-  trailing.loop(t.from, t.to, source, [&](Value panel, RowRuns &source) {
+  auto rowsOf = [&](Value nth) {
+    Value first = t.nth(c, nth, rows).first;
+    return elementPointer(c.b, c.inputs[s.lhs], byte, c.mul(first, number(s.k)));
+  };
+  auto sourceOf = [&](Value nth) {
+    RowRuns source{rowsOf(nth), s.k, s.k};
+    source.readsBeyond = false; // the tensor may end there
+    if (dot.widens()) {
+      source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
+      widenRows(c, s, dot, rows, source.first, t.scratch, source.rowBytes);
+      source.first = t.scratch;
+    }
+    return source;
+  };
+  trailing.loop(t.count, t.from, t.to, sourceOf, [&](Value nth, Value panel, RowRuns &source) {
+    PanelBlocks::Tile here = t.nth(c, nth, rows);
     if (int64_t turns = tile.turns(source))
-      source.nextRows = NextRows(c, s.op.getResult(), rows, t.first, panel, turns);
-    source.ahead = blocks.ahead(c, t, panel, c.inputs[s.rhs], next);
-    return elementPointer(c.b, c.inputs[s.rhs], c.b.getI8Type(),
-                          c.mul(panel, number(tile.runBytes(s.k))));
+      source.nextRows = NextRows(c, s.op.getResult(), rows, here.first, panel, turns);
+    Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
+    source.ahead = blocks.ahead(c, here, panel, c.inputs[s.rhs], next);
+    return elementPointer(c.b, c.inputs[s.rhs], byte, c.mul(panel, number(tile.runBytes(s.k))));
   });
 }
 

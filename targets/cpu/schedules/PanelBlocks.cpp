@@ -62,12 +62,23 @@ Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value 
 void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) const {
   Value rows = c.e.uniform(m), count = c.e.uniform(SymExpr::ceildiv(m, mostRows));
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  auto run = [&](Value tile, Value fromBlock, Value toBlock, Value ahead, Value stride,
+  auto run = [&](Value from, Value to, Value fromBlock, Value toBlock, Value ofTile, Value stride,
                  Value skipped) {
-    Value from = c.mul(fromBlock, number(perBlock)), to = c.mul(toBlock, number(perBlock));
-    to = c.b.create<arith::MinSIOp>(to, number(panels));
-    callRowTile(c, tiles, rows, count, tile, [&](Value first) -> SmallVector<Value> {
-      return {c.kernel.getArgument(0), first, from, to, c.scratch, ahead, stride, skipped};
+    Value fromPanel = c.mul(fromBlock, number(perBlock)),
+          toPanel = c.mul(toBlock, number(perBlock));
+    toPanel = c.b.create<arith::MinSIOp>(toPanel, number(panels));
+    callRowTiles(c, tiles, rows, count, from, to, [&](const TileRange &r) -> SmallVector<Value> {
+      Value ahead = c.add(number(perBlock * panelBytes), c.mul(c.sub(r.tile, from), ofTile));
+      return {c.kernel.getArgument(0),
+              r.first,
+              fromPanel,
+              toPanel,
+              c.scratch,
+              ahead,
+              stride,
+              skipped,
+              ofTile,
+              r.count};
     });
   };
   Value one = number(1), zero = number(0), size = number(perBlock * panelBytes);
@@ -75,7 +86,7 @@ void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) cons
   auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard insertion(c.b);
   c.b.setInsertionPointToStart(branch.thenBlock());
-  run(zero, c.begin, c.end, size, number(panelBytes / steps), zero);
+  run(zero, one, c.begin, c.end, zero, number(panelBytes / steps), zero);
   c.b.setInsertionPointToStart(branch.elseBlock());
   Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kManyTiles));
   Value skipped =
@@ -85,10 +96,7 @@ void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) cons
     Value from = tilesBefore(c, c.begin, block, count), to = tilesBefore(c, c.end, block, count);
     Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
     Value stride = c.b.create<arith::DivUIOp>(size, c.mul(fetching, here));
-    c.loop(from, to, 1, [&](Value tile) {
-      Value before = c.mul(c.mul(c.sub(tile, from), stride), fetching);
-      run(tile, block, c.add(block, one), c.add(size, before), stride, skipped);
-    });
+    run(from, to, block, c.add(block, one), c.mul(stride, fetching), stride, skipped);
   });
 }
 
@@ -97,15 +105,24 @@ void PanelBlocks::emit(KernelContext &c,
   Type i64 = c.b.getI64Type();
   SmallVector<func::FuncOp> tiles;
   for (int64_t r = 1; r <= mostRows; ++r)
-    tiles.push_back(declareRowTile(c, r, {i64, i64, i64, c.scratch.getType(), i64, i64, i64}));
+    tiles.push_back(
+        declareRowTile(c, r, {i64, i64, i64, c.scratch.getType(), i64, i64, i64, i64, i64}));
   emitUnits(c, tiles);
   for (auto [i, function] : llvm::enumerate(tiles))
     emitRowTile(c, function, [&, rows = i + 1, function = function](KernelContext &inner) mutable {
       auto argument = [&](unsigned i) { return function.getArgument(i); };
       body(inner, rows,
            {argument(1), argument(2), argument(3), argument(4), argument(5), argument(6),
-            argument(7)});
+            argument(7), argument(8), argument(9)});
     });
+}
+
+PanelBlocks::Tile PanelBlocks::Tile::nth(KernelContext &c, Value n, int64_t rows) const {
+  Tile one = *this;
+  one.first = c.add(first, c.mul(n, constantI64(c.b, rows)));
+  one.ahead = c.add(ahead, c.mul(n, ofTile));
+  one.count = constantI64(c.b, 1);
+  return one;
 }
 
 Ahead PanelBlocks::ahead(KernelContext &c, const Tile &tile, Value panel, Value weights,

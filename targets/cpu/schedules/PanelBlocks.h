@@ -35,12 +35,16 @@ struct PanelBlocks {
                           int64_t least = 1);
   SymExpr units() const;
 
-  /// What the function of a tile is called with.
+  /// What the function for tiles of a size is called with.
   struct Tile {
     mlir::Value first;    ///< row
     mlir::Value from, to; ///< panels
     mlir::Value scratch;
     mlir::Value ahead, stride, skipped; ///< what ahead() needs
+    mlir::Value ofTile;                 ///< by how much `ahead` grows with every tile
+    mlir::Value count;                  ///< tiles, one behind the other
+    /// The n-th of them alone.
+    Tile nth(KernelContext &c, mlir::Value n, int64_t rows) const;
   };
   /// Emits the units' loops and, with `body`, a function for every number of rows.
   void emit(KernelContext &c,

@@ -101,10 +101,9 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
   kernel.b.create<func::ReturnOp>();
 }
 
-void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
-                 function_ref<SmallVector<Value>(Value)> arguments) {
-  auto [first, size] = rowsOfTile(c, m, count, tile);
-  SmallVector<Value> operands = arguments(first);
+/// Calls the function for tiles of `size` rows.
+static void callForSize(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value size,
+                        ArrayRef<Value> operands) {
   SmallVector<int64_t> cases;
   for (size_t i = 1; i < tiles.size(); ++i)
     cases.push_back(i + 1);
@@ -119,6 +118,32 @@ void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value 
   fill(choose.getDefaultRegion(), tiles[0]);
   for (size_t i = 1; i < tiles.size(); ++i)
     fill(choose.getCaseRegions()[i - 1], tiles[i]);
+}
+
+void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,
+                 function_ref<SmallVector<Value>(Value)> arguments) {
+  auto [first, size] = rowsOfTile(c, m, count, tile);
+  callForSize(c, tiles, size, arguments(first));
+}
+
+void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value from,
+                  Value to, function_ref<SmallVector<Value>(const TileRange &)> arguments) {
+  Value any = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, from, to);
+  Value parts = c.b.create<arith::SelectOp>(any, constantI64(c.b, 2), constantI64(c.b, 0));
+  // Those with a row more come first.
+  c.loop(constantI64(c.b, 0), parts, 1, [&](Value part) {
+    Value isSecond = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, constantI64(c.b, 0));
+    Value larger = c.b.create<arith::RemUIOp>(m, count);
+    Value border = c.b.create<arith::MaxSIOp>(from, c.b.create<arith::MinSIOp>(to, larger));
+    Value begin = c.b.create<arith::SelectOp>(isSecond, border, from),
+          end = c.b.create<arith::SelectOp>(isSecond, to, border);
+    Value some = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, begin, end);
+    auto due = c.b.create<scf::IfOp>(some, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(due.thenBlock());
+    auto [first, size] = rowsOfTile(c, m, count, begin);
+    callForSize(c, tiles, size, arguments({first, begin, c.sub(end, begin)}));
+  });
 }
 
 void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,

@@ -12,6 +12,15 @@ struct RowRange {
 };
 RowRange rowsOfTile(KernelContext &context, mlir::Value m, mlir::Value count, mlir::Value tile);
 
+/// Tiles of one size that follow each other, from row `first` on; `tile` is the first of them.
+struct TileRange {
+  mlir::Value first, tile, count;
+};
+/// Tiles [from, to) of `count` that m rows are cut into, as callRowTile does, but those of one size in one call.
+void callRowTiles(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m,
+                  mlir::Value count, mlir::Value from, mlir::Value to,
+                  llvm::function_ref<llvm::SmallVector<mlir::Value>(const TileRange &)> arguments);
+
 /// A function of the kernel for tiles of `rows` rows. Its first argument is the kernel's words; the others are `arguments`.
 mlir::func::FuncOp declareRowTile(KernelContext &context, int64_t rows,
                                   llvm::ArrayRef<mlir::Type> arguments);

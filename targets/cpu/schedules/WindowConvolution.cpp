@@ -102,7 +102,7 @@ public:
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= t.mostPixels; ++r)
       tiles.push_back(
-          declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64}));
+          declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64, i64, i64}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
@@ -127,20 +127,20 @@ public:
         Value before = c.mul(c.sub(row, first), tilesOfRow);
         if (t.inPlace)
           before = c.add(before, c.mul(ofRows, tilesOfUnit));
-        c.loop(number(0), tilesOfRow, 1, [&](Value tile) {
+        callRowTiles(c, tiles, columns, tilesOfRow, number(0), tilesOfRow, [&](const TileRange &r) {
           Value ahead =
-              c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, tile), part));
-          callRowTile(c, tiles, columns, tilesOfRow, tile, [&](Value column) {
-            return SmallVector<Value>{c.kernel.getArgument(0),
-                                      source(image, first, row, column),
-                                      image,
-                                      row,
-                                      column,
-                                      from,
-                                      to,
-                                      ahead,
-                                      stride};
-          });
+              c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, r.tile), part));
+          return SmallVector<Value>{c.kernel.getArgument(0),
+                                    source(image, first, row, r.first),
+                                    image,
+                                    row,
+                                    r.first,
+                                    from,
+                                    to,
+                                    ahead,
+                                    stride,
+                                    part,
+                                    r.count};
         });
       });
     });
@@ -186,7 +186,8 @@ private:
     return elementPointer(c.b, start, c.b.getI8Type(), at);
   }
 
-  /// (words, first byte of the first window, image, row, first column, panels from, to, what to fetch)
+  /// (words, first byte of the first window, image, row, first column, panels from, to, what to fetch, its stride, by how much it grows
+  /// with every tile, tiles)
   void emitTile(func::FuncOp function, int64_t rows) {
     emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
   }
@@ -194,9 +195,7 @@ private:
   void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     std::unique_ptr<RunTile> tile = t.tile(inner, rows);
-    RowRuns source{function.getArgument(1), across.stride * padded.columnBytes(), t.run};
-    source.outer = {t.runs[0], inner.mul(number(down.dilation), pitch(inner))};
-    source.inner = {t.runs[1], number(across.dilation * padded.columnBytes())};
+    int64_t rowBytes = across.stride * padded.columnBytes();
     IndexValue image{function.getArgument(2)}, row{function.getArgument(3)};
     Value from = function.getArgument(5), stride = function.getArgument(8);
     Value block = filters(inner, from);
@@ -209,13 +208,25 @@ private:
       return s.isLine ? SmallVector<IndexValue>{image, column, n}
                       : SmallVector<IndexValue>{image, row, column, n};
     });
-    trailing.loop(from, function.getArgument(6), source, [&](Value panel, RowRuns &source) {
+    auto sourceOf = [&](Value nth) {
+      Value first = elementPointer(c.b, function.getArgument(1), c.b.getI8Type(),
+                                   inner.mul(nth, number(rows * rowBytes)));
+      RowRuns source{first, rowBytes, t.run};
+      source.outer = {t.runs[0], inner.mul(number(down.dilation), pitch(inner))};
+      source.inner = {t.runs[1], number(across.dilation * padded.columnBytes())};
+      return source;
+    };
+    auto prepare = [&](Value nth, Value panel, RowRuns &source) {
+      Value fetched =
+          elementPointer(c.b, block, c.b.getI8Type(), inner.mul(nth, function.getArgument(9)));
       source.ahead =
-          Ahead{block, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
+          Ahead{fetched, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
-        source.nextRows = NextRows(inner, s.op.getResult(), rows, pixel, panel, turns);
+        source.nextRows = NextRows(inner, s.op.getResult(), rows,
+                                   inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
       return filters(inner, panel);
-    });
+    };
+    trailing.loop(function.getArgument(10), from, function.getArgument(6), sourceOf, prepare);
   }
 
   /// The first byte of a panel.
