@@ -2,7 +2,7 @@
 //
 // y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in f32, or in i32 of
 // bytes, with constant filters; channels are last, so that columns of a window lie side by side: kernel * channels elements are one run
-// of products (with dilated columns, each has its own). Neighbours in a row of the result are the rows of a tile, filters are its
+// of products (with dilated columns, each has its own; short ones of bytes are put side by side, GatheredRuns.h). Neighbours in a row of the result are the rows of a tile, filters are its
 // columns: the rest is a contraction (RunTile.h).
 //
 // A unit is a block of rows of one image by a block of filters. What the rows read is copied into scratch, with the border around it (and
@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "targets/cpu/schedules/ConvolutionShape.h"
 #include "targets/cpu/schedules/FloatTile.h"
+#include "targets/cpu/schedules/GatheredRuns.h"
 #include "targets/cpu/schedules/IntegerTile.h"
 #include "targets/cpu/schedules/PaddedRows.h"
 #include "targets/cpu/schedules/PanelBlocks.h"
@@ -34,7 +35,9 @@ constexpr int64_t kGrainWork = 1 << 20;
 struct Tiling {
   std::optional<IntegerDot> dot; ///< of bytes
   bool inPlace;
-  int64_t tapsOfRun, run, runs[2]; ///< taps side by side, products; rows and columns of runs
+  int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
+  bool gathers;                ///< puts them side by side
+  int64_t tapsOfRun, run, runs[2]; ///< the same as they are summed; taps of a run
   int64_t rows;                    ///< of the result in a block
   int64_t mostPixels;              ///< of a tile
   int64_t vectors, columns;        ///< of a panel: one where filters are few
@@ -44,13 +47,18 @@ struct Tiling {
   Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
-    run = tapsOfRun * s.channels;
-    runs[0] = down.kernel, runs[1] = across.kernel / tapsOfRun;
+    apart = tapsOfRun * s.channels;
+    runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
     auto isInside = [](const ConvolutionWindow &w) {
       return w.low.isConstant(0) && w.high.isConstant(0);
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !(dot && (dot->widens() || run % dot->group()));
+              isInside(across) && !(dot && (dot->widens() || apart % dot->group()));
+    gathers = dot && !inPlace && !dot->widens() &&
+              GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), isa);
+    runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
+    tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
+    run = tapsOfRun * s.channels;
     mostPixels = pick(s.op, "rows", estimatePixels(isa));
     vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
     columns = vectors * isa.lanes;
@@ -59,6 +67,9 @@ struct Tiling {
     panelBytes = steps * (dot ? dot->group() : 4) * columns;
     panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
     rows = pick(s.op, "lines", estimateLines(s));
+  }
+  int64_t gatheredBytes() const {
+    return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
   }
   PaddedRows::Block block(const ConvolutionShape &s) const {
     return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr};
@@ -101,8 +112,9 @@ public:
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= t.mostPixels; ++r)
-      tiles.push_back(
-          declareRowTile(c, r, {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64, i64, i64}));
+      tiles.push_back(declareRowTile(
+          c, r,
+          {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64, i64, i64, c.scratch.getType()}));
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
@@ -114,6 +126,9 @@ public:
           part = div(number(t.panelsOfBlock * t.panelBytes),
                      c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
           stride = div(part, number(t.panelsOfBlock * t.steps));
+    Value rooms = c.scratch; // behind the rows
+    if (t.gathers)
+      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.isa)));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
       Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
@@ -140,7 +155,8 @@ public:
                                     ahead,
                                     stride,
                                     part,
-                                    r.count};
+                                    r.count,
+                                    rooms};
         });
       });
     });
@@ -187,7 +203,7 @@ private:
   }
 
   /// (words, first byte of the first window, image, row, first column, panels from, to, what to fetch, its stride, by how much it grows
-  /// with every tile, tiles)
+  /// with every tile, tiles, rooms for gathered runs)
   void emitTile(func::FuncOp function, int64_t rows) {
     emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
   }
@@ -208,12 +224,18 @@ private:
       return s.isLine ? SmallVector<IndexValue>{image, column, n}
                       : SmallVector<IndexValue>{image, row, column, n};
     });
+    RowRuns apart{function.getArgument(1), rowBytes, t.apart};
+    apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
+    apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
+    std::optional<GatheredRuns> gathered;
+    if (t.gathers)
+      gathered.emplace(inner, rows, apart, function.getArgument(11));
     auto sourceOf = [&](Value nth) {
-      Value first = elementPointer(c.b, function.getArgument(1), c.b.getI8Type(),
-                                   inner.mul(nth, number(rows * rowBytes)));
-      RowRuns source{first, rowBytes, t.run};
-      source.outer = {t.runs[0], inner.mul(number(down.dilation), pitch(inner))};
-      source.inner = {t.runs[1], number(across.dilation * padded.columnBytes())};
+      if (gathered)
+        return gathered->ofTile(nth, function.getArgument(10));
+      RowRuns source = apart;
+      source.first = elementPointer(c.b, apart.first, c.b.getI8Type(),
+                                    inner.mul(nth, number(rows * rowBytes)));
       return source;
     };
     auto prepare = [&](Value nth, Value panel, RowRuns &source) {
@@ -260,7 +282,7 @@ public:
     SymExpr work = SymExpr::max(s.window[1].out, constant(1)) * rowWork;
     std::optional<int64_t> known = work.asConstant();
     return {units, constant(known ? std::max<int64_t>(1, kGrainWork / *known) : 1),
-            t.inPlace ? constant(0) : padded.bytes(isa)};
+            t.inPlace ? constant(0) : padded.bytes(isa) + t.gatheredBytes()};
   }
 
   SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
