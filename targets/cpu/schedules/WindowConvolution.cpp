@@ -2,8 +2,8 @@
 //
 // y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in f32, or in i32 of
 // bytes, with constant filters; channels are last, so that columns of a window lie side by side: kernel * channels elements are one run
-// of products (with dilated columns, each has its own; short ones of bytes are put side by side, GatheredRuns.h). Neighbours in a row of the result are the rows of a tile, filters are its
-// columns: the rest is a contraction (RunTile.h).
+// of products. With dilated columns, each has its own; short ones of bytes are put side by side (GatheredRuns.h). Neighbours in a row of the
+// result are the rows of a tile, filters are its columns: the rest is a contraction (RunTile.h).
 //
 // A unit is a block of rows of one image by a block of filters. What the rows read is copied into scratch, with the border around it (and
 // bytes as 16-bit numbers where they are multiplied as such), once for all filters of these rows. Without a border, and with whole groups,
@@ -143,20 +143,16 @@ public:
         if (t.inPlace)
           before = c.add(before, c.mul(ofRows, tilesOfUnit));
         callRowTiles(c, tiles, columns, tilesOfRow, number(0), tilesOfRow, [&](const TileRange &r) {
-          Value ahead =
+          SmallVector<Value> list(12);
+          list[Words] = c.kernel.getArgument(0);
+          list[Window] = source(image, first, row, r.first);
+          list[Image] = image, list[Row] = row, list[Column] = r.first;
+          list[From] = from, list[To] = to;
+          list[Fetched] =
               c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, r.tile), part));
-          return SmallVector<Value>{c.kernel.getArgument(0),
-                                    source(image, first, row, r.first),
-                                    image,
-                                    row,
-                                    r.first,
-                                    from,
-                                    to,
-                                    ahead,
-                                    stride,
-                                    part,
-                                    r.count,
-                                    rooms};
+          list[Stride] = stride, list[OfTile] = part;
+          list[Count] = r.count, list[Rooms] = rooms;
+          return list;
         });
       });
     });
@@ -165,6 +161,22 @@ public:
   }
 
 private:
+  /// Of the functions for tiles of a size.
+  enum Argument {
+    Words,
+    Window, ///< first byte of the first one
+    Image,
+    Row,
+    Column, ///< of the first tile
+    From,   ///< panels
+    To,
+    Fetched, ///< offset of what the first tile fetches of the next block
+    Stride,  ///< between two of its lines
+    OfTile,  ///< offset between tiles
+    Count,   ///< tiles
+    Rooms,   ///< for gathered runs
+  };
+
   Value number(int64_t value) { return constantI64(c.b, value); }
   Value div(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
   Value rem(Value a, Value d) { return c.b.createOrFold<arith::RemUIOp>(a, d); }
@@ -202,8 +214,6 @@ private:
     return elementPointer(c.b, start, c.b.getI8Type(), at);
   }
 
-  /// (words, first byte of the first window, image, row, first column, panels from, to, what to fetch, its stride, by how much it grows
-  /// with every tile, tiles, rooms for gathered runs)
   void emitTile(func::FuncOp function, int64_t rows) {
     emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
   }
@@ -212,27 +222,27 @@ private:
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     std::unique_ptr<RunTile> tile = t.tile(inner, rows);
     int64_t rowBytes = across.stride * padded.columnBytes();
-    IndexValue image{function.getArgument(2)}, row{function.getArgument(3)};
-    Value from = function.getArgument(5), stride = function.getArgument(8);
+    IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
+    Value from = function.getArgument(From), stride = function.getArgument(Stride);
     Value block = filters(inner, from);
-    block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(7));
+    block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(Fetched));
     auto extent = [&](unsigned i) { return inner.e.uniform(s.window[i].out); };
     Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
-    pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(4));
+    pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(Column));
     TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
-      IndexValue column{inner.add(function.getArgument(4), r)};
+      IndexValue column{inner.add(function.getArgument(Column), r)};
       return s.isLine ? SmallVector<IndexValue>{image, column, n}
                       : SmallVector<IndexValue>{image, row, column, n};
     });
-    RowRuns apart{function.getArgument(1), rowBytes, t.apart};
+    RowRuns apart{function.getArgument(Window), rowBytes, t.apart};
     apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
     apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
     std::optional<GatheredRuns> gathered;
     if (t.gathers)
-      gathered.emplace(inner, rows, apart, function.getArgument(11));
+      gathered.emplace(inner, rows, apart, function.getArgument(Rooms));
     auto sourceOf = [&](Value nth) {
       if (gathered)
-        return gathered->ofTile(nth, function.getArgument(10));
+        return gathered->ofTile(nth, function.getArgument(Count));
       RowRuns source = apart;
       source.first = elementPointer(c.b, apart.first, c.b.getI8Type(),
                                     inner.mul(nth, number(rows * rowBytes)));
@@ -240,7 +250,7 @@ private:
     };
     auto prepare = [&](Value nth, Value panel, RowRuns &source) {
       Value fetched =
-          elementPointer(c.b, block, c.b.getI8Type(), inner.mul(nth, function.getArgument(9)));
+          elementPointer(c.b, block, c.b.getI8Type(), inner.mul(nth, function.getArgument(OfTile)));
       source.ahead =
           Ahead{fetched, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
@@ -248,7 +258,7 @@ private:
                                    inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
       return filters(inner, panel);
     };
-    trailing.loop(function.getArgument(10), from, function.getArgument(6), sourceOf, prepare);
+    trailing.loop(function.getArgument(Count), from, function.getArgument(To), sourceOf, prepare);
   }
 
   /// The first byte of a panel.
