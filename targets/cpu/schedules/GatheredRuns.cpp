@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kMostRuns = 16; ///< whose copies are written out
-constexpr int64_t kGroup = 4;
+constexpr int64_t kGroup = 4;     ///< bytes that one lane multiplies at once
 
 /// Bytes that are copied for a run: with what pads the last group, so that no byte is read that nobody wrote.
 int64_t copiedBytes(int64_t run) { return llvm::PowerOf2Ceil(run + kGroup - 1); }
@@ -23,7 +23,7 @@ int64_t roomFor(int64_t rows, int64_t runs, int64_t run) {
 } // namespace
 
 int64_t GatheredRuns::bytes(int64_t rows, int64_t runs, int64_t run) {
-  return 2 * roomFor(rows, runs, run) + kLineBytes;
+  return 2 * roomFor(rows, runs, run);
 }
 
 bool GatheredRuns::pays(int64_t runs, int64_t run, int64_t group, const VectorIsa &isa) {
