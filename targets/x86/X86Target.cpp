@@ -47,7 +47,7 @@ const Level &level(StringRef name) {
        {16, 32, true, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512"},
        512,
        vnni,
-       "+avx512vnni"}};
+       "+avx512vnni,+fast-dpwssd"}}; // one instruction for products of pairs and their sum, not two
   for (const Level &each : levels)
     if (name == each.name)
       return each;
