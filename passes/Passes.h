@@ -17,6 +17,7 @@ namespace weft {
 /// With access to the bytes of named weights; without, only constants written in the program are known.
 std::unique_ptr<mlir::Pass> createUseIntegers(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass> createFoldScales(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass> createBoundSums(std::function<const char *(llvm::StringRef)> weight);
 } // namespace weft
 
 #endif // WEFT_PASSES_PASSES_H

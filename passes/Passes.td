@@ -101,6 +101,18 @@ def FuseRounding : Pass<"weft-fuse-rounding", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def BoundSums : Pass<"weft-bound-sums", "::mlir::func::FuncOp"> {
+  let summary = "notes which convolutions of bytes have small sums, whatever their operand";
+  let description = [{
+    `weft.narrow_sums` on a `weft.conv` with a constant filter: no result takes more than 26 bits. It is removed from all others.
+
+    ```mlir
+    %1 = weft.conv %x, %f …        ->        %1 = weft.conv %x, %f … {weft.narrow_sums}
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def CollapseDims : Pass<"weft-collapse-dims", "::mlir::func::FuncOp"> {
   let summary = "merges neighbouring dimensions that every value of a kernel walks alike";
   let description = [{

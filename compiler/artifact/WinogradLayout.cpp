@@ -19,17 +19,20 @@ constexpr double kFilter4[6][3] = {{1.0 / 4, 0, 0},
                                    {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                    {0, 0, 1}};
 
-/// One filter of one channel.
-void transform(int64_t m, const float (&w)[9], float *result) {
-  const double(*g)[3] = m == 2 ? kFilter2 : kFilter4;
-  int64_t n = m + 2;
+/// The same without fractions, for kIntegerOutput4 there.
+constexpr double kIntegers4[6][3] = {{6, 0, 0}, {1, 1, 1},  {1, -1, 1},
+                                     {1, 2, 4}, {1, -2, 4}, {0, 0, 6}};
+
+/// One filter of one channel, multiplied by G from both sides.
+template <typename T, typename Tap>
+void transform(const double (*g)[3], int64_t n, const Tap (&w)[9], T *result) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;
       for (int64_t a = 0; a < 3; ++a)
         for (int64_t b = 0; b < 3; ++b)
           sum += g[i][a] * g[j][b] * w[3 * a + b];
-      result[i * n + j] = float(sum);
+      result[i * n + j] = T(sum);
     }
 }
 
@@ -38,31 +41,45 @@ void transform(int64_t m, const float (&w)[9], float *result) {
 WinogradLayout::WinogradLayout(StringRef name) {
   name.consume_front("winograd");
   name.consumeInteger(10, m);
+  integers = name.consume_front("_i16");
   name.consume_front("<");
-  name.consumeInteger(10, rows);
+  name.consumeInteger(10, columns);
 }
 
 uint64_t WinogradLayout::bytes(SymTensorType type) const {
   SmallVector<int64_t> dims = *type.getConstantDims();
-  return alignTo(dims[0], rows) * dims[1] * (m + 2) * (m + 2) * sizeof(float);
+  return alignTo(dims[0], columns) * words(dims[1]) * (m + 2) * (m + 2) * kWordBytes;
 }
 
 Error WinogradLayout::pack(SymTensorType type, const char *source, Write write) const {
+  if (!integers)
+    return packPanels<float, float>(type, source, m == 2 ? kFilter2 : kFilter4, write);
+  if (isUnsigned(type.getElementType()))
+    return packPanels<int16_t, uint8_t>(type, source, kIntegers4, write);
+  return packPanels<int16_t, int8_t>(type, source, kIntegers4, write);
+}
+
+template <typename T, typename Tap>
+Error WinogradLayout::packPanels(SymTensorType type, const char *source, const double (*g)[3],
+                                 Write write) const {
   SmallVector<int64_t> dims = *type.getConstantDims();
-  int64_t filters = dims[0], channels = dims[1], products = (m + 2) * (m + 2);
-  std::vector<float> group(products * channels * rows);
-  for (int64_t first = 0; first < filters; first += rows) {
-    std::fill(group.begin(), group.end(), 0.0f);
-    for (int64_t r = 0; r < std::min(rows, filters - first); ++r)
+  constexpr int64_t together = kWordBytes / sizeof(T);
+  int64_t filters = dims[0], channels = dims[1], n = m + 2, ofProduct = words(channels) * columns;
+  std::vector<T> panel(n * n * ofProduct * together);
+  for (int64_t first = 0; first < filters; first += columns) {
+    std::fill(panel.begin(), panel.end(), T(0));
+    for (int64_t f = 0; f < std::min(columns, filters - first); ++f)
       for (int64_t c = 0; c < channels; ++c) {
-        float taps[9], transformed[36];
-        memcpy(taps, source + ((first + r) * channels + c) * sizeof(taps), sizeof(taps));
-        transform(m, taps, transformed);
-        for (int64_t p = 0; p < products; ++p)
-          group[(p * channels + c) * rows + r] = transformed[p];
+        Tap taps[9];
+        T transformed[36];
+        memcpy(taps, source + ((first + f) * channels + c) * sizeof(taps), sizeof(taps));
+        transform(g, n, taps, transformed);
+        for (int64_t p = 0; p < n * n; ++p)
+          panel[(p * ofProduct + c / together * columns + f) * together + c % together] =
+              transformed[p];
       }
     if (Error error =
-            write(StringRef(reinterpret_cast<char *>(group.data()), group.size() * sizeof(float))))
+            write(StringRef(reinterpret_cast<char *>(panel.data()), panel.size() * sizeof(T))))
       return error;
   }
   return Error::success();

@@ -2,6 +2,7 @@
 //
 // "winograd4<13>" of [filters, channels, 3, 3]: G w G^T for tiles of 4x4 results, 13 filters side by side:
 // [group of filters][6 * 6][channel][13], the last group filled with zeros. Computed in double, rounded once.
+// "winograd4_i16<32>" of bytes: G without fractions, which is exact; [group][6 * 6][two channels][32][2], an odd channel beside zeros.
 //
 //   std::unique_ptr<WeightLayout> layout = WeightLayout::named("winograd4<13>");
 //===------------------------------------------------------------------------------------------===//
@@ -20,8 +21,18 @@ public:
   llvm::Error pack(SymTensorType type, const char *bytes, Write write) const override;
 
 private:
-  int64_t m = 0;    ///< results of a tile's side: 2 or 4
-  int64_t rows = 1; ///< filters side by side
+  static constexpr int64_t kWordBytes = 4;
+  /// Of a filter's channels: a float, or two integers.
+  int64_t words(int64_t channels) const {
+    return integers ? llvm::divideCeil(channels, 2) : channels;
+  }
+  template <typename T, typename Tap>
+  llvm::Error packPanels(SymTensorType type, const char *source, const double (*g)[3],
+                         Write write) const;
+
+  int64_t m = 0; ///< results of a tile's side: 2 or 4
+  bool integers = false;
+  int64_t columns = 1; ///< filters side by side
 };
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → fold-scales → channels-last → grow-in-place → form-kernels → fuse-rounding → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → use-integers → fold-scales → channels-last → grow-in-place → form-kernels → fuse-rounding → bound-sums → collapse-dims → lower → kernels in parallel, host program → link → write
 //
 // Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
 // variants are one image. The caller's module is not changed: passes work on a copy.
@@ -334,13 +334,16 @@ private:
     return success();
   }
 
+  std::function<const char *(StringRef)> weightReader() {
+    return [this](StringRef name) { return impl.weightBytes(name); };
+  }
+
   LogicalResult useIntegers(ModuleOp module) {
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(createCanonicalizerPass());
     passes.push_back(createCSEPass());
-    auto weight = [this](StringRef name) { return impl.weightBytes(name); };
-    passes.push_back(createUseIntegers(weight));
-    passes.push_back(createFoldScales(weight));
+    passes.push_back(createUseIntegers(weightReader()));
+    passes.push_back(createFoldScales(weightReader()));
     passes.push_back(createChannelsLast());
     return runPasses(module, std::move(passes));
   }
@@ -367,6 +370,7 @@ private:
     form.explain = explains;
     passes.push_back(createFormKernels(form));
     passes.push_back(createFuseRounding());
+    passes.push_back(createBoundSums(weightReader()));
     passes.push_back(createCollapseDims());
     if (failed(runPasses(*variant.module, std::move(passes))))
       return failure();

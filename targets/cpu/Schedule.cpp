@@ -91,12 +91,12 @@ bool writesPackedElements(func::FuncOp spec) {
 
 ArrayRef<const Schedule *> cpuSchedules() {
   static const Schedule *all[] = {
-      blockDotsSchedule(),    contractionSchedule(),   integerContractionSchedule(),
-      depthwiseSchedule(),    depthwiseLastSchedule(), winogradSchedule(),
-      winogradLastSchedule(), convolutionSchedule(),   windowConvolutionSchedule(),
-      poolSchedule(),         productSchedule(),       attentionSchedule(),
-      serialSchedule(),       rowSchedule(),           columnsSchedule(),
-      loopSchedule()};
+      blockDotsSchedule(),         contractionSchedule(),   integerContractionSchedule(),
+      depthwiseSchedule(),         depthwiseLastSchedule(), winogradSchedule(),
+      winogradLastSchedule(),      winogradBytesSchedule(), convolutionSchedule(),
+      windowConvolutionSchedule(), poolSchedule(),          productSchedule(),
+      attentionSchedule(),         serialSchedule(),        rowSchedule(),
+      columnsSchedule(),           loopSchedule()};
   return all;
 }
 

@@ -153,6 +153,7 @@ const Schedule *windowConvolutionSchedule();
 const Schedule *depthwiseSchedule();
 const Schedule *winogradSchedule();
 const Schedule *winogradLastSchedule();
+const Schedule *winogradBytesSchedule();
 const Schedule *poolSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();

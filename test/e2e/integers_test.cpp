@@ -9,45 +9,8 @@ namespace {
 
 const std::vector<std::string> kTargets = {"x86:host", "x86:v4", "x86:v3", "x86:v2"};
 
-bool isSupported(const std::string &target) {
-  Program program("func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> "
-                  "attributes {weft.symbols = #weft.symbols<n>} {\n"
-                  "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  "
-                  "return %y : !weft.tensor<[n], f32>\n}\n",
-                  target);
-  return program.artifact != nullptr;
-}
-
-/// `count` bytes, no two neighbours alike, the whole range.
-std::string bytesText(const std::vector<int64_t> &dims, const std::string &element) {
-  int64_t count = 1;
-  std::string shape, hex;
-  for (int64_t dim : dims) {
-    count *= dim;
-    shape += std::to_string(dim) + "x";
-  }
-  std::mt19937 random{unsigned(count)};
-  for (int64_t i = 0; i < count; ++i) {
-    unsigned byte = i < 4 ? (i % 2 ? 0x7f : 0x80) : random() & 255;
-    hex += "0123456789ABCDEF"[byte >> 4];
-    hex += "0123456789ABCDEF"[byte & 15];
-  }
-  return "dense<\"0x" + hex + "\"> : tensor<" + shape + element + ">";
-}
-
 std::string tensor(const std::string &dims, const std::string &element) {
   return "!weft.tensor<[" + dims + "], " + element + ">";
-}
-
-bool uses(const Program &program, const std::string &schedule) {
-  FILE *file = fopen(program.path.c_str(), "rb");
-  std::string bytes;
-  char buffer[4096];
-  for (size_t got; file && (got = fread(buffer, 1, sizeof(buffer), file)) > 0;)
-    bytes.append(buffer, got);
-  if (file)
-    fclose(file);
-  return bytes.find("weft_k_" + schedule + "_") != std::string::npos;
 }
 
 void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule,

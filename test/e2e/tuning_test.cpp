@@ -53,17 +53,6 @@ std::string bytesOf(const std::string &path) {
   return bytes.str();
 }
 
-bool isSupported(const std::string &target) {
-  return test::Program(
-             moduleOf(
-                 "func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes "
-                 "{weft.symbols = #weft.symbols<n>} {\n  %y = weft.neg %x : (!weft.tensor<[n], "
-                 "f32>) -> "
-                 "!weft.tensor<[n], f32>\n  return %y : !weft.tensor<[n], f32>\n}\n"),
-             target)
-             .artifact != nullptr;
-}
-
 /// Inputs, and what the evaluator makes of them.
 struct Expected {
   Sizes sizes;
@@ -139,18 +128,6 @@ std::string tensor(const std::string &dims, const std::string &element = "f32") 
   return "!weft.tensor<[" + dims + "], " + element + ">";
 }
 
-std::string bytesText(int64_t rows, int64_t columns, const std::string &element) {
-  std::mt19937 random(unsigned(rows + columns));
-  std::string hex;
-  for (int64_t i = 0; i < rows * columns; ++i) {
-    unsigned byte = random() & 255;
-    hex += "0123456789ABCDEF"[byte >> 4];
-    hex += "0123456789ABCDEF"[byte & 15];
-  }
-  return "dense<\"0x" + hex + "\"> : tensor<" + std::to_string(rows) + "x" +
-         std::to_string(columns) + "x" + element + ">";
-}
-
 /// Rows times a weight, and a bias.
 std::string productText(int64_t k, int64_t n) {
   std::string ks = std::to_string(k), ns = std::to_string(n);
@@ -170,7 +147,7 @@ std::string integerText(int64_t k, int64_t n) {
               y = tensor("m, " + ns, "i32");
   return "func.func @main(%x: " + x + ") -> " + y +
          " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant " +
-         bytesText(k, n, "i8") + " -> " + w +
+         bytesText({k, n}, "i8") + " -> " + w +
          "\n  %0 = weft.contract \"m k, k n -> m n\" %x, %w accumulate i32 : (" + x + ", " + w +
          ") -> " + y + "\n  return %0 : " + y + "\n}\n";
 }
@@ -265,6 +242,14 @@ TEST_CASE("candidates: convolutions with channels last") {
   CHECK(tried.count("window_convolution"));
   for (const char *choice : {"rows=", "block=", "lines="})
     CHECK(hasChoice(tried, std::string("window_convolution ") + choice));
+}
+
+TEST_CASE("candidates: convolutions of bytes with channels last") {
+  Convolution c{64, 72, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}};
+  c.channelsLast = true, c.element = "ui8", c.filterElement = "i8";
+  std::set<std::string> tried = tryAll(textOf(c), kImages, 0);
+  CHECK(hasChoice(tried, "winograd_bytes block="));
+  CHECK(tried.count("window_convolution"));
 }
 
 TEST_CASE("exact targets are offered exact schedules only") {

@@ -104,3 +104,101 @@ TEST_CASE("winograd, channels last: what follows") {
 )"},
              {sizes(1, 1, 1), sizes(2, 5, 7), sizes(1, 6, 40)});
 }
+
+namespace {
+
+/// Bytes with channels last, exact on every target.
+Convolution ofBytes(int64_t channels, int64_t filters, const std::string &element,
+                    const std::string &filterElement = "i8") {
+  Convolution c{channels, filters, 1, {kSame, kSame}};
+  c.channelsLast = true, c.element = element, c.filterElement = filterElement;
+  return c;
+}
+
+void isExact(const Convolution &c, std::initializer_list<Sizes> all,
+             const std::string &schedule = "winograd_bytes") {
+  std::vector<std::string> targets;
+  for (const char *target : {"x86:host:exact", "x86:v4", "x86:v3", "x86:v2"})
+    if (isSupported(target))
+      targets.push_back(target);
+  checkConvolution(textOf(c), all, {schedule, 0, targets, 256});
+}
+
+/// A filter of one number for each filter: the first ones, then the same with the other sign.
+std::string constantFilters(int64_t filters, int64_t channels, int number) {
+  std::string hex;
+  for (int64_t f = 0; f < filters; ++f) {
+    unsigned byte = unsigned(f % 2 ? -number : number) & 255;
+    for (int64_t tap = 0; tap < channels * 9; ++tap) {
+      hex += "0123456789ABCDEF"[byte >> 4];
+      hex += "0123456789ABCDEF"[byte & 15];
+    }
+  }
+  return "dense<\"0x" + hex + "\"> : tensor<" + std::to_string(filters) + "x" +
+         std::to_string(channels) + "x3x3xi8>";
+}
+
+/// Every element is 255: the largest sums that there can be.
+void isExactAtMost(const Convolution &c, const Sizes &sizes) {
+  for (const char *target : {"x86:host", "x86:v3"}) {
+    Program program(textOf(c), target);
+    INFO(target << program.error());
+    REQUIRE(program.error().empty());
+    std::vector<Tensor> inputs = program.generate(sizes, 1);
+    std::fill(inputs[0].bytes.begin(), inputs[0].bytes.end(), char(255));
+    CHECK(program.difference(inputs, program.evaluate(inputs)) == 0);
+  }
+}
+
+} // namespace
+
+TEST_CASE("winograd of bytes is exact, whatever the signs") {
+  for (const char *element : {"ui8", "i8"})
+    for (const char *filterElement : {"i8", "ui8"})
+      isExact(ofBytes(32, 33, element, filterElement),
+              {sizes(0, 5, 5), sizes(1, 0, 4), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 4, 70)});
+}
+
+TEST_CASE("winograd of bytes: several blocks, several panels, tiles that are cut") {
+  isExact(ofBytes(64, 70, "ui8"), {sizes(1, 33, 41), sizes(5, 4, 3)});
+  isExact(ofBytes(96, 40, "i8"), {sizes(1, 14, 14), sizes(2, 9, 13)});
+}
+
+TEST_CASE("winograd of bytes: channels and filters that are no multiple of anything") {
+  Convolution c = ofBytes(43, 37, "ui8");
+  for (const char *target : {"x86:v4", "x86:host"})
+    if (isSupported(target) && isSupported("x86:v4"))
+      checkConvolution(textOf(c), {sizes(1, 5, 6), sizes(2, 13, 11)},
+                       {"winograd_bytes", 0, {target}, 256});
+  checkConvolution(textOf(c), {sizes(1, 5, 6)}, {"window_convolution", 0, {"x86:v3"}, 256});
+}
+
+TEST_CASE("winograd of bytes: padding on one side, none, more than the filter, cropping") {
+  Convolution c = ofBytes(32, 40, "ui8");
+  c.axes = {{3, 1, 1, 0, 0}, {3, 1, 1, 0, 2}};
+  isExact(c, {sizes(1, 3, 1), sizes(1, 12, 37)});
+  c.axes = {{3, 1, 1, 5, 4}, {3, 1, 1, 7, -1}};
+  isExact(c, {sizes(1, 1, 2), sizes(1, 6, 19)});
+  c.axes = {{3, 1, 1, -1, 1}, {3, 1, 1, -2, 0}};
+  isExact(c, {sizes(1, 4, 5), sizes(2, 9, 23)});
+}
+
+TEST_CASE(
+    "winograd of bytes: the largest sums that fit, and the next larger ones, which are left to "
+    "another schedule") {
+  Convolution c = ofBytes(128, 33, "ui8");
+  c.filterText = constantFilters(33, 128, 114); // 9 * 128 * 114 * 255 < 2^25
+  isExactAtMost(c, sizes(1, 7, 9));
+  CHECK(uses(Program(textOf(c)), "winograd_bytes"));
+  c.filterText = constantFilters(33, 128, 115);
+  isExactAtMost(c, sizes(1, 7, 9));
+  CHECK(!uses(Program(textOf(c)), "winograd_bytes"));
+}
+
+TEST_CASE("winograd of bytes: what follows") {
+  Convolution c = ofBytes(32, 32, "ui8");
+  c.epilogue = R"(  %b = weft.iota dim 0 : !weft.tensor<[32], i32>
+  %z = weft.add %y, %b : ($y, !weft.tensor<[32], i32>) -> $y
+)";
+  isExact(c, {sizes(1, 1, 1), sizes(2, 5, 7), sizes(1, 6, 40)});
+}

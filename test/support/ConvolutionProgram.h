@@ -21,18 +21,19 @@ struct Convolution {
   std::string epilogue =
       ""; ///< operations on %y that define %z; $x and $y stand for the types of operand and result
   bool channelsLast = false;
+  std::string element = "f32", filterElement = "f32"; ///< or bytes, summed in i32
+  std::string filterText = "";                        ///< unless empty, in place of random numbers
 };
 
 /// Numbers of a filter: no two alike, about as large as keeps sums near 1.
 std::string filterText(const std::vector<int64_t> &dims);
 std::string textOf(const Convolution &convolution);
-/// Whether the artifact has a kernel of this schedule.
-bool uses(const Program &program, const std::string &schedule);
 
 struct Expectation {
   std::string schedule;
   double tolerance = 1e-5;
   std::vector<std::string> targets{"x86:host:exact", "x86:v3:exact", "x86:v2:exact"};
+  int64_t limit = 8; ///< of generated integers
 };
 /// Compiled and evaluated results agree, on every target and with two workers to the bit.
 void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,

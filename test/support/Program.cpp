@@ -4,6 +4,8 @@
 #include "compiler/pipeline/Import.h"
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 namespace weft::test {
@@ -168,6 +170,38 @@ double Program::difference(const std::vector<Tensor> &inputs,
     }
   }
   return worst;
+}
+
+bool uses(const Program &program, const std::string &schedule) {
+  std::ifstream file(program.path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str().find("weft_k_" + schedule + "_") != std::string::npos;
+}
+
+bool isSupported(const std::string &target) {
+  Program program("func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> "
+                  "attributes {weft.symbols = #weft.symbols<n>} {\n"
+                  "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  "
+                  "return %y : !weft.tensor<[n], f32>\n}\n",
+                  target);
+  return program.artifact != nullptr;
+}
+
+std::string bytesText(const std::vector<int64_t> &dims, const std::string &element) {
+  int64_t count = 1;
+  std::string shape, hex;
+  for (int64_t dim : dims) {
+    count *= dim;
+    shape += std::to_string(dim) + "x";
+  }
+  std::mt19937 random{unsigned(count)};
+  for (int64_t i = 0; i < count; ++i) {
+    unsigned byte = i < 4 ? (i % 2 ? 0x7f : 0x80) : random() & 255;
+    hex += "0123456789ABCDEF"[byte >> 4];
+    hex += "0123456789ABCDEF"[byte & 15];
+  }
+  return "dense<\"0x" + hex + "\"> : tensor<" + shape + element + ">";
 }
 
 } // namespace weft::test

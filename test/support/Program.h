@@ -58,6 +58,13 @@ private:
   std::string failure;
 };
 
+/// Whether the artifact has a kernel of this schedule.
+bool uses(const Program &program, const std::string &schedule);
+/// Whether artifacts for the target run on this machine.
+bool isSupported(const std::string &target);
+/// Bytes as dense elements, no two neighbours alike on purpose, the whole range.
+std::string bytesText(const std::vector<int64_t> &dims, const std::string &element);
+
 } // namespace weft::test
 
 #endif // WEFT_TEST_SUPPORT_PROGRAM_H

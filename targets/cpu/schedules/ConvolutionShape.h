@@ -42,8 +42,8 @@ struct ConvolutionShape {
 
   /// Nothing when every channel of an image in memory has a filter of its own.
   Decline unlessDepthwise() const;
-  /// Nothing when an f32 image in memory meets whole filters of 3 by 3, one apart: products of tiles can be saved.
-  Decline unlessThreeByThree(const VectorIsa &isa) const;
+  /// Nothing when an image in memory meets whole filters of 3 by 3, one apart: products of tiles can be saved. Of f32, or of bytes.
+  Decline unlessThreeByThree(const VectorIsa &isa, bool ofBytes = false) const;
   /// Whether bytes are multiplied.
   bool hasBytes() const { return op.getAccumulate().isInteger(32); }
   SymExpr pixels() const { return window[0].out * window[1].out; }

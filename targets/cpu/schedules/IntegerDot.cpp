@@ -14,7 +14,7 @@ static bool isUnsignedValue(Value value) {
 
 IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
     : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
-      unsignedWeights(isUnsignedValue(weights)) {}
+      wideWeights(false), unsignedWeights(isUnsignedValue(weights)) {}
 
 std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t taps) const {
   return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
@@ -38,6 +38,8 @@ Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) con
                                      panel, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   if (four)
     return c.b.create<LLVM::LoadOp>(lanes32(c), at, 4);
+  if (wideWeights)
+    return c.b.create<LLVM::LoadOp>(lanes16(c), at, 4);
   Value bytes =
       c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.isa.lanes}, c.b.getI8Type()), at, 2);
   return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes))

@@ -20,9 +20,13 @@ inline bool isByte(mlir::Value value) {
 class IntegerDot {
 public:
   IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);
+  /// Of activations and weights that both are numbers of 16 bits in memory.
+  static IntegerDot ofPairs() { return IntegerDot(); }
 
   /// Products per lane and instruction.
   int64_t group() const { return four ? 4 : 2; }
+  /// Bytes of a group of weights.
+  int64_t weightBytes() const { return wideWeights ? 4 : group(); }
   /// Whether activations are multiplied as 16-bit numbers.
   bool widens() const { return !four; }
   /// How weights lie: "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of [n, k] or a filter: `taps` are summed in one run.
@@ -42,9 +46,10 @@ public:
              mlir::Value tensor) const;
 
 private:
+  IntegerDot() : four(false), wideWeights(true), unsignedWeights(false) {}
   mlir::VectorType lanes32(KernelContext &c) const;
   mlir::VectorType lanes16(KernelContext &c) const;
-  bool four;
+  bool four, wideWeights;
   bool unsignedWeights;
 };
 

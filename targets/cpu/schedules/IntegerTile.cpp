@@ -47,13 +47,13 @@ Value IntegerTile::rowGroup(Value at, int64_t offset, int64_t bytes) {
 void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value group, int64_t ahead,
                        int64_t bytes, MutableArrayRef<Value> sums) {
   Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
-                                 c.mul(group, constantI64(c.b, columns * dot.group())));
+                                 c.mul(group, constantI64(c.b, columns * dot.weightBytes())));
   Value at = elementPointer(c.b, from, c.b.getI32Type(), group);
   source.ahead.fetch(c, ahead ? c.add(group, constantI64(c.b, ahead)) : group);
   SmallVector<Value, 2> loaded;
   for (int64_t v = 0; v < 2; ++v)
     loaded.push_back(
-        dot.loadWeights(c, weights, (ahead * columns + v * c.isa.lanes) * dot.group()));
+        dot.loadWeights(c, weights, (ahead * columns + v * c.isa.lanes) * dot.weightBytes()));
   for (int64_t r = 0; r < rows; ++r) {
     Value all = dot.broadcast(c, rowGroup(at, r * source.rowBytes + ahead * 4, bytes));
     for (int64_t v = 0; v < 2; ++v)

@@ -14,7 +14,7 @@ public:
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
   /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
   static int64_t mostRows(const VectorIsa &isa) { return std::min<int64_t>(8, tileRows(isa)); }
-  int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.group(); }
+  int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.weightBytes(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
   bool leavesRegisters() const override { return c.isa.registers >= 32; }

@@ -3,6 +3,7 @@
 #include "targets/cpu/schedules/WinogradTransform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -16,6 +17,47 @@ constexpr float kInput4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, 
                              0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
 constexpr float kOutput4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0,
                               0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+// For filters that compiler/artifact/WinogradLayout.cpp multiplies by 24, 6, 6, 24, 24, 6 / 6, …: row i gives 3 * 2^kShifts[i] results.
+constexpr float kIntegerOutput4[] = {1, -4, -4, 1, 1, 0, 0, -2, 2, 1, -1, 0,
+                                     0, -1, -1, 1, 1, 0, 0, -1, 1, 2, -2, 1};
+constexpr int64_t kShifts[] = {3, 2, 1, 1};
+constexpr int32_t kInverseOfNine = 0x38E38E39; ///< modulo 2^32
+
+Value splat(ImplicitLocOpBuilder &b, Type type, int64_t number) {
+  auto vector = cast<VectorType>(type);
+  Attribute element = isa<FloatType>(vector.getElementType())
+                          ? Attribute(b.getFloatAttr(vector.getElementType(), double(number)))
+                          : b.getIntegerAttr(vector.getElementType(), number);
+  return b.create<arith::ConstantOp>(DenseElementsAttr::get(vector, element));
+}
+
+Value add(ImplicitLocOpBuilder &b, Value a, Value c) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return b.create<arith::AddFOp>(a, c);
+  return b.create<arith::AddIOp>(a, c);
+}
+
+Value subtract(ImplicitLocOpBuilder &b, Value a, Value c) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return b.create<arith::SubFOp>(a, c);
+  return b.create<arith::SubIOp>(a, c);
+}
+
+/// total + factor * value, where there may be no total.
+Value addMultiple(ImplicitLocOpBuilder &b, Value total, float factor, Value value) {
+  if (total && factor == 1)
+    return add(b, total, value);
+  if (total && factor == -1)
+    return subtract(b, total, value);
+  if (factor == 1)
+    return value;
+  Value number = splat(b, value.getType(), int64_t(factor));
+  if (isa<FloatType>(getElementTypeOrSelf(value)))
+    return total ? Value(b.create<vector::FMAOp>(value, number, total))
+                 : b.create<arith::MulFOp>(value, number);
+  Value product = b.create<arith::MulIOp>(value, number);
+  return total ? add(b, total, product) : product;
+}
 
 /// A term of a sum.
 struct Term {
@@ -28,25 +70,20 @@ Value sum(ImplicitLocOpBuilder &b, SmallVector<Term> terms) {
   std::stable_sort(terms.begin(), terms.end(),
                    [](const Term &a, const Term &c) { return a.factor == 1 && c.factor != 1; });
   Value total;
-  for (const Term &term : terms) {
-    Value factor = b.create<arith::ConstantOp>(
-        DenseElementsAttr::get(cast<ShapedType>(term.value.getType()), term.factor));
-    if (!total)
-      total = term.factor == 1 ? term.value : Value(b.create<arith::MulFOp>(term.value, factor));
-    else if (term.factor == 1)
-      total = b.create<arith::AddFOp>(total, term.value);
-    else if (term.factor == -1)
-      total = b.create<arith::SubFOp>(total, term.value);
-    else
-      total = b.create<vector::FMAOp>(term.value, factor, total);
-  }
+  for (const Term &term : terms)
+    total = addMultiple(b, total, term.factor, term.value);
   return total;
 }
 
 } // namespace
 
-WinogradTransform::WinogradTransform(int64_t m)
-    : m(m), inputMatrix(m == 2 ? kInput2 : kInput4), outputMatrix(m == 2 ? kOutput2 : kOutput4) {}
+WinogradTransform::WinogradTransform(int64_t m, bool ofIntegers)
+    : m(m), ofIntegers(ofIntegers), inputMatrix(m == 2 ? kInput2 : kInput4),
+      outputMatrix(ofIntegers ? kIntegerOutput4
+                   : m == 2   ? kOutput2
+                              : kOutput4) {
+  assert(m == 4 || !ofIntegers);
+}
 
 /// Rows of a point and its negative are the sum and the difference of what even and odd columns give.
 WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
@@ -63,8 +100,8 @@ WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
   result.push_back(sum(b, terms(0, -1)));
   for (int64_t row = 1; row + 1 < n; row += 2) {
     Value even = sum(b, terms(row, 0)), odd = sum(b, terms(row, 1));
-    result.push_back(b.create<arith::AddFOp>(even, odd));
-    result.push_back(b.create<arith::SubFOp>(even, odd));
+    result.push_back(add(b, even, odd));
+    result.push_back(subtract(b, even, odd));
   }
   result.push_back(sum(b, terms(n - 1, -1)));
   return result;
@@ -76,8 +113,8 @@ WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b,
   int64_t n = m + 2;
   SmallVector<Value> sums(n), differences(n);
   for (int64_t j = 1; j + 1 < n; j += 2) {
-    sums[j] = b.create<arith::AddFOp>(products[j], products[j + 1]);
-    differences[j] = b.create<arith::SubFOp>(products[j], products[j + 1]);
+    sums[j] = add(b, products[j], products[j + 1]);
+    differences[j] = subtract(b, products[j], products[j + 1]);
   }
   Values result;
   for (int64_t i = 0; i < m; ++i) {
@@ -91,6 +128,13 @@ WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b,
     result.push_back(sum(b, terms));
   }
   return result;
+}
+
+Value WinogradTransform::result(ImplicitLocOpBuilder &b, int64_t i, int64_t j, Value output) const {
+  if (!ofIntegers)
+    return output;
+  Value multiple = b.create<arith::MulIOp>(output, splat(b, output.getType(), kInverseOfNine));
+  return b.create<arith::ShRSIOp>(multiple, splat(b, output.getType(), kShifts[i] + kShifts[j]));
 }
 
 SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors,

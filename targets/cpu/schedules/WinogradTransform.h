@@ -5,6 +5,10 @@
 //
 //   WinogradTransform t(4);
 //   SmallVector<Value> products = t.input(b, elements);   // B^T d, every element a vector of lanes
+//
+// Integers are exact: G has no fractions then, and A^T gives multiples of the results, by 3 and a power of two in each dimension. Whatever
+// the sums lose above their 32 bits is a multiple of 2^32. What remains is multiplied by the inverse of 9 and shifted: the result, when that
+// has at most kExactBits.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_WINOGRADTRANSFORM_H
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRADTRANSFORM_H
@@ -16,17 +20,21 @@ namespace weft {
 
 class WinogradTransform {
 public:
-  /// m is 2 or 4.
-  explicit WinogradTransform(int64_t m);
+  /// m is 2 or 4; 4 of integers.
+  explicit WinogradTransform(int64_t m, bool ofIntegers = false);
+  static constexpr unsigned kExactBits = 26; ///< with the sign
   int64_t results() const { return m; }
   int64_t elements() const { return m + 2; }
 
   using Values = llvm::SmallVector<mlir::Value, 6>;
   Values input(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> elements) const;
   Values output(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> products) const;
+  /// The result in row i and column j of what output() made of all columns and rows.
+  mlir::Value result(mlir::ImplicitLocOpBuilder &b, int64_t i, int64_t j, mlir::Value output) const;
 
 private:
   int64_t m;
+  bool ofIntegers;
   const float *inputMatrix, *outputMatrix; ///< row-major
 };
 

@@ -1,0 +1,105 @@
+//===- BoundSums.cpp - How large the sums of integer convolutions can get -------------------------------===//
+//
+//   weft.conv %x, %f …        ->        weft.conv %x, %f … {weft.narrow_sums}
+//
+// where no element of %x, whatever it is, makes a sum that takes more than kNarrowSumBits. Schedules see types, not the bytes of a filter;
+// what they may compute modulo a power of two depends on these. One word rather than a number: kernels that are alike stay alike.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/quant/ConstantValues.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_BOUNDSUMS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+bool isByte(Value value) {
+  Type element = cast<SymTensorType>(value.getType()).getElementType();
+  return isa<IntegerType>(element) && elementBits(element) == 8;
+}
+
+/// What a value that enters a kernel is outside, behind reshapes.
+ConstantOp constantOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
+      value = kernel.getInputs()[argument.getArgNumber()];
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value.getDefiningOp<ConstantOp>();
+}
+
+struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
+  void runOnOperation() override {
+    getOperation().walk([&](ConvOp op) {
+      if (isNarrow(op))
+        op->setAttr(kNarrowSumsAttr, UnitAttr::get(op.getContext()));
+      else
+        op->removeAttr(kNarrowSumsAttr); // who wrote it may be wrong
+    });
+  }
+
+  /// Products with every element from `low` to `high` of the operand's type stay in range, filter by filter.
+  bool isNarrow(ConvOp op) {
+    if (!op.getAccumulate().isInteger(32) || !isByte(op.getInput()) || !isByte(op.getFilter()))
+      return false;
+    auto type = cast<SymTensorType>(op.getFilter().getType());
+    std::optional<SmallVector<int64_t>> sizes = type.getConstantDims();
+    std::optional<SmallVector<int8_t>> taps = sizes ? bytesOf(op.getFilter()) : std::nullopt;
+    if (!taps || taps->empty())
+      return false;
+    Type element = cast<SymTensorType>(op.getInput().getType()).getElementType();
+    int64_t low = isUnsigned(element) ? 0 : INT8_MIN,
+            high = isUnsigned(element) ? UINT8_MAX : INT8_MAX;
+    for (ArrayRef<int8_t> rest(*taps); !rest.empty();) {
+      size_t ofFilter = taps->size() / (*sizes)[0];
+      int64_t least = 0, most = 0;
+      for (int8_t tap : rest.take_front(ofFilter)) {
+        int64_t weight = isUnsigned(type.getElementType()) ? uint8_t(tap) : tap;
+        least += std::min(weight * low, weight * high);
+        most += std::max(weight * low, weight * high);
+      }
+      if (!llvm::isInt<kNarrowSumBits>(least) || !llvm::isInt<kNarrowSumBits>(most))
+        return false;
+      rest = rest.drop_front(ofFilter);
+    }
+    return true;
+  }
+
+  /// Nothing when the filter is not constant.
+  std::optional<SmallVector<int8_t>> bytesOf(Value filter) {
+    ConstantOp constant = constantOf(filter);
+    if (!constant)
+      return std::nullopt;
+    int64_t count = 1;
+    for (int64_t size : *cast<SymTensorType>(filter.getType()).getConstantDims())
+      count *= size;
+    SmallVector<int8_t> bytes;
+    if (auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue())) {
+      auto data = reinterpret_cast<const int8_t *>(weight ? weight(name.getValue()) : nullptr);
+      if (!data)
+        return std::nullopt;
+      bytes.assign(data, data + count);
+    } else {
+      for (const APInt &each : cast<DenseElementsAttr>(constant.getValue()).getValues<APInt>())
+        bytes.push_back(int8_t(each.getZExtValue()));
+    }
+    return bytes;
+  }
+
+  WeightReader weight;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createBoundSums(std::function<const char *(llvm::StringRef)> weight) {
+  auto pass = std::make_unique<BoundSumsPass>();
+  pass->weight = std::move(weight);
+  return pass;
+}
+
+} // namespace weft
