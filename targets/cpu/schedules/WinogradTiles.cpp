@@ -18,7 +18,7 @@ struct Limits {
 constexpr Limits kLimits[] = {
     {10 << 10, {5 << 10, 10 << 10, 20 << 10}, INT64_MAX}, // floats pass through L3
     {640, {320, 640, 1280}, 1}};                          // bytes stay in L2
-constexpr int64_t kMostRowTiles = 10; ///< of a block
+constexpr int64_t kMostRowTiles = 10;                     ///< of a block
 constexpr int64_t kFewestChannels =
     8; ///< for every vector of products: below, the transforms cost more than they save
 constexpr int64_t kMostForFour =
@@ -58,7 +58,8 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorIsa &is
   s.panelsAtOnce = std::min(s.panels, kLimits[kind].panelsAtOnce);
   s.width = s.panelsAtOnce * s.columns;
   s.pitch = llvm::alignTo(s.channels, s.lanes(isa));
-  if (s.pitch * s.elementBytes() % 1024 == 0) // tiles shall not meet in few sets of the first-level cache
+  if (s.pitch * s.elementBytes() % 1024 ==
+      0) // tiles shall not meet in few sets of the first-level cache
     s.pitch += s.lanes(isa);
   for (int64_t m : {4, 2}) {
     if (m == 4 ? s.channels * s.filters > kMostForFour : kind == Bytes)

@@ -39,7 +39,7 @@ $ weft inspect why.mlir --why=/MatMul -t x86:v4
 |     data change their places or dimensions between them: /Transpose
 |   not block_dots, contraction: the second matrix is no constant that panels are made of
 |   not integer_contraction: the product is not of integers summed in i32
-|   not depthwise, depthwise_last, winograd, winograd_last, convolution, window_convolution: there is no convolution
+|   not depthwise, depthwise_last, winograd, winograd_last, winograd_bytes, convolution, window_convolution: there is no convolution
 |   not pool: there is no pooling
 |   tiles 8, not 16: estimated
 
@@ -62,7 +62,7 @@ $ weft inspect window.mlir --why=/Next -t x86:v4:exact
 |     a convolution or pooling begins a kernel: its windows read elements many times
 |   not block_dots, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
-|   not depthwise_last, winograd_last: channels are not the last dimension
+|   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: it rounds more than the operators do, and exact results are asked for
 |   rows 13, not 6: estimated
 |   pixels 256, not 128, 512: estimated
@@ -73,7 +73,7 @@ $ weft inspect window.mlir --why=2 -t x86:v2
 |     a convolution or pooling begins a kernel: its windows read elements many times
 |   not block_dots, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
-|   not depthwise_last, winograd_last: channels are not the last dimension
+|   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the target has no fused multiply-add
 |   rows 6, not 4, 2: estimated
 |   pixels 256, not 128, 512: estimated
@@ -86,7 +86,7 @@ $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4
 |     a convolution or pooling begins a kernel: its windows read elements many times
 |   not block_dots, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
-|   not depthwise_last, winograd_last: channels are not the last dimension
+|   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the image is so small that tiles of results cover much in vain
 |   rows 13, not 6: estimated
 |   pixels 256, not 128, 512: estimated
@@ -145,6 +145,11 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |         },
 |         {
 |           "schedule": "winograd_last",
+|           "reason": "there is no convolution",
+|           "other_kind": true
+|         },
+|         {
+|           "schedule": "winograd_bytes",
 |           "reason": "there is no convolution",
 |           "other_kind": true
 |         },
