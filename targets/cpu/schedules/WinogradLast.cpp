@@ -50,10 +50,10 @@ public:
                     [&] { transformElements(); });
              auto cut = [&](Value each) { return div(c.mul(each, number(s.panels)), partCount); };
              Value from = cut(part), to = cut(c.add(part, number(1)));
-             c.loop(from, to, s.panelsAtOnce, [&](Value first) {
-               Value end = least(c.add(first, number(s.panelsAtOnce)), to);
-               multiply(first, end);
-               transformProducts(first, end);
+             c.loop(from, to, s.panelsAtOnce, [&](Value panel) {
+               Value end = least(c.add(panel, number(s.panelsAtOnce)), to);
+               multiply(panel, end);
+               transformProducts(panel, end);
              });
              return {block};
            });

@@ -19,11 +19,10 @@ constexpr Limits kLimits[] = {
     {10 << 10, {5 << 10, 10 << 10, 20 << 10}, INT64_MAX}, // floats pass through L3
     {640, {320, 640, 1280}, 1}};                          // bytes stay in L2
 constexpr int64_t kMostRowTiles = 10;                     ///< of a block
-constexpr int64_t kFewestChannels =
-    8; ///< for every vector of products: below, the transforms cost more than they save
-constexpr int64_t kMostForFour =
-    256 *
-    256; ///< channels by filters: beyond, filters for tiles of 4 are too many bytes for small images
+/// Of floats. With fewer, the transforms cost more than they save.
+constexpr int64_t kFewestChannels = 8;
+/// Channels by filters. Beyond, filters for tiles of 4 are too many bytes for small images.
+constexpr int64_t kMostForFour = 256 * 256;
 
 /// Nothing when numbers of 16 bits and sums of 32 give the results of bytes.
 Decline unlessExact(const ConvolutionShape &shape, const VectorIsa &isa) {
@@ -49,8 +48,8 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorIsa &is
   if (why)
     return why;
   WinogradTiles s{*shape, kind};
-  int64_t vectors = kind == Bytes ? 2 * s.instructions(isa) : 1; // a vector of bytes is two
-  if (s.channels < kFewestChannels * vectors ||
+  int64_t inVector = s.lanes(isa) / isa.lanes; // channels, for one float
+  if (s.channels < kFewestChannels * inVector * s.instructions(isa) ||
       s.filters <= int64_t(isa.lanes)) // products have two vectors of filters
     return Decline{kFewChannels};
   s.columns = weft::tileColumns(isa);
@@ -58,8 +57,8 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorIsa &is
   s.panelsAtOnce = std::min(s.panels, kLimits[kind].panelsAtOnce);
   s.width = s.panelsAtOnce * s.columns;
   s.pitch = llvm::alignTo(s.channels, s.lanes(isa));
-  if (s.pitch * s.elementBytes() % 1024 ==
-      0) // tiles shall not meet in few sets of the first-level cache
+  // Tiles shall not meet in few sets of the first-level cache.
+  if (s.pitch * s.elementBytes() % 1024 == 0)
     s.pitch += s.lanes(isa);
   for (int64_t m : {4, 2}) {
     if (m == 4 ? s.channels * s.filters > kMostForFour : kind == Bytes)
