@@ -53,6 +53,8 @@ RefTensor fromBytes(mlir::Type element, llvm::ArrayRef<int64_t> dims, const char
 void toBytes(const RefTensor &tensor, char *bytes);
 /// Bits of one element.
 unsigned elementBits(mlir::Type element);
+/// Whether a tensor's elements are integers of 8 bits.
+bool isByte(mlir::Value tensor);
 /// ceil(count * bits / 8).
 int64_t elementBytes(mlir::Type element, int64_t count);
 /// Wraps to the width of an integer type, rounds to a float type.

@@ -33,14 +33,13 @@ namespace weft {
 
 /// Name of the function attribute that holds a SymbolsAttr.
 constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
-
-/// On a convolution of bytes: no sum takes more bits than this, with the sign, whatever the operand is.
-constexpr llvm::StringLiteral kNarrowSumsAttr = "weft.narrow_sums";
-constexpr unsigned kNarrowSumBits = 26;
 /// That attribute of the function, empty when it has none.
 SymbolsAttr symbolsOf(mlir::Operation *function);
 /// Names of arguments and results for people.
 constexpr llvm::StringLiteral kNameAttr = "weft.name";
+/// On a convolution of bytes: no sum takes more bits than this, with the sign, whatever the operand is.
+constexpr llvm::StringLiteral kNarrowSumsAttr = "weft.narrow_sums";
+constexpr unsigned kNarrowSumBits = 26;
 
 /// `[b, s, 768]` inside attributes and assembly formats.
 mlir::ParseResult parseDimList(mlir::AsmParser &parser, DimsAttr &dims);

@@ -18,11 +18,6 @@ namespace weft {
 
 namespace {
 
-bool isByte(Value value) {
-  Type element = cast<SymTensorType>(value.getType()).getElementType();
-  return isa<IntegerType>(element) && elementBits(element) == 8;
-}
-
 /// What a value that enters a kernel is outside, behind reshapes.
 ConstantOp constantOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -55,8 +50,8 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
     Type element = cast<SymTensorType>(op.getInput().getType()).getElementType();
     int64_t low = isUnsigned(element) ? 0 : INT8_MIN,
             high = isUnsigned(element) ? UINT8_MAX : INT8_MAX;
-    for (ArrayRef<int8_t> rest(*taps); !rest.empty();) {
-      size_t ofFilter = taps->size() / (*sizes)[0];
+    size_t ofFilter = taps->size() / (*sizes)[0];
+    for (ArrayRef<int8_t> rest(*taps); !rest.empty(); rest = rest.drop_front(ofFilter)) {
       int64_t least = 0, most = 0;
       for (int8_t tap : rest.take_front(ofFilter)) {
         int64_t weight = isUnsigned(type.getElementType()) ? uint8_t(tap) : tap;
@@ -65,7 +60,6 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
       }
       if (!llvm::isInt<kNarrowSumBits>(least) || !llvm::isInt<kNarrowSumBits>(most))
         return false;
-      rest = rest.drop_front(ofFilter);
     }
     return true;
   }

@@ -25,10 +25,6 @@ namespace {
 constexpr int64_t kMostFolded = 1 << 16; ///< elements of a constant made here
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-bool isByte(Value value) {
-  return isa<IntegerType>(typeOf(value).getElementType()) &&
-         elementBits(typeOf(value).getElementType()) == 8;
-}
 bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
 bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
 

@@ -115,16 +115,15 @@ Convolution ofBytes(int64_t channels, int64_t filters, const std::string &elemen
   return c;
 }
 
-void isExact(const Convolution &c, std::initializer_list<Sizes> all,
-             const std::string &schedule = "winograd_bytes") {
+void isExact(const Convolution &c, std::initializer_list<Sizes> all) {
   std::vector<std::string> targets;
   for (const char *target : {"x86:host:exact", "x86:v4", "x86:v3", "x86:v2"})
     if (isSupported(target))
       targets.push_back(target);
-  checkConvolution(textOf(c), all, {schedule, 0, targets, 256});
+  checkConvolution(textOf(c), all, {"winograd_bytes", 0, targets, 256});
 }
 
-/// A filter of one number for each filter: the first ones, then the same with the other sign.
+/// All taps of a filter are one number, those of every second filter its negative.
 std::string constantFilters(int64_t filters, int64_t channels, int number) {
   std::string hex;
   for (int64_t f = 0; f < filters; ++f) {

@@ -57,6 +57,11 @@ unsigned elementBits(Type element) {
   return format ? format->bits() : element.getIntOrFloatBitWidth();
 }
 
+bool isByte(Value tensor) {
+  Type element = cast<SymTensorType>(tensor.getType()).getElementType();
+  return isa<IntegerType>(element) && elementBits(element) == 8;
+}
+
 /// Bits of an element in memory: a bool has a byte.
 static unsigned widthOf(Type element) { return element.isInteger(1) ? 8 : elementBits(element); }
 

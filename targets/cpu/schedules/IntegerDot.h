@@ -12,11 +12,6 @@
 
 namespace weft {
 
-inline bool isByte(mlir::Value value) {
-  mlir::Type element = llvm::cast<SymTensorType>(value.getType()).getElementType();
-  return llvm::isa<mlir::IntegerType>(element) && elementBits(element) == 8;
-}
-
 class IntegerDot {
 public:
   IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);

@@ -17,7 +17,7 @@ constexpr float kInput4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, 
                              0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
 constexpr float kOutput4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0,
                               0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
-// For filters that compiler/artifact/WinogradLayout.cpp multiplies by 24, 6, 6, 24, 24, 6 / 6, …: row i gives 3 * 2^kShifts[i] results.
+// For filters that compiler/artifact/WinogradLayout.cpp multiplies by 24, -6, -6, 24, 24 and 6: row i gives 3 * 2^kShifts[i] results.
 constexpr float kIntegerOutput4[] = {1, -4, -4, 1, 1, 0, 0, -2, 2, 1, -1, 0,
                                      0, -1, -1, 1, 1, 0, 0, -1, 1, 2, -2, 1};
 constexpr int64_t kShifts[] = {3, 2, 1, 1};
