@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_ARTIFACT_DESCRIPTOR_H
 #define WEFT_COMPILER_ARTIFACT_DESCRIPTOR_H
 
-#include "compiler/pipeline/Lower.h"
+#include "compiler/plan/Lower.h"
 
 namespace weft {
 

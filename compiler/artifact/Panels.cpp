@@ -1,7 +1,7 @@
 //===- Panels.cpp - Packs weights panel by panel --------------------------------------------------===//
 
 #include "compiler/artifact/Panels.h"
-#include "dialects/weft/FloatFormat.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;

@@ -10,7 +10,7 @@ using namespace llvm;
 namespace weft {
 namespace {
 
-// For the matrices of targets/cpu/schedules/WinogradTransform.cpp: interpolation at 0, 1, -1 (and 2, -2) and infinity.
+// For the matrices of targets/cpu/schedules/winograd/WinogradTransform.cpp: interpolation at 0, 1, -1 (and 2, -2) and infinity.
 constexpr double kFilter2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
 constexpr double kFilter4[6][3] = {{1.0 / 4, 0, 0},
                                    {-1.0 / 6, -1.0 / 6, -1.0 / 6},

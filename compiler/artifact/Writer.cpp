@@ -2,7 +2,7 @@
 
 #include "compiler/artifact/Writer.h"
 #include "compiler/artifact/WeightLayout.h"
-#include "compiler/pipeline/HostProgram.h"
+#include "compiler/host/HostProgram.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
 #include <sys/stat.h>

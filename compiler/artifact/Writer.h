@@ -4,7 +4,7 @@
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/artifact/Link.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/ModuleImpl.h"
 
 namespace weft {
 

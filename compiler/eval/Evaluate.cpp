@@ -1,7 +1,7 @@
 //===- Evaluate.cpp - Walks a function in order ---------------------------------------------------------===//
 
 #include "compiler/eval/Evaluate.h"
-#include "compiler/pipeline/EntryPlan.h"
+#include "compiler/model/EntryPlan.h"
 
 using namespace mlir;
 

@@ -1,9 +1,9 @@
 //===- OnnxDraft.cpp --------------------------------------------------------------------------===//
 
 #include "compiler/reduce/OnnxDraft.h"
-#include "compiler/import/readers/OnnxReader.h"
-#include "compiler/import/readers/OnnxTensorData.h"
-#include "compiler/import/readers/WireOutput.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxTensorData.h"
+#include "compiler/import/onnx/file/WireOutput.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 

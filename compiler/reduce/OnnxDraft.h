@@ -11,7 +11,7 @@
 #ifndef WEFT_COMPILER_REDUCE_ONNXDRAFT_H
 #define WEFT_COMPILER_REDUCE_ONNXDRAFT_H
 
-#include "compiler/import/readers/OnnxModel.h"
+#include "compiler/import/onnx/file/OnnxModel.h"
 #include "weft/limits.hpp"
 #include "llvm/Support/Error.h"
 #include <map>

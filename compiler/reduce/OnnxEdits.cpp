@@ -1,8 +1,8 @@
 //===- OnnxEdits.cpp --------------------------------------------------------------------------===//
 
 #include "compiler/reduce/OnnxEdits.h"
-#include "compiler/import/readers/OnnxTensorData.h"
-#include "compiler/import/readers/WireOutput.h"
+#include "compiler/import/onnx/file/OnnxTensorData.h"
+#include "compiler/import/onnx/file/WireOutput.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 

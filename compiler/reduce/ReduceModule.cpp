@@ -1,7 +1,7 @@
 //===- ReduceModule.cpp - The edits of programs -----------------------------------------------===//
 
 #include "compiler/reduce/ReduceModule.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/ModuleImpl.h"
 #include "compiler/reduce/ModuleEdits.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,8 +1,8 @@
 //===- ReduceOnnx.cpp - The edits of ONNX models ----------------------------------------------===//
 
 #include "compiler/reduce/ReduceOnnx.h"
-#include "compiler/import/onnx/NodeImport.h"
-#include "compiler/import/readers/WireOutput.h"
+#include "compiler/import/onnx/file/WireOutput.h"
+#include "compiler/import/onnx/graph/NodeImport.h"
 #include "compiler/reduce/OnnxEdits.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 //===- WriteProgram.cpp -----------------------------------------------------------------------===//
 
 #include "compiler/reduce/WriteProgram.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/ModuleImpl.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,8 +1,8 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
-#include "dialects/weft/Quantize.h"
-#include "dialects/weft/Random.h"
-#include "dialects/weft/Rounding.h"
+#include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Random.h"
+#include "dialects/weft/ops/Rounding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 

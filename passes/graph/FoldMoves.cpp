@@ -8,13 +8,13 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/Passes.h"
+#include "passes/graph/Passes.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_FOLDMOVES
-#include "passes/Passes.h.inc"
+#include "passes/graph/Passes.h.inc"
 
 namespace {
 

@@ -7,14 +7,14 @@
 // operand without `...` (a dequantised weight) keeps its dimensions.
 //===------------------------------------------------------------------------------------------===//
 
-#include "passes/Passes.h"
+#include "passes/kernel/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_COLLAPSEDIMS
-#include "passes/Passes.h.inc"
+#include "passes/kernel/Passes.h.inc"
 
 namespace {
 

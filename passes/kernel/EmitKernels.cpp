@@ -4,7 +4,7 @@
 // from memory although no group computes it is copied there by a kernel of its own.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "passes/kernel/KernelGroups.h"
 
 using namespace mlir;

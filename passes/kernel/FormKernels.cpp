@@ -11,17 +11,17 @@
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
-#include "passes/Passes.h"
+#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "passes/kernel/KernelGroups.h"
-#include "passes/memory/InPlace.h"
+#include "passes/kernel/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_FORMKERNELS
-#include "passes/Passes.h.inc"
+#include "passes/kernel/Passes.h.inc"
 
 namespace {
 

@@ -1,7 +1,7 @@
 //===- KernelGroups.cpp - Which operators share a kernel --------------------------------------------------===//
 
 #include "passes/kernel/KernelGroups.h"
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/ops/Quantize.h"
 
 using namespace mlir;
 

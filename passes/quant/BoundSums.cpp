@@ -6,15 +6,15 @@
 // what they may compute modulo a power of two depends on these. One word rather than a number: kernels that are alike stay alike.
 //===------------------------------------------------------------------------------------------===//
 
-#include "passes/Passes.h"
 #include "passes/quant/ConstantValues.h"
+#include "passes/quant/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_BOUNDSUMS
-#include "passes/Passes.h.inc"
+#include "passes/quant/Passes.h.inc"
 
 namespace {
 

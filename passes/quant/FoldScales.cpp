@@ -7,17 +7,17 @@
 // scale. The result is as near to the model's reals: constants are divided in double and rounded once.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Passes.h"
 #include "passes/quant/ConstantValues.h"
+#include "passes/quant/Passes.h"
 #include <cmath>
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_FOLDSCALES
-#include "passes/Passes.h.inc"
+#include "passes/quant/Passes.h.inc"
 
 namespace {
 

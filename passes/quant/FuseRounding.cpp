@@ -7,14 +7,14 @@
 // Only inside a kernel: between kernels integers are stored, which are narrower.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
-#include "passes/Passes.h"
+#include "dialects/weft/ops/Quantize.h"
+#include "passes/quant/Passes.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_FUSEROUNDING
-#include "passes/Passes.h.inc"
+#include "passes/quant/Passes.h.inc"
 
 namespace {
 

@@ -5,14 +5,14 @@
 // Rounding is written into the program, so the evaluator rounds alike. Rows that are not whole blocks stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Rounding.h"
-#include "passes/Passes.h"
+#include "dialects/weft/ops/Rounding.h"
+#include "passes/quant/Passes.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_ROUNDACTIVATIONS
-#include "passes/Passes.h.inc"
+#include "passes/quant/Passes.h.inc"
 
 namespace {
 

@@ -9,16 +9,16 @@
 // quantisation before them, and quantising what was just dequantised with the same parameters is nothing.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Passes.h"
 #include "passes/quant/ConstantValues.h"
+#include "passes/quant/Passes.h"
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_USEINTEGERS
-#include "passes/Passes.h.inc"
+#include "passes/quant/Passes.h.inc"
 
 namespace {
 

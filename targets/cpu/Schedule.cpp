@@ -1,13 +1,10 @@
 //===- Schedule.cpp - The frame around every kernel's loops --------------------------------------===//
 
 #include "targets/cpu/Schedule.h"
+#include "dialects/weft/ops/InPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/memory/InPlace.h"
-#include "targets/cpu/schedules/BlockDots.h"
-#include "targets/cpu/schedules/Columns.h"
-#include "targets/cpu/schedules/DepthwiseLast.h"
 
 using namespace mlir;
 
@@ -87,17 +84,6 @@ bool writesPackedElements(func::FuncOp spec) {
   return llvm::any_of(spec.getResultTypes(), [](Type type) {
     return isPacked(cast<SymTensorType>(type).getElementType());
   });
-}
-
-ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {
-      blockDotsSchedule(),         contractionSchedule(),   integerContractionSchedule(),
-      depthwiseSchedule(),         depthwiseLastSchedule(), winogradSchedule(),
-      winogradLastSchedule(),      winogradBytesSchedule(), convolutionSchedule(),
-      windowConvolutionSchedule(), poolSchedule(),          productSchedule(),
-      attentionSchedule(),         serialSchedule(),        rowSchedule(),
-      columnsSchedule(),           loopSchedule()};
-  return all;
 }
 
 void offer(std::vector<Choice> &list, StringRef name, ArrayRef<int64_t> others, int64_t estimate,

@@ -8,8 +8,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/Decline.h"
+#include "targets/common/ElementEmitter.h"
 #include "targets/common/Picks.h"
-#include "targets/cpu/ElementEmitter.h"
 
 namespace weft {
 
@@ -139,24 +139,6 @@ void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tile
 
 /// Elements that share a byte are written one after the other, by one thread: only the loop schedule does that.
 bool writesPackedElements(mlir::func::FuncOp spec);
-
-/// All schedules, most specific first; the last accepts everything.
-llvm::ArrayRef<const Schedule *> cpuSchedules();
-
-const Schedule *loopSchedule();
-const Schedule *rowSchedule();
-const Schedule *contractionSchedule();
-const Schedule *integerContractionSchedule();
-const Schedule *productSchedule();
-const Schedule *convolutionSchedule();
-const Schedule *windowConvolutionSchedule();
-const Schedule *depthwiseSchedule();
-const Schedule *winogradSchedule();
-const Schedule *winogradLastSchedule();
-const Schedule *winogradBytesSchedule();
-const Schedule *poolSchedule();
-const Schedule *attentionSchedule();
-const Schedule *serialSchedule();
 
 /// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
 mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name,

@@ -8,6 +8,7 @@
 #include "targets/cpu/Codegen.h"
 #include "targets/cpu/PeakLoops.h"
 #include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/Schedules.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir;

@@ -277,7 +277,7 @@ class Products(unittest.TestCase):
         self.assertEqual(lines[-1], "| geometric mean | | | 2.00 |")
 
     def test_sizes_of_weft_and_here_are_the_same(self):
-        with open(os.path.join(ROOT, "tools", "weft", "compiler_half", "KernelBenchCommand.cpp")) as file:
+        with open(os.path.join(ROOT, "tools", "weft", "compile_verbs", "KernelBenchCommand.cpp")) as file:
             listed = file.read().split("kSizes[] = {", 1)[1].split("};", 1)[0]
         there = ["x".join(part.split(", ")) for part in re.findall(r"\{(\d+, \d+, \d+)\}", listed)]
         self.assertEqual(kernels.SIZES.split(","), there)

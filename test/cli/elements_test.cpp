@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "tools/weft/Compare.h"
-#include "tools/weft/Elements.h"
-#include "tools/weft/Generate.h"
-#include "tools/weft/HostTensor.h"
-#include "tools/weft/Inputs.h"
+#include "tools/weft/cli/Compare.h"
+#include "tools/weft/cli/Elements.h"
+#include "tools/weft/cli/Generate.h"
+#include "tools/weft/cli/HostTensor.h"
+#include "tools/weft/cli/Inputs.h"
 
 using namespace weft::cli;
 

@@ -1,8 +1,8 @@
 // Formulas as numbers and as text, and numbers as people write them.
 #include <catch2/catch.hpp>
 
-#include "tools/weft/Formula.h"
-#include "tools/weft/Values.h"
+#include "tools/weft/cli/Formula.h"
+#include "tools/weft/cli/Values.h"
 
 using namespace weft::cli;
 

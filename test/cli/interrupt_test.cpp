@@ -1,5 +1,5 @@
 //===- interrupt_test.cpp - Who takes Ctrl-C, and until when ----------------------------------===//
-#include "tools/weft/Interrupt.h"
+#include "tools/weft/cli/Interrupt.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "tools/weft/Options.h"
+#include "tools/weft/cli/Options.h"
 
 using namespace weft::cli;
 

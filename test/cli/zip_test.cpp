@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/weft/TensorFile.h"
-#include "tools/weft/Zip.h"
+#include "tools/weft/cli/TensorFile.h"
+#include "tools/weft/cli/Zip.h"
 
 using namespace weft::cli;
 

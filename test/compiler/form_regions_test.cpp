@@ -1,4 +1,4 @@
-#include "compiler/pipeline/Regions.h"
+#include "passes/plan/Regions.h"
 #include "weft/artifact.h"
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,5 +1,5 @@
 // Elements at other places, and values from nothing.
-#include "dialects/weft/Random.h"
+#include "dialects/weft/ops/Random.h"
 #include "test/differential/Makers.h"
 #include <numeric>
 

@@ -2,8 +2,8 @@
 //
 // Scales are mostly powers of two and operands exact, so that quantising is exact as well and islands follow each other. Other scales end an
 // island: two right computations may then lie one step apart.
-#include "dialects/weft/Quantize.h"
-#include "dialects/weft/Rounding.h"
+#include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Rounding.h"
 #include "test/differential/Makers.h"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Outputs that extend an input lie in its memory: the same numbers as copying gives, and only what is new is written.
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Elements of at most 16 bits: generated code against the evaluator, for all bits and around every tie.
-#include "dialects/weft/FloatFormat.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,9 +1,9 @@
 // The comparison behind 'weft verify --bisect=passes': programs of the real passes, and of passes that are wrong on purpose.
 #include <catch2/catch.hpp>
 
-#include "compiler/pipeline/Import.h"
-#include "tools/weft/compiler_half/CompilerCommands.h"
-#include "tools/weft/compiler_half/PassBisect.h"
+#include "compiler/import/text/ImportText.h"
+#include "tools/weft/model/ModelImport.h"
+#include "tools/weft/verify/PassBisect.h"
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 // together, also of random programs.
 //===------------------------------------------------------------------------------------------===//
 
-#include "compiler/pipeline/Import.h"
-#include "compiler/pipeline/Lower.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/import/text/ImportText.h"
+#include "compiler/model/ModuleImpl.h"
+#include "compiler/plan/Lower.h"
 #include "mlir/Parser/Parser.h"
 #include "test/differential/RandomProgram.h"
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Every candidate of every choice computes what the reference evaluator does, at sizes 0, 1 and such that fill no tile and no block; records
 // are followed where they fit, and the same records give the same bytes.
-#include "compiler/pipeline/Explain.h"
-#include "compiler/pipeline/Import.h"
+#include "compiler/driver/Explain.h"
+#include "compiler/import/text/ImportText.h"
 #include "test/support/ConvolutionProgram.h"
 #include <catch2/catch.hpp>
 #include <fstream>

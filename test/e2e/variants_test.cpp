@@ -1,5 +1,5 @@
 // One artifact for several targets: every variant computes the same, and weights are stored once per layout.
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Products with constant weights, stored in 32, 16, 8 and 4 bits, against the evaluator.
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "test/support/Program.h"
 #include "llvm/ADT/StringExtras.h"
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 #include "test/fuzz/ModelText.h"
 #include "test/fuzz/Target.h"
-#include "tools/weft/Artifact.h"
+#include "tools/weft/cli/Artifact.h"
 #include "weft/compiler.hpp"
 
 #include <fstream>

@@ -4,8 +4,8 @@
 
 #include "test/fuzz/NpySeeds.h"
 #include "test/fuzz/Target.h"
-#include "tools/weft/TensorFile.h"
-#include "tools/weft/Zip.h"
+#include "tools/weft/cli/TensorFile.h"
+#include "tools/weft/cli/Zip.h"
 
 using namespace weft::cli;
 

@@ -1,7 +1,7 @@
 // Any bytes: the ONNX reader gives an error of one line, or a model whose parts and tensors can all
 // be read.
-#include "compiler/import/readers/OnnxReader.h"
-#include "compiler/import/readers/OnnxTensorData.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxTensorData.h"
 #include "test/compiler/readers/SampleFiles.h"
 #include "test/fuzz/ModelText.h"
 #include "test/fuzz/Target.h"

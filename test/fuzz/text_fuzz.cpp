@@ -1,6 +1,6 @@
 // Textual IR of any content ends in a module or in diagnostics. What is accepted prints to text that is accepted again, and is planned
 // up to code generation or refused.
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "test/fuzz/Target.h"
 #include "weft/compiler.hpp"
 

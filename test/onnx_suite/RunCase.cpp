@@ -6,8 +6,8 @@
 //===------------------------------------------------------------------------------------------===//
 #include "test/onnx_suite/RunCase.h"
 #include "test/onnx_suite/Tolerance.h"
-#include "tools/weft/Inputs.h"
-#include "tools/weft/TensorFile.h"
+#include "tools/weft/cli/Inputs.h"
+#include "tools/weft/cli/TensorFile.h"
 #include "weft/compiler.hpp"
 #include "weft/runtime.h"
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_TEST_ONNX_SUITE_TOLERANCE_H
 #define WEFT_TEST_ONNX_SUITE_TOLERANCE_H
 
-#include "tools/weft/HostTensor.h"
+#include "tools/weft/cli/HostTensor.h"
 
 #include <string>
 

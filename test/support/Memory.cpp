@@ -1,5 +1,5 @@
 #include "test/support/Memory.h"
-#include "tools/weft/Formula.h"
+#include "tools/weft/cli/Formula.h"
 
 namespace weft::test {
 namespace {

@@ -1,7 +1,7 @@
 #include "test/support/Program.h"
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/eval/Evaluate.h"
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include <cmath>
 #include <cstdio>
 #include <fstream>

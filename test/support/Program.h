@@ -6,8 +6,8 @@
 #ifndef WEFT_TEST_SUPPORT_PROGRAM_H
 #define WEFT_TEST_SUPPORT_PROGRAM_H
 
-#include "compiler/pipeline/EntryPlan.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/EntryPlan.h"
+#include "compiler/model/ModuleImpl.h"
 #include "weft/compiler.hpp"
 #include "weft/runtime.h"
 #include <map>

@@ -3,11 +3,11 @@
 // Reads the command line with the table of options.def and calls the verb: here, or in the compiler
 // half.
 //===------------------------------------------------------------------------------------------===//
-#include "tools/weft/Commands.h"
+#include "tools/weft/cli/Commands.h"
 #include "weft/artifact.h"
 #include "weft/runtime.h"
 
-#include "tools/weft/Json.h"
+#include "tools/weft/cli/Json.h"
 
 #include <cerrno>
 #include <cstring>

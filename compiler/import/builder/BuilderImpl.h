@@ -7,7 +7,7 @@
 #ifndef WEFT_COMPILER_IMPORT_BUILDER_BUILDERIMPL_H
 #define WEFT_COMPILER_IMPORT_BUILDER_BUILDERIMPL_H
 
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/ModuleImpl.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "weft/builder.hpp"

@@ -9,7 +9,7 @@
 #ifndef WEFT_COMPILER_IMPORT_ONNX_FUNCTIONCALL_H
 #define WEFT_COMPILER_IMPORT_ONNX_FUNCTIONCALL_H
 
-#include "compiler/import/onnx/NodeImport.h"
+#include "compiler/import/onnx/graph/NodeImport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft::onnx {

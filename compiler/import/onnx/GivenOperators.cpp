@@ -1,7 +1,7 @@
 //===- GivenOperators.cpp ---------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/GivenOperators.h"
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "compiler/import/onnx/GraphImport.h"
 #include "compiler/import/onnx/FunctionCall.h"
-#include "compiler/import/onnx/Sequences.h"
+#include "compiler/import/onnx/graph/Sequences.h"
 #include "compiler/import/readers/ReadError.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -10,12 +10,12 @@
 #ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
 #define WEFT_COMPILER_IMPORT_ONNX_GRAPHIMPORT_H
 
-#include "compiler/import/onnx/Constants.h"
 #include "compiler/import/onnx/GivenOperators.h"
-#include "compiler/import/onnx/InputConstants.h"
-#include "compiler/import/onnx/NodeImport.h"
-#include "compiler/import/onnx/NodeOrder.h"
-#include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/graph/Constants.h"
+#include "compiler/import/onnx/graph/InputConstants.h"
+#include "compiler/import/onnx/graph/NodeImport.h"
+#include "compiler/import/onnx/graph/NodeOrder.h"
+#include "compiler/import/onnx/operators/Operators.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft::onnx {

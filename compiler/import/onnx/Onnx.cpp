@@ -6,7 +6,7 @@
 
 #include "compiler/import/onnx/Onnx.h"
 #include "compiler/import/onnx/GraphImport.h"
-#include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
 #include "compiler/import/readers/ReadError.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -1,6 +1,6 @@
 //===- Element.cpp - Index arithmetic over lanes, and elements from an iteration rule -----------===//
 
-#include "dialects/weft/Element.h"
+#include "dialects/weft/interfaces/Element.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,6 +1,6 @@
 //===- Serial.cpp - Loops, conditions and index arithmetic of serial operators ------------------===//
 
-#include "dialects/weft/Serial.h"
+#include "dialects/weft/interfaces/Serial.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

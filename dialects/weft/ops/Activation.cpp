@@ -1,6 +1,6 @@
 //===- Activation.cpp - Code of activations ---------------------------------------------------------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- ElementwiseCode.cpp - Code of elementwise operators ----------------------------------------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

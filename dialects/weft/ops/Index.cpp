@@ -1,6 +1,6 @@
 //===- Index.cpp - gather, gather_elements, gather_nd -------------------------------------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;

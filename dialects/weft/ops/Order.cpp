@@ -1,6 +1,6 @@
 //===- Order.cpp - arg_reduce, cumulate, top_k: types, rules and code ---------------------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;

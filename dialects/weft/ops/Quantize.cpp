@@ -1,9 +1,9 @@
 //===- Quantize.cpp - quantize, restore ------------------------------------------------------===//
 
-#include "dialects/weft/Quantize.h"
-#include "dialects/weft/Rounding.h"
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
+#include "dialects/weft/ops/Rounding.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>

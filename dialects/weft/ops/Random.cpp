@@ -5,7 +5,7 @@
 // definition's (MT19937, 2002 version).
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Random.h"
+#include "dialects/weft/ops/Random.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

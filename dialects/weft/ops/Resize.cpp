@@ -1,6 +1,6 @@
 //===- Resize.cpp - resize: types and code ------------------------------------------------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -1,6 +1,6 @@
 //===- Rounding.cpp - round_blocks --------------------------------------------------------------===//
 
-#include "dialects/weft/Rounding.h"
+#include "dialects/weft/ops/Rounding.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

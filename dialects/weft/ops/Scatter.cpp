@@ -1,7 +1,7 @@
 //===- Scatter.cpp - scatter_elements, scatter_nd: types and code -------------------------------===//
 
 #include "dialects/weft/ops/Scatter.h"
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Window.cpp - conv, conv_transpose, pool, pool_index: types, rules and code ---------------===//
 
-#include "dialects/weft/ops/Emit.h"
+#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;

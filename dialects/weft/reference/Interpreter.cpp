@@ -4,8 +4,8 @@
 // is affine, positions are kept as linear offsets that advance with the innermost factor.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Reference.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/reference/Reference.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 //===- Random.cpp - Reference semantics of random_uniform ------------------------------------------===//
 
-#include "dialects/weft/Random.h"
+#include "dialects/weft/ops/Random.h"
 #include <random>
 
 using namespace mlir;

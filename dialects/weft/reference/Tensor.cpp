@@ -1,8 +1,8 @@
 //===- Tensor.cpp - Reference tensors and their bytes -------------------------------------------===//
 
-#include "dialects/weft/FloatFormat.h"
-#include "dialects/weft/Reference.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/reference/Reference.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;

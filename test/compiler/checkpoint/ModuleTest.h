@@ -8,7 +8,7 @@
 #define WEFT_TEST_COMPILER_CHECKPOINT_MODULETEST_H
 
 #include "compiler/eval/Evaluate.h"
-#include "compiler/pipeline/ModuleImpl.h"
+#include "compiler/model/ModuleImpl.h"
 #include <catch2/catch.hpp>
 
 namespace weft {

@@ -1,5 +1,5 @@
 // Contents given for inputs of an ONNX model: element types, as weft prints and as .npy stores them, shapes and refusals.
-#include "compiler/import/onnx/InputConstants.h"
+#include "compiler/import/onnx/graph/InputConstants.h"
 #include <catch2/catch.hpp>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // Limits of the caller, through the library: what each counts, and that no more is refused.
-#include "compiler/pipeline/Import.h"
+#include "compiler/driver/Import.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"
 

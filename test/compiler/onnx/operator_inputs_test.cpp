@@ -1,5 +1,5 @@
 // Every operator with an input that is missing or of a rank that it does not take: it is imported or refused, in one clean line.
-#include "compiler/import/onnx/Operators.h"
+#include "compiler/import/onnx/operators/Operators.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"
 #include <set>

@@ -1,5 +1,5 @@
 // A well-formed ONNX file becomes structs that point into it.
-#include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"
 

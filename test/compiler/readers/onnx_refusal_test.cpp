@@ -1,5 +1,5 @@
 // A malformed or excessive ONNX file gives one line that names the place, and never a crash.
-#include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
 #include "compiler/import/readers/ReadError.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"

@@ -1,6 +1,6 @@
 // OnnxTensorData yields the bytes of a tensor in raw_data's layout, wherever the file keeps them.
-#include "compiler/import/readers/OnnxReader.h"
-#include "compiler/import/readers/OnnxTensorData.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxTensorData.h"
 #include "test/compiler/readers/ReaderTest.h"
 #include "test/compiler/readers/SampleFiles.h"
 #include <sys/stat.h>

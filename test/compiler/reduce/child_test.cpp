@@ -1,6 +1,6 @@
 // Children that crash, hang or refuse, and whether two of them fail the same way.
-#include "tools/weft/Options.h"
-#include "tools/weft/compiler_half/Outcome.h"
+#include "tools/weft/cli/Options.h"
+#include "tools/weft/reduce/Outcome.h"
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>

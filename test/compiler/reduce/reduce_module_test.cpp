@@ -1,5 +1,5 @@
 // Programs that fail by a property of their operators, made as small as the property allows.
-#include "compiler/pipeline/Import.h"
+#include "compiler/import/text/ImportText.h"
 #include "compiler/reduce/ReduceModule.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,5 @@
 // ONNX files with parts taken away: what stays is what the file had, unknown fields included.
-#include "compiler/import/readers/OnnxReader.h"
+#include "compiler/import/onnx/file/OnnxReader.h"
 #include "compiler/reduce/ReduceOnnx.h"
 #include "test/compiler/readers/WireWriter.h"
 #include <algorithm>

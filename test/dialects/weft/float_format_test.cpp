@@ -1,6 +1,6 @@
 // The table of narrow floats against LLVM's own arithmetic, and what LLVM has no type for against values worked out by hand.
-#include "dialects/weft/FloatFormat.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/ADT/APFloat.h"
 #include <catch2/catch.hpp>
 #include <cmath>

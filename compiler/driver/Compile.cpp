@@ -1,0 +1,549 @@
+//===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
+//
+//   facts → use-integers → fold-scales → channels-last → grow-in-place → form-kernels → fuse-rounding → bound-sums → collapse-dims → lower → kernels in parallel, host program → link → write
+//
+// Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
+// variants are one image. The caller's module is not changed: passes work on a copy.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/artifact/Writer.h"
+#include "compiler/driver/Explain.h"
+#include "compiler/driver/MemoryLimit.h"
+#include "compiler/driver/PassPrograms.h"
+#include "compiler/host/HostProgram.h"
+#include "compiler/model/Facts.h"
+#include "compiler/model/ModuleImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/graph/Passes.h"
+#include "passes/kernel/Passes.h"
+#include "passes/quant/Passes.h"
+#include "targets/cpu/Codegen.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kOthersShown = 3; ///< processors
+
+weft::Diagnostic error(const char *code, const Twine &text, const std::string &hint = "") {
+  return {weft::Diagnostic::Error, code, "", text.str(), hint};
+}
+
+class Compilation {
+public:
+  Compilation(const Module &module, const CompileOptions &options)
+      : impl(module.get()), options(options) {}
+
+  Result<Artifact> run() {
+    if (std::optional<List> bad = prepare())
+      return *bad;
+    std::vector<std::string> objects;
+    if (llvm::Error failure = compileKernels(objects))
+      return error("W0390", llvm::toString(std::move(failure)));
+    if (wasCancelled())
+      return interruption();
+    Descriptor descriptor = buildDescriptor(variants, weights, impl.name);
+    for (unsigned v = 0; v < variants.size(); ++v)
+      if (llvm::Error failure = compileHost(v, descriptor, objects.emplace_back()))
+        return error("W0390", llvm::toString(std::move(failure)));
+    report("code", std::to_string(kernelCount()) + " kernels");
+    if (std::optional<weft::Diagnostic> bad = keepTemporaries(objects))
+      return *bad;
+    return wasCancelled() ? Result<Artifact>(interruption()) : write(descriptor, objects);
+  }
+
+  Result<Artifact> check() {
+    if (std::optional<List> bad = prepare())
+      return *bad;
+    return describe();
+  }
+
+  /// For the best target, when there are several.
+  Result<std::string> programAfter(StringRef phase) {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (phase != "import" && phase != "fuse")
+      return error("W0305", "there is no phase '" + phase + "'", "the phases are import and fuse");
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    if (std::optional<List> bad = start(variants[0]))
+      return *bad;
+    if (phase == "fuse")
+      if (std::optional<List> bad = group(variants[0], collector))
+        return *bad;
+    return textOf(*variants[0].module);
+  }
+
+  /// For the best target.
+  Result<Explanation> explain() {
+    explains = true;
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    if (std::optional<List> bad = prepare(variants[0]))
+      return *bad;
+    return explainKernels(*variants[0].target, variants[0].program, tuning);
+  }
+
+  Result<std::vector<PassProgram>> programsAfterPasses() {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (std::optional<List> bad = findVariants())
+      return *bad;
+    Variant &best = variants[0];
+    if (std::optional<List> bad = start(best))
+      return *bad;
+    programs.emplace();
+    keepProgram("import", *best.module);
+    if (std::optional<List> bad = group(best, collector))
+      return *bad;
+    return std::move(*programs);
+  }
+
+private:
+  using List = std::vector<weft::Diagnostic>;
+
+  std::optional<List> findVariants() {
+    if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
+      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
+                        "they can be stored as bf16 and f16")};
+    StringRef name = options.target;
+    roundsActivations = name.consume_back(":bytes");
+    llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+    if (!targets)
+      return List{error("W0301", llvm::toString(targets.takeError()))};
+    for (std::unique_ptr<Target> &target : *targets)
+      variants.push_back({std::move(target), nullptr, {}});
+    return readTuning();
+  }
+
+  std::optional<List> readTuning() {
+    if (options.tuningFiles.empty())
+      return std::nullopt;
+    llvm::Expected<Tuning> read = Tuning::read(options.tuningFiles, options.tunedFor);
+    if (!read)
+      return List{error("W0307", llvm::toString(read.takeError()))};
+    tuning = std::move(*read);
+    if (tuning.others().empty())
+      return std::nullopt;
+    std::string others = llvm::join(ArrayRef(tuning.others()).take_front(kOthersShown), "', '");
+    warnings.push_back({weft::Diagnostic::Warning, "W0308", "",
+                        "no record of the tuning files is for '" + tuning.processor() +
+                            "'; they are for '" + others + "'" +
+                            (tuning.others().size() > kOthersShown ? " and others" : ""),
+                        ""});
+    return std::nullopt;
+  }
+
+  /// A copy of the program with all facts.
+  std::optional<List> start(Variant &variant) {
+    variant.module = impl.module->clone();
+    if (std::optional<weft::Diagnostic> bad = applyFacts(*variant.module, options.facts))
+      return List{*bad};
+    return std::nullopt;
+  }
+
+  /// All that comes before code.
+  std::optional<List> prepare() {
+    if (std::optional<List> bad = findVariants())
+      return bad;
+    for (Variant &variant : variants)
+      if (std::optional<List> bad = prepare(variant))
+        return bad;
+    placeWeights(weights);
+    return std::nullopt;
+  }
+
+  std::optional<List> prepare(Variant &variant) {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (std::optional<List> bad = start(variant))
+      return bad;
+    if (std::optional<weft::Diagnostic> bad = dump("0-import", variant))
+      return List{*bad};
+    if (std::optional<List> bad = group(variant, collector))
+      return bad;
+    if (std::optional<weft::Diagnostic> bad = dump("1-fuse", variant))
+      return List{*bad};
+    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, tuning, weights);
+    if (failed(lowered))
+      return diagnostics(collector);
+    variant.program = std::move(*lowered);
+    if (!tuning.empty())
+      report("tuning",
+             std::to_string(tunedCount(variant)) + " of " +
+                 std::to_string(variant.program.kernels.size()) + " kernels as measured on " +
+                 tuning.processor(),
+             &variant);
+    if (options.maxMemory > 0)
+      if (std::optional<weft::Diagnostic> bad = refuseMemory(variant.program, options.maxMemory))
+        return List{*bad};
+    report("plan", "peak = " + peakText(variant), &variant);
+    if (wasCancelled())
+      return List{interruption()};
+    return std::nullopt;
+  }
+
+  bool wasCancelled() const { return options.cancelled && options.cancelled(); }
+  static weft::Diagnostic interruption() { return error("W0399", "interrupted"); }
+
+  static std::string textOf(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module.print(os);
+    return text + "\n";
+  }
+
+  static std::optional<weft::Diagnostic> writeFile(const std::string &folder,
+                                                   const std::string &name, StringRef bytes) {
+    std::error_code why = llvm::sys::fs::create_directories(folder);
+    std::string path = folder + "/" + name;
+    if (!why) {
+      llvm::raw_fd_ostream os(path, why);
+      if (!why) {
+        os << bytes;
+        os.close();
+        why = os.error();
+        os.clear_error(); // said here; the destructor would end the process
+      }
+    }
+    if (why)
+      return error("W0311", "cannot write '" + path + "': " + why.message());
+    return std::nullopt;
+  }
+
+  /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
+  std::string ending(const Variant &variant) const {
+    std::string name = "." + variant.target->name();
+    std::replace(name.begin(), name.end(), ':', '-');
+    return variants.size() > 1 ? name : "";
+  }
+
+  std::optional<weft::Diagnostic> dump(const std::string &phase, Variant &variant) {
+    if (options.dumpDirectory.empty())
+      return std::nullopt;
+    return writeFile(options.dumpDirectory, phase + ending(variant) + ".mlir",
+                     textOf(*variant.module));
+  }
+
+  /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.
+  std::optional<weft::Diagnostic> keepTemporaries(const std::vector<std::string> &objects) {
+    if (options.temporariesDirectory.empty())
+      return std::nullopt;
+    const std::string &folder = options.temporariesDirectory, *object = objects.data();
+    auto keep = [&](const std::string &name, StringRef bytes) {
+      return writeFile(folder, name, bytes);
+    };
+    for (const Variant &variant : variants)
+      for (const KernelCode &kernel : variant.program.kernels) {
+        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".mlir", kernel.text))
+          return bad;
+        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".o", *object++))
+          return bad;
+      }
+    for (const Variant &variant : variants)
+      if (std::optional<weft::Diagnostic> bad =
+              keep("weft_host" + ending(variant) + ".o", *object++))
+        return bad;
+    return std::nullopt;
+  }
+
+  List diagnostics(DiagnosticCollector &collector) {
+    List list = collector.take();
+    if (list.empty())
+      list.push_back(
+          error("W0390", "the compilation failed without a reason; this is a fault of Weft"));
+    return list;
+  }
+
+  /// `variant` is named when there are several.
+  void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
+    Clock::time_point now = Clock::now();
+    if (variant && variants.size() > 1)
+      summary = variant->target->name() + ": " + summary;
+    if (options.onPhase)
+      options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
+    since = now;
+  }
+
+  /// A tensor whose byte count does not fit 64 bits whatever the symbols are is refused by name, before any pass multiplies dimensions.
+  LogicalResult checkSizes(ModuleOp module) {
+    auto check = [](Location location, Type type) -> LogicalResult {
+      auto tensor = dyn_cast<SymTensorType>(type);
+      if (!tensor || !(tensor.getElements() * 64).isOverflow())
+        return success();
+      return emitError(location) << "a value of type " << type
+                                 << " has more bytes than 64 bits count";
+    };
+    WalkResult result = module.walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            if (failed(check(argument.getLoc(), argument.getType())))
+              return WalkResult::interrupt();
+      for (Value value : op->getResults())
+        if (failed(check(op->getLoc(), value.getType())))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  std::optional<List> group(Variant &variant, DiagnosticCollector &collector) {
+    if (failed(checkSizes(*variant.module)))
+      return diagnostics(collector);
+    if (failed(useIntegers(*variant.module)))
+      return diagnostics(collector);
+    OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
+    size_t ungroupedPrograms = programs ? programs->size() : 0;
+    if (failed(group(variant, /*attention=*/true)))
+      return diagnostics(collector);
+    if (allAccepted(*variant.module, *variant.target))
+      return std::nullopt;
+    // A form of attention that no schedule knows: in separate kernels, then.
+    variant.module = std::move(ungrouped);
+    if (programs)
+      programs->resize(ungroupedPrograms);
+    if (failed(group(variant, /*attention=*/false)))
+      return diagnostics(collector);
+    return std::nullopt;
+  }
+
+  void keepProgram(StringRef pass, ModuleOp module) {
+    if (programs)
+      programs->push_back({pass.str(), module.clone()});
+  }
+
+  /// One pass after another, each over the whole module.
+  LogicalResult runPasses(ModuleOp module, std::vector<std::unique_ptr<Pass>> passes) {
+    for (std::unique_ptr<Pass> &pass : passes) {
+      std::string name = pass->getArgument().str();
+      PassManager pm(module.getContext());
+      if (pass->getOpName() == func::FuncOp::getOperationName())
+        pm.addNestedPass<func::FuncOp>(std::move(pass));
+      else
+        pm.addPass(std::move(pass));
+      if (failed(pm.run(module)))
+        return failure();
+      keepProgram(name, module);
+    }
+    return success();
+  }
+
+  std::function<const char *(StringRef)> weightReader() {
+    return [this](StringRef name) { return impl.weightBytes(name); };
+  }
+
+  LogicalResult useIntegers(ModuleOp module) {
+    std::vector<std::unique_ptr<Pass>> passes;
+    passes.push_back(createCanonicalizerPass());
+    passes.push_back(createCSEPass());
+    passes.push_back(createUseIntegers(weightReader()));
+    passes.push_back(createFoldScales(weightReader()));
+    passes.push_back(createChannelsLast());
+    return runPasses(module, std::move(passes));
+  }
+
+  LogicalResult group(Variant &variant, bool attention) {
+    std::vector<std::unique_ptr<Pass>> passes;
+    passes.push_back(createCanonicalizerPass());
+    passes.push_back(createCSEPass());
+    if (!options.weights.empty()) {
+      NarrowWeightsOptions narrow;
+      narrow.element = options.weights;
+      passes.push_back(createNarrowWeights(narrow));
+    }
+    if (roundsActivations)
+      passes.push_back(createRoundActivations());
+    passes.push_back(createFoldMoves());
+    if (options.inPlace) {
+      GrowInPlaceOptions grow;
+      grow.inputs = options.inPlaceInputs;
+      passes.push_back(createGrowInPlace(grow));
+    }
+    FormKernelsOptions form;
+    form.attention = attention;
+    form.explain = explains;
+    passes.push_back(createFormKernels(form));
+    passes.push_back(createFuseRounding());
+    passes.push_back(createBoundSums(weightReader()));
+    passes.push_back(createCollapseDims());
+    if (failed(runPasses(*variant.module, std::move(passes))))
+      return failure();
+    unsigned kernels = 0;
+    variant.module->walk([&](KernelOp) { ++kernels; });
+    report("fuse", std::to_string(kernels) + " kernel calls", &variant);
+    return success();
+  }
+
+  static std::string peakText(const Variant &variant) {
+    std::string text;
+    const auto &peaks = variant.program.functions[0].plan.peaks;
+    for (SymExpr peak : peaks)
+      text += (text.empty() ? "" : ", ") + peak.str();
+    return peaks.size() > 1 ? "max(" + text + ")" : text;
+  }
+
+  static size_t tunedCount(const Variant &variant) {
+    return llvm::count_if(variant.program.kernels,
+                          [](const KernelCode &kernel) { return kernel.isTuned; });
+  }
+
+  size_t kernelCount() const {
+    size_t count = 0;
+    for (const Variant &variant : variants)
+      count += variant.program.kernels.size();
+    return count;
+  }
+
+  /// One object per kernel, variant by variant.
+  llvm::Error compileKernels(std::vector<std::string> &objects) {
+    std::vector<std::pair<const Target *, const KernelCode *>> kernels;
+    for (const Variant &variant : variants)
+      for (const KernelCode &kernel : variant.program.kernels)
+        kernels.push_back({variant.target.get(), &kernel});
+    objects.resize(kernels.size());
+    std::atomic<size_t> next{0};
+    std::vector<std::string> failures(kernels.size());
+    auto work = [&] {
+      for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
+        auto [target, kernel] = kernels[i];
+        llvm::Expected<std::string> object =
+            target->compileKernel(kernel->text, kernel->symbol, kernel->schedule);
+        if (object)
+          objects[i] = std::move(*object);
+        else
+          failures[i] = llvm::toString(object.takeError());
+      }
+    };
+    unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (unsigned t = 1; t < std::min<size_t>(jobs, kernels.size()); ++t)
+      threads.emplace_back(work);
+    work();
+    for (std::thread &thread : threads)
+      thread.join();
+    for (const std::string &failure : failures)
+      if (!failure.empty())
+        return llvm::createStringError(failure);
+    return llvm::Error::success();
+  }
+
+  /// The descriptor goes with the first variant's.
+  llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerCodegenDialects(context);
+    OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
+    if (v == 0)
+      emitDescriptor(*host, descriptor.bytes);
+    emitHostProgram(*host, v, variants[v].program, weights);
+    llvm::Expected<std::string> compiled = variants[v].target->compileHost(*host);
+    if (!compiled)
+      return compiled.takeError();
+    object = std::move(*compiled);
+    return llvm::Error::success();
+  }
+
+  Result<Artifact> write(const Descriptor &descriptor, const std::vector<std::string> &objects) {
+    llvm::Expected<Image> image = linkImage(objects);
+    if (!image)
+      return error("W0391", llvm::toString(image.takeError()));
+    llvm::Expected<uint64_t> size =
+        writeArtifact(options.outputPath, *image, descriptor, weights, impl, manifest());
+    if (!size)
+      return error("W0310", llvm::toString(size.takeError()));
+    Artifact artifact = describe();
+    artifact.path = options.outputPath;
+    artifact.bytes = *size;
+    artifact.codeBytes = image->bytes.size();
+    report("write", "");
+    Result<Artifact> result = std::move(artifact);
+    result.diagnostics() = warnings;
+    return result;
+  }
+
+  Artifact describe() {
+    Artifact artifact;
+    for (const StoredWeight &weight : weights)
+      artifact.weightBytes += weight.bytes;
+    artifact.kernels = kernelCount();
+    for (const Variant &variant : variants)
+      artifact.tunedKernels += tunedCount(variant);
+    artifact.target = targetText();
+    artifact.peak = peakText(variants[0]);
+    return artifact;
+  }
+
+  /// "x86:v4, x86:v3"
+  std::string targetText() const {
+    std::string text;
+    for (const Variant &variant : variants)
+      text += (text.empty() ? "" : ", ") + variant.target->name();
+    return text;
+  }
+
+  /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
+  std::string manifest() {
+    llvm::json::Array facts;
+    for (ArrayRef<std::string> list : {ArrayRef(impl.facts), ArrayRef(options.facts)})
+      for (const std::string &fact : list)
+        facts.push_back(fact);
+    llvm::json::Object object{{"schema", "weft.manifest/1"},
+                              {"producer", kProducer.str()},
+                              {"model", impl.name},
+                              {"target", targetText()},
+                              {"facts", std::move(facts)}};
+    if (!options.weights.empty())
+      object["weights"] = options.weights;
+    if (roundsActivations)
+      object["activations"] = "bytes";
+    if (describe().tunedKernels > 0)
+      object["tuned_for"] = tuning.processor();
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+    return text;
+  }
+
+  Module::Impl &impl;
+  const CompileOptions &options;
+  bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
+  bool explains = false;          ///< kernels keep why they are apart
+  Tuning tuning;
+  List warnings;
+  std::vector<Variant> variants;
+  std::vector<StoredWeight> weights;                ///< of all variants
+  std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
+  Clock::time_point since = Clock::now();
+};
+
+} // namespace
+
+Result<Artifact> Compiler::compile(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).run();
+}
+
+Result<Artifact> Compiler::check(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).check();
+}
+
+Result<std::string> Compiler::programAfter(const std::string &phase, const Module &module,
+                                           const CompileOptions &options) {
+  return Compilation(module, options).programAfter(phase);
+}
+
+Result<Explanation> explain(const Module &module, const CompileOptions &options) {
+  return Compilation(module, options).explain();
+}
+
+Result<std::vector<PassProgram>> programsAfterPasses(const Module &module,
+                                                     const CompileOptions &options) {
+  return Compilation(module, options).programsAfterPasses();
+}
+
+} // namespace weft

@@ -1,0 +1,80 @@
+//===- Import.cpp - Tells what a file is and reads it ----------------------------------------------------------------===//
+
+#include "compiler/driver/Import.h"
+#include "compiler/import/checkpoint/Checkpoint.h"
+#include "compiler/import/onnx/Onnx.h"
+#include "compiler/import/text/ImportText.h"
+#include "compiler/model/Facts.h"
+#include "compiler/model/TensorLimit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+namespace weft {
+
+/// `module` with the facts in it.
+static Result<Module> withFacts(Result<Module> module, const ImportOptions &options) {
+  if (!module)
+    return module;
+  if (std::optional<Diagnostic> bad = applyFacts(*module->get().module, options.facts))
+    return *bad;
+  return module;
+}
+
+static bool isText(const std::string &path, llvm::StringRef bytes) {
+  // A model file starts with a protobuf field (ir_version: 0x08); text does not contain control characters.
+  return llvm::sys::path::extension(path) == ".mlir" ||
+         llvm::all_of(bytes.take_front(512), [](char c) {
+           return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
+         });
+}
+
+ModelKind modelKind(const std::string &path) {
+  if (llvm::sys::fs::is_directory(path))
+    return ModelKind::Checkpoint;
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return ModelKind::Missing;
+  return isText(path, (*buffer)->getBuffer()) ? ModelKind::Text : ModelKind::Onnx;
+}
+
+static Result<Module> readModel(const std::string &path, const ImportOptions &options) {
+  auto error = [&](const char *code, const std::string &text) {
+    return Diagnostic{Diagnostic::Error, code, path, text, ""};
+  };
+  std::optional<Diagnostic> onlyOnnx;
+  if (!options.constants.empty())
+    onlyOnnx = error("W0205", "only inputs of ONNX models can be given constants");
+  else if (!options.operators.empty())
+    onlyOnnx = error("W0208", "only ONNX models have operators that can be given");
+  if (llvm::sys::fs::is_directory(path))
+    return onlyOnnx ? *onlyOnnx : withFacts(importCheckpoint(path), options);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
+  llvm::StringRef bytes = (*buffer)->getBuffer();
+  if (isText(path, bytes))
+    return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes, options.limits), options);
+  OnnxImportOptions onnx{options.facts, options.constants, options.operators, options.limits, {}};
+  return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
+}
+
+Result<Module> Compiler::importFile(const std::string &path, const ImportOptions &options) {
+  if (options.limits.nesting > Limits::mostNesting)
+    return Diagnostic{Diagnostic::Error, "W0203", "",
+                      "a limit of " + std::to_string(options.limits.nesting) +
+                          " for nesting is more than the " + std::to_string(Limits::mostNesting) +
+                          " that are safe",
+                      ""};
+  Result<Module> module = readModel(path, options);
+  if (!module)
+    return module;
+  if (std::optional<Diagnostic> bad = refuseTensors(module->get(), path, options.limits))
+    return *bad;
+  module->get().facts = options.facts;
+  return module;
+}
+
+} // namespace weft

@@ -1,0 +1,89 @@
+//===- HostCalls.cpp --------------------------------------------------------------------------===//
+
+#include "compiler/host/HostCalls.h"
+#include "compiler/plan/Lower.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "weft/artifact.h"
+#include <cstddef>
+
+using namespace mlir;
+
+namespace weft {
+
+constexpr int64_t kWordBytes = WEFT_MAX_WORDS * sizeof(uint64_t);
+
+HostCalls::HostCalls(HostExpressions &host)
+    : host(host), b(host.b), pointer(LLVM::LLVMPointerType::get(b.getContext())),
+      i64(b.getI64Type()) {}
+
+void HostCalls::begin(Value frame, unsigned most) {
+  this->frame = frame;
+  words = b.create<LLVM::AllocaOp>(pointer, i64, host.constant(most * WEFT_MAX_WORDS), 8);
+  if (most > 1)
+    parts = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(),
+                                     host.constant(most * sizeof(weft_part_v1)), 8);
+}
+
+Value HostCalls::at(Value base, int64_t offset) {
+  return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
+
+void HostCalls::store(Value value, Value base, int64_t offset) {
+  b.create<LLVM::StoreOp>(value, at(base, offset), value.getType().isInteger(32) ? 4 : 8);
+}
+
+Value HostCalls::callee(size_t function) {
+  Value table = b.create<LLVM::LoadOp>(pointer, at(frame, offsetof(weft_frame_v1, host)), 8);
+  return b.create<LLVM::LoadOp>(pointer, at(table, function), 8);
+}
+
+Value HostCalls::address(const EmittedKernel &kernel) {
+  return b.create<LLVM::AddressOfOp>(pointer, kernel.symbol);
+}
+
+Value HostCalls::storeWords(const EmittedKernel &kernel, unsigned place) {
+  Value own = at(words, place * kWordBytes);
+  for (auto [i, word] : llvm::enumerate(kernel.words))
+    store(word, own, 8 * i);
+  return own;
+}
+
+void HostCalls::call(size_t function, ValueRange arguments) {
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                          llvm::to_vector(arguments.getTypes()));
+  SmallVector<Value> operands{callee(function)};
+  llvm::append_range(operands, arguments);
+  b.create<LLVM::CallOp>(type, operands);
+}
+
+/// Estimates are doubles: they may be larger than integers without harm.
+void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
+  int64_t base = place * sizeof(weft_part_v1);
+  Value scale = b.create<arith::ConstantOp>(b.getF64FloatAttr(1.0 / kWorkOfNanosecond));
+  store(address(kernel), parts, base + offsetof(weft_part_v1, kernel));
+  store(storeWords(kernel, place), parts, base + offsetof(weft_part_v1, words));
+  store(host.emit(kernel.units), parts, base + offsetof(weft_part_v1, units));
+  store(b.create<arith::MaxSIOp>(host.emit(kernel.grain), host.constant(1)), parts,
+        base + offsetof(weft_part_v1, grain));
+  store(b.create<arith::MulFOp>(host.emitReal(kernel.work), scale), parts,
+        base + offsetof(weft_part_v1, work));
+  store(b.create<arith::ConstantOp>(b.getI32IntegerAttr(kernel.row)), parts,
+        base + offsetof(weft_part_v1, kernel_id));
+}
+
+void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {
+  if (kernels.size() == 1) {
+    const EmittedKernel &kernel = kernels.front();
+    Value own = storeWords(kernel, 0),
+          row = b.create<arith::ConstantOp>(b.getI32IntegerAttr(kernel.row));
+    return call(
+        offsetof(weft_host_v1, parallel),
+        {frame, address(kernel), own, host.emit(kernel.units), host.emit(kernel.grain), row});
+  }
+  for (auto [place, kernel] : llvm::enumerate(kernels))
+    storePart(kernel, place);
+  call(offsetof(weft_host_v1, together), {frame, parts, host.constant(int64_t(kernels.size()))});
+}
+
+} // namespace weft

@@ -1,0 +1,48 @@
+//===- HostCalls.h - Calls of kernels in the host program -------------------------------------------------===//
+//
+//   HostCalls calls(host);
+//   calls.begin(frame, most);                      at the entry of run
+//   calls.emit(kernels);                           where the builder stands: those of a region
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_HOST_HOSTCALLS_H
+#define WEFT_COMPILER_HOST_HOSTCALLS_H
+
+#include "compiler/host/HostExpressions.h"
+
+namespace weft {
+
+/// What a kernel is called with.
+struct EmittedKernel {
+  llvm::StringRef symbol;
+  unsigned row;
+  llvm::SmallVector<mlir::Value> words;
+  SymExpr units, grain, work;
+};
+
+class HostCalls {
+public:
+  explicit HostCalls(HostExpressions &host);
+
+  /// Room for the words of `most` kernels at a time, in the block where the builder stands.
+  void begin(mlir::Value frame, unsigned most);
+  /// One kernel alone, or several that run together.
+  void emit(llvm::ArrayRef<EmittedKernel> kernels);
+
+private:
+  mlir::Value callee(size_t function);
+  mlir::Value at(mlir::Value base, int64_t offset);
+  void store(mlir::Value value, mlir::Value base, int64_t offset);
+  mlir::Value address(const EmittedKernel &kernel);
+  mlir::Value storeWords(const EmittedKernel &kernel, unsigned place);
+  void storePart(const EmittedKernel &kernel, unsigned place);
+  void call(size_t function, mlir::ValueRange arguments);
+
+  HostExpressions &host;
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::Type pointer, i64;
+  mlir::Value frame, words, parts; ///< of the function that is emitted
+};
+
+} // namespace weft
+
+#endif

@@ -1,0 +1,50 @@
+//===- Constants.h - Tensors of the file as constants and weights -----------------------------===//
+//
+// Small tensors become constants in the program. Large ones stay where they lie: a `weft.weight`
+// names their bytes in the mapped file, and equal ranges are one weight.
+//
+//   Value w = constants.create(state, tensor, why);
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPH_CONSTANTS_H
+#define WEFT_COMPILER_IMPORT_ONNX_GRAPH_CONSTANTS_H
+
+#include "compiler/import/onnx/file/OnnxTensorData.h"
+#include "compiler/import/onnx/graph/GraphBuilder.h"
+#include "compiler/model/ModuleImpl.h"
+
+namespace weft::onnx {
+
+class Constants {
+public:
+  Constants(const OnnxModel &model, Module::Impl &impl, mlir::ModuleOp module)
+      : data(model), impl(impl), module(module), symbols(module) {}
+
+  /// At the builder's position. `name` is for a weight. Null with `why` set when the element type is
+  /// not supported or the data cannot be read.
+  Value create(BuildState &state, const OnnxTensor &tensor, llvm::StringRef name, std::string &why);
+  /// The same for contents that do not lie in the file.
+  Value create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
+               llvm::StringRef name, std::string &why);
+
+  /// The bytes of a constant as elements of another type; as many bytes. Null when it is no constant.
+  Value reinterpret(BuildState &state, Value constant, SymTensorType type);
+
+private:
+  SymTensorType typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor, std::string &why);
+  Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
+                     const TensorBytes &bytes);
+  Value nameWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
+                   const std::string &file, uint64_t offset, uint64_t size);
+  std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);
+
+  OnnxTensorData data;
+  Module::Impl &impl;
+  mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
+  mlir::Operation *last = nullptr; ///< weight
+  std::map<std::tuple<std::string, uint64_t, const void *>, std::string> names;
+};
+
+} // namespace weft::onnx
+
+#endif // WEFT_COMPILER_IMPORT_ONNX_GRAPH_CONSTANTS_H

@@ -1,0 +1,147 @@
+//===- Facts.cpp - Facts join a contract, and fixed symbols become numbers ---------------------------------------------===//
+
+#include "compiler/model/Facts.h"
+#include "compiler/model/ModuleImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+weft::Diagnostic error(const char *code, const Twine &text, const std::string &hint = "") {
+  return {weft::Diagnostic::Error, code, "", text.str(), hint};
+}
+
+std::string listOf(ArrayRef<StringAttr> names) {
+  std::string text;
+  for (StringAttr name : names)
+    text += (text.empty() ? "" : ", ") + name.str();
+  return text;
+}
+
+SymFacts together(MLIRContext *context, ArrayRef<SymPred> facts) {
+  SymFacts result(context);
+  for (const SymPred &fact : facts)
+    result = result.with(fact);
+  return result;
+}
+
+/// A range given by the caller must lie inside what the model says.
+std::string contradiction(MLIRContext *context, ArrayRef<StringAttr> names,
+                          ArrayRef<SymPred> ofModel, ArrayRef<SymPred> ofCaller) {
+  SymFacts model = together(context, ofModel), given = together(context, ofCaller);
+  for (StringAttr name : names) {
+    SymInterval allowed = model.bounds(SymExpr::symbol(name)),
+                wanted = given.bounds(SymExpr::symbol(name));
+    int64_t high = wanted.high.value_or(kMaxSymbolValue), low = wanted.low.value_or(0);
+    int64_t most = allowed.high.value_or(kMaxSymbolValue), least = allowed.low.value_or(0);
+    if (high < kMaxSymbolValue && high > most)
+      return ("'" + name.getValue() + "' up to " + Twine(high) +
+              " was asked for, but the model allows at most " + Twine(most))
+          .str();
+    if (std::max(low, least) > std::min(high, most))
+      return ("no value of '" + name.getValue() + "' satisfies all facts").str();
+  }
+  return "";
+}
+
+/// The symbols that can have one value only.
+SymMap fixedSymbols(MLIRContext *context, ArrayRef<StringAttr> names, ArrayRef<SymPred> facts) {
+  SymFacts all = together(context, facts);
+  SymMap fixed;
+  for (StringAttr name : names)
+    if (SymInterval range = all.bounds(SymExpr::symbol(name)); range.low && range.low == range.high)
+      fixed[name] = SymExpr::constant(context, *range.low);
+  return fixed;
+}
+
+/// The facts that are left to check, in terms of the symbols that are left; one that is false now is the error.
+std::optional<weft::Diagnostic> substituteFacts(SmallVectorImpl<SymPred> &facts,
+                                                const SymMap &fixed) {
+  if (fixed.empty())
+    return std::nullopt;
+  SmallVector<SymPred> left;
+  for (const SymPred &fact : facts) {
+    SymPred now = fact.substitute(fixed);
+    FailureOr<bool> holds = now.evaluate(SymValues());
+    if (failed(holds))
+      left.push_back(now);
+    else if (!*holds)
+      return error(kContradictingFact, "'" + fact.str() + "' does not hold for the given sizes");
+  }
+  facts = left;
+  return std::nullopt;
+}
+
+/// Numbers take the place of symbols in all types and attributes of the function.
+std::optional<weft::Diagnostic> substituteProgram(func::FuncOp function, const SymMap &fixed) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](SymExprAttr attribute) -> std::pair<Attribute, WalkResult> {
+    return {attribute.getExpr().substitute(fixed).asAttribute(), WalkResult::skip()};
+  });
+  replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  DiagnosticCollector collector(function.getContext(), kContradictingFact);
+  if (succeeded(verify(function)))
+    return std::nullopt;
+  std::vector<weft::Diagnostic> found = collector.take();
+  return found.empty() ? error(kContradictingFact, "the program has no meaning for the given sizes")
+                       : found.front();
+}
+
+std::optional<weft::Diagnostic> applyTo(func::FuncOp function, ArrayRef<std::string> texts) {
+  MLIRContext *context = function.getContext();
+  SymbolsAttr symbols = symbolsOf(function);
+  SmallVector<StringAttr> names(symbols.getNames());
+  SmallVector<SymPred> ofModel, inner;
+  for (const SymPred &fact : symbols.getFacts())
+    (symbols.isInner(fact) ? inner : ofModel).push_back(fact);
+  std::vector<SymPred> ofCaller;
+  if (std::optional<weft::Diagnostic> bad = readFacts(texts, names, context, ofCaller))
+    return bad;
+  if (std::string why = contradiction(context, names, ofModel, ofCaller); !why.empty())
+    return error(kContradictingFact, why);
+  SmallVector<SymPred> facts = ofModel;
+  llvm::append_range(facts, ofCaller);
+  SymMap fixed = fixedSymbols(context, names, facts);
+  if (std::optional<weft::Diagnostic> bad = substituteFacts(facts, fixed))
+    return bad;
+  llvm::erase_if(names, [&](StringAttr name) { return fixed.count(name) > 0; });
+  for (const SymPred &fact : inner)
+    facts.push_back(fact.substitute(fixed));
+  function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, names, facts, symbols.getBoundNames()));
+  return fixed.empty() ? std::nullopt : substituteProgram(function, fixed);
+}
+
+} // namespace
+
+std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<StringAttr> names,
+                                          MLIRContext *context, std::vector<SymPred> &facts) {
+  for (const std::string &text : texts) {
+    std::string why;
+    FailureOr<SymPred> fact = parseSymPred(context, text, &why);
+    if (failed(fact))
+      return error(kUnreadableFact, "fact '" + text + "': " + why);
+    for (StringAttr name : fact->symbols())
+      if (!llvm::is_contained(names, name))
+        return error(kUnreadableFact,
+                     "fact '" + text + "' speaks of '" + name.getValue() +
+                         "', which the model does not have",
+                     names.empty() ? "it has no symbols" : "its symbols are: " + listOf(names));
+    facts.push_back(*fact);
+  }
+  return std::nullopt;
+}
+
+std::optional<weft::Diagnostic> applyFacts(ModuleOp module, ArrayRef<std::string> texts) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic())
+      if (std::optional<weft::Diagnostic> bad = applyTo(function, texts))
+        return bad;
+  return std::nullopt;
+}
+
+} // namespace weft

@@ -1,0 +1,58 @@
+//===- KernelWork.cpp - What a kernel computes and moves, as formulas --------------------------------------===//
+
+#include "compiler/plan/KernelWork.h"
+#include "dialects/weft/ops/InPlace.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Of a buffer with room, the parts that are read.
+SymExpr bytesRead(BlockArgument argument, bool hasRoom) {
+  if (!hasRoom)
+    return bytesOf(cast<SymTensorType>(argument.getType()));
+  SymExpr bytes = SymExpr::constant(argument.getContext(), 0);
+  for (Operation *user : argument.getUsers())
+    if (auto slice = dyn_cast<SliceOp>(user);
+        slice && !llvm::all_of(slice->getUsers(), [](Operation *reader) {
+          return inPlaceWrite(reader->getNumResults() ? reader->getResult(0) : Value());
+        }))
+      bytes = bytes + bytesOf(cast<SymTensorType>(slice.getResult().getType()));
+  return bytes;
+}
+
+} // namespace
+
+SymExpr bytesOf(SymTensorType type) {
+  unsigned bits = type.getElementType().isInteger(1) ? 8 : elementBits(type.getElementType());
+  return bits >= 8 ? type.getElements() * int64_t(bits / 8)
+                   : SymExpr::ceildiv(type.getElements() * int64_t(bits), 8);
+}
+
+void describeWork(func::FuncOp specification, ArrayRef<bool> haveRoom, KernelCode &code) {
+  Block &body = specification.getBody().front();
+  SymExpr zero = SymExpr::constant(specification.getContext(), 0), points = zero, operations = zero,
+          read = zero, written = zero, readOnce = zero;
+  code.flops = zero;
+  for (Operation &op : body)
+    if (auto rule = dyn_cast<RuleOpInterface>(op))
+      if (SymExpr here = rule.rule().points()) {
+        points = points + here;
+        code.flops = code.flops + here * rule.scalarCost();
+        operations = operations + here * std::max<int64_t>(rule.scalarCost(), 1);
+      }
+  for (auto [argument, hasRoom] : llvm::zip_equal(specification.getArguments(), haveRoom)) {
+    SymExpr bytes = bytesRead(argument, hasRoom);
+    read = read + bytes;
+    readOnce = readOnce + SymExpr::min(bytes, points * int64_t(4));
+  }
+  for (Value result : body.getTerminator()->getOperands())
+    written = written + bytesOf(cast<SymTensorType>(writtenValue(result).getType()));
+  code.bytesMoved = read + written;
+  // Operations, and two for a byte. No operand is read more often than the kernel computes something: of a table that is looked up only what
+  // is looked up counts.
+  code.work = operations + (readOnce + written) * int64_t(2);
+}
+
+} // namespace weft

@@ -1,0 +1,103 @@
+//===- IterationRule.h - How an operator's dimensions walk over named factors ------------------===//
+//
+// A rule is text such as `b i k, b k j -> b i j` and, bound to types, a set of factors with extents plus one access per dimension
+// of every operand and result. The operator's result at a point of the result factors combines, over the absent (reduced)
+// factors, a scalar function of the operand elements at that point.
+//
+//   access as written   meaning
+//   i                   the factor
+//   (h d)               row-major merge h*size(d) + d
+//   2*p+x-1             window: affine, may leave the operand (then the operator's padding value is read); {expr} is a symbolic number
+//   a|b                 segment: the dimension is a then b
+//   m?                  0 when the dimension is 1, else the factor
+//   v@                  the position comes from data
+//   s~                  each result point needs the whole line
+//   n>                  prefix in order
+//   n!                  must be whole
+//   1                   nothing to iterate
+//   ...                 any number of leading dimensions, aligned at the right; literal 1s are fixed
+//
+// After `:` the combiner (default sum); after `;` extents that no point access determines: `n 2*p+x-1 -> n p : max ; x = 3`.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_DIALECTS_WEFT_INTERFACES_ITERATIONRULE_H
+#define WEFT_DIALECTS_WEFT_INTERFACES_ITERATIONRULE_H
+
+#include "dialects/symbolic/SymExpr.h"
+#include "mlir/IR/TypeRange.h"
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace mlir {
+class Operation;
+class InFlightDiagnostic;
+} // namespace mlir
+
+namespace weft {
+
+enum class AccessKind {
+  Fixed,
+  Point,
+  Merge,
+  Window,
+  Segment,
+  Maybe,
+  Addressed,
+  Coupled,
+  Ordered,
+  Whole
+};
+
+struct Factor {
+  std::string name;
+  SymExpr extent;
+  bool reduced; ///< does not occur in any result
+};
+
+/// The index along one dimension: offset + sum(coefficient * factor). Segment: the factors in order, coefficients unused.
+struct Access {
+  struct Term {
+    SymExpr coefficient;
+    unsigned factor;
+  };
+  AccessKind kind = AccessKind::Fixed;
+  llvm::SmallVector<Term, 2> terms;
+  SymExpr offset;
+  /// The single factor of Point, Maybe, Addressed, Coupled, Ordered and Whole.
+  unsigned factor() const { return terms.front().factor; }
+};
+
+enum class Combiner { Sum, Prod, Max, Min, And, Or };
+
+class IterationRule {
+public:
+  using Dims = llvm::SmallVector<Access, 4>;
+  using Report = llvm::function_ref<void(const llvm::Twine &)>;
+
+  /// Binds `text` to types. Result types may be null: then only their dimensions are computed (resultDims).
+  static mlir::FailureOr<IterationRule> bind(llvm::StringRef text, mlir::TypeRange operands,
+                                             mlir::TypeRange results, Report report);
+  /// The rule of a verified operation.
+  static IterationRule of(mlir::Operation *op);
+
+  llvm::ArrayRef<Factor> factors() const { return factorList; }
+  llvm::ArrayRef<Access> operand(unsigned i) const { return operandAccesses[i]; }
+  llvm::ArrayRef<Access> result(unsigned i) const { return resultAccesses[i]; }
+  unsigned operandCount() const { return operandAccesses.size(); }
+  unsigned resultCount() const { return resultAccesses.size(); }
+  Combiner combiner() const { return combinerKind; }
+  llvm::SmallVector<unsigned> reducedFactors() const;
+  /// Product of all extents.
+  SymExpr points() const;
+  /// The dimensions of a result as the factors give them.
+  llvm::SmallVector<SymExpr> resultDims(unsigned i) const;
+
+private:
+  friend class RuleBinder;
+  llvm::SmallVector<Factor, 6> factorList;
+  llvm::SmallVector<Dims, 3> operandAccesses, resultAccesses;
+  Combiner combinerKind = Combiner::Sum;
+};
+
+} // namespace weft
+
+#endif // WEFT_DIALECTS_WEFT_INTERFACES_ITERATIONRULE_H

@@ -1,0 +1,52 @@
+//===- Passes.td - Passes on the program of operators ------------------------------------------===//
+#ifndef WEFT_PASSES_GRAPH_TD
+#define WEFT_PASSES_GRAPH_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
+  let summary = "products read and write in the order that is wanted";
+  let description = [{
+    Transposes around a product become the order of its rule's dimensions; scaling between a product and a move is done before the move.
+
+    ```mlir
+    %1 = weft.contract "b h m k, b h k n -> b h m n" %x, %y …
+    %2 = weft.transpose %1 [0, 2, 1, 3]             ->        %2 = weft.contract "d0 d1 d2 d3, d0 d1 d3 d4 -> d0 d2 d1 d4" %x, %y …
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "convolutions and what follows them have channels as the last dimension";
+  let description = [{
+    Filters of one pixel become contractions. Transposes remain where a chain of such operators begins and ends. Convolutions of
+    integers are always moved, those of floats when a function has only convolutions that can be, and at least four for every transpose
+    that remains.
+
+    ```mlir
+    %1 = weft.conv %x, %w … accumulate i32         %0 = weft.transpose %x [0, 2, 3, 1]
+    %2 = weft.quantize %1, …                 ->    %1 = weft.conv %0, %w … accumulate i32 {channels_last}
+                                                   %2 = weft.transpose (weft.quantize %1, …) [0, 3, 1, 2]
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def GrowInPlace : Pass<"weft-grow-in-place", "::mlir::ModuleOp"> {
+  let summary = "outputs that extend an input lie in its memory";
+  let description = [{
+    The input becomes a buffer with room, of which callers see the beginning; only what is new is written. `inputs` names the ones
+    to take; without it, all that an output extends along another dimension than the first.
+
+    ```mlir
+    func @main(%past: [b, p, 64], …)                  func @main(%buffer: [b, room, 64], …)
+    %1 = weft.concat %past, %new dim 1          ->    %1 = weft.concat %past, %new, %rest dim 1 {weft.in_place}
+    return %1                                         return %1                       // %past, %rest: slices of %buffer
+    ```
+  }];
+  let options = [ListOption<"inputs", "inputs", "std::string", "names of inputs; all that can when there is none">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+#endif

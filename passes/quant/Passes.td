@@ -1,0 +1,85 @@
+//===- Passes.td - Passes on quantised models and narrow numbers -------------------------------===//
+#ifndef WEFT_PASSES_QUANT_TD
+#define WEFT_PASSES_QUANT_TD
+
+include "mlir/Pass/PassBase.td"
+
+def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
+  let summary = "contractions and convolutions of dequantised operands are computed with integers";
+  let description = [{
+    For 8-bit operands of which one is constant, with one scale and zero point for the other:
+
+    ```mlir
+    %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32
+    %b = weft.dequantize %q, %t, %zero  ->  %3 = weft.sub %2, %correction     // %z * the sums of %q's columns
+    %1 = weft.contract … %a, %b             %4 = weft.convert %3 to f32
+                                            %1 = weft.mul %4, %scales         // %s * %t
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def FoldScales : Pass<"weft-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "quantisations divide by their scale while compiling";
+  let description = [{
+    Sums of products with constants, and of restored integers, take the division into their constants.
+
+    ```mlir
+    %2 = weft.mul %1, %scales                     %3 = weft.multiply_add %1, %scales_s, %bias_s     // constants / %s
+    %3 = weft.add %2, %bias             ->        %4 = weft.quantize %3, %one, %z
+    %4 = weft.quantize %3, %s, %z
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def FuseRounding : Pass<"weft-fuse-rounding", "::mlir::func::FuncOp"> {
+  let summary = "what a kernel quantises and dequantises does not become an integer";
+  let description = [{
+    `dequantize` of `quantize` with one zero point becomes `fake_quantize` inside a kernel.
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def BoundSums : Pass<"weft-bound-sums", "::mlir::func::FuncOp"> {
+  let summary = "notes which convolutions of bytes have small sums, whatever their operand";
+  let description = [{
+    `weft.narrow_sums` on a `weft.conv` with a constant filter: no result takes more than 26 bits. It is removed from all others.
+
+    ```mlir
+    %1 = weft.conv %x, %f …        ->        %1 = weft.conv %x, %f … {weft.narrow_sums}
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
+  let summary = "rounds constant matrices of products to a float of 16 bits";
+  let description = [{
+    The schedule of the product then stores them as such; sums are computed as before.
+
+    ```mlir
+                                        %0 = weft.convert %w to bf16 …
+    %2 = weft.contract … %x, %w    ->   %1 = weft.convert %0 to f32 …
+                                        %2 = weft.contract … %x, %1
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
+  let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
+  let description = [{
+    The schedule of the product then sums in integers where the processor has products of bytes.
+
+    ```mlir
+    %1 = weft.dequantize_blocks %q, %s axis 0 block 32 …      %1 = weft.dequantize_blocks …
+    %2 = weft.contract "m k, k n -> m n" %x, %1          ->   %r = weft.round_blocks %x block 32 …
+                                                              %2 = weft.contract "m k, k n -> m n" %r, %1
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+#endif

@@ -1,0 +1,55 @@
+//===- ContractionShape.cpp - Recognises products of rows and a weight ----------------------------------===//
+
+#include "targets/common/match/ContractionShape.h"
+#include "dialects/weft/ops/Rounding.h"
+
+using namespace mlir;
+
+namespace weft {
+std::optional<std::pair<unsigned, unsigned>> matrixFactors(ArrayRef<Access> accesses) {
+  while (accesses.size() > 2 && accesses.back().kind == AccessKind::Fixed)
+    accesses = accesses.drop_back();
+  if (accesses.size() != 2 || accesses[0].kind != AccessKind::Point ||
+      accesses[1].kind != AccessKind::Point)
+    return std::nullopt;
+  return std::pair(accesses[0].factor(), accesses[1].factor());
+}
+
+Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
+  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
+  if (!root)
+    return root.decline();
+  ContractOp op = *root;
+  auto rounding = op.getLhs().getDefiningOp<RoundBlocksOp>();
+  auto a = dyn_cast<BlockArgument>(rounding ? rounding.getInput() : op.getLhs());
+  if (!a)
+    return Decline{"the rows are not in memory as they are multiplied"};
+  if (rounding && !RoundBlocksOp::isRegular(cast<SymTensorType>(a.getType()), rounding.getBlock()))
+    return Decline{"the blocks that rows are rounded in do not divide them"};
+  auto type = cast<SymTensorType>(op.getResult().getType());
+  if (!type.getElementType().isF32() || !cast<SymTensorType>(a.getType()).getElementType().isF32())
+    return Decline{"the rows or the sums are not f32"};
+  if (Decline why = unlessResultsHave(type, spec))
+    return why;
+  IterationRule rule = IterationRule::of(op);
+  auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
+       result = matrixFactors(rule.result(0));
+  if (type.getRank() != 2 || rule.factors().size() != 3 || !lhs || !rhs || !result)
+    return Decline{kNotTwoMatrices};
+  auto [m, n] = *result;
+  unsigned k = 3 - m - n;
+  if (*lhs != std::pair(m, k))
+    return Decline{kNotRows};
+  bool transposed = rhs->first == n;
+  auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
+  if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
+    return Decline{kNotConstant};
+  std::optional<PackedWeight> weight = PackedWeight::find(op.getRhs(), transposed ? 1 : 0);
+  if (!weight)
+    return Decline{kNoWeight};
+  return ContractionShape{op,      a.getArgNumber(), rounding ? int64_t(rounding.getBlock()) : 0,
+                          *weight, type.getDim(0),   *kSize,
+                          *nSize,  transposed};
+}
+
+} // namespace weft

@@ -1,0 +1,38 @@
+//===- ContractionShape.h - Kernels that multiply rows by a constant weight -----------------------------===//
+#ifndef WEFT_TARGETS_COMMON_MATCH_CONTRACTIONSHAPE_H
+#define WEFT_TARGETS_COMMON_MATCH_CONTRACTIONSHAPE_H
+
+#include "targets/common/match/Match.h"
+#include "targets/cpu/schedules/tile/PackedWeight.h"
+
+namespace weft {
+
+/// Why schedules of products decline.
+constexpr const char *kNoProduct = "there is no product",
+                     *kNotTwoMatrices = "the product is not of two matrices",
+                     *kNotRows = "the summed dimension is not the last of the rows",
+                     *kNotConstant = "the sizes of the weight are no positive constants",
+                     *kNoWeight = "the second matrix is no constant that panels are made of";
+
+/// The factors that a matrix's rows and columns walk over. What follows them with size 1, as in a filter of one pixel, does not count.
+/// Nothing for other tensors.
+std::optional<std::pair<unsigned, unsigned>> matrixFactors(llvm::ArrayRef<Access> accesses);
+
+/// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and a weight.
+struct ContractionShape {
+  mutable ContractOp op; ///< a handle; its methods are not const
+  unsigned lhs;          ///< argument of the specification
+  int64_t
+      roundedBlock; ///< elements that weft.round_blocks gives one step; 0: rows are used as they are
+  PackedWeight weight;
+  SymExpr m;
+  int64_t k, n;
+  bool transposed; ///< the weight is stored as [n, k]
+
+  /// The kernel's only root is such a product, and its results have the product's dimensions.
+  static Match<ContractionShape> match(mlir::func::FuncOp spec);
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_COMMON_MATCH_CONTRACTIONSHAPE_H

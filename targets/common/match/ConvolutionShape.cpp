@@ -1,0 +1,147 @@
+//===- ConvolutionShape.cpp - Recognises convolutions and how their results are indexed --------------===//
+
+#include "targets/common/match/ConvolutionShape.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Products and sums as the schedules compute them.
+bool hasElements(ConvOp op) {
+  auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
+  Type input = element(op.getInput()), filter = element(op.getFilter()),
+       sum = element(op.getResult());
+  if (sum.isF32())
+    return input.isF32() && filter.isF32();
+  return op.getChannelsLast() && isa<IntegerType>(input) && isa<IntegerType>(filter) &&
+         elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
+}
+
+/// Dimension `fromRight` of a tensor; 1 when it has fewer.
+bool isOne(SymTensorType type, unsigned fromRight) {
+  return fromRight >= type.getRank() || type.getDim(type.getRank() - 1 - fromRight).isConstant(1);
+}
+
+/// Whether the last `count` dimensions of the operation's result are walked in order, or not at all, by each operand.
+bool walksInOrder(Operation *op, unsigned count) {
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  if (!rule || op->getNumResults() != 1)
+    return false;
+  IterationRule bound = rule.rule();
+  ArrayRef<Access> result = bound.result(0);
+  auto resultType = cast<SymTensorType>(op->getResult(0).getType());
+  for (unsigned i = 0; i < bound.operandCount(); ++i) {
+    ArrayRef<Access> operand = bound.operand(i);
+    auto type = cast<SymTensorType>(op->getOperand(i).getType());
+    bool all = true, none = true;
+    for (unsigned d = 0; d < count; ++d) {
+      bool one = isOne(type, d),
+           same = d < type.getRank() && d < resultType.getRank() && one == isOne(resultType, d);
+      if (!one) {
+        const Access &a = operand[operand.size() - 1 - d];
+        if (!same || a.kind != AccessKind::Point ||
+            result[result.size() - 1 - d].kind != AccessKind::Point ||
+            a.factor() != result[result.size() - 1 - d].factor())
+          return false;
+      }
+      all &= same, none &= one;
+    }
+    if (!all && !none)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channelsLast) {
+  Match<ConvOp> root = onlyRoot<ConvOp>(spec, "there is no convolution");
+  if (!root)
+    return root.decline();
+  ConvOp op = *root;
+  if (op.getChannelsLast() != channelsLast)
+    return Decline::otherKind(channelsLast ? "channels are not the last dimension"
+                                           : "channels are the last dimension");
+  auto filter = dyn_cast<BlockArgument>(op.getFilter());
+  auto in = cast<SymTensorType>(op.getInput().getType()),
+       out = cast<SymTensorType>(op.getResult().getType());
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight"))
+    return Decline{"the filter is no constant in memory"};
+  if (!hasElements(op))
+    return Decline{"elements are neither f32 nor bytes summed in i32"};
+  if (out.getRank() > 4)
+    return Decline{"the window has more than two dimensions"};
+  if (Decline why = unlessResultsHave(out, spec))
+    return why;
+  std::optional<SmallVector<int64_t>> sizes =
+      cast<SymTensorType>(filter.getType()).getConstantDims();
+  if (!sizes || llvm::is_contained(*sizes, 0))
+    return Decline{"the filter's sizes are no positive constants"};
+  ConvolutionShape s;
+  s.op = op;
+  s.filter = filter.getArgNumber();
+  s.groups = op.getGroups(), s.filters = (*sizes)[0], s.channels = (*sizes)[1];
+  s.batch = out.getDim(0);
+  s.isLine = out.getRank() == 3;
+  SymExpr zero = SymExpr::constant(spec.getContext(), 0),
+          one = SymExpr::constant(spec.getContext(), 1);
+  s.window[0] = {1, 1, 1, zero, zero, one, one};
+  for (unsigned d = 2; d < out.getRank(); ++d)
+    s.window[d - out.getRank() + 2] = {(*sizes)[d],
+                                       op.getStrides()[d - 2],
+                                       op.getDilations()[d - 2],
+                                       op.getLow()[d - 2],
+                                       op.getHigh()[d - 2],
+                                       in.getDim(d - channelsLast),
+                                       out.getDim(d - channelsLast)};
+  return s;
+}
+
+Decline ConvolutionShape::unlessDepthwise() const {
+  if (channels != 1 || filters != groups || groups == 1)
+    return Decline::otherKind("the channels do not have a filter each");
+  return isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
+}
+
+Decline ConvolutionShape::unlessThreeByThree(const VectorIsa &isa, bool ofBytes) const {
+  for (const ConvolutionWindow &each : window)
+    if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
+      return {"windows are not of 3 by 3 elements, one apart"};
+  if (hasBytes() != ofBytes)
+    return Decline::otherKind(ofBytes ? "floats are multiplied" : "bytes are multiplied");
+  if (groups != 1)
+    return {kHasGroups};
+  if (!ofBytes && !isa.fma)
+    return {"the target has no fused multiply-add"};
+  return llvm::isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
+}
+
+bool ConvolutionShape::walksPixelsInOrder() const {
+  for (Operation &each : *op->getBlock()) {
+    if (&each == op || each.hasTrait<OpTrait::IsTerminator>() || isa<FillOp, ConstantOp>(each))
+      continue;
+    if (each.getNumOperands() == 0 || !walksInOrder(&each, isLine ? 1 : 2))
+      return false;
+  }
+  return true;
+}
+
+SmallVector<IndexValue> ConvolutionShape::at(ElementBuilder &e, IndexValue n, IndexValue channel,
+                                             IndexValue pixel) const {
+  IndexValue zero = e.constant(0);
+  if (isLine)
+    return {n, channel, pixel};
+  return window[1].out.isConstant(1) ? SmallVector<IndexValue>{n, channel, pixel, zero}
+                                     : SmallVector<IndexValue>{n, channel, zero, pixel};
+}
+
+SmallVector<IndexValue> ConvolutionShape::rowAndColumn(ElementBuilder &e, IndexValue n,
+                                                       IndexValue channel, IndexValue pixel) const {
+  if (isLine)
+    return {n, channel, pixel};
+  auto [row, column] = e.divmod(pixel, e.symbolic(window[1].out));
+  return {n, channel, row, column};
+}
+
+} // namespace weft

@@ -1,0 +1,18 @@
+//===- Schedules.cpp ----------------------------------------------------------------------------===//
+
+#include "targets/cpu/schedules/Schedules.h"
+
+namespace weft {
+
+llvm::ArrayRef<const Schedule *> cpuSchedules() {
+  static const Schedule *all[] = {
+      blockDotsSchedule(),         contractionSchedule(),   integerContractionSchedule(),
+      depthwiseSchedule(),         depthwiseLastSchedule(), winogradSchedule(),
+      winogradLastSchedule(),      winogradBytesSchedule(), convolutionSchedule(),
+      windowConvolutionSchedule(), poolSchedule(),          productSchedule(),
+      attentionSchedule(),         serialSchedule(),        rowSchedule(),
+      columnsSchedule(),           loopSchedule()};
+  return all;
+}
+
+} // namespace weft

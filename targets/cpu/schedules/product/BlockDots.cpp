@@ -1,0 +1,332 @@
+//===- BlockDots.cpp - Rows rounded to bytes times a weight of bytes or less ------------------------------===//
+//
+// C[m, n] = epilogue(sum over blocks b of step[m, b] * scale[b, n] * sum over k in b of A[m, k] * (W[k, n] - zero[b, n])), where A are the
+// signed bytes that weft.round_blocks makes of the rows and W are unsigned numbers of 8 or 4 bits: four of their products are one instruction
+// (x86: VNNI). A worker rounds the rows of its tiles into scratch before it begins. A tile of up to 6 rows by one panel of two vectors keeps
+// the integers of a block and the reals of all blocks in registers; 4 bits become bytes by a mask, once for all rows of the tile.
+//
+//   zero points of one number     what they take away is where the block's sum begins
+//   one per block and column      one more multiply-add per block
+//
+// Tiles, blocks of panels and units are those of Contraction.cpp, which computes such kernels in reals where there are no such products.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/common/match/ContractionShape.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/PanelBlocks.h"
+#include "targets/cpu/schedules/tile/RoundedRows.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+using Shape = ContractionShape;
+
+constexpr int64_t kRows = 6;    ///< of a tile: twice two vectors for each stay in registers
+constexpr int64_t kUnroll = 32; ///< k's
+
+bool isNarrow(const PackedWeight &w) {
+  return (w.form == PackedWeight::Nibbles || w.form == PackedWeight::Bytes) && !isFloat(w.element);
+}
+
+/// The numbers that are multiplied are unsigned; signed bytes have this added where they are read.
+int64_t shiftOf(const PackedWeight &w) {
+  return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
+}
+
+Match<Shape> match(func::FuncOp spec, const VectorIsa &isa) {
+  Match<Shape> s = Shape::match(spec);
+  if (!s)
+    return s;
+  if (s->roundedBlock == 0)
+    return Decline::otherKind("the rows are not rounded to bytes block by block");
+  if (!*isa.dotBytes)
+    return Decline{"the target has no products of bytes"};
+  if (!isNarrow(s->weight) || s->weight.block != s->roundedBlock)
+    return Decline{"the weight is not of integers of 8 or 4 bits in blocks like those of the rows"};
+  return s;
+}
+
+int64_t bytesPerDepth(const PackedWeight &w, const VectorIsa &isa) {
+  return w.form == PackedWeight::Bytes ? tileColumns(isa) : tileColumns(isa) / 2;
+}
+
+/// The code of one tile: some rows by the panels of a block.
+class Tile {
+public:
+  Tile(KernelContext &c, const Shape &s, const RoundedRows::Bytes &a, int64_t rows)
+      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.isa)), blocks(s.k / w.block),
+        a(a) {}
+
+  void emit(Value first, Value from, Value to) {
+    Value perRow = c.mul(first, number(blocks));
+    bytes = pointer(a.bytes, c.mul(first, number(s.k)));
+    steps = elementPointer(c.b, a.steps, f32(), perRow);
+    corrections = elementPointer(c.b, a.corrections, f32(), perRow);
+    c.loop(from, to, 1, [&](Value panel) {
+      c.e.forget();
+      storeRowTile(c, s.op.getResult(), first, panel, 2, s.n, accumulate(panel));
+      c.e.forget();
+    });
+  }
+
+private:
+  Value number(int64_t value) { return constantI64(c.b, value); }
+  Type f32() { return c.b.getF32Type(); }
+  VectorType reals() { return VectorType::get({c.isa.lanes}, f32()); }
+  VectorType integers() { return VectorType::get({c.isa.lanes}, c.b.getI32Type()); }
+  Value pointer(Value base, Value offset) {
+    return elementPointer(c.b, base, c.b.getI8Type(), offset);
+  }
+  Value at(Value base, int64_t offset) {
+    return c.b.create<LLVM::GEPOp>(base.getType(), c.b.getI8Type(), base,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  }
+  Value spread(VectorType type, Value pointer) {
+    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(type.getElementType(), pointer, 4),
+                                       type);
+  }
+  Value bits(int64_t value) {
+    return c.b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(integers(), c.b.getI32IntegerAttr(int32_t(value))));
+  }
+
+  SmallVector<Value> accumulate(Value panel) {
+    weights = pointer(c.inputs[w.data], c.mul(panel, number(s.k * bytesPerDepth(w, c.isa))));
+    scales = blockRows(w.scale, panel);
+    zeros = w.zero ? blockRows(*w.zero, panel) : Value();
+    SmallVector<Value> totals(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(reals())));
+    return c.loop(number(0), number(blocks), 1, ValueRange(totals),
+                  [&](Value nth, ValueRange totals) { return addBlock(nth, totals); });
+  }
+
+  /// The rows of one panel in a matrix of one real per block.
+  Value blockRows(unsigned argument, Value panel) {
+    auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
+    int64_t stored = *type.getDim(s.transposed ? 1 : 0).asConstant();
+    return elementPointer(c.b, c.inputs[argument], f32(), c.mul(panel, number(stored * columns)));
+  }
+
+  SmallVector<Value> addBlock(Value nth, ValueRange totals) {
+    SmallVector<Value> sums = sumBlock(nth), next;
+    Value row = c.mul(nth, number(columns * 4)), perRow = c.mul(nth, number(4));
+    Value scaleRow = pointer(scales, row), stepColumn = pointer(steps, perRow),
+          correctionColumn = pointer(corrections, perRow);
+    Value scale[2], zero[2];
+    for (int64_t v = 0; v < 2; ++v) {
+      scale[v] = loadReals(scaleRow, v);
+      if (!w.zero)
+        continue;
+      zero[v] = loadReals(pointer(zeros, row), v);
+      if (int64_t shift = shiftOf(w))
+        zero[v] = c.b.create<arith::AddFOp>(zero[v], constant(double(shift)));
+      zero[v] = c.b.create<arith::MulFOp>(zero[v], scale[v]);
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      Value step = spread(reals(), at(stepColumn, r * blocks * 4));
+      for (int64_t v = 0; v < 2; ++v) {
+        Value sum = c.b.create<arith::SIToFPOp>(reals(), sums[2 * r + v]);
+        sum = c.b.create<arith::MulFOp>(sum, scale[v]);
+        next.push_back(c.b.create<vector::FMAOp>(sum, step, totals[2 * r + v]));
+        if (w.zero)
+          next.back() = c.b.create<vector::FMAOp>(
+              zero[v], spread(reals(), at(correctionColumn, r * blocks * 4)), next.back());
+      }
+    }
+    return next;
+  }
+
+  Value loadReals(Value row, int64_t v) {
+    return c.b.create<LLVM::LoadOp>(reals(), at(row, v * c.isa.lanes * 4), 4);
+  }
+  Value constant(double value) {
+    return c.b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(reals(), c.b.getF32FloatAttr(float(value))));
+  }
+
+  /// The sums of products of one block in integers, row by row.
+  SmallVector<Value> sumBlock(Value nth) {
+    SmallVector<Value> sums;
+    Value correctionColumn = pointer(corrections, c.mul(nth, number(4)));
+    for (int64_t r = 0; r < rows; ++r) {
+      Value start = a.zero.value_or(0) != 0
+                        ? spread(integers(), at(correctionColumn, r * blocks * 4))
+                        : bits(0);
+      sums.append(2, start);
+    }
+    Value first = c.mul(nth, number(w.block));
+    int64_t step = std::gcd(w.block, kUnroll);
+    if (step == w.block) {
+      multiplyAdd(first, step, sums);
+      return sums;
+    }
+    return c.loop(number(0), number(w.block), step, ValueRange(sums),
+                  [&](Value k, ValueRange carried) {
+                    SmallVector<Value> next(carried);
+                    multiplyAdd(c.add(first, k), step, next);
+                    return next;
+                  });
+  }
+
+  void multiplyAdd(Value k, int64_t depth, MutableArrayRef<Value> sums) {
+    int64_t perDepth = bytesPerDepth(w, c.isa);
+    Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
+    int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
+    for (int64_t u = 0; u < depth; u += unit) {
+      SmallVector<Value, 2> groups[2]; // of four k's, by vector
+      for (int64_t v = 0; v < 2; ++v)
+        groups[v] = loadGroups(at(here, u * perDepth + v * c.isa.lanes * 4));
+      for (int64_t g = 0; g * 4 < unit; ++g)
+        for (int64_t r = 0; r < rows; ++r) {
+          Value all = spread(integers(), at(x, r * s.k + u + g * 4));
+          for (int64_t v = 0; v < 2; ++v)
+            sums[2 * r + v] = dot(sums[2 * r + v], groups[v][g], all);
+        }
+    }
+  }
+
+  /// Unsigned bytes of one vector of columns, four k's to a lane.
+  SmallVector<Value, 2> loadGroups(Value pointer) {
+    Value words = c.b.create<LLVM::LoadOp>(integers(), pointer, 4);
+    if (w.form == PackedWeight::Bytes)
+      return {isUnsigned(w.element)
+                  ? words
+                  : Value(c.b.create<arith::XOrIOp>(words, bits(int64_t(0x80808080))))};
+    Value mask = bits(0x0f0f0f0f), high = c.b.create<arith::ShRUIOp>(words, bits(4));
+    return {c.b.create<arith::AndIOp>(words, mask), c.b.create<arith::AndIOp>(high, mask)};
+  }
+
+  Value dot(Value sum, Value weight, Value activation) {
+    return c.b
+        .create<LLVM::CallIntrinsicOp>(TypeRange(integers()), c.b.getStringAttr(c.isa.dotBytes),
+                                       ValueRange{sum, weight, activation})
+        .getResult(0);
+  }
+
+  KernelContext &c;
+  const Shape &s;
+  const PackedWeight &w;
+  int64_t rows, columns, blocks;
+  RoundedRows::Bytes a;              ///< of all rows
+  Value bytes, steps, corrections;   ///< of this tile's rows
+  Value weights, scales, zeros = {}; ///< of the panel
+};
+
+class BlockDotsSchedule : public Schedule {
+public:
+  StringRef name() const override { return "block_dots"; }
+  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
+    return match(spec, isa).decline();
+  }
+
+  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
+    return llvm::divideCeil(s.n, tileColumns(isa));
+  }
+  static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
+    return PanelBlocks::panelsOfBlock(panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa),
+                                      pick(s.op, "block", kBlockKiB));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec, isa);
+    std::vector<Choice> list;
+    PanelBlocks::offerBlocks(list, panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa));
+    return list;
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec, isa);
+    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
+    return {SymExpr::ceildiv(s.m, kRows) * blocks, SymExpr::constant(spec.getContext(), 1),
+            s.m * (s.k + s.k / s.weight.block * 8)};
+  }
+
+  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec, isa);
+    SmallVector<std::string> result(spec.getNumArguments());
+    std::string columns = std::to_string(tileColumns(isa));
+    result[s.weight.data] = s.weight.form == PackedWeight::Nibbles
+                                ? s.weight.layout(s.transposed, tileColumns(isa))
+                                : (s.transposed ? "dots_t<" : "dots<") + columns + ",4,1>";
+    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+    return result;
+  }
+
+  void emit(KernelContext &c) const override {
+    Shape s = *match(c.spec, c.isa);
+    int64_t perBlock = panelsPerBlock(s, c.isa);
+    Type i64 = c.b.getI64Type();
+    SmallVector<func::FuncOp> tiles;
+    for (int64_t r = 1; r <= kRows; ++r)
+      tiles.push_back(declareRowTile(c, r, {i64, i64, i64, c.scratch.getType()}));
+    Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, kRows));
+    roundRows(c, s, m, count);
+    auto run = [&](Value tile, Value fromBlock, Value toBlock) {
+      Value from = c.mul(fromBlock, constantI64(c.b, perBlock)),
+            to = c.b.create<arith::MinSIOp>(c.mul(toBlock, constantI64(c.b, perBlock)),
+                                            constantI64(c.b, panelsOf(s, c.isa)));
+      callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
+        return {c.kernel.getArgument(0), first, from, to, c.scratch};
+      });
+    };
+    c.loop(c.begin, c.end, 1, [&](Value unit) {
+      Value block = c.b.create<arith::DivUIOp>(unit, count),
+            tile = c.b.create<arith::RemUIOp>(unit, count);
+      run(tile, block, c.add(block, constantI64(c.b, 1)));
+    });
+    for (auto [i, tile] : llvm::enumerate(tiles))
+      emitTile(c, tile, i + 1);
+  }
+
+private:
+  /// What the zero points are when they are one number, with what is added to make weights unsigned.
+  static std::optional<int64_t> zeroOf(const Shape &s) {
+    if (s.weight.zero)
+      return std::nullopt;
+    return int64_t(s.weight.offset) + shiftOf(s.weight);
+  }
+
+  static RoundedRows::Bytes bytesIn(KernelContext &c, const Shape &s, Value scratch) {
+    Value m = c.e.uniform(s.m);
+    Type i8 = c.b.getI8Type();
+    Value steps = elementPointer(c.b, scratch, i8, c.mul(m, constantI64(c.b, s.k)));
+    Value corrections =
+        elementPointer(c.b, steps, i8, c.mul(m, constantI64(c.b, s.k / s.weight.block * 4)));
+    return {scratch, steps, corrections, zeroOf(s)};
+  }
+
+  /// The rows of all tiles of units [begin, end), each once.
+  static void roundRows(KernelContext &c, const Shape &s, Value m, Value count) {
+    RoundedRows rows(c, s.k, s.weight.block);
+    RoundedRows::Bytes bytes = bytesIn(c, s, c.scratch);
+    Value once = c.b.create<arith::MinSIOp>(c.end, c.add(c.begin, count));
+    c.loop(c.begin, once, 1, [&](Value unit) {
+      RowRange range = rowsOfTile(c, m, count, c.b.create<arith::RemUIOp>(unit, count));
+      rows.toBytes(c.inputs[s.lhs], bytes, range.first, range.size);
+    });
+  }
+
+  static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
+    emitRowTile(outer, tile, [&](KernelContext &c) {
+      Shape s = *match(c.spec, c.isa);
+      Tile(c, s, bytesIn(c, s, tile.getArgument(4)), rows)
+          .emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3));
+    });
+  }
+};
+
+} // namespace
+
+const Schedule *blockDotsSchedule() {
+  static const BlockDotsSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

@@ -1,0 +1,328 @@
+//===- Contraction.cpp - Rows times packed weights, tiled in registers -----------------------------===//
+//
+// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n. W is packed while compiling into panels of NR columns,
+// [n / NR][k][NR], padded with zeros; it may be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of up to MR
+// rows by one panel stays in registers for the whole sum; A is read where it is, its rows a constant distance apart.
+//
+// Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
+// Few rows take several panels at once, which keeps enough sums and loads from memory in flight.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/common/match/ContractionShape.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/PanelBlocks.h"
+#include "targets/cpu/schedules/tile/RoundedRows.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kUnroll = 4;
+constexpr int64_t kUnrollFew = 32; ///< for tiles of one or two rows of narrow weights
+constexpr int64_t kAheadBytes =
+    8192; ///< of narrow weights: what the processor fetches by itself comes too late
+constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
+constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
+
+using Shape = ContractionShape;
+
+class ContractionSchedule : public Schedule {
+public:
+  StringRef name() const override { return "contraction"; }
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return Shape::match(spec).decline();
+  }
+
+  /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
+  static int64_t estimateRows(const Shape &s, const VectorIsa &isa) {
+    bool meet = s.k * 4 % 4096 == 0;
+    return meet ? std::min<int64_t>(7, tileRows(isa)) : tileRows(isa);
+  }
+  static PanelBlocks blocksOf(const Shape &s, const VectorIsa &isa) {
+    return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, isa)),
+                       llvm::divideCeil(s.n, tileColumns(isa)), s.k * tileColumns(isa) * 4, s.k,
+                       pick(s.op, "block", kBlockKiB));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *Shape::match(spec);
+    std::vector<Choice> list;
+    blocksOf(s, isa).offer(list, estimateRows(s, isa), isa);
+    return list;
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *Shape::match(spec);
+    auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
+    return {blocksOf(s, isa).units(), constant(1),
+            constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
+  }
+
+  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *Shape::match(spec);
+    SmallVector<std::string> result(spec.getNumArguments());
+    result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
+    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+    return result;
+  }
+
+  void emit(KernelContext &c) const override {
+    PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.isa);
+    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+      inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
+        inner.e.forget();
+        emitPanels(inner, blocks, rows, tile.nth(inner, n, rows));
+      });
+    });
+  }
+
+private:
+  /// What a tile's function knows: how many rows and panels at a time, and where they begin.
+  struct Tile {
+    int64_t rows, panels;
+    Value first, a;
+    Value panel;      ///< the first of them
+    Ahead ahead = {}; ///< a step for every k
+    NextRows nextRows = {};
+    int64_t vectors() const { return 2 * panels; }
+  };
+
+  /// Several streams bring more from memory; from L2 one brings a quarter more than four.
+  static int64_t panelsAtOnce(const Shape &s, const VectorIsa &isa, int64_t rows) {
+    if (s.weight.form != PackedWeight::Words)
+      return 1;
+    if (rows == 1)
+      return s.k * s.n * 4 <= kNearBytes ? 1 : 4;
+    return rows * 8 <= int64_t(isa.registers) ? 2 : 1;
+  }
+
+  static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
+                         const PanelBlocks::Tile &tile) {
+    Shape s = *Shape::match(c.spec);
+    Value first = tile.first, from = tile.from, to = tile.to;
+    Value a =
+        elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
+    Value next = elementPointer(c.b, a, c.b.getF32Type(), constantI64(c.b, rows * s.k));
+    if (s.roundedBlock) {
+      RoundedRows(c, s.k, s.roundedBlock).toReals(a, tile.scratch, constantI64(c.b, rows));
+      a = tile.scratch;
+    }
+    auto walk = [&](Value from, Value to, int64_t panels) {
+      c.loop(from, to, panels, [&](Value panel) {
+        c.e.forget();
+        Tile t{rows, panels, first, a, panel};
+        if (s.weight.form == PackedWeight::Words && rows > kFewRows)
+          t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
+        if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
+          t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
+        SmallVector<Value> sums = accumulate(c, s, t);
+        storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
+        c.e.forget();
+      });
+    };
+    if (int64_t panels = panelsAtOnce(s, c.isa, rows); panels > 1) {
+      Value left = c.b.create<arith::RemUIOp>(c.sub(to, from), constantI64(c.b, panels)),
+            whole = c.sub(to, left);
+      walk(from, whole, panels);
+      from = whole;
+    }
+    walk(from, to, 1);
+  }
+
+  /// A chunk of the sum: `depth` k's beginning at `from`.
+  struct Chunk {
+    Value from;
+    int64_t depth;
+  };
+
+  /// The sums of all rows and vectors, row by row.
+  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
+    int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(c, s, t)),
+            whole = s.k / chunk * chunk;
+    SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
+    if (s.k == chunk && !s.weight.block)
+      return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
+    auto add = [&](Chunk part, ValueRange totals) {
+      SmallVector<Value> next = sumChunk(c, s, t, part);
+      if (s.weight.block)
+        scale(c, s, t, part, totals, next);
+      else
+        for (auto [total, value] : llvm::zip(totals, next))
+          value = c.b.create<arith::AddFOp>(total, value);
+      return next;
+    };
+    if (whole > 0)
+      sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), chunk, ValueRange(sums),
+                    [&](Value from, ValueRange totals) {
+                      return add({from, chunk}, totals);
+                    });
+    if (whole < s.k)
+      sums = whole == 0 && !s.weight.block
+                 ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k})
+                 : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
+    return sums;
+  }
+
+  /// Few rows have several sums per element, of every so many-th k, so that none waits for another. As many in panels that are left over when
+  /// several go together: where that is depends on how units are split, and results must not.
+  static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
+    return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.isa, t.rows)));
+  }
+
+  /// The k's that a turn of the inner loop sums.
+  static int64_t turnDepth(const Shape &s, int64_t rows) {
+    return std::max(s.weight.unit(),
+                    s.weight.form != PackedWeight::Words && rows <= 2 ? kUnrollFew : kUnroll);
+  }
+
+  static Value zeros(KernelContext &c) {
+    return c.b.create<arith::ConstantOp>(
+        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+  }
+
+  static Value bytes(KernelContext &c, Value base, Value offset) {
+    return elementPointer(c.b, base, c.b.getI8Type(), offset);
+  }
+
+  /// The row of panel `panel + p` for the block that holds `k`, in a matrix of one number per block.
+  static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k,
+                        int64_t p) {
+    auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
+    int64_t blocks = *type.getDim(s.transposed ? 1 : 0).asConstant();
+    Value panel = c.add(t.panel, constantI64(c.b, p)),
+          block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
+    Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
+    return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
+                          c.mul(row, constantI64(c.b, tileColumns(c.isa))));
+  }
+
+  static Value loadVector(KernelContext &c, Value row, int64_t v) {
+    Type f32 = c.b.getF32Type();
+    return c.b.create<LLVM::LoadOp>(
+        VectorType::get({c.isa.lanes}, f32),
+        elementPointer(c.b, row, f32, constantI64(c.b, v * c.isa.lanes)), 4);
+  }
+
+  /// values = totals + scale * values
+  static void scale(KernelContext &c, const Shape &s, const Tile &t, Chunk part, ValueRange totals,
+                    SmallVectorImpl<Value> &values) {
+    for (int64_t p = 0; p < t.panels; ++p) {
+      Value row = blockRow(c, s, t, s.weight.scale, part.from, p);
+      if (t.rows <= kFewRows)
+        prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8),
+                 tileColumns(c.isa) * 4);
+      for (int64_t v = 0; v < 2; ++v) {
+        Value factor = loadVector(c, row, v);
+        for (int64_t r = 0; r < t.rows; ++r) {
+          int64_t at = r * t.vectors() + 2 * p + v;
+          values[at] = c.b.create<vector::FMAOp>(values[at], factor, totals[at]);
+        }
+      }
+    }
+  }
+
+  static constexpr int64_t kFewRows = 6; ///< that leave time to wait for memory
+
+  /// Fetches the lines of `size` bytes at `ahead` bytes behind the pointer.
+  static void prefetch(KernelContext &c, Value pointer, int64_t ahead, int64_t size) {
+    for (int64_t at = 0; at < size; at += kLineBytes)
+      c.b.create<LLVM::Prefetch>(bytes(c, pointer, constantI64(c.b, ahead + at)), /*rw=*/0,
+                                 /*hint=*/3, /*cache=*/1);
+  }
+
+  /// The sums of one chunk.
+  static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
+    const PackedWeight &w = s.weight;
+    int64_t count = t.rows * t.vectors(), unit = w.unit();
+    int64_t chains = ContractionSchedule::chains(c, s, t);
+    int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
+    SmallVector<Value> data, zero;
+    for (int64_t p = 0; p < t.panels; ++p) {
+      Value panel = c.add(t.panel, constantI64(c.b, p));
+      data.push_back(bytes(c, c.inputs[w.data],
+                           c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.isa))))));
+      for (int64_t v = 0; w.zero && v < 2; ++v)
+        zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
+    }
+    Value row = elementPointer(c.b, t.a, c.b.getF32Type(), part.from);
+    SmallVector<Value> sums(count * chains, zeros(c));
+    auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {
+      t.nextRows.fetch(
+          c, c.b.createOrFold<arith::DivUIOp>(c.add(part.from, k), constantI64(c.b, step)));
+      multiplyAdd(c, s, t, data, zero, row, c.add(part.from, k), k, depth, sums);
+    };
+    if (whole == step)
+      run(constantI64(c.b, 0), step, sums);
+    else if (whole > 0)
+      sums = c.loop(constantI64(c.b, 0), constantI64(c.b, whole), step, ValueRange(sums),
+                    [&](Value k, ValueRange carried) {
+                      SmallVector<Value> next(carried);
+                      run(k, step, next);
+                      return next;
+                    });
+    if (whole < part.depth)
+      run(constantI64(c.b, whole), part.depth - whole, sums);
+    for (int64_t chain = 1; chain < chains; ++chain)
+      for (int64_t i = 0; i < count; ++i)
+        sums[i] = c.b.create<arith::AddFOp>(sums[i], sums[chain * count + i]);
+    sums.truncate(count);
+    return sums;
+  }
+
+  /// Adds products of `depth` k's that begin at `k`, which is `inRow` elements behind `row`.
+  static void multiplyAdd(KernelContext &c, const Shape &s, const Tile &t, ArrayRef<Value> data,
+                          ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
+                          MutableArrayRef<Value> sums) {
+    const PackedWeight &w = s.weight;
+    int64_t columns = tileColumns(c.isa), unit = w.unit(), bytesPerUnit = w.unitBytes(columns),
+            count = t.rows * t.vectors();
+    int64_t chains = sums.size() / count;
+    Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
+    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto at = [&](Value base, Type type, int64_t offset) -> Value {
+      return c.b.create<LLVM::GEPOp>(pointer, type, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    };
+    Value units =
+        unit == 1 ? k : Value(c.b.createOrFold<arith::DivUIOp>(k, constantI64(c.b, unit)));
+    Value offset = c.mul(units, constantI64(c.b, bytesPerUnit)),
+          x = elementPointer(c.b, row, f32, inRow);
+    SmallVector<Value> here;
+    for (Value panel : data) {
+      here.push_back(bytes(c, panel, offset));
+      if (w.form != PackedWeight::Words && t.rows <= kFewRows)
+        prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
+    }
+    for (int64_t u = 0; u * unit < depth; ++u) {
+      t.ahead.fetch(c, c.add(k, constantI64(c.b, u)));
+      SmallVector<SmallVector<Value, 8>> weights;
+      for (int64_t v = 0; v < t.vectors(); ++v)
+        weights.push_back(w.decode(
+            c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
+            zero.empty() ? Value() : zero[v]));
+      for (int64_t i = 0; i < unit && u * unit + i < depth; ++i)
+        for (int64_t r = 0; r < t.rows; ++r) {
+          Value scalar = c.b.create<LLVM::LoadOp>(f32, at(x, f32, r * s.k + u * unit + i), 4);
+          Value all = c.b.create<vector::SplatOp>(scalar, vector);
+          for (int64_t v = 0; v < t.vectors(); ++v) {
+            Value &sum = sums[((u * unit + i) % chains) * count + r * t.vectors() + v];
+            sum = c.b.create<vector::FMAOp>(all, weights[v][i], sum);
+          }
+        }
+    }
+  }
+};
+
+} // namespace
+
+const Schedule *contractionSchedule() {
+  static const ContractionSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

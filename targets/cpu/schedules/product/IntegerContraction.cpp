@@ -1,0 +1,174 @@
+//===- IntegerContraction.cpp - Rows of bytes times packed bytes, tiled in registers ------------------===//
+//
+// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) in i32 with constant k and n. W is packed while compiling into panels of two vectors
+// of columns, [n / NR][k / G][NR][G], padded with zeros: G products of bytes are one instruction and end in one lane.
+//
+//   G = 4   where the processor multiplies unsigned by signed bytes and adds four products (x86: VNNI); A is read where it is
+//   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's rows are widened into scratch once per tile
+//
+// Sums are exact (modulo 2^32) in both. Tiles and blocks of panels are those of PanelBlocks.h.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/common/match/ContractionShape.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/IntegerTile.h"
+#include "targets/cpu/schedules/tile/PanelBlocks.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/TrailingRows.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+struct Shape {
+  mutable ContractOp op; ///< a handle; its methods are not const
+  unsigned lhs, rhs;     ///< arguments of the specification
+  SymExpr m;
+  int64_t k, n;
+  bool transposed; ///< W is stored as [n, k]
+};
+
+/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more dimensions of W are 1.
+Match<Shape> match(func::FuncOp spec) {
+  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
+  if (!root)
+    return root.decline();
+  ContractOp op = *root;
+  if (!op.getAccumulate().isInteger(32))
+    return Decline::otherKind("the product is not of integers summed in i32");
+  auto a = dyn_cast<BlockArgument>(op.getLhs()), w = dyn_cast<BlockArgument>(op.getRhs());
+  auto type = cast<SymTensorType>(op.getResult().getType());
+  if (!a || !isByte(a))
+    return Decline{"the rows are not bytes in memory"};
+  if (!w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || !isByte(w))
+    return Decline{"the second matrix is no constant of bytes"};
+  if (Decline why = unlessResultsHave(type, spec))
+    return why;
+  IterationRule rule = IterationRule::of(op);
+  auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
+       result = matrixFactors(rule.result(0));
+  if (type.getRank() != 2 || rule.factors().size() != 3 || !lhs || !rhs || !result)
+    return Decline{kNotTwoMatrices};
+  auto [m, n] = *result;
+  unsigned k = 3 - m - n;
+  if (*lhs != std::pair(m, k))
+    return Decline{kNotRows};
+  auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
+  if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
+    return Decline{kNotConstant};
+  return Shape{op,     a.getArgNumber(), w.getArgNumber(), type.getDim(0),
+               *kSize, *nSize,           rhs->first == n};
+}
+
+/// All rows as 16-bit numbers, padded to whole groups.
+void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
+               Value scratch, int64_t rowBytes) {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  int64_t width = 2 * c.isa.lanes, whole = s.k / width * width;
+  for (int64_t r = 0; r < rows; ++r) {
+    Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.k));
+    Value to = elementPointer(c.b, scratch, c.b.getI8Type(), number(r * rowBytes));
+    auto copy = [&](Value k, int64_t count) { dot.widen(c, from, to, k, count, s.op.getLhs()); };
+    c.loop(number(0), number(whole), width, [&](Value k) { copy(k, width); });
+    c.loop(number(whole), number(s.k), 1, [&](Value k) { copy(k, 1); });
+    if (s.k % 2)
+      c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)),
+                                elementPointer(c.b, to, c.b.getI16Type(), number(s.k)), 2);
+  }
+}
+
+/// The code of tiles of a size.
+void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const PanelBlocks &blocks,
+                int64_t rows, const PanelBlocks::Tile &t) {
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  IntegerTile tile(c, dot, rows);
+  Type byte = c.b.getI8Type();
+  TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value row, IndexValue column) {
+    return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
+  });
+  auto rowsOf = [&](Value nth) {
+    Value first = t.nth(c, nth, rows).first;
+    return elementPointer(c.b, c.inputs[s.lhs], byte, c.mul(first, number(s.k)));
+  };
+  auto sourceOf = [&](Value nth) {
+    RowRuns source{rowsOf(nth), s.k, s.k};
+    source.readsBeyond = false; // the tensor may end there
+    if (dot.widens()) {
+      source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
+      widenRows(c, s, dot, rows, source.first, t.scratch, source.rowBytes);
+      source.first = t.scratch;
+    }
+    return source;
+  };
+  trailing.loop(t.count, t.from, t.to, sourceOf, [&](Value nth, Value panel, RowRuns &source) {
+    PanelBlocks::Tile here = t.nth(c, nth, rows);
+    if (int64_t turns = tile.turns(source))
+      source.nextRows = NextRows(c, s.op.getResult(), rows, here.first, panel, turns);
+    Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
+    source.ahead = blocks.ahead(c, here, panel, c.inputs[s.rhs], next);
+    return elementPointer(c.b, c.inputs[s.rhs], byte, c.mul(panel, number(tile.runBytes(s.k))));
+  });
+}
+
+class IntegerContractionSchedule : public Schedule {
+public:
+  StringRef name() const override { return "integer_contraction"; }
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).decline();
+  }
+
+  static IntegerDot dotOf(Shape &s, const VectorIsa &isa) {
+    return IntegerDot(isa, s.op.getLhs(), s.op.getRhs());
+  }
+  static PanelBlocks blocksOf(Shape &s, const VectorIsa &isa) {
+    int64_t groupSize = dotOf(s, isa).group(), groups = llvm::divideCeil(s.k, groupSize);
+    return PanelBlocks(s.m, mostRows(s, isa), llvm::divideCeil(s.n, tileColumns(isa)),
+                       groups * groupSize * tileColumns(isa), groups,
+                       pick(s.op, "block", kBlockKiB));
+  }
+  static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
+    return pick(s.op, "rows", IntegerTile::mostRows(isa));
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec);
+    std::vector<Choice> list;
+    blocksOf(s, isa).offer(list, IntegerTile::mostRows(isa), isa);
+    return list;
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec);
+    int64_t scratch = dotOf(s, isa).widens() ? mostRows(s, isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
+    return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
+  }
+
+  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec);
+    SmallVector<std::string> result(spec.getNumArguments());
+    result[s.rhs] = dotOf(s, isa).layout(s.transposed, tileColumns(isa), 1);
+    return result;
+  }
+
+  void emit(KernelContext &c) const override {
+    Shape s = *match(c.spec);
+    IntegerDot dot = dotOf(s, c.isa);
+    PanelBlocks blocks = blocksOf(s, c.isa);
+    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+      emitPanels(inner, s, dot, blocks, rows, tile);
+    });
+  }
+};
+
+} // namespace
+
+const Schedule *integerContractionSchedule() {
+  static const IntegerContractionSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

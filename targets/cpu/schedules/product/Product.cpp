@@ -1,0 +1,314 @@
+//===- Product.cpp - Products of two values that are not weights --------------------------------------------===//
+//
+//   out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]) with everything symbolic; dimensions may lie in any order, and each
+// outer factor o may be absent from one side. The innermost dimension of the result is n.
+//
+// A unit is one combination of the outer factors by a block of rows. For every panel of two vectors of n it pulls B into scratch as
+// [k][2 vectors], zeros beyond n, then goes over the rows in register tiles as the contraction does. A is read where it is when its rows
+// are a constant distance apart and k is contiguous; else the block is pulled into scratch as [k][block].
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/common/match/ContractionShape.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kUnroll = 4;
+constexpr int64_t kBlockTiles =
+    8; ///< register tiles in a block of rows: B is pulled once per block
+constexpr int64_t kTileCandidates[] = {8, 16};
+
+/// Which factor each dimension of a tensor follows.
+using Factors = SmallVector<unsigned>;
+
+struct Shape {
+  ContractOp op;
+  Value a, b;
+  Factors inA, inB, inResult;
+  SmallVector<unsigned> outer; ///< factors
+  unsigned m, n, k;
+  IterationRule rule;
+  SymExpr extent(unsigned factor) const { return rule.factors()[factor].extent; }
+};
+
+std::optional<Factors> pointsOf(ArrayRef<Access> accesses) {
+  Factors factors;
+  for (const Access &access : accesses) {
+    if (access.kind != AccessKind::Point)
+      return std::nullopt;
+    factors.push_back(access.factor());
+  }
+  return factors;
+}
+
+Match<Shape> match(func::FuncOp spec) {
+  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
+  if (!root)
+    return root.decline();
+  ContractOp op = *root;
+  if (!op.getAccumulate().isF32() ||
+      !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
+    return Decline::otherKind("the product is not of floats summed in f32");
+  if (Decline why = unlessResultsHave(cast<SymTensorType>(op.getResult().getType()), spec))
+    return why;
+  Shape s{op, op.getLhs(), op.getRhs(), {}, {}, {}, {}, 0, 0, 0, IterationRule::of(op)};
+  auto a = pointsOf(s.rule.operand(0)), b = pointsOf(s.rule.operand(1)),
+       result = pointsOf(s.rule.result(0));
+  if (!a || !b || !result || result->size() < 2)
+    return Decline{"the product is not of matrices or stacks of them"};
+  if (s.rule.reducedFactors().size() != 1)
+    return Decline{"the product does not sum over one dimension"};
+  s.n = result->back();
+  if (llvm::is_contained(*a, s.n)) { // the side with n is called B
+    std::swap(a, b);
+    std::swap(s.a, s.b);
+  }
+  s.k = s.rule.reducedFactors()[0];
+  if (llvm::is_contained(*a, s.n) || !llvm::is_contained(*b, s.n) || !llvm::is_contained(*a, s.k) ||
+      !llvm::is_contained(*b, s.k))
+    return Decline{"the result's last dimension is in both operands, or the summed one is not"};
+  bool found = false;
+  for (unsigned factor : llvm::reverse(ArrayRef(*result).drop_back())) {
+    if (!found && !llvm::is_contained(*b, factor)) {
+      s.m = factor;
+      found = true;
+    } else {
+      s.outer.insert(s.outer.begin(), factor);
+    }
+  }
+  s.inA = *a;
+  s.inB = *b;
+  s.inResult = *result;
+  if (!found)
+    return Decline{"one operand has every dimension of the result"};
+  return s;
+}
+
+/// The distance of A's rows when it can be read where it is: an f32 argument whose last dimension is k.
+std::optional<int64_t> rowDistance(const Shape &s) {
+  auto type = cast<SymTensorType>(s.a.getType());
+  if (!isa<BlockArgument>(s.a) || !type.getElementType().isF32() || s.inA.back() != s.k)
+    return std::nullopt;
+  int64_t distance = 1;
+  for (size_t d = s.inA.size(); d-- > 0 && s.inA[d] != s.m;) {
+    auto size = type.getDim(d).asConstant();
+    if (!size)
+      return std::nullopt;
+    distance *= *size;
+  }
+  return distance;
+}
+
+class ProductSchedule : public Schedule {
+public:
+  StringRef name() const override { return "product"; }
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    return match(spec).decline();
+  }
+
+  /// Whole vectors, for every candidate: that many rows are stored at once.
+  static int64_t blockRows(const Shape &s, const VectorIsa &isa) {
+    return pick(s.op, "tiles", kBlockTiles) * tileRows(isa);
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    SymExpr m = match(spec)->extent(match(spec)->m);
+    std::vector<Choice> list;
+    offer(list, "tiles", kTileCandidates, kBlockTiles, [&](int64_t tiles) {
+      std::optional<int64_t> blocks = SymExpr::ceildiv(m, tiles * tileRows(isa)).asConstant();
+      return blocks ? *blocks : -tiles;
+    });
+    return list;
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    Shape s = *match(spec);
+    SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(s, isa));
+    for (unsigned factor : s.outer)
+      units = units * s.extent(factor);
+    int64_t perDepth = tileColumns(isa) + (rowDistance(s) ? 0 : blockRows(s, isa));
+    return {units, SymExpr::constant(spec.getContext(), 1), s.extent(s.k) * (4 * perDepth)};
+  }
+
+  void emit(KernelContext &c) const override {
+    Shape s = *match(c.spec);
+    SmallVector<func::FuncOp> tiles;
+    for (int64_t r = 1; r <= tileRows(c.isa); ++r)
+      tiles.push_back(declareTile(c, r, s.outer.size()));
+    int64_t columns = tileColumns(c.isa), rows = blockRows(s, c.isa);
+    Value m = c.e.uniform(s.extent(s.m)), n = c.e.uniform(s.extent(s.n)),
+          k = c.e.uniform(s.extent(s.k));
+    Value aBlock =
+        elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(k, constantI64(c.b, columns)));
+    c.loop(c.begin, c.end, 1, [&](Value unit) {
+      auto [rest, block] = c.e.divmod({unit}, c.e.symbolic(SymExpr::ceildiv(s.extent(s.m), rows)));
+      SmallVector<Value> outer(s.outer.size());
+      for (size_t i = s.outer.size(); i-- > 0;) {
+        auto [quotient, remainder] = c.e.divmod(rest, c.e.symbolic(s.extent(s.outer[i])));
+        outer[i] = remainder.base;
+        rest = quotient;
+      }
+      Value first = c.mul(block.base, constantI64(c.b, rows));
+      Value count = c.b.create<arith::MinSIOp>(c.sub(m, first), constantI64(c.b, rows));
+      if (!rowDistance(s))
+        pullRows(c, s, outer, first, count, k, aBlock);
+      Value tileCount = c.b.create<arith::CeilDivUIOp>(count, constantI64(c.b, tileRows(c.isa)));
+      c.loop(constantI64(c.b, 0), n, columns, [&](Value column) {
+        pullPanel(c, s, outer, column, n, k);
+        c.loop(constantI64(c.b, 0), tileCount, 1, [&](Value tile) {
+          callRowTile(c, tiles, count, tileCount, tile, [&](Value row) {
+            SmallVector<Value> arguments{c.kernel.getArgument(0), c.scratch, first, row, column};
+            arguments.append(outer);
+            return arguments;
+          });
+        });
+      });
+    });
+    for (auto [i, tile] : llvm::enumerate(tiles))
+      emitTile(c, tile, i + 1);
+  }
+
+private:
+  /// The index of a tensor whose dimensions follow `factors`.
+  static SmallVector<IndexValue> indexOf(const Shape &s, const Factors &factors,
+                                         ArrayRef<Value> outer, IndexValue m, IndexValue n,
+                                         IndexValue k) {
+    SmallVector<IndexValue> index;
+    for (unsigned factor : factors) {
+      const auto *at = llvm::find(s.outer, factor);
+      index.push_back(factor == s.m   ? m
+                      : factor == s.n ? n
+                      : factor == s.k ? k
+                                      : IndexValue{outer[at - s.outer.begin()]});
+    }
+    return index;
+  }
+
+  static void store(KernelContext &c, Value data, Value base, Value at) {
+    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, base, c.b.getF32Type(), at), 4);
+  }
+
+  /// B of one panel: scratch[k][columns], zeros beyond n.
+  static void pullPanel(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value column,
+                        Value n, Value k) {
+    int64_t columns = tileColumns(c.isa);
+    Value zero = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0));
+    c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
+      for (int64_t v = 0; v < 2; ++v) {
+        c.e.forget();
+        IndexValue here{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+        Value inside = c.e.less(here, {n});
+        c.e.setTailMask(inside);
+        Value data = c.e.pull(s.b, indexOf(s, s.inB, outer, {}, here, {depth}));
+        c.e.setTailMask({});
+        c.e.forget();
+        data = c.b.create<arith::SelectOp>(inside, data, zero);
+        store(c, data, c.scratch,
+              c.add(c.mul(depth, constantI64(c.b, columns)), constantI64(c.b, v * c.isa.lanes)));
+      }
+    });
+  }
+
+  /// Rows [first, first + count) of A as [k][block]; behind them lies what nobody reads.
+  static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
+                       Value count, Value k, Value to) {
+    int64_t rows = blockRows(s, c.isa);
+    c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
+      c.loop(constantI64(c.b, 0), count, c.isa.lanes, [&](Value row) {
+        c.e.forget();
+        IndexValue here{row, 1};
+        c.e.setTailMask(c.e.less(here, {count}));
+        Value data = c.e.pull(s.a, indexOf(s, s.inA, outer, {c.add(first, row), 1}, {}, {depth}));
+        c.e.setTailMask({});
+        c.e.forget();
+        store(c, data, to, c.add(c.mul(depth, constantI64(c.b, rows)), row));
+      });
+    });
+  }
+
+  static func::FuncOp declareTile(KernelContext &c, int64_t rows, size_t outer) {
+    Type i64 = c.b.getI64Type();
+    SmallVector<Type> types{c.scratch.getType(), i64, i64, i64};
+    types.append(outer, i64);
+    return declareRowTile(c, rows, types);
+  }
+
+  /// (words, scratch, first row of the block, row in the block, column, outer…)
+  static void emitTile(KernelContext &from, func::FuncOp tile, int64_t rows) {
+    emitRowTile(from, tile, [&](KernelContext &c) {
+      c.scratch = tile.getArgument(1);
+      Shape s = *match(c.spec);
+      SmallVector<Value> outer(tile.getArguments().drop_front(5));
+      Value k = c.e.uniform(s.extent(s.k)), row = c.add(tile.getArgument(2), tile.getArgument(3)),
+            column = tile.getArgument(4);
+      SmallVector<Value> sums = accumulate(c, s, outer, row, tile.getArgument(3), k, rows);
+      epilogue(c, s, outer, row, column, rows, sums);
+    });
+  }
+
+  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
+                                       Value row, Value rowOfBlock, Value k, int64_t rows) {
+    int64_t columns = tileColumns(c.isa);
+    Type f32 = c.b.getF32Type();
+    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.isa)};
+    if (std::optional<int64_t> distance = rowDistance(s)) {
+      IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
+                                 indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
+      source.a =
+          elementPointer(c.b, c.inputs[cast<BlockArgument>(s.a).getArgNumber()], f32, at.base);
+      source.rowStride = *distance;
+      source.depthStride = 1;
+    } else {
+      source.a = elementPointer(c.b, c.scratch, f32,
+                                c.add(c.mul(k, constantI64(c.b, columns)), rowOfBlock));
+    }
+    auto vector = VectorType::get({c.isa.lanes}, f32);
+    const SmallVector<Value> zeros(rows * 2,
+                                   c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
+    return c.loop(
+        constantI64(c.b, 0), k, kSumChunk, ValueRange(zeros), [&](Value from, ValueRange totals) {
+          TileSource part = source;
+          part.a =
+              elementPointer(c.b, source.a, f32, c.mul(from, constantI64(c.b, source.depthStride)));
+          part.b = elementPointer(c.b, source.b, f32, c.mul(from, source.columnStride));
+          Value depth = c.b.create<arith::MinSIOp>(c.sub(k, from), constantI64(c.b, kSumChunk));
+          SmallVector<Value> sums(zeros);
+          multiplyAdd(c, part, depth, kUnroll, sums, rows, 2);
+          for (auto [total, value] : llvm::zip(totals, sums))
+            value = c.b.create<arith::AddFOp>(total, value);
+          return sums;
+        });
+  }
+
+  static void epilogue(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row,
+                       Value column, int64_t rows, ArrayRef<Value> sums) {
+    for (int64_t v = 0; v < 2; ++v) {
+      IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+      c.e.setTailMask(c.e.less(n, c.e.symbolic(s.extent(s.n))));
+      for (int64_t r = 0; r < rows; ++r) {
+        SmallVector<IndexValue> index =
+            indexOf(s, s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
+        Value sum = sums[2 * r + v];
+        c.e.provide(Shape(s).op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
+        c.storeResults(index);
+      }
+      c.e.setTailMask({});
+      c.e.forget();
+    }
+  }
+};
+
+} // namespace
+
+const Schedule *productSchedule() {
+  static const ProductSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

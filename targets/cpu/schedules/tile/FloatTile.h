@@ -1,0 +1,29 @@
+//===- FloatTile.h - Rows of floats by a panel of floats ------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_FLOATTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_FLOATTILE_H
+
+#include "targets/cpu/schedules/tile/RunTile.h"
+
+namespace weft {
+
+/// Weights packed as panels of some vectors, [products of all runs][columns].
+class FloatTile : public RunTile {
+public:
+  FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2) : RunTile(c, rows, vectors) {}
+  int64_t runBytes(int64_t run) const override { return run * columns * 4; }
+  int64_t steps(int64_t run) const override { return run; }
+  int64_t turns(const RowRuns &source) const override;
+  llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+
+private:
+  Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
+  /// Adds products [k, k + count) of a run.
+  Sums addProducts(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value k,
+                   int64_t count, Sums sums);
+  Sums zeros();
+  bool inOneChain = false; ///< the whole row is short enough
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_FLOATTILE_H

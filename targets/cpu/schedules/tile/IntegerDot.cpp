@@ -1,0 +1,81 @@
+//===- IntegerDot.cpp - Instructions that sum products of bytes ---------------------------------------===//
+
+#include "targets/cpu/schedules/tile/IntegerDot.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static bool isUnsignedValue(Value value) {
+  return isUnsigned(cast<SymTensorType>(value.getType()).getElementType());
+}
+
+IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
+    : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
+      wideWeights(false), unsignedWeights(isUnsignedValue(weights)) {}
+
+std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t taps) const {
+  return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
+          Twine(taps) + ">")
+      .str();
+}
+
+VectorType IntegerDot::lanes32(KernelContext &c) const {
+  return VectorType::get({c.isa.lanes}, c.b.getI32Type());
+}
+VectorType IntegerDot::lanes16(KernelContext &c) const {
+  return VectorType::get({2 * c.isa.lanes}, c.b.getI16Type());
+}
+
+Value IntegerDot::zero(KernelContext &c) const {
+  return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(lanes32(c)));
+}
+
+Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) const {
+  Value at = c.b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
+                                     panel, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  if (four)
+    return c.b.create<LLVM::LoadOp>(lanes32(c), at, 4);
+  if (wideWeights)
+    return c.b.create<LLVM::LoadOp>(lanes16(c), at, 4);
+  Value bytes =
+      c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.isa.lanes}, c.b.getI8Type()), at, 2);
+  return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes))
+                         : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
+}
+
+Value IntegerDot::broadcast(KernelContext &c, Value group) const {
+  Value all = c.b.create<vector::SplatOp>(group, lanes32(c));
+  return four ? all : Value(c.b.create<LLVM::BitcastOp>(lanes16(c), all));
+}
+
+Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {
+  auto call = [&](const char *name, ValueRange operands) -> Value {
+    return c.b
+        .create<LLVM::CallIntrinsicOp>(TypeRange(lanes32(c)), c.b.getStringAttr(name), operands)
+        .getResult(0);
+  };
+  if (four)
+    return call(c.isa.dotBytes, {sum, activations, weights});
+  return c.b.create<arith::AddIOp>(sum, call(c.isa.dotPairs, {activations, weights}));
+}
+
+Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {
+  Type wide = c.b.getI16Type();
+  if (auto vector = dyn_cast<VectorType>(bytes.getType()))
+    wide = vector.clone(wide);
+  return isUnsignedValue(tensor) ? Value(c.b.create<arith::ExtUIOp>(wide, bytes))
+                                 : c.b.create<arith::ExtSIOp>(wide, bytes);
+}
+
+void IntegerDot::widen(KernelContext &c, Value from, Value to, Value k, int64_t count,
+                       Value tensor) const {
+  Type byte = c.b.getI8Type(), type = count == 1 ? byte : Type(VectorType::get({count}, byte));
+  Value bytes = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, from, byte, k), 1);
+  c.b.create<LLVM::StoreOp>(widen(c, bytes, tensor), elementPointer(c.b, to, c.b.getI16Type(), k),
+                            2);
+}
+
+} // namespace weft

@@ -1,0 +1,53 @@
+//===- IntegerDot.h - Sums of products of bytes, a group of them per lane and instruction ---------------===//
+//
+// With a processor's four-byte products where the signs allow, else with pairs of 16-bit numbers:
+//
+//   IntegerDot dot(isa, activations, weights);           // values of the specification
+//   sum = dot.multiplyAdd(c, sum, dot.broadcast(c, group), dot.loadWeights(c, panel, offset));
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+class IntegerDot {
+public:
+  IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);
+  /// Of activations and weights that both are numbers of 16 bits in memory.
+  static IntegerDot ofPairs() { return IntegerDot(); }
+
+  /// Products per lane and instruction.
+  int64_t group() const { return four ? 4 : 2; }
+  /// Bytes of a group of weights.
+  int64_t weightBytes() const { return wideWeights ? 4 : group(); }
+  /// Whether activations are multiplied as 16-bit numbers.
+  bool widens() const { return !four; }
+  /// How weights lie: "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of [n, k] or a filter: `taps` are summed in one run.
+  std::string layout(bool transposed, int64_t columns, int64_t taps) const;
+
+  mlir::Value zero(KernelContext &c) const;
+  /// A vector of groups of weights at a byte offset.
+  mlir::Value loadWeights(KernelContext &c, mlir::Value panel, int64_t offset) const;
+  /// A group of activations (an i32) in all lanes.
+  mlir::Value broadcast(KernelContext &c, mlir::Value group) const;
+  mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations,
+                          mlir::Value weights) const;
+  /// Bytes of a tensor as 16-bit numbers.
+  mlir::Value widen(KernelContext &c, mlir::Value bytes, mlir::Value tensor) const;
+  /// Copies `count` bytes at `from + k` as 16-bit numbers to `to + 2 * k`.
+  void widen(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value k, int64_t count,
+             mlir::Value tensor) const;
+
+private:
+  IntegerDot() : four(false), wideWeights(true), unsignedWeights(false) {}
+  mlir::VectorType lanes32(KernelContext &c) const;
+  mlir::VectorType lanes16(KernelContext &c) const;
+  bool four, wideWeights;
+  bool unsignedWeights;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H

@@ -1,0 +1,42 @@
+//===- IntegerTile.h - Rows of bytes by a panel of bytes ------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERTILE_H
+
+#include "targets/cpu/schedules/tile/IntegerDot.h"
+#include "targets/cpu/schedules/tile/RunTile.h"
+
+namespace weft {
+
+/// Weights packed by IntegerDot::layout with tileColumns columns.
+class IntegerTile : public RunTile {
+public:
+  IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
+  /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
+  static int64_t mostRows(const VectorIsa &isa) { return std::min<int64_t>(8, tileRows(isa)); }
+  int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.weightBytes(); }
+  int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
+  llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+  bool leavesRegisters() const override { return c.isa.registers >= 32; }
+  int64_t turns(const RowRuns &source) const override {
+    return wholeGroups(source) / unroll(source);
+  }
+
+private:
+  int64_t unroll(const RowRuns &source) const;
+  bool isRagged(const RowRuns &source) const;
+  int64_t wholeGroups(const RowRuns &source) const;
+  int64_t turnsBeside(const RowRuns &source) const;
+  Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums);
+  Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
+  void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
+            int64_t ahead, int64_t bytes, llvm::MutableArrayRef<mlir::Value> sums);
+  mlir::Value rowGroup(mlir::Value at, int64_t offset, int64_t bytes);
+
+  const IntegerDot &dot;
+  int64_t chains;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERTILE_H

@@ -1,0 +1,206 @@
+//===- PackedWeight.cpp - Which weights may be stored narrow, and how they become reals -----------===//
+
+#include "targets/cpu/schedules/tile/PackedWeight.h"
+#include "dialects/weft/types/FloatFormat.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+std::optional<unsigned> weightArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return std::nullopt;
+  auto spec = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!spec.getArgAttr(argument.getArgNumber(), "weft.weight"))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+Type elementOf(Value value) { return cast<SymTensorType>(value.getType()).getElementType(); }
+
+/// The value of a fill of integers.
+std::optional<int64_t> filledWith(Value value) {
+  auto fill = value.getDefiningOp<FillOp>();
+  auto number = fill ? dyn_cast<IntegerAttr>(fill.getValue()) : IntegerAttr();
+  if (!number)
+    return std::nullopt;
+  return isUnsigned(number.getType()) ? int64_t(number.getValue().getZExtValue())
+                                      : number.getValue().getSExtValue();
+}
+
+/// A scale below which blocks make no sense, and a part of a panel that is a whole number of units.
+constexpr int64_t kBlockMultiple = 8;
+
+std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned depthDim) {
+  PackedWeight stored;
+  std::optional<unsigned> data = weightArgument(op.getInput()),
+                          scale = weightArgument(op.getScale());
+  stored.element = elementOf(op.getInput());
+  unsigned bits = elementBits(stored.element);
+  Type scaleElement = elementOf(op.getScale());
+  if (!data || !scale || op.getAxis() != depthDim || op.getBlock() % kBlockMultiple != 0 ||
+      (bits != 4 && bits != 8) || scaleElement.isF64())
+    return std::nullopt;
+  stored.form = bits == 4 ? PackedWeight::Nibbles : PackedWeight::Bytes;
+  stored.data = *data;
+  stored.scale = *scale;
+  stored.block = op.getBlock();
+  if (!op.getZero())
+    return stored;
+  if (std::optional<int64_t> number = filledWith(op.getZero())) {
+    stored.offset = double(*number);
+    return stored;
+  }
+  stored.zero = weightArgument(op.getZero());
+  if (!stored.zero || elementBits(elementOf(op.getZero())) > 8 || isFloat(elementOf(op.getZero())))
+    return std::nullopt;
+  return stored;
+}
+
+Value vectorOf(KernelContext &c, Type element, Attribute value) {
+  auto type = VectorType::get({c.isa.lanes}, element);
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, value));
+}
+Value integers(KernelContext &c, int64_t value) {
+  return vectorOf(c, c.b.getI32Type(), c.b.getI32IntegerAttr(int32_t(value)));
+}
+Value reals(KernelContext &c, double value) {
+  return vectorOf(c, c.b.getF32Type(), c.b.getF32FloatAttr(value));
+}
+
+Value asReals(KernelContext &c, Value bits) {
+  return c.b.create<arith::BitcastOp>(VectorType::get({c.isa.lanes}, c.b.getF32Type()), bits);
+}
+
+} // namespace
+
+std::optional<PackedWeight> PackedWeight::find(Value weight, unsigned depthDim) {
+  if (auto op = weight.getDefiningOp<DequantizeBlocksOp>())
+    return findDequantized(op, depthDim);
+  PackedWeight stored;
+  stored.element = elementOf(weight);
+  if (auto wide = weight.getDefiningOp<ConvertOp>()) {
+    weight = wide.getInput();
+    stored.element = elementOf(weight);
+    if (!stored.element.isF16() && !stored.element.isBF16())
+      return std::nullopt;
+    stored.form = Halves;
+    if (auto narrow = weight.getDefiningOp<ConvertOp>()) // rounded while it is packed
+      weight = narrow.getInput();
+  }
+  std::optional<unsigned> data = weightArgument(weight);
+  if (!data || !(elementOf(weight).isF32() || elementOf(weight) == stored.element) ||
+      (stored.form == Words && !stored.element.isF32()))
+    return std::nullopt;
+  stored.data = *data;
+  return stored;
+}
+
+int64_t PackedWeight::chunk() const {
+  if (block == 0)
+    return kSumChunk;
+  int64_t parts = (block + kSumChunk - 1) / kSumChunk;
+  while (block % parts != 0 || block / parts % kBlockMultiple != 0)
+    ++parts;
+  return block / parts;
+}
+
+std::string PackedWeight::layout(bool transposed, int64_t columns) const {
+  std::string name = "panels";
+  if (form == Halves)
+    name += element.isF16() ? "_f16" : "_bf16";
+  else if (form != Words)
+    name += form == Bytes ? "_8" : "_4";
+  return name + (transposed ? "_t<" : "<") + std::to_string(columns) + ">";
+}
+
+void PackedWeight::placeScales(bool transposed, int64_t columns,
+                               MutableArrayRef<std::string> layouts) const {
+  if (!block)
+    return;
+  layouts[scale] = PackedWeight().layout(transposed, columns);
+  if (zero)
+    layouts[*zero] = layouts[scale];
+}
+
+SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
+  ImplicitLocOpBuilder &b = c.b;
+  Type lanes = VectorType::get({c.isa.lanes}, form == Bytes ? b.getI8Type() : b.getI32Type());
+  if (form == Words)
+    return {b.create<LLVM::LoadOp>(VectorType::get({c.isa.lanes}, b.getF32Type()), pointer, 4)};
+  Value loaded = b.create<LLVM::LoadOp>(lanes, pointer, form == Bytes ? 1 : 4);
+  if (form == Nibbles)
+    return decodeNibbles(c, loaded, zero);
+  if (form == Bytes) {
+    Type wide = VectorType::get({c.isa.lanes}, b.getI32Type()),
+         real = VectorType::get({c.isa.lanes}, b.getF32Type());
+    Value value;
+    if (isFloat(element))
+      value = decodeFloat(b, element, loaded);
+    else if (isUnsigned(element))
+      value = b.create<arith::SIToFPOp>(real, b.create<arith::ExtUIOp>(wide, loaded));
+    else
+      value = b.create<arith::SIToFPOp>(real, b.create<arith::ExtSIOp>(wide, loaded));
+    if (zero || offset != 0)
+      value = b.create<arith::SubFOp>(value, zero ? zero : reals(c, offset));
+    return {value};
+  }
+  Value high = b.create<arith::ShRUIOp>(loaded, integers(c, 16));
+  if (element.isBF16())
+    return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
+            asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
+  Type half = VectorType::get({c.isa.lanes}, b.getI16Type());
+  return {decodeFloat(b, element, b.create<arith::TruncIOp>(half, loaded)),
+          decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
+}
+
+/// Sixteen lanes look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
+/// number that this adds is taken away again; floats are decoded. All are exact.
+SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
+  ImplicitLocOpBuilder &b = c.b;
+  double bias = double(this->bias()) + (zero ? 0 : offset);
+  auto lookUp = [&](int64_t shift) -> Value {
+    SmallVector<float> table;
+    const FloatFormat *format = floatFormatOf(element);
+    for (int64_t q = 0; q < 16; ++q)
+      table.push_back(float((format ? format->decode(q) : double(q)) - bias));
+    auto type = VectorType::get({16}, b.getF32Type());
+    Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
+    Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
+    return b
+        .create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
+                                       ValueRange{reals, index})
+        .getResult(0);
+  };
+  auto subtract = [&](int64_t shift) -> Value {
+    bool low = shift < 20; // the mantissa has room for four bits there
+    Value word = low ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
+    shift = low ? shift : shift - 12;
+    double large = double(int64_t(1) << (23 - shift));
+    Value nibble = b.create<arith::AndIOp>(word, integers(c, int64_t(15) << shift));
+    Value bits = b.create<arith::OrIOp>(
+        nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
+    return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
+  };
+  auto decode = [&](int64_t shift) -> Value {
+    Value nibble = b.create<arith::TruncIOp>(VectorType::get({c.isa.lanes}, b.getIntegerType(4)),
+                                             b.create<arith::ShRUIOp>(words, integers(c, shift)));
+    Value value = decodeFloat(b, element, nibble);
+    return bias != 0 ? Value(b.create<arith::SubFOp>(value, reals(c, bias))) : value;
+  };
+  SmallVector<Value, 8> result;
+  for (int64_t i = 0; i < 8; ++i) {
+    int64_t shift = nibbleShift(i);
+    Value value = c.isa.lanes == 16  ? lookUp(shift)
+                  : isFloat(element) ? decode(shift)
+                                     : subtract(shift);
+    result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
+  }
+  return result;
+}
+
+} // namespace weft

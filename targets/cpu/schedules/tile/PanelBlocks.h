@@ -1,0 +1,65 @@
+//===- PanelBlocks.h - Tiles of rows by blocks of panels of a weight ------------------------------------===//
+//
+//   for block of panels (so many that they stay in L2) { for tile of rows { for panel in block } }
+//
+// A unit is one (block, tile). Workers part the rows where there are many, so that what one writes in a layer it reads in the next, and the
+// blocks otherwise. Meanwhile every tile fetches its part of the next block: what follows in memory, here or in the next kernel's weight.
+// Where there are many tiles, their first panel fetches the rows of the next tile instead. A single tile reads every panel once: blocks are
+// units of work then, and the distance to fetch ahead.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+struct PanelBlocks {
+  SymExpr m;
+  int64_t mostRows;   ///< of a tile
+  int64_t panels;     ///< in all
+  int64_t panelBytes; ///< of the weight
+  int64_t steps;      ///< of a panel's sum: as often, something may be fetched
+  int64_t perBlock;   ///< panels
+
+  /// Blocks have `blockKiB` of weights at most, but a panel at least, or two that are small.
+  PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
+              int64_t blockKiB);
+  /// Rows of tiles and KiB of blocks, for the schedule that estimates `rows`.
+  void offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const;
+
+  /// How many panels a block of so many KiB has, `least` if that is more, and the choice of its size.
+  static int64_t panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t blockKiB,
+                               int64_t least = 1);
+  static void offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
+                          int64_t least = 1);
+  SymExpr units() const;
+
+  /// What the function for tiles of a size is called with.
+  struct Tile {
+    mlir::Value first;    ///< row
+    mlir::Value from, to; ///< panels
+    mlir::Value scratch;
+    mlir::Value ahead, stride, skipped; ///< what ahead() needs
+    mlir::Value ofTile;                 ///< by how much `ahead` grows with every tile
+    mlir::Value count;                  ///< tiles, one behind the other
+    /// The n-th of them alone.
+    Tile nth(KernelContext &c, mlir::Value n, int64_t rows) const;
+  };
+  /// Emits the units' loops and, with `body`, a function for every number of rows.
+  void emit(KernelContext &c,
+            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const;
+  /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.
+  Ahead ahead(KernelContext &c, const Tile &tile, mlir::Value panel, mlir::Value weights,
+              mlir::Value nextRows) const;
+
+private:
+  static int64_t leastOf(int64_t panelBytes);
+  mlir::Value tilesBefore(KernelContext &c, mlir::Value unit, mlir::Value block,
+                          mlir::Value count) const;
+  void emitUnits(KernelContext &c, llvm::ArrayRef<mlir::func::FuncOp> tiles) const;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H

@@ -1,0 +1,64 @@
+//===- RunTile.h - Some rows by a panel of weights, summed in registers run by run ----------------------===//
+//
+// A row of a tile is summed in runs that lie apart, such as the rows of a window:
+//
+//   IntegerTile tile(c, dot, rows);                                       // or FloatTile tile(c, rows)
+//   sums = tile.accumulate({pointer, bytesBetweenRows, k}, panel);        // row by row
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_RUNTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_RUNTILE_H
+
+#include "targets/cpu/schedules/tile/RowTile.h"
+
+namespace weft {
+
+/// What is done while a tile is summed, with one row after the other.
+struct Beside {
+  int64_t rows = 0;       ///< none: nothing
+  mlir::Value isDue = {}; ///< 1, or 0 when there is nothing to do this time
+  std::function<void(mlir::Value row)> body = {};
+};
+
+/// Where the rows of a tile lie, as they are multiplied: floats, bytes, or numbers of 16 bits.
+struct RowRuns {
+  mlir::Value first;
+  int64_t rowBytes; ///< between rows
+  int64_t run;      ///< products of a run
+  struct Steps {
+    int64_t count = 1;
+    mlir::Value bytes; ///< to the next run
+  };
+  Steps outer, inner;
+  bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
+  Ahead ahead = {};        ///< a step for every product of floats or group of bytes
+  NextRows nextRows = {};  ///< for the turns of all runs
+  Beside beside = {};      ///< of tiles that leave registers for it
+};
+
+class RunTile {
+public:
+  virtual ~RunTile() = default;
+  /// Bytes of one run of a panel.
+  virtual int64_t runBytes(int64_t run) const = 0;
+  /// Steps of one run, in which its sums advance.
+  virtual int64_t steps(int64_t run) const = 0;
+  /// Turns of the loop that sums a run.
+  virtual int64_t turns(const RowRuns &source) const = 0;
+  virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
+  /// Whether accumulate does what RowRuns::beside says.
+  virtual bool leavesRegisters() const { return false; }
+
+  KernelContext &c;
+  const int64_t rows, vectors, columns;
+
+protected:
+  using Sums = llvm::SmallVector<mlir::Value>;
+  RunTile(KernelContext &c, int64_t rows, int64_t vectors)
+      : c(c), rows(rows), vectors(vectors), columns(vectors * c.isa.lanes) {}
+  virtual Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) = 0;
+  Sums addRuns(const RowRuns &source, mlir::Value panel, Sums sums);
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_RUNTILE_H

@@ -1,0 +1,96 @@
+//===- TrailingRows.cpp - Results of a panel, stored while the next one is summed ------------------------===//
+
+#include "targets/cpu/schedules/tile/TrailingRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// 1 or 0
+Value asNumber(KernelContext &c, arith::CmpIPredicate predicate, Value a, Value d) {
+  return c.b.create<arith::ExtUIOp>(c.b.getI64Type(), c.b.create<arith::CmpIOp>(predicate, a, d));
+}
+
+} // namespace
+
+TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at)
+    : tile(tile), c(tile.c), root(root), n(n), at(std::move(at)),
+      type(VectorType::get({c.isa.lanes}, cast<SymTensorType>(root.getType()).getElementType())) {
+  if (tile.leavesRegisters())
+    kept = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), type,
+                                      constantI64(c.b, tile.rows * tile.vectors),
+                                      /*alignment=*/kLineBytes);
+}
+
+Value TrailingRows::place(Value row, int64_t vector) {
+  return elementPointer(
+      c.b, kept, type, c.add(c.mul(row, constantI64(c.b, tile.vectors)), constantI64(c.b, vector)));
+}
+
+Value TrailingRows::rowOf(Value nth, Value row) {
+  return c.add(c.mul(nth, constantI64(c.b, tile.rows)), row);
+}
+
+void TrailingRows::storeRow(Value row, Value nth, Value panel) {
+  c.e.forget();
+  SmallVector<Value> sums;
+  for (int64_t v = 0; v < tile.vectors; ++v)
+    sums.push_back(c.b.create<LLVM::LoadOp>(type, place(row, v), kLineBytes));
+  storeRowTile(c, root, panel, tile.vectors, n, sums,
+               [&](int64_t, IndexValue column) { return at(rowOf(nth, row), column); });
+}
+
+/// The rows of the panel before, which may be the last one of the tile before; the first of all has none.
+Beside TrailingRows::beside(Value nth, Value panel, Value from, Value to) {
+  Value one = constantI64(c.b, 1), isFirst = asNumber(c, arith::CmpIPredicate::eq, panel, from),
+        isLater = asNumber(c, arith::CmpIPredicate::ne, nth, constantI64(c.b, 0));
+  Value panelBefore = c.sub(c.b.create<arith::SelectOp>(
+                                c.b.create<arith::TruncIOp>(c.b.getI1Type(), isFirst), to, panel),
+                            one),
+        nthBefore = c.sub(nth, isFirst);
+  Value due = c.b.create<arith::OrIOp>(isLater, c.sub(one, isFirst));
+  return {tile.rows, due,
+          [this, nthBefore, panelBefore](Value row) { storeRow(row, nthBefore, panelBefore); }};
+}
+
+void TrailingRows::keep(ArrayRef<Value> sums) {
+  for (int64_t r = 0; r < tile.rows; ++r)
+    for (int64_t v = 0; v < tile.vectors; ++v)
+      c.b.create<LLVM::StoreOp>(sums[r * tile.vectors + v], place(constantI64(c.b, r), v),
+                                kLineBytes);
+}
+
+void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(Value)> sourceOf,
+                        function_ref<Value(Value, Value, RowRuns &)> prepare) {
+  Value zero = constantI64(c.b, 0), one = constantI64(c.b, 1);
+  c.loop(zero, count, 1, [&](Value nth) {
+    c.e.forget();
+    RowRuns ofTile = sourceOf(nth);
+    c.loop(from, to, 1, [&](Value panel) {
+      c.e.forget();
+      RowRuns source = ofTile;
+      Value weights = prepare(nth, panel, source);
+      if (kept)
+        source.beside = beside(nth, panel, from, to);
+      SmallVector<Value> sums = tile.accumulate(source, weights);
+      if (kept)
+        keep(sums);
+      else
+        storeRowTile(c, root, panel, tile.vectors, n, sums, [&](int64_t r, IndexValue column) {
+          return at(rowOf(nth, constantI64(c.b, r)), column);
+        });
+      c.e.forget();
+    });
+  });
+  if (!kept)
+    return;
+  Value some = c.b.create<arith::MulIOp>(asNumber(c, arith::CmpIPredicate::slt, from, to),
+                                         asNumber(c, arith::CmpIPredicate::slt, zero, count));
+  c.loop(zero, c.mul(some, constantI64(c.b, tile.rows)), 1,
+         [&](Value row) { storeRow(row, c.sub(count, one), c.sub(to, one)); });
+}
+
+} // namespace weft

@@ -1,0 +1,84 @@
+//===- DepthwiseLast.cpp - Convolutions with one channel per filter, channels last ----------------------------===//
+//
+// y[n, p, q, g] = epilogue(sum over i, j of w[g, i, j] * x[n, p * s + i * d - top, q * t + j * e - left, g]). The filter is packed as
+// [channels / lanes][taps][lanes]: what a vector of channels needs lies side by side.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/PackedWeight.h"
+#include "targets/cpu/schedules/window/ChannelWindows.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+ChannelWindows windowsOf(const ConvolutionShape &s) {
+  return {s.op.getResult(),
+          cast<BlockArgument>(s.op.getInput()).getArgNumber(),
+          s.isLine,
+          {s.window[0], s.window[1]},
+          true};
+}
+
+class DepthwiseLastEmitter : public ChannelEmitter {
+public:
+  DepthwiseLastEmitter(KernelContext &c, const ConvolutionShape &s)
+      : ChannelEmitter(c, windowsOf(s)), filter(s.filter) {}
+
+private:
+  TypedAttr identity() override {
+    return FloatAttr::get(Float32Type::get(s.result.getContext()), 0.0);
+  }
+  Value weights(KernelContext &c, IndexValue channel, Value tap) override {
+    Type f32 = c.b.getF32Type();
+    int64_t taps = rows.kernel * columns.kernel, lanes = c.isa.lanes;
+    Value panel =
+        elementPointer(c.b, c.inputs[filter], f32, c.mul(channel.base, constantI64(c.b, taps)));
+    Value at = elementPointer(c.b, panel, f32, c.mul(tap, constantI64(c.b, lanes)));
+    auto load = c.b.create<LLVM::LoadOp>(VectorType::get({lanes}, f32), at, 4);
+    load.setInvariant(true);
+    return load;
+  }
+  Value add(KernelContext &c, Value sum, Value x, Value w) override {
+    return c.b.create<vector::FMAOp>(x, w, sum);
+  }
+
+  unsigned filter;
+};
+
+class DepthwiseLastSchedule : public Schedule {
+public:
+  StringRef name() const override { return "depthwise_last"; }
+
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    auto s = ConvolutionShape::match(spec, true);
+    if (!s)
+      return s.decline();
+    if (Decline why = s->unlessDepthwise())
+      return why;
+    bool isFloat = cast<SymTensorType>(s->op.getInput().getType()).getElementType().isF32();
+    return isFloat ? Decline{} : Decline{"elements are not f32"};
+  }
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    return windowsOf(*ConvolutionShape::match(spec, true)).launch(isa);
+  }
+  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    SmallVector<std::string> result(spec.getNumArguments());
+    result[ConvolutionShape::match(spec, true)->filter] = PackedWeight().layout(true, isa.lanes);
+    return result;
+  }
+  void emit(KernelContext &c) const override {
+    DepthwiseLastEmitter(c, *ConvolutionShape::match(c.spec, true)).emit();
+  }
+};
+
+} // namespace
+
+const Schedule *depthwiseLastSchedule() {
+  static const DepthwiseLastSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

@@ -1,0 +1,182 @@
+//===- PaddedRows.cpp - Copies rows of an image, zeros around them -----------------------------------------===//
+//
+// Rows are written from the first to the last in whole vectors: what one writes too much lies in the next, which follows, or behind the
+// last, where there is room.
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cpu/schedules/window/PaddedRows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace weft {
+
+SymExpr PaddedRows::span() const {
+  const ConvolutionWindow &across = s.window[1];
+  SymExpr most = SymExpr::max(across.out, SymExpr::constant(s.op.getContext(), 1));
+  return (most - 1) * across.stride + ((across.kernel - 1) * across.dilation + 1);
+}
+
+SymExpr PaddedRows::bytes(const VectorIsa &isa) const {
+  const ConvolutionWindow &down = s.window[0];
+  int64_t rows = (block.rows - 1) * down.stride + (down.kernel - 1) * down.dilation + 1;
+  return pitch() * rows + int64_t(isa.lanes) * std::max<int64_t>(4, columnBytes());
+}
+
+namespace {
+
+constexpr int64_t kTogether = 4; ///< channels that are stored together
+
+class RowCopy {
+public:
+  RowCopy(KernelContext &c, const ConvolutionShape &s, const PaddedRows::Block &block, Value pitch,
+          Value span)
+      : c(c), s(s), block(block),
+        element(memoryType(cast<SymTensorType>(s.op.getInput().getType()).getElementType())),
+        stored(block.widen ? c.b.getI16Type() : element), pitch(pitch), span(span),
+        width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
+        left(uniform(s.window[1].low)) {
+    Value begin = most(left, number(0)), stop = least(span, c.add(width, left));
+    from = least(begin, span), to = most(stop, from);
+  }
+
+  /// Line `line` of scratch: row y of the image.
+  void emit(Value image, Value y, Value line) {
+    Value target = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.mul(line, pitch));
+    Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
+                                             compare(arith::CmpIPredicate::slt, y, height));
+    auto choose = c.b.create<scf::IfOp>(inside, true);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(choose.elseBlock());
+    clear(target, number(0), span);
+    c.b.setInsertionPointToStart(choose.thenBlock());
+    clear(target, number(0), from);
+    if (auto input = dyn_cast<BlockArgument>(s.op.getInput()))
+      copy(c.inputs[input.getArgNumber()], c.add(c.mul(image, height), y), target);
+    else
+      pull(image, y, target);
+    clear(target, to, span);
+  }
+
+private:
+  Value number(int64_t value) { return constantI64(c.b, value); }
+  Value uniform(SymExpr expr) { return c.e.uniform(expr); }
+  Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
+  Value most(Value a, Value d) { return c.b.createOrFold<arith::MaxSIOp>(a, d); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value d) {
+    return c.b.create<arith::CmpIOp>(predicate, a, d);
+  }
+  int64_t bytesOf(Type type) const { return elementBits(type) / 8; }
+  Value bytesOf(Value columns) { return c.mul(columns, number(block.channels * bytesOf(stored))); }
+
+  /// Columns [begin, end) become zeros.
+  void clear(Value target, Value begin, Value end) {
+    auto bytes = VectorType::get({4 * c.isa.lanes}, c.b.getI8Type());
+    Value zeros = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(bytes));
+    c.loop(bytesOf(begin), bytesOf(end), 4 * c.isa.lanes, [&](Value at) {
+      c.b.create<LLVM::StoreOp>(zeros, elementPointer(c.b, target, c.b.getI8Type(), at), 1);
+    });
+  }
+
+  /// The image's row number `row`. The last vector ends where the row does: nothing behind the tensor is read.
+  void copy(Value input, Value row, Value target) {
+    Value skipped = c.sub(from, left), elements = c.mul(c.sub(to, from), number(block.channels));
+    Value source = elementPointer(c.b, input, element,
+                                  c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
+    target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
+    int64_t step = 4 * c.isa.lanes / bytesOf(stored); // whole vectors
+    Value last = c.sub(elements, number(step));
+    auto choose = c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(choose.thenBlock());
+    c.loop(number(0), last, step, [&](Value at) { copyElements(source, target, at, step); });
+    copyElements(source, target, last, step);
+    c.b.setInsertionPointToStart(choose.elseBlock());
+    c.loop(number(0), elements, 1, [&](Value at) { copyElements(source, target, at, 1); });
+  }
+
+  void copyElements(Value source, Value target, Value at, int64_t count) {
+    if (block.widen)
+      return block.widen->widen(c, source, target, at, count, s.op.getInput());
+    Type type = count == 1 ? element : Type(VectorType::get({count}, element));
+    Value data = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, source, element, at), 1);
+    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, element, at), 1);
+  }
+
+  /// The same for an operand that is computed on the way: vectors of columns. Few channels are put side by side in registers, of
+  /// many, elements are stored one by one.
+  void pull(Value image, Value y, Value target) {
+    c.loop(from, to, c.isa.lanes, [&](Value column) {
+      Value place = c.mul(column, number(block.channels));
+      if (block.channels <= kTogether) {
+        SmallVector<Value> data;
+        for (int64_t channel = 0; channel < block.channels; ++channel)
+          data.push_back(pullColumns(image, y, column, number(channel)));
+        store(interleaved(data), target, place);
+        return;
+      }
+      c.loop(number(0), number(block.channels), 1, [&](Value channel) {
+        Value data = pullColumns(image, y, column, channel), first = c.add(place, channel);
+        for (unsigned i = 0; i < c.isa.lanes; ++i)
+          store(c.b.create<vector::ExtractOp>(data, int64_t(i)), target,
+                c.add(first, number(i * block.channels)));
+      });
+    });
+  }
+
+  Value pullColumns(Value image, Value y, Value column, Value channel) {
+    c.e.forget();
+    IndexValue x{c.sub(column, left), 1};
+    SmallVector<IndexValue> index{{image}, {y}, x, {channel}};
+    if (s.isLine)
+      index.erase(index.begin() + 1);
+    Value zeros =
+        c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, element)));
+    Value data = c.e.guarded(
+        c.e.less(x, {width}), [&] { return c.e.pull(s.op.getInput(), index); }, zeros);
+    c.e.forget();
+    return block.widen ? block.widen->widen(c, data, s.op.getInput()) : data;
+  }
+
+  /// Lane i of every vector, then lane i + 1, ….
+  Value interleaved(ArrayRef<Value> data) {
+    int64_t lanes = c.isa.lanes;
+    SmallVector<int64_t> both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)), order;
+    auto joined = [&](size_t i) {
+      return c.b.create<vector::ShuffleOp>(data[i], data[std::min(i + 1, data.size() - 1)], both);
+    };
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      for (size_t i = 0; i < data.size(); ++i)
+        order.push_back(i * lanes + lane);
+    Value first = joined(0);
+    return c.b.create<vector::ShuffleOp>(first, data.size() > 2 ? joined(2) : first, order);
+  }
+
+  void store(Value data, Value target, Value at) {
+    Type type = getElementTypeOrSelf(data.getType());
+    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, type, at), 1);
+  }
+
+  KernelContext &c;
+  const ConvolutionShape &s;
+  const PaddedRows::Block &block;
+  Type element, stored;
+  Value pitch, span, width, height, left, from, to;
+};
+
+} // namespace
+
+void PaddedRows::emitCopy(KernelContext &c, Value image, Value firstRow, Value rows) const {
+  const ConvolutionWindow &down = s.window[0];
+  auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  Value lines = c.add(c.mul(c.sub(rows, number(1)), number(down.stride)),
+                      number((down.kernel - 1) * down.dilation + 1));
+  Value top = c.sub(c.mul(firstRow, number(down.stride)), c.e.uniform(down.low));
+  RowCopy copy(c, s, block, c.e.uniform(pitch()), c.e.uniform(span()));
+  c.loop(number(0), lines, 1, [&](Value line) { copy.emit(image, c.add(top, line), line); });
+}
+
+} // namespace weft

@@ -1,0 +1,43 @@
+//===- PaddedRows.h - Rows of an image with the border around them, in scratch ---------------------------===//
+//
+//   PaddedRows padded(shape, {rowsOfBlock, shape.channels, &dot});       // channels are last
+//   padded.emitCopy(c, image, firstRow, rows);            // what rows of the result read, at c.scratch
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_WINDOW_PADDEDROWS_H
+#define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_PADDEDROWS_H
+
+#include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/schedules/tile/IntegerDot.h"
+
+namespace weft {
+
+class PaddedRows {
+public:
+  struct Block {
+    int64_t rows, channels;
+    const IntegerDot *widen; ///< makes numbers of 16 bits of bytes, when not null
+  };
+  PaddedRows(const ConvolutionShape &s, Block block) : s(s), block(block) {}
+
+  /// Of one element in scratch.
+  int64_t elementBytes() const { return block.widen ? 2 : elementBits(element()) / 8; }
+  int64_t columnBytes() const { return block.channels * elementBytes(); }
+  SymExpr pitch() const { return span() * columnBytes(); }
+  /// Of scratch, with what whole vectors write too much.
+  SymExpr bytes(const VectorIsa &isa) const;
+  void emitCopy(KernelContext &c, mlir::Value image, mlir::Value firstRow, mlir::Value rows) const;
+
+private:
+  mlir::Type element() const {
+    return llvm::cast<SymTensorType>(s.op.getInput().getType()).getElementType();
+  }
+  /// Columns that a row of the result reads.
+  SymExpr span() const;
+
+  const ConvolutionShape &s;
+  Block block;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_WINDOW_PADDEDROWS_H

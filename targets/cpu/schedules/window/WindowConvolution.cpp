@@ -1,0 +1,335 @@
+//===- WindowConvolution.cpp - Windows of pixels times packed filters, tiled in registers ------------------===//
+//
+// y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in f32, or in i32 of
+// bytes, with constant filters; channels are last, so that columns of a window lie side by side: kernel * channels elements are one run
+// of products. With dilated columns, each has its own; short ones of bytes are put side by side (GatheredRuns.h). Neighbours in a row of the
+// result are the rows of a tile, filters are its columns: the rest is a contraction (RunTile.h).
+//
+// A unit is a block of rows of one image by a block of filters. What the rows read is copied into scratch, with the border around it (and
+// bytes as 16-bit numbers where they are multiplied as such), once for all filters of these rows. Without a border, and with whole groups,
+// x is read in place; then all rows follow each other with the same filters.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/FloatTile.h"
+#include "targets/cpu/schedules/tile/IntegerTile.h"
+#include "targets/cpu/schedules/tile/PanelBlocks.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/TrailingRows.h"
+#include "targets/cpu/schedules/window/GatheredRuns.h"
+#include "targets/cpu/schedules/window/PaddedRows.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kInputElements = 40 << 10; ///< of what a block of rows reads, to stay near
+constexpr int64_t kLines = 4;                ///< of a block, when sizes are not known
+constexpr int64_t kLineCandidates[] = {2, 4, 8, 16};
+constexpr int64_t kGrainWork = 1 << 20;
+
+/// How a shape is cut for a processor.
+struct Tiling {
+  std::optional<IntegerDot> dot; ///< of bytes
+  bool inPlace;
+  int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
+  bool gathers;                ///< puts them side by side
+  int64_t tapsOfRun, run, runs[2]; ///< the same as they are summed; taps of a run
+  int64_t rows;                    ///< of the result in a block
+  int64_t mostPixels;              ///< of a tile
+  int64_t vectors, columns;        ///< of a panel: one where filters are few
+  int64_t panels, panelsOfBlock;
+  int64_t panelBytes, steps; ///< of a panel, and of its sum
+
+  Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    tapsOfRun = across.dilation == 1 ? across.kernel : 1;
+    apart = tapsOfRun * s.channels;
+    runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
+    auto isInside = [](const ConvolutionWindow &w) {
+      return w.low.isConstant(0) && w.high.isConstant(0);
+    };
+    inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
+              isInside(across) && !(dot && (dot->widens() || apart % dot->group()));
+    gathers = dot && !inPlace && !dot->widens() &&
+              GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), isa);
+    runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
+    tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
+    run = tapsOfRun * s.channels;
+    mostPixels = pick(s.op, "rows", estimatePixels(isa));
+    vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
+    columns = vectors * isa.lanes;
+    panels = llvm::divideCeil(s.filters, columns);
+    steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
+    panelBytes = steps * (dot ? dot->group() : 4) * columns;
+    panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
+    rows = pick(s.op, "lines", estimateLines(s));
+  }
+  int64_t gatheredBytes() const {
+    return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
+  }
+  PaddedRows::Block block(const ConvolutionShape &s) const {
+    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr};
+  }
+  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
+    if (dot)
+      return std::make_unique<IntegerTile>(c, *dot, rows);
+    return std::make_unique<FloatTile>(c, rows, vectors);
+  }
+
+  /// Neighbours in a row of the result that are the rows of a tile.
+  int64_t estimatePixels(const VectorIsa &isa) const {
+    return dot ? IntegerTile::mostRows(isa) : tileRows(isa);
+  }
+  /// Rows of the result in a block.
+  static int64_t estimateLines(const ConvolutionShape &s) {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    auto height = down.out.asConstant(), width = across.out.asConstant();
+    if (!height || !width)
+      return kLines;
+    int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
+    int64_t most = std::max<int64_t>(1, kInputElements / line), all = std::max<int64_t>(1, *height);
+    return llvm::divideCeil(all, llvm::divideCeil(all, most));
+  }
+
+private:
+  static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
+    if (!s.hasBytes())
+      return std::nullopt;
+    return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
+  }
+};
+
+class Emitter {
+public:
+  Emitter(KernelContext &c, const ConvolutionShape &s)
+      : c(c), s(s), t(s, c.isa), padded(s, t.block(s)) {}
+
+  void emitUnits() {
+    Type i64 = c.b.getI64Type();
+    SmallVector<func::FuncOp> tiles;
+    for (int64_t r = 1; r <= t.mostPixels; ++r)
+      tiles.push_back(declareRowTile(
+          c, r,
+          {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64, i64, i64, c.scratch.getType()}));
+    Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
+          columns = c.e.uniform(s.window[1].out),
+          tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
+          blocksOfFilters = number(llvm::divideCeil(t.panels, t.panelsOfBlock)),
+          blocksOfRows = c.mul(blocks, c.e.uniform(s.batch));
+    // Every tile fetches its part of the next block of filters. There may be none, in rows without pixels.
+    Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
+          tilesOfFilters = t.inPlace ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
+          part = div(number(t.panelsOfBlock * t.panelBytes),
+                     c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
+          stride = div(part, number(t.panelsOfBlock * t.steps));
+    Value rooms = c.scratch; // behind the rows
+    if (t.gathers)
+      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.isa)));
+    c.loop(c.begin, c.end, 1, [&](Value unit) {
+      Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
+      Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
+      Value image = div(ofRows, blocks), from = c.mul(ofFilters, number(t.panelsOfBlock));
+      Value to = least(c.add(from, number(t.panelsOfBlock)), number(t.panels));
+      Value first = c.mul(rem(ofRows, blocks), number(t.rows));
+      Value end = least(c.add(first, number(t.rows)), c.e.uniform(s.window[0].out));
+      if (!t.inPlace)
+        onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
+      c.loop(first, end, 1, [&](Value row) {
+        Value before = c.mul(c.sub(row, first), tilesOfRow);
+        if (t.inPlace)
+          before = c.add(before, c.mul(ofRows, tilesOfUnit));
+        callRowTiles(c, tiles, columns, tilesOfRow, number(0), tilesOfRow, [&](const TileRange &r) {
+          SmallVector<Value> list(12);
+          list[Words] = c.kernel.getArgument(0);
+          list[Window] = source(image, first, row, r.first);
+          list[Image] = image, list[Row] = row, list[Column] = r.first;
+          list[From] = from, list[To] = to;
+          list[Fetched] =
+              c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, r.tile), part));
+          list[Stride] = stride, list[OfTile] = part;
+          list[Count] = r.count, list[Rooms] = rooms;
+          return list;
+        });
+      });
+    });
+    for (auto [i, tile] : llvm::enumerate(tiles))
+      emitTile(tile, i + 1);
+  }
+
+private:
+  /// Of the functions for tiles of a size.
+  enum Argument {
+    Words,
+    Window, ///< first byte of the first one
+    Image,
+    Row,
+    Column, ///< of the first tile
+    From,   ///< panels
+    To,
+    Fetched, ///< offset of what the first tile fetches of the next block
+    Stride,  ///< between two of its lines
+    OfTile,  ///< offset between tiles
+    Count,   ///< tiles
+    Rooms,   ///< for gathered runs
+  };
+
+  Value number(int64_t value) { return constantI64(c.b, value); }
+  Value div(Value a, Value d) { return c.b.createOrFold<arith::DivUIOp>(a, d); }
+  Value rem(Value a, Value d) { return c.b.createOrFold<arith::RemUIOp>(a, d); }
+  Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
+
+  /// The first unit of a worker and those with the first filters: the following ones read the same rows.
+  void onceForRows(Value unit, Value ofFilters, function_ref<void()> body) {
+    auto is = [&](Value a, Value d) {
+      return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
+    };
+    Value isDue = c.b.create<arith::OrIOp>(is(unit, c.begin), is(ofFilters, number(0)));
+    auto due = c.b.create<scf::IfOp>(isDue, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(due.thenBlock());
+    c.e.forget();
+    body();
+    c.e.forget();
+  }
+
+  /// Bytes between two rows of what is read.
+  Value pitch(KernelContext &c) {
+    return c.e.uniform(t.inPlace ? s.window[1].in * padded.columnBytes() : padded.pitch());
+  }
+
+  /// The first byte that the window at (row, column) reads.
+  Value source(Value image, Value firstRow, Value row, Value column) {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    Value start = c.scratch, line = c.mul(c.sub(row, firstRow), number(down.stride));
+    if (t.inPlace) {
+      start = c.inputs[cast<BlockArgument>(s.op.getInput()).getArgNumber()];
+      line = c.add(c.mul(image, c.e.uniform(down.in)), c.mul(row, number(down.stride)));
+    }
+    Value at =
+        c.add(c.mul(line, pitch(c)), c.mul(column, number(across.stride * padded.columnBytes())));
+    return elementPointer(c.b, start, c.b.getI8Type(), at);
+  }
+
+  void emitTile(func::FuncOp function, int64_t rows) {
+    emitRowTile(c, function, [&](KernelContext &inner) { emitPanels(inner, function, rows); });
+  }
+
+  void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    std::unique_ptr<RunTile> tile = t.tile(inner, rows);
+    int64_t rowBytes = across.stride * padded.columnBytes();
+    IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
+    Value from = function.getArgument(From), stride = function.getArgument(Stride);
+    Value block = filters(inner, from);
+    block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(Fetched));
+    auto extent = [&](unsigned i) { return inner.e.uniform(s.window[i].out); };
+    Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
+    pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(Column));
+    TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
+      IndexValue column{inner.add(function.getArgument(Column), r)};
+      return s.isLine ? SmallVector<IndexValue>{image, column, n}
+                      : SmallVector<IndexValue>{image, row, column, n};
+    });
+    RowRuns apart{function.getArgument(Window), rowBytes, t.apart};
+    apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
+    apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
+    std::optional<GatheredRuns> gathered;
+    if (t.gathers)
+      gathered.emplace(inner, rows, apart, function.getArgument(Rooms));
+    auto sourceOf = [&](Value nth) {
+      if (gathered)
+        return gathered->ofTile(nth, function.getArgument(Count));
+      RowRuns source = apart;
+      source.first = elementPointer(c.b, apart.first, c.b.getI8Type(),
+                                    inner.mul(nth, number(rows * rowBytes)));
+      return source;
+    };
+    auto prepare = [&](Value nth, Value panel, RowRuns &source) {
+      Value fetched =
+          elementPointer(c.b, block, c.b.getI8Type(), inner.mul(nth, function.getArgument(OfTile)));
+      source.ahead =
+          Ahead{fetched, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
+      if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
+        source.nextRows = NextRows(inner, s.op.getResult(), rows,
+                                   inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
+      return filters(inner, panel);
+    };
+    trailing.loop(function.getArgument(Count), from, function.getArgument(To), sourceOf, prepare);
+  }
+
+  /// The first byte of a panel.
+  Value filters(KernelContext &inner, Value panel) {
+    return elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
+                          inner.mul(panel, number(t.panelBytes)));
+  }
+
+  KernelContext &c;
+  const ConvolutionShape &s;
+  Tiling t;
+  PaddedRows padded;
+};
+
+class WindowConvolutionSchedule : public Schedule {
+public:
+  StringRef name() const override { return "window_convolution"; }
+  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+    Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
+    return s && s->groups != 1 ? Decline{kHasGroups} : s.decline();
+  }
+
+  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec, true);
+    Tiling t(s, isa);
+    auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
+    PaddedRows padded(s, t.block(s));
+    SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) *
+                    llvm::divideCeil(t.panels, t.panelsOfBlock);
+    int64_t rowWork = t.runs[0] * t.runs[1] * t.run * t.panelsOfBlock * t.columns * t.rows;
+    SymExpr work = SymExpr::max(s.window[1].out, constant(1)) * rowWork;
+    std::optional<int64_t> known = work.asConstant();
+    return {units, constant(known ? std::max<int64_t>(1, kGrainWork / *known) : 1),
+            t.inPlace ? constant(0) : padded.bytes(isa) + t.gatheredBytes()};
+  }
+
+  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec, true);
+    Tiling t(s, isa);
+    SmallVector<std::string> result(spec.getNumArguments());
+    result[s.filter] = t.dot ? t.dot->layout(true, t.columns, t.tapsOfRun)
+                             : "panels_w<" + std::to_string(t.columns) + ">";
+    return result;
+  }
+
+  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec, true);
+    Tiling t(s, isa);
+    SymExpr height = s.window[0].out;
+    std::vector<Choice> list;
+    offerRows(list, s.window[1].out, t.estimatePixels(isa), isa);
+    PanelBlocks::offerBlocks(list, t.panels, t.panelBytes);
+    offer(list, "lines", kLineCandidates, Tiling::estimateLines(s), [&](int64_t lines) {
+      std::optional<int64_t> all = height.asConstant();
+      return all ? std::min(lines, *all) : lines;
+    });
+    return list;
+  }
+
+  void emit(KernelContext &c) const override {
+    ConvolutionShape s = *ConvolutionShape::match(c.spec, true);
+    Emitter(c, s).emitUnits();
+  }
+};
+
+} // namespace
+
+const Schedule *windowConvolutionSchedule() {
+  static const WindowConvolutionSchedule schedule;
+  return &schedule;
+}
+
+} // namespace weft

@@ -1,0 +1,90 @@
+//===- Artifact.h - An opened artifact, as C++ values -----------------------------------------===//
+//
+//   Result<Artifact> artifact = Artifact::open("model.weft", {});
+//   Result<FunctionView> function = artifact->function("main");
+//   Result<Context> context = artifact->createContext(options);
+//
+// Ownership around the runtime's C handles, and its errors as Failures with the exit code that
+// belongs to them.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_CLI_ARTIFACT_H
+#define WEFT_TOOLS_WEFT_CLI_ARTIFACT_H
+
+#include "tools/weft/cli/Inputs.h"
+#include "weft/runtime.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+/// An output that lies in the memory of an input with room along `dim`.
+struct InPlaceSpec {
+  size_t input, output, dim;
+};
+
+/// One function of a module, with all its texts copied out.
+struct FunctionView {
+  int32_t index;
+  Signature signature;
+  std::vector<InputSpec> outputs;
+  std::vector<InPlaceSpec> inPlace;
+  std::vector<SymbolSpec> rooms; ///< symbols that the strides of inputs in place say
+  std::vector<SymbolSpec> bound; ///< symbols that a call binds while it runs: data decide them
+  std::vector<std::string> facts, checks;
+  std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
+  std::vector<std::string> late, lateScratch;    ///< what a call asks for while it runs
+  std::vector<std::vector<uint32_t>> regions;    ///< rows of kernels that run at the same time
+};
+
+struct KernelView {
+  std::string name;
+  uint32_t calls;
+  std::vector<std::string> nodes;
+};
+
+/// The code for one target. `missing` is a CPU feature that this machine lacks, or empty.
+struct VariantView {
+  std::string target, missing;
+  std::vector<std::string> features;
+  bool isChosen;
+};
+
+using Context = std::shared_ptr<weft_context_t>;
+
+class Artifact {
+public:
+  /// Maps the file. With `verify` the weights are checked, too; with `target` its code is used instead of the best that runs here.
+  static Result<Artifact> open(const std::string &path, bool verify,
+                               const std::string &target = "");
+
+  weft_module_t *module() const { return handle.get(); }
+  weft_module_info_t info() const;
+  std::vector<FunctionView> functions() const;
+  /// By name; empty means the only one, or main.
+  Result<FunctionView> function(const std::string &name) const;
+  std::vector<KernelView> kernels() const;
+  std::vector<VariantView> variants() const;
+
+  Result<Context> createContext(const weft_context_options_t &options) const;
+  /// The cost of one call; every symbol of the function needs a value.
+  Result<weft_cost_t> cost(const FunctionView &function, const SymbolValues &symbols) const;
+
+private:
+  FunctionView view(int32_t index) const;
+  std::shared_ptr<weft_module_t> handle;
+};
+
+/// The runtime's error with the exit code for its status.
+Failure failureOf(const weft_error_t &error);
+
+/// The options that `run` and `bench` share: threads, spin-us, max-memory.
+Result<weft_context_options_t> contextOptions(const ParsedOptions &options, int32_t threads);
+
+/// "f32 [batch, seq, 768]"
+std::string printShape(const InputSpec &argument, bool unicode);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_CLI_ARTIFACT_H

@@ -1,0 +1,124 @@
+//===- Help.cpp - Help screens from options.def -----------------------------------------------===//
+//
+// Examples first, then usage, then the options by group. A screen has at most 40 lines of 100
+// columns (test/cli).
+//===------------------------------------------------------------------------------------------===//
+#include "tools/weft/cli/Options.h"
+
+#include <algorithm>
+#include <array>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr size_t kColumns = 100;
+
+struct TextRow {
+  std::string_view verb, left, right;
+};
+
+constexpr TextRow kExamples[] = {
+#define EXAMPLE(verb, command, meaning) {#verb, command, meaning},
+#include "tools/weft/cli/options.def"
+};
+
+constexpr TextRow kOperands[] = {
+#define OPERAND(verb, text, meaning) {#verb, text, meaning},
+#include "tools/weft/cli/options.def"
+};
+
+void capitalise(std::string &text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] -= 'a' - 'A';
+}
+
+/// `left`, then `right` from column `indent` on, broken at spaces.
+void addRow(std::string &out, std::string left, std::string_view right, size_t indent) {
+  left.resize(std::max(left.size() + 2, indent), ' ');
+  std::string line = left;
+  bool empty = true;
+  while (!right.empty()) {
+    size_t end = std::min(right.find(' '), right.size());
+    if (!empty && line.size() + 1 + end > kColumns) {
+      out += line + '\n';
+      line.assign(indent, ' ');
+      empty = true;
+    }
+    if (!empty)
+      line += ' ';
+    line += right.substr(0, end);
+    empty = false;
+    right.remove_prefix(std::min(end + 1, right.size()));
+  }
+  out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+}
+
+std::string optionText(const OptionRow &row) {
+  std::string text = row.letter ? std::string("  -") + row.letter + ", --" : "      --";
+  text += row.name;
+  if (!row.argument.empty())
+    text += (row.argument[0] == '[' ? "" : " ") + std::string(row.argument);
+  return text;
+}
+
+void addExamples(std::string &out, std::string_view verb) {
+  size_t width = 0;
+  for (const TextRow &row : kExamples)
+    if (row.verb == verb)
+      width = std::max(width, row.left.size());
+  for (const TextRow &row : kExamples)
+    if (row.verb == verb)
+      addRow(out, "  " + std::string(row.left), row.right, width + 5);
+}
+
+void addOptions(std::string &out, uint32_t verb) {
+  std::string_view group;
+  for (const OptionRow &row : optionTable()) {
+    if (!(row.verbs & verb))
+      continue;
+    if (row.group != group) {
+      group = row.group;
+      out += "\n" + std::string(group) + "\n";
+    }
+    addRow(out, optionText(row), row.help, 34);
+  }
+}
+
+} // namespace
+
+std::string verbHelp(const VerbRow &verb) {
+  std::string summary(verb.summary), out;
+  capitalise(summary);
+  out += summary + ".\n\n";
+  addExamples(out, verb.name);
+  out += "\nUsage: weft " + std::string(verb.name) +
+         (verb.operands.empty() ? "" : " " + std::string(verb.operands)) + " [options]\n";
+  for (const TextRow &row : kOperands)
+    if (row.verb == verb.name)
+      addRow(out, "  " + std::string(row.left), row.right, 12);
+  addOptions(out, verb.bit);
+  return out;
+}
+
+std::string overview() {
+  std::string out = "weft compiles a machine-learning model into one file that answers every "
+                    "shape, and runs it.\n\n";
+  addRow(out, "  weft compile model.onnx", "write model.weft for this machine", 40);
+  addRow(out, "  weft run model.weft", "call it once with generated inputs", 40);
+  addRow(out, "  weft inspect model.weft", "what it takes, gives and costs", 40);
+  out += "\nUsage: weft VERB [options]\n\nVerbs\n";
+  for (const VerbRow &verb : verbTable())
+    addRow(out, "  " + std::string(verb.name), verb.summary, 14);
+  out += "\nOptions of every verb\n";
+  for (const OptionRow &row : optionTable())
+    if (row.verbs == ~0u)
+      addRow(out, optionText(row), row.help, 34);
+  addRow(out, "      --version", "the same as 'weft version'", 34);
+  out += "\nExit codes: 0 done, 1 input refused, 2 wrong usage, 3 comparison failed,\n"
+         "            4 machine lacks something, 70 internal error, 130 interrupted\n\n"
+         "More: weft help VERB\n";
+  return out;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,238 @@
+//===- TensorFile.cpp -------------------------------------------------------------------------===//
+#include "tools/weft/cli/TensorFile.h"
+#include "tools/weft/cli/Zip.h"
+#include "weft/npy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+Failure systemFailure(const std::string &path, const std::string &what) {
+  return {ExitInputRefused, path + ": " + what + ": " + strerror(errno), {}, {}};
+}
+
+Failure withPath(Failure failure, const std::string &path) {
+  failure.message = path + ": " + failure.message;
+  return failure;
+}
+
+/// A tensor over the bytes where they are aligned, else a copy. Boolean bytes other than 0 and 1
+/// are made 1.
+Result<HostTensor> readNpy(uint8_t *bytes, size_t size, const std::shared_ptr<void> &owner) {
+  weft_npy_t npy{};
+  weft_error_t error = WEFT_ERROR_INIT;
+  if (weft_npy_parse(bytes, size, &npy, &error))
+    return Failure{ExitInputRefused, error.message, error.hint, error.code};
+  std::vector<int64_t> dims(npy.dim, npy.dim + npy.rank);
+  uint8_t *data = bytes + npy.data_offset;
+  if (npy.element != WEFT_BOOL && reinterpret_cast<uintptr_t>(data) % kAlignment == 0)
+    return HostTensor::over(npy.element, std::move(dims), data, owner);
+  Result<HostTensor> copy = HostTensor::allocate(npy.element, std::move(dims));
+  if (!copy)
+    return copy;
+  std::copy_n(data, copy->bytes(), copy->data());
+  if (npy.element == WEFT_BOOL)
+    std::for_each(copy->data(), copy->data() + copy->bytes(), [](uint8_t &b) { b = b != 0; });
+  return copy;
+}
+
+Result<std::vector<NamedTensor>> readNpz(uint8_t *bytes, size_t size,
+                                         const std::shared_ptr<void> &owner) {
+  Result<std::vector<ZipMember>> members = readZip(bytes, size);
+  if (!members)
+    return members.failure();
+  std::vector<NamedTensor> tensors;
+  for (const ZipMember &member : *members) {
+    std::string name = member.name;
+    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
+      name.resize(name.size() - 4);
+    Result<HostTensor> tensor = readNpy(bytes + member.begin, member.size, owner);
+    if (!tensor)
+      return withPath(tensor.failure(), "member '" + member.name + "'");
+    tensors.push_back({name, *tensor});
+  }
+  return tensors;
+}
+
+std::string_view bytesOf(const HostTensor &tensor) {
+  return {reinterpret_cast<const char *>(tensor.data()), tensor.bytes()};
+}
+
+struct NpyPieces {
+  std::string header;
+  HostTensor tensor;
+};
+
+Result<NpyPieces> npyPieces(const HostTensor &tensor) {
+  HostTensor stored = tensor;
+  if (weft_element_bits(tensor.element()) < 8) {
+    Result<HostTensor> values = unpackParts(tensor);
+    if (!values)
+      return values.failure();
+    stored = *values;
+  }
+  std::string header(WEFT_NPY_HEADER_MAX, '\0');
+  size_t size = weft_npy_header(header.data(), header.size(), npyElement(tensor.element()),
+                                static_cast<uint32_t>(tensor.dims().size()), tensor.dims().data());
+  if (size == 0)
+    return Failure{ExitInternalError, "no .npy header for " + printDims(tensor.dims()), {}, {}};
+  header.resize(size);
+  return NpyPieces{header, stored};
+}
+
+/// Writes everything, in parts that write() takes.
+bool writeAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t done = write(file, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0)
+      return false;
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return true;
+}
+
+} // namespace
+
+Result<std::vector<NamedTensor>> readTensorBytes(uint8_t *bytes, size_t size,
+                                                 std::shared_ptr<void> owner) {
+  if (size >= 4 && memcmp(bytes, "PK", 2) == 0)
+    return readNpz(bytes, size, owner);
+  if (size < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    return Failure{ExitInputRefused, "is neither a .npy nor a .npz file",
+                   "write it with numpy.save or numpy.savez", "W0441"};
+  Result<HostTensor> tensor = readNpy(bytes, size, owner);
+  if (!tensor)
+    return tensor.failure();
+  return std::vector<NamedTensor>{{"", *tensor}};
+}
+
+Result<std::vector<NamedTensor>> readTensorFile(const std::string &path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return systemFailure(path, "cannot be read");
+  struct stat info;
+  void *pages = MAP_FAILED;
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  size_t size = regular ? static_cast<size_t>(info.st_size) : 0;
+  // Private and writable: nothing that happens to the tensor reaches the file.
+  if (size)
+    pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  int error = errno;
+  close(file);
+  if (!regular)
+    return Failure{ExitInputRefused, path + ": is not a regular file", {}, "W0441"};
+  if (!size)
+    return Failure{ExitInputRefused, path + ": is empty", {}, "W0441"};
+  if (pages == MAP_FAILED) {
+    errno = error;
+    return systemFailure(path, "cannot be mapped");
+  }
+  std::shared_ptr<void> owner(pages, [size](void *p) { munmap(p, size); });
+  Result<std::vector<NamedTensor>> tensors =
+      readTensorBytes(static_cast<uint8_t *>(pages), size, owner);
+  if (!tensors)
+    return withPath(tensors.failure(), path);
+  return tensors;
+}
+
+OutputFiles::~OutputFiles() {
+  for (const Pending &file : pending)
+    unlink(file.partial.c_str());
+  if (!committed)
+    for (size_t i = folders.size(); i-- > 0;)
+      rmdir(folders[i].path.c_str());
+}
+
+Result<Done> OutputFiles::makeFolder(const std::string &path) {
+  for (size_t end = 1; end <= path.size(); ++end) {
+    if (end < path.size() && path[end] != '/')
+      continue;
+    std::string part = path.substr(0, end);
+    if (mkdir(part.c_str(), 0777) == 0)
+      folders.push_back({part});
+    else if (errno != EEXIST)
+      return systemFailure(part, "the folder cannot be made");
+  }
+  return Done{};
+}
+
+Result<Done> OutputFiles::add(const std::string &path,
+                              const std::vector<std::string_view> &pieces) {
+  std::string partial = path + ".partial-" + std::to_string(getpid());
+  int file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    return systemFailure(path, "cannot be written");
+  pending.push_back({partial, path});
+  bool good = true;
+  for (std::string_view piece : pieces)
+    good = good && writeAll(file, piece);
+  good = good && fsync(file) == 0;
+  int error = errno;
+  good = close(file) == 0 && good;
+  if (good)
+    return Done{};
+  errno = error ? error : errno;
+  return systemFailure(path, "cannot be written");
+}
+
+Result<Done> OutputFiles::addNpy(const std::string &path, const HostTensor &tensor) {
+  Result<NpyPieces> pieces = npyPieces(tensor);
+  if (!pieces)
+    return pieces.failure();
+  return add(path, {pieces->header, bytesOf(pieces->tensor)});
+}
+
+Result<Done> OutputFiles::addNpz(const std::string &path, const std::vector<NamedTensor> &tensors) {
+  std::deque<NpyPieces> contents;
+  ZipWriter zip;
+  for (const NamedTensor &named : tensors) {
+    Result<NpyPieces> pieces = npyPieces(named.tensor);
+    if (!pieces)
+      return pieces.failure();
+    contents.push_back(std::move(*pieces));
+    zip.add(named.name + ".npy", {contents.back().header, bytesOf(contents.back().tensor)});
+  }
+  return add(path, zip.finish());
+}
+
+Result<Done> OutputFiles::addText(const std::string &path, const std::string &text) {
+  return add(path, {text});
+}
+
+Result<Done> OutputFiles::commit() {
+  while (!pending.empty()) {
+    if (rename(pending.front().partial.c_str(), pending.front().final.c_str()) != 0)
+      return systemFailure(pending.front().final, "cannot be written");
+    pending.erase(pending.begin());
+    committed = true;
+  }
+  committed = true;
+  return Done{};
+}
+
+std::string fileName(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '-' || c == '_' || c == '.';
+    out += plain ? c : '_';
+  }
+  if (out.empty() || out[0] == '.')
+    out.insert(out.begin(), '_');
+  return out.substr(0, 200);
+}
+
+} // namespace weft::cli

@@ -1,0 +1,71 @@
+//===- TensorFile.h - .npy and .npz files -----------------------------------------------------===//
+//
+//   Result<std::vector<NamedTensor>> tensors = readTensorFile("in.npz");  // the kind is sniffed
+//
+//   OutputFiles files;                       // all or nothing: written beside, renamed by commit()
+//   if (Result<Done> r = files.addNpy("out/y.npy", y); !r) return …
+//   if (Result<Done> r = files.commit(); !r) return …
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_CLI_TENSORFILE_H
+#define WEFT_TOOLS_WEFT_CLI_TENSORFILE_H
+
+#include "tools/weft/cli/HostTensor.h"
+#include "tools/weft/cli/Unfinished.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::cli {
+
+struct NamedTensor {
+  std::string name; ///< empty for a .npy file
+  HostTensor tensor;
+};
+
+/// One tensor of a .npy file, all of a .npz file. Element types are numpy's.
+Result<std::vector<NamedTensor>> readTensorFile(const std::string &path);
+
+/// The same for bytes in memory, which `owner` keeps alive. For fuzzing, too.
+Result<std::vector<NamedTensor>> readTensorBytes(uint8_t *bytes, size_t size,
+                                                 std::shared_ptr<void> owner);
+
+/// Files that appear together, or not at all.
+class OutputFiles {
+public:
+  OutputFiles() = default;
+  OutputFiles(const OutputFiles &) = delete;
+  OutputFiles &operator=(const OutputFiles &) = delete;
+  ~OutputFiles(); ///< removes what was not committed, and folders that were made for it
+
+  /// Makes `path` and the folders above it.
+  Result<Done> makeFolder(const std::string &path);
+  /// Types that .npy lacks are stored as npyElement() says.
+  Result<Done> addNpy(const std::string &path, const HostTensor &tensor);
+  Result<Done> addNpz(const std::string &path, const std::vector<NamedTensor> &tensors);
+  Result<Done> addText(const std::string &path, const std::string &text);
+  Result<Done> commit();
+
+private:
+  struct Pending {
+    std::string partial, final;
+    std::unique_ptr<Unfinished> unfinished = std::make_unique<Unfinished>(partial);
+  };
+  Result<Done> add(const std::string &path, const std::vector<std::string_view> &pieces);
+  std::vector<Pending> pending;
+  struct Made {
+    std::string path;
+    std::unique_ptr<Unfinished> unfinished = std::make_unique<Unfinished>(path);
+  };
+  std::vector<Made> folders;
+  bool committed = false;
+};
+
+/// `name` as a file name: letters, digits, '-', '_' and '.' stay, others become '_'; never empty,
+/// never hidden.
+std::string fileName(std::string_view name);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_CLI_TENSORFILE_H

@@ -1,0 +1,178 @@
+//===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
+
+#include "compiler/artifact/Writer.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Unfinished.h"
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/model/ModelImport.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace weft::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kSummaryWidth = 72;
+
+class Compile {
+public:
+  Compile(const ParsedOptions &options, Console &console)
+      : options(options), console(console), model(options.positional()[0]) {}
+
+  int run() {
+    if (Result<Done> done = readOptions(); !done)
+      return console.fail(done.failure());
+    int exitCode = ExitOk;
+    std::optional<Module> module = importModel(options, console, exitCode, facts);
+    if (!module)
+      return exitCode;
+    if (options.has("stop-after"))
+      return printProgram(*module);
+    compile.onPhase("import", model, elapsed());
+    InterruptGuard guard(nullptr);
+    Unfinished partial(unfinishedPath(compile.outputPath));
+    weft::Result<Artifact> artifact = compiler.compile(*module, compile);
+    if (!artifact)
+      return refuse(console, artifact.diagnostics());
+    warn(console, artifact.diagnostics());
+    console.json() ? reportJson(*artifact) : report(*artifact);
+    return console.finish();
+  }
+
+private:
+  Result<Done> readOptions() {
+    compile = readCompileOptions(options);
+    compile.outputPath = options.value("output", fileBeside(model, ".weft"));
+    compile.tuningFiles = options.values("tuning");
+    compile.tunedFor = options.value("tuned-for");
+    compile.dumpDirectory = options.value("dump-ir");
+    compile.temporariesDirectory = options.value("save-temps");
+    compile.cancelled = interrupted;
+    for (const char *folder : {"dump-ir", "save-temps"})
+      if (options.has(folder) && options.value(folder).empty())
+        return Failure{ExitWrongUsage, std::string("'--") + folder + "' names no folder", "", ""};
+    compile.maxMemory = parseSize(options.value("max-memory")).value_or(0);
+    if (options.has("max-memory") && compile.maxMemory == 0)
+      return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", "", ""};
+    Result<std::vector<std::string>> given = readFacts(options);
+    if (!given)
+      return given.failure();
+    facts = *given;
+    compile.onPhase = [this](const std::string &phase, const std::string &summary, double time) {
+      if (summary.empty() && console.verbosity() < 1)
+        return;
+      console.say(phaseLine(phase, summary, time));
+    };
+    return Done{};
+  }
+
+  std::string phaseLine(const std::string &phase, std::string summary, double time) const {
+    const std::string peak = "peak = ";
+    if (size_t at = summary.find(peak); at != std::string::npos)
+      summary = summary.substr(0, at) + peak +
+                beautifyFormula(summary.substr(at + peak.size()), console.unicode()) + " B";
+    // Columns count characters, not bytes of UTF-8.
+    size_t shown = size_t(
+        std::count_if(summary.begin(), summary.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    summary.resize(summary.size() + (shown < kSummaryWidth ? kSummaryWidth - shown : 0), ' ');
+    char start[32], end[32];
+    snprintf(start, sizeof start, "  %-9s ", phase.c_str());
+    snprintf(end, sizeof end, " %.2f s", time);
+    return start + summary + end;
+  }
+
+  int printProgram(const Module &module) {
+    weft::Result<std::string> text =
+        compiler.programAfter(options.value("stop-after"), module, compile);
+    if (!text)
+      return refuse(console, text.diagnostics());
+    if (console.json())
+      console.result(JsonWriter("weft.program/1")
+                         .field("model", model)
+                         .field("phase", options.value("stop-after"))
+                         .field("text", *text)
+                         .finish());
+    else
+      console.result(*text);
+    return console.finish();
+  }
+
+  void report(const Artifact &artifact) {
+    char time[32];
+    snprintf(time, sizeof time, "%.2f s", elapsed());
+    if (console.verbosity() >= 0)
+      console.result(artifact.path + "  " + printBytes(double(artifact.bytes)) + " (weights " +
+                     printBytes(double(artifact.weightBytes)) + ", code " +
+                     printBytes(double(artifact.codeBytes)) + ")  " + artifact.target + "  in " +
+                     time + "\n");
+    for (const char *folder : {"dump-ir", "save-temps"})
+      if (options.has(folder))
+        console.say("  " + std::string(folder) + ": " + options.value(folder));
+    console.say("  next: weft run " + artifact.path + " · weft inspect " + artifact.path);
+  }
+
+  void reportJson(const Artifact &artifact) {
+    JsonWriter json("weft.compile/1");
+    json.field("path", artifact.path).field("target", artifact.target);
+    json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
+    json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
+    json.field("tuned_kernels", artifact.tunedKernels);
+    json.field("peak", artifact.peak).list("facts", facts).field("seconds", elapsed());
+    console.result(json.finish());
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+  const ParsedOptions &options;
+  Console &console;
+  const std::string model;
+  const Clock::time_point begin = Clock::now();
+  Compiler compiler;
+  std::vector<std::string> facts;
+  CompileOptions compile;
+};
+
+} // namespace
+
+std::string fileBeside(std::string model, const std::string &extension) {
+  while (model.size() > 1 && model.back() == '/')
+    model.pop_back();
+  std::string name = model.substr(model.rfind('/') + 1);
+  size_t dot = name.rfind('.');
+  if (name.empty() || name == "." || name == "..")
+    name = "model";
+  else if (dot != std::string::npos && dot > 0)
+    name.resize(dot);
+  return name + extension;
+}
+
+void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
+  compile.inPlace = options.has("in-place");
+  std::string names = options.value("in-place");
+  for (size_t begin = 0, end; begin < names.size(); begin = end + 1) {
+    end = std::min(names.find(',', begin), names.size());
+    compile.inPlaceInputs.push_back(names.substr(begin, end - begin));
+  }
+}
+
+CompileOptions readCompileOptions(const ParsedOptions &options) {
+  CompileOptions compile;
+  compile.target = options.value("target", "x86:host");
+  if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
+    compile.target += ":" + accuracy;
+  compile.weights = options.value("weights");
+  readInPlace(options, compile);
+  compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
+  return compile;
+}
+
+int compileCommand(const ParsedOptions &options, Console &console) {
+  return Compile(options, console).run();
+}
+
+} // namespace weft::cli

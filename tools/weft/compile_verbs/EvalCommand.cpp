@@ -1,0 +1,148 @@
+//===- EvalCommand.cpp - weft eval ------------------------------------------------------------===//
+
+#include "tools/weft/cli/Compare.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/model/Evaluation.h"
+#include "tools/weft/model/ModelImport.h"
+
+#include <set>
+
+namespace weft::cli {
+namespace {
+
+class Eval {
+public:
+  Eval(const ParsedOptions &options, Console &console, Module module)
+      : options(options), console(console), module(std::move(module)) {}
+
+  int run() {
+    for (auto step : {&Eval::prepare, &Eval::evaluate, &Eval::writeFiles})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    console.json() ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> prepare() {
+    Result<mlir::func::FuncOp> found = findFunction(module, options.value("function"));
+    if (!found)
+      return found.failure();
+    function = *found;
+    Result<Signature> read = modelSignature(function);
+    if (!read)
+      return read.failure();
+    signature = *read;
+    Result<InputRequest> request = readInputRequest(options);
+    if (!request)
+      return request.failure();
+    Result<Inputs> prepared = prepareInputs(signature, *request);
+    if (!prepared)
+      return prepared.failure();
+    inputs = std::move(*prepared);
+    if (!inputs.assumed.empty()) {
+      std::string line = "assumed ";
+      for (const std::string &symbol : inputs.assumed)
+        line += " " + symbol;
+      console.say(line + "  (set with --dim)");
+    }
+    return Done{};
+  }
+
+  Result<Done> evaluate() {
+    Result<std::vector<NamedTensor>> results = evaluateModel(module, function, inputs);
+    if (!results)
+      return results.failure();
+    outputs = std::move(*results);
+    return Done{};
+  }
+
+  Result<Done> writeFiles() {
+    InterruptGuard guard(nullptr);
+    std::string folder = options.value("output-dir");
+    OutputFiles files;
+    Result<Done> done = Done{};
+    if (options.has("output-dir"))
+      done = files.makeFolder(folder);
+    std::set<std::string> taken;
+    for (const NamedTensor &output : outputs) {
+      std::string base = fileName(output.name), name = base;
+      for (int n = 2; !taken.insert(name).second; ++n)
+        name = base + "-" + std::to_string(n);
+      paths.push_back(folder + "/" + name + ".npy");
+      if (done && options.has("output-dir"))
+        done = files.addNpy(paths.back(), output.tensor);
+    }
+    if (done && options.has("output"))
+      done = files.addNpz(options.value("output"), outputs);
+    if (interrupted())
+      return Failure{ExitInterrupted, "interrupted", "", ""};
+    return done ? files.commit() : done;
+  }
+
+  void report() {
+    if (console.verbosity() < 0)
+      return;
+    size_t nameWidth = 0, shapeWidth = 0;
+    std::vector<std::string> shapes;
+    for (const NamedTensor &output : outputs) {
+      shapes.push_back(weft_element_name(output.tensor.element()) +
+                       printDims(output.tensor.dims()));
+      nameWidth = std::max(nameWidth, output.name.size());
+      shapeWidth = std::max(shapeWidth, shapes.back().size());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      std::string name = outputs[i].name, &shape = shapes[i];
+      name.resize(nameWidth, ' ');
+      shape.resize(shapeWidth, ' ');
+      console.result((i ? "         " : "outputs  ") + name + "  " + shape + "  " +
+                     printSummary(summarize(outputs[i].tensor)) + "\n");
+    }
+    if (options.has("output-dir"))
+      console.say("wrote " + std::to_string(outputs.size()) + " files to " +
+                  options.value("output-dir"));
+    if (options.has("output"))
+      console.say("wrote " + options.value("output"));
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.eval/1");
+    json.field("model", options.positional()[0]).field("function", signature.function);
+    json.field("seed", options.number("seed", 1)).object("symbols");
+    for (const auto &[name, value] : inputs.symbols)
+      json.field(name, value);
+    json.end().array("outputs");
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const HostTensor &tensor = outputs[i].tensor;
+      Summary s = summarize(tensor);
+      json.object().field("name", outputs[i].name);
+      json.field("element", weft_element_name(tensor.element())).list("dims", tensor.dims());
+      json.field("min", s.min).field("mean", s.mean).field("max", s.max).field("nan", s.nans);
+      if (options.has("output-dir"))
+        json.field("file", paths[i]);
+      json.end();
+    }
+    console.result(json.end().finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  Module module;
+  mlir::func::FuncOp function;
+  Signature signature;
+  Inputs inputs;
+  std::vector<NamedTensor> outputs;
+  std::vector<std::string> paths;
+};
+
+} // namespace
+
+int evalCommand(const ParsedOptions &options, Console &console) {
+  int exitCode = ExitOk;
+  std::optional<Module> module = importModel(options, console, exitCode);
+  return module ? Eval(options, console, *module).run() : exitCode;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,237 @@
+//===- TuneCommand.cpp - weft tune ------------------------------------------------------------===//
+//
+// Measures what a model's kernels let be chosen, and keeps what is faster as records in a file. Records of the same kernels that were
+// measured alike are replaced, others stay.
+//===------------------------------------------------------------------------------------------===//
+
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/model/ModelImport.h"
+#include "tools/weft/tune/TuneSearch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sys/stat.h>
+
+namespace weft::cli {
+namespace {
+
+constexpr size_t kMostSizes = 16;
+
+std::string percentText(double percent) {
+  char text[40];
+  snprintf(text, sizeof text, "%+.1f %%", percent);
+  return text;
+}
+
+/// What a trial of one choice of a kernel ended with.
+struct ChoiceRow {
+  const TunedKernel *kernel;
+  std::string choice, picked, gain, rejected;
+};
+
+class Tune {
+public:
+  Tune(const ParsedOptions &options, Console &console) : options(options), console(console) {}
+
+  int run() {
+    for (auto step : {&Tune::readOptions, &Tune::readEarlier})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    int exitCode = ExitOk;
+    std::optional<Module> module = importModel(options, console, exitCode, facts);
+    if (!module)
+      return exitCode;
+    TuneSearch search(*module, compile, request, console);
+    if (Result<Done> done = search.run(); !done)
+      return console.fail(done.failure());
+    if (Result<Done> done = store(search); !done)
+      return console.fail(done.failure());
+    console.json() ? reportJson(search) : report(search);
+    int written = console.finish();
+    for (const std::string &fault : search.faults())
+      written = console.fail({ExitComparisonFailed, fault + "; this is a fault of Weft", "", ""});
+    return written;
+  }
+
+private:
+  Result<Done> readOptions() {
+    compile = readCompileOptions(options);
+    if (compile.target.find(',') != std::string::npos)
+      return Failure{ExitWrongUsage, "kernels are tuned for one target at a time",
+                     "write --target once for each and the same -o", ""};
+    output = options.value("output", fileBeside(options.positional()[0], ".tuning"));
+    std::optional<double> budget = parseDuration(options.value("budget", "60s"));
+    if (!budget || *budget <= 0)
+      return Failure{ExitWrongUsage, "'--budget " + options.value("budget") + "' is no time",
+                     "write 60s, 5m or 1h", ""};
+    request.budget = *budget;
+    request.threads = options.number("threads", 1);
+    if (request.threads < 1 || request.threads > 4096)
+      return Failure{ExitWrongUsage, "'--threads' must be from 1 to 4096", "", ""};
+    Result<InputRequest> inputs = readInputRequest(options, /*readDims=*/false);
+    if (!inputs)
+      return inputs.failure();
+    request.inputs = *inputs;
+    facts = options.values("assume");
+    Result<std::vector<SymbolValues>> sizes = readSizeLists(options, kMostSizes);
+    if (!sizes)
+      return sizes.failure();
+    request.sizes = *sizes;
+    return Done{};
+  }
+
+  /// What the file has; and whether it can be written, before minutes are spent.
+  Result<Done> readEarlier() {
+    struct stat found;
+    if (stat(output.c_str(), &found) == 0) {
+      llvm::Expected<std::vector<TuningRecord>> records = readRecords(output);
+      if (!records)
+        return Failure{ExitInputRefused, llvm::toString(records.takeError()), "", "W0307"};
+      earlier = std::move(*records);
+    }
+    OutputFiles trial;
+    return trial.addText(output, "");
+  }
+
+  Result<Done> store(const TuneSearch &search) {
+    std::string sizes;
+    for (const std::string &size : search.sizes())
+      sizes += (sizes.empty() ? "" : ", ") + size;
+    std::vector<TuningRecord> records;
+    for (const TuningRecord &record : earlier)
+      if (!isMeasuredAgain(record, search, asField(sizes)))
+        records.push_back(record);
+    for (const TunedKernel &kernel : search.kernels()) {
+      if (kernel.picks.empty())
+        continue;
+      Picks picks = kernel.picks;
+      if (picks.schedule.empty())
+        picks.schedule = kernel.schedule;
+      records.push_back({hostProcessor(), search.target(), kernel.key, picks, asField(sizes),
+                         request.threads, std::llround(kernel.gain * 10)});
+      ++tuned;
+    }
+    OutputFiles files;
+    if (Result<Done> done = files.addText(output, printRecords(records)); !done)
+      return done;
+    kept = records.size();
+    return files.commit();
+  }
+
+  bool isMeasuredAgain(const TuningRecord &record, const TuneSearch &search,
+                       const std::string &sizes) const {
+    return record.processor == hostProcessor() && record.target == search.target() &&
+           record.sizes == sizes && record.threads == request.threads &&
+           std::any_of(search.kernels().begin(), search.kernels().end(),
+                       [&](const TunedKernel &kernel) { return kernel.key == record.kernel; });
+  }
+
+  static std::vector<ChoiceRow> rowsOf(const TunedKernel &kernel) {
+    std::vector<ChoiceRow> rows;
+    for (const auto &[choice, estimate] : kernel.estimates) {
+      ChoiceRow row{&kernel, choice, estimate, "", ""};
+      if (auto picked = kernel.picks.values.find(choice); picked != kernel.picks.values.end())
+        row.picked = std::to_string(picked->second);
+      else if (choice == "schedule" && !kernel.picks.schedule.empty())
+        row.picked = kernel.picks.schedule;
+      if (row.picked != estimate)
+        row.gain = percentText(kernel.gain);
+      for (const TuneTrial &trial : kernel.trials)
+        if (trial.choice == choice && trial.pick != row.picked)
+          row.rejected +=
+              (row.rejected.empty() ? "" : ", ") + trial.pick + " (" +
+              (trial.is == TuneTrial::Wrong ? "wrong" : percentText(trial.gain)) +
+              (trial.is == TuneTrial::Faster && kernel.dropped ? ", not confirmed" : "") + ")";
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+  void report(const TuneSearch &search) {
+    Table table{{"share", "kernel", "choice", "estimated", "picked", "gain", "rejected"}, {}};
+    unsigned untried = 0;
+    for (const TunedKernel &kernel : search.kernels()) {
+      untried += kernel.untried;
+      char share[32];
+      snprintf(share, sizeof share, "%.1f %%", 100 * kernel.share);
+      for (const ChoiceRow &row : rowsOf(kernel))
+        table.rows.push_back({share, kernel.name, row.choice, kernel.estimates.at(row.choice),
+                              row.picked, row.gain, row.rejected});
+    }
+    if (!table.rows.empty() && console.verbosity() >= 0)
+      console.result(table.text());
+    for (size_t size = 0; size < search.whole().size(); ++size)
+      console.say("  " + (search.sizes()[size] == "-" ? "" : search.sizes()[size] + ": ") +
+                  printSeconds(search.whole()[size].estimated) + " -> " +
+                  printSeconds(search.whole()[size].tuned) + " a call");
+    if (untried)
+      console.say("  the budget left " + std::to_string(untried) + " alternatives untried");
+    console.say(output + "  " + std::to_string(kept) + (kept == 1 ? " record, " : " records, ") +
+                std::to_string(tuned) + " of this run");
+    console.say("  next: weft compile " + options.positional()[0] + " --tuning " + output);
+  }
+
+  void reportJson(const TuneSearch &search) {
+    JsonWriter json("weft.tune/1");
+    json.field("path", output).field("processor", hostProcessor()).field("target", search.target());
+    json.field("records", kept).field("tuned", tuned).field("threads", request.threads);
+    json.array("sizes");
+    for (size_t size = 0; size < search.sizes().size(); ++size) {
+      json.object().field("size", search.sizes()[size]);
+      if (size < search.whole().size())
+        json.field("estimated_seconds", search.whole()[size].estimated)
+            .field("tuned_seconds", search.whole()[size].tuned);
+      json.end();
+    }
+    json.end().array("kernels");
+    for (const TunedKernel &kernel : search.kernels()) {
+      json.object().field("name", kernel.name).field("kernel", kernel.key);
+      json.field("share", kernel.share)
+          .field("untried", kernel.untried)
+          .list("nodes", kernel.nodes);
+      if (!kernel.picks.empty())
+        json.field("gain_percent", kernel.gain);
+      json.field("confirmed", !kernel.dropped).array("choices");
+      for (const ChoiceRow &row : rowsOf(kernel))
+        json.object()
+            .field("choice", row.choice)
+            .field("estimated", kernel.estimates.at(row.choice))
+            .field("picked", row.picked)
+            .end();
+      json.end().array("trials");
+      for (const TuneTrial &trial : kernel.trials)
+        json.object()
+            .field("choice", trial.choice)
+            .field("pick", trial.pick)
+            .field("percent", trial.gain)
+            .field("verdict", trial.is == TuneTrial::Wrong    ? "wrong"
+                              : trial.is == TuneTrial::Faster ? "faster"
+                                                              : "not faster")
+            .end();
+      json.end().end();
+    }
+    json.end();
+    console.result(json.finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  CompileOptions compile;
+  TuneRequest request;
+  std::vector<std::string> facts;
+  std::string output;
+  std::vector<TuningRecord> earlier; ///< of the file
+  size_t kept = 0, tuned = 0;
+};
+
+} // namespace
+
+int tuneCommand(const ParsedOptions &options, Console &console) {
+  return Tune(options, console).run();
+}
+
+} // namespace weft::cli

@@ -1,0 +1,299 @@
+//===- VerifyCommand.cpp - weft verify --------------------------------------------------------===//
+//
+// Evaluates the model, calls what was compiled from it with the same inputs, and compares.
+//===------------------------------------------------------------------------------------------===//
+
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/model/ModelImport.h"
+#include "tools/weft/verify/Bisect.h"
+#include "tools/weft/verify/PassBisect.h"
+
+namespace weft::cli {
+namespace {
+
+class Verify {
+public:
+  Verify(const ParsedOptions &options, Console &console, Module module)
+      : options(options), console(console), module(std::move(module)),
+        given(options.positional().size() > 1 ? options.positional()[1] : "") {}
+
+  int run() {
+    for (auto step : {&Verify::prepare, &Verify::evaluate, &Verify::callCompiled, &Verify::compare,
+                      &Verify::bisect, &Verify::bisectPasses})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    console.json() ? reportJson() : report();
+    return finish();
+  }
+
+private:
+  Result<Done> prepare() {
+    Result<mlir::func::FuncOp> found = findFunction(module, "");
+    if (!found)
+      return found.failure();
+    function = *found;
+    Result<Signature> read = modelSignature(function);
+    if (!read)
+      return read.failure();
+    signature = *read;
+    Result<InputRequest> request = readInputRequest(options);
+    if (!request)
+      return request.failure();
+    Result<Inputs> prepared = prepareInputs(signature, *request);
+    if (!prepared)
+      return prepared.failure();
+    inputs = std::move(*prepared);
+    if (options.has("tol"))
+      tolerance = parseReal(options.value("tol")).value_or(0);
+    if (options.has("bisect") && !wantsPasses())
+      bisection.emplace(module, function, inputs, tolerance);
+    sayInputs();
+    return Done{};
+  }
+
+  void sayInputs() {
+    if (!inputs.assumed.empty()) {
+      std::string line = "assumed ";
+      for (const std::string &symbol : inputs.assumed)
+        line += " " + symbol;
+      console.say(line + "  (set with --dim)");
+    }
+    for (size_t i = 0; i < inputs.tensors.size(); ++i) {
+      const HostTensor &tensor = inputs.tensors[i].tensor;
+      console.say((i ? "         " : "inputs   ") + signature.inputs[i].name + "  " +
+                  weft_element_name(tensor.element()) + printDims(tensor.dims()) + "  " +
+                  inputs.tensors[i].origin);
+    }
+  }
+
+  Result<Done> evaluate() {
+    Result<std::vector<NamedTensor>> results = evaluateModel(
+        module, function, inputs, bisection ? bisection->observer() : ObserveValues());
+    if (!results)
+      return results.failure();
+    expected = std::move(*results);
+    return Done{};
+  }
+
+  Result<Done> callCompiled() {
+    guard.emplace(nullptr);
+    std::string path = given;
+    if (given.empty() || options.has("bisect")) {
+      Result<TemporaryFolder> made = TemporaryFolder::create();
+      if (!made)
+        return made.failure();
+      folder = *made;
+    }
+    if (given.empty()) {
+      CompileOptions whole = compileOptions();
+      readInPlace(options, whole);
+      Result<std::string> compiled = compileAside(module, whole, *folder);
+      if (!compiled)
+        return compiled.failure();
+      path = *compiled;
+    }
+    Result<CalledModel> result = callArtifact(path, signature.function, inputs, *guard);
+    if (!result)
+      return result.failure();
+    called = std::move(*result);
+    return Done{};
+  }
+
+  /// What a given artifact was compiled for, unless --target says otherwise.
+  std::string target() const {
+    return options.value("target", called.target.empty() ? "x86:host" : called.target);
+  }
+
+  CompileOptions compileOptions() const {
+    CompileOptions compile;
+    compile.target = target();
+    compile.weights = options.value("weights");
+    return compile;
+  }
+
+  bool wantsPasses() const { return options.value("bisect") == "passes"; }
+
+  Result<Done> compare() {
+    if (called.outputs.size() != expected.size())
+      return Failure{ExitInputRefused,
+                     given + " has " + std::to_string(called.outputs.size()) +
+                         " outputs, but the model has " + std::to_string(expected.size()),
+                     "compile the artifact again", ""};
+    verdicts = judgeOutputs(called.outputs, expected, tolerance);
+    for (const Verdict &verdict : verdicts)
+      good &= verdict.isGood();
+    return Done{};
+  }
+
+  Result<Done> bisect() {
+    if (!bisection || good)
+      return Done{};
+    Result<std::optional<Difference>> found =
+        bisection->run(compileOptions(), *folder, *guard,
+                       [&](const std::string &line) { console.say("bisect   " + line); });
+    if (!found)
+      return found.failure();
+    first = *found;
+    return Done{};
+  }
+
+  /// The code is the last step: of what was compiled here, not of a given artifact.
+  Result<Done> bisectPasses() {
+    if (!wantsPasses())
+      return Done{};
+    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, compileOptions());
+    if (!programs)
+      return failureOf(programs.diagnostics());
+    Result<PassChanges> changes =
+        comparePasses(module, *programs, signature.function, inputs, expected, tolerance);
+    if (!changes)
+      return changes.failure();
+    std::vector<NamedTensor> outputs = called.outputs;
+    if (!given.empty()) {
+      Result<std::string> path = compileAside(module, compileOptions(), *folder);
+      if (!path)
+        return path.failure();
+      Result<CalledModel> again = callArtifact(*path, signature.function, inputs, *guard);
+      if (!again)
+        return again.failure();
+      outputs = again->outputs;
+    }
+    changes->add(kCodeStep, std::move(outputs));
+    passes = std::move(*changes);
+    return Done{};
+  }
+
+  std::string describeFirst() const {
+    if (!first)
+      return given.empty() ? "no operator differs when it is compiled with what precedes it"
+                           : "the model compiled now does not differ; compile " + given + " again";
+    std::string text = first->operation;
+    if (!first->node.empty())
+      text += " at '" + first->node + "'";
+    text += ", operator " + std::to_string(first->position) + " of " +
+            std::to_string(first->operators) + "\n         " + weft_element_name(first->element) +
+            printDims(first->dims) + "  ";
+    return text +
+           (first->trouble.empty() ? describe(first->comparison, first->dims) : first->trouble);
+  }
+
+  std::string describeFirstPass() const {
+    return !passes->first() && !good && !given.empty()
+               ? "the model compiled now does not differ; compile " + given + " again"
+               : passes->verdict();
+  }
+
+  void report() {
+    if (console.verbosity() < 0)
+      return;
+    size_t nameWidth = 0, shapeWidth = 0;
+    auto shapeOf = [](const Verdict &v) {
+      return weft_element_name(v.element) + printDims(v.dims);
+    };
+    for (const Verdict &verdict : verdicts) {
+      nameWidth = std::max(nameWidth, verdict.name.size());
+      shapeWidth = std::max(shapeWidth, shapeOf(verdict).size());
+    }
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      std::string name = verdicts[i].name, shape = shapeOf(verdicts[i]);
+      name.resize(nameWidth, ' ');
+      shape.resize(shapeWidth, ' ');
+      console.result((i ? "         " : "outputs  ") + name + "  " + shape + "  " +
+                     (verdicts[i].isGood() ? describe(verdicts[i].comparison, verdicts[i].dims)
+                                           : "different") +
+                     "\n");
+    }
+    if (bisection && !good)
+      console.result("first    " + describeFirst() + "\n");
+    if (passes)
+      console.result(passes->table() + "first    " + describeFirstPass() + "\n");
+    if (bisection && good)
+      console.say("bisect   nothing to look for: all outputs agree");
+  }
+
+  void passesJson(JsonWriter &json) const {
+    auto change = [&](const char *name, const Verdict &verdict) {
+      json.object(name).field("output", verdict.name).field("good", verdict.isGood());
+      comparisonJson(json, verdict.trouble, verdict.comparison);
+      json.end();
+    };
+    json.array("passes");
+    for (const PassChange &each : passes->all()) {
+      json.object().field("pass", each.pass);
+      change("change", each.own);
+      change("total", each.total);
+      json.end();
+    }
+    json.end();
+    if (const PassChange *found = passes->first())
+      json.object("first").field("pass", found->pass).field("position", found->position).end();
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.verify/1");
+    json.field("model", options.positional()[0]).field("artifact", given);
+    json.field("function", signature.function).field("target", called.target);
+    json.field("seed", options.number("seed", 1)).field("good", good).object("symbols");
+    for (const auto &[name, value] : inputs.symbols)
+      json.field(name, value);
+    json.end().array("outputs");
+    for (const Verdict &verdict : verdicts) {
+      json.object().field("name", verdict.name).field("good", verdict.isGood());
+      json.field("element", weft_element_name(verdict.element)).list("dims", verdict.dims);
+      comparisonJson(json, verdict.trouble, verdict.comparison);
+      json.end();
+    }
+    json.end();
+    if (first) {
+      json.object("first").field("node", first->node).field("operator", first->operation);
+      json.field("position", first->position).field("operators", first->operators);
+      json.field("element", weft_element_name(first->element)).list("dims", first->dims);
+      comparisonJson(json, first->trouble, first->comparison);
+      json.end();
+    }
+    if (passes)
+      passesJson(json);
+    console.result(json.finish());
+  }
+
+  /// Outputs that differ are said after the report, each in a line.
+  int finish() {
+    int written = console.finish();
+    for (const Verdict &verdict : verdicts)
+      if (!verdict.isGood())
+        console.say("error: output '" + verdict.name + "': " +
+                        (verdict.trouble.empty() ? describe(verdict.comparison, verdict.dims)
+                                                 : verdict.trouble),
+                    -1);
+    return written ? written : good ? ExitOk : ExitComparisonFailed;
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  Module module;
+  std::string given; ///< the artifact, or empty
+  mlir::func::FuncOp function;
+  Signature signature;
+  Inputs inputs;
+  double tolerance = -1;
+  std::optional<InterruptGuard> guard; ///< from the first file on
+  std::optional<TemporaryFolder> folder;
+  std::vector<NamedTensor> expected;
+  CalledModel called;
+  std::vector<Verdict> verdicts;
+  bool good = true;
+  std::optional<Bisection> bisection;
+  std::optional<Difference> first;
+  std::optional<PassChanges> passes;
+};
+
+} // namespace
+
+int verifyCommand(const ParsedOptions &options, Console &console) {
+  int exitCode = ExitOk;
+  std::optional<Module> module = importModel(options, console, exitCode);
+  return module ? Verify(options, console, *module).run() : exitCode;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,231 @@
+//===- WhyReport.cpp - weft inspect MODEL --why -------------------------------------------------===//
+//
+// Plans the model's kernels for one target and says, for every kernel, why it is apart from those
+// it reads, and which schedules left it to the one that computes it. No code is generated.
+//===------------------------------------------------------------------------------------------===//
+
+#include "tools/weft/compile_verbs/WhyReport.h"
+#include "compiler/driver/Explain.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/model/ModelImport.h"
+
+#include <algorithm>
+
+namespace weft::cli {
+namespace {
+
+std::string counted(size_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// "node 'fc' (MatMul) and 2 more"
+std::string nodesOf(const ExplainedKernel &kernel) {
+  if (kernel.nodes.empty())
+    return "";
+  std::string text = "  " + kernel.nodes[0];
+  return kernel.nodes.size() > 1
+             ? text + " and " + std::to_string(kernel.nodes.size() - 1) + " more"
+             : text;
+}
+
+class WhyReport {
+public:
+  WhyReport(const ParsedOptions &options, Console &console, const Explanation &explained)
+      : options(options), console(console), explained(explained), wanted(options.value("why")) {}
+
+  int run() {
+    for (const ExplainedKernel &kernel : explained.kernels)
+      if (isWanted(kernel))
+        shown.push_back(&kernel);
+    if (shown.empty() && !wanted.empty())
+      return console.fail({ExitWrongUsage,
+                           "'--why=" + wanted + "': no kernel has that number, name or node",
+                           "weft inspect " + options.positional()[0] + " --why lists them", ""});
+    console.json() ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  bool isWanted(const ExplainedKernel &kernel) const {
+    if (wanted.empty() || wanted == std::to_string(kernel.number) || wanted == kernel.symbol)
+      return true;
+    // A number is not looked for in names.
+    return wanted.find_first_not_of("0123456789") != std::string::npos &&
+           std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [&](const std::string &node) {
+             return node.find(wanted) != std::string::npos;
+           });
+  }
+
+  void line(const std::string &text) { console.result(text + "\n"); }
+
+  void report() {
+    std::vector<std::pair<std::string, size_t>> reasons = countReasons();
+    size_t edges = 0;
+    for (const auto &[reason, count] : reasons)
+      edges += count;
+    std::string path = options.positional()[0];
+    line(console.bold(path.substr(path.rfind('/') + 1)) + "  " + explained.target + "  " +
+         counted(explained.kernels.size(), "kernel call") + ", " + counted(edges, "value") +
+         " between them");
+    if (wanted.empty())
+      for (const auto &[reason, count] : reasons) {
+        std::string digits = std::to_string(count);
+        line(std::string(6 - std::min<size_t>(6, digits.size()), ' ') + digits + " x  " + reason);
+      }
+    for (const ExplainedKernel *kernel : shown)
+      reportKernel(*kernel);
+  }
+
+  /// Most frequent first.
+  std::vector<std::pair<std::string, size_t>> countReasons() const {
+    std::vector<std::pair<std::string, size_t>> counts;
+    for (const ExplainedKernel &kernel : explained.kernels)
+      for (const ExplainedEdge &edge : kernel.edges) {
+        auto same = std::find_if(counts.begin(), counts.end(),
+                                 [&](const auto &each) { return each.first == edge.reason; });
+        if (same == counts.end())
+          counts.push_back({edge.reason, 1});
+        else
+          ++same->second;
+      }
+    std::stable_sort(counts.begin(), counts.end(),
+                     [](const auto &a, const auto &b) { return a.second > b.second; });
+    return counts;
+  }
+
+  void reportKernel(const ExplainedKernel &kernel) {
+    line(console.bold("kernel " + std::to_string(kernel.number)) + "  " + kernel.symbol +
+         nodesOf(kernel));
+    for (const ExplainedEdge &edge : kernel.edges)
+      reportEdge("reads kernel " + std::to_string(edge.producer), edge);
+    if (!wanted.empty())
+      for (const ExplainedKernel &reader : explained.kernels)
+        for (const ExplainedEdge &edge : reader.edges)
+          if (edge.producer == kernel.number)
+            reportEdge("read by kernel " + std::to_string(reader.number), edge);
+    reportDeclined(kernel);
+    reportChoices(kernel);
+  }
+
+  /// What was taken first, then what else could be.
+  void reportChoices(const ExplainedKernel &kernel) {
+    const ExplainedChoices &chosen = kernel.chosen;
+    auto report = [&](const std::string &name, const std::string &taken,
+                      const std::string &estimate, const std::string &others) {
+      if (!others.empty())
+        line("  " + name + " " + taken + ", not " + others + ": " +
+             (taken == estimate ? "estimated" : tunedBy(*chosen.record)));
+    };
+    std::string others;
+    auto add = [&](const std::string &other, const std::string &taken) {
+      if (other != taken)
+        others += (others.empty() ? "" : ", ") + other;
+    };
+    for (const std::string &schedule : chosen.schedules)
+      add(schedule, kernel.schedule);
+    report("schedule", kernel.schedule, chosen.schedules.front(), others);
+    for (const Choice &choice : chosen.choices) {
+      auto pick = chosen.picks.values.find(choice.name);
+      int64_t taken = pick == chosen.picks.values.end() ? choice.estimate : pick->second;
+      others.clear();
+      for (int64_t candidate : choice.candidates)
+        add(std::to_string(candidate), std::to_string(taken));
+      report(choice.name, std::to_string(taken), std::to_string(choice.estimate), others);
+    }
+  }
+
+  static std::string tunedBy(const TuningRecord &record) {
+    return "tuned, " + std::to_string(record.gain / 10) + "." + std::to_string(record.gain % 10) +
+           " % faster on " + record.processor + (record.sizes == "-" ? "" : " at " + record.sizes);
+  }
+
+  void reportEdge(const std::string &what, const ExplainedEdge &edge) {
+    line("  " + what + "  " + edge.from + " -> " + edge.to);
+    line("    " + edge.reason + (edge.by.empty() ? "" : ": " + edge.by));
+  }
+
+  /// Schedules with the same reason share a line. Those for other kinds of kernels are told of only
+  /// when more is asked for.
+  void reportDeclined(const ExplainedKernel &kernel) {
+    std::vector<std::pair<std::string, std::string>> lines; ///< reason, schedules
+    for (const DeclinedSchedule &each : kernel.declined) {
+      if (each.why.isOtherKind && wanted.empty() && console.verbosity() < 1)
+        continue;
+      auto same = std::find_if(lines.begin(), lines.end(),
+                               [&](const auto &line) { return line.first == each.why.reason; });
+      if (same == lines.end())
+        lines.push_back({each.why.reason, each.schedule});
+      else
+        same->second += ", " + each.schedule;
+    }
+    for (const auto &[reason, schedules] : lines)
+      line("  not " + schedules + ": " + reason);
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.why/1");
+    json.field("file", options.positional()[0]).field("target", explained.target).array("kernels");
+    for (const ExplainedKernel *kernel : shown) {
+      json.object().field("number", kernel->number).field("function", kernel->function);
+      json.field("name", kernel->symbol).field("schedule", kernel->schedule);
+      json.list("nodes", kernel->nodes).array("reads");
+      for (const ExplainedEdge &edge : kernel->edges)
+        json.object()
+            .field("kernel", edge.producer)
+            .field("from", edge.from)
+            .field("to", edge.to)
+            .field("reason", edge.reason)
+            .field("by", edge.by)
+            .end();
+      json.end().array("declined");
+      for (const DeclinedSchedule &each : kernel->declined)
+        json.object()
+            .field("schedule", each.schedule)
+            .field("reason", each.why.reason)
+            .field("other_kind", each.why.isOtherKind)
+            .end();
+      json.end();
+      writeChoices(json, kernel->chosen);
+      json.end();
+    }
+    console.result(json.end().finish());
+  }
+
+  static void writeChoices(JsonWriter &json, const ExplainedChoices &chosen) {
+    json.field("kernel", chosen.kernel).list("schedules", chosen.schedules).array("choices");
+    for (const Choice &choice : chosen.choices) {
+      auto pick = chosen.picks.values.find(choice.name);
+      std::vector<std::string> candidates;
+      for (int64_t candidate : choice.candidates)
+        candidates.push_back(std::to_string(candidate));
+      json.object().field("choice", choice.name).field("estimated", choice.estimate);
+      json.field("picked", pick == chosen.picks.values.end() ? choice.estimate : pick->second);
+      json.list("candidates", candidates).end();
+    }
+    json.end();
+    if (chosen.record)
+      json.field("record", chosen.record->text());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  const Explanation &explained;
+  const std::string wanted; ///< empty: all kernels
+  std::vector<const ExplainedKernel *> shown;
+};
+
+} // namespace
+
+int whyReport(const ParsedOptions &options, Console &console, const Module &module) {
+  CompileOptions compile;
+  compile.target = options.value("target", "x86:host");
+  readInPlace(options, compile);
+  compile.tuningFiles = options.values("tuning");
+  compile.tunedFor = options.value("tuned-for");
+  weft::Result<Explanation> explained = explain(module, compile);
+  if (!explained)
+    return refuse(console, explained.diagnostics());
+  return WhyReport(options, console, *explained).run();
+}
+
+} // namespace weft::cli

@@ -1,0 +1,55 @@
+//===- ModelImport.h - What verbs that need the compiler share ----------------------------------------===//
+//
+// Models by the command line's words, models as signatures, and the compiler's diagnostics on the console.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_MODEL_MODELIMPORT_H
+#define WEFT_TOOLS_WEFT_MODEL_MODELIMPORT_H
+
+#include "compiler/model/ModuleImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "tools/weft/cli/Console.h"
+#include "tools/weft/cli/Inputs.h"
+#include "weft/compiler.hpp"
+
+namespace weft::cli {
+
+/// "path: text".
+std::string textOf(const Diagnostic &diagnostic);
+/// What the process exits with when these end a command.
+int exitCodeOf(const std::vector<Diagnostic> &diagnostics);
+/// The last of them, where only one can be said.
+Failure failureOf(const std::vector<Diagnostic> &diagnostics);
+/// Prints all of them and gives the exit code; with --json one document lists them.
+int refuse(Console &console, const std::vector<Diagnostic> &diagnostics);
+/// Prints the warnings that came with a value.
+void warn(Console &console, const std::vector<Diagnostic> &diagnostics);
+
+/// `--constant NAME=@FILE.npy`, `--constant NAME=1,2,3`, `--op DOMAIN:NAME=FILE.mlir` and what `--limit`
+/// says of models.
+Result<ImportOptions> readImportOptions(const ParsedOptions &options);
+/// Imports the model that the first operand names, with its warnings printed. When there is none,
+/// `exitCode` is what the command returns. `facts` as in ImportOptions.
+std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
+                                  std::vector<std::string> facts = {});
+
+/// The function of that name; without a name 'main' or the first public one.
+Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);
+Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &name);
+/// Its signature, as prepareInputs needs it.
+Result<Signature> modelSignature(mlir::func::FuncOp function);
+/// What it gives.
+std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
+
+/// What `compile` and `tune` have in common: target with --accuracy, weights, jobs and what grows in place.
+CompileOptions readCompileOptions(const ParsedOptions &options);
+/// --in-place[=NAMES]
+void readInPlace(const ParsedOptions &options, CompileOptions &compile);
+/// MODEL with another extension, in the current folder; for a checkpoint folder its own name.
+std::string fileBeside(std::string model, const std::string &extension);
+
+/// `--dim seq=1..512` and `--assume PREDICATE` as predicates.
+Result<std::vector<std::string>> readFacts(const ParsedOptions &options);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_MODEL_MODELIMPORT_H

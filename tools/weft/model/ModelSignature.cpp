@@ -1,0 +1,104 @@
+//===- ModelSignature.cpp - What a model takes, before it is compiled -------------------------===//
+
+#include "compiler/artifact/Descriptor.h"
+#include "compiler/model/EntryPlan.h"
+#include "compiler/model/ModuleImpl.h"
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/model/ModelImport.h"
+
+namespace weft::cli {
+
+/// Names for a hint: "'main', 'decode'".
+static std::string publicNames(mlir::ModuleOp module) {
+  std::string text;
+  for (auto each : module.getOps<mlir::func::FuncOp>())
+    if (each.isPublic())
+      text += (text.empty() ? "'" : ", '") + each.getName().str() + "'";
+  return text;
+}
+
+Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &wanted) {
+  mlir::func::FuncOp function;
+  for (auto each : program.getOps<mlir::func::FuncOp>())
+    if (each.isPublic() &&
+        (wanted.empty() ? !function || each.getName() == "main" : each.getName() == wanted))
+      function = each;
+  if (function)
+    return function;
+  if (wanted.empty())
+    return Failure{ExitInputRefused, "the model has no public function", "", "W0304"};
+  return Failure{ExitInputRefused, "the model has no function '" + wanted + "'",
+                 "its functions are " + publicNames(program), "W0401"};
+}
+
+Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &wanted) {
+  return findFunction(*module.get().module, wanted);
+}
+
+static InputSpec argument(std::string name, mlir::Type type) {
+  auto tensor = mlir::cast<SymTensorType>(type);
+  InputSpec spec{std::move(name), elementCode(tensor.getElementType()), {}};
+  for (SymExpr dim : tensor.getDims())
+    spec.dims.push_back(dim.str());
+  return spec;
+}
+
+Result<Signature> modelSignature(mlir::func::FuncOp function) {
+  llvm::Expected<EntryPlan> plan = planEntry(function);
+  if (!plan)
+    return Failure{ExitInputRefused, llvm::toString(plan.takeError()), "", "W0304"};
+  Signature signature;
+  signature.function = function.getName().str();
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    signature.inputs.push_back(argument(inputName(function, i), function.getArgumentTypes()[i]));
+  for (const EntrySymbol &symbol : plan->symbols)
+    signature.symbols.push_back({symbol.name.str(), symbol.min, symbol.max, symbol.multiple,
+                                 int32_t(symbol.input), int32_t(symbol.dim)});
+  return signature;
+}
+
+std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function) {
+  std::vector<InputSpec> outputs;
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    outputs.push_back(argument(outputName(function, i), function.getResultTypes()[i]));
+  return outputs;
+}
+
+/// `seq` and `128`, `1..512` or `multiple-of(8)`.
+static Result<std::vector<std::string>> dimFacts(const std::string &text) {
+  size_t equals = text.find('=');
+  std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+  if (std::optional<int64_t> number = parseInteger(value))
+    return std::vector<std::string>{name + " == " + std::to_string(*number)};
+  size_t dots = value.find("..");
+  if (dots != std::string::npos) {
+    std::optional<int64_t> low = parseInteger(value.substr(0, dots)),
+                           high = parseInteger(value.substr(dots + 2));
+    if (low && high && *low <= *high)
+      return std::vector<std::string>{std::to_string(*low) + " <= " + name,
+                                      name + " <= " + std::to_string(*high)};
+  }
+  const std::string prefix = "multiple-of(";
+  if (value.rfind(prefix, 0) == 0 && value.back() == ')')
+    if (std::optional<int64_t> k =
+            parseInteger(value.substr(prefix.size(), value.size() - prefix.size() - 1));
+        k && *k > 0)
+      return std::vector<std::string>{"mod(" + name + ", " + std::to_string(*k) + ") == 0"};
+  return Failure{ExitWrongUsage, "'--dim " + text + "' must be a size, a range or a multiple",
+                 "write seq=128, seq=1..512 or seq=multiple-of(8)", ""};
+}
+
+Result<std::vector<std::string>> readFacts(const ParsedOptions &options) {
+  std::vector<std::string> facts;
+  for (const std::string &text : options.values("dim")) {
+    Result<std::vector<std::string>> more = dimFacts(text);
+    if (!more)
+      return more.failure();
+    facts.insert(facts.end(), more->begin(), more->end());
+  }
+  for (const std::string &text : options.values("assume"))
+    facts.push_back(text);
+  return facts;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,431 @@
+//===- TuneSearch.cpp -------------------------------------------------------------------------===//
+
+#include "tools/weft/tune/TuneSearch.h"
+#include "tools/weft/cli/Compare.h"
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/model/ModelImport.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+namespace weft::cli {
+namespace {
+
+constexpr double kLeastGain = 2;      ///< percent
+constexpr double kMostLoss = 2;       ///< percent, at any size
+constexpr double kLeastShare = 0.005; ///< of the time: what takes less is not tried
+constexpr double kOutputTolerance =
+    1e-3; ///< sums may be rounded in another order, a fault is larger
+constexpr int kRankTurns = 3;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string formatted(const char *format, double value) {
+  char text[40];
+  snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+} // namespace
+
+TuneSearch::TuneSearch(const Module &module, const CompileOptions &compile,
+                       const TuneRequest &request, Console &console)
+    : module(module), compile(compile), request(request), console(console), begin(now()) {}
+
+double TuneSearch::elapsed() const { return now() - begin; }
+bool TuneSearch::hasTimeFor(int rounds) const {
+  return elapsed() + rounds * roundSeconds <= request.budget;
+}
+
+Result<Done> TuneSearch::run() {
+  if (Result<Done> done = prepare(); !done)
+    return done;
+  std::set<std::string> active;
+  for (const TunedKernel &kernel : all)
+    active.insert(kernel.key);
+  if (!active.empty() && !hasTimeFor(2))
+    return Failure{ExitWrongUsage,
+                   "a budget of " + formatted("%.0f s", request.budget) +
+                       " is too small: to compile and measure once takes " +
+                       formatted("%.0f s", std::ceil(roundSeconds)),
+                   "--budget " + formatted("%.0fs", std::ceil(elapsed() + 6 * roundSeconds)), ""};
+  while (!active.empty() && !budgetEnded)
+    if (Result<Done> done = improve(active); !done)
+      return done;
+  return confirm();
+}
+
+//===-- Once, as estimated ------------------------------------------------------------------===//
+
+Result<Done> TuneSearch::prepare() {
+  Result<TemporaryFolder> made = TemporaryFolder::create();
+  if (!made)
+    return made.failure();
+  folder = *made;
+  Result<std::string> path = compileFile({});
+  if (!path)
+    return path.failure();
+  if (Result<Done> done = prepareSizes(*path); !done)
+    return done;
+  Result<Compiled> opened = TimedModel::open(*path, setup);
+  if (!opened)
+    return opened.failure();
+  estimated = std::move(*opened);
+  for (int turn = 0; turn < kRankTurns; ++turn)
+    for (size_t size = 0; size < estimated->sizes(); ++size)
+      if (Result<Done> done = estimated->turn(size, guard); !done)
+        return done;
+  if (Result<Done> done = rankKernels(); !done)
+    return done;
+  roundSeconds = elapsed() + togetherSeconds(2 * estimated->turnSeconds());
+  console.say("  " + std::to_string(rows.size()) + " kernels, " + std::to_string(all.size()) +
+              " of them with choices; a call takes " +
+              printSeconds(medianOf(estimated->samples(0).whole)) +
+              (sizeTexts[0] == "-" ? "" : " at " + sizeTexts[0]));
+  return Done{};
+}
+
+Result<Done> TuneSearch::prepareSizes(const std::string &path) {
+  Result<Artifact> artifact = Artifact::open(path, false);
+  if (!artifact)
+    return artifact.failure();
+  targetName = artifact->info().target;
+  Result<FunctionView> function = artifact->function("");
+  if (!function)
+    return function.failure();
+  setup.function = function->signature.function;
+  setup.threads = request.threads;
+  InputRequest wanted = request.inputs;
+  for (const SymbolValues &dims : request.sizes) {
+    wanted.dims = dims;
+    Result<Inputs> inputs = prepareInputs(function->signature, wanted);
+    if (!inputs)
+      return inputs.failure();
+    std::string text;
+    for (const SymbolSpec &symbol : function->signature.symbols)
+      if (auto value = inputs->symbols.find(symbol.name); value != inputs->symbols.end())
+        text += (text.empty() ? "" : " ") + symbol.name + "=" + std::to_string(value->second);
+    sizeTexts.push_back(text.empty() ? "-" : text);
+    setup.sizes.push_back(std::move(*inputs));
+  }
+  std::string assumed;
+  for (const std::string &symbol : setup.sizes[0].assumed)
+    assumed += " " + symbol;
+  if (!assumed.empty())
+    console.say("assumed " + assumed + "  (set with --dim)");
+  return Done{};
+}
+
+/// Kernels that take time and have something to choose, by their time.
+Result<Done> TuneSearch::rankKernels() {
+  Result<Explanation> explained = explainWith({});
+  if (!explained)
+    return explained.failure();
+  std::vector<KernelView> listed = estimated->artifact().kernels();
+  for (const ExplainedKernel &call : explained->kernels) {
+    if (!rows.emplace(call.chosen.kernel, 0).second)
+      continue;
+    auto row = std::find_if(listed.begin(), listed.end(),
+                            [&](const KernelView &view) { return view.name == call.symbol; });
+    if (row == listed.end())
+      return Failure{ExitInternalError, "kernel '" + call.symbol + "' is not in its artifact", "",
+                     ""};
+    size_t kernel = rows[call.chosen.kernel] = size_t(row - listed.begin());
+    double share = 0;
+    for (size_t size = 0; size < estimated->sizes(); ++size) {
+      const TimedSamples &samples = estimated->samples(size);
+      share +=
+          medianOf(samples.kernels[kernel]) / medianOf(samples.whole) / double(estimated->sizes());
+    }
+    if (share < kLeastShare || (call.chosen.choices.empty() && call.chosen.schedules.size() < 2))
+      continue;
+    TunedKernel &tuned = all.emplace_back();
+    tuned.key = call.chosen.kernel;
+    tuned.name = call.symbol;
+    tuned.schedule = call.schedule;
+    tuned.nodes = row->nodes;
+    tuned.share = share;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const TunedKernel &a, const TunedKernel &b) { return a.share > b.share; });
+  return Done{};
+}
+
+//===-- Compiling with picks ------------------------------------------------------------------===//
+
+/// Records that nobody keeps: they carry picks to the compiler as any others.
+Result<Done> TuneSearch::writeRecords(const PickMap &picks) {
+  compile.tuningFiles.clear();
+  if (picks.empty())
+    return Done{};
+  std::vector<TuningRecord> records;
+  for (const auto &[key, each] : picks)
+    records.push_back({hostProcessor(), targetName, key, each, "-", 1, 0});
+  std::string path = folder->path() + "/trial.tuning";
+  std::ofstream file(path, std::ios::trunc);
+  file << printRecords(records);
+  file.close();
+  if (!file)
+    return Failure{ExitMachineLacks, "cannot write '" + path + "'", "", ""};
+  compile.tuningFiles = {path};
+  return Done{};
+}
+
+Result<std::string> TuneSearch::compileFile(const PickMap &picks) {
+  if (Result<Done> done = writeRecords(picks); !done)
+    return done.failure();
+  return compileAside(module, compile, *folder);
+}
+
+Result<TuneSearch::Compiled> TuneSearch::compileWith(const PickMap &picks) {
+  Result<std::string> path = compileFile(picks);
+  if (!path)
+    return path.failure();
+  Result<Compiled> opened = TimedModel::open(*path, setup);
+  if (opened && (*opened)->artifact().info().kernels != estimated->artifact().info().kernels)
+    return Failure{ExitInternalError, "picks change which kernels there are", "", ""};
+  return opened;
+}
+
+Result<Explanation> TuneSearch::explainWith(const PickMap &picks) {
+  if (Result<Done> done = writeRecords(picks); !done)
+    return done.failure();
+  weft::Result<Explanation> explained = explain(module, compile);
+  if (!explained)
+    return failureOf(explained.diagnostics());
+  return *explained;
+}
+
+TuneSearch::PickMap TuneSearch::currentPicks() const {
+  PickMap picks;
+  for (const TunedKernel &kernel : all)
+    if (!kernel.picks.empty())
+      picks[kernel.key] = kernel.picks;
+  return picks;
+}
+
+//===-- Trials --------------------------------------------------------------------------------===//
+
+std::vector<TuneSearch::Alternative> TuneSearch::alternativesOf(TunedKernel &kernel,
+                                                                const ExplainedChoices &choices) {
+  std::vector<Alternative> list;
+  const std::set<std::string> &decided = settled[kernel.key];
+  Picks current = kernel.picks;
+  if (current.schedule.empty())
+    current.schedule = kernel.schedule;
+  if (!decided.count("schedule"))
+    for (const std::string &schedule : choices.schedules)
+      if (schedule != current.schedule) {
+        kernel.estimates["schedule"] = kernel.schedule;
+        list.push_back({"schedule", schedule, {schedule, {}}});
+      }
+  for (const Choice &choice : choices.choices) {
+    if (decided.count(choice.name))
+      continue;
+    kernel.estimates[choice.name] = std::to_string(choice.estimate);
+    auto picked = current.values.find(choice.name);
+    int64_t value = picked == current.values.end() ? choice.estimate : picked->second;
+    for (int64_t candidate : choice.candidates)
+      if (candidate != value) {
+        Picks picks = current;
+        picks.values[choice.name] = candidate;
+        list.push_back({choice.name, std::to_string(candidate), picks});
+      }
+  }
+  return list;
+}
+
+Result<Done> TuneSearch::improve(std::set<std::string> &active) {
+  PickMap current = currentPicks();
+  Result<Explanation> explained = explainWith(current);
+  if (!explained)
+    return explained.failure();
+  std::map<std::string, std::vector<Alternative>> lists;
+  std::map<std::string, size_t> seen; // trials of before
+  size_t most = 0;
+  for (TunedKernel &kernel : all) {
+    seen[kernel.key] = kernel.trials.size();
+    if (!active.count(kernel.key))
+      continue;
+    for (const ExplainedKernel &call : explained->kernels)
+      if (call.chosen.kernel == kernel.key) {
+        lists[kernel.key] = alternativesOf(kernel, call.chosen);
+        break;
+      }
+    most = std::max(most, lists[kernel.key].size());
+  }
+  if (most > 0 && !current.empty() && hasTimeFor(3)) {
+    Result<Compiled> compiled = compileWith(current);
+    if (!compiled)
+      return compiled.failure();
+    best = std::move(*compiled);
+  } else if (!current.empty()) {
+    budgetEnded |= most > 0;
+  }
+  for (size_t i = 0; i < most; ++i) {
+    budgetEnded |= !hasTimeFor(2);
+    std::map<std::string, Alternative> changed;
+    for (TunedKernel &kernel : all)
+      if (const std::vector<Alternative> &list = lists[kernel.key]; i < list.size()) {
+        changed[kernel.key] = list[i];
+        kernel.untried += budgetEnded;
+      }
+    if (budgetEnded)
+      continue;
+    if (Result<Done> done = tryRound(changed); !done)
+      return done;
+  }
+  settle(active, seen);
+  return Done{};
+}
+
+Result<Done> TuneSearch::tryRound(const std::map<std::string, Alternative> &changed) {
+  double start = elapsed();
+  PickMap picks = currentPicks();
+  for (const auto &[key, alternative] : changed)
+    picks[key] = alternative.picks;
+  Result<Compiled> compiled = compileWith(picks);
+  if (!compiled)
+    return compiled.failure();
+  TimedModel &other = **compiled, &base = best ? *best : *estimated;
+  if (Result<Done> done = timeTogether(base, other, guard); !done)
+    return done;
+  std::string difference = differenceOf(other), what;
+  int faster = 0;
+  for (TunedKernel &kernel : all) {
+    auto alternative = changed.find(kernel.key);
+    if (alternative == changed.end())
+      continue;
+    const auto &[choice, pick, itsPicks] = alternative->second;
+    Judgement judgement = judge(base, other, rows[kernel.key]);
+    faster += judgement.isFaster;
+    kernel.trials.push_back({choice, pick, itsPicks,
+                             !difference.empty()  ? TuneTrial::Wrong
+                             : judgement.isFaster ? TuneTrial::Faster
+                                                  : TuneTrial::Slower,
+                             judgement.gain});
+    what += (what.empty() ? "" : ", ") + kernel.name + " " + choice + "=" + pick;
+  }
+  if (!difference.empty())
+    wrong.push_back(difference + " with " + what);
+  roundSeconds = std::max(roundSeconds, elapsed() - start);
+  console.say("  round " + std::to_string(++rounds) + ": " + std::to_string(changed.size()) +
+              (changed.size() == 1 ? " kernel" : " kernels") + " otherwise, " +
+              (difference.empty() ? std::to_string(faster) + " faster" : "wrong") + "  " +
+              formatted("%.1f s", elapsed()) + " of " + formatted("%.0f s", request.budget));
+  return Done{};
+}
+
+/// Of the trials since `seen`, the best of each kernel is kept; only kernels that have one go on.
+void TuneSearch::settle(std::set<std::string> &active, const std::map<std::string, size_t> &seen) {
+  active.clear();
+  for (TunedKernel &kernel : all) {
+    const TuneTrial *fastest = nullptr;
+    for (size_t i = seen.at(kernel.key); i < kernel.trials.size(); ++i)
+      if (const TuneTrial &trial = kernel.trials[i];
+          trial.is == TuneTrial::Faster && (!fastest || trial.gain > fastest->gain))
+        fastest = &trial;
+    if (!fastest)
+      continue;
+    kernel.picks = fastest->picks;
+    settled[kernel.key].insert(fastest->choice);
+    active.insert(kernel.key);
+  }
+}
+
+TuneSearch::Judgement TuneSearch::judge(const TimedModel &base, const TimedModel &other,
+                                        size_t kernel) {
+  double logarithm = 0, noise = 0;
+  int counted = 0;
+  bool losesNowhere = true;
+  for (size_t size = 0; size < base.sizes(); ++size) {
+    const std::vector<double> &before = base.samples(size).kernels[kernel];
+    if (!(medianOf(before) > 0))
+      continue; // not called at this size
+    Gain gain = gainOf(before, other.samples(size).kernels[kernel]);
+    logarithm += std::log(std::max(1e-9, 1 - gain.percent / 100));
+    noise = std::max(noise, gain.noise);
+    losesNowhere &= gain.percent >= -kMostLoss;
+    ++counted;
+  }
+  double gain = counted ? 100 * (1 - std::exp(logarithm / counted)) : 0;
+  return {gain, losesNowhere && gain > std::max(kLeastGain, noise)};
+}
+
+std::string TuneSearch::differenceOf(const TimedModel &other) const {
+  for (size_t size = 0; size < setup.sizes.size(); ++size) {
+    Result<std::vector<HostTensor>> expected = estimated->outputs(size), got = other.outputs(size);
+    if (!expected || !got)
+      return (expected ? got : expected).failure().message;
+    for (size_t i = 0; i < expected->size(); ++i) {
+      double tolerance = isFloat((*expected)[i].element()) ? kOutputTolerance : 0;
+      Comparison comparison = compareTensors((*got)[i], (*expected)[i], tolerance);
+      if (!comparison.good)
+        return "output " + std::to_string(i + 1) + " differs by " +
+               formatted("%.2g", comparison.worst) +
+               (sizeTexts[size] == "-" ? "" : " at " + sizeTexts[size]);
+    }
+  }
+  return "";
+}
+
+//===-- All picks together --------------------------------------------------------------------===//
+
+Result<Done> TuneSearch::confirm() {
+  best.reset();
+  for (bool dropped = true; dropped;) {
+    PickMap picks = currentPicks();
+    if (picks.empty())
+      return Done{};
+    Result<Compiled> compiled = compileWith(picks);
+    if (!compiled)
+      return compiled.failure();
+    TimedModel &tuned = **compiled;
+    if (Result<Done> done = timeTogether(*estimated, tuned, guard); !done)
+      return done;
+    std::string difference = differenceOf(tuned);
+    if (!difference.empty()) {
+      wrong.push_back(difference + " with all picks together");
+      for (TunedKernel &kernel : all)
+        kernel.picks = {};
+      return Done{};
+    }
+    dropped = dropWhatDoesNotHold(tuned) && hasTimeFor(1);
+  }
+  return Done{};
+}
+
+bool TuneSearch::dropWhatDoesNotHold(const TimedModel &tuned) {
+  bool dropped = false;
+  double logarithm = 0;
+  bool isSlower = false;
+  wholes.clear();
+  for (size_t size = 0; size < tuned.sizes(); ++size) {
+    double before = medianOf(estimated->samples(size).whole),
+           after = medianOf(tuned.samples(size).whole);
+    wholes.push_back({before, after});
+    logarithm += std::log(after / before);
+    isSlower |= after > before * (1 + kMostLoss / 100);
+  }
+  isSlower |= logarithm > 0;
+  for (TunedKernel &kernel : all) {
+    if (kernel.picks.empty())
+      continue;
+    Judgement judgement = judge(*estimated, tuned, rows[kernel.key]);
+    kernel.gain = judgement.gain;
+    if (judgement.isFaster && !isSlower)
+      continue;
+    kernel.picks = {};
+    kernel.dropped = dropped = true;
+  }
+  if (currentPicks().empty())
+    wholes.clear();
+  return dropped;
+}
+
+} // namespace weft::cli

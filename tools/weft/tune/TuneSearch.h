@@ -1,0 +1,130 @@
+//===- TuneSearch.h - Tries what a model's kernels let be chosen ---------------------------------===//
+//
+//   TuneSearch search(module, compile, request, console);
+//   Result<Done> done = search.run();             // bounded by the budget; nothing is written
+//   for (const TunedKernel &kernel : search.kernels()) show(kernel);
+//
+// Every trial compiles the whole model with one choice of each kernel changed at once, and times it side by side with what was best so far.
+// What is faster by more than the noise is kept, and the other choices of those kernels are tried from there. In the end all picks together
+// are compared with the estimates; what does not hold there is dropped.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H
+#define WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H
+
+#include "compiler/driver/Explain.h"
+#include "tools/weft/cli/Console.h"
+#include "tools/weft/model/CompiledModel.h"
+#include "tools/weft/tune/TuneTiming.h"
+#include <set>
+
+namespace weft::cli {
+
+/// What one kernel took with one choice changed.
+struct TuneTrial {
+  std::string choice, pick;          ///< "rows", "7"
+  Picks picks;                       ///< of the kernel, all of them
+  enum { Slower, Faster, Wrong } is; ///< Slower: not faster by more than the noise at every size
+  double gain;                       ///< percent, over all sizes
+};
+
+struct TunedKernel {
+  std::string key, name, schedule; ///< name and schedule as estimated
+  std::vector<std::string> nodes;
+  double share = 0;                             ///< of the time, over all sizes
+  std::map<std::string, std::string> estimates; ///< by choice
+  std::vector<TuneTrial> trials;
+  unsigned untried = 0; ///< alternatives that the budget left
+  Picks picks;          ///< what is best; empty: as estimated
+  double gain = 0;      ///< percent, over all sizes, in the closing comparison
+  bool dropped =
+      false; ///< what was faster alone was not when all picks were compared with the estimates
+};
+
+struct TuneRequest {
+  double budget; ///< seconds
+  int64_t threads;
+  InputRequest inputs;
+  std::vector<SymbolValues> sizes;
+};
+
+class TuneSearch {
+public:
+  TuneSearch(const Module &module, const CompileOptions &compile, const TuneRequest &request,
+             Console &console);
+
+  Result<Done> run();
+
+  /// Those with something to choose, the longest first.
+  const std::vector<TunedKernel> &kernels() const { return all; }
+  /// "batch=1 seq=128" of each size; "-" where there is no symbol.
+  const std::vector<std::string> &sizes() const { return sizeTexts; }
+  const std::string &target() const { return targetName; }
+  /// What a call takes as estimated and with all picks, by size; empty while nothing is faster.
+  struct Whole {
+    double estimated, tuned;
+  };
+  const std::vector<Whole> &whole() const { return wholes; }
+  /// Outputs that differed: one line for each trial, for the report of a fault.
+  const std::vector<std::string> &faults() const { return wrong; }
+  bool ranOut() const { return budgetEnded; }
+
+private:
+  struct Alternative {
+    std::string choice, pick;
+    Picks picks;
+  };
+  using Compiled = std::unique_ptr<TimedModel>;
+
+  using PickMap = std::map<std::string, Picks>; ///< by key
+
+  Result<Done> prepare();
+  Result<Done> prepareSizes(const std::string &path);
+  Result<Done> rankKernels();
+  /// The model, with records of these picks only.
+  Result<std::string> compileFile(const PickMap &picks);
+  Result<Compiled> compileWith(const PickMap &picks);
+  Result<Explanation> explainWith(const PickMap &picks);
+  Result<Done> writeRecords(const PickMap &picks);
+
+  std::vector<Alternative> alternativesOf(TunedKernel &kernel, const ExplainedChoices &choices);
+  /// Tries everything that is not settled of the active kernels; those that got faster stay active.
+  Result<Done> improve(std::set<std::string> &active);
+  Result<Done> tryRound(const std::map<std::string, Alternative> &changed);
+  void settle(std::set<std::string> &active, const std::map<std::string, size_t> &seen);
+  Result<Done> confirm();
+  /// Drops picks that are not faster when all are compared with the estimates; whether there were any.
+  bool dropWhatDoesNotHold(const TimedModel &tuned);
+  /// What differs from the outputs as estimated; empty when nothing does.
+  std::string differenceOf(const TimedModel &other) const;
+  struct Judgement {
+    double gain;
+    bool isFaster;
+  };
+  static Judgement judge(const TimedModel &base, const TimedModel &other, size_t kernel);
+  PickMap currentPicks() const;
+  bool hasTimeFor(int rounds) const;
+  double elapsed() const;
+
+  const Module &module;
+  CompileOptions compile;
+  const TuneRequest &request;
+  Console &console;
+  InterruptGuard guard{nullptr};
+  std::optional<TemporaryFolder> folder;
+  TimedSetup setup;
+  Compiled estimated, best; ///< best is null while it is the estimated one
+  std::vector<TunedKernel> all;
+  std::map<std::string, size_t> rows;                   ///< of artifacts, by key
+  std::map<std::string, std::set<std::string>> settled; ///< choices that are decided, by key
+  std::vector<std::string> sizeTexts, wrong;
+  std::vector<Whole> wholes;
+  std::string targetName;
+  const double begin;
+  double roundSeconds = 0; ///< what a round took at most
+  int rounds = 0;
+  bool budgetEnded = false;
+};
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H

@@ -1,0 +1,84 @@
+//===- TuneTiming.h - Kernels of two artifacts of one model, timed side by side ----------------===//
+//
+//   Result<std::unique_ptr<TimedModel>> base = TimedModel::open(path, setup), other = …;
+//   Result<Done> done = timeTogether(**base, **other, guard);
+//   double gain = gainOf((*base)->samples(size), (*other)->samples(size), kernel).percent;
+//
+// Kernels are timed where they are used: in calls of the whole model, with its data and what the caches hold then. Artifacts take turns, so
+// what disturbs the machine disturbs both.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H
+#define WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H
+
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Room.h"
+
+namespace weft::cli {
+
+/// What all artifacts of the model are called with.
+struct TimedSetup {
+  std::string function;
+  int64_t threads = 1;
+  std::vector<Inputs> sizes;
+};
+
+/// Seconds by turn: of the call, and by kernel of what it spends in that kernel. A turn's time is that of its fastest call.
+struct TimedSamples {
+  std::vector<double> whole;
+  std::vector<std::vector<double>> kernels;
+};
+
+class TimedModel {
+public:
+  static Result<std::unique_ptr<TimedModel>> open(const std::string &path, const TimedSetup &setup);
+  TimedModel(const TimedModel &) = delete;
+  TimedModel &operator=(const TimedModel &) = delete;
+  ~TimedModel();
+
+  const Artifact &artifact() const { return model; }
+  size_t sizes() const { return calls.size(); }
+  /// Calls with a size for a while, but once at least behind a call that does not count.
+  Result<Done> turn(size_t size, InterruptGuard &guard);
+  const TimedSamples &samples(size_t size) const { return calls[size].samples; }
+  void forgetSamples();
+  /// Seconds that a turn over all sizes takes, as the latest ones did.
+  double turnSeconds() const;
+  /// Results of the latest call; they live as long as this.
+  Result<std::vector<HostTensor>> outputs(size_t size) const;
+
+private:
+  struct Calls {
+    CallInputs inputs;
+    std::vector<weft_tensor_t> outputs;
+    TimedSamples samples;
+    double turn = 0; ///< seconds
+  };
+  TimedModel() = default;
+  Result<double> call(Calls &calls, InterruptGuard &guard);
+  /// Keeps what the latest call spent in each kernel, where that is less.
+  void keepLeast(std::vector<double> &least) const;
+
+  Artifact model;
+  Context context;
+  int32_t function = 0;
+  std::vector<Calls> calls; ///< by size
+  std::vector<weft_trace_event_t> events;
+};
+
+/// Turns of both, one after the other, over all sizes, until a time is over but several at least. Samples of before are forgotten.
+Result<Done> timeTogether(TimedModel &base, TimedModel &other, InterruptGuard &guard);
+/// About what that takes, when a turn of both together over all sizes takes so long.
+double togetherSeconds(double turnSeconds);
+
+/// How much less time the other takes, and how far two halves of the base's own samples are apart, both in percent of the base's.
+struct Gain {
+  double percent, noise;
+};
+Gain gainOf(const std::vector<double> &base, const std::vector<double> &other);
+
+double medianOf(std::vector<double> samples);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H

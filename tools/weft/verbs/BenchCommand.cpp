@@ -1,0 +1,326 @@
+//===- BenchCommand.cpp - weft bench ----------------------------------------------------------===//
+//
+// Every combination of --dim and --threads is one row. Rows are warmed up, then measured in turns
+// (interleaved), so that a disturbance of the machine meets all of them. A sample is the mean of as
+// many calls as take a millisecond.
+//===------------------------------------------------------------------------------------------===//
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Commands.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/TimedCalls.h"
+#include "tools/weft/cli/Values.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <unistd.h>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr int64_t kLeastRounds = 7, kMostRounds = 101;
+constexpr double kSampleSeconds = 1e-3, kBudgetSeconds = 3, kWarmSeconds = 0.02;
+constexpr size_t kMostRows = 256;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Value at `share` of the sorted samples, between neighbours.
+double quantile(const std::vector<double> &sorted, double share) {
+  double position = share * static_cast<double>(sorted.size() - 1);
+  size_t below = static_cast<size_t>(position);
+  double part = position - static_cast<double>(below);
+  return sorted[below] +
+         (below + 1 < sorted.size() ? part * (sorted[below + 1] - sorted[below]) : 0);
+}
+
+struct Row {
+  SymbolValues dims;
+  int64_t threads;
+  Inputs inputs;
+  CallInputs callInputs;
+  std::vector<weft_tensor_t> outputs;
+  Context context;
+  std::optional<weft_cost_t> cost;
+  int64_t callsPerSample = 1;
+  std::vector<double> samples;
+
+  double median() const { return quantile(samples, 0.5); }
+  /// Half the interquartile range over the median.
+  double spread() const {
+    return (quantile(samples, 0.75) - quantile(samples, 0.25)) / 2 / median();
+  }
+};
+
+class Bench {
+public:
+  Bench(const ParsedOptions &options, Console &console) : options(options), console(console) {}
+  ~Bench() {
+    for (Row &row : rows)
+      for (weft_tensor_t &output : row.outputs)
+        weft_tensor_release(row.context.get(), &output);
+  }
+
+  int run() {
+    for (auto step : {&Bench::open, &Bench::plan, &Bench::prepare, &Bench::warmUp, &Bench::measure})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> open() {
+    format = options.value("format", options.json() ? "json" : "table");
+    if (options.json() && format != "json")
+      return Failure{
+          ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other", {}, {}};
+    if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
+      return Failure{
+          ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
+    if (options.positional().empty())
+      return Failure{ExitWrongUsage,
+                     "'weft bench' needs ARTIFACT or --kernels",
+                     "usage: weft bench [ARTIFACT] [options]",
+                     {}};
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
+    if (!opened)
+      return opened.failure();
+    artifact = *opened;
+    Result<FunctionView> found = artifact.function(options.value("function"));
+    if (!found)
+      return found.failure();
+    function = *found;
+    return Done{};
+  }
+
+  /// The combinations, first symbol slowest, threads fastest.
+  Result<Done> plan() {
+    Result<std::vector<SymbolValues>> sizes = readSizeLists(options, kMostRows);
+    if (!sizes)
+      return sizes.failure();
+    std::optional<std::vector<int64_t>> threads = parseIntegers(options.value("threads", "1"));
+    if (!threads || *std::min_element(threads->begin(), threads->end()) < 1)
+      return Failure{ExitWrongUsage,
+                     "'--threads " + options.value("threads") + "' must be whole numbers >= 1: 1,2",
+                     {},
+                     {}};
+    if (sizes->size() * threads->size() > kMostRows)
+      return Failure{
+          ExitWrongUsage, "more than " + std::to_string(kMostRows) + " combinations", {}, {}};
+    for (const SymbolValues &size : *sizes)
+      for (int64_t count : *threads)
+        rows.push_back({size, count, {}, {}, {}, {}, {}, 1, {}});
+    return Done{};
+  }
+
+  Result<Done> prepare() {
+    Result<InputRequest> request = readInputRequest(options, false);
+    if (!request)
+      return request.failure();
+    std::map<int64_t, Context> contexts;
+    for (Row &row : rows) {
+      request->dims = row.dims;
+      Result<Inputs> inputs = prepareInputs(function.signature, *request);
+      if (!inputs)
+        return inputs.failure();
+      row.inputs = std::move(*inputs);
+      Result<CallInputs> roomy = giveRoom(function, row.inputs);
+      if (!roomy)
+        return roomy.failure();
+      row.callInputs = std::move(*roomy);
+      row.outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+      if (Result<weft_cost_t> cost = artifact.cost(function, row.inputs.symbols))
+        row.cost = *cost;
+      Context &context = contexts[row.threads];
+      if (!context)
+        if (Result<Done> done = createContext(row.threads, &context); !done)
+          return done;
+      row.context = context;
+    }
+    if (!rows[0].inputs.assumed.empty()) {
+      std::string line = "assumed ";
+      for (const std::string &symbol : rows[0].inputs.assumed)
+        line += " " + symbol;
+      console.say(line + "  (set with --dim)");
+    }
+    return Done{};
+  }
+
+  Result<Done> createContext(int64_t threads, Context *out) {
+    Result<weft_context_options_t> wanted =
+        contextOptions(options, static_cast<int32_t>(std::min<int64_t>(threads, 4096)));
+    if (!wanted)
+      return wanted.failure();
+    Result<Context> context = artifact.createContext(*wanted);
+    if (!context)
+      return context.failure();
+    *out = *context;
+    return Done{};
+  }
+
+  /// Seconds of `count` calls together.
+  Result<double> timeRow(Row &row, int64_t count) {
+    return timeCalls(guard, row.context.get(), function.index, row.callInputs.views, row.outputs,
+                     count);
+  }
+
+  /// The first calls grow the arena and touch pages; then the calls per sample are set.
+  Result<Done> warmUp() {
+    for (Row &row : rows) {
+      double begin = now(), fastest = 0;
+      for (int call = 0; call < 2 || now() - begin < kWarmSeconds; ++call) {
+        Result<double> seconds = timeRow(row, 1);
+        if (!seconds)
+          return seconds.failure();
+        fastest = call == 0 ? *seconds : std::min(fastest, *seconds);
+      }
+      row.callsPerSample = static_cast<int64_t>(
+          std::max(1.0, std::min(1e5, kSampleSeconds / std::max(fastest, 1e-9))));
+      roundSeconds += fastest * static_cast<double>(row.callsPerSample);
+    }
+    int64_t byTime = static_cast<int64_t>(kBudgetSeconds / std::max(roundSeconds, 1e-6));
+    rounds = options.number("rounds", std::max(kLeastRounds, std::min(kMostRounds, byTime)));
+    return Done{};
+  }
+
+  Result<Done> measure() {
+    double load = 0;
+    if (getloadavg(&load, 1) != 1)
+      load = 0;
+    char line[160];
+    snprintf(line, sizeof line, "%ld CPUs, load %.1f: warm, interleaved, %lld rounds",
+             sysconf(_SC_NPROCESSORS_ONLN), load, static_cast<long long>(rounds));
+    console.say(line);
+    for (int64_t round = 0; round < rounds; ++round)
+      for (Row &row : rows) {
+        Result<double> seconds = timeRow(row, row.callsPerSample);
+        if (!seconds)
+          return seconds.failure();
+        row.samples.push_back(*seconds / static_cast<double>(row.callsPerSample));
+      }
+    for (Row &row : rows)
+      std::sort(row.samples.begin(), row.samples.end());
+    return Done{};
+  }
+
+  std::vector<std::string> shownSymbols() const {
+    std::vector<std::string> names;
+    for (const SymbolSpec &symbol : function.signature.symbols)
+      if (rows[0].inputs.symbols.count(symbol.name))
+        names.push_back(symbol.name);
+    return names;
+  }
+
+  void report() {
+    if (format == "json")
+      return reportJson();
+    bool exact = format == "csv";
+    Table table;
+    std::vector<std::string> symbols = shownSymbols();
+    table.header = symbols;
+    for (const char *name : {"threads", "median", "min", "p95", "spread", "GFLOP/s", "memory"})
+      table.header.push_back(
+          exact && name != std::string("threads") ? std::string(name) + unitOf(name) : name);
+    for (const Row &row : rows)
+      table.rows.push_back(cells(row, symbols, exact));
+    console.result(format == "md" ? table.markdown() : exact ? table.csv() : table.text());
+    for (const Row &row : rows)
+      if (row.spread() > 0.1) {
+        console.warn("some rows spread by more than 10 %: another load on the machine?");
+        break;
+      }
+  }
+
+  static std::string unitOf(const std::string &column) {
+    return column == "memory"                          ? "_bytes"
+           : column == "spread" || column == "GFLOP/s" ? ""
+                                                       : "_seconds";
+  }
+
+  static std::string plain(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.6g", value);
+    return text;
+  }
+
+  /// `exact` for programs: plain numbers in basic units.
+  std::vector<std::string> cells(const Row &row, const std::vector<std::string> &symbols,
+                                 bool exact) const {
+    std::vector<std::string> out;
+    for (const std::string &symbol : symbols)
+      out.push_back(std::to_string(row.inputs.symbols.at(symbol)));
+    out.push_back(std::to_string(row.threads));
+    for (double seconds : {row.median(), row.samples.front(), quantile(row.samples, 0.95)})
+      out.push_back(exact ? plain(seconds) : printSeconds(seconds));
+    char spread[32];
+    snprintf(spread, sizeof spread, "%.1f %%", 100 * row.spread());
+    out.push_back(exact ? plain(row.spread()) : spread);
+    bool work = row.cost && row.cost->flops > 0;
+    double rate = work ? static_cast<double>(row.cost->flops) / row.median() / 1e9 : 0;
+    out.push_back(work ? exact ? plain(rate) : printRate(rate) : exact ? "" : "-");
+    int64_t memory = row.cost ? memoryOf(row) : 0;
+    out.push_back(!row.cost ? ""
+                  : exact   ? std::to_string(memory)
+                            : printBytes(static_cast<double>(memory)));
+    return out;
+  }
+
+  static std::string printRate(double rate) {
+    char text[32];
+    snprintf(text, sizeof text, rate < 10 ? "%.2f" : rate < 100 ? "%.1f" : "%.0f", rate);
+    return text;
+  }
+
+  static int64_t memoryOf(const Row &row) {
+    return row.cost->arena + row.threads * row.cost->scratch_per_worker;
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.bench/1");
+    json.field("artifact", options.positional()[0]).field("function", function.signature.function);
+    json.field("rounds", rounds).field("cpus", static_cast<int64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
+    json.array("rows");
+    for (const Row &row : rows) {
+      json.object().object("symbols");
+      for (const auto &[name, value] : row.inputs.symbols)
+        json.field(name, value);
+      json.end().field("threads", row.threads).field("median_seconds", row.median());
+      json.field("min_seconds", row.samples.front());
+      json.field("p95_seconds", quantile(row.samples, 0.95)).field("spread", row.spread());
+      json.field("calls_per_sample", row.callsPerSample);
+      if (row.cost)
+        json.field("flops", row.cost->flops)
+            .field("bytes_moved", row.cost->bytes_moved)
+            .field("memory_bytes", memoryOf(row));
+      json.list("samples_seconds", row.samples).end();
+    }
+    console.result(json.finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  InterruptGuard guard{nullptr};
+  Artifact artifact;
+  FunctionView function;
+  std::string format;
+  std::vector<Row> rows;
+  int64_t rounds = kLeastRounds;
+  double roundSeconds = 0;
+};
+
+} // namespace
+
+int benchCommand(const ParsedOptions &options, Console &console) {
+  return Bench(options, console).run();
+}
+
+} // namespace weft::cli

@@ -1,0 +1,455 @@
+//===- InspectCommand.cpp - weft inspect of an artifact ---------------------------------------===//
+//
+// Says everything from the descriptor; nothing of the artifact runs. Memory formulas are printed
+// exactly, because the runtime keeps to them byte by byte; work is rounded for reading.
+//===------------------------------------------------------------------------------------------===//
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Commands.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Values.h"
+
+#include <algorithm>
+#include <climits>
+#include <map>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr size_t kKernelsShown = 8, kChecksShown = 8;
+
+std::string hex(const uint8_t *bytes, size_t count) {
+  static const char digits[] = "0123456789abcdef";
+  std::string out;
+  for (size_t i = 0; i < count; ++i) {
+    out += digits[bytes[i] >> 4];
+    out += digits[bytes[i] & 15];
+  }
+  return out;
+}
+
+class Inspection {
+public:
+  Inspection(const ParsedOptions &options, Console &console) : options(options), console(console) {}
+
+  int run() {
+    for (const char *option : {"constant", "dim", "assume"})
+      if (options.has(option))
+        return console.fail({ExitWrongUsage,
+                             "'--" + std::string(option) + "' is for models, but '" +
+                                 options.positional()[0] + "' is compiled already",
+                             {},
+                             {}});
+    if (options.has("why"))
+      return console.fail(
+          {ExitWrongUsage,
+           "'" + options.positional()[0] + "' is compiled already, and artifacts keep no reasons",
+           "weft inspect MODEL --why, with the model it was compiled from",
+           {}});
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
+    if (!opened)
+      return console.fail(opened.failure());
+    artifact = *opened;
+    functions = artifact.functions();
+    info = artifact.info();
+    if (Result<Done> done = readAt(); !done)
+      return console.fail(done.failure());
+    if (Result<Done> done = price(); !done)
+      return console.fail(done.failure());
+    console.json() ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> readAt() {
+    for (const std::string &text : options.values("at")) {
+      std::string rest = text + ",";
+      for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
+        auto size = parseSizes(rest.substr(0, comma));
+        if (!size || !at.emplace(size->first, size->second[0]).second)
+          return Failure{ExitWrongUsage,
+                         "'--at " + text + "' must give each symbol one whole number",
+                         "write --at batch=1,seq=128",
+                         {}};
+      }
+    }
+    for (const auto &[name, value] : at) {
+      bool known = false;
+      for (const FunctionView &function : functions)
+        for (const SymbolSpec &symbol : function.signature.symbols)
+          known |= symbol.name == name;
+      if (!known)
+        return Failure{
+            ExitWrongUsage, "'--at': there is no symbol '" + name + "'", symbolHint(), {}};
+    }
+    return Done{};
+  }
+
+  std::string symbolHint() const {
+    std::string names;
+    for (const FunctionView &function : functions)
+      for (const SymbolSpec &symbol : function.signature.symbols)
+        if (("," + names + ",").find("," + symbol.name + ",") == std::string::npos)
+          names += (names.empty() ? "" : ",") + symbol.name;
+    return names.empty() ? "all sizes are fixed" : "the symbols are " + names;
+  }
+
+  /// Costs of the functions whose symbols all have a value; with --at there must be one.
+  Result<Done> price() {
+    costs.resize(functions.size());
+    std::string missing;
+    bool any = false;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      const std::vector<SymbolSpec> &symbols = functions[i].signature.symbols;
+      auto isSet = [&](const SymbolSpec &symbol) { return at.count(symbol.name) != 0; };
+      auto unset = std::find_if_not(symbols.begin(), symbols.end(), isSet);
+      if (unset != symbols.end()) {
+        if (missing.empty() && std::any_of(symbols.begin(), symbols.end(), isSet))
+          missing = unset->name;
+        continue;
+      }
+      // Without symbols the formulas are numbers.
+      if (at.empty())
+        continue;
+      Result<weft_cost_t> cost = artifact.cost(functions[i], at);
+      if (!cost)
+        return cost.failure();
+      costs[i] = *cost;
+      any |= !symbols.empty();
+    }
+    if (!at.empty() && !any)
+      return Failure{
+          ExitWrongUsage, "'--at' gives no value to symbol '" + missing + "'", symbolHint(), {}};
+    return Done{};
+  }
+
+  std::string pretty(const std::string &formula) const {
+    return beautifyFormula(formula, console.unicode());
+  }
+  std::string rough(const std::string &formula) const {
+    return roundFormula(formula, console.unicode());
+  }
+
+  void line(const std::string &text) { console.result(text + "\n"); }
+
+  void report() {
+    size_t slash = options.positional()[0].rfind('/');
+    std::string name = options.positional()[0].substr(slash == std::string::npos ? 0 : slash + 1);
+    std::string hash = hex(info.hash, 32);
+    line(console.bold(name) + "  " + info.producer + "  " + info.target + "  " +
+         printBytes(static_cast<double>(info.file_size)) + "  sha256 " +
+         (console.verbosity() > 0 ? hash : hash.substr(0, 12)));
+    reportVariants();
+    for (size_t i = 0; i < functions.size(); ++i)
+      reportFunction(functions[i], costs[i]);
+    if (info.weights)
+      line("weights  " + std::to_string(info.weights) + ", " +
+           printBytes(static_cast<double>(info.weight_bytes)) +
+           " (mapped, shared between processes)");
+    reportKernels();
+  }
+
+  /// The targets of the file, when there are several.
+  void reportVariants() {
+    std::vector<VariantView> variants = artifact.variants();
+    if (variants.size() < 2)
+      return;
+    std::vector<std::string> items;
+    for (const VariantView &variant : variants) {
+      std::string item = variant.target;
+      if (variant.isChosen)
+        item += "  (used here)";
+      if (!variant.missing.empty())
+        item += "  (needs " + variant.missing + ", which this machine lacks)";
+      if (console.verbosity() > 0)
+        item += "  " + joined(variant.features);
+      items.push_back(item);
+    }
+    list("targets", items);
+  }
+
+  static std::string joined(const std::vector<std::string> &words) {
+    std::string text;
+    for (const std::string &word : words)
+      text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
+
+  void reportFunction(const FunctionView &f, const std::optional<weft_cost_t> &cost) {
+    line(console.bold(f.signature.function) + "(" + arguments(f.signature.inputs) + ") -> " +
+         (f.outputs.size() == 1 ? arguments(f.outputs) : "(" + arguments(f.outputs) + ")"));
+    std::string symbols;
+    for (const SymbolSpec &symbol : f.signature.symbols)
+      symbols += (symbols.empty() ? "" : "    ") + range(symbol);
+    if (!symbols.empty())
+      line("symbols  " + symbols);
+    std::string bound;
+    for (const SymbolSpec &symbol : f.bound)
+      bound += (bound.empty() ? "" : ", ") + symbol.name;
+    reportInPlace(f);
+    if (!bound.empty())
+      line("bound    " + bound + "  (known while a call runs)");
+    if (!extraFacts(f).empty())
+      list("facts", extraFacts(f));
+    list("checks", f.checks);
+    if (!f.regions.empty())
+      list("together", regionTexts(f));
+    if (cost)
+      return reportCost(f, *cost);
+    std::string scratch = f.scratch.empty() ? "0" : pretty(f.scratch);
+    line("memory   arena = " + (f.arena.empty() ? "0" : pretty(f.arena)) + " B" +
+         "    scratch = " + scratch + " B per worker");
+    reportLate(f);
+    if (!f.flops.empty() || !f.bytesMoved.empty())
+      line("work     flops = " + (f.flops.empty() ? "?" : rough(f.flops)) +
+           "    moved = " + (f.bytesMoved.empty() ? "?" : rough(f.bytesMoved)) + " B");
+  }
+
+  /// Inputs that outputs extend where they lie, and the room that a call needs in them.
+  void reportInPlace(const FunctionView &f) {
+    std::vector<std::string> items;
+    for (const InPlaceSpec &pair : f.inPlace)
+      items.push_back(f.signature.inputs[pair.input].name + " becomes " +
+                      f.outputs[pair.output].name + ", with room for " +
+                      pretty(f.outputs[pair.output].dims[pair.dim]) + " along dimension " +
+                      std::to_string(pair.dim));
+    if (!items.empty())
+      list("in place", items);
+  }
+
+  /// "2 x  a + b": kernels that run at the same time, with how often; the most frequent first.
+  std::vector<std::string> regionTexts(const FunctionView &f) const {
+    std::vector<KernelView> kernels = artifact.kernels();
+    std::map<std::vector<uint32_t>, unsigned> counts;
+    for (const std::vector<uint32_t> &region : f.regions)
+      ++counts[region];
+    std::vector<std::pair<std::vector<uint32_t>, unsigned>> rows(counts.begin(), counts.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto &a, const auto &b) { return a.second > b.second; });
+    std::vector<std::string> texts;
+    for (const auto &[region, count] : rows) {
+      std::string &text = texts.emplace_back();
+      for (uint32_t kernel : region)
+        text += (text.empty() ? "" : " + ") + kernels[kernel].name;
+      text = std::to_string(count) + " x  " + text;
+    }
+    return texts;
+  }
+
+  /// Formulas over sizes that only the running call knows.
+  void reportLate(const FunctionView &f) {
+    std::string more;
+    for (const std::string &bytes : f.late)
+      more += (more.empty() ? "" : " + ") + pretty(bytes);
+    std::string scratch;
+    for (const std::string &bytes : f.lateScratch)
+      scratch += "    scratch = " + pretty(bytes) + " B per worker";
+    if (!more.empty() || !scratch.empty())
+      line("later    arena + " + (more.empty() ? "0" : more) + " B" + scratch);
+  }
+
+  void reportCost(const FunctionView &f, const weft_cost_t &cost) {
+    std::string values;
+    for (const SymbolSpec &symbol : f.signature.symbols)
+      values +=
+          (values.empty() ? "" : "  ") + symbol.name + " = " + std::to_string(at.at(symbol.name));
+    if (!values.empty())
+      line("at       " + values);
+    for (const InputSpec &output : f.outputs) {
+      std::string dims;
+      for (const std::string &formula : output.dims) {
+        std::optional<int64_t> value = evaluateFormula(formula, at);
+        dims += (dims.empty() ? "" : ", ") + (value ? std::to_string(*value) : pretty(formula));
+      }
+      line("         " + output.name + ": " + weft_element_name(output.element) + "[" + dims + "]");
+    }
+    line("memory   arena = " + exactBytes(cost.arena) +
+         "    scratch = " + exactBytes(cost.scratch_per_worker) + " per worker    outputs = " +
+         (f.bound.empty() ? exactBytes(cost.outputs) : "decided by data"));
+    reportLate(f);
+    line("work     flops = " + printCount(static_cast<double>(cost.flops)) +
+         "    moved = " + printBytes(static_cast<double>(cost.bytes_moved)));
+  }
+
+  static std::string exactBytes(int64_t bytes) {
+    std::string exact = std::to_string(bytes) + " B";
+    return bytes < 1024 ? exact : exact + " (" + printBytes(static_cast<double>(bytes)) + ")";
+  }
+
+  std::string arguments(const std::vector<InputSpec> &list) const {
+    std::string out;
+    for (const InputSpec &argument : list)
+      out += (out.empty() ? "" : ", ") + argument.name + ": " +
+             printShape(argument, console.unicode());
+    return out;
+  }
+
+  std::string range(const SymbolSpec &symbol) const {
+    const char *le = console.unicode() ? " ≤ " : " <= ";
+    std::string text = std::to_string(symbol.min) + le + symbol.name;
+    if (symbol.max < INT32_MAX)
+      text += le + std::to_string(symbol.max);
+    if (symbol.multiple > 1)
+      text += " (multiple of " + std::to_string(symbol.multiple) + ")";
+    return text;
+  }
+
+  /// Facts that the ranges do not already say: those that mention something else than one symbol
+  /// and numbers.
+  static std::vector<std::string> extraFacts(const FunctionView &f) {
+    std::vector<std::string> out;
+    for (const std::string &fact : f.facts) {
+      bool isRange = false;
+      for (const SymbolSpec &s : f.signature.symbols)
+        isRange |=
+            fact == std::to_string(s.min) + " <= " + s.name + " <= " + std::to_string(s.max) ||
+            fact == std::to_string(s.min) + " <= " + s.name ||
+            fact == s.name + " <= " + std::to_string(s.max) ||
+            fact == "mod(" + s.name + ", " + std::to_string(s.multiple) + ") == 0";
+      if (!isRange)
+        out.push_back(fact);
+    }
+    return out;
+  }
+
+  void list(const std::string &title, const std::vector<std::string> &items) {
+    std::string label = title + std::string(9 - title.size(), ' ');
+    if (items.empty())
+      return line(label + "none");
+    size_t shown = console.verbosity() > 0 ? items.size() : std::min(items.size(), kChecksShown);
+    for (size_t i = 0; i < shown; ++i)
+      line((i ? "         " : label) + items[i]);
+    if (shown < items.size())
+      line("         and " + std::to_string(items.size() - shown) + " more (-v)");
+  }
+
+  void reportKernels() {
+    std::vector<KernelView> kernels = artifact.kernels();
+    std::sort(kernels.begin(), kernels.end(), [](const KernelView &a, const KernelView &b) {
+      return a.calls != b.calls ? a.calls > b.calls : a.name < b.name;
+    });
+    uint64_t calls = 0;
+    for (const KernelView &kernel : kernels)
+      calls += kernel.calls;
+    line("kernels  " + std::to_string(kernels.size()) + ", called " + std::to_string(calls) +
+         " times");
+    size_t shown =
+        console.verbosity() > 0 ? kernels.size() : std::min(kernels.size(), kKernelsShown);
+    size_t width = 0;
+    for (size_t i = 0; i < shown; ++i)
+      width = std::max(width, kernels[i].name.size());
+    for (size_t i = 0; i < shown; ++i) {
+      const KernelView &kernel = kernels[i];
+      std::string count = std::to_string(kernel.calls);
+      std::string text =
+          std::string(6 - std::min<size_t>(6, count.size()), ' ') + count + " x  " + kernel.name;
+      if (!kernel.nodes.empty())
+        text += std::string(width - kernel.name.size() + 2, ' ') + kernel.nodes[0];
+      if (kernel.nodes.size() > 1)
+        text += " and " + std::to_string(kernel.nodes.size() - 1) + " more";
+      line(text);
+    }
+    if (shown < kernels.size())
+      line("         and " + std::to_string(kernels.size() - shown) + " more (-v)");
+  }
+
+  void argumentsJson(JsonWriter &json, const char *name, const std::vector<InputSpec> &list) const {
+    json.array(name);
+    for (const InputSpec &argument : list)
+      json.object()
+          .field("name", argument.name)
+          .field("element", weft_element_name(argument.element))
+          .list("dims", argument.dims)
+          .end();
+    json.end();
+  }
+
+  void functionJson(JsonWriter &json, const FunctionView &f,
+                    const std::optional<weft_cost_t> &cost) const {
+    json.object().field("name", f.signature.function);
+    argumentsJson(json, "inputs", f.signature.inputs);
+    argumentsJson(json, "outputs", f.outputs);
+    json.array("symbols");
+    for (const SymbolSpec &s : f.signature.symbols)
+      json.object()
+          .field("name", s.name)
+          .field("min", s.min)
+          .field("max", s.max)
+          .field("multiple", s.multiple)
+          .field("input", s.input)
+          .field("dim", s.dim)
+          .end();
+    json.end().array("bound_symbols");
+    for (const SymbolSpec &s : f.bound)
+      json.object().field("name", s.name).field("max", s.max).end();
+    json.end().array("in_place");
+    for (const InPlaceSpec &pair : f.inPlace)
+      json.object()
+          .field("input", f.signature.inputs[pair.input].name)
+          .field("output", f.outputs[pair.output].name)
+          .field("dim", static_cast<int64_t>(pair.dim))
+          .field("room", f.outputs[pair.output].dims[pair.dim])
+          .end();
+    json.end().list("facts", f.facts).list("checks", f.checks);
+    json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
+    json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);
+    json.list("late", f.late).list("late_scratch_per_worker", f.lateScratch).end();
+    json.array("together");
+    for (const std::vector<uint32_t> &region : f.regions)
+      json.object().list("kernels", region).end();
+    json.end();
+    if (cost) {
+      json.object("at");
+      for (const SymbolSpec &s : f.signature.symbols)
+        json.field(s.name, at.at(s.name));
+      json.end().object("cost").field("arena", cost->arena);
+      json.field("scratch_per_worker", cost->scratch_per_worker).field("outputs", cost->outputs);
+      json.field("flops", cost->flops).field("bytes_moved", cost->bytes_moved).end();
+    }
+    json.end();
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.inspect/1");
+    json.field("kind", "artifact").field("file", options.positional()[0]).field("name", info.name);
+    json.field("producer", info.producer).field("target", info.target);
+    json.field("sha256", hex(info.hash, 32)).field("file_bytes", info.file_size);
+    json.field("image_bytes", info.image_size).field("weight_bytes", info.weight_bytes);
+    json.field("weights", info.weights).array("variants");
+    for (const VariantView &variant : artifact.variants())
+      json.object()
+          .field("target", variant.target)
+          .field("used", variant.isChosen)
+          .field("missing", variant.missing)
+          .list("features", variant.features)
+          .end();
+    json.end().array("functions");
+    for (size_t i = 0; i < functions.size(); ++i)
+      functionJson(json, functions[i], costs[i]);
+    json.end().array("kernels");
+    for (const KernelView &kernel : artifact.kernels())
+      json.object()
+          .field("name", kernel.name)
+          .field("calls", kernel.calls)
+          .list("nodes", kernel.nodes)
+          .end();
+    console.result(json.finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  Artifact artifact;
+  weft_module_info_t info{};
+  std::vector<FunctionView> functions;
+  std::vector<std::optional<weft_cost_t>> costs;
+  SymbolValues at;
+};
+
+} // namespace
+
+int inspectCommand(const ParsedOptions &options, Console &console) {
+  return Inspection(options, console).run();
+}
+
+} // namespace weft::cli

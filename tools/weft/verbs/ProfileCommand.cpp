@@ -1,0 +1,297 @@
+//===- ProfileCommand.cpp - weft profile --------------------------------------------------------===//
+//
+// Calls the model several times with a trace and shows, for every kernel, the time of one call: the median over the rounds of each
+// place where it is called, added up. --trace writes the last round for Chrome's and Perfetto's viewers.
+//===------------------------------------------------------------------------------------------===//
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Commands.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/TensorFile.h"
+#include "tools/weft/cli/TimedCalls.h"
+#include "tools/weft/cli/Values.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr int64_t kLeastRounds = 7, kMostRounds = 1001;
+constexpr double kBudgetSeconds = 2;
+constexpr size_t kShownNode = 48;
+
+double median(std::vector<double> samples) {
+  auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+/// What one call spends in one kernel.
+struct Row {
+  KernelView kernel;
+  int64_t calls = 0;
+  double seconds = 0, flops = 0, bytes = 0;
+};
+
+class Profile {
+public:
+  Profile(const ParsedOptions &options, Console &console, std::optional<MeasuredPeak> peak)
+      : options(options), console(console), peak(peak) {}
+  ~Profile() {
+    for (weft_tensor_t &output : outputs)
+      weft_tensor_release(context.get(), &output);
+  }
+
+  int run() {
+    for (auto step : {&Profile::open, &Profile::measure, &Profile::writeTrace})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
+    collect();
+    console.json() ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> open() {
+    if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
+      return Failure{
+          ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
+    Result<Artifact> opened =
+        Artifact::open(options.positional()[0], false, options.value("target"));
+    if (!opened)
+      return opened.failure();
+    artifact = *opened;
+    Result<FunctionView> found = artifact.function(options.value("function"));
+    if (!found)
+      return found.failure();
+    function = *found;
+    Result<InputRequest> request = readInputRequest(options);
+    if (!request)
+      return request.failure();
+    Result<Inputs> prepared = prepareInputs(function.signature, *request);
+    if (!prepared)
+      return prepared.failure();
+    inputs = std::move(*prepared);
+    Result<CallInputs> roomy = giveRoom(function, inputs);
+    if (!roomy)
+      return roomy.failure();
+    callInputs = std::move(*roomy);
+    outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+    threads = std::clamp<int64_t>(options.number("threads", 1), 0, 4096);
+    Result<weft_context_options_t> wanted = contextOptions(options, static_cast<int32_t>(threads));
+    if (!wanted)
+      return wanted.failure();
+    Result<Context> created = artifact.createContext(*wanted);
+    if (!created)
+      return created.failure();
+    context = *created;
+    return Done{};
+  }
+
+  /// Seconds of one call; `events` is what its kernels did.
+  Result<double> timeCall() {
+    events.clear();
+    Result<double> seconds =
+        timeCalls(guard, context.get(), function.index, callInputs.views, outputs);
+    if (!seconds)
+      return seconds;
+    for (const weft_trace_event_t &event : events)
+      if (event.kernel >= artifact.info().kernels)
+        return Failure{
+            ExitInputRefused, "the artifact calls a kernel that it does not list", {}, {}};
+    return seconds;
+  }
+
+  Result<Done> measure() {
+    auto note = [](void *user, const weft_trace_event_t *event) {
+      static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
+    };
+    weft_error_t error = WEFT_ERROR_INIT;
+    if (weft_context_trace(context.get(), note, &events, &error))
+      return failureOf(error);
+    for (int warm = 0; warm < 2; ++warm) {
+      Result<double> seconds = timeCall();
+      if (!seconds)
+        return seconds.failure();
+      int64_t byTime = static_cast<int64_t>(kBudgetSeconds / std::max(*seconds, 1e-6));
+      rounds = options.number("rounds", std::clamp(byTime, kLeastRounds, kMostRounds));
+    }
+    samples.resize(events.size());
+    for (int64_t round = 0; round < rounds; ++round) {
+      Result<double> seconds = timeCall();
+      if (!seconds)
+        return seconds.failure();
+      whole.push_back(*seconds);
+      for (const weft_trace_event_t &event : events)
+        *seconds -= secondsOf(event);
+      between.push_back(std::max(*seconds, 0.0));
+      for (size_t i = 0; i < events.size() && i < samples.size(); ++i)
+        samples[i].push_back(secondsOf(events[i]));
+    }
+    return Done{};
+  }
+
+  static double secondsOf(const weft_trace_event_t &event) {
+    return 1e-9 * static_cast<double>(event.end_ns - event.begin_ns);
+  }
+
+  void collect() {
+    for (const KernelView &kernel : artifact.kernels())
+      rows.push_back({kernel});
+    for (size_t i = 0; i < events.size(); ++i) {
+      Row &row = rows[events[i].kernel];
+      ++row.calls;
+      row.seconds += median(samples[i]);
+      row.flops += static_cast<double>(std::max<int64_t>(events[i].flops, 0));
+      row.bytes += static_cast<double>(std::max<int64_t>(events[i].bytes, 0));
+    }
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [](const Row &row) { return !row.calls; }),
+               rows.end());
+    std::sort(rows.begin(), rows.end(),
+              [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
+  }
+
+  static std::string number(const char *format, double value) {
+    char text[40];
+    snprintf(text, sizeof text, format, value);
+    return text;
+  }
+
+  static std::string rate(double work, double seconds) {
+    return work > 0 && seconds > 0 ? number("%.1f", work / seconds / 1e9) : "-";
+  }
+
+  /// Of what all workers together could do at most.
+  double shareOf(double most, double work, double seconds) const {
+    double workers = static_cast<double>(std::max<int64_t>(threads, 1));
+    return seconds > 0 ? work / seconds / (most * workers) : 0;
+  }
+
+  std::vector<std::string> rateCells(const Row &row) const {
+    std::vector<std::string> cells = {rate(row.flops, row.seconds), rate(row.bytes, row.seconds)};
+    if (!peak)
+      return cells;
+    auto percent = [&](double most, double work) {
+      return work > 0 ? number("%.1f %%", 100 * shareOf(most, work, row.seconds)) : "-";
+    };
+    return {cells[0], percent(peak->flops, row.flops), cells[1], percent(peak->bytes, row.bytes)};
+  }
+
+  static std::string nodesOf(const Row &row) {
+    if (row.kernel.nodes.empty())
+      return "";
+    std::string text = row.kernel.nodes[0];
+    if (text.size() > kShownNode)
+      text = "…" + text.substr(text.size() - kShownNode);
+    size_t more = row.kernel.nodes.size() - 1;
+    return more ? text + " +" + std::to_string(more) : text;
+  }
+
+  void report() {
+    std::string line;
+    for (const auto &[name, value] : inputs.symbols)
+      line += name + "=" + std::to_string(value) + " ";
+    double rest = median(between), total = rest;
+    for (const Row &row : rows)
+      total += row.seconds;
+    console.say(line + "threads=" + std::to_string(threads) + ": " + printSeconds(median(whole)) +
+                " a call, median of " + std::to_string(rounds) + " rounds");
+    if (peak)
+      console.say("peak of a thread: " + number("%.1f GFLOP/s, ", peak->flops / 1e9) +
+                  number("%.1f GB/s from memory", peak->bytes / 1e9));
+    Table table;
+    table.header = {"share", "time", "calls", "GFLOP/s", "GB/s", "kernel", "nodes"};
+    if (peak)
+      table.header = {"share", "time",      "calls",  "GFLOP/s", "of peak",
+                      "GB/s",  "of memory", "kernel", "nodes"};
+    auto share = [&](double seconds) { return number("%.1f %%", 100 * seconds / total); };
+    auto add = [&](double seconds, const std::string &calls, const std::vector<std::string> &rates,
+                   const std::string &name, const std::string &nodes) {
+      std::vector<std::string> cells = {share(seconds), printSeconds(seconds), calls};
+      cells.insert(cells.end(), rates.begin(), rates.end());
+      cells.insert(cells.end(), {name, nodes});
+      table.rows.push_back(std::move(cells));
+    };
+    for (const Row &row : rows)
+      add(row.seconds, std::to_string(row.calls), rateCells(row), row.kernel.name, nodesOf(row));
+    add(rest, "", std::vector<std::string>(peak ? 4 : 2), "(between kernels)", "");
+    console.result(table.text());
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.profile/1");
+    json.field("artifact", options.positional()[0]).field("function", function.signature.function);
+    json.field("rounds", rounds).field("threads", threads).object("symbols");
+    for (const auto &[name, value] : inputs.symbols)
+      json.field(name, value);
+    json.end().field("median_seconds", median(whole));
+    if (peak)
+      json.field("peak_flops", peak->flops).field("peak_bytes", peak->bytes);
+    json.array("kernels");
+    for (const Row &row : rows) {
+      json.object()
+          .field("name", row.kernel.name)
+          .field("calls", row.calls)
+          .field("seconds", row.seconds)
+          .field("flops", row.flops)
+          .field("bytes_moved", row.bytes);
+      if (peak)
+        json.field("share_of_peak", shareOf(peak->flops, row.flops, row.seconds))
+            .field("share_of_memory", shareOf(peak->bytes, row.bytes, row.seconds));
+      json.list("nodes", row.kernel.nodes).end();
+    }
+    json.end();
+    console.result(json.finish());
+  }
+
+  /// The format that chrome://tracing and ui.perfetto.dev read.
+  Result<Done> writeTrace() {
+    if (!options.has("trace"))
+      return Done{};
+    std::vector<KernelView> kernels = artifact.kernels();
+    JsonWriter json("weft.trace/1");
+    json.field("displayTimeUnit", "ns").array("traceEvents");
+    for (const weft_trace_event_t &event : events) {
+      const KernelView &kernel = kernels[event.kernel];
+      json.object().field("name", kernel.name).field("ph", "X").field("pid", 1).field("tid", 1);
+      json.field("ts", 1e-3 * static_cast<double>(event.begin_ns - events[0].begin_ns));
+      json.field("dur", 1e-3 * static_cast<double>(event.end_ns - event.begin_ns)).object("args");
+      json.field("units", event.units).field("flops", event.flops).field("bytes", event.bytes);
+      json.list("nodes", kernel.nodes).end().end();
+    }
+    json.end();
+    OutputFiles files;
+    if (Result<Done> done = files.addText(options.value("trace"), json.finish()); !done)
+      return done;
+    return files.commit();
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  const std::optional<MeasuredPeak> peak;
+  InterruptGuard guard{nullptr};
+  Artifact artifact;
+  FunctionView function;
+  Inputs inputs;
+  CallInputs callInputs;
+  std::vector<weft_tensor_t> outputs;
+  Context context;
+  int64_t threads = 1, rounds = kLeastRounds;
+  std::vector<weft_trace_event_t> events;   ///< of the latest call
+  std::vector<std::vector<double>> samples; ///< seconds by event, over the rounds
+  std::vector<double> whole, between;       ///< seconds of the calls, and of them outside kernels
+  std::vector<Row> rows;                    ///< slowest first
+};
+
+} // namespace
+
+int profileCommand(const ParsedOptions &options, Console &console,
+                   std::optional<MeasuredPeak> peak) {
+  return Profile(options, console, peak).run();
+}
+
+} // namespace weft::cli
