@@ -1,4 +1,4 @@
-//===- Descriptor.cpp - From the lowered program to weft_module_v1 ---------------------------------------------===//
+//===- Descriptor.cpp - From the planned program to weft_module_v1 ---------------------------------------------===//
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/artifact/Blob.h"
@@ -64,8 +64,8 @@ public:
       module.target = blob.text(variant.target->name());
       module.host_table_size = hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
-      for (const LoweredFunction &lowered : variant.program.functions)
-        functions.push_back(function(lowered));
+      for (const PlannedFunction &planned : variant.program.functions)
+        functions.push_back(function(variant.program, planned));
       bool grows = llvm::any_of(functions, [](auto &row) { return row.in_place.count > 0; });
       result.grows |= grows;
       module.functions = blob.list(functions, grows ? sizeof(weft_function_v1)
@@ -82,12 +82,12 @@ public:
   }
 
 private:
-  weft_function_v1 function(const LoweredFunction &lowered) {
-    func::FuncOp op = lowered.function;
+  weft_function_v1 function(const Program &program, const PlannedFunction &planned) {
+    plan::FuncOp op = planned.function;
     symbols.clear();
-    for (const EntrySymbol &symbol : lowered.entry.symbols)
+    for (const EntrySymbol &symbol : planned.entry.symbols)
       symbols.push_back(symbol.name);
-    llvm::append_range(symbols, lowered.entry.boundSymbols);
+    llvm::append_range(symbols, planned.entry.boundSymbols);
     weft_function_v1 row = {};
     row.name = blob.text(op.getName());
     std::vector<weft_argument_v1> inputs, outputs;
@@ -95,9 +95,9 @@ private:
       inputs.push_back(argument(inputName(op, i), callersInput(op, i)));
     for (unsigned i = 0; i < op.getNumResults(); ++i)
       outputs.push_back(argument(outputName(op, i), callersOutput(op, i),
-                                 isLate(lowered.outputDims[i]) ? WEFT_ARGUMENT_LATE : 0));
+                                 isLate(planned.outputDims[i]) ? WEFT_ARGUMENT_LATE : 0));
     std::vector<weft_in_place_v1> pairs;
-    for (const InPlacePair &pair : lowered.entry.inPlace) {
+    for (const InPlacePair &pair : planned.entry.inPlace) {
       inputs[pair.input].flags |= WEFT_ARGUMENT_IN_PLACE;
       outputs[pair.output].flags |= WEFT_ARGUMENT_IN_PLACE;
       uint32_t symbol = llvm::find(symbols, pair.room) - symbols.begin();
@@ -106,11 +106,11 @@ private:
     row.inputs = blob.list(inputs);
     row.outputs = blob.list(outputs);
     std::vector<weft_symbol_v1> symbolRows;
-    for (const EntrySymbol &s : lowered.entry.symbols)
+    for (const EntrySymbol &s : planned.entry.symbols)
       symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple,
                             s.isRoom ? UINT32_MAX : s.input, s.isRoom ? UINT32_MAX : s.dim});
     SymFacts facts = symbolsOf(op).asFacts();
-    for (StringAttr name : lowered.entry.boundSymbols) {
+    for (StringAttr name : planned.entry.boundSymbols) {
       SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
       int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
       symbolRows.push_back({blob.text(name.getValue()), 0,
@@ -118,14 +118,14 @@ private:
                             UINT32_MAX});
     }
     row.symbols = blob.list(symbolRows);
-    row.facts = blob.texts(lowered.entry.facts);
-    row.checks = checks(lowered);
-    row.arena = blob.formula(lowered.plan.peaks, symbols);
-    row.scratch_per_worker = blob.formula(lowered.scratch, symbols);
-    row.flops = blob.formula({lowered.flops}, symbols);
-    row.bytes_moved = blob.formula({lowered.bytesMoved}, symbols);
-    row.late_blocks = lateBlocks(lowered);
-    row.regions = regions(lowered);
+    row.facts = blob.texts(planned.entry.facts);
+    row.checks = checks(planned);
+    row.arena = blob.formula(planned.arena, symbols);
+    row.scratch_per_worker = blob.formula(planned.scratch, symbols);
+    row.flops = blob.formula({planned.flops}, symbols);
+    row.bytes_moved = blob.formula({planned.bytesMoved}, symbols);
+    row.late_blocks = lateBlocks(planned);
+    row.regions = regions(program, planned);
     if (!pairs.empty())
       row.in_place = blob.list(pairs);
     return row;
@@ -133,39 +133,37 @@ private:
 
   static bool isLate(ArrayRef<SymExpr> dims) { return llvm::is_contained(dims, SymExpr()); }
 
-  weft_list_t lateBlocks(const LoweredFunction &lowered) {
+  weft_list_t lateBlocks(const PlannedFunction &planned) {
     std::vector<weft_late_block_v1> rows;
-    for (const MemoryPlan &plan : lowered.latePlans)
-      rows.push_back({blob.formula(plan.peaks, symbols), 0});
-    if (!lowered.lateScratch.empty())
-      rows.push_back({blob.formula(lowered.lateScratch, symbols), WEFT_LATE_PER_WORKER});
+    for (plan::ReserveOp block : planned.late)
+      rows.push_back({blob.formula(block.getPeaks()->getDims(), symbols), 0});
+    if (!planned.lateScratch.empty())
+      rows.push_back({blob.formula(planned.lateScratch, symbols), WEFT_LATE_PER_WORKER});
     return blob.list(rows);
   }
 
   /// Of several kernels.
-  weft_list_t regions(const LoweredFunction &lowered) {
+  weft_list_t regions(const Program &program, const PlannedFunction &planned) {
     std::vector<weft_region_v1> rows;
-    for (const CallRegion &region : lowered.regions)
-      if (region.count > 1) {
-        std::vector<uint32_t> kernels;
-        for (const KernelCall &call : ArrayRef(lowered.calls).slice(region.first, region.count))
-          kernels.push_back(call.kernel);
-        rows.push_back({blob.list(kernels)});
-      }
+    for (plan::TogetherOp region : planned.regions) {
+      std::vector<uint32_t> kernels;
+      for (auto launch : region.getBody().getOps<plan::LaunchOp>())
+        kernels.push_back(program.kernelRows.lookup(launch.getKernel()));
+      rows.push_back({blob.list(kernels)});
+    }
     return blob.list(rows);
   }
 
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
-    bool joins = llvm::any_of(program.functions, [](const LoweredFunction &lowered) {
-      return llvm::any_of(lowered.regions,
-                          [](const CallRegion &region) { return region.count > 1; });
+    bool joins = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
+      return !planned.regions.empty();
     });
     if (joins)
       return sizeof(weft_host_v1);
-    bool asks = llvm::any_of(program.functions, [](const LoweredFunction &lowered) {
-      return !lowered.latePlans.empty() || !lowered.lateScratch.empty() ||
-             llvm::any_of(lowered.outputDims, isLate);
+    bool asks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
+      return !planned.late.empty() || !planned.lateScratch.empty() ||
+             llvm::any_of(planned.outputDims, isLate);
     });
     return asks ? offsetof(weft_host_v1, together) : offsetof(weft_host_v1, reserve);
   }
@@ -183,8 +181,8 @@ private:
     return row;
   }
 
-  weft_list_t checks(const LoweredFunction &lowered) {
-    const EntryPlan &entry = lowered.entry;
+  weft_list_t checks(const PlannedFunction &planned) {
+    const EntryPlan &entry = planned.entry;
     std::vector<weft_check_v1> rows;
     for (const EntryStep &step : entry.steps) {
       if (step.kind != EntryStep::Check)
@@ -204,9 +202,10 @@ private:
       weft_check_v1 row = {};
       row.kind = WEFT_CHECK_DATA;
       row.symbol = entry.symbols.size() + i;
-      for (const BindStep &bind : lowered.binds)
-        if (bind.symbol == entry.boundSymbols[i] && !bind.node.empty())
-          row.node = blob.text(bind.node);
+      plan::FuncOp(planned.function).walk([&](plan::BindOp bind) {
+        if (bind.getSymbolAttr() == entry.boundSymbols[i] && !bind.getNode().empty())
+          row.node = blob.text(bind.getNode());
+      });
       rows.push_back(row);
     }
     for (const SymPred &fact : entry.boundFacts) {
@@ -220,7 +219,7 @@ private:
 
   weft_list_t kernels(const Program &program) {
     std::vector<weft_kernel_v1> rows;
-    for (const KernelCode &kernel : program.kernels) {
+    for (const PlannedKernel &kernel : program.kernels) {
       weft_kernel_v1 row = {};
       row.name = blob.text(kernel.symbol);
       row.nodes = blob.texts(kernel.nodes);

@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_ARTIFACT_DESCRIPTOR_H
 #define WEFT_COMPILER_ARTIFACT_DESCRIPTOR_H
 
-#include "compiler/plan/Lower.h"
+#include "compiler/plan/Variant.h"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 //===- Compile.cpp - weft::Compiler::compile ------------------------------------------------------------------------------===//
 //
-//   facts → use-integers → fold-scales → channels-last → grow-in-place → form-kernels → fuse-rounding → bound-sums → collapse-dims → lower → kernels in parallel, host program → link → write
+//   facts → the phases of Pipeline.h → kernels in parallel, host program → link → write
 //
 // Everything up to code happens once per target, as what a target accepts decides what is grouped. Kernels and host programs of all
 // variants are one image. The caller's module is not changed: passes work on a copy.
@@ -10,14 +10,11 @@
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/MemoryLimit.h"
 #include "compiler/driver/PassPrograms.h"
+#include "compiler/driver/Pipeline.h"
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
-#include "passes/graph/Passes.h"
-#include "passes/kernel/Passes.h"
-#include "passes/quant/Passes.h"
+#include "passes/kernel/Specification.h"
 #include "targets/cpu/Codegen.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -71,15 +68,16 @@ public:
   /// For the best target, when there are several.
   Result<std::string> programAfter(StringRef phase) {
     DiagnosticCollector collector(impl.context.get(), "W0300");
-    if (phase != "import" && phase != "fuse")
-      return error("W0305", "there is no phase '" + phase + "'", "the phases are import and fuse");
+    if (!llvm::is_contained(phases(), phase))
+      return error("W0305", "there is no phase '" + phase + "'",
+                   "the phases are " + llvm::join(phases().drop_back(), ", ") + " and " +
+                       phases().back().str());
     if (std::optional<List> bad = findVariants())
       return *bad;
     if (std::optional<List> bad = start(variants[0]))
       return *bad;
-    if (phase == "fuse")
-      if (std::optional<List> bad = group(variants[0], collector))
-        return *bad;
+    if (std::optional<List> bad = runUntil(phase, variants[0], collector))
+      return *bad;
     return textOf(*variants[0].module);
   }
 
@@ -88,9 +86,16 @@ public:
     explains = true;
     if (std::optional<List> bad = findVariants())
       return *bad;
-    if (std::optional<List> bad = prepare(variants[0]))
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    Variant &best = variants[0];
+    if (std::optional<List> bad = start(best))
       return *bad;
-    return explainKernels(*variants[0].target, variants[0].program, tuning);
+    if (std::optional<List> bad = runUntil("fuse", best, collector))
+      return *bad;
+    Explanation explanation = explainKernels(*best.target, *best.module, tuning);
+    if (std::optional<List> bad = runUntil("plan", best, collector)) // it may refuse a kernel
+      return *bad;
+    return explanation;
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
@@ -102,7 +107,7 @@ public:
       return *bad;
     programs.emplace();
     keepProgram("import", *best.module);
-    if (std::optional<List> bad = group(best, collector))
+    if (std::optional<List> bad = runUntil("fuse", best, collector))
       return *bad;
     return std::move(*programs);
   }
@@ -120,7 +125,7 @@ private:
     if (!targets)
       return List{error("W0301", llvm::toString(targets.takeError()))};
     for (std::unique_ptr<Target> &target : *targets)
-      variants.push_back({std::move(target), nullptr, {}});
+      variants.push_back({std::move(target), nullptr, "", {}});
     return readTuning();
   }
 
@@ -145,6 +150,7 @@ private:
   /// A copy of the program with all facts.
   std::optional<List> start(Variant &variant) {
     variant.module = impl.module->clone();
+    variant.phase = phaseOf(*variant.module);
     if (std::optional<weft::Diagnostic> bad = applyFacts(*variant.module, options.facts))
       return List{*bad};
     return std::nullopt;
@@ -165,16 +171,18 @@ private:
     DiagnosticCollector collector(impl.context.get(), "W0300");
     if (std::optional<List> bad = start(variant))
       return bad;
-    if (std::optional<weft::Diagnostic> bad = dump("0-import", variant))
-      return List{*bad};
-    if (std::optional<List> bad = group(variant, collector))
-      return bad;
-    if (std::optional<weft::Diagnostic> bad = dump("1-fuse", variant))
-      return List{*bad};
-    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, tuning, weights);
-    if (failed(lowered))
+    for (auto [i, phase] : llvm::enumerate(phases())) {
+      if (std::optional<List> bad = runUntil(phase, variant, collector))
+        return bad;
+      if (std::optional<weft::Diagnostic> bad =
+              dump(std::to_string(i) + "-" + phase.str(), variant))
+        return List{*bad};
+    }
+    FailureOr<Program> program = programOf(*variant.module, variant.target->name());
+    if (failed(program))
       return diagnostics(collector);
-    variant.program = std::move(*lowered);
+    variant.program = std::move(*program);
+    addWeights(*variant.module, weights);
     if (!tuning.empty())
       report("tuning",
              std::to_string(tunedCount(variant)) + " of " +
@@ -241,7 +249,7 @@ private:
       return writeFile(folder, name, bytes);
     };
     for (const Variant &variant : variants)
-      for (const KernelCode &kernel : variant.program.kernels) {
+      for (const PlannedKernel &kernel : variant.program.kernels) {
         if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".mlir", kernel.text))
           return bad;
         if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".o", *object++))
@@ -295,24 +303,63 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  std::optional<List> group(Variant &variant, DiagnosticCollector &collector) {
+  /// Runs the phases that the variant's program does not have behind it, `last` as the last.
+  std::optional<List> runUntil(StringRef last, Variant &variant, DiagnosticCollector &collector) {
     if (failed(checkSizes(*variant.module)))
       return diagnostics(collector);
-    if (failed(useIntegers(*variant.module)))
-      return diagnostics(collector);
+    ArrayRef<StringRef> list = phases();
+    for (auto next = llvm::find(list, variant.phase) + 1; next <= llvm::find(list, last); ++next) {
+      if (failed(runPhase(*next, variant)))
+        return diagnostics(collector);
+      variant.phase = *next;
+    }
+    return std::nullopt;
+  }
+
+  LogicalResult runPhase(StringRef phase, Variant &variant) {
+    PipelineOptions pipeline = pipelineFor(variant);
+    if (phase != "fuse")
+      return runPasses(*variant.module, passesOf(phase, pipeline));
     OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
     size_t ungroupedPrograms = programs ? programs->size() : 0;
-    if (failed(group(variant, /*attention=*/true)))
-      return diagnostics(collector);
-    if (allAccepted(*variant.module, *variant.target))
-      return std::nullopt;
-    // A form of attention that no schedule knows: in separate kernels, then.
-    variant.module = std::move(ungrouped);
-    if (programs)
-      programs->resize(ungroupedPrograms);
-    if (failed(group(variant, /*attention=*/false)))
-      return diagnostics(collector);
-    return std::nullopt;
+    if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
+      return failure();
+    if (!allAccepted(*variant.module, *variant.target)) {
+      // A form of attention that no schedule knows: in separate kernels, then.
+      variant.module = std::move(ungrouped);
+      if (programs)
+        programs->resize(ungroupedPrograms);
+      pipeline.attention = false;
+      if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
+        return failure();
+    }
+    unsigned kernels = 0;
+    variant.module->walk([&](KernelOp) { ++kernels; });
+    report("fuse", std::to_string(kernels) + " kernel calls", &variant);
+    return success();
+  }
+
+  PipelineOptions pipelineFor(const Variant &variant) {
+    PipelineOptions pipeline;
+    pipeline.narrowWeights = options.weights;
+    pipeline.roundActivations = roundsActivations;
+    pipeline.inPlace = options.inPlace;
+    pipeline.inPlaceInputs = options.inPlaceInputs;
+    pipeline.explain = explains;
+    pipeline.weight = [this](StringRef name) { return impl.weightBytes(name); };
+    pipeline.chooser = std::make_shared<TunedTarget>(variant.target, tuning);
+    return pipeline;
+  }
+
+  /// Whether the target has a schedule for every kernel of the module.
+  static bool allAccepted(ModuleOp module, const Target &target) {
+    return !module
+                .walk([&](KernelOp kernel) {
+                  Specification specification = specify(kernel);
+                  auto function = *specification.module->getOps<func::FuncOp>().begin();
+                  return target.choose(function) ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
   }
 
   void keepProgram(StringRef pass, ModuleOp module) {
@@ -324,67 +371,16 @@ private:
   LogicalResult runPasses(ModuleOp module, std::vector<std::unique_ptr<Pass>> passes) {
     for (std::unique_ptr<Pass> &pass : passes) {
       std::string name = pass->getArgument().str();
-      PassManager pm(module.getContext());
-      if (pass->getOpName() == func::FuncOp::getOperationName())
-        pm.addNestedPass<func::FuncOp>(std::move(pass));
-      else
-        pm.addPass(std::move(pass));
-      if (failed(pm.run(module)))
+      if (failed(runPass(module, std::move(pass))))
         return failure();
       keepProgram(name, module);
     }
     return success();
   }
 
-  std::function<const char *(StringRef)> weightReader() {
-    return [this](StringRef name) { return impl.weightBytes(name); };
-  }
-
-  LogicalResult useIntegers(ModuleOp module) {
-    std::vector<std::unique_ptr<Pass>> passes;
-    passes.push_back(createCanonicalizerPass());
-    passes.push_back(createCSEPass());
-    passes.push_back(createUseIntegers(weightReader()));
-    passes.push_back(createFoldScales(weightReader()));
-    passes.push_back(createChannelsLast());
-    return runPasses(module, std::move(passes));
-  }
-
-  LogicalResult group(Variant &variant, bool attention) {
-    std::vector<std::unique_ptr<Pass>> passes;
-    passes.push_back(createCanonicalizerPass());
-    passes.push_back(createCSEPass());
-    if (!options.weights.empty()) {
-      NarrowWeightsOptions narrow;
-      narrow.element = options.weights;
-      passes.push_back(createNarrowWeights(narrow));
-    }
-    if (roundsActivations)
-      passes.push_back(createRoundActivations());
-    passes.push_back(createFoldMoves());
-    if (options.inPlace) {
-      GrowInPlaceOptions grow;
-      grow.inputs = options.inPlaceInputs;
-      passes.push_back(createGrowInPlace(grow));
-    }
-    FormKernelsOptions form;
-    form.attention = attention;
-    form.explain = explains;
-    passes.push_back(createFormKernels(form));
-    passes.push_back(createFuseRounding());
-    passes.push_back(createBoundSums(weightReader()));
-    passes.push_back(createCollapseDims());
-    if (failed(runPasses(*variant.module, std::move(passes))))
-      return failure();
-    unsigned kernels = 0;
-    variant.module->walk([&](KernelOp) { ++kernels; });
-    report("fuse", std::to_string(kernels) + " kernel calls", &variant);
-    return success();
-  }
-
   static std::string peakText(const Variant &variant) {
     std::string text;
-    const auto &peaks = variant.program.functions[0].plan.peaks;
+    const auto &peaks = variant.program.functions[0].arena;
     for (SymExpr peak : peaks)
       text += (text.empty() ? "" : ", ") + peak.str();
     return peaks.size() > 1 ? "max(" + text + ")" : text;
@@ -392,7 +388,7 @@ private:
 
   static size_t tunedCount(const Variant &variant) {
     return llvm::count_if(variant.program.kernels,
-                          [](const KernelCode &kernel) { return kernel.isTuned; });
+                          [](const PlannedKernel &kernel) { return kernel.isTuned; });
   }
 
   size_t kernelCount() const {
@@ -404,9 +400,9 @@ private:
 
   /// One object per kernel, variant by variant.
   llvm::Error compileKernels(std::vector<std::string> &objects) {
-    std::vector<std::pair<const Target *, const KernelCode *>> kernels;
+    std::vector<std::pair<const Target *, const PlannedKernel *>> kernels;
     for (const Variant &variant : variants)
-      for (const KernelCode &kernel : variant.program.kernels)
+      for (const PlannedKernel &kernel : variant.program.kernels)
         kernels.push_back({variant.target.get(), &kernel});
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};

@@ -1,7 +1,10 @@
 //===- Explain.cpp - What was decided about a model's kernels, and why ----------------------------------===//
 
 #include "compiler/driver/Explain.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel/Apart.h"
+#include "passes/kernel/Specification.h"
+#include "passes/plan/LowerToPlan.h"
 
 using namespace mlir;
 
@@ -15,36 +18,34 @@ std::string textIn(DictionaryAttr entry, StringRef name) {
 
 class Explainer {
 public:
-  Explainer(const Target &target, const Program &program, const Tuning &tuning)
-      : target(target), program(program), tuning(tuning) {
+  Explainer(const Target &target, const Tuning &tuning) : target(target), tuning(tuning) {
     explanation.target = target.name();
   }
 
-  void explain(const LoweredFunction &lowered) {
-    SmallVector<KernelOp> kernels; // calls may have another order
-    func::FuncOp function = lowered.function;
+  void explain(func::FuncOp function) {
+    SmallVector<KernelOp> kernels;
     function.walk<WalkOrder::PreOrder>([&](KernelOp kernel) { kernels.push_back(kernel); });
     for (auto [i, kernel] : llvm::enumerate(kernels))
       numbers[kernel] = explanation.kernels.size() + i + 1;
-    llvm::DenseMap<Operation *, unsigned> rows; // of the distinct kernels
-    for (const KernelCall &call : lowered.calls)
-      rows[call.op] = call.kernel;
     for (KernelOp kernel : kernels)
-      explain(kernel, program.kernels[rows.at(kernel)], function.getName().str());
+      explain(kernel, function.getName().str());
     numbers.clear();
   }
 
   Explanation explanation;
 
 private:
-  void explain(KernelOp kernel, const KernelCode &code, std::string function) {
-    ExplainedKernel row{
-        numbers[kernel], std::move(function), code.symbol, code.schedule, {}, {}, {}, {}};
+  void explain(KernelOp kernel, std::string function) {
+    ExplainedKernel row{numbers[kernel], std::move(function), "", "", {}, {}, {}, {}};
     collectNodes(kernel.getLoc(), row.nodes);
     Specification specification = specify(kernel);
     auto specified = *specification.module->getOps<func::FuncOp>().begin();
     row.declined = target.declined(specified);
     row.chosen = choicesOf(specified);
+    if (std::optional<KernelChoice> choice = target.choose(specified)) {
+      row.schedule = choice->schedule;
+      row.symbol = kernelName(kernelText(target.name(), choice->schedule, specified), *choice);
+    }
     if (auto apart = kernel->getAttrOfType<ArrayAttr>(kApartAttr))
       for (auto [input, entry] : llvm::zip_equal(kernel.getInputs(), apart))
         addEdge(row, input, cast<DictionaryAttr>(entry));
@@ -70,17 +71,17 @@ private:
   }
 
   const Target &target;
-  const Program &program;
   const Tuning &tuning;
   llvm::DenseMap<Operation *, unsigned> numbers; ///< of the function's kernels
 };
 
 } // namespace
 
-Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning) {
-  Explainer explainer(target, program, tuning);
-  for (const LoweredFunction &function : program.functions)
-    explainer.explain(function);
+Explanation explainKernels(const Target &target, ModuleOp module, const Tuning &tuning) {
+  Explainer explainer(target, tuning);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      explainer.explain(function);
   return std::move(explainer.explanation);
 }
 

@@ -8,7 +8,8 @@
 #ifndef WEFT_COMPILER_DRIVER_EXPLAIN_H
 #define WEFT_COMPILER_DRIVER_EXPLAIN_H
 
-#include "compiler/plan/Lower.h"
+#include "compiler/tuning/Tuning.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "weft/compiler.hpp"
 
 namespace weft {
@@ -48,8 +49,8 @@ struct Explanation {
 
 Result<Explanation> explain(const Module &module, const CompileOptions &options);
 
-/// Of a program for the target, lowered with the same records from kernels that know why they are apart.
-Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning);
+/// Of a grouped program for the target, whose kernels know why they are apart.
+Explanation explainKernels(const Target &target, mlir::ModuleOp module, const Tuning &tuning);
 
 } // namespace weft
 

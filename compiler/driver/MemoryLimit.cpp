@@ -27,18 +27,18 @@ std::string printSize(int64_t bytes) {
 
 class FunctionMemory {
 public:
-  FunctionMemory(const LoweredFunction &lowered, int64_t limit)
-      : lowered(lowered), limit(limit), facts(lowered.function->getContext()) {
-    func::FuncOp function = lowered.function;
+  FunctionMemory(const PlannedFunction &planned, int64_t limit)
+      : planned(planned), limit(limit), facts(plan::FuncOp(planned.function).getContext()) {
+    plan::FuncOp function = planned.function;
     if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
       facts = attribute.asFacts();
   }
 
   std::optional<weft::Diagnostic> refuse() {
-    std::optional<int64_t> arena = largest(lowered.plan.peaks);
-    std::optional<int64_t> scratch = largest(lowered.scratch);
+    std::optional<int64_t> arena = largest(planned.arena);
+    std::optional<int64_t> scratch = largest(planned.scratch);
     int64_t total;
-    if (!lowered.latePlans.empty() || !lowered.lateScratch.empty())
+    if (!planned.late.empty() || !planned.lateScratch.empty())
       return error("W0313",
                    "--max-memory " + printSize(limit) +
                        " cannot be promised, because data decide " + lateSymbols() +
@@ -58,7 +58,7 @@ public:
       text += printSize(total) + " (arena " + printSize(*arena) + ", scratch " +
               printSize(*scratch) + " per worker)";
     return error("W0312", text + sizes() + ", but the limit is " + printSize(limit),
-                 lowered.entry.symbols.empty()
+                 planned.entry.symbols.empty()
                      ? ""
                      : "lower the upper bounds with --dim, or raise --max-memory");
   }
@@ -83,19 +83,19 @@ private:
 
   bool isUsed(StringAttr symbol) {
     auto mentions = [&](SymExpr expr) { return llvm::is_contained(expr.symbols(), symbol); };
-    return llvm::any_of(lowered.plan.peaks, mentions) || llvm::any_of(lowered.scratch, mentions);
+    return llvm::any_of(planned.arena, mentions) || llvm::any_of(planned.scratch, mentions);
   }
 
   /// Those that memory depends on which is asked for while a call runs.
   std::string lateSymbols() {
-    SmallVector<SymExpr> sizes(lowered.lateScratch);
-    for (const MemoryPlan &plan : lowered.latePlans)
-      sizes.append(plan.peaks);
+    SmallVector<SymExpr> sizes(planned.lateScratch);
+    for (plan::ReserveOp block : planned.late)
+      sizes.append(block.getPeaks()->getDims());
     SmallVector<std::string> names;
     for (SymExpr size : sizes)
       for (StringAttr name : size.symbols())
         if (std::string quoted = "'" + name.str() + "'";
-            llvm::is_contained(lowered.entry.boundSymbols, name) &&
+            llvm::is_contained(planned.entry.boundSymbols, name) &&
             !llvm::is_contained(names, quoted))
           names.push_back(quoted);
     return llvm::join(names, " and ");
@@ -103,7 +103,7 @@ private:
 
   std::string unboundedSymbols() {
     std::string text;
-    for (const EntrySymbol &symbol : lowered.entry.symbols) {
+    for (const EntrySymbol &symbol : planned.entry.symbols) {
       if (symbol.max < kMaxSymbolValue || !isUsed(symbol.name))
         continue;
       if (firstUnbounded.empty())
@@ -116,14 +116,14 @@ private:
   /// " at batch = 8, seq = 512".
   std::string sizes() {
     std::string text;
-    for (const EntrySymbol &symbol : lowered.entry.symbols)
+    for (const EntrySymbol &symbol : planned.entry.symbols)
       if (isUsed(symbol.name))
         text +=
             (text.empty() ? " at " : ", ") + symbol.name.str() + " = " + std::to_string(symbol.max);
     return text;
   }
 
-  const LoweredFunction &lowered;
+  const PlannedFunction &planned;
   int64_t limit;
   SymFacts facts;
   std::string firstUnbounded;
@@ -132,10 +132,10 @@ private:
 } // namespace
 
 std::optional<weft::Diagnostic> refuseMemory(const Program &program, int64_t limit) {
-  for (const LoweredFunction &function : program.functions)
+  for (const PlannedFunction &function : program.functions)
     if (std::optional<weft::Diagnostic> why = FunctionMemory(function, limit).refuse()) {
       if (program.functions.size() > 1)
-        why->where = func::FuncOp(function.function).getName().str();
+        why->where = plan::FuncOp(function.function).getName().str();
       return why;
     }
   return std::nullopt;

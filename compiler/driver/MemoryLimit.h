@@ -5,7 +5,7 @@
 #ifndef WEFT_COMPILER_DRIVER_MEMORYLIMIT_H
 #define WEFT_COMPILER_DRIVER_MEMORYLIMIT_H
 
-#include "compiler/plan/Lower.h"
+#include "compiler/plan/PlannedProgram.h"
 #include "weft/compiler.hpp"
 
 namespace weft {

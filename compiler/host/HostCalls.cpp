@@ -1,8 +1,8 @@
 //===- HostCalls.cpp --------------------------------------------------------------------------===//
 
 #include "compiler/host/HostCalls.h"
-#include "compiler/plan/Lower.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/cost/KernelWork.h"
 #include "weft/artifact.h"
 #include <cstddef>
 

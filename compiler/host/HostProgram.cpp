@@ -11,6 +11,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "weft/artifact.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <cstddef>
 
 using namespace mlir;
@@ -25,6 +26,7 @@ std::string runSymbol(unsigned v, unsigned f) { return symbolOf("weft_run_", v, 
 
 namespace {
 
+constexpr int64_t kLineBytes = 64;    ///< memory begins at lines of the caches
 constexpr double kMostBytes = 4.0e18; // nearly 2^62
 
 class HostEmitter : HostExpressions {
@@ -40,8 +42,8 @@ public:
   }
 
   void emitFunction(unsigned i) {
-    lowered = &program.functions[i];
-    source = lowered->function;
+    planned = &program.functions[i];
+    source = planned->function;
     emitBind(bindSymbol(variant, i));
     emitRun(runSymbol(variant, i));
   }
@@ -99,35 +101,35 @@ private:
     func::FuncOp function = begin(name, {pointer, pointer});
     Value in = function.getArgument(0), values = function.getArgument(1);
     int32_t row = 0;
-    for (const EntryStep &step : lowered->entry.steps) {
+    for (const EntryStep &step : planned->entry.steps) {
       if (step.kind == EntryStep::Bind) {
-        symbols[lowered->entry.symbols[step.symbol].name.getValue()] =
+        symbols[planned->entry.symbols[step.symbol].name.getValue()] =
             dimension(in, step.input, step.dim);
         continue;
       }
       if (step.kind == EntryStep::BindRoom) {
-        symbols[lowered->entry.symbols[step.symbol].name.getValue()] = room(in, step);
+        symbols[planned->entry.symbols[step.symbol].name.getValue()] = room(in, step);
         continue;
       }
       emitCheck(function, in, step, row++);
     }
     int64_t slot = 0;
-    for (const EntrySymbol &symbol : lowered->entry.symbols)
+    for (const EntrySymbol &symbol : planned->entry.symbols)
       store(symbols.lookup(symbol.name.getValue()), values, 8 * slot++);
-    for (StringAttr name : lowered->entry.boundSymbols) {
+    for (StringAttr name : planned->entry.boundSymbols) {
       SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
       store(most ? emit(most) : constant(-1), values, 8 * slot++);
     }
-    store(planOffsets(lowered->plan), values, 8 * slot++);
-    for (ArrayRef<SymExpr> dims : lowered->outputDims)
+    store(placeIn(Value()), values, 8 * slot++);
+    for (ArrayRef<SymExpr> dims : planned->outputDims)
       for (SymExpr dim : dims)
         store(dim ? emit(dim) : constant(-1), values, 8 * slot++);
     finish(0);
   }
 
   void emitCheck(func::FuncOp function, Value in, const EntryStep &step, int32_t row) {
-    const EntrySymbol *symbol = step.symbol < lowered->entry.symbols.size()
-                                    ? &lowered->entry.symbols[step.symbol]
+    const EntrySymbol *symbol = step.symbol < planned->entry.symbols.size()
+                                    ? &planned->entry.symbols[step.symbol]
                                     : nullptr;
     auto value = [&] { return symbols.lookup(symbol->name.getValue()); };
     switch (step.check) {
@@ -180,10 +182,10 @@ private:
   void emitSizeCheck(func::FuncOp function, int32_t row) {
     Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes)),
           largest = b.create<arith::ConstantOp>(b.getF64FloatAttr(0));
-    SmallVector<SymExpr> sizes(lowered->plan.peaks);
+    SmallVector<SymExpr> sizes(planned->arena);
     for (Type type : source.getArgumentTypes())
       sizes.push_back(cast<SymTensorType>(type).getElements() * int64_t(8));
-    for (ArrayRef<SymExpr> dims : lowered->outputDims) {
+    for (ArrayRef<SymExpr> dims : planned->outputDims) {
       if (llvm::is_contained(dims, SymExpr()))
         continue; // judged when run provides it
       SymExpr elements = SymExpr::constant(source.getContext(), 8);
@@ -191,25 +193,33 @@ private:
         elements = elements * dim;
       sizes.push_back(elements);
     }
-    llvm::append_range(sizes, lowered->scratch);
+    llvm::append_range(sizes, planned->scratch);
     for (SymExpr size : sizes)
       if (!size.asConstant())
         largest = b.create<arith::MaxNumFOp>(largest, emitReal(size));
     require(function, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit), row);
   }
 
-  /// Sets the offsets of a block's storage classes; the peak.
-  Value planOffsets(const MemoryPlan &plan) {
-    offsets.resize(lowered->classes.size());
-    SmallVector<Value> tops(lowered->classes.size());
+  /// Sets the offsets of the memory in a block, in the order of placement; the peak.
+  Value placeIn(Value block) {
+    SmallVector<plan::MemoryOp> memory;
+    source.walk<WalkOrder::PreOrder>([&](plan::MemoryOp op) {
+      if (op.getInside() == block)
+        memory.push_back(op);
+    });
+    llvm::sort(memory,
+               [](plan::MemoryOp a, plan::MemoryOp c) { return *a.getPlace() < *c.getPlace(); });
+    SmallVector<Value> tops;
     Value peak = constant(0);
-    for (unsigned i : plan.order) {
+    for (plan::MemoryOp op : memory) {
       Value offset = constant(0);
-      for (unsigned j : plan.below[i])
-        offset = b.create<arith::MaxSIOp>(offset, tops[j]);
-      offsets[i] = offset;
-      tops[i] = b.create<arith::AddIOp>(offset, emit(lowered->classes[i].bytes));
-      peak = b.create<arith::MaxSIOp>(peak, tops[i]);
+      ArrayRef<int64_t> above = op.getAboveAttr();
+      for (int64_t below : above)
+        offset = b.create<arith::MaxSIOp>(offset, tops[below]);
+      offsets[op] = offset;
+      SymExpr bytes = SymExpr::ceildiv(op.getBytes()[0], kLineBytes) * kLineBytes;
+      tops.push_back(b.create<arith::AddIOp>(offset, emit(bytes)));
+      peak = b.create<arith::MaxSIOp>(peak, tops.back());
     }
     return peak;
   }
@@ -219,52 +229,41 @@ private:
     run = begin(name, {pointer});
     frame = run.getArgument(0);
     values = load(pointer, frame, offsetof(weft_frame_v1, values));
-    for (auto [i, symbol] : llvm::enumerate(lowered->entry.symbols))
+    for (auto [i, symbol] : llvm::enumerate(planned->entry.symbols))
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
     unlimited.clear();
-    for (StringAttr name : lowered->entry.boundSymbols)
+    for (StringAttr name : planned->entry.boundSymbols)
       if (!symbolsOf(source).getUpperBound(SymExpr::symbol(name)))
         unlimited.insert(name);
-    blocks.assign(1 + lowered->latePlans.size(), Value());
     checked.clear();
     bases = {load(pointer, frame, offsetof(weft_frame_v1, arena)),
              load(pointer, frame, offsetof(weft_frame_v1, in)),
              load(pointer, frame, offsetof(weft_frame_v1, out)),
              load(pointer, frame, offsetof(weft_frame_v1, weights))};
-    blocks[0] = bases[0];
-    planOffsets(lowered->plan);
-    slots.assign(lowered->slots, Value());
-    unsigned most = 1;
-    for (const CallRegion &region : lowered->regions)
-      most = std::max(most, region.count);
+    addresses.clear();
+    blocks = {{Value(), bases[0]}};
+    placeIn(Value());
+    size_t most = 1;
+    for (plan::TogetherOp region : planned->regions)
+      most = std::max(most, launchesOf(region).size());
     calls.begin(frame, most);
-    emitSteps(lowered->steps);
+    emitBlock(source.getBody().front());
     storeOutputDims();
     finish(0);
   }
 
-  void emitSteps(const std::vector<HostStep> &steps) {
-    for (const HostStep &step : steps)
-      switch (step.kind) {
-      case HostStep::Run:
-        emitRegion(lowered->regions[step.index]);
-        break;
-      case HostStep::Bind:
-        emitBindStep(lowered->binds[step.index]);
-        break;
-      case HostStep::If:
-        emitIf(lowered->ifs[step.index]);
-        break;
-      case HostStep::Loop:
-        emitLoop(lowered->loops[step.index]);
-        break;
-      case HostStep::Reserve:
-        emitReserve(step.index);
-        break;
-      case HostStep::Provide:
-        emitProvide(lowered->provides[step.index]);
-        break;
-      }
+  /// Operations that only name memory have no code of their own.
+  void emitBlock(mlir::Block &block) {
+    for (Operation &op : block)
+      TypeSwitch<Operation *>(&op)
+          .Case([&](plan::LaunchOp launch) { emitLaunches({launch}); })
+          .Case([&](plan::TogetherOp region) { emitLaunches(launchesOf(region)); })
+          .Case<plan::BindOp, plan::IfOp, plan::LoopOp, plan::ReserveOp, plan::ProvideOp>(
+              [&](auto step) { emitStep(step); });
+  }
+
+  static SmallVector<plan::LaunchOp> launchesOf(plan::TogetherOp region) {
+    return llvm::to_vector(region.getBody().getOps<plan::LaunchOp>());
   }
 
   //===-- Sizes that nothing limits ---------------------------------------------------------------------===//
@@ -283,7 +282,7 @@ private:
       return;
     Value limit = b.create<arith::ConstantOp>(b.getF64FloatAttr(kMostBytes));
     require(run, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit),
-            lowered->entry.sizeRow());
+            planned->entry.sizeRow());
   }
 
   /// A call of a function of the host table: (frame, number, bytes).
@@ -296,50 +295,60 @@ private:
     return call.getNumResults() ? call.getResult() : Value();
   }
 
-  void emitReserve(unsigned block) {
-    const MemoryPlan &plan = lowered->latePlans[block];
-    requireSmall(plan.peaks);
-    Value bytes = planOffsets(plan);
-    blocks[block + 1] = callHost(pointer, offsetof(weft_host_v1, reserve), block, bytes);
+  void emitStep(plan::ReserveOp reserve) {
+    requireSmall(reserve.getPeaks()->getDims());
+    Value bytes = placeIn(reserve);
+    unsigned row = llvm::find(planned->late, reserve) - planned->late.begin();
+    blocks[reserve] = callHost(pointer, offsetof(weft_host_v1, reserve), row, bytes);
   }
 
-  void emitProvide(const ProvideStep &step) {
-    requireSmall(step.bytes);
-    callHost(LLVM::LLVMVoidType::get(b.getContext()), offsetof(weft_host_v1, output), step.output,
-             emit(step.bytes));
+  void emitStep(plan::ProvideOp provide) {
+    SymExpr bytes = provide.getBytes()[0];
+    requireSmall(bytes);
+    auto output = provide.getOutput().getDefiningOp<plan::OutputOp>();
+    callHost(LLVM::LLVMVoidType::get(b.getContext()), offsetof(weft_host_v1, output),
+             output.getIndex(), emit(bytes));
   }
 
-  /// What all calls ask for comes before the first word is written.
-  void emitRegion(const CallRegion &region) {
-    ArrayRef<KernelCall> members = ArrayRef(lowered->calls).slice(region.first, region.count);
-    for (const KernelCall &call : members) {
-      if (call.lateScratch) {
-        requireSmall(call.lateScratch);
-        callHost(pointer, offsetof(weft_host_v1, reserve), lowered->latePlans.size(),
-                 emit(call.lateScratch));
+  /// What all launches ask for comes before the first word is written.
+  void emitLaunches(ArrayRef<plan::LaunchOp> launches) {
+    for (plan::LaunchOp launch : launches) {
+      if (planned->isLate(launch)) {
+        requireSmall(launch.scratchExpr());
+        callHost(pointer, offsetof(weft_host_v1, reserve), planned->late.size(),
+                 emit(launch.scratchExpr()));
       }
-      requireSmall(call.values);
-      requireSmall({call.units, call.grain});
+      requireSmall(launch.getWords().getDims());
+      requireSmall({launch.unitsExpr(), launch.grainExpr()});
     }
     std::vector<EmittedKernel> kernels;
-    for (const KernelCall &call : members) {
-      EmittedKernel &kernel = kernels.emplace_back();
-      kernel.symbol = program.kernels[call.kernel].symbol;
-      kernel.row = call.kernel;
-      for (const Buffer &buffer : call.pointers)
-        kernel.words.push_back(address(buffer));
-      for (SymExpr value : call.values)
-        kernel.words.push_back(emit(value));
-      kernel.units = call.units;
-      kernel.grain = call.grain;
-      kernel.work = call.work;
-    }
+    for (plan::LaunchOp launch : launches)
+      kernels.push_back(kernelOf(launch));
     calls.emit(kernels);
+  }
+
+  EmittedKernel kernelOf(plan::LaunchOp launch) {
+    EmittedKernel kernel;
+    const PlannedKernel &row = program.kernelOf(launch);
+    kernel.symbol = row.symbol;
+    kernel.row = &row - program.kernels.data();
+    for (ValueRange buffers : {ValueRange(launch.getInputs()), ValueRange(launch.getOutputs())})
+      for (Value buffer : buffers)
+        kernel.words.push_back(address(buffer));
+    for (SymExpr value : launch.getWords().getDims())
+      kernel.words.push_back(emit(value));
+    kernel.units = launch.unitsExpr();
+    kernel.grain = launch.grainExpr();
+    SymMap here;
+    for (auto [symbol, word] : llvm::zip_equal(row.symbols, launch.getWords().getDims()))
+      here[symbol] = word;
+    kernel.work = row.work.substitute(here);
+    return kernel;
   }
 
   /// The symbol has its value: every fact all of whose symbols have one now must hold.
   void setSymbol(StringAttr name, Value value) {
-    const EntryPlan &entry = lowered->entry;
+    const EntryPlan &entry = planned->entry;
     symbols[name.getValue()] = value;
     unsigned place = llvm::find(entry.boundSymbols, name) - entry.boundSymbols.begin(),
              row = entry.checkCount();
@@ -361,13 +370,15 @@ private:
     }
   }
 
-  void emitBindStep(const BindStep &bind) {
+  void emitStep(plan::BindOp bind) {
+    unsigned bits = bind.getBits();
     Value value =
-        b.create<LLVM::LoadOp>(b.getIntegerType(bind.bits), address(bind.value), bind.bits / 8);
-    setSymbol(bind.symbol, bind.bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
+        b.create<LLVM::LoadOp>(b.getIntegerType(bits), address(bind.getValue()), bits / 8);
+    setSymbol(bind.getSymbolAttr(),
+              bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
   }
 
-  Value isTrue(const Buffer &condition) {
+  Value isTrue(Value condition) {
     Value byte = b.create<LLVM::LoadOp>(b.getI8Type(), address(condition), 1);
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, byte,
                                    b.create<arith::ConstantOp>(b.getI8IntegerAttr(0)));
@@ -396,128 +407,134 @@ private:
     llvm::DenseSet<SymExpr> checked;
   };
 
-  void emitIf(const IfStep &step) {
-    SmallVector<Type> types(step.symbols.size(), i64);
-    types.append(step.slots.size(), pointer);
+  void emitStep(plan::IfOp branch) {
+    SmallVector<StringAttr, 1> names = branch.symbolsAfter();
+    SmallVector<Type> types(names.size(), i64);
+    types.append(branch.getNumResults(), pointer);
     Block *yes = newBlock({}), *no = newBlock({}), *after = newBlock(types);
-    b.create<cf::CondBranchOp>(isTrue(step.condition), yes, ValueRange(), no, ValueRange());
+    b.create<cf::CondBranchOp>(isTrue(branch.getCondition()), yes, ValueRange(), no, ValueRange());
     for (bool taken : {true, false}) {
       Scope scope(*this);
+      Block &from = (taken ? branch.getYes() : branch.getNo()).front();
       b.setInsertionPointToEnd(taken ? yes : no);
-      emitSteps(taken ? step.yes : step.no);
+      emitBlock(from);
+      auto yield = cast<plan::YieldOp>(from.getTerminator());
       SmallVector<Value> given;
-      requireSmall(taken ? step.yesDims : step.noDims);
-      for (SymExpr dim : taken ? step.yesDims : step.noDims)
+      requireSmall(yield.getDims().getDims());
+      for (SymExpr dim : yield.getDims().getDims())
         given.push_back(emit(dim));
-      for (const Buffer &buffer : taken ? step.yesBuffers : step.noBuffers)
+      for (Value buffer : yield.getBuffers())
         given.push_back(address(buffer));
       b.create<cf::BranchOp>(after, given);
     }
     b.setInsertionPointToEnd(after);
-    for (auto [slot, value] :
-         llvm::zip(step.slots, after->getArguments().drop_front(step.symbols.size())))
-      slots[slot] = value;
-    for (auto [name, value] : llvm::zip_first(step.symbols, after->getArguments()))
+    for (auto [buffer, value] :
+         llvm::zip_equal(branch.getResults(), after->getArguments().drop_front(names.size())))
+      addresses[buffer] = value;
+    for (auto [name, value] : llvm::zip_first(names, after->getArguments()))
       setSymbol(name, value);
   }
 
   /// head(i, goes on, current..., next..., spare...): body or exit.
-  void emitLoop(const LoopStep &step) {
-    size_t n = step.carried.size();
+  void emitStep(plan::LoopOp loop) {
+    size_t n = loop.getCarried().size();
     SmallVector<Type> types(2 + 3 * n, pointer);
     types[0] = i64;
     types[1] = b.getI1Type();
     Block *head = newBlock(types), *body = newBlock({}), *exit = newBlock({});
+    bool isConditional = loop.getCount().has_value();
     Value always = b.create<arith::ConstantOp>(b.getBoolAttr(true));
-    SmallVector<Value> start{constant(0), step.count ? isTrue(step.begin) : always};
-    for (const CarriedValue &each : step.carried)
-      start.push_back(address(each.init));
-    for (unsigned CarriedValue::*storage : {&CarriedValue::first, &CarriedValue::second})
-      for (const CarriedValue &each : step.carried)
-        start.push_back(address({Buffer::Arena, each.*storage, {}}));
-    requireSmall(step.trips);
-    Value trips = emit(step.trips);
+    SmallVector<Value> start{constant(0), isConditional ? isTrue(loop.getBegin()) : always};
+    for (Value init : loop.getCarried())
+      start.push_back(address(init));
+    for (size_t storage : {0, 1})
+      for (size_t i = 0; i < n; ++i)
+        start.push_back(address(loop.getMemory()[2 * i + storage]));
+    SymExpr most = loop.getTrips()[0];
+    requireSmall(most);
+    Value trips = emit(most);
     b.create<cf::BranchOp>(head, start);
     b.setInsertionPointToEnd(head);
     auto arguments = head->getArguments();
-    for (auto [i, each] : llvm::enumerate(step.carried)) {
-      slots[each.current] = arguments[2 + i];
-      slots[each.next] = arguments[2 + n + i];
+    for (size_t i = 0; i < n; ++i) {
+      addresses[loop.getBody().getArgument(i)] = addresses[loop.getResult(i)] = arguments[2 + i];
+      addresses[loop.getBody().getArgument(n + i)] = arguments[2 + n + i];
     }
     Value more = compare(arith::CmpIPredicate::slt, arguments[0], trips);
     b.create<cf::CondBranchOp>(b.create<arith::AndIOp>(more, arguments[1]), body, ValueRange(),
                                exit, ValueRange());
-    {
-      Scope scope(*this);
-      b.setInsertionPointToEnd(body);
-      setSymbol(step.index, arguments[0]);
-      emitSteps(step.body);
-      SmallVector<Value> next{b.create<arith::AddIOp>(arguments[0], constant(1)),
-                              step.count ? isTrue(step.goOn) : always};
-      for (size_t from :
-           {size_t(1), size_t(2), size_t(1)}) // what was next is current, and is the next spare one
-        for (size_t i = 0; i < n; ++i)
-          next.push_back(arguments[2 + from * n + i]);
-      b.create<cf::BranchOp>(head, next);
-    }
+    b.setInsertionPointToEnd(body);
+    emitBody(loop, head, always);
     b.setInsertionPointToEnd(exit);
-    if (step.count)
-      setSymbol(step.count, arguments[0]);
+    if (isConditional)
+      setSymbol(loop.getCountAttr(), arguments[0]);
+  }
+
+  /// One turn, and the branch back to `head`.
+  void emitBody(plan::LoopOp loop, Block *head, Value always) {
+    Scope scope(*this);
+    size_t n = loop.getCarried().size();
+    auto arguments = head->getArguments();
+    setSymbol(loop.getIndexAttr(), arguments[0]);
+    emitBlock(loop.getBody().front());
+    auto yield = cast<plan::YieldOp>(loop.getBody().front().getTerminator());
+    SmallVector<Value> next{b.create<arith::AddIOp>(arguments[0], constant(1)),
+                            loop.getCount() ? isTrue(yield.getBuffers()[0]) : always};
+    for (size_t from :
+         {size_t(1), size_t(2), size_t(1)}) // what was next is current, and is the next spare one
+      for (size_t i = 0; i < n; ++i)
+        next.push_back(arguments[2 + from * n + i]);
+    b.create<cf::BranchOp>(head, next);
   }
 
   /// Dimensions that bind could only limit.
   void storeOutputDims() {
     for (unsigned i = 0; i < source.getNumResults(); ++i)
       for (auto [d, dim] : llvm::enumerate(callersOutput(source, i).getDims()))
-        if (dim != lowered->outputDims[i][d])
+        if (dim != planned->outputDims[i][d])
           store(emit(dim), bases[2],
                 i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, dim) + 8 * d);
   }
 
-  Value address(const Buffer &buffer) {
-    Value base = baseAddress(buffer);
-    return buffer.offset ? Value(b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
-                                                       ArrayRef<LLVM::GEPArg>{emit(buffer.offset)}))
-                         : base;
-  }
-
-  Value baseAddress(const Buffer &buffer) {
-    switch (buffer.kind) {
-    case Buffer::Slot:
-      return slots[buffer.index];
-    case Buffer::Arena:
-      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(),
-                                   blocks[lowered->classes[buffer.index].block],
-                                   ArrayRef<LLVM::GEPArg>{offsets[buffer.index]});
-    case Buffer::Input:
-      return load(pointer, bases[1],
-                  buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
-    case Buffer::Output:
-      return load(pointer, bases[2],
-                  buffer.index * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
-    case Buffer::Weight:
-      return b.create<LLVM::GEPOp>(
-          pointer, b.getI8Type(), bases[3],
-          ArrayRef<LLVM::GEPArg>{constant(int64_t(weights[buffer.index].offset))});
+  Value address(Value buffer) {
+    auto behind = [&](Value base, Value offset) -> Value {
+      return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+    };
+    auto data = [&](Value tensors, unsigned i) {
+      return load(pointer, tensors, i * sizeof(weft_tensor_t) + offsetof(weft_tensor_t, data));
+    };
+    Operation *op = buffer.getDefiningOp();
+    if (auto part = dyn_cast_if_present<plan::PartOp>(op)) {
+      Value whole = address(part.getWhole());
+      return part.getOffset() ? behind(whole, emit((*part.getOffset())[0])) : whole;
     }
-    llvm_unreachable("closed set of buffers");
+    if (auto memory = dyn_cast_if_present<plan::MemoryOp>(op))
+      return behind(blocks.lookup(memory.getInside()), offsets.lookup(memory));
+    if (auto input = dyn_cast_if_present<plan::InputOp>(op))
+      return data(bases[1], input.getIndex());
+    if (auto output = dyn_cast_if_present<plan::OutputOp>(op))
+      return data(bases[2], output.getIndex());
+    if (auto weight = dyn_cast_if_present<plan::WeightOp>(op))
+      return behind(bases[3], constant(int64_t(weights[rowOf(weight, weights)].offset)));
+    return addresses.lookup(buffer);
   }
 
   ModuleOp module;
   unsigned variant;
   const Program &program;
   ArrayRef<StoredWeight> weights;
-  const LoweredFunction *lowered = nullptr;
-  func::FuncOp source; ///< of `lowered`, in the compiler's context
+  const PlannedFunction *planned = nullptr;
+  plan::FuncOp source; ///< of `planned`, in the compiler's context
   Type pointer, i64, i32;
   func::FuncOp run;
   Value frame, values; ///< of run
   HostCalls calls;
   SmallVector<Value, 4> bases;
-  SmallVector<Value> offsets, slots;
-  llvm::DenseSet<StringAttr> unlimited; ///< bound symbols that bind can limit by nothing
-  SmallVector<Value> blocks;            ///< the arena, then late blocks
-  llvm::DenseSet<SymExpr> checked;      ///< by requireSmall on every way here
+  llvm::DenseMap<Value, Value> offsets;   ///< of memory in its block
+  llvm::DenseMap<Value, Value> addresses; ///< of what branches and loops move
+  llvm::DenseSet<StringAttr> unlimited;   ///< bound symbols that bind can limit by nothing
+  llvm::DenseMap<Value, Value> blocks;    ///< their addresses; null is the arena
+  llvm::DenseSet<SymExpr> checked;        ///< by requireSmall on every way here
 };
 
 } // namespace
@@ -528,7 +545,7 @@ void emitHostProgram(ModuleOp module, unsigned variant, const Program &program,
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  for (const KernelCode &kernel : program.kernels)
+  for (const PlannedKernel &kernel : program.kernels)
     b.create<LLVM::LLVMFuncOp>(kernel.symbol,
                                LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                                            {pointer, i64, i64, pointer}));

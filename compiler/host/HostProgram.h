@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_HOST_HOSTPROGRAM_H
 #define WEFT_COMPILER_HOST_HOSTPROGRAM_H
 
-#include "compiler/plan/Lower.h"
+#include "compiler/plan/PlannedProgram.h"
 
 namespace weft {
 

@@ -50,7 +50,7 @@ SymTensorType seenBy(Type type, DimsAttr view) {
 }
 
 /// The dimension along which an argument is a buffer with room for what callers see; nothing when it is none.
-std::optional<unsigned> roomDim(func::FuncOp function, unsigned input) {
+std::optional<unsigned> roomDim(FunctionOpInterface function, unsigned input) {
   auto view = function.getArgAttrOfType<DimsAttr>(input, kViewAttr);
   auto buffer = cast<SymTensorType>(function.getArgumentTypes()[input]);
   if (!view || view.size() != buffer.getRank())
@@ -68,7 +68,7 @@ std::optional<unsigned> roomDim(func::FuncOp function, unsigned input) {
 }
 
 /// The pairs of inputs with room and outputs in their memory, in the order of inputs.
-llvm::Expected<SmallVector<InPlacePair>> findPairs(func::FuncOp function) {
+llvm::Expected<SmallVector<InPlacePair>> findPairs(FunctionOpInterface function) {
   SmallVector<InPlacePair> pairs;
   unsigned views = 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -98,7 +98,7 @@ llvm::Expected<SmallVector<InPlacePair>> findPairs(func::FuncOp function) {
 
 class EntryPlanner {
 public:
-  explicit EntryPlanner(func::FuncOp function) : function(function), facts(function.getContext()) {
+  explicit EntryPlanner(FunctionOpInterface function) : function(function), facts(function.getContext()) {
     if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr)) {
       declared = attribute.getNames();
       for (const SymPred &fact : attribute.getFacts())
@@ -236,7 +236,7 @@ private:
       plan.facts.push_back(fact.str());
   }
 
-  func::FuncOp function;
+  FunctionOpInterface function;
   SymFacts facts;
   ArrayRef<StringAttr> declared;
   SmallVector<SymPred> contract;
@@ -245,7 +245,7 @@ private:
   llvm::DenseSet<std::pair<unsigned, unsigned>> used;
 };
 
-std::string argumentName(func::FuncOp function, DictionaryAttr attributes, const char *kind,
+std::string argumentName(FunctionOpInterface function, DictionaryAttr attributes, const char *kind,
                          unsigned i) {
   if (attributes)
     if (auto name = attributes.getAs<StringAttr>(kNameAttr))
@@ -259,19 +259,19 @@ unsigned EntryPlan::checkCount() const {
   return llvm::count_if(steps, [](const EntryStep &step) { return step.kind == EntryStep::Check; });
 }
 
-llvm::Expected<EntryPlan> planEntry(func::FuncOp function) { return EntryPlanner(function).run(); }
+llvm::Expected<EntryPlan> planEntry(FunctionOpInterface function) { return EntryPlanner(function).run(); }
 
-SymTensorType callersInput(func::FuncOp function, unsigned i) {
+SymTensorType callersInput(FunctionOpInterface function, unsigned i) {
   return seenBy(function.getArgumentTypes()[i], function.getArgAttrOfType<DimsAttr>(i, kViewAttr));
 }
-SymTensorType callersOutput(func::FuncOp function, unsigned i) {
+SymTensorType callersOutput(FunctionOpInterface function, unsigned i) {
   return seenBy(function.getResultTypes()[i], function.getResultAttrOfType<DimsAttr>(i, kViewAttr));
 }
 
-std::string inputName(func::FuncOp function, unsigned i) {
+std::string inputName(FunctionOpInterface function, unsigned i) {
   return argumentName(function, function.getArgAttrDict(i), "input", i);
 }
-std::string outputName(func::FuncOp function, unsigned i) {
+std::string outputName(FunctionOpInterface function, unsigned i) {
   return argumentName(function, function.getResultAttrDict(i), "output", i);
 }
 

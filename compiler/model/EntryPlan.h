@@ -7,7 +7,7 @@
 #define WEFT_COMPILER_MODEL_ENTRYPLAN_H
 
 #include "dialects/weft/Weft.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "weft/artifact.h"
 #include "llvm/Support/Error.h"
 
@@ -59,15 +59,15 @@ struct EntryPlan {
 };
 
 /// Fails when nothing determines a symbol, or when the contract contradicts itself.
-llvm::Expected<EntryPlan> planEntry(mlir::func::FuncOp function);
+llvm::Expected<EntryPlan> planEntry(mlir::FunctionOpInterface function);
 
 /// The type that callers see of an argument or result: of a buffer with room, what is in use.
-SymTensorType callersInput(mlir::func::FuncOp function, unsigned i);
-SymTensorType callersOutput(mlir::func::FuncOp function, unsigned i);
+SymTensorType callersInput(mlir::FunctionOpInterface function, unsigned i);
+SymTensorType callersOutput(mlir::FunctionOpInterface function, unsigned i);
 
 /// The name of an argument or result for people.
-std::string inputName(mlir::func::FuncOp function, unsigned i);
-std::string outputName(mlir::func::FuncOp function, unsigned i);
+std::string inputName(mlir::FunctionOpInterface function, unsigned i);
+std::string outputName(mlir::FunctionOpInterface function, unsigned i);
 
 } // namespace weft
 

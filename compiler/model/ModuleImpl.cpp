@@ -1,7 +1,7 @@
 //===- ModuleImpl.cpp - Contexts, weights and diagnostics of a module -------------------------------===//
 
 #include "compiler/model/ModuleImpl.h"
-#include "dialects/weft/Weft.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -12,7 +12,7 @@ namespace weft {
 std::shared_ptr<Module::Impl> Module::Impl::create(std::string name) {
   auto impl = std::make_shared<Impl>();
   impl->context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
-  impl->context->loadDialect<WeftDialect, SymDialect, func::FuncDialect>();
+  impl->context->loadDialect<WeftDialect, SymDialect, plan::PlanDialect, func::FuncDialect>();
   impl->context->printOpOnDiagnostic(false); // people see names, not IR
   impl->name = std::move(name);
   return impl;

@@ -40,6 +40,23 @@ private:
   std::vector<std::string> strangers;
 };
 
+/// The target's answers, where kernels follow their records.
+class TunedTarget : public KernelChooser {
+public:
+  TunedTarget(std::shared_ptr<const Target> own, Tuning tuning)
+      : own(std::move(own)), tuning(std::move(tuning)) {}
+
+  std::string target() const override { return own->name(); }
+  std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
+    tuning.apply(specification, *own);
+    return own->choose(specification);
+  }
+
+private:
+  std::shared_ptr<const Target> own;
+  Tuning tuning;
+};
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_TUNING_TUNING_H

@@ -129,7 +129,7 @@ void WeftDialect::initialize() {
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != kSymbolsAttr)
     return success();
-  auto function = dyn_cast<func::FuncOp>(op);
+  auto function = dyn_cast<FunctionOpInterface>(op);
   auto symbols = dyn_cast<SymbolsAttr>(attribute.getValue());
   if (!function || !symbols)
     return op->emitError()
@@ -148,7 +148,7 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   for (Type type : function.getArgumentTypes())
     if (failed(scope.checkType(op, type)))
       return failure();
-  for (Block &block : function.getBody())
+  for (Block &block : function.getFunctionBody())
     if (failed(scope.checkBlock(block)))
       return failure();
   return success();

@@ -6,10 +6,8 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/plan/Regions.h"
-#include "passes/kernel/Specification.h"
 #include "weft/artifact.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -136,57 +134,10 @@ private:
   Bytes now, limit;            ///< alive before the next region, and the most that may be
 };
 
-/// Uses of a value under all its shapes.
-void collectUsers(Value value, llvm::SetVector<Operation *> &users) {
-  for (Operation *user : value.getUsers())
-    if (auto reshape = dyn_cast<ReshapeOp>(user))
-      collectUsers(reshape.getResult(), users);
-    else
-      users.insert(user);
-}
-
 } // namespace
 
 Regions formRegions(ArrayRef<RegionKernel> kernels, ArrayRef<RegionValue> values) {
   return RegionFormer(kernels, values).run();
-}
-
-Regions formRegions(ArrayRef<KernelOp> run, ArrayRef<bool> splitsWell,
-                    llvm::function_ref<SmallVector<int64_t, 4>(Value)> bytesOf) {
-  llvm::DenseMap<Operation *, unsigned> numbers;
-  std::vector<RegionKernel> kernels(run.size());
-  llvm::SetVector<Value> memory;
-  for (auto [k, kernel] : llvm::enumerate(run)) {
-    numbers[kernel] = k;
-    kernels[k].splitsWell = splitsWell[k];
-    for (Value input : kernel->getOperands()) {
-      Value value = baseOf(input);
-      Operation *producer = value.getDefiningOp();
-      if (auto found = numbers.find(producer); producer && found != numbers.end())
-        kernels[k].needs.push_back(found->second);
-      // What comes from outside of the block is alive all along.
-      else if (producer && producer->getBlock() == kernel->getBlock() && !isa<ConstantOp>(producer))
-        memory.insert(value);
-    }
-    for (Value result : kernel->getResults())
-      memory.insert(result);
-  }
-  std::vector<RegionValue> values;
-  for (Value value : memory) {
-    RegionValue &row = values.emplace_back();
-    if (auto producer = numbers.find(value.getDefiningOp()); producer != numbers.end())
-      row.producer = producer->second;
-    llvm::SetVector<Operation *> users;
-    collectUsers(value, users);
-    row.isKept = false;
-    for (Operation *user : users)
-      if (auto reader = numbers.find(user); reader != numbers.end())
-        row.readers.push_back(reader->second);
-      else
-        row.isKept = true;
-    row.bytes = bytesOf(value);
-  }
-  return formRegions(kernels, values);
 }
 
 } // namespace weft

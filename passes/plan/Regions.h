@@ -10,7 +10,10 @@
 #ifndef WEFT_PASSES_PLAN_REGIONS_H
 #define WEFT_PASSES_PLAN_REGIONS_H
 
-#include "dialects/weft/Weft.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <vector>
 
 namespace weft {
 
@@ -33,10 +36,6 @@ using Regions = std::vector<llvm::SmallVector<unsigned>>;
 
 /// Every kernel once, behind those it needs; regions and their kernels in the order of the program as far as possible.
 Regions formRegions(llvm::ArrayRef<RegionKernel> kernels, llvm::ArrayRef<RegionValue> values);
-
-/// The same for operations of a block with no step of the host between them. `bytesOf` knows how much memory of the plan a value takes.
-Regions formRegions(llvm::ArrayRef<KernelOp> run, llvm::ArrayRef<bool> splitsWell,
-                    llvm::function_ref<llvm::SmallVector<int64_t, 4>(mlir::Value)> bytesOf);
 
 } // namespace weft
 

@@ -1,13 +1,14 @@
 //===- Picks.cpp - Picks as an attribute of a specification -----------------------------------------===//
 
 #include "targets/common/Picks.h"
+#include "passes/cost/KernelChoice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 namespace weft {
 
-static constexpr llvm::StringLiteral kPicksAttr = "weft.picks", kSchedule = "schedule";
+static constexpr llvm::StringLiteral kSchedule = "schedule";
 
 static DictionaryAttr attributeOf(Operation *op) {
   auto specification = dyn_cast<func::FuncOp>(op);

@@ -9,6 +9,7 @@
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/cost/KernelChoice.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
 #include "llvm/Support/Error.h"
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace weft {
-
-/// How a kernel is started, and how it wants its operands; expressions over the specification's symbols.
-struct KernelChoice {
-  std::string schedule;
-  SymExpr units, grain, scratch;
-  llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
-};
 
 /// A schedule that was asked for a kernel before the one that takes it.
 struct DeclinedSchedule {

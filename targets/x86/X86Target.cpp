@@ -70,8 +70,12 @@ public:
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.isa);
-    return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch,
-                        schedule->layouts(spec, level.isa)};
+    return KernelChoice{schedule->name().str(),
+                        launch.units,
+                        launch.grain,
+                        launch.scratch,
+                        schedule->layouts(spec, level.isa),
+                        picksOf(spec).values};
   }
 
   std::vector<DeclinedSchedule> declined(func::FuncOp spec) const override {

@@ -71,7 +71,7 @@ private:
   bool readWord() {
     size_t end = std::max(nameEnd(at), nameEnd(at + 1));
     StringRef word = text.slice(at, end);
-    if (word == "func.func") {
+    if (word == "func.func" || word == "plan.func") {
       isSignature = true;
       scopes.back().clear(); // of the function before
     }

@@ -1,6 +1,6 @@
 //===- KernelWork.cpp - What a kernel computes and moves, as formulas --------------------------------------===//
 
-#include "compiler/plan/KernelWork.h"
+#include "passes/cost/KernelWork.h"
 #include "dialects/weft/ops/InPlace.h"
 
 using namespace mlir;
@@ -30,16 +30,17 @@ SymExpr bytesOf(SymTensorType type) {
                    : SymExpr::ceildiv(type.getElements() * int64_t(bits), 8);
 }
 
-void describeWork(func::FuncOp specification, ArrayRef<bool> haveRoom, KernelCode &code) {
+KernelWork workOf(func::FuncOp specification, ArrayRef<bool> haveRoom) {
   Block &body = specification.getBody().front();
   SymExpr zero = SymExpr::constant(specification.getContext(), 0), points = zero, operations = zero,
           read = zero, written = zero, readOnce = zero;
-  code.flops = zero;
+  KernelWork kernel;
+  kernel.flops = zero;
   for (Operation &op : body)
     if (auto rule = dyn_cast<RuleOpInterface>(op))
       if (SymExpr here = rule.rule().points()) {
         points = points + here;
-        code.flops = code.flops + here * rule.scalarCost();
+        kernel.flops = kernel.flops + here * rule.scalarCost();
         operations = operations + here * std::max<int64_t>(rule.scalarCost(), 1);
       }
   for (auto [argument, hasRoom] : llvm::zip_equal(specification.getArguments(), haveRoom)) {
@@ -49,10 +50,11 @@ void describeWork(func::FuncOp specification, ArrayRef<bool> haveRoom, KernelCod
   }
   for (Value result : body.getTerminator()->getOperands())
     written = written + bytesOf(cast<SymTensorType>(writtenValue(result).getType()));
-  code.bytesMoved = read + written;
+  kernel.bytesMoved = read + written;
   // Operations, and two for a byte. No operand is read more often than the kernel computes something: of a table that is looked up only what
   // is looked up counts.
-  code.work = operations + (readOnce + written) * int64_t(2);
+  kernel.work = operations + (readOnce + written) * int64_t(2);
+  return kernel;
 }
 
 } // namespace weft

@@ -1,0 +1,127 @@
+//===- Pipeline.cpp -----------------------------------------------------------------------------===//
+
+#include "compiler/driver/Pipeline.h"
+#include "compiler/tuning/Tuning.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/graph/Passes.h"
+#include "passes/kernel/Passes.h"
+#include "passes/plan/Passes.h"
+#include "passes/quant/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+using Passes = std::vector<std::unique_ptr<Pass>>;
+
+constexpr StringRef kPhases[] = {"import", "graph", "fuse", "plan"};
+
+void addGraph(Passes &passes, const PipelineOptions &options) {
+  passes.push_back(createCanonicalizerPass());
+  passes.push_back(createCSEPass());
+  passes.push_back(createUseIntegers(options.weight));
+  passes.push_back(createFoldScales(options.weight));
+  passes.push_back(createChannelsLast());
+  passes.push_back(createCanonicalizerPass());
+  passes.push_back(createCSEPass());
+  if (!options.narrowWeights.empty()) {
+    NarrowWeightsOptions narrow;
+    narrow.element = options.narrowWeights;
+    passes.push_back(createNarrowWeights(narrow));
+  }
+  if (options.roundActivations)
+    passes.push_back(createRoundActivations());
+  passes.push_back(createFoldMoves());
+  if (options.inPlace) {
+    GrowInPlaceOptions grow;
+    grow.inputs = options.inPlaceInputs;
+    passes.push_back(createGrowInPlace(grow));
+  }
+}
+
+void addFuse(Passes &passes, const PipelineOptions &options) {
+  FormKernelsOptions form;
+  form.attention = options.attention;
+  form.explain = options.explain;
+  passes.push_back(createFormKernels(form));
+  passes.push_back(createFuseRounding());
+  passes.push_back(createBoundSums(options.weight));
+  passes.push_back(createCollapseDims());
+}
+
+void addPlan(Passes &passes, const PipelineOptions &options) {
+  passes.push_back(createLowerToPlan(options.chooser));
+  passes.push_back(createFormRegions());
+  passes.push_back(createReserveLate());
+  passes.push_back(createPlaceMemory());
+}
+
+/// Where a pass stands in the nest of a pass manager for modules.
+void add(OpPassManager &manager, std::unique_ptr<Pass> pass) {
+  if (pass->getOpName() == func::FuncOp::getOperationName())
+    manager.addNestedPass<func::FuncOp>(std::move(pass));
+  else if (pass->getOpName() == plan::FuncOp::getOperationName())
+    manager.addNestedPass<plan::FuncOp>(std::move(pass));
+  else
+    manager.addPass(std::move(pass));
+}
+
+struct TextOptions : PassPipelineOptions<TextOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("what is compiled for")};
+};
+
+/// One target and no records.
+std::shared_ptr<const KernelChooser> chooserFor(const std::string &name) {
+  llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+  if (!targets)
+    llvm::report_fatal_error(targets.takeError(), /*gen_crash_diag=*/false);
+  return std::make_shared<TunedTarget>(std::shared_ptr<const Target>(std::move(targets->front())),
+                                       Tuning());
+}
+
+} // namespace
+
+ArrayRef<StringRef> phases() { return kPhases; }
+
+StringRef phaseOf(ModuleOp module) {
+  if (plan::isPlan(module))
+    return "plan";
+  bool hasKernels = module.walk([](KernelOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return hasKernels ? "fuse" : "import";
+}
+
+std::vector<std::unique_ptr<Pass>> passesOf(StringRef phase, const PipelineOptions &options) {
+  Passes passes;
+  if (phase == "graph")
+    addGraph(passes, options);
+  else if (phase == "fuse")
+    addFuse(passes, options);
+  else if (phase == "plan")
+    addPlan(passes, options);
+  return passes;
+}
+
+LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
+  PassManager manager(module.getContext());
+  add(manager, std::move(pass));
+  return manager.run(module);
+}
+
+void registerPipelines() {
+  for (StringRef phase : phases().drop_front())
+    PassPipelineRegistration<TextOptions>(
+        ("weft-" + phase).str(), ("all passes of phase '" + phase + "'").str(),
+        [phase](OpPassManager &manager, const TextOptions &text) {
+          PipelineOptions options;
+          if (phase == "plan")
+            options.chooser = chooserFor(text.target);
+          for (std::unique_ptr<Pass> &pass : passesOf(phase, options))
+            add(manager, std::move(pass));
+        });
+}
+
+} // namespace weft

@@ -1,0 +1,46 @@
+//===- Pipeline.h - The phases of compilation, as one list ---------------------------------------------===//
+//
+//   for (llvm::StringRef phase : phases())
+//     for (std::unique_ptr<mlir::Pass> &pass : passesOf(phase, options)) …
+//
+// Behind every phase the program can be printed, edited, read back and compiled on; weft-opt runs them by name, --weft-plan="target=x86:v3".
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_DRIVER_PIPELINE_H
+#define WEFT_COMPILER_DRIVER_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/cost/KernelChoice.h"
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct PipelineOptions {
+  std::string narrowWeights;              ///< bf16 or f16; empty: as they are
+  bool roundActivations = false;          ///< rows that meet weights in blocks become bytes
+  bool inPlace = false;                   ///< outputs that extend an input lie in its memory
+  std::vector<std::string> inPlaceInputs; ///< those inputs; empty: all that can
+  bool attention = true;                  ///< softmax between two products is one kernel
+  bool explain = false;                   ///< kernels keep why they are apart
+  std::function<const char *(llvm::StringRef)> weight; ///< bytes of a named weight
+  std::shared_ptr<const KernelChooser> chooser;        ///< of phase "plan"
+};
+
+/// "import" (no passes), "graph", "fuse", "plan".
+llvm::ArrayRef<llvm::StringRef> phases();
+/// The last phase that the module has behind it.
+llvm::StringRef phaseOf(mlir::ModuleOp module);
+std::vector<std::unique_ptr<mlir::Pass>> passesOf(llvm::StringRef phase,
+                                                  const PipelineOptions &options);
+/// Runs it over the whole module.
+mlir::LogicalResult runPass(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass);
+
+/// --weft-graph, --weft-fuse and --weft-plan in tools that parse options of passes.
+void registerPipelines();
+
+} // namespace weft
+
+#endif

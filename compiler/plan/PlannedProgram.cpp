@@ -1,0 +1,167 @@
+//===- PlannedProgram.cpp -----------------------------------------------------------------------===//
+
+#include "compiler/plan/PlannedProgram.h"
+#include "passes/cost/KernelChoice.h"
+#include "passes/plan/LowerToPlan.h"
+#include "weft/sha256.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+PlannedKernel rowOf(plan::KernelOp op, StringRef target) {
+  PlannedKernel row;
+  func::FuncOp specification = op.specification();
+  row.op = op;
+  row.text = kernelText(target, op.getSchedule(), specification);
+  row.symbol = op.getSymName().str();
+  row.schedule = op.getSchedule().str();
+  uint8_t hash[32];
+  weft_sha256(row.text.data(), row.text.size(), hash);
+  memcpy(row.key, hash, sizeof(row.key));
+  row.pointers = specification.getNumArguments() + specification.getNumResults();
+  row.isTuned = specification->hasAttr(kPicksAttr);
+  llvm::append_range(row.symbols, symbolsOf(specification).getNames());
+  row.flops = op.getFlops()[0];
+  row.bytesMoved = op.getMoves()[0];
+  row.work = op.getWork()[0];
+  return row;
+}
+
+/// Reads one function; kernels are added to the program.
+class FunctionReader {
+public:
+  FunctionReader(Program &program, plan::FuncOp function, StringRef target)
+      : program(program), target(target), module(function->getParentOfType<ModuleOp>()),
+        symbols(symbolsOf(function)) {
+    planned.function = function;
+    planned.flops = planned.bytesMoved = SymExpr::constant(function.getContext(), 0);
+  }
+
+  FailureOr<PlannedFunction> run() {
+    plan::FuncOp function = planned.function;
+    llvm::Expected<EntryPlan> entry = planEntry(function);
+    if (!entry)
+      return function.emitError() << llvm::toString(entry.takeError());
+    planned.entry = std::move(*entry);
+    for (unsigned i = 0; i < function.getResultTypes().size(); ++i)
+      for (SymExpr dim : (planned.outputDims.emplace_back(), callersOutput(function, i).getDims()))
+        planned.outputDims.back().push_back(symbols.getUpperBound(dim));
+    Block &body = function.getBody().front();
+    for (auto arena : body.getOps<plan::ArenaOp>())
+      planned.arena = arena.getPeaks().getDims();
+    if (planned.arena.empty())
+      return function.emitError("has no 'plan.arena'; 'plan-place-memory' makes one");
+    read(body, SymExpr::constant(function.getContext(), 1));
+    return std::move(planned);
+  }
+
+private:
+  /// `times`: how often the block runs, at most; null: nothing limits it.
+  void read(Block &block, SymExpr times) {
+    for (Operation &op : block) {
+      if (auto reserve = dyn_cast<plan::ReserveOp>(op))
+        planned.late.push_back(reserve);
+      else if (auto launch = dyn_cast<plan::LaunchOp>(op))
+        read(launch, times);
+      else if (auto together = dyn_cast<plan::TogetherOp>(op))
+        planned.regions.push_back(together);
+      SymExpr inside = times;
+      if (auto loop = dyn_cast<plan::LoopOp>(op)) {
+        SymExpr most = symbols.getUpperBound(loop.getTrips()[0]);
+        inside = times && most ? times * most : SymExpr();
+      }
+      for (Region &region : op.getRegions())
+        read(region.front(), inside);
+    }
+  }
+
+  void read(plan::LaunchOp launch, SymExpr times) {
+    auto [place, isNew] =
+        program.kernelRows.try_emplace(launch.getKernel(), program.kernels.size());
+    if (isNew)
+      program.kernels.push_back(
+          rowOf(module.lookupSymbol<plan::KernelOp>(launch.getKernelAttr()), target));
+    PlannedKernel &kernel = program.kernels[place->second];
+    ++kernel.calls;
+    for (StringAttr node : launch.getNodes().getAsRange<StringAttr>())
+      if (kernel.nodes.empty() || kernel.nodes.back() != node.getValue())
+        kernel.nodes.push_back(node.str());
+    addScratch(launch.scratchExpr());
+    if (!times)
+      return; // as sizes that nothing limits, turns that nothing limits are not counted
+    SymMap here;
+    for (auto [symbol, word] : llvm::zip_equal(kernel.symbols, launch.getWords().getDims()))
+      here[symbol] = word;
+    auto add = [&](SymExpr &total, SymExpr more) {
+      if (SymExpr most = symbols.getUpperBound(more.substitute(here)))
+        total = total + most * times;
+    };
+    add(planned.bytesMoved, kernel.bytesMoved);
+    add(planned.flops, kernel.flops);
+  }
+
+  void addScratch(SymExpr scratch) {
+    SymExpr most = symbols.getUpperBound(scratch);
+    SmallVector<SymExpr> &all = most ? planned.scratch : planned.lateScratch;
+    SymExpr bytes = most ? most : scratch;
+    if (!bytes.isConstant(0) && !llvm::is_contained(all, bytes))
+      all.push_back(bytes);
+  }
+
+  Program &program;
+  StringRef target;
+  ModuleOp module;
+  SymbolsAttr symbols;
+  PlannedFunction planned;
+};
+
+} // namespace
+
+bool PlannedFunction::isLate(plan::LaunchOp launch) const {
+  return llvm::is_contained(lateScratch, launch.scratchExpr());
+}
+
+FailureOr<Program> programOf(ModuleOp module, StringRef target) {
+  Program program;
+  for (auto function : module.getOps<plan::FuncOp>()) {
+    FailureOr<PlannedFunction> planned = FunctionReader(program, function, target).run();
+    if (failed(planned))
+      return failure();
+    program.functions.push_back(std::move(*planned));
+  }
+  return program;
+}
+
+static bool isRow(plan::WeightOp op, const StoredWeight &weight) {
+  return weight.value == op.getValue() && weight.layout == op.getLayout() &&
+         weight.type == op.getTensor();
+}
+
+void addWeights(ModuleOp module, std::vector<StoredWeight> &weights) {
+  auto add = [&](plan::WeightOp op) {
+    if (llvm::any_of(weights, [&](const StoredWeight &weight) { return isRow(op, weight); }))
+      return;
+    StoredWeight weight;
+    auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
+    weight.name = name ? name.getValue().str() : "constant" + std::to_string(weights.size());
+    weight.layout = op.getLayout().str();
+    weight.type = cast<SymTensorType>(op.getTensor());
+    weight.value = op.getValue();
+    weights.push_back(std::move(weight));
+  };
+  module.walk<WalkOrder::PreOrder>([&](Operation *user) {
+    for (Value operand : user->getOperands())
+      if (auto op = operand.getDefiningOp<plan::WeightOp>())
+        add(op);
+  });
+}
+
+unsigned rowOf(plan::WeightOp weight, ArrayRef<StoredWeight> weights) {
+  auto row = llvm::find_if(weights, [&](const StoredWeight &each) { return isRow(weight, each); });
+  assert(row != weights.end() && "addWeights was called before");
+  return row - weights.begin();
+}
+
+} // namespace weft

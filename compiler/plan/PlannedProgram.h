@@ -1,0 +1,71 @@
+//===- PlannedProgram.h - What the descriptor and the host program read off a plan ---------------------===//
+//
+//   Program program = programOf(module, target);      // of a module of plan.func and plan.kernel
+//   addWeights(module, weights);                       // constants that it reads and `weights` does not have in that layout
+//
+// Nothing is decided here: rows are those of the plan, in the order of first use.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_PLAN_PLANNEDPROGRAM_H
+#define WEFT_COMPILER_PLAN_PLANNEDPROGRAM_H
+
+#include "compiler/model/EntryPlan.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace weft {
+
+/// A distinct kernel. Equal text means equal code.
+struct PlannedKernel {
+  plan::KernelOp op;
+  std::string text, symbol, schedule;
+  uint8_t key[16];
+  std::vector<std::string> nodes;
+  unsigned calls = 0, pointers;
+  bool isTuned;                                ///< a record picked how it is computed
+  llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
+  SymExpr flops, bytesMoved, work;             ///< of a call, over these
+};
+
+struct PlannedFunction {
+  plan::FuncOp function;
+  EntryPlan entry;
+  llvm::SmallVector<SymExpr> arena;        ///< bytes: the maximum of these
+  llvm::SmallVector<plan::ReserveOp> late; ///< blocks that are asked for while it runs
+  llvm::SmallVector<plan::TogetherOp> regions;
+  llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
+  llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it
+  SymExpr flops, bytesMoved;              ///< at most, where data decide
+  /// The most each dimension can be, over symbols of the signature; null when nothing limits it.
+  std::vector<llvm::SmallVector<SymExpr>> outputDims;
+
+  bool isLate(plan::LaunchOp launch) const;
+};
+
+struct Program {
+  std::vector<PlannedFunction> functions;
+  std::vector<PlannedKernel> kernels;
+  llvm::StringMap<unsigned> kernelRows; ///< by symbol
+
+  const PlannedKernel &kernelOf(plan::LaunchOp launch) const {
+    return kernels[kernelRows.lookup(launch.getKernel())];
+  }
+};
+
+/// A constant in one layout, as the artifact stores it.
+struct StoredWeight {
+  std::string name, layout;
+  SymTensorType type;
+  mlir::Attribute value; ///< FlatSymbolRefAttr or DenseElementsAttr
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// Reports through the module's context.
+mlir::FailureOr<Program> programOf(mlir::ModuleOp module, llvm::StringRef target);
+
+void addWeights(mlir::ModuleOp module, std::vector<StoredWeight> &weights);
+/// The weight's row; it was added.
+unsigned rowOf(plan::WeightOp weight, llvm::ArrayRef<StoredWeight> weights);
+
+} // namespace weft
+
+#endif

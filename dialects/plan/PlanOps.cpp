@@ -1,0 +1,159 @@
+//===- PlanOps.cpp - What the plan's operations read and write, and their verifiers -----------------===//
+
+#include "dialects/plan/Plan.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "dialects/plan/PlanOps.cpp.inc"
+
+namespace weft::plan {
+
+static SmallVector<StringAttr, 1> namesIn(ArrayAttr names) {
+  return SmallVector<StringAttr, 1>(names.getAsRange<StringAttr>());
+}
+
+//===-- The program ------------------------------------------------------------------------------------===//
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto type = [](Builder &b, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                 function_interface_impl::VariadicFlag,
+                 std::string &) { return b.getFunctionType(arguments, results); };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), type,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+func::FuncOp KernelOp::specification() { return *getBody().getOps<func::FuncOp>().begin(); }
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  if (!llvm::hasSingleElement(block) || !isa<func::FuncOp>(block.front()))
+    return emitOpError("holds one function, the specification");
+  return success();
+}
+
+//===-- Memory -----------------------------------------------------------------------------------------===//
+
+LogicalResult InputOp::verify() {
+  auto function = (*this)->getParentOfType<FuncOp>();
+  if (!function || getIndex() >= function.getArgumentTypes().size())
+    return emitOpError("takes the number of an argument of the function");
+  return success();
+}
+
+LogicalResult OutputOp::verify() {
+  auto function = (*this)->getParentOfType<FuncOp>();
+  if (!function || getIndex() >= function.getResultTypes().size())
+    return emitOpError("takes the number of a result of the function");
+  return success();
+}
+
+LogicalResult MemoryOp::verify() {
+  if (getBytes().size() != 1)
+    return emitOpError("takes one expression");
+  for (int64_t below : getAbove().value_or(ArrayRef<int64_t>()))
+    if (below < 0 || below >= int64_t(*getPlace()))
+      return emitOpError("lies above place ") << below << ", which comes after its own";
+  return success();
+}
+
+//===-- Work -------------------------------------------------------------------------------------------===//
+
+SmallVector<Value> LaunchOp::reads() { return SmallVector<Value>(getInputs()); }
+SmallVector<Value> LaunchOp::writes() { return SmallVector<Value>(getOutputs()); }
+
+LogicalResult LaunchOp::verify() {
+  if (getUnits().size() != 1 || getGrain().size() != 1 || getScratch().size() != 1)
+    return emitOpError("takes one expression for units, grain and scratch each");
+  if (getQueue() != 0)
+    return emitOpError("is for queue ") << getQueue() << ", but the host has queue 0 only";
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation(), getKernelAttr());
+  if (!kernel)
+    return emitOpError("calls '") << getKernel() << "', which is no kernel of the module";
+  func::FuncOp specification = kernel.specification();
+  auto differ = [&](StringRef what, size_t have, size_t want) {
+    InFlightDiagnostic error = emitOpError("gives ")
+                               << have << " " << what << ", but the kernel takes " << want;
+    error.attachNote(kernel.getLoc()) << "the kernel is here";
+    return error;
+  };
+  if (getInputs().size() != specification.getNumArguments())
+    return differ("inputs", getInputs().size(), specification.getNumArguments());
+  if (getOutputs().size() != specification.getNumResults())
+    return differ("outputs", getOutputs().size(), specification.getNumResults());
+  if (size_t want = symbolsOf(specification).getNames().size(); getWords().size() != want)
+    return differ("words", getWords().size(), want);
+  return success();
+}
+
+LogicalResult TogetherOp::verify() {
+  Block &block = getBody().front();
+  if (block.empty() || llvm::hasSingleElement(block) ||
+      !llvm::all_of(block, [](Operation &op) { return isa<LaunchOp>(op); }))
+    return emitOpError("holds launches, two or more");
+  return success();
+}
+
+//===-- What the host decides --------------------------------------------------------------------------===//
+
+SmallVector<Value> BindOp::reads() { return {getValue()}; }
+SmallVector<StringAttr, 1> BindOp::symbolsAfter() { return {getSymbolAttr()}; }
+LogicalResult BindOp::verify() {
+  if (getBits() != 32 && getBits() != 64)
+    return emitOpError("reads an integer of 32 or 64 bits");
+  return success();
+}
+
+SmallVector<Value> IfOp::reads() { return {getCondition()}; }
+SmallVector<StringAttr, 1> IfOp::symbolsAfter() { return namesIn(getBinds()); }
+LogicalResult IfOp::verify() {
+  for (Region *region : {&getYes(), &getNo()}) {
+    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
+    if (!yield || yield.getDims().size() != getBinds().size() ||
+        yield.getBuffers().size() != getNumResults()) {
+      InFlightDiagnostic error =
+          emitOpError("needs a value for every symbol and a buffer for every result");
+      error.attachNote(region->front().getTerminator()->getLoc()) << "of what is yielded here";
+      return error;
+    }
+  }
+  return success();
+}
+
+SmallVector<Value> LoopOp::reads() {
+  return getBegin() ? SmallVector<Value>{getBegin()} : SmallVector<Value>();
+}
+SmallVector<StringAttr, 1> LoopOp::symbolsInside() { return {getIndexAttr()}; }
+SmallVector<StringAttr, 1> LoopOp::symbolsAfter() {
+  return getCount() ? SmallVector<StringAttr, 1>{getCountAttr()} : SmallVector<StringAttr, 1>();
+}
+LogicalResult LoopOp::verify() {
+  size_t carried = getCarried().size();
+  if (getMemory().size() != 2 * carried || getNumResults() != carried ||
+      getBody().getNumArguments() != 2 * carried)
+    return emitOpError("needs two of 'memory', two arguments of the region and a result for every "
+                       "carried value");
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  bool isConditional = getCount().has_value();
+  if (isConditional != bool(getBegin()) || !yield || yield.getDims().size() != 0 ||
+      yield.getBuffers().size() != size_t(isConditional))
+    return emitOpError("needs 'begin' and one yielded buffer when there is 'count', and neither "
+                       "when there is none");
+  return success();
+}
+
+SmallVector<Value> YieldOp::reads() { return SmallVector<Value>(getBuffers()); }
+
+} // namespace weft::plan

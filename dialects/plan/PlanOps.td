@@ -1,0 +1,248 @@
+//===- PlanOps.td - Operations of the plan ------------------------------------------------------------===//
+#ifndef WEFT_PLAN_OPS_TD
+#define WEFT_PLAN_OPS_TD
+
+include "dialects/plan/PlanDialect.td"
+include "dialects/plan/PlanInterfaces.td"
+include "dialects/weft/WeftDialect.td"
+include "dialects/weft/interfaces/Interfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+defvar Plan_Host = DeclareOpInterfaceMethods<Weft_HostInterface, ["symbolsAfter"]>;
+class Plan_Access<list<string> methods> : DeclareOpInterfaceMethods<Plan_AccessInterface, methods>;
+
+//===-- The program ------------------------------------------------------------------------------------===//
+
+def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a public function, planned";
+  let description = [{
+    Signature, names and contract are those of the model's function; `weft.symbols` lists what binds its symbols.
+
+    ```mlir
+    plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+      %in = plan.input 0
+      %out = plan.output 0
+      plan.launch @weft_k_loop_0011aabbccdd(%in) -> (%out) [n] units [n] grain [4096]
+      plan.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+  }];
+}
+
+def Plan_KernelOp : Plan_Op<"kernel", [Symbol, SymbolTable, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "a distinct kernel: its specification, and what one call costs";
+  let description = [{
+    The region holds the specification, a function `@kernel` on tensors. `flops`, `moves` (bytes) and `work` are formulas over the
+    specification's symbols.
+
+    (R1) The region holds one function.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$schedule, Weft_DimsAttr:$flops, Weft_DimsAttr:$moves, Weft_DimsAttr:$work);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `schedule` $schedule `flops` custom<DimList>($flops) `moves` custom<DimList>($moves) `work` custom<DimList>($work)
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::func::FuncOp specification();
+  }];
+}
+
+def Plan_ReturnOp : Plan_Op<"return", [Terminator, HasParent<"FuncOp">]> {
+  let summary = "ends a function";
+  let assemblyFormat = "attr-dict";
+}
+
+//===-- Memory -----------------------------------------------------------------------------------------===//
+
+def Plan_InputOp : Plan_Op<"input"> {
+  let summary = "the memory of an argument";
+  let description = "(R1) The function has such an argument.";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_OutputOp : Plan_Op<"output"> {
+  let summary = "the memory of a result";
+  let description = "(R1) The function has such a result.";
+  let arguments = (ins I64Attr:$index);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = "$index attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_WeightOp : Plan_Op<"weight"> {
+  let summary = "a constant as the artifact stores it";
+  let description = [{
+    `value` is the name of a `weft.weight` or the elements; `layout` is the order that a schedule asks for, empty for row-major.
+
+    ```mlir
+    %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
+    ```
+  }];
+  let arguments = (ins AnyAttr:$value, StrAttr:$layout, TypeAttrOf<Weft_Tensor>:$tensor);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = "$value `as` $layout attr-dict `:` $tensor";
+}
+
+def Plan_MemoryOp : Plan_Op<"memory"> {
+  let summary = "memory of an intermediate value, from here to where it is used last";
+  let description = [{
+    A class of the arena, or of the block that it is `in`. Once it is placed it begins where the highest of the classes of its block ends
+    whose `place` is in `above`; they are the ones that live at the same time and were placed before it.
+
+    (R1) `bytes` is one expression.
+    (R2) What is in `above` was placed before.
+
+    ```mlir
+    %1 = plan.memory host [4*b*s] place 2 above [0, 1]
+    ```
+  }];
+  let arguments = (ins Plan_Space:$space, Weft_DimsAttr:$bytes, Optional<Plan_Block>:$inside, OptionalAttr<I64Attr>:$place,
+                       OptionalAttr<DenseI64ArrayAttr>:$above);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = [{
+    $space custom<DimList>($bytes) (`in` $inside^)? (`place` $place^ `above` $above)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_PartOp : Plan_Op<"part"> {
+  let summary = "memory inside of another buffer that is written by itself";
+  let description = "Nobody reads this part through the whole before it is written, nor writes the rest through it.";
+  let arguments = (ins Plan_Buffer:$whole, OptionalAttr<Weft_DimsAttr>:$offset);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = "$whole (`at` custom<DimList>($offset)^)? attr-dict";
+}
+
+def Plan_ArenaOp : Plan_Op<"arena", [HasParent<"FuncOp">]> {
+  let summary = "the memory that is there when the function begins";
+  let description = "It is as large as the largest of `peaks`, expressions over symbols of the signature.";
+  let arguments = (ins Weft_DimsAttr:$peaks);
+  let assemblyFormat = "`peaks` custom<DimList>($peaks) attr-dict";
+}
+
+def Plan_ReserveOp : Plan_Op<"reserve"> {
+  let summary = "asks for memory whose size is known only now";
+  let description = "As large as the largest of `peaks`. Inside a loop it is asked for again each time.";
+  let arguments = (ins OptionalAttr<Weft_DimsAttr>:$peaks);
+  let results = (outs Plan_Block:$block);
+  let assemblyFormat = "(`peaks` custom<DimList>($peaks)^)? attr-dict";
+}
+
+def Plan_ProvideOp : Plan_Op<"provide"> {
+  let summary = "asks the caller for the memory of a result whose size is known only now";
+  let arguments = (ins Plan_Buffer:$output, Weft_DimsAttr:$bytes);
+  let assemblyFormat = "$output custom<DimList>($bytes) attr-dict";
+}
+
+//===-- Work -------------------------------------------------------------------------------------------===//
+
+def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, Plan_Access<["reads", "writes"]>,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a call of a kernel";
+  let description = [{
+    Its words are the addresses of what it reads and writes, then the values of the specification's symbols. The `units` of its work
+    are parted among workers, `grain` of them together at least; each worker has `scratch` bytes of its own. `nodes` are the places in
+    the model that it computes.
+
+    (R1) The kernel exists, and takes so many words.
+    (R2) The host has one queue.
+
+    ```mlir
+    plan.launch @weft_k_row_0011aabbccdd(%a, %w) -> (%b) [b*s] units [b*s] grain [16] scratch [1536] nodes ["/encoder/norm"]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs, Variadic<Plan_Buffer>:$outputs,
+                       Weft_DimsAttr:$words, Weft_DimsAttr:$units, Weft_DimsAttr:$grain, Weft_DimsAttr:$scratch,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$nodes, DefaultValuedAttr<I64Attr, "0">:$queue);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` `->` `(` $outputs `)` custom<DimList>($words) `units` custom<DimList>($units) `grain` custom<DimList>($grain)
+    `scratch` custom<DimList>($scratch) (`nodes` $nodes^)? (`queue` $queue^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::weft::SymExpr unitsExpr() { return getUnits()[0]; }
+    ::weft::SymExpr grainExpr() { return getGrain()[0]; }
+    ::weft::SymExpr scratchExpr() { return getScratch()[0]; }
+  }];
+}
+
+def Plan_TogetherOp : Plan_Op<"together", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "launches that do not depend on each other";
+  let description = "(R1) The region holds launches, at least two.";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+//===-- What the host decides --------------------------------------------------------------------------===//
+
+def Plan_BindOp : Plan_Op<"bind", [Plan_Host, Plan_Access<["reads"]>]> {
+  let summary = "an integer in memory becomes a symbol";
+  let description = "(R1) It has 32 or 64 bits.";
+  let arguments = (ins StrAttr:$symbol, Plan_Buffer:$value, I64Attr:$bits, DefaultValuedAttr<StrAttr, "\"\"">:$node);
+  let assemblyFormat = "$symbol $value `bits` $bits (`node` $node^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_IfOp : Plan_Op<"if", [Plan_Host, Plan_Access<["reads"]>, SingleBlock, NoRegionArguments]> {
+  let summary = "one of two regions, by a byte in memory";
+  let description = [{
+    Regions yield values of the symbols in `binds`, and buffers where a result lies in memory of the region.
+
+    (R1) Both regions yield a value for every symbol and a buffer for every result.
+  }];
+  let arguments = (ins Plan_Buffer:$condition, DefaultValuedAttr<StrArrayAttr, "{}">:$binds);
+  let results = (outs Variadic<Plan_Buffer>:$results);
+  let regions = (region SizedRegion<1>:$yes, SizedRegion<1>:$no);
+  let assemblyFormat = [{
+    $condition (`binds` $binds^)? (`->` type($results)^)? attr-dict-with-keyword $yes `else` $no
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_LoopOp : Plan_Op<"loop", [DeclareOpInterfaceMethods<Weft_HostInterface, ["symbolsInside", "symbolsAfter"]>,
+                                   Plan_Access<["reads"]>, SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "a region repeated";
+  let description = [{
+    `index` counts from 0 below `trips`. A carried value is read through one pointer, which the region gets first, and its next value
+    written through another, which it gets behind them; they move on among three buffers: where the value was at first, and two of
+    `memory`. With `count` it also ends when the byte `begin`, later the one that the region yields, is 0, and `count` becomes the number
+    of times. Results are where the carried values lie at the end.
+
+    (R1) There are two of `memory` for every carried value, and two arguments of the region.
+    (R2) With `count` there is `begin`, and the region yields one buffer; without, none.
+  }];
+  let arguments = (ins StrAttr:$index, Weft_DimsAttr:$trips, OptionalAttr<StrAttr>:$count, Optional<Plan_Buffer>:$begin,
+                       Variadic<Plan_Buffer>:$carried, Variadic<Plan_Buffer>:$memory);
+  let results = (outs Variadic<Plan_Buffer>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $index `trips` custom<DimList>($trips) (`count` $count^ `begin` $begin)? `(` $carried `)` `memory` `(` $memory `)`
+    (`->` type($results)^)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_YieldOp : Plan_Op<"yield", [Terminator, ParentOneOf<["IfOp", "LoopOp"]>, Plan_Access<["reads"]>]> {
+  let summary = "ends a region with values of symbols and with buffers";
+  let arguments = (ins Weft_DimsAttr:$dims, Variadic<Plan_Buffer>:$buffers);
+  let assemblyFormat = "custom<DimList>($dims) ($buffers^)? attr-dict";
+}
+
+#endif
