@@ -156,9 +156,8 @@ private:
 
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
-    bool joins = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
-      return !planned.regions.empty();
-    });
+    bool joins = llvm::any_of(
+        program.functions, [](const PlannedFunction &planned) { return !planned.regions.empty(); });
     if (joins)
       return sizeof(weft_host_v1);
     bool asks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {

@@ -98,7 +98,8 @@ llvm::Expected<SmallVector<InPlacePair>> findPairs(FunctionOpInterface function)
 
 class EntryPlanner {
 public:
-  explicit EntryPlanner(FunctionOpInterface function) : function(function), facts(function.getContext()) {
+  explicit EntryPlanner(FunctionOpInterface function)
+      : function(function), facts(function.getContext()) {
     if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr)) {
       declared = attribute.getNames();
       for (const SymPred &fact : attribute.getFacts())
@@ -259,7 +260,9 @@ unsigned EntryPlan::checkCount() const {
   return llvm::count_if(steps, [](const EntryStep &step) { return step.kind == EntryStep::Check; });
 }
 
-llvm::Expected<EntryPlan> planEntry(FunctionOpInterface function) { return EntryPlanner(function).run(); }
+llvm::Expected<EntryPlan> planEntry(FunctionOpInterface function) {
+  return EntryPlanner(function).run();
+}
 
 SymTensorType callersInput(FunctionOpInterface function, unsigned i) {
   return seenBy(function.getArgumentTypes()[i], function.getArgAttrOfType<DimsAttr>(i, kViewAttr));

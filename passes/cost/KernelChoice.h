@@ -20,7 +20,7 @@ constexpr llvm::StringLiteral kPicksAttr = "weft.picks";
 struct KernelChoice {
   std::string schedule;
   SymExpr units, grain, scratch;
-  llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
+  llvm::SmallVector<std::string> layouts;    ///< of arguments; empty text for row-major
   std::map<std::string, int64_t> picks = {}; ///< sizes that a record chose, by name
 };
 

@@ -1,8 +1,8 @@
 //===- Picks.cpp - Picks as an attribute of a specification -----------------------------------------===//
 
 #include "targets/common/Picks.h"
-#include "passes/cost/KernelChoice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/cost/KernelChoice.h"
 
 using namespace mlir;
 

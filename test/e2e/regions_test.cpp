@@ -6,8 +6,9 @@
 
 #include "compiler/import/text/ImportText.h"
 #include "compiler/model/ModuleImpl.h"
-#include "compiler/plan/Lower.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/plan/PlanMemory.h"
 #include "test/differential/RandomProgram.h"
 #include <catch2/catch.hpp>
 
@@ -151,28 +152,38 @@ TEST_CASE("kernels of a unit each go to several workers, and not where a call is
 
 namespace {
 
-/// The offsets of all classes of the arena, as bind computes them.
-std::vector<int64_t> offsetsAt(const LoweredFunction &lowered, const SymValues &values) {
-  std::vector<int64_t> offsets(lowered.classes.size(), 0);
-  for (unsigned i : lowered.plan.order)
-    for (unsigned j : lowered.plan.below[i])
-      offsets[i] = std::max(offsets[i], offsets[j] + *lowered.classes[j].bytes.evaluate(values));
-  return offsets;
+struct Range {
+  int64_t begin, end;
+};
+using Places = llvm::DenseMap<mlir::Value, Range>;
+
+/// Where all memory of the arena lies, as bind computes it.
+Places placesIn(plan::FuncOp function, const SymValues &values) {
+  llvm::SmallVector<plan::MemoryOp> memory;
+  function.walk([&](plan::MemoryOp op) {
+    if (!op.getInside())
+      memory.push_back(op);
+  });
+  llvm::sort(memory, [](auto a, auto b) { return *a.getPlace() < *b.getPlace(); });
+  Places places;
+  std::vector<int64_t> tops;
+  for (plan::MemoryOp op : memory) {
+    int64_t begin = 0;
+    for (int64_t below : llvm::ArrayRef<int64_t>(op.getAboveAttr()))
+      begin = std::max(begin, tops[below]);
+    tops.push_back(begin + llvm::alignTo(*op.getBytes()[0].evaluate(values), 64));
+    places[op] = {begin, tops.back()};
+  }
+  return places;
 }
 
-/// Whether the arena bytes that one call writes are apart from all that another call of its region touches.
-bool areApart(const LoweredFunction &lowered, const KernelCall &writer, const KernelCall &other,
-              const SymValues &values) {
-  std::vector<int64_t> offsets = offsetsAt(lowered, values);
-  size_t inputs = KernelOp(writer.op).getInputs().size();
-  auto end = [&](unsigned i) { return offsets[i] + *lowered.classes[i].bytes.evaluate(values); };
-  auto inArena = [&](const Buffer &buffer) {
-    return buffer.kind == Buffer::Arena && lowered.classes[buffer.index].block == 0;
-  };
-  for (const Buffer &written : llvm::ArrayRef(writer.pointers).drop_front(inputs))
-    for (const Buffer &touched : other.pointers)
-      if (inArena(written) && inArena(touched) && offsets[written.index] < end(touched.index) &&
-          offsets[touched.index] < end(written.index))
+/// Whether the arena bytes that one launch writes are apart from all that another of its region touches.
+bool areApart(const Places &places, plan::LaunchOp writer, plan::LaunchOp other) {
+  for (mlir::Value written : writer.writes())
+    for (mlir::Value touched : llvm::concat<mlir::Value>(other.reads(), other.writes()))
+      if (auto a = places.find(written), b = places.find(touched);
+          a != places.end() && b != places.end() && a->second.begin < b->second.end &&
+          b->second.begin < a->second.end)
         return false;
   return true;
 }
@@ -181,42 +192,44 @@ struct Counts {
   unsigned regions = 0, pairs = 0;
 };
 
-/// Checks all regions of the program; the first problem, or nothing.
-std::string checkRegions(const Module &module, Counts &counts) {
-  CompileOptions options;
-  Result<std::string> fused = Compiler().programAfter("fuse", module, options);
-  if (!fused)
-    return "";
-  auto impl = Module::Impl::create("regions");
-  mlir::OwningOpRef<mlir::ModuleOp> parsed =
-      mlir::parseSourceString<mlir::ModuleOp>(*fused, impl->context.get());
-  auto targets = findTargets("x86:host");
-  std::vector<StoredWeight> weights;
-  mlir::FailureOr<weft::Program> program =
-      lowerProgram(*parsed, **targets->begin(), Tuning(), weights);
-  if (mlir::failed(program))
-    return "";
-  for (const LoweredFunction &lowered : program->functions)
-    for (const CallRegion &region : lowered.regions) {
-      auto calls = llvm::ArrayRef(lowered.calls).slice(region.first, region.count);
-      counts.regions += region.count > 1;
-      llvm::SmallVector<mlir::StringAttr> names;
-      for (const EntrySymbol &symbol : lowered.entry.symbols)
-        names.push_back(symbol.name);
-      for (const SymValues &values : sizesToTry(names, symbolsOf(lowered.function).asFacts()))
-        for (const KernelCall &writer : calls)
-          for (const KernelCall &other : calls) {
-            if (&writer == &other)
-              continue;
-            ++counts.pairs;
-            for (mlir::Value input : KernelOp(other.op).getInputs())
-              if (baseOf(input).getDefiningOp() == KernelOp(writer.op).getOperation())
-                return "a kernel reads what another of its region writes";
-            if (!areApart(lowered, writer, other, values))
-              return "kernels of a region share memory";
-          }
+/// The first problem of launches that run together, or nothing.
+std::string checkRegion(plan::TogetherOp region, const Places &places, Counts &counts) {
+  auto launches = llvm::to_vector(region.getBody().getOps<plan::LaunchOp>());
+  for (plan::LaunchOp writer : launches)
+    for (plan::LaunchOp other : launches) {
+      if (writer == other)
+        continue;
+      ++counts.pairs;
+      for (mlir::Value written : writer.writes())
+        if (llvm::is_contained(other.reads(), written))
+          return "a kernel reads what another of its region writes";
+      if (!areApart(places, writer, other))
+        return "kernels of a region share memory";
     }
   return "";
+}
+
+/// Checks all regions of the program; the first problem, or nothing.
+std::string checkRegions(const Module &module, Counts &counts) {
+  Result<std::string> text = Compiler().programAfter("plan", module, CompileOptions());
+  if (!text)
+    return "";
+  auto impl = Module::Impl::create("regions");
+  mlir::OwningOpRef<mlir::ModuleOp> planned =
+      mlir::parseSourceString<mlir::ModuleOp>(*text, impl->context.get());
+  std::string problem;
+  for (auto function : planned->getOps<plan::FuncOp>()) {
+    SymbolsAttr symbols = symbolsOf(function);
+    for (const SymValues &values : sizesToTry(symbols.getNames(), symbols.asFacts())) {
+      Places places = placesIn(function, values);
+      function.walk([&](plan::TogetherOp region) {
+        ++counts.regions;
+        if (problem.empty())
+          problem = checkRegion(region, places, counts);
+      });
+    }
+  }
+  return problem;
 }
 
 } // namespace

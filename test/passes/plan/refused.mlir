@@ -1,0 +1,146 @@
+// RUN: weft-opt %s --split-input-file --verify-diagnostics
+
+// (R1) of plan.kernel
+// expected-error @+1 {{holds one function, the specification}}
+plan.kernel @k schedule "loop" flops [0] moves [0] work [0] {
+}
+
+// -----
+
+// (R1) of plan.input and of plan.output
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{takes the number of an argument of the function}}
+  %0 = plan.input 1
+  plan.return
+}
+
+// -----
+
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{takes the number of a result of the function}}
+  %0 = plan.output 1
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.memory
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{takes one expression}}
+  %0 = plan.memory host [n, n]
+  plan.return
+}
+
+// -----
+
+// (R2) of plan.memory
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{lies above place 1, which comes after its own}}
+  %0 = plan.memory host [n] place 1 above [1]
+  plan.return
+}
+
+// -----
+
+// A size speaks of symbols that have values.
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n bound u>} {
+  // expected-error @+1 {{symbol 'u' has no value here}}
+  %0 = plan.memory host [4*u]
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.launch
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{calls 'k', which is no kernel of the module}}
+  plan.launch @k() -> () [] units [n] grain [1] scratch [0]
+  plan.return
+}
+
+// -----
+
+// expected-note @+1 {{the kernel is here}}
+plan.kernel @k schedule "loop" flops [0] moves [0] work [0] {
+  func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
+    return %a : !weft.tensor<[s0], f32>
+  }
+}
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.memory host [4*n]
+  // expected-error @+1 {{gives 2 words, but the kernel takes 1}}
+  plan.launch @k(%0) -> (%1) [n, n] units [n] grain [1] scratch [0]
+  plan.return
+}
+
+// -----
+
+// (R2) of plan.launch
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{is for queue 1, but the host has queue 0 only}}
+  plan.launch @k() -> () [] units [n] grain [1] scratch [0] queue 1
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.together
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  // expected-error @+1 {{holds launches, two or more}}
+  plan.together {
+    %0 = plan.input 0
+  }
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.bind
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n bound u>} {
+  %0 = plan.input 0
+  // expected-error @+1 {{reads an integer of 32 or 64 bits}}
+  plan.bind "u" %0 bits 8
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.if
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  // expected-error @+1 {{needs a value for every symbol and a buffer for every result}}
+  %1 = plan.if %0 -> !plan.buffer {
+    // expected-note @+1 {{of what is yielded here}}
+    plan.yield []
+  } else {
+    plan.yield [] %0
+  }
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.loop
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n bound i>} {
+  %0 = plan.input 0
+  %1 = plan.memory host [4]
+  // expected-error @+1 {{needs two of 'memory', two arguments of the region and a result for every carried value}}
+  %2 = plan.loop "i" trips [3] (%0) memory(%1) -> !plan.buffer {
+  ^bb0(%now: !plan.buffer, %next: !plan.buffer):
+    plan.yield []
+  }
+  plan.return
+}
+
+// -----
+
+// (R2) of plan.loop
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n bound i, c>} {
+  %0 = plan.input 0
+  // expected-error @+1 {{needs 'begin' and one yielded buffer when there is 'count', and neither when there is none}}
+  plan.loop "i" trips [3] count "c" begin %0 () memory() {
+    plan.yield []
+  }
+  plan.return
+}
