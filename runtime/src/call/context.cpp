@@ -1,0 +1,347 @@
+// Contexts and calls. A call checks, binds, makes room, and runs. After the first call of a size it
+// allocates nothing when the outputs are given.
+#include "runtime/src/call/context.h"
+
+#include <string.h>
+
+#include <new>
+
+#include "runtime/src/base/memory.h"
+#include "runtime/src/call/in_place.h"
+#include "runtime/src/call/late.h"
+#include "runtime/src/call/outputs.h"
+#include "runtime/src/call/regions.h"
+
+void weft_leave_call(weft_context_t *context, weft_status_t status) {
+  context->is_told = true;
+  weft_jump_out(context, status);
+}
+
+const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0,
+                                      weft_run_parallel,    weft_reserve_late,
+                                      weft_provide_output,  weft_run_together};
+
+/// Runs compiled code until it returns or a region leaves the call.
+__attribute__((noinline)) static weft_status_t
+run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_frame_v1 *frame) {
+  if (_setjmp(context->leave))
+    return context->leave_status;
+  context->failed_check = weft_call_run(context->module, function, frame);
+  return context->failed_check == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+static weft_status_t read_options(const weft_context_options_t *options,
+                                  weft_context_options_t *out_options, weft_error_t *err) {
+  *out_options = {sizeof *out_options, 0, -1, 0};
+  if (!options)
+    return WEFT_OK;
+  if (options->struct_size < sizeof *options)
+    return weft_fail(err, WEFT_INVALID, "W0401", "options.struct_size is %u instead of %zu",
+                     options->struct_size, sizeof *options);
+  memcpy(out_options, options, sizeof *options);
+  if (options->threads < 0 || options->threads > WEFT_MAX_WORKERS)
+    return weft_fail(err, WEFT_INVALID, "W0401", "options.threads is %d, but 0 to %d are possible",
+                     options->threads, WEFT_MAX_WORKERS);
+  if (options->spin_us < -1 || options->spin_us > 1000000)
+    return weft_fail(err, WEFT_INVALID, "W0401",
+                     "options.spin_us is %d, but -1 to 1000000 are possible", options->spin_us);
+  if (options->memory_limit < 0)
+    return weft_fail(err, WEFT_INVALID, "W0401", "options.memory_limit is negative");
+  return WEFT_OK;
+}
+
+/// The most that a function of the module has of either.
+static void find_largest(const weft_module_t *module, uint32_t *values, uint32_t *late_blocks) {
+  *values = *late_blocks = 0;
+  weft_function_v1 function;
+  for (int32_t i = 0; weft_module_function(module, i, &function); ++i) {
+    uint32_t count = weft_values_count(module->descriptor, function);
+    if (count > *values)
+      *values = count;
+    if (function.late_blocks.count > *late_blocks)
+      *late_blocks = function.late_blocks.count;
+  }
+}
+
+static size_t round_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
+weft_status_t weft_context_create(weft_module_t *module, const weft_context_options_t *options,
+                                  weft_context_t **out_context, weft_error_t *err) {
+  if (!module || !out_context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "module or out_context is NULL");
+  *out_context = nullptr;
+  weft_context_options_t checked;
+  if (weft_status_t status = read_options(options, &checked, err))
+    return status;
+  const weft_env_t &env = module->env;
+  int32_t cpus = weft_cpus_allowed();
+  int32_t threads = env.parallel ? env.workers : checked.threads ? checked.threads : cpus;
+  int32_t spin_us = checked.spin_us >= 0 ? checked.spin_us : threads > cpus ? 0 : WEFT_SPIN_US;
+
+  size_t workers_at = round_up(sizeof(weft_context_t));
+  size_t slots_at = workers_at + round_up(threads * sizeof(weft_worker_t));
+  size_t slots = env.parallel ? 0 : threads * sizeof(weft_pool_slot_t);
+  size_t values_at = slots_at + slots;
+  uint32_t value_count, late_count;
+  find_largest(module, &value_count, &late_count);
+  size_t late_at = values_at + value_count * sizeof(int64_t);
+  size_t shares_at = late_at + late_count * sizeof(weft_late_block_t);
+  size_t bytes = shares_at + weft_shares_bytes(threads);
+  uint8_t *memory = (uint8_t *)weft_allocate(&env, bytes, 64);
+  if (!memory)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+  memset(memory, 0, bytes);
+  weft_context_t *context = new (memory) weft_context;
+  context->module = module;
+  context->bytes = bytes;
+  context->memory_limit = checked.memory_limit;
+  context->worker_count = threads;
+  context->workers = (weft_worker_t *)(memory + workers_at);
+  context->values = (int64_t *)(memory + values_at);
+  context->late = (weft_late_block_t *)(memory + late_at);
+  context->late_count = late_count;
+  context->shares = weft_shares_in(memory + shares_at, threads);
+  weft_pool_init(&context->pool, (weft_pool_slot_t *)(memory + slots_at),
+                 env.parallel ? 1 : threads, spin_us);
+  weft_module_retain(module);
+  *out_context = context;
+  return weft_succeed(err);
+}
+
+void weft_context_release(weft_context_t *context) {
+  if (!context)
+    return;
+  weft_pool_stop(&context->pool);
+  weft_module_t *module = context->module;
+  weft_free(&module->env, context->block, context->block_bytes);
+  weft_release_late(context);
+  weft_free(&module->env, context, context->bytes);
+  weft_module_release(module);
+}
+
+void weft_cancel(weft_context_t *context) {
+  uint32_t running = WEFT_RUNNING;
+  if (context)
+    context->state.compare_exchange_strong(running, WEFT_CANCELLING);
+}
+
+/// The context is the caller's until leave_context.
+static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
+  uint32_t idle = WEFT_IDLE;
+  if (context->state.compare_exchange_strong(idle, WEFT_RUNNING))
+    return WEFT_OK;
+  weft_fail(err, WEFT_BUSY, "W0431", "the context is already in a call");
+  weft_set_hint(err, "create one context per thread; contexts share the module");
+  return WEFT_BUSY;
+}
+
+weft_status_t weft_context_trace(weft_context_t *context,
+                                 void (*event)(void *user, const weft_trace_event_t *event),
+                                 void *user, weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  if (weft_status_t status = enter_context(context, err))
+    return status;
+  context->trace = event;
+  context->trace_user = user;
+  context->state.store(WEFT_IDLE);
+  return weft_succeed(err);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory of a call
+//===----------------------------------------------------------------------===//
+
+static bool round_up_checked(int64_t *bytes) {
+  return *bytes >= 0 && !__builtin_add_overflow(*bytes, 63, bytes) && ((*bytes &= ~63ll), true);
+}
+
+weft_status_t weft_check_limit(const weft_context_t *context, const weft_function_v1 &function,
+                               const int64_t *symbols, int64_t total, weft_error_t *err) {
+  char buffer[400];
+  weft_text_t text = weft_text_in(buffer, sizeof buffer);
+  if (total < 0) {
+    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
+    return weft_fail(err, WEFT_OVER_LIMIT, "W0422",
+                     "the memory that this call needs is not a number of bytes %s", buffer);
+  }
+  if (!context->memory_limit || total <= context->memory_limit)
+    return WEFT_OK;
+  weft_text_add(&text, "this call needs ");
+  weft_text_add_bytes(&text, (uint64_t)total);
+  if (function.symbols.count) {
+    weft_text_add(&text, " ");
+    weft_text_add_symbols(&text, context->module, function, symbols, nullptr);
+  }
+  weft_text_add(&text, " but the limit is ");
+  weft_text_add_bytes(&text, (uint64_t)context->memory_limit);
+  return weft_fail(err, WEFT_OVER_LIMIT, "W0421", "%s", buffer);
+}
+
+weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes) {
+  char buffer[64];
+  weft_text_t text = weft_text_in(buffer, sizeof buffer);
+  weft_text_add_bytes(&text, (uint64_t)bytes);
+  return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for the %s that this call needs",
+                   buffer);
+}
+
+/// How much memory a call with these symbols needs; `arena` is what bind or the formula said.
+static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 &function,
+                                const int64_t *symbols, int64_t arena, weft_needs_t *needs,
+                                weft_error_t *err) {
+  needs->arena = arena;
+  int64_t scratch;
+  bool fits = weft_formula_run(context->module->descriptor, function.scratch_per_worker, symbols,
+                               &needs->scratch_per_worker) &&
+              round_up_checked(&needs->arena) && round_up_checked(&needs->scratch_per_worker) &&
+              !__builtin_mul_overflow(needs->scratch_per_worker, context->worker_count, &scratch) &&
+              !__builtin_add_overflow(needs->arena, scratch, &needs->total);
+  return weft_check_limit(context, function, symbols, fits ? needs->total : -1, err);
+}
+
+/// Makes the block large enough. It only grows; its contents do not survive.
+static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, weft_error_t *err) {
+  bool fits =
+      weft_grow(&context->module->env, &context->block, &context->block_bytes, (size_t)needs.total);
+  return fits ? WEFT_OK : weft_fail_memory(err, needs.total);
+}
+
+static void place_workers(weft_context_t *context, const weft_needs_t &needs) {
+  uint8_t *scratch = context->block ? context->block + needs.arena : nullptr;
+  for (int32_t i = 0; i < context->worker_count; ++i) {
+    context->workers[i] = {needs.scratch_per_worker ? scratch : nullptr, i, 0};
+    if (needs.scratch_per_worker)
+      scratch += needs.scratch_per_worker;
+  }
+}
+
+static weft_status_t reserve(weft_context_t *context, int32_t index, const int64_t *symbols,
+                             weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  weft_function_v1 function;
+  if (!weft_module_function(module, index, &function))
+    return weft_fail(err, WEFT_INVALID, "W0401", "there is no function %d", index);
+  if (weft_status_t status = weft_check_symbols(module, function, symbols, err))
+    return status;
+  int64_t arena;
+  weft_needs_t needs;
+  if (!weft_formula_run(module->descriptor, function.arena, symbols, &arena))
+    arena = -1;
+  weft_status_t status = find_needs(context, function, symbols, arena, &needs, err);
+  return status ? status : grow(context, needs, err);
+}
+
+weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int64_t *symbols,
+                           weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  if (weft_status_t status = enter_context(context, err))
+    return status;
+  weft_succeed(err);
+  weft_status_t status = reserve(context, function, symbols, err);
+  context->state.store(WEFT_IDLE);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static weft_status_t run(weft_context_t *context, const weft_function_v1 &function,
+                         const weft_needs_t &needs, const weft_tensor_t *in, weft_tensor_t *out,
+                         weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  place_workers(context, needs);
+  weft_frame_v1 frame = {
+      &weft_host_table, context,         in, out, context->block, module->weights.data,
+      context->values,  context->workers};
+  context->call = {&function, needs.total, needs.scratch_per_worker, err};
+  context->is_told = false;
+  weft_begin_late(context);
+  weft_pool_begin_call(&context->pool);
+  uint64_t mode = weft_float_mode_enter();
+  weft_status_t status = run_guarded(context, function, &frame);
+  weft_float_mode_leave(mode);
+  weft_pool_end_call(&context->pool);
+  if (context->is_told)
+    return status;
+  if (status == WEFT_BAD_ARTIFACT)
+    return weft_report_check(module, function, context->failed_check, in, context->values, err);
+  if (status == WEFT_INVALID)
+    return weft_fail(
+        err, status, "W0401",
+        "env.parallel did not run every piece once, or named a worker that is not there");
+  return status;
+}
+
+static weft_status_t call(weft_context_t *context, int32_t index, const weft_tensor_t *in,
+                          uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  weft_function_v1 function;
+  if (!weft_module_function(module, index, &function))
+    return weft_fail(err, WEFT_INVALID, "W0401", "there is no function %d", index);
+  weft_status_t status = weft_check_inputs(module, function, in, n_in, true, err);
+  if (!status)
+    status = weft_check_outputs(module, function, out, n_out, err);
+  if (status)
+    return status;
+  int64_t *values = context->values;
+  if (int32_t result = weft_call_bind(module, function, in, values))
+    return weft_report_check(module, function, result, in, nullptr, err);
+  weft_needs_t needs;
+  status = weft_describe_outputs(module, function, values, out, err);
+  if (!status)
+    status = find_needs(context, function, values, values[function.symbols.count], &needs, err);
+  if (!status)
+    status = weft_check_in_place(module, function, in, out, err);
+  if (!status)
+    weft_describe_in_place(module, function, in, out);
+  if (!status)
+    status = weft_check_given_outputs(module, function, in, out, err);
+  if (!status)
+    status = grow(context, needs, err);
+  if (!status)
+    status = weft_allocate_outputs(module, function, out, err);
+  if (!status)
+    status = run(context, function, needs, in, out, err);
+  if (!status)
+    weft_give_in_place(module, function, in, out);
+  return status;
+}
+
+weft_status_t weft_call_function(weft_context_t *context, int32_t function, const weft_tensor_t *in,
+                                 uint32_t n_in, weft_tensor_t *out, uint32_t n_out,
+                                 weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  if (weft_status_t status = enter_context(context, err))
+    return status;
+  weft_succeed(err);
+  weft_status_t status = call(context, function, in, n_in, out, n_out, err);
+  // One exchange ends the call and learns whether it was cancelled, so that no cancel is lost or
+  // late.
+  if (context->state.exchange(WEFT_IDLE) == WEFT_CANCELLING && !status)
+    status = WEFT_CANCELLED;
+  if (status == WEFT_CANCELLED)
+    weft_fail(err, status, "W0432", "the call was cancelled");
+  weft_finish_outputs(context->module, out, n_out, status == WEFT_OK);
+  return status;
+}
+
+weft_status_t weft_call(weft_context_t *context, const char *function, const weft_tensor_t *in,
+                        uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  int32_t index = weft_function_find(context->module, function);
+  if (index >= 0)
+    return weft_call_function(context, index, in, n_in, out, n_out, err);
+  if (function)
+    return weft_fail(err, WEFT_INVALID, "W0401", "there is no function '%.100s'", function);
+  return weft_fail(err, WEFT_INVALID, "W0401",
+                   "the artifact has several functions and none is called 'main': name one");
+}

@@ -1,0 +1,66 @@
+// A context: memory, workers and the state of one call at a time.
+#pragma once
+
+#include <setjmp.h>
+
+#include <atomic>
+
+#include "runtime/src/cpu/threads.h"
+#include "runtime/src/open/module.h"
+
+enum weft_context_state_t { WEFT_IDLE, WEFT_RUNNING, WEFT_CANCELLING };
+
+/// Memory that calls ask for while they run: kept between them, as the block is.
+struct weft_late_block_t {
+  uint8_t *memory;
+  size_t bytes;
+  int64_t asked; ///< by the running call
+};
+
+/// What functions of the host table know of the running call.
+struct weft_call_t {
+  const weft_function_v1 *function;
+  int64_t entry_bytes; ///< of the block
+  int64_t scratch;     ///< of each worker, by now
+  weft_error_t *err;
+};
+
+/// One allocation holds the context, its workers, its pool's slots, values[], its late blocks and shares.
+struct weft_context {
+  weft_module_t *module;
+  size_t bytes;
+  std::atomic<uint32_t> state; ///< weft_context_state_t
+  int64_t memory_limit;
+  int32_t worker_count;
+  weft_worker_t *workers;
+  int64_t *values;
+  uint8_t *block; ///< arena, then the scratch of all workers
+  size_t block_bytes;
+  weft_late_block_t *late; ///< as many as any function of the module has
+  uint32_t late_count;
+  weft_shares_t shares; ///< of the region that runs
+  weft_pool_t pool;
+  void (*trace)(void *user, const weft_trace_event_t *event); ///< NULL: nobody looks
+  void *trace_user;
+
+  weft_call_t call;
+  jmp_buf leave; ///< where a region goes when the call must end early; set while run is active
+  weft_status_t leave_status;
+  bool is_told;         ///< the error has its message
+  int32_t failed_check; ///< what run returned
+};
+
+/// Bytes of arena and scratch for these values[], each rounded up to 64.
+struct weft_needs_t {
+  int64_t arena, scratch_per_worker, total;
+};
+
+/// Ends the call at once, from a function of the host table that has said why.
+[[noreturn]] void weft_leave_call(weft_context_t *context, weft_status_t status);
+
+/// Refuses a call of `total` bytes above the context's limit; -1 stands for more than there are numbers.
+weft_status_t weft_check_limit(const weft_context_t *context, const weft_function_v1 &function,
+                               const int64_t *symbols, int64_t total, weft_error_t *err);
+
+/// "no memory for the 3.0 GiB that this call needs"
+weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes);

@@ -1,0 +1,109 @@
+#include "runtime/src/cpu/cpu_features.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+namespace {
+enum cpuid_register { EAX, EBX, ECX, EDX };
+
+/// What the operating system must save for a feature, as bits of XCR0.
+enum : uint64_t {
+  XCR0_NONE = 0,
+  XCR0_AVX = 0x6,
+  XCR0_AVX512 = 0xE6,
+  XCR0_AMX = 0x60000,
+};
+
+struct feature_row {
+  const char *name;
+  uint32_t leaf, subleaf;
+  cpuid_register where;
+  uint32_t bit;
+  uint64_t xcr0;
+};
+} // namespace
+
+static const feature_row features[] = {
+    {"sse4.2", 1, 0, ECX, 20, XCR0_NONE},
+    {"popcnt", 1, 0, ECX, 23, XCR0_NONE},
+    {"movbe", 1, 0, ECX, 22, XCR0_NONE},
+    {"avx", 1, 0, ECX, 28, XCR0_AVX},
+    {"fma", 1, 0, ECX, 12, XCR0_AVX},
+    {"f16c", 1, 0, ECX, 29, XCR0_AVX},
+    {"avx2", 7, 0, EBX, 5, XCR0_AVX},
+    {"bmi", 7, 0, EBX, 3, XCR0_NONE},
+    {"bmi2", 7, 0, EBX, 8, XCR0_NONE},
+    {"lzcnt", 0x80000001, 0, ECX, 5, XCR0_NONE},
+    {"avxvnni", 7, 1, EAX, 4, XCR0_AVX},
+    {"avx512f", 7, 0, EBX, 16, XCR0_AVX512},
+    {"avx512dq", 7, 0, EBX, 17, XCR0_AVX512},
+    {"avx512ifma", 7, 0, EBX, 21, XCR0_AVX512},
+    {"avx512cd", 7, 0, EBX, 28, XCR0_AVX512},
+    {"avx512bw", 7, 0, EBX, 30, XCR0_AVX512},
+    {"avx512vl", 7, 0, EBX, 31, XCR0_AVX512},
+    {"avx512vbmi", 7, 0, ECX, 1, XCR0_AVX512},
+    {"avx512vbmi2", 7, 0, ECX, 6, XCR0_AVX512},
+    {"avx512vnni", 7, 0, ECX, 11, XCR0_AVX512},
+    {"avx512bitalg", 7, 0, ECX, 12, XCR0_AVX512},
+    {"avx512vpopcntdq", 7, 0, ECX, 14, XCR0_AVX512},
+    {"avx512fp16", 7, 0, EDX, 23, XCR0_AVX512},
+    {"avx512bf16", 7, 1, EAX, 5, XCR0_AVX512},
+    {"amx-bf16", 7, 0, EDX, 22, XCR0_AMX},
+    {"amx-tile", 7, 0, EDX, 24, XCR0_AMX},
+    {"amx-int8", 7, 0, EDX, 25, XCR0_AMX},
+};
+
+/// The register sets the operating system saves; 0 when it does not say.
+static uint64_t read_xcr0() {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 27))) // OSXSAVE
+    return 0;
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t)high << 32 | low;
+}
+
+bool weft_cpu_has(const char *name) {
+  for (const feature_row &row : features) {
+    if (strcmp(row.name, name) != 0)
+      continue;
+    uint32_t r[4];
+    if (!__get_cpuid_count(row.leaf, row.subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]))
+      return false;
+    return (r[row.where] >> row.bit & 1) && (read_xcr0() & row.xcr0) == row.xcr0;
+  }
+  return false;
+}
+
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+namespace {
+struct feature_row {
+  const char *name;
+  unsigned long hwcap, hwcap2;
+};
+} // namespace
+
+/// Bits of AT_HWCAP and AT_HWCAP2 as the Linux ABI fixes them.
+static const feature_row features[] = {
+    {"fp", 1ul << 0, 0},    {"neon", 1ul << 1, 0},      {"crc", 1ul << 7, 0},
+    {"lse", 1ul << 8, 0},   {"fullfp16", 1ul << 10, 0}, {"dotprod", 1ul << 20, 0},
+    {"sve", 1ul << 22, 0},  {"sve2", 0, 1ul << 1},      {"i8mm", 0, 1ul << 13},
+    {"bf16", 0, 1ul << 14},
+};
+
+bool weft_cpu_has(const char *name) {
+  for (const feature_row &row : features)
+    if (strcmp(row.name, name) == 0)
+      return (getauxval(AT_HWCAP) & row.hwcap) == row.hwcap &&
+             (getauxval(AT_HWCAP2) & row.hwcap2) == row.hwcap2;
+  return false;
+}
+
+#else
+#error "the runtime supports x86-64 and aarch64"
+#endif

@@ -1,0 +1,405 @@
+// The loader. Order matters: nothing is executable before the bytes are hashed and the descriptor
+// is checked, and the file that was checked is the one that is mapped.
+#include "runtime/src/open/module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "runtime/src/base/memory.h"
+#include "runtime/src/base/status.h"
+#include "runtime/src/cpu/cpu_features.h"
+#include "runtime/src/cpu/threads.h"
+#include "weft/sha256.h"
+
+static const uint64_t huge_page = 2 << 20;
+
+static bool out_of_memory(weft_refusal_t *refusal, const char *what) {
+  return weft_refuse(refusal, WEFT_OUT_OF_MEMORY, "W0509", "cannot be mapped: no room for %s",
+                     what);
+}
+
+/// Maps [begin, begin + size) of the file for reading, at an address congruent to `begin` modulo 2
+/// MiB when `use_huge_pages`, and followed by at least one zero byte otherwise.
+static bool map_range(int fd, uint64_t begin, uint64_t size, bool use_huge_pages,
+                      weft_mapping_t *out) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t head = begin % page, slack = use_huge_pages ? huge_page : page;
+  uint64_t needed = (head + size + page - 1) / page * page;
+  void *reserved =
+      mmap(nullptr, needed + slack, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED)
+    return false;
+  *out = {nullptr, begin, size, reserved, needed + slack};
+  uint8_t *at = (uint8_t *)reserved;
+  out->data = at;
+  if (size == 0)
+    return true;
+  if (use_huge_pages)
+    at += (begin - (uintptr_t)at) % huge_page;
+  if (mmap(at, head + size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)(begin - head)) ==
+      MAP_FAILED) {
+    munmap(reserved, out->reserved_size);
+    *out = {};
+    return false;
+  }
+  if (use_huge_pages)
+    madvise(at, head + size, MADV_HUGEPAGE);
+  out->data = at + head;
+  return true;
+}
+
+static void unmap_range(weft_mapping_t *mapping) {
+  if (mapping->reserved)
+    munmap(mapping->reserved, mapping->reserved_size);
+  *mapping = {};
+}
+
+/// The first page, wherever a signal interrupts.
+static bool read_first_page(int fd, uint8_t *page, size_t *out_bytes) {
+  size_t have = 0;
+  while (have < WEFT_HEADER_BYTES) {
+    ssize_t got = pread(fd, page + have, WEFT_HEADER_BYTES - have, (off_t)have);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return false;
+    if (got == 0)
+      break;
+    have += (size_t)got;
+  }
+  *out_bytes = have;
+  return true;
+}
+
+/// Hashes everything but the weights, with the hash itself taken as zero.
+static bool check_hash(const weft_elf_t &elf, const weft_mapping_t &head,
+                       const weft_mapping_t &tail, weft_refusal_t *refusal) {
+  static const uint8_t zero[32] = {0};
+  uint8_t digest[32];
+  uint64_t after = elf.hash_offset + sizeof zero;
+  weft_sha256_t hash;
+  weft_sha256_init(&hash);
+  weft_sha256_update(&hash, head.data, elf.hash_offset);
+  weft_sha256_update(&hash, zero, sizeof zero);
+  weft_sha256_update(&hash, head.data + after, head.size - after);
+  weft_sha256_update(&hash, tail.data, tail.size);
+  weft_sha256_final(&hash, digest);
+  if (memcmp(digest, elf.file.hash, sizeof digest) == 0)
+    return true;
+  return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0506",
+                     "is damaged: its SHA-256 is not the one that was written into it");
+}
+
+/// The first CPU feature that the variant needs and this machine does not have, or NULL.
+static const char *missing_feature(const weft_descriptor_t &descriptor,
+                                   const weft_module_v1 &variant) {
+  const weft_list_t &list = variant.cpu_features;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    const char *name = weft_text(descriptor, weft_item<weft_list_t>(descriptor, list, i));
+    if (!weft_cpu_has(name))
+      return name;
+  }
+  return nullptr;
+}
+
+/// Variant `index` of a module whose descriptor was checked.
+static weft_module_v1 variant_of(const weft_module_t *module, uint32_t index) {
+  return weft_variant(module->descriptor, module->elf.file.variant_step, index);
+}
+
+/// "'x86:v4' (needs 'avx512f'), 'x86:v3' (needs 'avx2')" of all variants, or without what they need.
+static void list_variants(const weft_module_t *module, bool with_needs, weft_text_t *out) {
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
+    weft_module_v1 variant = variant_of(module, i);
+    weft_text_add(out, "%s'%.40s'", i ? ", " : "", weft_text(module->descriptor, variant.target));
+    const char *missing = missing_feature(module->descriptor, variant);
+    if (with_needs)
+      weft_text_add(out, " (needs '%.40s')", missing ? missing : "");
+  }
+}
+
+/// Chooses the wanted variant, or else the first that this machine can run.
+static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
+  weft_descriptor_t &descriptor = module->descriptor;
+  const char *wanted = module->env.target, *missing = nullptr;
+  uint32_t count = module->elf.file.variants, i = 0;
+  for (; i < count; ++i) {
+    descriptor.root = variant_of(module, i);
+    if (wanted && strcmp(weft_text(descriptor, descriptor.root.target), wanted) != 0)
+      continue;
+    missing = missing_feature(descriptor, descriptor.root);
+    if (!missing || wanted || count == 1)
+      break;
+  }
+  module->variant = i;
+  char names[256];
+  weft_text_t list = weft_text_in(names, sizeof names);
+  if (i == count) {
+    list_variants(module, !wanted, &list);
+    if (wanted)
+      return weft_refuse(refusal, WEFT_INVALID, "W0511", "is not compiled for '%.40s', but for %s",
+                         wanted, names);
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                       "is compiled for %s; this machine has none of these features", names);
+  }
+  if (missing)
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                       "is compiled for '%.64s' and needs the CPU feature '%.64s', which this "
+                       "machine does not have",
+                       weft_text(descriptor, descriptor.root.target), missing);
+  uint64_t needed = descriptor.root.host_table_size;
+  if (needed > sizeof(weft_host_v1))
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
+                       "needs %llu bytes of host table, but this runtime has %zu",
+                       (unsigned long long)needed, sizeof(weft_host_v1));
+  return true;
+}
+
+/// The only executable segment as distances from the descriptor.
+static bool find_code(const weft_elf_t &elf, weft_descriptor_limits_t *limits,
+                      weft_refusal_t *refusal) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < elf.segment_count; ++i) {
+    const weft_segment_t &segment = elf.segments[i];
+    if (!segment.executable)
+      continue;
+    ++found;
+    limits->code_begin = (int64_t)segment.address - (int64_t)elf.file.descriptor;
+    limits->code_end = limits->code_begin + (int64_t)segment.size;
+  }
+  if (found == 1)
+    return true;
+  return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0504", "has %u executable segments instead of 1",
+                     found);
+}
+
+static bool check_contents(weft_module_t *module, const weft_mapping_t &head,
+                           weft_refusal_t *refusal) {
+  weft_elf_t &elf = module->elf;
+  if (!check_hash(elf, head, module->tail, refusal) ||
+      !weft_elf_check_dynamic(&elf, head.data, refusal))
+    return false;
+  weft_descriptor_limits_t limits;
+  if (!find_code(elf, &limits, refusal))
+    return false;
+  limits.weights_size = elf.file.weights_size;
+  limits.variants = elf.file.variants;
+  limits.variant_step = elf.file.variant_step;
+  module->descriptor.base = module->image.base + elf.file.descriptor;
+  module->descriptor.size = elf.file.descriptor_size;
+  char reason[256];
+  if (!weft_descriptor_check(module->descriptor, limits, reason, sizeof reason))
+    return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0507", "has a damaged descriptor: %s", reason);
+  return choose_variant(module, refusal);
+}
+
+/// Maps what the header names and checks it. What was mapped on failure belongs to the module.
+static bool load(weft_module_t *module, int fd, uint64_t file_size, weft_refusal_t *refusal) {
+  uint8_t page[WEFT_HEADER_BYTES];
+  size_t page_bytes;
+  if (!read_first_page(fd, page, &page_bytes))
+    return weft_refuse(refusal, WEFT_IO, "W0508", "cannot be read: %s", strerror(errno));
+  weft_elf_t &elf = module->elf;
+  if (!weft_elf_parse(page, page_bytes, file_size, &elf, refusal))
+    return false;
+  const weft_file_v1 &file = elf.file;
+  uint64_t head_size = file.weights_size ? file.weights_begin : file.image_size;
+  uint64_t tail_begin = head_size + file.weights_size;
+  if (!weft_elf_map(&elf, fd, &module->image))
+    return out_of_memory(refusal, "its code");
+  if (!map_range(fd, tail_begin, file_size - tail_begin, false, &module->tail))
+    return out_of_memory(refusal, "its last part");
+  if (file.weights_size &&
+      !map_range(fd, file.weights_begin, file.weights_size, true, &module->weights))
+    return out_of_memory(refusal, "its weights");
+  weft_mapping_t head;
+  if (!map_range(fd, 0, head_size, false, &head))
+    return out_of_memory(refusal, "its first part");
+  bool good = check_contents(module, head, refusal);
+  unmap_range(&head);
+  if (good && !weft_elf_make_executable(&elf, &module->image))
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0509",
+                       "cannot be made executable: the system forbids it");
+  return good;
+}
+
+/// The weight that byte `offset` of the weights belongs to, or "".
+static const char *weight_at(const weft_module_t *module, uint64_t offset, uint64_t end) {
+  const weft_list_t &list = module->descriptor.root.weights;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    weft_weight_v1 weight = weft_item<weft_weight_v1>(module->descriptor, list, i);
+    if (weight.offset < end && weight.offset + weight.bytes > offset)
+      return weft_text(module->descriptor, weight.name);
+  }
+  return "";
+}
+
+static bool check_weights(const weft_module_t *module, weft_refusal_t *refusal) {
+  const weft_file_v1 &file = module->elf.file;
+  const uint64_t leaf = 1ull << WEFT_LEAF_LOG2;
+  for (uint64_t i = 0; i < file.leaf_count; ++i) {
+    uint64_t begin = i * leaf, left = file.weights_size - begin, size = left < leaf ? left : leaf;
+    uint8_t digest[32];
+    weft_sha256(module->weights.data + begin, size, digest);
+    const uint8_t *expected = module->tail.data + (file.leaves_begin - module->tail.begin) + i * 32;
+    if (memcmp(digest, expected, sizeof digest) != 0)
+      return weft_refuse(refusal, WEFT_BAD_ARTIFACT, "W0510",
+                         "has damaged weights: piece %llu of %llu (around '%.100s') has another "
+                         "SHA-256 than was written into it",
+                         (unsigned long long)i + 1, (unsigned long long)file.leaf_count,
+                         weight_at(module, begin, begin + size));
+  }
+  return true;
+}
+
+static weft_status_t report(const weft_refusal_t &refusal, const char *path, weft_error_t *err) {
+  weft_fail(err, refusal.status, refusal.code, "%.150s: %s", path, refusal.text);
+  if (refusal.status == WEFT_BAD_ARTIFACT && strcmp(refusal.code, "W0501") != 0)
+    weft_set_hint(err, "copy the file again or compile the model again");
+  if (strcmp(refusal.code, "W0502") == 0)
+    weft_set_hint(err, "compile the model for this machine: weft compile … --target x86:host");
+  if (strcmp(refusal.code, "W0505") == 0)
+    weft_set_hint(err, "use the runtime of the weft that compiled it, or compile the model again");
+  return refusal.status;
+}
+
+/// The caller's env, checked.
+static weft_status_t read_env(const weft_env_t *env, weft_env_t *out_env, weft_error_t *err) {
+  memset(out_env, 0, sizeof *out_env);
+  if (!env)
+    return WEFT_OK;
+  size_t first_version = offsetof(weft_env_t, target);
+  if (env->struct_size < first_version)
+    return weft_fail(err, WEFT_INVALID, "W0401", "env.struct_size is %u instead of %zu",
+                     env->struct_size, sizeof *env);
+  memcpy(out_env, env, env->struct_size < sizeof *env ? first_version : sizeof *env);
+  if (!env->allocate != !env->release)
+    return weft_fail(err, WEFT_INVALID, "W0401",
+                     "env.allocate and env.release must be given together");
+  if (env->parallel && (env->workers < 1 || env->workers > WEFT_MAX_WORKERS))
+    return weft_fail(err, WEFT_INVALID, "W0401", "env.workers is %d, but 1 to %d are possible",
+                     env->workers, WEFT_MAX_WORKERS);
+  if (env->verify > 1)
+    return weft_fail(err, WEFT_INVALID, "W0401", "env.verify is %u, but 0 and 1 are possible",
+                     env->verify);
+  return WEFT_OK;
+}
+
+static weft_status_t open_checked(const weft_env_t &env, int fd, const char *path,
+                                  weft_module_t **out_module, weft_error_t *err) {
+  struct stat info;
+  weft_refusal_t refusal;
+  if (fstat(fd, &info) != 0) {
+    weft_refuse(&refusal, WEFT_IO, "W0508", "cannot be examined: %s", strerror(errno));
+    return report(refusal, path, err);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    weft_refuse(&refusal, WEFT_BAD_ARTIFACT, "W0501", "is not a regular file");
+    return report(refusal, path, err);
+  }
+  size_t bytes = sizeof(weft_module_t) + strlen(path) + 1;
+  void *memory = weft_allocate(&env, bytes, 64);
+  if (!memory)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a module");
+  memset(memory, 0, bytes);
+  weft_module_t *module = new (memory) weft_module;
+  module->references.store(1, std::memory_order_relaxed);
+  module->env = env;
+  module->bytes = bytes;
+  memcpy((char *)memory + sizeof(weft_module_t), path, strlen(path) + 1);
+  if (!load(module, fd, (uint64_t)info.st_size, &refusal) ||
+      (env.verify && !check_weights(module, &refusal))) {
+    report(refusal, path, err);
+    weft_module_release(module);
+    return refusal.status;
+  }
+  module->env.target = nullptr; // the caller's
+  *out_module = module;
+  return weft_succeed(err);
+}
+
+weft_status_t weft_module_open_fd(const weft_env_t *env, int fd, weft_module_t **out_module,
+                                  weft_error_t *err) {
+  if (!out_module)
+    return weft_fail(err, WEFT_INVALID, "W0401", "out_module is NULL");
+  *out_module = nullptr;
+  weft_env_t checked;
+  weft_status_t status = read_env(env, &checked, err);
+  return status ? status : open_checked(checked, fd, "artifact", out_module, err);
+}
+
+weft_status_t weft_module_open(const weft_env_t *env, const char *path, weft_module_t **out_module,
+                               weft_error_t *err) {
+  if (!out_module || !path)
+    return weft_fail(err, WEFT_INVALID, "W0401", "path or out_module is NULL");
+  *out_module = nullptr;
+  weft_env_t checked;
+  weft_status_t status = read_env(env, &checked, err);
+  if (status)
+    return status;
+  int fd;
+  do // a pipe must not make open wait for its other end
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  while (fd < 0 && errno == EINTR);
+  if (fd < 0) {
+    bool is_missing = errno == ENOENT || errno == ENOTDIR;
+    return weft_fail(err, is_missing ? WEFT_NOT_FOUND : WEFT_IO, "W0508",
+                     "%.300s: cannot be opened: %s", path, strerror(errno));
+  }
+  status = open_checked(checked, fd, path, out_module, err);
+  close(fd);
+  return status;
+}
+
+weft_status_t weft_module_verify(const weft_module_t *module, weft_error_t *err) {
+  if (!module)
+    return weft_fail(err, WEFT_INVALID, "W0401", "module is NULL");
+  weft_refusal_t refusal;
+  return check_weights(module, &refusal) ? weft_succeed(err) : report(refusal, module->path(), err);
+}
+
+uint32_t weft_variant_count(const weft_module_t *module) {
+  return module ? module->elf.file.variants : 0;
+}
+
+weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
+                                weft_variant_info_t *out_info) {
+  if (!out_info || out_info->struct_size < sizeof *out_info || index >= weft_variant_count(module))
+    return WEFT_INVALID;
+  weft_module_v1 variant = variant_of(module, index);
+  out_info->features = variant.cpu_features.count;
+  out_info->is_chosen = index == module->variant;
+  out_info->target = weft_text(module->descriptor, variant.target);
+  out_info->missing = missing_feature(module->descriptor, variant);
+  return WEFT_OK;
+}
+
+const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {
+  if (index >= weft_variant_count(module))
+    return nullptr;
+  weft_list_t list = variant_of(module, index).cpu_features;
+  if (feature >= list.count)
+    return nullptr;
+  return weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, list, feature));
+}
+
+void weft_module_retain(weft_module_t *module) {
+  module->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void weft_module_release(weft_module_t *module) {
+  if (!module || module->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  weft_elf_unmap(&module->image);
+  unmap_range(&module->weights);
+  unmap_range(&module->tail);
+  weft_env_t env = module->env;
+  weft_free(&env, module, module->bytes);
+}

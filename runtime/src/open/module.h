@@ -1,0 +1,60 @@
+// An open artifact: mapped, checked, immutable; shared by any number of threads.
+#pragma once
+
+#include <atomic>
+
+#include "runtime/src/cpu/threads.h"
+#include "runtime/src/open/descriptor.h"
+#include "runtime/src/open/elf_image.h"
+
+/// A range of the file that stays mapped for reading. `begin` is the file offset of `data`.
+struct weft_mapping_t {
+  const uint8_t *data;
+  uint64_t begin, size;
+  void *reserved; ///< what munmap gets
+  size_t reserved_size;
+};
+
+struct weft_module {
+  std::atomic<uint32_t> references;
+  weft_env_t env;
+  size_t bytes; ///< of this allocation; the file's name follows the struct
+  weft_elf_t elf;
+  weft_image_t image;
+  weft_descriptor_t descriptor;
+  uint32_t variant; ///< whose root the descriptor has
+  weft_mapping_t weights, tail;
+
+  const char *path() const { return (const char *)(this + 1); }
+};
+
+/// Function `index` of a module, or false.
+inline bool weft_module_function(const weft_module_t *module, int32_t index,
+                                 weft_function_v1 *out_function) {
+  const weft_list_t &list = module->descriptor.root.functions;
+  if (index < 0 || (uint32_t)index >= list.count)
+    return false;
+  *out_function = weft_item<weft_function_v1>(module->descriptor, list, (uint32_t)index);
+  return true;
+}
+
+/// bind and run of a function.
+WEFT_CALLS_IMAGE inline int32_t weft_call_bind(const weft_module_t *module,
+                                               const weft_function_v1 &function,
+                                               const weft_tensor_t *in, int64_t *values) {
+  return ((weft_bind_fn)(uintptr_t)(module->descriptor.base + function.bind))(in, values);
+}
+WEFT_CALLS_IMAGE inline int32_t
+weft_call_run(const weft_module_t *module, const weft_function_v1 &function, weft_frame_v1 *frame) {
+  return ((weft_run_fn)(uintptr_t)(module->descriptor.base + function.run))(frame);
+}
+
+/// What a kernel's formulas say of a call with these words; -1 where they say nothing.
+void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_t *words,
+                      int64_t *out_flops, int64_t *out_bytes);
+
+/// One more owner, who ends with weft_module_release.
+void weft_module_retain(weft_module_t *module);
+
+/// The whole table that compiled code gets. Defined in context.cpp.
+extern const weft_host_v1 weft_host_table;
