@@ -26,21 +26,28 @@ namespace weft {
 
 /// One finding about a model or an option. code: "W0207"; where: file and node; hint may be empty.
 struct Diagnostic {
+  /// What it means for the result: there is none, there is one, or it explains another finding.
   enum Severity { Error, Warning, Note } severity = Error;
-  std::string code, where, text, hint;
+  std::string code, where, text, hint; ///< text is one sentence, hint what to do
 };
 
 /// A value, or the diagnostics that say why there is none. Warnings may accompany a value.
 template <typename T> class Result {
 public:
+  /// With a value.
   Result(T value) : holder(std::move(value)) {}
+  /// Without one; an error is among the diagnostics.
   Result(std::vector<Diagnostic> diagnostics) : list(std::move(diagnostics)) {}
   Result(Diagnostic diagnostic) : list{std::move(diagnostic)} {}
+  /// Whether there is a value. Only then may it be looked at.
   explicit operator bool() const { return holder.has_value(); }
+  /// The value, which the result keeps.
   T &operator*() { return *holder; }
   const T &operator*() const { return *holder; }
+  /// A member of the value.
   T *operator->() { return &*holder; }
   const T *operator->() const { return &*holder; }
+  /// In the order they were found.
   const std::vector<Diagnostic> &diagnostics() const { return list; }
   std::vector<Diagnostic> &diagnostics() { return list; }
 
@@ -52,10 +59,13 @@ private:
 /// A model at the graph level, together with the mapped files its weights lie in.
 class Module {
 public:
+  /// The compiler's own part.
   struct Impl;
+  /// For the compiler: importFile and Builder::finish make modules.
   explicit Module(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
   /// The program as text that importFile reads back. Weights stay references into their files.
   std::string text() const;
+  /// For the compiler. Lives as long as the module.
   Impl &get() const { return *impl; }
 
 private:
@@ -64,12 +74,12 @@ private:
 
 /// Contents for an input of an ONNX model, which then is a constant of the program instead of an input.
 struct InputConstant {
-  std::string name;
+  std::string name; ///< of the input
   /// As Weft prints types: "f32", "i64", "bool". What .npy lacks may come as it stores that: bf16 as "u16", floats of 8 and
   /// 4 bits as "u8", integers of 4 and 2 bits as "i8" or "u8", one per byte. Empty: int64 numbers that become the input's type and, when alone, its rank 0.
   std::string element;
-  std::vector<int64_t> dims;
-  std::vector<char> bytes; ///< row-major
+  std::vector<int64_t> dims; ///< none for a single number
+  std::vector<char> bytes;   ///< row-major
 };
 
 /// An ONNX operator as a function of textual IR: for operators that Weft does not know, or instead of one that it knows.
@@ -78,6 +88,7 @@ struct OperatorFile {
   std::string path; ///< of the .mlir file
 };
 
+/// What importFile does with a model beyond reading it.
 struct ImportOptions {
   /// Facts the caller promises, as predicates: "1 <= seq", "seq <= 512", "mod(seq, 8) == 0", "batch == 4". A symbol that they leave
   /// one value for is a number in the module.
@@ -85,13 +96,14 @@ struct ImportOptions {
   std::vector<InputConstant> constants; ///< of ONNX models; a name that is no input is refused
   std::vector<OperatorFile>
       operators; ///< of ONNX models; their bodies take the nodes' places before any pass
-  Limits limits;
+  Limits limits; ///< what the model may ask of this process
 };
 
+/// For what is compiled, how, and where it goes.
 struct CompileOptions {
   std::string target =
       "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, or several as x86:v3,v4
-  std::string outputPath;
+  std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
@@ -101,9 +113,9 @@ struct CompileOptions {
   std::vector<std::string> tuningFiles;
   /// The processor whose records are used, as the files name it; empty: this machine's.
   std::string tunedFor;
-  /// Outputs that are an input with something behind it lie in that input's memory: callers give inputs with room. `inPlaceInputs` names the
-  /// ones to take; empty: all that are such.
+  /// Outputs that are an input with something behind it lie in that input's memory: callers give inputs with room.
   bool inPlace = false;
+  /// The inputs to take for that; empty: all that are such.
   std::vector<std::string> inPlaceInputs;
   /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
   int64_t maxMemory = 0;
@@ -114,17 +126,19 @@ struct CompileOptions {
   std::string temporariesDirectory;
   /// Asked between phases and kernels; once true, compile ends with code W0399 and leaves nothing.
   std::function<bool()> cancelled;
+  /// Called when a phase has ended, on the thread that compiles.
   std::function<void(const std::string &phase, const std::string &summary, double seconds)> onPhase;
 };
 
 /// What was written, or would be.
 struct Artifact {
-  std::string path;
-  uint64_t bytes = 0, weightBytes = 0, codeBytes = 0;
-  unsigned kernels = 0, tunedKernels = 0;
+  std::string path;                                   ///< as the options said
+  uint64_t bytes = 0, weightBytes = 0, codeBytes = 0; ///< of the file, and of its parts
+  unsigned kernels = 0, tunedKernels = 0;             ///< distinct ones; computed as records say
   std::string target, peak; ///< "x86:v4, x86:v3"; the arena formula of the first
 };
 
+/// Imports and compiles. Holds no state: any number may exist, on any threads.
 class Compiler {
 public:
   /// Reads a .onnx file, a checkpoint directory (config.json + *.safetensors) or textual IR (.mlir). The kind is told from the content.

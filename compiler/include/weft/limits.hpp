@@ -13,6 +13,7 @@
 
 namespace weft {
 
+/// Numbers above which a model is refused.
 struct Limits {
   /// Nodes of an ONNX model, in all its graphs and functions together, and again once functions are inlined; operations of a text.
   uint64_t nodes = 1'000'000;
