@@ -126,14 +126,18 @@ typedef struct weft_context weft_context_t;
 /* What an embedder may replace; NULL members mean the default. */
 typedef struct {
   uint32_t struct_size;
-  void *user;
+  void *user; /* the first argument of the functions below */
+  /* Gives `bytes` > 0 at a multiple of `alignment`, a power of two, or NULL when there is no memory. Any thread. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  /* Takes back what `allocate` gave, with the same number of bytes. Cannot fail. Any thread. */
   void (*release)(void *user, void *pointer, size_t bytes);
-  /* Runs body over [0, units) in pieces on `workers` threads (each piece names a worker below `workers`) and returns when all are done. */
+  /* Runs body over [0, units) in pieces on `workers` threads (each piece names a worker below `workers`) and returns when all
+   * are done. Called by the thread of a call; calls of several contexts may come at once. */
   void (*parallel)(void *user, void (*body)(void *arg, int64_t begin, int64_t end, int32_t worker),
                    void *arg, int64_t units, int64_t grain);
   int32_t workers; /* of `parallel` */
   uint32_t verify; /* 0: everything but weight bytes is checked when opening; 1: weights too */
+  /* Reserved; nothing calls it today. */
   void (*log)(void *user, int level, const char *line);
   /* Of an artifact for several targets, the one to use; NULL: the best that this machine can run. Read while opening only. */
   const char *target;
@@ -146,6 +150,7 @@ typedef struct {
   int64_t memory_limit; /* bytes of arena, late blocks and scratch one call may use; 0: no limit */
 } weft_context_options_t;
 
+/* "0.1.0": the version of the library. A constant of the library. */
 WEFT_API const char *weft_version(void);
 
 /* Maps the artifact at `path` after checking header, sizes and hash. Nothing is copied. `env` NULL means defaults; it is copied.
@@ -153,15 +158,20 @@ WEFT_API const char *weft_version(void);
  * Fails with NOT_FOUND, IO, BAD_ARTIFACT, UNSUPPORTED, OUT_OF_MEMORY. */
 WEFT_API weft_status_t weft_module_open(const weft_env_t *env, const char *path,
                                         weft_module_t **out_module, weft_error_t *err);
-/* The same for an open file; `fd` stays the caller's. */
+/* The same for an open regular file, read from its start wherever its position is; `fd` stays the caller's and may be closed
+ * afterwards. */
 WEFT_API weft_status_t weft_module_open_fd(const weft_env_t *env, int fd,
                                            weft_module_t **out_module, weft_error_t *err);
-/* Checks the weights against their hashes. Fails with BAD_ARTIFACT. */
+/* Reads all weights and compares them with their hashes: seconds for gigabytes. Fails with BAD_ARTIFACT, or INVALID for NULL. */
 WEFT_API weft_status_t weft_module_verify(const weft_module_t *module, weft_error_t *err);
-/* Contexts keep their module alive. NULL is allowed. */
+/* Ends what weft_module_open gave. The module lives on as long as contexts of it do. NULL is allowed. */
 WEFT_API void weft_module_release(weft_module_t *module);
 
-/* ---- Queries: run nothing of the artifact, and speak of the variant that was chosen. Texts live as long as the module. --------------------------------------------- */
+/* ---- Queries -------------------------------------------------------------------------------------------------------------------
+ * They run nothing of the artifact, but for weft_query_outputs, and speak of the variant that was chosen. Texts live as long as the
+ * module. Each fills a struct whose struct_size the caller has set, and fails with INVALID, without a text, when an argument is NULL,
+ * the struct too short, or an index behind the last one. Any thread. */
+
 typedef struct {
   uint32_t struct_size;
   const char *name;
@@ -197,14 +207,16 @@ typedef struct {
   uint64_t file_size, image_size, weight_bytes;
   uint8_t hash[32];
 } weft_module_info_t;
+/* Name, producer, target, numbers and sizes (bytes) of the module, and the hash that its file carries. */
 WEFT_API weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info);
 /* The code of an artifact for one target. missing: the first CPU feature that this machine does not have, or NULL. */
 typedef struct {
   uint32_t struct_size, features, is_chosen;
   const char *target, *missing;
 } weft_variant_info_t;
-/* Variants of an artifact, the best first. */
+/* The number of variants of an artifact, the best first; 0 for NULL. */
 WEFT_API uint32_t weft_variant_count(const weft_module_t *module);
+/* What variant `variant` is compiled for, and whether this machine can run it. */
 WEFT_API weft_status_t weft_variant_info(const weft_module_t *module, uint32_t variant,
                                          weft_variant_info_t *out_info);
 /* Feature `index` that the variant needs; NULL when there is none. */
@@ -212,11 +224,13 @@ WEFT_API const char *weft_variant_feature(const weft_module_t *module, uint32_t 
                                           uint32_t index);
 /* Index of a function, or -1. NULL stands for the only one, or "main". */
 WEFT_API int32_t weft_function_find(const weft_module_t *module, const char *name);
+/* Name, numbers and formulas of function `function`. arena and scratch are bytes, flops operations of one call. */
 WEFT_API weft_status_t weft_function_info(const weft_module_t *module, int32_t function,
                                           weft_function_info_t *out_info);
-/* Inputs first, then outputs. */
+/* Name, element, rank and the formulas of the dimensions of an argument; `index` counts inputs first, then outputs. */
 WEFT_API weft_status_t weft_argument_info(const weft_module_t *module, int32_t function,
                                           uint32_t index, weft_argument_info_t *out_info);
+/* Name and range of a symbol, and the dimension of an input that it is read from, -1 for one that data determine. */
 WEFT_API weft_status_t weft_symbol_info(const weft_module_t *module, int32_t function,
                                         uint32_t index, weft_symbol_info_t *out_info);
 /* Memory that a call asks for when it knows sizes that data decide and nothing limits; per_worker: scratch. */
@@ -224,7 +238,7 @@ typedef struct {
   uint32_t struct_size, per_worker;
   const char *bytes; /* a formula */
 } weft_late_block_info_t;
-/* INVALID behind the last one. */
+/* The formula of late block number `block` of the function. INVALID behind the last one. */
 WEFT_API weft_status_t weft_late_block_info(const weft_module_t *module, int32_t function,
                                             uint32_t block, weft_late_block_info_t *out_info);
 /* Output `output` lies in the memory of input `input`, which has room along `dim`; `symbol` is how much: the stride in front of the
@@ -232,42 +246,61 @@ WEFT_API weft_status_t weft_late_block_info(const weft_module_t *module, int32_t
 typedef struct {
   uint32_t struct_size, input, output, dim, symbol;
 } weft_in_place_info_t;
-/* INVALID behind the last pair. */
+/* Pair number `pair` of an input and the output that lies in its memory. INVALID behind the last one. */
 WEFT_API weft_status_t weft_in_place_info(const weft_module_t *module, int32_t function,
                                           uint32_t pair, weft_in_place_info_t *out_info);
-/* The row of the kernel that is number `part` of those that run together in the function's region `region`. INVALID behind the last one. */
+/* The row of the kernel that is number `part` of those that run together in the function's region `region`. INVALID behind
+ * the last one. */
 WEFT_API weft_status_t weft_region_kernel(const weft_module_t *module, int32_t function,
                                           uint32_t region, uint32_t part, uint32_t *out_kernel);
+/* Fact `index` of the function: "1 <= seq"; NULL behind the last one. */
 WEFT_API const char *weft_fact_text(const weft_module_t *module, int32_t function, uint32_t index);
-/* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to `text`. */
+/* The check of entry row `index` in words ("input 'mask': dimension 1 equals seq"), written to the `size` bytes at `text`; what does
+ * not fit is cut off. */
 WEFT_API weft_status_t weft_check_text(const weft_module_t *module, int32_t function,
                                        uint32_t index, char *text, size_t size);
+/* Name of kernel `index` of the module, the number of the model's nodes that it computes and of places that call it. */
 WEFT_API weft_status_t weft_kernel_info(const weft_module_t *module, uint32_t index,
                                         weft_kernel_info_t *out_info);
+/* Node `index` that the kernel computes, in the words of the model; NULL behind the last one. */
 WEFT_API const char *weft_kernel_node(const weft_module_t *module, uint32_t kernel, uint32_t index);
+/* What a call with these symbol values takes, in the order of weft_symbol_info: bytes of arena, of one worker's scratch and of all
+ * outputs, operations, and bytes that kernels read and write. Late blocks and work whose size nothing limits are not in it. Fails with
+ * INVALID for values outside their ranges, OVER_LIMIT when a number overflows. */
 WEFT_API weft_status_t weft_query_cost(const weft_module_t *module, int32_t function,
                                        const int64_t *symbols, weft_cost_t *out_cost,
                                        weft_error_t *err);
 /* Checks inputs as a call would and gives element, rank and dims of all outputs; where data decide, the most a dimension can be, or -1
- * when nothing limits it. Input data may be NULL. */
+ * when nothing limits it. Input data may be NULL. Runs the artifact's bind, which has no side effects. Fails as a call does with INVALID,
+ * and with OUT_OF_MEMORY when there are hundreds of values. */
 WEFT_API weft_status_t weft_query_outputs(const weft_module_t *module, int32_t function,
                                           const weft_tensor_t *in, uint32_t n_in,
                                           weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
-/* "manifest": the JSON that says how the artifact was made. */
+/* A text of the file, not ended by a NUL: "manifest" is the JSON that says how the artifact was made. NOT_FOUND for other names. */
 WEFT_API weft_status_t weft_module_text(const weft_module_t *module, const char *what,
                                         const char **out_text, size_t *out_size);
 
 /* ---- Calls ----------------------------------------------------------------------------------------------------------------- */
+
+/* Makes a context for calls of the module, which it keeps alive. `options` NULL means defaults; it is copied. Memory of calls and threads
+ * come with the first call. On success the caller owns *out_context; on failure it is NULL. Fails with INVALID, OUT_OF_MEMORY. */
 WEFT_API weft_status_t weft_context_create(weft_module_t *module,
                                            const weft_context_options_t *options,
                                            weft_context_t **out_context, weft_error_t *err);
+/* Ends the context: joins its threads and frees its memory, but no outputs. No call may run. NULL is allowed. */
 WEFT_API void weft_context_release(weft_context_t *context);
-/* Makes the arena large enough for these symbol values, so that calls up to that size allocate nothing. */
+/* Makes the arena large enough for these symbol values, so that calls up to that size allocate nothing. Fails with INVALID, OVER_LIMIT,
+ * OUT_OF_MEMORY, BUSY. */
 WEFT_API weft_status_t weft_reserve(weft_context_t *context, int32_t function,
                                     const int64_t *symbols, weft_error_t *err);
+/* Calls a function by its name (NULL as in weft_function_find) and returns when its outputs are computed. `in` and `out` are `n_in` and
+ * `n_out` tensors of the caller's; outputs without data are allocated, see weft_tensor_t, and freed again when the call fails. Fails with
+ * INVALID before anything is computed, OVER_LIMIT, OUT_OF_MEMORY, CANCELLED, BUSY when the context is in a call, BAD_ARTIFACT
+ * when compiled code is at fault. */
 WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function,
                                  const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
                                  uint32_t n_out, weft_error_t *err);
+/* The same by the index that weft_function_find gave: nothing is searched. */
 WEFT_API weft_status_t weft_call_function(weft_context_t *context, int32_t function,
                                           const weft_tensor_t *in, uint32_t n_in,
                                           weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
@@ -277,15 +310,16 @@ typedef struct {
   int64_t units, flops, bytes;
   uint64_t begin_ns, end_ns;
 } weft_trace_event_t;
+/* Receives what a kernel did; `user` is what weft_context_trace got. The event is valid during the call. */
+typedef void (*weft_trace_fn)(void *user, const weft_trace_event_t *event);
 /* From the next call on, `event` is called after every kernel, on the calling thread; NULL ends it. Not while a call runs: BUSY. Kernels
  * that run at the same time divide this time as their pieces took, one behind the other. */
-WEFT_API weft_status_t weft_context_trace(weft_context_t *context,
-                                          void (*event)(void *user,
-                                                        const weft_trace_event_t *event),
-                                          void *user, weft_error_t *err);
+WEFT_API weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, void *user,
+                                          weft_error_t *err);
 /* Makes the running call, if there is one, return WEFT_CANCELLED soon. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
-/* Frees what a call allocated for an output. */
+/* Frees what a call allocated for an output, and makes its data NULL; a tensor in the caller's memory stays as it is. `context` is the
+ * one that was called. NULL is allowed for both. */
 WEFT_API void weft_tensor_release(weft_context_t *context, weft_tensor_t *tensor);
 
 #ifdef __cplusplus

@@ -24,9 +24,12 @@ typedef struct {
   uint8_t block[64];
 } weft_sha256_t;
 
+/* Writes the digest of the `size` bytes at `bytes`, which may be NULL when there are none. */
 WEFT_API void weft_sha256(const void *bytes, size_t size, uint8_t out_digest[32]);
 
+/* Begins a hash; whatever *hash was before is forgotten. */
 WEFT_API void weft_sha256_init(weft_sha256_t *hash);
+/* Adds `size` bytes behind what was added before. */
 WEFT_API void weft_sha256_update(weft_sha256_t *hash, const void *bytes, size_t size);
 /* Writes the digest. `hash` must be initialised again before it is used for something else. */
 WEFT_API void weft_sha256_final(weft_sha256_t *hash, uint8_t out_digest[32]);

@@ -139,9 +139,8 @@ static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
   return WEFT_BUSY;
 }
 
-weft_status_t weft_context_trace(weft_context_t *context,
-                                 void (*event)(void *user, const weft_trace_event_t *event),
-                                 void *user, weft_error_t *err) {
+weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, void *user,
+                                 weft_error_t *err) {
   if (!context)
     return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
   if (weft_status_t status = enter_context(context, err))

@@ -40,7 +40,7 @@ struct weft_context {
   uint32_t late_count;
   weft_shares_t shares; ///< of the region that runs
   weft_pool_t pool;
-  void (*trace)(void *user, const weft_trace_event_t *event); ///< NULL: nobody looks
+  weft_trace_fn trace; ///< NULL: nobody looks
   void *trace_user;
 
   weft_call_t call;
