@@ -11,7 +11,12 @@
  *
  * Threads: a module may be used by any number of threads at once. A context serves one call at a time (a second caller gets
  * WEFT_BUSY); weft_cancel may come from anywhere. There is no global state. C99, and C++17 without exceptions inside; needs libc
- * and pthreads only. Structs that may grow start with struct_size; enum values never change.
+ * and pthreads only. Enum values never change.
+ *
+ * Structs that grow start with struct_size, which the program sets to its sizeof. They grow at the end only. A shorter one, of a
+ * program for an older library, is accepted in every size it ever had: what it lacks is as if it were zero. A longer one, of a program for a
+ * newer library, is accepted when what this library does not know is zero; queries leave that part as it was. weft_tensor_t, which compiled
+ * code reads, never grows.
  */
 #ifndef WEFT_RUNTIME_H
 #define WEFT_RUNTIME_H

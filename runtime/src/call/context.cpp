@@ -7,6 +7,7 @@
 #include <new>
 
 #include "runtime/src/base/memory.h"
+#include "runtime/src/base/sized.h"
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
@@ -39,10 +40,8 @@ static weft_status_t read_options(const weft_context_options_t *options,
   *out_options = {sizeof *out_options, 0, -1, 0};
   if (!options)
     return WEFT_OK;
-  if (options->struct_size < sizeof *options)
-    return weft_fail(err, WEFT_INVALID, "W0401", "options.struct_size is %u instead of %zu",
-                     options->struct_size, sizeof *options);
-  memcpy(out_options, options, sizeof *options);
+  if (weft_status_t status = weft_read_sized(options, "options", out_options, err))
+    return status;
   if (options->threads < 0 || options->threads > WEFT_MAX_WORKERS)
     return weft_fail(err, WEFT_INVALID, "W0401", "options.threads is %d, but 0 to %d are possible",
                      options->threads, WEFT_MAX_WORKERS);

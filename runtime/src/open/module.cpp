@@ -13,6 +13,7 @@
 #include <new>
 
 #include "runtime/src/base/memory.h"
+#include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
 #include "runtime/src/cpu/cpu_features.h"
 #include "runtime/src/cpu/threads.h"
@@ -275,11 +276,8 @@ static weft_status_t read_env(const weft_env_t *env, weft_env_t *out_env, weft_e
   memset(out_env, 0, sizeof *out_env);
   if (!env)
     return WEFT_OK;
-  size_t first_version = offsetof(weft_env_t, target);
-  if (env->struct_size < first_version)
-    return weft_fail(err, WEFT_INVALID, "W0401", "env.struct_size is %u instead of %zu",
-                     env->struct_size, sizeof *env);
-  memcpy(out_env, env, env->struct_size < sizeof *env ? first_version : sizeof *env);
+  if (weft_status_t status = weft_read_sized(env, "env", out_env, err))
+    return status;
   if (!env->allocate != !env->release)
     return weft_fail(err, WEFT_INVALID, "W0401",
                      "env.allocate and env.release must be given together");
@@ -371,14 +369,13 @@ uint32_t weft_variant_count(const weft_module_t *module) {
 
 weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
                                 weft_variant_info_t *out_info) {
-  if (!out_info || out_info->struct_size < sizeof *out_info || index >= weft_variant_count(module))
+  if (!weft_has_room(out_info) || index >= weft_variant_count(module))
     return WEFT_INVALID;
   weft_module_v1 variant = variant_of(module, index);
-  out_info->features = variant.cpu_features.count;
-  out_info->is_chosen = index == module->variant;
-  out_info->target = weft_text(module->descriptor, variant.target);
-  out_info->missing = missing_feature(module->descriptor, variant);
-  return WEFT_OK;
+  return weft_give_sized<weft_variant_info_t>(
+      out_info, {0, variant.cpu_features.count, index == module->variant,
+                 weft_text(module->descriptor, variant.target),
+                 missing_feature(module->descriptor, variant)});
 }
 
 const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {

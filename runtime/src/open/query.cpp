@@ -2,26 +2,15 @@
 #include <string.h>
 
 #include "runtime/src/base/element.h"
+#include "runtime/src/base/sized.h"
 #include "runtime/src/open/words.h"
-
-/// Callers of the first version have at least this much room; a smaller struct is a mistake.
-template <class T> static bool has_room(const T *out) {
-  return out && out->struct_size >= sizeof(T);
-}
-
-/// Fills *out but keeps its struct_size.
-template <class T> static weft_status_t give(T *out, T value) {
-  value.struct_size = out->struct_size;
-  memcpy(out, &value, sizeof value);
-  return WEFT_OK;
-}
 
 static const char *text(const weft_module_t *module, const weft_list_t &list) {
   return weft_text(module->descriptor, list);
 }
 
 weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info) {
-  if (!module || !has_room(out_info))
+  if (!module || !weft_has_room(out_info))
     return WEFT_INVALID;
   const weft_module_v1 &root = module->descriptor.root;
   const weft_file_v1 &file = module->elf.file;
@@ -37,7 +26,7 @@ weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *
                              file.weights_size,
                              {0}};
   memcpy(info.hash, file.hash, sizeof info.hash);
-  return give(out_info, info);
+  return weft_give_sized(out_info, info);
 }
 
 int32_t weft_function_find(const weft_module_t *module, const char *name) {
@@ -59,18 +48,19 @@ int32_t weft_function_find(const weft_module_t *module, const char *name) {
 weft_status_t weft_function_info(const weft_module_t *module, int32_t index,
                                  weft_function_info_t *out_info) {
   weft_function_v1 f;
-  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f))
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f))
     return WEFT_INVALID;
-  return give(out_info, {0, text(module, f.name), f.inputs.count, f.outputs.count, f.symbols.count,
-                         f.facts.count, f.checks.count, text(module, f.arena.text),
-                         text(module, f.scratch_per_worker.text), text(module, f.flops.text),
-                         text(module, f.bytes_moved.text)});
+  return weft_give_sized<weft_function_info_t>(
+      out_info,
+      {0, text(module, f.name), f.inputs.count, f.outputs.count, f.symbols.count, f.facts.count,
+       f.checks.count, text(module, f.arena.text), text(module, f.scratch_per_worker.text),
+       text(module, f.flops.text), text(module, f.bytes_moved.text)});
 }
 
 weft_status_t weft_argument_info(const weft_module_t *module, int32_t index, uint32_t argument,
                                  weft_argument_info_t *out_info) {
   weft_function_v1 f;
-  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f) ||
       argument >= f.inputs.count + f.outputs.count)
     return WEFT_INVALID;
   weft_argument_v1 row = weft_argument(module->descriptor, f, argument);
@@ -78,38 +68,41 @@ weft_status_t weft_argument_info(const weft_module_t *module, int32_t index, uin
   for (uint32_t d = 0; d < row.rank; ++d)
     info.dim_text[d] =
         text(module, weft_item<weft_formula_v1>(module->descriptor, row.dims, d).text);
-  return give(out_info, info);
+  return weft_give_sized(out_info, info);
 }
 
 weft_status_t weft_symbol_info(const weft_module_t *module, int32_t index, uint32_t symbol,
                                weft_symbol_info_t *out_info) {
   weft_function_v1 f;
-  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f) ||
       symbol >= f.symbols.count)
     return WEFT_INVALID;
   weft_symbol_v1 row = weft_item<weft_symbol_v1>(module->descriptor, f.symbols, symbol);
-  return give(out_info, {0, text(module, row.name), row.min, row.max, row.multiple,
-                         (int32_t)row.bound_by_input, (int32_t)row.bound_by_dim});
+  return weft_give_sized<weft_symbol_info_t>(out_info, {0, text(module, row.name), row.min, row.max,
+                                                        row.multiple, (int32_t)row.bound_by_input,
+                                                        (int32_t)row.bound_by_dim});
 }
 
 weft_status_t weft_late_block_info(const weft_module_t *module, int32_t index, uint32_t block,
                                    weft_late_block_info_t *out_info) {
   weft_function_v1 f;
-  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f) ||
       block >= f.late_blocks.count)
     return WEFT_INVALID;
   weft_late_block_v1 row = weft_item<weft_late_block_v1>(module->descriptor, f.late_blocks, block);
-  return give(out_info, {0, row.flags & WEFT_LATE_PER_WORKER, text(module, row.bytes.text)});
+  return weft_give_sized<weft_late_block_info_t>(
+      out_info, {0, row.flags & WEFT_LATE_PER_WORKER, text(module, row.bytes.text)});
 }
 
 weft_status_t weft_in_place_info(const weft_module_t *module, int32_t index, uint32_t pair,
                                  weft_in_place_info_t *out_info) {
   weft_function_v1 f;
-  if (!module || !has_room(out_info) || !weft_module_function(module, index, &f) ||
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f) ||
       pair >= f.in_place.count)
     return WEFT_INVALID;
   weft_in_place_v1 row = weft_item<weft_in_place_v1>(module->descriptor, f.in_place, pair);
-  return give(out_info, {0, row.input, row.output, row.dim, row.symbol});
+  return weft_give_sized<weft_in_place_info_t>(out_info,
+                                               {0, row.input, row.output, row.dim, row.symbol});
 }
 
 weft_status_t weft_region_kernel(const weft_module_t *module, int32_t index, uint32_t region,
@@ -192,9 +185,10 @@ static bool find_kernel(const weft_module_t *module, uint32_t index, weft_kernel
 weft_status_t weft_kernel_info(const weft_module_t *module, uint32_t index,
                                weft_kernel_info_t *out_info) {
   weft_kernel_v1 kernel;
-  if (!has_room(out_info) || !find_kernel(module, index, &kernel))
+  if (!weft_has_room(out_info) || !find_kernel(module, index, &kernel))
     return WEFT_INVALID;
-  return give(out_info, {0, text(module, kernel.name), kernel.nodes.count, kernel.calls});
+  return weft_give_sized<weft_kernel_info_t>(
+      out_info, {0, text(module, kernel.name), kernel.nodes.count, kernel.calls});
 }
 
 const char *weft_kernel_node(const weft_module_t *module, uint32_t index, uint32_t node) {
@@ -246,7 +240,7 @@ weft_status_t weft_query_cost(const weft_module_t *module, int32_t index, const 
   if (!module || !weft_module_function(module, index, &f))
     return weft_fail(err, WEFT_INVALID, "W0401", "module is NULL, or there is no function %d",
                      index);
-  if (!has_room(out_cost))
+  if (!weft_has_room(out_cost))
     return weft_fail(err, WEFT_INVALID, "W0401", "out_cost is NULL, or its struct_size is not set");
   if (weft_status_t status = weft_check_symbols(module, f, symbols, err))
     return status;
@@ -262,7 +256,7 @@ weft_status_t weft_query_cost(const weft_module_t *module, int32_t index, const 
     weft_text_add_symbols(&out, module, f, symbols, nullptr);
     return weft_fail(err, WEFT_OVER_LIMIT, "W0422", "the cost of this call overflows %s", buffer);
   }
-  give(out_cost, cost);
+  weft_give_sized(out_cost, cost);
   return weft_succeed(err);
 }
 

@@ -42,8 +42,12 @@ TEST_CASE("options are checked") {
   weft_error_t err = WEFT_ERROR_INIT;
   weft_context_t *context;
   auto create = [&](uint32_t size, int32_t threads, int32_t spin_us, int64_t limit) {
-    weft_context_options_t options = {size, threads, spin_us, limit};
-    weft_status_t status = weft_context_create(sample_module().module, &options, &context, &err);
+    struct {
+      weft_context_options_t known;
+      uint64_t unknown;
+    } options = {{size, threads, spin_us, limit}, 0};
+    weft_status_t status =
+        weft_context_create(sample_module().module, &options.known, &context, &err);
     REQUIRE((context == nullptr) == (status != WEFT_OK));
     weft_context_release(context);
     return status;
