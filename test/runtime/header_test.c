@@ -1,6 +1,7 @@
 /* The public headers are C99: this file is compiled with -std=c99 -pedantic -Werror and calls
  * through them. */
 #include "weft/artifact.h"
+#include "weft/device.h"
 #include "weft/npy.h"
 #include "weft/runtime.h"
 #include "weft/sha256.h"
@@ -15,7 +16,9 @@ typedef char list_has_12_bytes[sizeof(weft_list_t) == 12 ? 1 : -1];
 typedef char file_has_136_bytes[sizeof(weft_file_v1) == 136 ? 1 : -1];
 typedef char file_had_128_bytes[offsetof(weft_file_v1, variants) == 128 ? 1 : -1]; /* format 1.0 */
 typedef char env_had_56_bytes[offsetof(weft_env_t, target) == 56 ? 1 : -1];
-typedef char frame_has_64_bytes[sizeof(weft_frame_v1) == 64 ? 1 : -1];
+typedef char env_had_64_bytes[offsetof(weft_env_t, device) == 64 ? 1 : -1];
+/* What compiled code knows of a frame. */
+typedef char frame_had_64_bytes[offsetof(weft_frame_v1, queue) == 64 ? 1 : -1];
 typedef char parallel_lies_at_8[offsetof(weft_host_v1, parallel) == 8 ? 1 : -1];
 
 static int fail(const char *reason) {
@@ -26,6 +29,7 @@ static int fail(const char *reason) {
 int main(void) {
   weft_error_t err = WEFT_ERROR_INIT;
   weft_module_t *module = NULL;
+  weft_device_t *device = NULL;
   int64_t dim[2] = {2, 3};
   float data[6] = {0};
   weft_tensor_t tensor = weft_tensor_of(data, WEFT_F32, 2, dim), empty = WEFT_TENSOR_EMPTY;
@@ -38,6 +42,9 @@ int main(void) {
     return fail("a missing file was opened");
   if (err.status != WEFT_NOT_FOUND || !err.message[0])
     return fail("an error has no text");
+  if (weft_cpu_open(NULL, &device, &err) != WEFT_OK || !device->calls->host)
+    return fail("the CPU is no device");
+  device->calls->close(device);
   if (weft_npy_header(header, sizeof header, WEFT_F32, 2, dim) == 0)
     return fail("a header was not written");
   if (weft_npy_parse(header, sizeof header, &npy, &err) != WEFT_OK)

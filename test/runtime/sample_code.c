@@ -197,6 +197,14 @@ KEEP int32_t grow_run(weft_frame_v1 *frame) {
   return 0;
 }
 
+/* For tests of devices: out[i] = a[i] + b[i]. words: out, a, b; int64_t. */
+KEEP void add_numbers(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *worker) {
+  int64_t *out = (int64_t *)words[0];
+  const int64_t *a = (const int64_t *)words[1], *b = (const int64_t *)words[2];
+  for (int64_t i = begin; i < end; ++i)
+    out[i] = a[i] + b[i];
+}
+
 /* beside(units i64[k], grain i64[k], work i64[k]) -> worker i64[k, 64]: k kernels together. A unit gets 1 + the worker, and 1000 more
  * when it is the first of a piece; what is computed twice is seen. k <= 8, units <= 64. */
 KEEP int32_t beside_bind(const weft_tensor_t *in, int64_t *values) {

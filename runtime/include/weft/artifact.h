@@ -184,6 +184,7 @@ typedef void (*weft_kernel_fn)(const uint64_t *words, int64_t begin, int64_t end
                                weft_worker_t *worker);
 
 typedef struct weft_frame_v1 weft_frame_v1;
+typedef struct weft_queue weft_queue_t; /* weft/device.h */
 
 /* A kernel among those of a region, with what `parallel` takes. work: about how many nanoseconds all its units take one worker. It
  * decides who computes what, never what comes out. */
@@ -222,6 +223,10 @@ struct weft_frame_v1 {
   const uint8_t *weights;
   int64_t *values;
   weft_worker_t *worker0;
+  /* Behind what compiled code knows: the queue that `parallel` and `together` launch on. */
+  weft_queue_t *queue;
+  /* Where they go when a launch failed: ends the call with the status and does not return; copies the texts. */
+  void (*leave)(weft_frame_v1 *frame, weft_status_t status, const char *code, const char *message);
 };
 
 /* Fills values[]: the symbols, then the bytes of the arena, then the dimensions of all outputs in order (the most they can be, -1 when

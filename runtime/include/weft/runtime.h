@@ -45,6 +45,7 @@ typedef enum {
   WEFT_OVER_LIMIT = 6, /* the call needs more than memory_limit, or a size overflows */
   WEFT_IO = 7,
   WEFT_CANCELLED = 8,
+  WEFT_DEVICE = 12, /* a device failed: what ran on it has no results */
   WEFT_BUSY = 13
 } weft_status_t;
 
@@ -102,7 +103,7 @@ typedef struct {
   uint32_t struct_size;
   uint16_t element, rank;
   uint32_t flags;
-  int32_t device; /* -1: host memory */
+  int32_t device; /* whose memory `data` is in: -1 is the host's, the only one so far */
   void *data;
   int64_t capacity;
   int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
@@ -146,6 +147,9 @@ typedef struct {
   void (*log)(void *user, int level, const char *line);
   /* Of an artifact for several targets, the one to use; NULL: the best that this machine can run. Read while opening only. */
   const char *target;
+  /* What calls compute on (weft/device.h), which must be able to run compiled host code; NULL: the CPU, with the memory and threads
+   * above. It stays the caller's and is closed after the module is released. Then `parallel` is NULL: a device has threads of its own. */
+  struct weft_device *device;
 } weft_env_t;
 
 typedef struct {

@@ -43,12 +43,3 @@ void weft_free(const weft_env_t *env, void *pointer, size_t bytes) {
   else
     free(pointer);
 }
-
-bool weft_grow(const weft_env_t *env, uint8_t **memory, size_t *have, size_t bytes) {
-  if (bytes <= *have)
-    return true;
-  weft_free(env, *memory, *have);
-  *memory = (uint8_t *)weft_allocate(env, bytes, weft_block_alignment(bytes));
-  *have = *memory ? bytes : 0;
-  return *memory;
-}

@@ -1,4 +1,4 @@
-// Memory of modules, contexts, arenas and outputs: the embedder's functions when it gave some,
+// Memory of modules, contexts and the CPU: the embedder's functions when it gave some,
 // else libc and, from 2 MiB on, mappings that may become huge pages.
 #pragma once
 
@@ -15,5 +15,3 @@ void *weft_allocate(const weft_env_t *env, size_t bytes, size_t alignment);
 void weft_free(const weft_env_t *env, void *pointer, size_t bytes);
 /// The alignment that a block of `bytes` deserves: a huge page when it is that large, else 64.
 size_t weft_block_alignment(size_t bytes);
-/// Makes the block at `memory`, of `have` bytes, at least as large as `bytes`. Its contents do not survive; false when there is no memory.
-bool weft_grow(const weft_env_t *env, uint8_t **memory, size_t *have, size_t bytes);

@@ -18,7 +18,8 @@ template <class T> struct weft_sizes {
   static constexpr size_t all[] = {sizeof(T)};
 };
 template <> struct weft_sizes<weft_env_t> {
-  static constexpr size_t all[] = {offsetof(weft_env_t, target), sizeof(weft_env_t)};
+  static constexpr size_t all[] = {offsetof(weft_env_t, target), offsetof(weft_env_t, device),
+                                   sizeof(weft_env_t)};
 };
 
 /// The largest of `sizes`, which ascend, that a struct of `given` bytes has all members of; 0 when it is shorter than the first.

@@ -8,27 +8,31 @@
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/sized.h"
+#include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
-#include "runtime/src/call/regions.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
-  context->is_told = true;
-  weft_jump_out(context, status);
+  context->leave_status = status;
+  longjmp(context->leave, 1);
 }
 
-const weft_host_v1 weft_host_table = {sizeof(weft_host_v1), 0,
-                                      weft_run_parallel,    weft_reserve_late,
-                                      weft_provide_output,  weft_run_together};
+/// Where a launch goes that failed.
+static void leave(weft_frame_v1 *frame, weft_status_t status, const char *code,
+                  const char *message) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  weft_leave_call(context, weft_fail(context->call.err, status, code, "%s", message));
+}
 
-/// Runs compiled code until it returns or a region leaves the call.
+/// Runs compiled code until it returns or something leaves the call, which has said why. What it returned is in failed_check.
 __attribute__((noinline)) static weft_status_t
 run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_frame_v1 *frame) {
+  context->failed_check = 0;
   if (_setjmp(context->leave))
     return context->leave_status;
   context->failed_check = weft_call_run(context->module, function, frame);
-  return context->failed_check == 0 ? WEFT_OK : WEFT_BAD_ARTIFACT;
+  return WEFT_OK;
 }
 
 //===----------------------------------------------------------------------===//
@@ -68,6 +72,22 @@ static void find_largest(const weft_module_t *module, uint32_t *values, uint32_t
 
 static size_t round_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
+/// Opens the queue that the context's calls launch on.
+static weft_status_t open_queue(weft_context_t *context, const weft_context_options_t &options,
+                                weft_error_t *err) {
+  weft_device_t *device = context->module->device;
+  weft_queue_options_t wanted = {sizeof wanted, options.threads, options.spin_us, 0,
+                                 (const uint32_t *)&context->state};
+  if (weft_status_t status = device->calls->open_queue(device, &wanted, &context->queue, err))
+    return status;
+  context->calls = device->calls->host;
+  context->workers = context->calls->workers(context->queue, &context->worker_count);
+  context->host = {sizeof(weft_host_v1),     0,
+                   context->calls->parallel, weft_reserve_late,
+                   weft_provide_output,      context->calls->together};
+  return WEFT_OK;
+}
+
 weft_status_t weft_context_create(weft_module_t *module, const weft_context_options_t *options,
                                   weft_context_t **out_context, weft_error_t *err) {
   if (!module || !out_context)
@@ -76,21 +96,12 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   weft_context_options_t checked;
   if (weft_status_t status = read_options(options, &checked, err))
     return status;
-  const weft_env_t &env = module->env;
-  int32_t cpus = weft_cpus_allowed();
-  int32_t threads = env.parallel ? env.workers : checked.threads ? checked.threads : cpus;
-  int32_t spin_us = checked.spin_us >= 0 ? checked.spin_us : threads > cpus ? 0 : WEFT_SPIN_US;
-
-  size_t workers_at = round_up(sizeof(weft_context_t));
-  size_t slots_at = workers_at + round_up(threads * sizeof(weft_worker_t));
-  size_t slots = env.parallel ? 0 : threads * sizeof(weft_pool_slot_t);
-  size_t values_at = slots_at + slots;
+  size_t values_at = round_up(sizeof(weft_context_t));
   uint32_t value_count, late_count;
   find_largest(module, &value_count, &late_count);
   size_t late_at = values_at + value_count * sizeof(int64_t);
-  size_t shares_at = late_at + late_count * sizeof(weft_late_block_t);
-  size_t bytes = shares_at + weft_shares_bytes(threads);
-  uint8_t *memory = (uint8_t *)weft_allocate(&env, bytes, 64);
+  size_t bytes = late_at + late_count * sizeof(weft_late_block_t);
+  uint8_t *memory = (uint8_t *)weft_allocate(&module->env, bytes, 64);
   if (!memory)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
   memset(memory, 0, bytes);
@@ -98,14 +109,13 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   context->module = module;
   context->bytes = bytes;
   context->memory_limit = checked.memory_limit;
-  context->worker_count = threads;
-  context->workers = (weft_worker_t *)(memory + workers_at);
   context->values = (int64_t *)(memory + values_at);
   context->late = (weft_late_block_t *)(memory + late_at);
   context->late_count = late_count;
-  context->shares = weft_shares_in(memory + shares_at, threads);
-  weft_pool_init(&context->pool, (weft_pool_slot_t *)(memory + slots_at),
-                 env.parallel ? 1 : threads, spin_us);
+  if (weft_status_t status = open_queue(context, checked, err)) {
+    weft_free(&module->env, context, bytes);
+    return status;
+  }
   weft_module_retain(module);
   *out_context = context;
   return weft_succeed(err);
@@ -114,9 +124,9 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
 void weft_context_release(weft_context_t *context) {
   if (!context)
     return;
-  weft_pool_stop(&context->pool);
   weft_module_t *module = context->module;
-  weft_free(&module->env, context->block, context->block_bytes);
+  module->device->calls->close_queue(context->queue);
+  weft_device_release(module, context->block, context->block_bytes);
   weft_release_late(context);
   weft_free(&module->env, context, context->bytes);
   weft_module_release(module);
@@ -138,6 +148,15 @@ static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
   return WEFT_BUSY;
 }
 
+/// Tells the caller what the queue launched, with the work that its formulas say.
+static void tell(void *user, const weft_part_v1 *part, uint64_t begin, uint64_t end) {
+  weft_context_t *context = (weft_context_t *)user;
+  uint32_t kernel = (uint32_t)part->kernel_id;
+  weft_trace_event_t event = {sizeof event, kernel, part->units, -1, -1, begin, end};
+  weft_kernel_work(context->module, kernel, part->words, &event.flops, &event.bytes);
+  context->trace(context->trace_user, &event);
+}
+
 weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, void *user,
                                  weft_error_t *err) {
   if (!context)
@@ -146,6 +165,7 @@ weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, v
     return status;
   context->trace = event;
   context->trace_user = user;
+  context->calls->trace(context->queue, event ? tell : nullptr, context);
   context->state.store(WEFT_IDLE);
   return weft_succeed(err);
 }
@@ -180,14 +200,6 @@ weft_status_t weft_check_limit(const weft_context_t *context, const weft_functio
   return weft_fail(err, WEFT_OVER_LIMIT, "W0421", "%s", buffer);
 }
 
-weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes) {
-  char buffer[64];
-  weft_text_t text = weft_text_in(buffer, sizeof buffer);
-  weft_text_add_bytes(&text, (uint64_t)bytes);
-  return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for the %s that this call needs",
-                   buffer);
-}
-
 /// How much memory a call with these symbols needs; `arena` is what bind or the formula said.
 static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 &function,
                                 const int64_t *symbols, int64_t arena, weft_needs_t *needs,
@@ -204,9 +216,8 @@ static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 
 
 /// Makes the block large enough. It only grows; its contents do not survive.
 static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, weft_error_t *err) {
-  bool fits =
-      weft_grow(&context->module->env, &context->block, &context->block_bytes, (size_t)needs.total);
-  return fits ? WEFT_OK : weft_fail_memory(err, needs.total);
+  return weft_grow(context->module, &context->block, &context->block_bytes, (size_t)needs.total,
+                   err);
 }
 
 static void place_workers(weft_context_t *context, const weft_needs_t &needs) {
@@ -255,26 +266,24 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
                          weft_error_t *err) {
   const weft_module_t *module = context->module;
   place_workers(context, needs);
-  weft_frame_v1 frame = {
-      &weft_host_table, context,         in, out, context->block, module->weights.data,
-      context->values,  context->workers};
+  weft_frame_v1 frame = {&context->host,
+                         context,
+                         in,
+                         out,
+                         context->block,
+                         module->weights.data,
+                         context->values,
+                         context->workers,
+                         context->queue,
+                         leave};
   context->call = {&function, needs.total, needs.scratch_per_worker, err};
-  context->is_told = false;
   weft_begin_late(context);
-  weft_pool_begin_call(&context->pool);
-  uint64_t mode = weft_float_mode_enter();
+  context->calls->begin(context->queue);
   weft_status_t status = run_guarded(context, function, &frame);
-  weft_float_mode_leave(mode);
-  weft_pool_end_call(&context->pool);
-  if (context->is_told)
+  context->calls->end(context->queue);
+  if (status || !context->failed_check)
     return status;
-  if (status == WEFT_BAD_ARTIFACT)
-    return weft_report_check(module, function, context->failed_check, in, context->values, err);
-  if (status == WEFT_INVALID)
-    return weft_fail(
-        err, status, "W0401",
-        "env.parallel did not run every piece once, or named a worker that is not there");
-  return status;
+  return weft_report_check(module, function, context->failed_check, in, context->values, err);
 }
 
 static weft_status_t call(weft_context_t *context, int32_t index, const weft_tensor_t *in,

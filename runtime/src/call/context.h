@@ -5,10 +5,10 @@
 
 #include <atomic>
 
-#include "runtime/src/cpu/threads.h"
 #include "runtime/src/open/module.h"
 
-enum weft_context_state_t { WEFT_IDLE, WEFT_RUNNING, WEFT_CANCELLING };
+/// Bit 0 is what stops the launches of the context's queue (weft_queue_options_t.stop).
+enum weft_context_state_t { WEFT_IDLE = 0, WEFT_RUNNING = 2, WEFT_CANCELLING = 3 };
 
 /// Memory that calls ask for while they run: kept between them, as the block is.
 struct weft_late_block_t {
@@ -25,28 +25,28 @@ struct weft_call_t {
   weft_error_t *err;
 };
 
-/// One allocation holds the context, its workers, its pool's slots, values[], its late blocks and shares.
+/// One allocation holds the context, values[] and its late blocks.
 struct weft_context {
   weft_module_t *module;
   size_t bytes;
   std::atomic<uint32_t> state; ///< weft_context_state_t
   int64_t memory_limit;
+  weft_queue_t *queue;             ///< on the module's device
+  const weft_host_queue_v1 *calls; ///< of the queue
+  weft_host_v1 host;               ///< what compiled code calls: the queue's launches among it
   int32_t worker_count;
-  weft_worker_t *workers;
+  weft_worker_t *workers; ///< the queue's
   int64_t *values;
   uint8_t *block; ///< arena, then the scratch of all workers
   size_t block_bytes;
   weft_late_block_t *late; ///< as many as any function of the module has
   uint32_t late_count;
-  weft_shares_t shares; ///< of the region that runs
-  weft_pool_t pool;
   weft_trace_fn trace; ///< NULL: nobody looks
   void *trace_user;
 
   weft_call_t call;
   jmp_buf leave; ///< where a region goes when the call must end early; set while run is active
   weft_status_t leave_status;
-  bool is_told;         ///< the error has its message
   int32_t failed_check; ///< what run returned
 };
 
@@ -55,12 +55,10 @@ struct weft_needs_t {
   int64_t arena, scratch_per_worker, total;
 };
 
-/// Ends the call at once, from a function of the host table that has said why.
+/// Ends the call at once, from a function of the host table that has said why. Compiled code has nothing to clean up, so nothing is
+/// lost by jumping over it; letting it go on would make it read buffers that were never written.
 [[noreturn]] void weft_leave_call(weft_context_t *context, weft_status_t status);
 
 /// Refuses a call of `total` bytes above the context's limit; -1 stands for more than there are numbers.
 weft_status_t weft_check_limit(const weft_context_t *context, const weft_function_v1 &function,
                                const int64_t *symbols, int64_t total, weft_error_t *err);
-
-/// "no memory for the 3.0 GiB that this call needs"
-weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes);

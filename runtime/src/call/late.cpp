@@ -1,6 +1,6 @@
 #include "runtime/src/call/late.h"
 
-#include "runtime/src/base/memory.h"
+#include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/outputs.h"
 
 void weft_begin_late(weft_context_t *context) {
@@ -10,7 +10,7 @@ void weft_begin_late(weft_context_t *context) {
 
 void weft_release_late(weft_context_t *context) {
   for (uint32_t i = 0; i < context->late_count; ++i)
-    weft_free(&context->module->env, context->late[i].memory, context->late[i].bytes);
+    weft_device_release(context->module, context->late[i].memory, context->late[i].bytes);
 }
 
 /// The bytes of a block, for all workers when it is theirs; false when that is no number of bytes.
@@ -24,8 +24,7 @@ static bool find_total(const weft_context_t *context, bool per_worker, int64_t b
 /// Every block is memory of its own: the others are in use.
 static weft_status_t grow_block(weft_context_t *context, weft_late_block_t *block, int64_t total) {
   size_t bytes = total ? (size_t)total : 64; // NULL means that there is no memory
-  bool fits = weft_grow(&context->module->env, &block->memory, &block->bytes, bytes);
-  return fits ? WEFT_OK : weft_fail_memory(context->call.err, total);
+  return weft_grow(context->module, &block->memory, &block->bytes, bytes, context->call.err);
 }
 
 static weft_status_t reserve_block(weft_context_t *context, weft_late_block_t *block,

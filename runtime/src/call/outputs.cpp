@@ -1,8 +1,8 @@
 #include "runtime/src/call/outputs.h"
 
 #include "runtime/src/base/element.h"
-#include "runtime/src/base/memory.h"
 #include "runtime/src/call/context.h"
+#include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/in_place.h"
 
 bool weft_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
@@ -115,7 +115,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
 static void release_output(const weft_module_t *module, weft_tensor_t *tensor) {
   if (!(tensor->flags & WEFT_TENSOR_OWNED))
     return;
-  weft_free(&module->env, tensor->data, (size_t)tensor->capacity);
+  weft_device_release(module, tensor->data, (size_t)tensor->capacity);
   tensor->data = nullptr;
   tensor->capacity = 0;
   tensor->flags &= ~WEFT_TENSOR_OWNED;
@@ -146,10 +146,14 @@ weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *o
   release_output(module, &out[i]);
   // An empty tensor gets memory too: NULL means "not computed" to callers.
   size_t allocated = bytes ? (size_t)bytes : 64;
-  out[i].data = weft_allocate(&module->env, allocated, 64);
-  if (!out[i].data)
-    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for output %u (%lld bytes)", i,
+  void *data;
+  weft_status_t status = weft_device_allocate(module, allocated, 64, &data, err);
+  if (status == WEFT_OUT_OF_MEMORY)
+    return weft_fail(err, status, "W0424", "no memory for output %u (%lld bytes)", i,
                      (long long)bytes);
+  if (status)
+    return status;
+  out[i].data = data;
   out[i].capacity = (int64_t)allocated;
   out[i].flags |= WEFT_TENSOR_OWNED | WEFT_TENSOR_FRESH;
   return WEFT_OK;

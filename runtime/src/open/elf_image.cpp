@@ -306,18 +306,6 @@ bool weft_elf_map(const weft_elf_t *elf, int fd, weft_image_t *out_image) {
   return true;
 }
 
-bool weft_elf_make_executable(const weft_elf_t *elf, const weft_image_t *image) {
-  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  for (uint32_t i = 0; i < elf->segment_count; ++i) {
-    const weft_segment_t &segment = elf->segments[i];
-    uint64_t head = segment.address % page;
-    if (segment.executable && mprotect(image->base + (segment.address - head), segment.size + head,
-                                       PROT_READ | PROT_EXEC) != 0)
-      return false;
-  }
-  return true;
-}
-
 void weft_elf_unmap(weft_image_t *image) {
   if (image->base)
     munmap(image->base, image->span);

@@ -3,7 +3,7 @@
 //   if (!weft_elf_parse(page, page_bytes, file_size, &elf, reason, size)) refuse;
 //   if (!weft_elf_map(&elf, fd, &image)) out of memory;      // readable only
 //   … check everything …
-//   if (!weft_elf_make_executable(&elf, &image)) refused by the system;
+//   … load its code on a device …
 #pragma once
 
 #include <stddef.h>
@@ -48,9 +48,8 @@ bool weft_elf_parse(const uint8_t *page, size_t page_bytes, uint64_t file_size, 
 /// Checks the dynamic section, if there is one. `image` is the start of the file.
 bool weft_elf_check_dynamic(const weft_elf_t *elf, const uint8_t *image, weft_refusal_t *refusal);
 
-/// Maps all segments, readable only.
+/// Maps all segments, readable only: a device makes the code executable.
 bool weft_elf_map(const weft_elf_t *elf, int fd, weft_image_t *out_image);
-bool weft_elf_make_executable(const weft_elf_t *elf, const weft_image_t *image);
 void weft_elf_unmap(weft_image_t *image);
 
 /// Fills `refusal`; returns false so that checks can end with it.

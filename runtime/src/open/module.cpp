@@ -15,7 +15,7 @@
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
-#include "runtime/src/cpu/cpu_features.h"
+#include "runtime/src/cpu/env.h"
 #include "runtime/src/cpu/threads.h"
 #include "weft/sha256.h"
 
@@ -98,13 +98,17 @@ static bool check_hash(const weft_elf_t &elf, const weft_mapping_t &head,
                      "is damaged: its SHA-256 is not the one that was written into it");
 }
 
-/// The first CPU feature that the variant needs and this machine does not have, or NULL.
-static const char *missing_feature(const weft_descriptor_t &descriptor,
-                                   const weft_module_v1 &variant) {
+/// The first CPU feature that the variant needs and the device does not have, or NULL.
+static const char *missing_feature(const weft_module_t *module, const weft_module_v1 &variant) {
+  const weft_descriptor_t &descriptor = module->descriptor;
   const weft_list_t &list = variant.cpu_features;
   for (uint32_t i = 0; i < list.count; ++i) {
     const char *name = weft_text(descriptor, weft_item<weft_list_t>(descriptor, list, i));
-    if (!weft_cpu_has(name))
+    char property[128];
+    weft_text_t text = weft_text_in(property, sizeof property);
+    weft_text_add(&text, "feature.%s", name);
+    int64_t has;
+    if (module->device->calls->property(module->device, property, &has) || !has)
       return name;
   }
   return nullptr;
@@ -120,7 +124,7 @@ static void list_variants(const weft_module_t *module, bool with_needs, weft_tex
   for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
     weft_module_v1 variant = variant_of(module, i);
     weft_text_add(out, "%s'%.40s'", i ? ", " : "", weft_text(module->descriptor, variant.target));
-    const char *missing = missing_feature(module->descriptor, variant);
+    const char *missing = missing_feature(module, variant);
     if (with_needs)
       weft_text_add(out, " (needs '%.40s')", missing ? missing : "");
   }
@@ -135,7 +139,7 @@ static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
     descriptor.root = variant_of(module, i);
     if (wanted && strcmp(weft_text(descriptor, descriptor.root.target), wanted) != 0)
       continue;
-    missing = missing_feature(descriptor, descriptor.root);
+    missing = missing_feature(module, descriptor.root);
     if (!missing || wanted || count == 1)
       break;
   }
@@ -201,6 +205,29 @@ static bool check_contents(weft_module_t *module, const weft_mapping_t &head,
   return choose_variant(module, refusal);
 }
 
+/// Gives the image, all of which was checked, to the device: from here on its code can run.
+static bool load_code(weft_module_t *module, weft_refusal_t *refusal) {
+  weft_device_code_t code = {
+      sizeof code, WEFT_CODE_HOST, module->image.base, module->image.span, 0, 0};
+  for (uint32_t i = 0; i < module->elf.segment_count; ++i) {
+    const weft_segment_t &segment = module->elf.segments[i];
+    if (segment.executable) {
+      code.code_begin = segment.address;
+      code.code_size = segment.size;
+    }
+  }
+  weft_device_t *device = module->device;
+  weft_error_t err = WEFT_ERROR_INIT;
+  const void *first;
+  weft_status_t status = device->calls->load(device, &code, &module->loaded, &err);
+  if (!status)
+    status = device->calls->find(device, module->loaded, code.code_begin, nullptr, &first, &err);
+  if (status)
+    return weft_refuse(refusal, status, err.code, "%.300s", err.message);
+  module->code = (const uint8_t *)first - code.code_begin + module->elf.file.descriptor;
+  return true;
+}
+
 /// Maps what the header names and checks it. What was mapped on failure belongs to the module.
 static bool load(weft_module_t *module, int fd, uint64_t file_size, weft_refusal_t *refusal) {
   uint8_t page[WEFT_HEADER_BYTES];
@@ -225,10 +252,7 @@ static bool load(weft_module_t *module, int fd, uint64_t file_size, weft_refusal
     return out_of_memory(refusal, "its first part");
   bool good = check_contents(module, head, refusal);
   unmap_range(&head);
-  if (good && !weft_elf_make_executable(&elf, &module->image))
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0509",
-                       "cannot be made executable: the system forbids it");
-  return good;
+  return good && load_code(module, refusal);
 }
 
 /// The weight that byte `offset` of the weights belongs to, or "".
@@ -271,25 +295,6 @@ static weft_status_t report(const weft_refusal_t &refusal, const char *path, wef
   return refusal.status;
 }
 
-/// The caller's env, checked.
-static weft_status_t read_env(const weft_env_t *env, weft_env_t *out_env, weft_error_t *err) {
-  memset(out_env, 0, sizeof *out_env);
-  if (!env)
-    return WEFT_OK;
-  if (weft_status_t status = weft_read_sized(env, "env", out_env, err))
-    return status;
-  if (!env->allocate != !env->release)
-    return weft_fail(err, WEFT_INVALID, "W0401",
-                     "env.allocate and env.release must be given together");
-  if (env->parallel && (env->workers < 1 || env->workers > WEFT_MAX_WORKERS))
-    return weft_fail(err, WEFT_INVALID, "W0401", "env.workers is %d, but 1 to %d are possible",
-                     env->workers, WEFT_MAX_WORKERS);
-  if (env->verify > 1)
-    return weft_fail(err, WEFT_INVALID, "W0401", "env.verify is %u, but 0 and 1 are possible",
-                     env->verify);
-  return WEFT_OK;
-}
-
 static weft_status_t open_checked(const weft_env_t &env, int fd, const char *path,
                                   weft_module_t **out_module, weft_error_t *err) {
   struct stat info;
@@ -312,6 +317,12 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
   module->env = env;
   module->bytes = bytes;
   memcpy((char *)memory + sizeof(weft_module_t), path, strlen(path) + 1);
+  module->device = env.device;
+  if (!env.device)
+    if (weft_status_t status = weft_cpu_open(&env, &module->device, err)) {
+      weft_module_release(module);
+      return status;
+    }
   if (!load(module, fd, (uint64_t)info.st_size, &refusal) ||
       (env.verify && !check_weights(module, &refusal))) {
     report(refusal, path, err);
@@ -329,7 +340,7 @@ weft_status_t weft_module_open_fd(const weft_env_t *env, int fd, weft_module_t *
     return weft_fail(err, WEFT_INVALID, "W0401", "out_module is NULL");
   *out_module = nullptr;
   weft_env_t checked;
-  weft_status_t status = read_env(env, &checked, err);
+  weft_status_t status = weft_read_env(env, &checked, err);
   return status ? status : open_checked(checked, fd, "artifact", out_module, err);
 }
 
@@ -339,7 +350,7 @@ weft_status_t weft_module_open(const weft_env_t *env, const char *path, weft_mod
     return weft_fail(err, WEFT_INVALID, "W0401", "path or out_module is NULL");
   *out_module = nullptr;
   weft_env_t checked;
-  weft_status_t status = read_env(env, &checked, err);
+  weft_status_t status = weft_read_env(env, &checked, err);
   if (status)
     return status;
   int fd;
@@ -374,8 +385,7 @@ weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
   weft_module_v1 variant = variant_of(module, index);
   return weft_give_sized<weft_variant_info_t>(
       out_info, {0, variant.cpu_features.count, index == module->variant,
-                 weft_text(module->descriptor, variant.target),
-                 missing_feature(module->descriptor, variant)});
+                 weft_text(module->descriptor, variant.target), missing_feature(module, variant)});
 }
 
 const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {
@@ -394,9 +404,14 @@ void weft_module_retain(weft_module_t *module) {
 void weft_module_release(weft_module_t *module) {
   if (!module || module->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
+  weft_device_t *device = module->device;
+  if (device)
+    device->calls->unload(device, module->loaded);
   weft_elf_unmap(&module->image);
   unmap_range(&module->weights);
   unmap_range(&module->tail);
   weft_env_t env = module->env;
+  if (device && !env.device)
+    device->calls->close(device);
   weft_free(&env, module, module->bytes);
 }

@@ -6,6 +6,7 @@
 #include "runtime/src/cpu/threads.h"
 #include "runtime/src/open/descriptor.h"
 #include "runtime/src/open/elf_image.h"
+#include "weft/device.h"
 
 /// A range of the file that stays mapped for reading. `begin` is the file offset of `data`.
 struct weft_mapping_t {
@@ -18,7 +19,10 @@ struct weft_mapping_t {
 struct weft_module {
   std::atomic<uint32_t> references;
   weft_env_t env;
-  size_t bytes; ///< of this allocation; the file's name follows the struct
+  weft_device_t *device; ///< env.device, or the CPU that the module has opened itself
+  weft_loaded_t *loaded; ///< the code of the image, on the device
+  const uint8_t *code;   ///< where it runs, counted as code is in the descriptor
+  size_t bytes;          ///< of this allocation; the file's name follows the struct
   weft_elf_t elf;
   weft_image_t image;
   weft_descriptor_t descriptor;
@@ -42,11 +46,11 @@ inline bool weft_module_function(const weft_module_t *module, int32_t index,
 WEFT_CALLS_IMAGE inline int32_t weft_call_bind(const weft_module_t *module,
                                                const weft_function_v1 &function,
                                                const weft_tensor_t *in, int64_t *values) {
-  return ((weft_bind_fn)(uintptr_t)(module->descriptor.base + function.bind))(in, values);
+  return ((weft_bind_fn)(uintptr_t)(module->code + function.bind))(in, values);
 }
 WEFT_CALLS_IMAGE inline int32_t
 weft_call_run(const weft_module_t *module, const weft_function_v1 &function, weft_frame_v1 *frame) {
-  return ((weft_run_fn)(uintptr_t)(module->descriptor.base + function.run))(frame);
+  return ((weft_run_fn)(uintptr_t)(module->code + function.run))(frame);
 }
 
 /// What a kernel's formulas say of a call with these words; -1 where they say nothing.
@@ -55,6 +59,3 @@ void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_
 
 /// One more owner, who ends with weft_module_release.
 void weft_module_retain(weft_module_t *module);
-
-/// The whole table that compiled code gets. Defined in context.cpp.
-extern const weft_host_v1 weft_host_table;

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "runtime/src/call/context.h"
-#include "runtime/src/cpu/threads.h"
+#include "runtime/src/cpu/queue.h"
 #include "test/runtime/fixture.h"
 
 using namespace weft_test;
@@ -18,6 +18,11 @@ static const bytes &good_file() {
 static const opened &sample_module() {
   static const opened o(good_file());
   return o;
+}
+
+/// The threads behind a context's queue on the CPU.
+static const weft_pool_t &pool_of(const running &r) {
+  return weft_cpu_queue(r.context->queue)->pool;
 }
 
 TEST_CASE("a call computes what the code says, for every size and number of threads") {
@@ -70,9 +75,9 @@ TEST_CASE("options are checked") {
 
 TEST_CASE("by default workers do not spin when there are more of them than CPUs") {
   int32_t cpus = weft_cpus_allowed();
-  REQUIRE(running(sample_module(), cpus).context->pool.spin_us == WEFT_SPIN_US);
-  REQUIRE(running(sample_module(), cpus + 1).context->pool.spin_us == 0);
-  REQUIRE(running(sample_module(), cpus + 1, 7).context->pool.spin_us == 7);
+  REQUIRE(pool_of(running(sample_module(), cpus)).spin_us == WEFT_SPIN_US);
+  REQUIRE(pool_of(running(sample_module(), cpus + 1)).spin_us == 0);
+  REQUIRE(pool_of(running(sample_module(), cpus + 1, 7)).spin_us == 7);
   REQUIRE(running(sample_module(), 0).context->worker_count == cpus);
 }
 
@@ -224,7 +229,7 @@ static std::vector<int64_t> who(running &r, int64_t units) {
 TEST_CASE("a region of at most one grain runs on the calling thread alone") {
   running r(sample_module(), 4);
   REQUIRE(who(r, 4) == std::vector<int64_t>{1000, 0, 0, 0});
-  REQUIRE(r.context->pool.started == 0);
+  REQUIRE(pool_of(r).started == 0);
   std::vector<int64_t> workers = who(r, 9);
   REQUIRE(workers == std::vector<int64_t>{1000, 0, 0, 0, 1001, 1, 1, 1, 1002});
   REQUIRE(who(r, 0).empty());
@@ -269,7 +274,7 @@ TEST_CASE("an embedder's parallel is used instead of the pool") {
   REQUIRE(c.is_right());
   REQUIRE(own.calls == 2);
   REQUIRE(own.units == 14);
-  REQUIRE(r.context->pool.started == 0);
+  REQUIRE(pool_of(r).started == 0);
   main_call small(3, 33); // one grain: nobody is asked
   REQUIRE(small.call(r) == WEFT_OK);
   REQUIRE(own.calls == 2);

@@ -15,6 +15,7 @@ int exitCodeOf(int32_t status) {
   switch (status) {
   case WEFT_UNSUPPORTED:
   case WEFT_OUT_OF_MEMORY:
+  case WEFT_DEVICE:
     return ExitMachineLacks;
   case WEFT_CANCELLED:
     return ExitInterrupted;
