@@ -28,7 +28,7 @@ static const uint64_t max_image = 1ull << 31;
 bool weft_refuse(weft_refusal_t *refusal, weft_status_t status, const char *code,
                  const char *format, ...) {
   refusal->status = status;
-  refusal->code = code;
+  snprintf(refusal->code, sizeof refusal->code, "%s", code);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(refusal->text, sizeof refusal->text, format, arguments);

@@ -37,7 +37,7 @@ struct weft_image_t {
 /// Why a file was refused: the status, its code and the reason in words, without the file's name.
 struct weft_refusal_t {
   weft_status_t status;
-  const char *code;
+  char code[8];
   char text[320];
 };
 
