@@ -19,7 +19,7 @@ struct reader {
 
 /// What the dictionary says; the have_ flags find missing and repeated keys.
 struct fields {
-  bool have_descr, have_order, have_shape;
+  bool have_descr, have_order, have_shape, is_fortran;
   uint16_t element, rank;
   int64_t dim[WEFT_MAX_RANK];
 };
@@ -105,12 +105,8 @@ static weft_status_t read_descr(reader *r, fields *f, weft_error_t *err) {
 }
 
 static weft_status_t read_order(reader *r, fields *f, weft_error_t *err) {
-  if (take_word(r, "True")) {
-    refuse(err, "npy: the data is in Fortran order, but row-major order is needed");
-    weft_set_hint(err, "store it with numpy.ascontiguousarray");
-    return WEFT_INVALID;
-  }
-  if (!take_word(r, "False"))
+  f->is_fortran = take_word(r, "True");
+  if (!f->is_fortran && !take_word(r, "False"))
     return refuse(err, "npy: the header's 'fortran_order' is damaged");
   f->have_order = true;
   return WEFT_OK;
@@ -164,8 +160,8 @@ static weft_status_t read_dictionary(reader *r, fields *f, weft_error_t *err) {
   return WEFT_OK;
 }
 
-weft_status_t weft_npy_parse(const void *bytes, size_t size, weft_npy_t *out_npy,
-                             weft_error_t *err) {
+weft_status_t weft_npy_parse_any(const void *bytes, size_t size, weft_npy_t *out_npy,
+                                 weft_error_t *err) {
   static const char magic[] = "\x93NUMPY";
   const uint8_t *at = (const uint8_t *)bytes;
   if (!bytes || !out_npy)
@@ -194,9 +190,49 @@ weft_status_t weft_npy_parse(const void *bytes, size_t size, weft_npy_t *out_npy
     return weft_fail(err, WEFT_INVALID, "W0441",
                      "npy: the file is truncated: its shape needs %lld bytes, but %zu are there",
                      (long long)needed, size - data);
-  *out_npy = {f.element, f.rank, 0, {}, data, (uint64_t)needed};
+  *out_npy = {f.element, f.rank, f.is_fortran, {}, data, (uint64_t)needed};
   memcpy(out_npy->dim, f.dim, sizeof f.dim);
   return weft_succeed(err);
+}
+
+weft_status_t weft_npy_parse(const void *bytes, size_t size, weft_npy_t *out_npy,
+                             weft_error_t *err) {
+  weft_npy_t npy;
+  if (!out_npy)
+    return weft_fail(err, WEFT_INVALID, "W0401", "bytes or out_npy is NULL");
+  if (weft_status_t status = weft_npy_parse_any(bytes, size, &npy, err))
+    return status;
+  if (npy.is_fortran) {
+    refuse(err, "npy: the data is in Fortran order, but row-major order is needed");
+    weft_set_hint(err, "store it with numpy.ascontiguousarray");
+    return WEFT_INVALID;
+  }
+  *out_npy = npy;
+  return WEFT_OK;
+}
+
+void weft_npy_copy(const weft_npy_t *npy, const void *bytes, void *to) {
+  const uint8_t *from = (const uint8_t *)bytes + npy->data_offset;
+  if (!npy->is_fortran) {
+    memcpy(to, from, npy->data_bytes);
+    return;
+  }
+  uint64_t size = weft_element_bits(npy->element) / 8, step[WEFT_MAX_RANK], next = size;
+  for (uint32_t d = 0; d < npy->rank; ++d) {
+    step[d] = next; // in bytes of the file: the first dimension is the innermost
+    next *= (uint64_t)npy->dim[d];
+  }
+  int64_t index[WEFT_MAX_RANK] = {};
+  for (uint64_t at = 0, source = 0; at < npy->data_bytes; at += size) {
+    memcpy((uint8_t *)to + at, from + source, size);
+    for (uint32_t d = npy->rank; d-- > 0;) {
+      source += step[d];
+      if (++index[d] < npy->dim[d])
+        break;
+      source -= step[d] * (uint64_t)npy->dim[d];
+      index[d] = 0;
+    }
+  }
 }
 
 size_t weft_npy_header(void *buffer, size_t size, uint32_t element, uint32_t rank,

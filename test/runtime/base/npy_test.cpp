@@ -75,6 +75,37 @@ TEST_CASE("files of NumPy are read, in all versions") {
   REQUIRE(npy.data_bytes == 0);
 }
 
+TEST_CASE("data in Fortran order is read by those who ask for it, and turned") {
+  std::string text = file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3, 2), }", 24);
+  weft_npy_t npy;
+  weft_error_t err = WEFT_ERROR_INIT;
+  REQUIRE(weft_npy_parse_any(text.data(), text.size(), &npy, &err) == WEFT_OK);
+  REQUIRE(npy.is_fortran == 1);
+  REQUIRE(npy.data_bytes == 24);
+  int16_t stored[12], turned[12];
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 2; ++k)
+        stored[i + 2 * j + 6 * k] = int16_t(100 * i + 10 * j + k);
+  memcpy(&text[npy.data_offset], stored, sizeof stored);
+  weft_npy_copy(&npy, text.data(), turned);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 2; ++k)
+        REQUIRE(turned[6 * i + 2 * j + k] == 100 * i + 10 * j + k);
+  for (const char *shape : {"()", "(12,)", "(0, 7)"}) {
+    text =
+        file("{'descr': '<i2', 'fortran_order': True, 'shape': " + std::string(shape) + ", }", 24);
+    REQUIRE(weft_npy_parse_any(text.data(), text.size(), &npy, &err) == WEFT_OK);
+    memcpy(&text[npy.data_offset], stored, sizeof stored);
+    weft_npy_copy(&npy, text.data(), turned);
+    REQUIRE(memcmp(turned, stored, npy.data_bytes) == 0);
+  }
+  text = file("{'descr': '<i2', 'fortran_order': False, 'shape': (3, 2), }", 24);
+  REQUIRE(weft_npy_parse_any(text.data(), text.size(), &npy, &err) == WEFT_OK);
+  REQUIRE(npy.is_fortran == 0);
+}
+
 TEST_CASE("what is not supported is refused in words") {
   weft_npy_t npy;
   auto dictionary = [&](const std::string &descr, const std::string &order,
