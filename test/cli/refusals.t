@@ -54,14 +54,14 @@ $ touch model.onnx && weft run model.onnx
 !   hint: compile it first: weft compile model.onnx
 ? 1
 $ weft run sample.weft -i ids=@nothing.npy -i mask=ones
-! error: nothing.npy: cannot be read: No such file or directory
+! error: input 'ids': nothing.npy: cannot be read: No such file or directory
 ? 1
 $ echo hello >text.npy && weft run sample.weft -i ids=@text.npy -i mask=ones
-! error[W0441]: text.npy: is neither a .npy nor a .npz file
+! error[W0441]: input 'ids': text.npy: is neither a .npy nor a .npz file
 !   hint: write it with numpy.save or numpy.savez
 ? 1
 $ head -c 200 ids.npy >short.npy && weft run sample.weft -i ids=@short.npy -i mask=ones
-! error[W0441]: short.npy: npy: {*}
+! error[W0441]: input 'ids': short.npy: npy: {*}
 ? 1
 $ npy packed.npz --deflate ids.npy mask.npy && weft run sample.weft -i @packed.npz
 ! error[W0442]: packed.npz: member 'ids.npy' is compressed, which is not supported
@@ -74,7 +74,7 @@ $ printf '\377' | dd of=in.npz bs=1 seek=300 conv=notrunc status=none && weft ru
 ! error[W0442]: in.npz: member 'ids.npy' is damaged: its checksum differs
 ? 1
 $ mkdir folder && weft run sample.weft -i ids=@folder -i mask=ones
-! error[W0441]: folder: is not a regular file
+! error[W0441]: input 'ids': folder: is not a regular file
 ? 1
 
 # Values on the command line that are none.

@@ -37,6 +37,21 @@ $ npy in.npz ids.npy mask.npy && weft run sample.weft -i @in.npz -o out.npz -q &
 $ weft run sample.weft -i 'ids=[[1, 2.5], [-3, 4e0]]' -i mask=ones -q --output-dir w && npy --show w/y.npy
 | w/y.npy <f4 [2, 2] 1 3.5 -3 5
 
+# A file in Fortran order holds columns; it is the same input.
+$ npy --fortran columns.npy '<f4' 2,3 1 4 2 5 3 6 && weft run sample.weft -i ids=@columns.npy -i mask=@mask.npy -q --output-dir f
+$ npy --show f/y.npy
+| f/y.npy <f4 [2, 3] 1 1 5 0 6 2
+
+# Outputs whose names lead to the same file are kept apart, and which is where is said.
+$ weft run twins.weft -i ids=@ids.npy -i mask=@mask.npy --output-dir t
+| ...
+! ...
+! wrote 2 files to t
+! output 'a_b' is in a_b-2.npy
+$ npy --show t/a_b.npy; npy --show t/a_b-2.npy
+| t/a_b.npy <f4 [2, 3] 1 1 5 0 6 2
+| t/a_b-2.npy <f4 [2] 7 8
+
 # --expect compares: exit 3 and the worst element when something differs.
 $ weft run sample.weft -i @in.npz --expect @out.npz -q
 $ npy y.npy '<f4' 2,3 1 1 5 0 6.5 2.00001 && weft run sample.weft -i @in.npz --expect y=@y.npy -q

@@ -124,12 +124,21 @@ private:
       }
       Result<std::vector<NamedTensor>> tensors = readTensorFile(source.file);
       if (!tensors)
-        return tensors.failure();
+        return forInput(source, tensors.failure());
       for (NamedTensor &tensor : *tensors)
         if (Result<Done> done = takeTensor(source, tensor, tensors->size()); !done)
           return done;
     }
     return Done{};
+  }
+
+  /// What is wrong with a file, and which input it was to be, when that can be told.
+  Failure forInput(const InputSource &source, Failure failure) const {
+    bool isOnly = source.name.empty() && signature.inputs.size() == 1;
+    const std::string &name = isOnly ? signature.inputs[0].name : source.name;
+    if (!name.empty())
+      failure.message = "input '" + name + "': " + failure.message;
+    return failure;
   }
 
   Result<Done> takeTensor(const InputSource &source, NamedTensor &tensor, size_t members) {

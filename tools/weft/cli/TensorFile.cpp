@@ -27,21 +27,22 @@ Failure withPath(Failure failure, const std::string &path) {
   return failure;
 }
 
-/// A tensor over the bytes where they are aligned, else a copy. Boolean bytes other than 0 and 1
+/// A tensor over the bytes where they are aligned and row-major, else a copy. Boolean bytes other than 0 and 1
 /// are made 1.
 Result<HostTensor> readNpy(uint8_t *bytes, size_t size, const std::shared_ptr<void> &owner) {
   weft_npy_t npy{};
   weft_error_t error = WEFT_ERROR_INIT;
-  if (weft_npy_parse(bytes, size, &npy, &error))
+  if (weft_npy_parse_any(bytes, size, &npy, &error))
     return Failure{ExitInputRefused, error.message, error.hint, error.code};
   std::vector<int64_t> dims(npy.dim, npy.dim + npy.rank);
   uint8_t *data = bytes + npy.data_offset;
-  if (npy.element != WEFT_BOOL && reinterpret_cast<uintptr_t>(data) % kAlignment == 0)
+  if (!npy.is_fortran && npy.element != WEFT_BOOL &&
+      reinterpret_cast<uintptr_t>(data) % kAlignment == 0)
     return HostTensor::over(npy.element, std::move(dims), data, owner);
   Result<HostTensor> copy = HostTensor::allocate(npy.element, std::move(dims));
   if (!copy)
     return copy;
-  std::copy_n(data, copy->bytes(), copy->data());
+  weft_npy_copy(&npy, bytes, copy->data());
   if (npy.element == WEFT_BOOL)
     std::for_each(copy->data(), copy->data() + copy->bytes(), [](uint8_t &b) { b = b != 0; });
   return copy;
@@ -233,6 +234,15 @@ std::string fileName(std::string_view name) {
   if (out.empty() || out[0] == '.')
     out.insert(out.begin(), '_');
   return out.substr(0, 200);
+}
+
+std::string FileNames::take(std::string_view name) {
+  std::string plain = fileName(name), free = plain;
+  for (int n = 2; !taken.insert(free).second; ++n)
+    free = plain + "-" + std::to_string(n);
+  if (free != plain)
+    changed.push_back("'" + std::string(name) + "' is in " + free + ".npy");
+  return free + ".npy";
 }
 
 } // namespace weft::cli

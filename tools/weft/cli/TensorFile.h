@@ -13,6 +13,7 @@
 #include "tools/weft/cli/Unfinished.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,18 @@ private:
 /// `name` as a file name: letters, digits, '-', '_' and '.' stay, others become '_'; never empty,
 /// never hidden.
 std::string fileName(std::string_view name);
+
+/// Names of .npy files in one folder. Names that lead to the same one ("a/b", "a_b") get "-2", "-3", …, in the order they come.
+class FileNames {
+public:
+  std::string take(std::string_view name);
+  /// For people: "'a_b' is in a_b-2.npy" of those that were not what fileName says.
+  const std::vector<std::string> &notes() const { return changed; }
+
+private:
+  std::set<std::string> taken;
+  std::vector<std::string> changed;
+};
 
 } // namespace weft::cli
 

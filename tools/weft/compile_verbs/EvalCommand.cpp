@@ -7,8 +7,6 @@
 #include "tools/weft/model/Evaluation.h"
 #include "tools/weft/model/ModelImport.h"
 
-#include <set>
-
 namespace weft::cli {
 namespace {
 
@@ -66,12 +64,8 @@ private:
     Result<Done> done = Done{};
     if (options.has("output-dir"))
       done = files.makeFolder(folder);
-    std::set<std::string> taken;
     for (const NamedTensor &output : outputs) {
-      std::string base = fileName(output.name), name = base;
-      for (int n = 2; !taken.insert(name).second; ++n)
-        name = base + "-" + std::to_string(n);
-      paths.push_back(folder + "/" + name + ".npy");
+      paths.push_back(folder + "/" + names.take(output.name));
       if (done && options.has("output-dir"))
         done = files.addNpy(paths.back(), output.tensor);
     }
@@ -103,6 +97,9 @@ private:
     if (options.has("output-dir"))
       console.say("wrote " + std::to_string(outputs.size()) + " files to " +
                   options.value("output-dir"));
+    for (const std::string &note : names.notes())
+      if (options.has("output-dir"))
+        console.say("output " + note);
     if (options.has("output"))
       console.say("wrote " + options.value("output"));
   }
@@ -134,6 +131,7 @@ private:
   Signature signature;
   Inputs inputs;
   std::vector<NamedTensor> outputs;
+  FileNames names;
   std::vector<std::string> paths;
 };
 

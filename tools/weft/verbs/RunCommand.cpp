@@ -196,7 +196,7 @@ private:
     std::vector<NamedTensor> named;
     for (size_t i = 0; done && i < outputs.size(); ++i) {
       std::string name = function.outputs[i].name;
-      paths.push_back(folder + "/" + uniqueFileName(name));
+      paths.push_back(folder + "/" + names.take(name));
       if (options.has("output-dir"))
         done = files.addNpy(paths.back(), outputs[i]);
       named.push_back({name, outputs[i]});
@@ -206,14 +206,6 @@ private:
     if (!done || interrupted())
       return done;
     return files.commit();
-  }
-
-  std::string uniqueFileName(const std::string &output) {
-    std::string base = fileName(output), name = base + ".npy";
-    for (int n = 2; std::find(names.begin(), names.end(), name) != names.end(); ++n)
-      name = base + "-" + std::to_string(n) + ".npy";
-    names.push_back(name);
-    return name;
   }
 
   void compare() {
@@ -286,6 +278,9 @@ private:
     if (options.has("output-dir"))
       console.say("wrote " + std::to_string(outputs.size()) + " files to " +
                   options.value("output-dir"));
+    for (const std::string &note : names.notes())
+      if (options.has("output-dir"))
+        console.say("output " + note);
     if (options.has("output"))
       console.say("wrote " + options.value("output"));
     for (const Compared &c : compared)
@@ -360,7 +355,8 @@ private:
   std::vector<HostTensor> outputs;
   std::vector<Expectation> expectations;
   std::vector<Compared> compared;
-  std::vector<std::string> names, paths;
+  FileNames names;
+  std::vector<std::string> paths;
   double firstSeconds = 0, secondSeconds = 0;
 };
 
