@@ -179,7 +179,8 @@ def rooms_without_row(root):
     for source in sources(root):
         folder = os.path.dirname(source)
         count[folder] = count.get(folder, 0) + 1
-    return sorted(folder for folder, files in count.items() if files >= ROOM and folder not in ALLOWED)
+    return sorted(folder for folder, files in count.items() if files >= ROOM and folder not in ALLOWED
+                  and os.path.dirname(folder) not in (RUNTIME, COMPILER))
 
 
 def sources(root):
