@@ -86,26 +86,6 @@ bool writesPackedElements(func::FuncOp spec) {
   });
 }
 
-void offer(std::vector<Choice> &list, StringRef name, ArrayRef<int64_t> others, int64_t estimate,
-           function_ref<int64_t(int64_t)> effect) {
-  Choice choice{name.str(), {estimate}, estimate};
-  SmallVector<int64_t> seen{effect(estimate)};
-  for (int64_t candidate : others)
-    if (int64_t result = effect(candidate); !llvm::is_contained(seen, result)) {
-      seen.push_back(result);
-      choice.candidates.push_back(candidate);
-    }
-  if (choice.candidates.size() > 1)
-    list.push_back(std::move(choice));
-}
-
-void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate, const VectorIsa &isa) {
-  offer(list, "rows", tileRowCandidates(isa), estimate, [&](int64_t rows) {
-    std::optional<int64_t> tiles = SymExpr::ceildiv(m, rows).asConstant();
-    return tiles ? *tiles : -rows;
-  });
-}
-
 Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value vector) {
   auto shape = dyn_cast<VectorType>(vector.getType());
   if (!shape)

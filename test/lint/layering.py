@@ -94,8 +94,6 @@ FOREIGN = ("llvm/", "llvm-c/", "mlir/", "lld/", "clang/")
 # Wrong arrows that are known: (file, include) -> why. Remove a row when its include goes; the check says when.
 KNOWN = {
     ("compiler/driver/Compile.cpp", "targets/cpu/Codegen.h"): "loads the dialects of the host program",
-    ("targets/common/match/Match.h", "targets/cpu/Schedule.h"): "a recogniser asks for the vectors of a machine",
-    ("targets/common/match/ContractionShape.h", "targets/cpu/schedules/tile/PackedWeight.h"): "a product holds how its weight is packed",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

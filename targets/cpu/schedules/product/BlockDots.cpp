@@ -15,8 +15,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/ContractionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/product/PackedContraction.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -27,7 +27,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-using Shape = ContractionShape;
+using Shape = PackedContraction;
 
 constexpr int64_t kRows = 6;    ///< of a tile: twice two vectors for each stay in registers
 constexpr int64_t kUnroll = 32; ///< k's

@@ -12,8 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/ContractionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/product/PackedContraction.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -30,7 +30,7 @@ constexpr int64_t kAheadBytes =
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 
-using Shape = ContractionShape;
+using Shape = PackedContraction;
 
 class ContractionSchedule : public Schedule {
 public:

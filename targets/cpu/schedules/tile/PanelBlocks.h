@@ -10,9 +10,13 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 
 namespace weft {
+
+/// KiB of packed weights that are used again and again before the next are.
+constexpr int64_t kBlockCandidates[] = {200, 400, 800};
+constexpr int64_t kBlockKiB = 400; ///< stays in L2
 
 struct PanelBlocks {
   SymExpr m;

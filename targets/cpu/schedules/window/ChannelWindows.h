@@ -15,6 +15,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CHANNELWINDOWS_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 

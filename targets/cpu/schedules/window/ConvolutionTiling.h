@@ -6,6 +6,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CONVOLUTIONTILING_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 

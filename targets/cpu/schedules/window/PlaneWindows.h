@@ -12,6 +12,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_PLANEWINDOWS_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 

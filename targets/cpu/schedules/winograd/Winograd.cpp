@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;
@@ -52,8 +53,10 @@ Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorIsa &is
   Match<ConvolutionShape> shape = ConvolutionShape::match(spec);
   if (!shape)
     return shape.decline();
-  if (Decline why = shape->unlessThreeByThree(isa))
+  if (Decline why = shape->unlessThreeByThree())
     return why;
+  if (!isa.fma)
+    return Decline{kNotFused};
   if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
     return Decline{kFewChannels};
   WinogradShape s{*shape};

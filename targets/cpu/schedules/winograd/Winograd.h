@@ -13,6 +13,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRAD_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 

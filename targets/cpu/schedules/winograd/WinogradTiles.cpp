@@ -2,6 +2,7 @@
 
 #include "targets/cpu/schedules/winograd/WinogradTiles.h"
 #include "targets/cpu/schedules/tile/IntegerDot.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;
@@ -42,9 +43,11 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorIsa &is
   Match<ConvolutionShape> shape = ConvolutionShape::match(spec, /*channelsLast=*/true);
   if (!shape)
     return shape.decline();
-  Decline why = shape->unlessThreeByThree(isa, kind == Bytes);
+  Decline why = shape->unlessThreeByThree(kind == Bytes);
   if (!why && kind == Bytes)
     why = unlessExact(*shape, isa);
+  if (!why && kind == Floats && !isa.fma)
+    why = {kNotFused};
   if (why)
     return why;
   WinogradTiles s{*shape, kind};

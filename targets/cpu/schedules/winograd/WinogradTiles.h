@@ -14,6 +14,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRADTILES_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
