@@ -18,7 +18,6 @@
 #include "passes/graph/Passes.h"
 #include "passes/kernel/Passes.h"
 #include "passes/quant/Passes.h"
-#include "targets/cpu/Codegen.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -90,7 +89,7 @@ public:
       return *bad;
     if (std::optional<List> bad = prepare(variants[0]))
       return *bad;
-    return explainKernels(*variants[0].target, variants[0].program, tuning);
+    return explainKernels(*variants[0].target.kernels, variants[0].program, tuning);
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
@@ -116,10 +115,10 @@ private:
                         "they can be stored as bf16 and f16")};
     StringRef name = options.target;
     roundsActivations = name.consume_back(":bytes");
-    llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+    llvm::Expected<std::vector<FoundTarget>> targets = findTargets(name);
     if (!targets)
       return List{error("W0301", llvm::toString(targets.takeError()))};
-    for (std::unique_ptr<Target> &target : *targets)
+    for (FoundTarget &target : *targets)
       variants.push_back({std::move(target), nullptr, {}});
     return readTuning();
   }
@@ -171,7 +170,8 @@ private:
       return bad;
     if (std::optional<weft::Diagnostic> bad = dump("1-fuse", variant))
       return List{*bad};
-    FailureOr<Program> lowered = lowerProgram(*variant.module, *variant.target, tuning, weights);
+    FailureOr<Program> lowered =
+        lowerProgram(*variant.module, *variant.target.kernels, tuning, weights);
     if (failed(lowered))
       return diagnostics(collector);
     variant.program = std::move(*lowered);
@@ -220,7 +220,7 @@ private:
 
   /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
   std::string ending(const Variant &variant) const {
-    std::string name = "." + variant.target->name();
+    std::string name = "." + variant.target.kernels->name();
     std::replace(name.begin(), name.end(), ':', '-');
     return variants.size() > 1 ? name : "";
   }
@@ -266,7 +266,7 @@ private:
   void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
     Clock::time_point now = Clock::now();
     if (variant && variants.size() > 1)
-      summary = variant->target->name() + ": " + summary;
+      summary = variant->target.kernels->name() + ": " + summary;
     if (options.onPhase)
       options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
     since = now;
@@ -304,7 +304,7 @@ private:
     size_t ungroupedPrograms = programs ? programs->size() : 0;
     if (failed(group(variant, /*attention=*/true)))
       return diagnostics(collector);
-    if (allAccepted(*variant.module, *variant.target))
+    if (allAccepted(*variant.module, *variant.target.kernels))
       return std::nullopt;
     // A form of attention that no schedule knows: in separate kernels, then.
     variant.module = std::move(ungrouped);
@@ -404,22 +404,22 @@ private:
 
   /// One object per kernel, variant by variant.
   llvm::Error compileKernels(std::vector<std::string> &objects) {
-    std::vector<std::pair<const Target *, const KernelCode *>> kernels;
+    std::vector<std::pair<const KernelTarget *, const KernelCode *>> kernels;
     for (const Variant &variant : variants)
       for (const KernelCode &kernel : variant.program.kernels)
-        kernels.push_back({variant.target.get(), &kernel});
+        kernels.push_back({variant.target.kernels.get(), &kernel});
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
     auto work = [&] {
       for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
         auto [target, kernel] = kernels[i];
-        llvm::Expected<std::string> object =
-            target->compileKernel(kernel->text, kernel->symbol, kernel->schedule);
-        if (object)
-          objects[i] = std::move(*object);
+        llvm::Expected<KernelImage> image =
+            target->compile(kernel->text, kernel->symbol, kernel->schedule);
+        if (image)
+          objects[i] = std::move(image->bytes);
         else
-          failures[i] = llvm::toString(object.takeError());
+          failures[i] = llvm::toString(image.takeError());
       }
     };
     unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
@@ -438,12 +438,13 @@ private:
   /// The descriptor goes with the first variant's.
   llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {
     MLIRContext context(MLIRContext::Threading::DISABLED);
-    registerCodegenDialects(context);
+    const HostTarget &target = *variants[v].target.host;
+    target.loadDialects(context);
     OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
     if (v == 0)
       emitDescriptor(*host, descriptor.bytes);
     emitHostProgram(*host, v, variants[v].program, weights);
-    llvm::Expected<std::string> compiled = variants[v].target->compileHost(*host);
+    llvm::Expected<std::string> compiled = target.compile(*host);
     if (!compiled)
       return compiled.takeError();
     object = std::move(*compiled);
@@ -484,7 +485,7 @@ private:
   std::string targetText() const {
     std::string text;
     for (const Variant &variant : variants)
-      text += (text.empty() ? "" : ", ") + variant.target->name();
+      text += (text.empty() ? "" : ", ") + variant.target.kernels->name();
     return text;
   }
 

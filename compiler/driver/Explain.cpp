@@ -15,7 +15,7 @@ std::string textIn(DictionaryAttr entry, StringRef name) {
 
 class Explainer {
 public:
-  Explainer(const Target &target, const Program &program, const Tuning &tuning)
+  Explainer(const KernelTarget &target, const Program &program, const Tuning &tuning)
       : target(target), program(program), tuning(tuning) {
     explanation.target = target.name();
   }
@@ -69,7 +69,7 @@ private:
                            textIn(entry, "reason"), textIn(entry, "by")});
   }
 
-  const Target &target;
+  const KernelTarget &target;
   const Program &program;
   const Tuning &tuning;
   llvm::DenseMap<Operation *, unsigned> numbers; ///< of the function's kernels
@@ -77,7 +77,8 @@ private:
 
 } // namespace
 
-Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning) {
+Explanation explainKernels(const KernelTarget &target, const Program &program,
+                           const Tuning &tuning) {
   Explainer explainer(target, program, tuning);
   for (const LoweredFunction &function : program.functions)
     explainer.explain(function);

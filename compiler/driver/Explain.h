@@ -49,7 +49,8 @@ struct Explanation {
 Result<Explanation> explain(const Module &module, const CompileOptions &options);
 
 /// Of a program for the target, lowered with the same records from kernels that know why they are apart.
-Explanation explainKernels(const Target &target, const Program &program, const Tuning &tuning);
+Explanation explainKernels(const KernelTarget &target, const Program &program,
+                           const Tuning &tuning);
 
 } // namespace weft
 

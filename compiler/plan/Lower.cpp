@@ -29,7 +29,7 @@ namespace {
 class FunctionLowering {
 public:
   FunctionLowering(Program &program, std::vector<StoredWeight> &weights, func::FuncOp function,
-                   const Target &target, const Tuning &tuning)
+                   const KernelTarget &target, const Tuning &tuning)
       : program(program), weights(weights), target(target), tuning(tuning) {
     lowered.function = function;
     lowered.flops = lowered.bytesMoved = SymExpr::constant(function.getContext(), 0);
@@ -525,7 +525,7 @@ private:
 
   Program &program;
   std::vector<StoredWeight> &weights;
-  const Target &target;
+  const KernelTarget &target;
   const Tuning &tuning;
   LoweredFunction lowered;
   SymbolsAttr symbols;
@@ -542,7 +542,7 @@ private:
 
 } // namespace
 
-bool allAccepted(ModuleOp module, const Target &target) {
+bool allAccepted(ModuleOp module, const KernelTarget &target) {
   return !module
               .walk([&](KernelOp kernel) {
                 Specification specification = specify(kernel);
@@ -553,7 +553,7 @@ bool allAccepted(ModuleOp module, const Target &target) {
               .wasInterrupted();
 }
 
-FailureOr<Program> lowerProgram(ModuleOp module, const Target &target, const Tuning &tuning,
+FailureOr<Program> lowerProgram(ModuleOp module, const KernelTarget &target, const Tuning &tuning,
                                 std::vector<StoredWeight> &weights) {
   Program program;
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -10,7 +10,7 @@
 #include "compiler/tuning/Tuning.h"
 #include "passes/kernel/Specification.h"
 #include "passes/plan/PlanMemory.h"
-#include "targets/common/Target.h"
+#include "targets/common/Registry.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft {
@@ -133,7 +133,7 @@ struct Program {
 
 /// A model for one target. An artifact has one or several, the best first; weights are common to them.
 struct Variant {
-  std::unique_ptr<Target> target;
+  FoundTarget target;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Program program;
 };
@@ -142,11 +142,11 @@ struct Variant {
 void collectNodes(mlir::Location location, std::vector<std::string> &nodes);
 
 /// Whether the target has a schedule for every kernel of the module.
-bool allAccepted(mlir::ModuleOp module, const Target &target);
+bool allAccepted(mlir::ModuleOp module, const KernelTarget &target);
 
 /// Lowers all public functions of a grouped module, with kernels as the records say; what they read and `weights` does not have in that
 /// layout is added there. Reports through the module's context.
-mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const Target &target,
+mlir::FailureOr<Program> lowerProgram(mlir::ModuleOp module, const KernelTarget &target,
                                       const Tuning &tuning, std::vector<StoredWeight> &weights);
 
 } // namespace weft

@@ -7,7 +7,7 @@
 #define WEFT_TARGETS_CPU_PEAKLOOPS_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/common/Target.h"
+#include "targets/common/KernelTarget.h"
 
 namespace weft {
 

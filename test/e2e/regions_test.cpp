@@ -190,10 +190,10 @@ std::string checkRegions(const Module &module, Counts &counts) {
   auto impl = Module::Impl::create("regions");
   mlir::OwningOpRef<mlir::ModuleOp> parsed =
       mlir::parseSourceString<mlir::ModuleOp>(*fused, impl->context.get());
-  auto targets = findTargets("x86:host");
+  auto targets = findTargets(CompileOptions().target);
   std::vector<StoredWeight> weights;
   mlir::FailureOr<weft::Program> program =
-      lowerProgram(*parsed, **targets->begin(), Tuning(), weights);
+      lowerProgram(*parsed, *targets->front().kernels, Tuning(), weights);
   if (mlir::failed(program))
     return "";
   for (const LoweredFunction &lowered : program->functions)

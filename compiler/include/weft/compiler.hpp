@@ -89,8 +89,8 @@ struct ImportOptions {
 };
 
 struct CompileOptions {
-  std::string target =
-      "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, or several as x86:v3,v4
+  /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
+  std::string target = "host";
   std::string outputPath;
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;

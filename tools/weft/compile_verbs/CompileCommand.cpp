@@ -162,7 +162,7 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
 
 CompileOptions readCompileOptions(const ParsedOptions &options) {
   CompileOptions compile;
-  compile.target = options.value("target", "x86:host");
+  compile.target = options.value("target", compile.target);
   if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
     compile.target += ":" + accuracy;
   compile.weights = options.value("weights");

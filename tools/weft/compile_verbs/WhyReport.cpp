@@ -218,7 +218,7 @@ private:
 
 int whyReport(const ParsedOptions &options, Console &console, const Module &module) {
   CompileOptions compile;
-  compile.target = options.value("target", "x86:host");
+  compile.target = options.value("target", compile.target);
   readInPlace(options, compile);
   compile.tuningFiles = options.values("tuning");
   compile.tunedFor = options.value("tuned-for");
