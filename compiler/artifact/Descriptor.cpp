@@ -61,7 +61,7 @@ public:
     module.producer = blob.text(kProducer);
     module.weights = weights(stored);
     for (auto [root, variant] : llvm::zip(roots, variants)) {
-      module.target = blob.text(variant.target.kernels->name());
+      module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const LoweredFunction &lowered : variant.program.functions)

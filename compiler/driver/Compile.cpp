@@ -110,17 +110,25 @@ private:
   using List = std::vector<weft::Diagnostic>;
 
   std::optional<List> findVariants() {
-    if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
-      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
+    const std::string &narrow = options.numerics.weights;
+    if (!narrow.empty() && narrow != "bf16" && narrow != "f16")
+      return List{error("W0306", "weights cannot be stored as '" + narrow + "'",
                         "they can be stored as bf16 and f16")};
-    StringRef name = options.target;
-    roundsActivations = name.consume_back(":bytes");
-    llvm::Expected<std::vector<FoundTarget>> targets = findTargets(name);
+    llvm::Expected<std::vector<FoundTarget>> targets =
+        findTargets(options.target, options.numerics.exact);
     if (!targets)
-      return List{error("W0301", llvm::toString(targets.takeError()))};
+      return List{error("W0301", llvm::toString(targets.takeError()), accuracyHint())};
     for (FoundTarget &target : *targets)
       variants.push_back({std::move(target), nullptr, {}});
     return readTuning();
+  }
+
+  /// Accuracies were parts of targets' names once.
+  std::string accuracyHint() const {
+    auto [target, accuracy] = StringRef(options.target).rsplit(':');
+    return accuracy == "exact" || accuracy == "bytes"
+               ? ("--target " + target + " --accuracy " + accuracy).str()
+               : "";
   }
 
   std::optional<List> readTuning() {
@@ -220,7 +228,7 @@ private:
 
   /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
   std::string ending(const Variant &variant) const {
-    std::string name = "." + variant.target.kernels->name();
+    std::string name = "." + variant.target.kernels->name().str();
     std::replace(name.begin(), name.end(), ':', '-');
     return variants.size() > 1 ? name : "";
   }
@@ -266,7 +274,7 @@ private:
   void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
     Clock::time_point now = Clock::now();
     if (variant && variants.size() > 1)
-      summary = variant->target.kernels->name() + ": " + summary;
+      summary = variant->target.kernels->name().str() + ": " + summary;
     if (options.onPhase)
       options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
     since = now;
@@ -354,12 +362,12 @@ private:
     std::vector<std::unique_ptr<Pass>> passes;
     passes.push_back(createCanonicalizerPass());
     passes.push_back(createCSEPass());
-    if (!options.weights.empty()) {
+    if (!options.numerics.weights.empty()) {
       NarrowWeightsOptions narrow;
-      narrow.element = options.weights;
+      narrow.element = options.numerics.weights;
       passes.push_back(createNarrowWeights(narrow));
     }
-    if (roundsActivations)
+    if (options.numerics.roundActivations)
       passes.push_back(createRoundActivations());
     passes.push_back(createFoldMoves());
     if (options.inPlace) {
@@ -485,7 +493,7 @@ private:
   std::string targetText() const {
     std::string text;
     for (const Variant &variant : variants)
-      text += (text.empty() ? "" : ", ") + variant.target.kernels->name();
+      text += (text.empty() ? "" : ", ") + variant.target.kernels->name().str();
     return text;
   }
 
@@ -500,9 +508,11 @@ private:
                               {"model", impl.name},
                               {"target", targetText()},
                               {"facts", std::move(facts)}};
-    if (!options.weights.empty())
-      object["weights"] = options.weights;
-    if (roundsActivations)
+    if (options.numerics.exact)
+      object["accuracy"] = "exact";
+    if (!options.numerics.weights.empty())
+      object["weights"] = options.numerics.weights;
+    if (options.numerics.roundActivations)
       object["activations"] = "bytes";
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
@@ -513,8 +523,7 @@ private:
 
   Module::Impl &impl;
   const CompileOptions &options;
-  bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
-  bool explains = false;          ///< kernels keep why they are apart
+  bool explains = false; ///< kernels keep why they are apart
   Tuning tuning;
   List warnings;
   std::vector<Variant> variants;

@@ -17,7 +17,8 @@ class Explainer {
 public:
   Explainer(const KernelTarget &target, const Program &program, const Tuning &tuning)
       : target(target), program(program), tuning(tuning) {
-    explanation.target = target.name();
+    explanation.target = target.name().str();
+    explanation.scope = target.scope();
   }
 
   void explain(const LoweredFunction &lowered) {

@@ -43,6 +43,7 @@ struct ExplainedKernel {
 
 struct Explanation {
   std::string target;
+  std::string scope; ///< what records name as their target
   std::vector<ExplainedKernel> kernels;
 };
 

@@ -246,7 +246,7 @@ private:
                << elementBits(element)
                << " bits an element are not supported here; compute with 8 bits and convert";
     return kernel.emitError("no schedule of target '")
-           << target.name() << "' can compute this kernel";
+           << target.name().str() << "' can compute this kernel";
   }
 
   struct ChosenKernel {
@@ -378,7 +378,7 @@ private:
   unsigned kernelRow(const Specification &specification, const KernelChoice &choice,
                      KernelOp kernel) {
     ModuleOp module = *specification.module;
-    std::string text = "// " + target.name() + " " + choice.schedule + "\n";
+    std::string text = "// " + target.scope() + " " + choice.schedule + "\n";
     llvm::raw_string_ostream stream(text);
     module.print(stream);
     unsigned row = 0;

@@ -81,7 +81,7 @@ llvm::Expected<Tuning> Tuning::read(const std::vector<std::string> &files,
 const TuningRecord *Tuning::apply(func::FuncOp specification, const KernelTarget &target) const {
   if (records.empty())
     return nullptr;
-  auto found = records.find({target.name(), kernelKey(specification)});
+  auto found = records.find({target.scope(), kernelKey(specification)});
   if (found == records.end())
     return nullptr;
   for (const TuningRecord &record : found->second) {

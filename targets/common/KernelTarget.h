@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
+#include "targets/common/TargetName.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -53,8 +54,13 @@ struct PeakLoops {
 class KernelTarget {
 public:
   virtual ~KernelTarget() = default;
-  /// "x86:v4" or "x86:v4:exact".
-  virtual std::string name() const = 0;
+  virtual TargetName name() const = 0;
+  /// Whether no schedule is taken that rounds more than the operators do.
+  virtual bool isExact() const = 0;
+  /// What kernels are told apart by besides their specifications, in their identity and in tuning records: "x86:v4", "x86:v4:exact". Other
+  /// choices about numbers are part of the program, and so of the specification; this one only says which schedules are asked. Its
+  /// words are those of records that exist: they stay.
+  std::string scope() const { return name().str() + (isExact() ? ":exact" : ""); }
   /// What the code needs of a processor, by the names the runtime knows.
   virtual std::vector<std::string> features() const = 0;
   /// Nothing when no schedule accepts the kernel. The specification's picks are followed where a schedule offers them.

@@ -42,10 +42,8 @@ Error unknown(StringRef text) {
 
 void addFamily(const TargetFamily &family) { addedFamilies().push_back(&family); }
 
-Expected<std::vector<FoundTarget>> findTargets(StringRef text) {
-  StringRef rest = text;
-  bool exact = rest.consume_back(":exact");
-  std::optional<TargetName> name = TargetName::parse(rest);
+Expected<std::vector<FoundTarget>> findTargets(StringRef text, bool exact) {
+  std::optional<TargetName> name = TargetName::parse(text);
   const TargetFamily *family = name ? findFamily(name->family) : nullptr;
   if (!family)
     return unknown(text);

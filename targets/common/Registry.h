@@ -42,8 +42,8 @@ struct FoundTarget {
 };
 
 /// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
-/// "x86:v3,v4" are two; "x86:v3:exact" takes no schedule that saves time by computing with other products and sums than the operators say.
-llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text);
+/// "x86:v3,v4" are two. With `exact`, they take no schedule that rounds more than the operators do.
+llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
 
 /// This machine's processor: "AMD EPYC 9B14 (25/17)". Printable ASCII.
 std::string hostProcessor();

@@ -15,9 +15,8 @@ public:
   CpuKernels(const std::string &family, const CpuLevel &level, bool exact)
       : family(family), level(level), exact(exact) {}
 
-  std::string name() const override {
-    return TargetName{family, {level.name}}.str() + (exact ? ":exact" : "");
-  }
+  TargetName name() const override { return {family, {level.name}}; }
+  bool isExact() const override { return exact; }
   std::vector<std::string> features() const override { return level.features; }
 
   std::optional<KernelChoice> choose(func::FuncOp spec) const override {

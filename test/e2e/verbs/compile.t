@@ -81,6 +81,11 @@ $ weft compile layers.mlir --target x86:v9
 !   import    layers.mlir{*} s
 ! error[W0301]: unknown target 'x86:v9'; known are host, x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several levels as FAMILY:LEVEL,LEVEL
 ? 2
+$ weft compile layers.mlir --target x86:v4:exact
+!   import    layers.mlir{*} s
+! error[W0301]: unknown target 'x86:v4:exact'; known are {*}
+!   hint: --target x86:v4 --accuracy exact
+? 2
 $ weft compile layers.mlir --dim sequence=4
 ! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
 !   hint: its symbols are: batch

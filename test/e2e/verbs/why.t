@@ -55,8 +55,8 @@ $ weft inspect window.mlir --why -t x86:v4
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
 |   schedule winograd, not convolution: estimated
-$ weft inspect window.mlir --why=/Next -t x86:v4:exact
-| window.mlir  x86:v4:exact  2 kernel calls, 1 value between them
+$ weft inspect window.mlir --why=/Next -t x86:v4 --accuracy exact
+| window.mlir  x86:v4  2 kernel calls, 1 value between them
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times

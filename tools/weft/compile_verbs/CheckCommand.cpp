@@ -92,6 +92,7 @@ public:
     warn(console, module.diagnostics());
     CompileOptions compile;
     compile.target = options.value("target", compile.target);
+    compile.numerics = readNumerics(options);
     weft::Result<Artifact> plan = compiler.check(*module, compile);
     if (!plan && exitCodeOf(plan.diagnostics()) != ExitInputRefused)
       return refuse(console, plan.diagnostics());

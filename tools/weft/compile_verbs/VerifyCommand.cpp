@@ -108,7 +108,7 @@ private:
   CompileOptions compileOptions() const {
     CompileOptions compile;
     compile.target = target();
-    compile.weights = options.value("weights");
+    compile.numerics = readNumerics(options);
     return compile;
   }
 
