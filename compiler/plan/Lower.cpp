@@ -321,7 +321,7 @@ private:
     call.op = kernel;
     call.kernel = kernelRow(specification, choice, kernel);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
-      call.pointers.push_back(inputBuffer(input, choice.layouts[i]));
+      call.pointers.push_back(inputBuffer(input, choice.layouts[i].str()));
     for (OpResult result : kernel.getResults()) {
       if (failed(inPlaceWrite(yielded(result)) ? placeInPlace(result) : placeResult(result)))
         return failure();

@@ -14,6 +14,7 @@
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
 #include "targets/common/TargetName.h"
+#include "targets/common/WeightLayout.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -25,7 +26,7 @@ namespace weft {
 struct KernelChoice {
   std::string schedule;
   SymExpr units, grain, scratch;
-  llvm::SmallVector<std::string> layouts; ///< of arguments; empty text for row-major
+  llvm::SmallVector<WeightLayout> layouts; ///< of arguments
 };
 
 /// A schedule that was asked for a kernel before the one that takes it.

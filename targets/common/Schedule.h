@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
+#include "targets/common/WeightLayout.h"
 
 namespace weft {
 
@@ -30,9 +31,9 @@ public:
   /// Whether results differ from the definition by rounding of its own products and sums only.
   virtual bool isExact() const { return true; }
   virtual Launch launch(mlir::func::FuncOp spec, const Machine &machine) const = 0;
-  /// Layouts of the arguments: empty for row-major.
-  virtual llvm::SmallVector<std::string> layouts(mlir::func::FuncOp spec, const Machine &) const {
-    return llvm::SmallVector<std::string>(spec.getNumArguments());
+  /// Layouts of the arguments: rows, unless weights are packed.
+  virtual llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec, const Machine &) const {
+    return llvm::SmallVector<WeightLayout>(spec.getNumArguments());
   }
   /// What it lets be picked of a kernel that it takes. Every candidate is right for all sizes.
   virtual std::vector<Choice> choices(mlir::func::FuncOp, const Machine &) const { return {}; }

@@ -64,7 +64,7 @@ ALLOWED = {
     "compiler/tuning": [READERS, "targets/common", RUNTIME],
     "compiler/plan": [MODEL, "compiler/tuning", "passes/kernel", "passes/plan", "targets/common", RUNTIME] + DIALECT,
     "compiler/host": ["compiler/plan", RUNTIME] + DIALECT,
-    "compiler/artifact": [MODEL, "compiler/plan", "compiler/host", RUNTIME] + DIALECT,
+    "compiler/artifact": [MODEL, "compiler/plan", "compiler/host", "targets/common", RUNTIME] + DIALECT,
     "compiler/eval": [MODEL] + DIALECT,
     "compiler/reduce": [MODEL, READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", COMPILER] + DIALECT,
     "compiler/driver": [MODEL, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",

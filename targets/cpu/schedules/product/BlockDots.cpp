@@ -248,14 +248,13 @@ public:
             s.m * (s.k + s.k / s.weight.block * 8)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    std::string columns = std::to_string(tileColumns(isa));
+    SmallVector<WeightLayout> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.form == PackedWeight::Nibbles
-                                ? s.weight.layout(s.transposed, tileColumns(isa))
-                                : (s.transposed ? "dots_t<" : "dots<") + columns + ",4,1>";
-    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+                                ? s.weight.layout(s.order(), tileColumns(isa))
+                                : WeightLayout::dots(tileColumns(isa), s.order(), 4, 1);
+    s.weight.placeScales(s.order(), tileColumns(isa), result);
     return result;
   }
 

@@ -64,11 +64,11 @@ public:
             constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *Shape::match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
-    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.weight.data] = s.weight.layout(s.order(), tileColumns(isa));
+    s.weight.placeScales(s.order(), tileColumns(isa), result);
     return result;
   }
 

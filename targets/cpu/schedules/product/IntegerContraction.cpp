@@ -147,10 +147,12 @@ public:
     return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     Shape s = *match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.rhs] = dotOf(s, isa).layout(s.transposed, tileColumns(isa), 1);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.rhs] =
+        dotOf(s, isa).layout(s.transposed ? WeightLayout::WidthByDepth : WeightLayout::DepthByWidth,
+                             tileColumns(isa), 1);
     return result;
   }
 

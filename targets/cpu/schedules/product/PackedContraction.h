@@ -13,6 +13,10 @@ namespace weft {
 struct PackedContraction : ContractionShape {
   PackedWeight weight;
 
+  /// Of the weight, as it is stored.
+  WeightLayout::Order order() const {
+    return transposed ? WeightLayout::WidthByDepth : WeightLayout::DepthByWidth;
+  }
   static Match<PackedContraction> match(mlir::func::FuncOp spec);
 };
 

@@ -16,10 +16,8 @@ IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
     : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
       wideWeights(false), unsignedWeights(isUnsignedValue(weights)) {}
 
-std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t taps) const {
-  return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
-          Twine(taps) + ">")
-      .str();
+WeightLayout IntegerDot::layout(WeightLayout::Order order, int64_t columns, int64_t taps) const {
+  return WeightLayout::dots(columns, order, group(), taps);
 }
 
 VectorType IntegerDot::lanes32(KernelContext &c) const {

@@ -24,8 +24,8 @@ public:
   int64_t weightBytes() const { return wideWeights ? 4 : group(); }
   /// Whether activations are multiplied as 16-bit numbers.
   bool widens() const { return !four; }
-  /// How weights lie: "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of [n, k] or a filter: `taps` are summed in one run.
-  std::string layout(bool transposed, int64_t columns, int64_t taps) const;
+  /// How weights lie of which `taps` are summed in one run.
+  WeightLayout layout(WeightLayout::Order order, int64_t columns, int64_t taps) const;
 
   mlir::Value zero(KernelContext &c) const;
   /// A vector of groups of weights at a byte offset.

@@ -109,20 +109,20 @@ int64_t PackedWeight::chunk() const {
   return block / parts;
 }
 
-std::string PackedWeight::layout(bool transposed, int64_t columns) const {
-  std::string name = "panels";
-  if (form == Halves)
-    name += element.isF16() ? "_f16" : "_bf16";
-  else if (form != Words)
-    name += form == Bytes ? "_8" : "_4";
-  return name + (transposed ? "_t<" : "<") + std::to_string(columns) + ">";
+WeightLayout PackedWeight::layout(WeightLayout::Order order, int64_t columns) const {
+  WeightLayout::Form packed = form == Words     ? WeightLayout::F32
+                              : form == Bytes   ? WeightLayout::Bytes
+                              : form == Nibbles ? WeightLayout::Nibbles
+                              : element.isF16() ? WeightLayout::F16
+                                                : WeightLayout::BF16;
+  return WeightLayout::panels(columns, order, packed);
 }
 
-void PackedWeight::placeScales(bool transposed, int64_t columns,
-                               MutableArrayRef<std::string> layouts) const {
+void PackedWeight::placeScales(WeightLayout::Order order, int64_t columns,
+                               MutableArrayRef<WeightLayout> layouts) const {
   if (!block)
     return;
-  layouts[scale] = PackedWeight().layout(transposed, columns);
+  layouts[scale] = WeightLayout::panels(columns, order);
   if (zero)
     layouts[*zero] = layouts[scale];
 }

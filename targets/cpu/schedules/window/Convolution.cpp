@@ -44,10 +44,11 @@ public:
             (strips + t.totalFloats) * 4};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = "panels_t<" + std::to_string(ConvolutionTiling(s, isa).rows) + ">";
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] =
+        WeightLayout::panels(ConvolutionTiling(s, isa).rows, WeightLayout::WidthByDepth);
     return result;
   }
 

@@ -6,7 +6,6 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
-#include "targets/cpu/schedules/tile/PackedWeight.h"
 #include "targets/cpu/schedules/window/ChannelWindows.h"
 
 using namespace mlir;
@@ -64,9 +63,10 @@ public:
   Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
     return windowsOf(*ConvolutionShape::match(spec, true)).launch(isa);
   }
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[ConvolutionShape::match(spec, true)->filter] = PackedWeight().layout(true, isa.lanes);
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[ConvolutionShape::match(spec, true)->filter] =
+        WeightLayout::panels(isa.lanes, WeightLayout::WidthByDepth);
     return result;
   }
   void emit(KernelContext &c) const override {

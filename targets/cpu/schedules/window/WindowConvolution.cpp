@@ -296,12 +296,12 @@ public:
             t.inPlace ? constant(0) : padded.bytes(isa) + t.gatheredBytes()};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
     Tiling t(s, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = t.dot ? t.dot->layout(true, t.columns, t.tapsOfRun)
-                             : "panels_w<" + std::to_string(t.columns) + ">";
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] = t.dot ? t.dot->layout(WeightLayout::WidthByDepth, t.columns, t.tapsOfRun)
+                             : WeightLayout::panels(t.columns, WeightLayout::TapByTap);
     return result;
   }
 

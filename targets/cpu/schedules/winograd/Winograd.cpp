@@ -369,10 +369,10 @@ public:
     return {s.blocks() * s.parts(), constant(1), constant(s.scratchFloats() * 4)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     WinogradShape s = *WinogradShape::match(spec, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = "winograd" + std::to_string(s.m) + "<" + std::to_string(s.rows) + ">";
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] = WeightLayout::winograd(s.m, s.rows);
     return result;
   }
 

@@ -369,9 +369,9 @@ public:
     return {s.blocks() * s.parts(), SymExpr::constant(spec.getContext(), 1), s.scratchBytes()};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
     WinogradTiles s = *WinogradTiles::match(spec, isa, kind);
-    SmallVector<std::string> result(spec.getNumArguments());
+    SmallVector<WeightLayout> result(spec.getNumArguments());
     result[s.filter] = s.layout();
     return result;
   }

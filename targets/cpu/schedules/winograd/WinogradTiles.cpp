@@ -109,8 +109,8 @@ void WinogradTiles::offerBlocks(std::vector<Choice> &list, const VectorIsa &isa)
         [&](int64_t kib) { return tilesOf(kib, isa); });
 }
 
-std::string WinogradTiles::layout() const {
-  return ("winograd" + Twine(m) + (kind == Bytes ? "_i16<" : "<") + Twine(columns) + ">").str();
+WeightLayout WinogradTiles::layout() const {
+  return WeightLayout::winograd(m, columns, kind == Bytes ? WeightLayout::I16 : WeightLayout::F32);
 }
 
 int64_t WinogradTiles::panelBytes() const {

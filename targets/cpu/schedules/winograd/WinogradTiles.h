@@ -45,8 +45,8 @@ struct WinogradTiles : ConvolutionShape {
   /// The choice of a block's size.
   void offerBlocks(std::vector<Choice> &list, const VectorIsa &isa) const;
 
-  std::string layout() const; ///< of the filters
-  int64_t panelBytes() const; ///< of one of the n * n products
+  WeightLayout layout() const; ///< of the filters
+  int64_t panelBytes() const;  ///< of one of the n * n products
 
   // Where things lie in scratch, in bytes.
   SymExpr elementStride() const { return tilesOfBlock() * (pitch * elementBytes()) + kLineBytes; }
