@@ -58,7 +58,7 @@ public:
   virtual TargetName name() const = 0;
   /// Whether no schedule is taken that rounds more than the operators do.
   virtual bool isExact() const = 0;
-  /// What kernels are told apart by besides their specifications, in their identity and in tuning records: "x86:v4", "x86:v4:exact". Other
+  /// What kernels are told apart by besides their specifications, in their identity and in tuning records: the name, and ":exact". Other
   /// choices about numbers are part of the program, and so of the specification; this one only says which schedules are asked. Its
   /// words are those of records that exist: they stay.
   std::string scope() const { return name().str() + (isExact() ? ":exact" : ""); }

@@ -1,6 +1,6 @@
 //===- Registry.h - Which targets there are ---------------------------------------------------------===//
 //
-//   for (FoundTarget &target : *findTargets("x86:v3,v4")) … target.kernels->choose(specification) …
+//   for (FoundTarget &target : *findTargets("host")) … target.kernels->choose(specification) …
 //
 // A family says what its levels are, which of them this machine has, and makes targets of them. The list of families is
 // targets/Families.cpp; nobody else knows a family.
@@ -42,7 +42,7 @@ struct FoundTarget {
 };
 
 /// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
-/// "x86:v3,v4" are two. With `exact`, they take no schedule that rounds more than the operators do.
+/// FAMILY:LEVEL,LEVEL are two. With `exact`, they take no schedule that rounds more than the operators do.
 llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
 
 /// This machine's processor: "AMD EPYC 9B14 (25/17)". Printable ASCII.

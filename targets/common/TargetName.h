@@ -1,6 +1,6 @@
 //===- TargetName.h - Names of targets, parsed and printed in one place ------------------------------===//
 //
-//   std::optional<TargetName> name = TargetName::parse("x86:v3,v4");   // a family and some of its levels
+//   std::optional<TargetName> name = TargetName::parse("some:first,second");   // a family and some of its levels
 //   name->str();
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_COMMON_TARGETNAME_H

@@ -23,9 +23,9 @@ public:
     const Schedule *schedule = taken(spec);
     if (!schedule)
       return std::nullopt;
-    Launch launch = schedule->launch(spec, level.isa);
+    Launch launch = schedule->launch(spec, level.machine);
     return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch,
-                        schedule->layouts(spec, level.isa)};
+                        schedule->layouts(spec, level.machine)};
   }
 
   std::vector<DeclinedSchedule> declined(func::FuncOp spec) const override {
@@ -45,7 +45,7 @@ public:
 
   std::vector<Choice> choices(func::FuncOp spec) const override {
     const Schedule *schedule = taken(spec);
-    return schedule ? schedule->choices(spec, level.isa) : std::vector<Choice>();
+    return schedule ? schedule->choices(spec, level.machine) : std::vector<Choice>();
   }
 
   llvm::Expected<KernelImage> compile(StringRef specification, StringRef symbol,
@@ -58,7 +58,7 @@ public:
       return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
     for (const Schedule *schedule : level.schedules)
       if (schedule->name() == scheduleName)
-        if (failed(emitKernel(*module, symbol, *schedule, level.isa)))
+        if (failed(emitKernel(*module, symbol, *schedule, level.machine)))
           return llvm::createStringError("schedule '" + scheduleName + "' cannot emit kernel '" +
                                          symbol + "'");
     llvm::Expected<std::string> object = level.compile(*module);
@@ -71,7 +71,7 @@ public:
     MLIRContext context(MLIRContext::Threading::DISABLED);
     registerCodegenDialects(context);
     OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    PeakLoops loops = emitPeakLoops(*module, level.isa);
+    PeakLoops loops = emitPeakLoops(*module, level.machine);
     llvm::Expected<std::string> object = level.compile(*module);
     if (!object)
       return object.takeError();
@@ -120,7 +120,7 @@ private:
   }
 
   Decline decline(const Schedule &schedule, func::FuncOp spec) const {
-    if (Decline why = schedule.decline(spec, level.isa))
+    if (Decline why = schedule.decline(spec, level.machine))
       return why;
     if (exact && !schedule.isExact())
       return {"it rounds more than the operators do, and exact results are asked for"};

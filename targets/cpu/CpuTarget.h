@@ -1,9 +1,9 @@
 //===- CpuTarget.h - What targets of all processors share --------------------------------------------===//
 //
-//   class X86Family : public CpuFamily {
+//   class SomeFamily : public CpuFamily {
 //   public:
-//     X86Family() : CpuFamily({{"v2", …}, {"v3", …}}) {}
-//     std::string name() const override { return "x86"; }
+//     SomeFamily() : CpuFamily({{"first", …}, {"second", …}}) {}
+//     std::string name() const override { return "some"; }
 //     …
 //   };
 //
@@ -19,7 +19,7 @@ namespace weft {
 
 struct CpuLevel {
   std::string name; ///< "v3"
-  VectorIsa isa;
+  const VectorMachine &machine;
   std::vector<std::string> features; ///< as the runtime names them
   /// The schedules that are asked for a kernel, most specific first; the last takes what no other does.
   llvm::ArrayRef<const Schedule *> schedules;

@@ -11,10 +11,10 @@
 
 namespace weft {
 
-struct VectorIsa;
+class VectorMachine;
 
 /// Adds both loops to `module`, whose context has the code generation dialects, and says what a round of each does.
-PeakLoops emitPeakLoops(mlir::ModuleOp module, const VectorIsa &isa);
+PeakLoops emitPeakLoops(mlir::ModuleOp module, const VectorMachine &machine);
 
 } // namespace weft
 

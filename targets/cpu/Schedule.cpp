@@ -124,7 +124,7 @@ void bindWords(KernelContext &c, Value words) {
 }
 
 LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule,
-                         const VectorIsa &isa) {
+                         const VectorMachine &machine) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -132,8 +132,8 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
   auto kernel = b.create<func::FuncOp>(name, b.getFunctionType({pointer, i64, i64, pointer}, {}));
   b.setInsertionPointToStart(kernel.addEntryBlock());
   Value words = kernel.getArgument(0);
-  ElementEmitter e(b, isa.lanes, words);
-  KernelContext context{b,  spec, kernel, e, isa, kernel.getArgument(1), kernel.getArgument(2),
+  ElementEmitter e(b, machine.lanes(), words);
+  KernelContext context{b,  spec, kernel, e, machine, kernel.getArgument(1), kernel.getArgument(2),
                         {}, {},   {}};
   bindWords(context, words);
   context.scratch = b.create<LLVM::LoadOp>(pointer, kernel.getArgument(3), 8);

@@ -7,25 +7,16 @@
 
 #include "targets/common/ElementEmitter.h"
 #include "targets/common/Schedule.h"
+#include "targets/cpu/machine/VectorMachine.h"
 
 namespace weft {
-
-/// What generators ask about a processor's vectors.
-struct VectorIsa {
-  unsigned lanes;     ///< f32 lanes of one register
-  unsigned registers; ///< vector registers
-  bool fma;
-  const char *dotPairs; ///< intrinsic: products of signed 16-bit numbers, pairs of them added
-  const char *dotBytes =
-      ""; ///< intrinsic: adds to each lane four products of unsigned and signed bytes; empty when there is none
-};
 
 /// Everything a schedule needs to emit one kernel.
 struct KernelContext {
   mlir::ImplicitLocOpBuilder &b;
   mlir::func::FuncOp spec, kernel;
   ElementEmitter &e;
-  const VectorIsa &isa;
+  const VectorMachine &machine;
   mlir::Value begin, end, scratch;
   llvm::SmallVector<mlir::Value> inputs, outputs; ///< pointers
   mlir::Operation *returnOp() { return spec.getBody().front().getTerminator(); }
@@ -49,7 +40,7 @@ struct KernelContext {
 };
 
 /// One way to compute kernels on a processor.
-class Schedule : public ScheduleFor<VectorIsa> {
+class Schedule : public ScheduleFor<VectorMachine> {
 public:
   virtual void emit(KernelContext &context) const = 0;
 };
@@ -70,7 +61,7 @@ bool writesPackedElements(mlir::func::FuncOp spec);
 
 /// The specification's module with code for units [begin, end) in a function `name(words, begin, end, worker)`. The specification is erased.
 mlir::LogicalResult emitKernel(mlir::ModuleOp module, llvm::StringRef name,
-                               const Schedule &schedule, const VectorIsa &isa);
+                               const Schedule &schedule, const VectorMachine &machine);
 
 } // namespace weft
 

@@ -5,6 +5,7 @@
 #include "targets/cpu/CpuTarget.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/x86/Processor.h"
+#include "targets/x86/X86Machine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -18,10 +19,11 @@ std::vector<std::string> with(std::vector<std::string> features,
 }
 
 /// `cpu`: as LLVM names it; `beyond`: what LLVM may use that it does not have.
-CpuLevel level(const char *name, const VectorIsa &isa, std::vector<std::string> features,
-               const char *cpu, const char *beyond = "") {
-  CodegenOptions options{"x86_64-unknown-linux-gnu", cpu, beyond, isa.lanes * 32, isa.fma};
-  return {name, isa, std::move(features), cpuSchedules(),
+CpuLevel level(const char *name, std::vector<std::string> features, const char *cpu,
+               const char *beyond = "") {
+  const VectorMachine &machine = x86Machine(name);
+  CodegenOptions options{"x86_64-unknown-linux-gnu", cpu, beyond, &machine};
+  return {name, machine, std::move(features), cpuSchedules(),
           [options](mlir::ModuleOp module) { return compileToObject(module, options); }};
 }
 
@@ -30,13 +32,9 @@ std::vector<CpuLevel> allLevels() {
       v3 = with(v2, {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}),
       v4 = with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
       vnni = with(v4, {"avx512vnni"});
-  return {level("v2", {4, 16, false, "llvm.x86.sse2.pmadd.wd"}, v2, "x86-64-v2"),
-          level("v3", {8, 16, true, "llvm.x86.avx2.pmadd.wd"}, v3, "x86-64-v3"),
-          level("v4", {16, 32, true, "llvm.x86.avx512.pmaddw.d.512"}, v4, "x86-64-v4"),
+  return {level("v2", v2, "x86-64-v2"), level("v3", v3, "x86-64-v3"), level("v4", v4, "x86-64-v4"),
           // One instruction for products of pairs and their sum, not two.
-          level("v4+vnni",
-                {16, 32, true, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpbusd.512"},
-                vnni, "x86-64-v4", "+avx512vnni,+fast-dpwssd")};
+          level("v4+vnni", vnni, "x86-64-v4", "+avx512vnni,+fast-dpwssd")};
 }
 
 class X86Family : public CpuFamily {

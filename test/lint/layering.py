@@ -19,9 +19,9 @@ RUNTIME, COMPILER = "runtime/include", "compiler/include"
 SYMBOLIC, WEFT = "dialects/symbolic", "dialects/weft"
 # Rooms of the dialect hold parts of the same classes: Weft.h puts their headers together, and each may include it.
 DIALECT = [SYMBOLIC, WEFT, "dialects/weft/interfaces", "dialects/weft/types", "dialects/weft/ops", "dialects/weft/reference"]
-MATCH, CPU, SCHEDULES = "targets/common/match", "targets/cpu", "targets/cpu/schedules"
+MATCH, CPU, MACHINES, SCHEDULES = "targets/common/match", "targets/cpu", "targets/cpu/machine", "targets/cpu/schedules"
 TARGETS = DIALECT + ["targets/common"]
-SCHEDULING = TARGETS + [MATCH, CPU, SCHEDULES]
+SCHEDULING = TARGETS + [MATCH, CPU, MACHINES, SCHEDULES]
 READERS, ONNX, MODEL = "compiler/import/readers", "compiler/import/onnx", "compiler/model"
 CLI, TOOL_MODEL = "tools/weft/cli", "tools/weft/model"
 TOOL = [CLI, TOOL_MODEL, MODEL, COMPILER, RUNTIME] + DIALECT
@@ -39,9 +39,10 @@ ALLOWED = {
     "passes/plan": DIALECT + ["passes/kernel", RUNTIME],
     "targets/common": DIALECT,
     MATCH: TARGETS,
-    CPU: TARGETS + ["targets/cpu/math"],
-    "targets/cpu/math": [],
-    SCHEDULES: TARGETS + [CPU],
+    MACHINES: [],
+    CPU: TARGETS + [MACHINES, "targets/cpu/math"],
+    "targets/cpu/math": [MACHINES],
+    SCHEDULES: TARGETS + [CPU, MACHINES],
     "targets/cpu/schedules/tile": SCHEDULING,
     "targets/cpu/schedules/product": SCHEDULING + ["targets/cpu/schedules/tile"],
     "targets/cpu/schedules/window": SCHEDULING + ["targets/cpu/schedules/tile"],

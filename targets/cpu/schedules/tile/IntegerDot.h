@@ -2,7 +2,7 @@
 //
 // With a processor's four-byte products where the signs allow, else with pairs of 16-bit numbers:
 //
-//   IntegerDot dot(isa, activations, weights);           // values of the specification
+//   IntegerDot dot(machine, activations, weights);           // values of the specification
 //   sum = dot.multiplyAdd(c, sum, dot.broadcast(c, group), dot.loadWeights(c, panel, offset));
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
@@ -14,7 +14,7 @@ namespace weft {
 
 class IntegerDot {
 public:
-  IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);
+  IntegerDot(const VectorMachine &machine, mlir::Value activations, mlir::Value weights);
   /// Of activations and weights that both are numbers of 16 bits in memory.
   static IntegerDot ofPairs() { return IntegerDot(); }
 

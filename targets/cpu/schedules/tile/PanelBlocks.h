@@ -30,7 +30,7 @@ struct PanelBlocks {
   PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
               int64_t blockKiB);
   /// Rows of tiles and KiB of blocks, for the schedule that estimates `rows`.
-  void offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const;
+  void offer(std::vector<Choice> &list, int64_t rows, const VectorMachine &machine) const;
 
   /// How many panels a block of so many KiB has, `least` if that is more, and the choice of its size.
   static int64_t panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t blockKiB,

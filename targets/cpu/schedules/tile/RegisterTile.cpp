@@ -14,7 +14,7 @@ namespace {
 void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
   Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-  auto vector = VectorType::get({c.isa.lanes}, f32);
+  auto vector = VectorType::get({c.machine.lanes()}, f32);
   auto at = [&](Value base, int64_t offset) -> Value {
     return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   };
@@ -24,7 +24,7 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
   s.ahead.fetch(c, here);
   SmallVector<Value, 4> loaded;
   for (int64_t v = 0; v < vectors; ++v)
-    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));
+    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
   for (int64_t r = 0; r < rows; ++r) {
     Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead * s.depthStride), 4);
     Value all = c.b.create<vector::SplatOp>(x, vector);
@@ -46,9 +46,9 @@ void Ahead::fetch(KernelContext &c, Value step) const {
     return;
   Value line = elementPointer(c.b, from, c.b.getI8Type(), c.mul(step, stride));
   for (int64_t i = 0; i < lines; ++i)
-    c.b.create<LLVM::Prefetch>(
-        elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)), /*rw=*/0,
-        /*hint=*/2, /*cache=*/1);
+    c.machine.prefetch(c.b,
+                       elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)),
+                       VectorMachine::Cache::Second);
 }
 
 void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll,
@@ -71,8 +71,9 @@ void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_
     run(whole, depth, 1);
 }
 
-void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate, const VectorIsa &isa) {
-  offer(list, "rows", tileRowCandidates(isa), estimate, [&](int64_t rows) {
+void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate,
+               const VectorMachine &machine) {
+  offer(list, "rows", machine.productRows().candidates, estimate, [&](int64_t rows) {
     std::optional<int64_t> tiles = SymExpr::ceildiv(m, rows).asConstant();
     return tiles ? *tiles : -rows;
   });

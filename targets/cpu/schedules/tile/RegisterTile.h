@@ -35,15 +35,11 @@ void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value d
                  int64_t unroll, llvm::SmallVectorImpl<mlir::Value> &sums, int64_t rows,
                  int64_t vectors);
 /// Rows of a register tile, and columns in vectors of two.
-inline int64_t tileRows(const VectorIsa &isa) { return isa.registers >= 32 ? 14 : 6; }
-inline int64_t tileColumns(const VectorIsa &isa) { return 2 * isa.lanes; }
-/// Fewer rows in a tile leave registers to spare: of use where what they are read from is far.
-inline llvm::ArrayRef<int64_t> tileRowCandidates(const VectorIsa &isa) {
-  static constexpr int64_t many[] = {14, 10, 7}, few[] = {6, 4, 3};
-  return isa.registers >= 32 ? llvm::ArrayRef(many) : llvm::ArrayRef(few);
-}
-/// The choice of rows for tiles of `m` rows in all.
-void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate, const VectorIsa &isa);
+inline int64_t tileRows(const VectorMachine &machine) { return machine.productRows().most; }
+inline int64_t tileColumns(const VectorMachine &machine) { return 2 * machine.lanes(); }
+/// The choice of rows for tiles of `m` rows in all: fewer leave registers to spare, which is of use where what they are read from is far.
+void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate,
+               const VectorMachine &machine);
 
 } // namespace weft
 

@@ -30,8 +30,8 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
                  function_ref<void(KernelContext &)> body) {
   OpBuilder::InsertionGuard insertion(kernel.b);
   kernel.b.setInsertionPointToStart(tile.addEntryBlock());
-  ElementEmitter e(kernel.b, kernel.isa.lanes, tile.getArgument(0));
-  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.isa, {}, {}, {}, {}, {}};
+  ElementEmitter e(kernel.b, kernel.machine.lanes(), tile.getArgument(0));
+  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.machine, {}, {}, {}, {}, {}};
   bindWords(c, tile.getArgument(0));
   body(c);
   kernel.b.create<func::ReturnOp>();
@@ -85,10 +85,10 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
 void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  int64_t columns = tileColumns(c.isa);
+  int64_t columns = tileColumns(c.machine);
   Value first = c.mul(panel, constantI64(c.b, columns));
   for (int64_t v = 0; v < vectors; ++v) {
-    IndexValue column{c.add(first, constantI64(c.b, v * c.isa.lanes)), 1};
+    IndexValue column{c.add(first, constantI64(c.b, v * c.machine.lanes())), 1};
     if (n % columns != 0)
       c.e.setTailMask(c.e.less(column, c.e.constant(n)));
     for (int64_t r = 0; r * vectors < int64_t(sums.size()); ++r) {
@@ -114,14 +114,14 @@ NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Valu
   auto rootType = cast<SymTensorType>(root.getType());
   int64_t n = *rootType.getDim(rootType.getRank() - 1).asConstant();
   Value row = c.mul(c.add(first, constantI64(c.b, rows)), constantI64(c.b, n)),
-        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
+        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.machine))));
   auto add = [&](Value pointer, SymTensorType type, bool isWritten) {
     if (type.getDimAttributes() != rootType.getDimAttributes())
       return;
     int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
     Value from = elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
     streams.push_back({from, n * bytes,
-                       int64_t(llvm::divideCeil(tileColumns(c.isa) * bytes, kLineBytes)),
+                       int64_t(llvm::divideCeil(tileColumns(c.machine) * bytes, kLineBytes)),
                        isWritten});
   };
   for (BlockArgument argument : c.spec.getArguments())
@@ -135,8 +135,8 @@ void NextRows::fetchLine(KernelContext &c, const Stream &stream, Value line) con
   Value row = c.b.createOrFold<arith::DivUIOp>(line, lines),
         byte = c.mul(c.b.createOrFold<arith::RemUIOp>(line, lines), constantI64(c.b, kLineBytes));
   Value at = c.add(c.mul(row, constantI64(c.b, stream.rowBytes)), byte);
-  c.b.create<LLVM::Prefetch>(elementPointer(c.b, stream.from, c.b.getI8Type(), at),
-                             stream.isWritten, /*hint=*/3, /*cache=*/1);
+  c.machine.prefetch(c.b, elementPointer(c.b, stream.from, c.b.getI8Type(), at),
+                     VectorMachine::Cache::First, stream.isWritten);
 }
 
 NextRows NextRows::behind(KernelContext &c, Value turns) const {

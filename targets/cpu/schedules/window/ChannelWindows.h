@@ -31,7 +31,7 @@ struct ChannelWindows {
   SymExpr channels() const { return type().getDim(type().getRank() - 1); }
   /// One pixel of the operand.
   SymTensorType lineType() const;
-  Launch launch(const VectorIsa &isa) const;
+  Launch launch(const VectorMachine &machine) const;
 };
 
 class ChannelEmitter {
