@@ -412,18 +412,18 @@ private:
 
   /// One object per kernel, variant by variant.
   llvm::Error compileKernels(std::vector<std::string> &objects) {
-    std::vector<std::pair<const KernelTarget *, const KernelCode *>> kernels;
+    std::vector<const KernelCode *> kernels;
     for (const Variant &variant : variants)
       for (const KernelCode &kernel : variant.program.kernels)
-        kernels.push_back({variant.target.kernels.get(), &kernel});
+        kernels.push_back(&kernel);
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
     auto work = [&] {
       for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
-        auto [target, kernel] = kernels[i];
+        const KernelCode &kernel = *kernels[i];
         llvm::Expected<KernelImage> image =
-            target->compile(kernel->text, kernel->symbol, kernel->schedule);
+            kernel.target->compile(kernel.text, kernel.symbol, kernel.schedule);
         if (image)
           objects[i] = std::move(image->bytes);
         else

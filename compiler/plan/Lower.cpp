@@ -386,6 +386,7 @@ private:
       ++row;
     if (row == program.kernels.size()) {
       KernelCode code;
+      code.target = &target;
       code.text = text;
       code.schedule = choice.schedule;
       uint8_t hash[32];

@@ -25,6 +25,7 @@ struct Buffer {
 
 /// A distinct kernel. Equal text means equal code.
 struct KernelCode {
+  const KernelTarget *target; ///< that compiles it
   std::string text, schedule, symbol;
   uint8_t key[16];
   std::vector<std::string> nodes;
