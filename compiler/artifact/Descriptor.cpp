@@ -61,7 +61,7 @@ public:
     module.producer = blob.text(kProducer);
     module.weights = weights(stored);
     for (auto [root, variant] : llvm::zip(roots, variants)) {
-      module.target = blob.text(variant.target->name());
+      module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const PlannedFunction &planned : variant.program.functions)
@@ -71,7 +71,7 @@ public:
       module.functions = blob.list(functions, grows ? sizeof(weft_function_v1)
                                                     : offsetof(weft_function_v1, in_place));
       module.kernels = kernels(variant.program);
-      module.cpu_features = blob.texts(variant.target->features());
+      module.cpu_features = blob.texts(variant.target.kernels->features());
       blob.fill(root, module);
       std::vector<uint32_t> &rows = result.functions.emplace_back();
       for (size_t i = 0; i < functions.size(); ++i)

@@ -6,44 +6,38 @@ using namespace mlir;
 
 namespace weft {
 
-DotLayout::DotLayout(StringRef name) {
-  transposed = name.consume_front("dots_t<");
-  if (!transposed)
-    name.consume_front("dots<");
-  SmallVector<StringRef> parts;
-  name.drop_back().split(parts, ',');
-  parts[0].getAsInteger(10, columns), parts[1].getAsInteger(10, group),
-      parts[2].getAsInteger(10, tapsOfRun);
-}
-
-DotLayout::Column DotLayout::columnOf(SymTensorType type) const {
-  MatrixSize size = MatrixSize::of(type, transposed);
+DotPacker::Column DotPacker::columnOf(SymTensorType type) const {
+  MatrixSize size = MatrixSize::of(type, layout.order);
   int64_t taps = 1;
   for (unsigned i = 2; i < type.getRank(); ++i)
     taps *= *type.getDim(i).asConstant();
   int64_t channels = size.depth / taps;
-  return {size.width, channels, taps, taps / tapsOfRun,
-          int64_t(llvm::divideCeil(tapsOfRun * channels, group))};
+  return {size.width, channels, taps, taps / layout.taps,
+          int64_t(llvm::divideCeil(layout.taps * channels, layout.group))};
 }
 
-uint64_t DotLayout::bytes(SymTensorType type) const {
+uint64_t DotPacker::bytes(SymTensorType type) const {
   Column c = columnOf(type);
+  int64_t columns = layout.columns, group = layout.group;
   return llvm::alignTo(c.width, columns) * c.runs * c.groups * group;
 }
 
-llvm::Error DotLayout::pack(SymTensorType type, const char *bytes, Write write) const {
+llvm::Error DotPacker::pack(SymTensorType type, const char *bytes, Write write) const {
   Column c = columnOf(type);
+  int64_t columns = layout.columns, group = layout.group;
   std::string panel(c.runs * c.groups * columns * group, '\0');
   for (int64_t first = 0; first < c.width; first += columns) {
     std::fill(panel.begin(), panel.end(), '\0');
     for (int64_t j = 0; j < std::min(columns, c.width - first); ++j)
       for (int64_t tap = 0; tap < c.taps; ++tap)
         for (int64_t channel = 0; channel < c.channels; ++channel) {
-          int64_t inRun = tap % tapsOfRun * c.channels + channel;
-          int64_t at = tap / tapsOfRun * c.groups + inRun / group;
+          int64_t inRun = tap % layout.taps * c.channels + channel;
+          int64_t at = tap / layout.taps * c.groups + inRun / group;
           int64_t i = channel * c.taps + tap;
           panel[(at * columns + j) * group + inRun % group] =
-              bytes[transposed ? (first + j) * c.channels * c.taps + i : i * c.width + first + j];
+              bytes[layout.order != WeightLayout::DepthByWidth
+                        ? (first + j) * c.channels * c.taps + i
+                        : i * c.width + first + j];
         }
     if (llvm::Error error = write(panel))
       return error;

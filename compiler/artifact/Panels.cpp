@@ -8,24 +8,24 @@ using namespace mlir;
 
 namespace weft {
 
-PanelLayout::PanelLayout(StringRef name) {
-  name.consume_front("panels");
-  StringRef number;
-  std::tie(form, number) = name.split('<');
-  tapByTap = form.consume_back("_w");
-  transposed = tapByTap || form.consume_back("_t");
-  bits = form.empty() ? 32 : form == "_8" ? 8 : form == "_4" ? 4 : 16;
-  number.drop_back().getAsInteger(10, columns);
+static unsigned bitsOf(WeightLayout::Form form) {
+  return form == WeightLayout::F32       ? 32
+         : form == WeightLayout::Bytes   ? 8
+         : form == WeightLayout::Nibbles ? 4
+                                         : 16;
 }
 
+PanelPacker::PanelPacker(const WeightLayout &layout)
+    : layout(layout), columns(layout.columns), bits(bitsOf(layout.form)) {}
+
 /// Values that share a word are padded to whole words.
-int64_t PanelLayout::panelBytes(int64_t depth) const {
+int64_t PanelPacker::panelBytes(int64_t depth) const {
   int64_t perWord = bits == 8 ? 1 : 32 / bits;
   return int64_t(llvm::divideCeil(depth, perWord)) * columns * (bits == 8 ? 1 : 4);
 }
 
-uint64_t PanelLayout::bytes(SymTensorType type) const {
-  MatrixSize size = MatrixSize::of(type, transposed);
+uint64_t PanelPacker::bytes(SymTensorType type) const {
+  MatrixSize size = MatrixSize::of(type, layout.order);
   return llvm::divideCeil(size.width, columns) * panelBytes(size.depth);
 }
 
@@ -77,14 +77,16 @@ private:
 
 } // namespace
 
-llvm::Error PanelLayout::pack(SymTensorType type, const char *bytes, Write write) const {
-  auto [k, n] = MatrixSize::of(type, transposed);
+llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write) const {
+  auto [k, n] = MatrixSize::of(type, layout.order);
+  bool tapByTap = layout.order == WeightLayout::TapByTap,
+       transposed = layout.order != WeightLayout::DepthByWidth;
   int64_t channels = tapByTap ? *type.getDim(1).asConstant() : k, taps = k / channels;
   Type element = type.getElementType();
   Elements elements(element, bytes);
   bool plain = element.isF32();
   const llvm::fltSemantics &semantics =
-      form == "_f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+      layout.form == WeightLayout::F16 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
   uint64_t flip = bits == 4 && !isUnsigned(element) && !isFloat(element) ? 8 : 0;
   auto value = [&](int64_t at) -> uint64_t {
     if (bits == 32) {

@@ -1,7 +1,7 @@
 //===- Writer.cpp - Patches the image, packs weights, hashes, renames ------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
-#include "compiler/artifact/WeightLayout.h"
+#include "compiler/artifact/WeightPacker.h"
 #include "compiler/host/HostProgram.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
@@ -150,6 +150,10 @@ private:
   std::string leaves;
 };
 
+std::unique_ptr<WeightPacker> packerOf(const StoredWeight &weight) {
+  return WeightPacker::of(*WeightLayout::parse(weight.layout));
+}
+
 class ArtifactWriter {
 public:
   ArtifactWriter(Image &image, ArrayRef<StoredWeight> weights, Module::Impl &module)
@@ -256,9 +260,8 @@ private:
     }
     if (weight.layout.empty())
       return stream.write(StringRef(bytes, weight.bytes));
-    return WeightLayout::named(weight.layout)->pack(type, bytes, [&](StringRef panel) {
-      return stream.write(panel);
-    });
+    return packerOf(weight)->pack(type, bytes,
+                                  [&](StringRef panel) { return stream.write(panel); });
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -289,7 +292,7 @@ void placeWeights(std::vector<StoredWeight> &weights) {
   for (StoredWeight &weight : weights) {
     weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(),
                                                         product(*weight.type.getConstantDims()))
-                                         : WeightLayout::named(weight.layout)->bytes(weight.type);
+                                         : packerOf(weight)->bytes(weight.type);
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }

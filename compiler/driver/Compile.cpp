@@ -15,7 +15,6 @@
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
 #include "passes/kernel/Specification.h"
-#include "targets/cpu/Codegen.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -92,7 +91,7 @@ public:
       return *bad;
     if (std::optional<List> bad = runUntil("fuse", best, collector))
       return *bad;
-    Explanation explanation = explainKernels(*best.target, *best.module, tuning);
+    Explanation explanation = explainKernels(*best.target.kernels, *best.module, tuning);
     if (std::optional<List> bad = runUntil("plan", best, collector)) // it may refuse a kernel
       return *bad;
     return explanation;
@@ -116,17 +115,25 @@ private:
   using List = std::vector<weft::Diagnostic>;
 
   std::optional<List> findVariants() {
-    if (!options.weights.empty() && options.weights != "bf16" && options.weights != "f16")
-      return List{error("W0306", "weights cannot be stored as '" + options.weights + "'",
+    const std::string &narrow = options.numerics.weights;
+    if (!narrow.empty() && narrow != "bf16" && narrow != "f16")
+      return List{error("W0306", "weights cannot be stored as '" + narrow + "'",
                         "they can be stored as bf16 and f16")};
-    StringRef name = options.target;
-    roundsActivations = name.consume_back(":bytes");
-    llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+    llvm::Expected<std::vector<FoundTarget>> targets =
+        findTargets(options.target, options.numerics.exact);
     if (!targets)
-      return List{error("W0301", llvm::toString(targets.takeError()))};
-    for (std::unique_ptr<Target> &target : *targets)
+      return List{error("W0301", llvm::toString(targets.takeError()), accuracyHint())};
+    for (FoundTarget &target : *targets)
       variants.push_back({std::move(target), nullptr, "", {}});
     return readTuning();
+  }
+
+  /// Accuracies were parts of targets' names once.
+  std::string accuracyHint() const {
+    auto [target, accuracy] = StringRef(options.target).rsplit(':');
+    return accuracy == "exact" || accuracy == "bytes"
+               ? ("--target " + target + " --accuracy " + accuracy).str()
+               : "";
   }
 
   std::optional<List> readTuning() {
@@ -178,7 +185,7 @@ private:
               dump(std::to_string(i) + "-" + phase.str(), variant))
         return List{*bad};
     }
-    FailureOr<Program> program = programOf(*variant.module, variant.target->name());
+    FailureOr<Program> program = programOf(*variant.module, variant.target.kernels->scope());
     if (failed(program))
       return diagnostics(collector);
     variant.program = std::move(*program);
@@ -228,7 +235,7 @@ private:
 
   /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
   std::string ending(const Variant &variant) const {
-    std::string name = "." + variant.target->name();
+    std::string name = "." + variant.target.kernels->name().str();
     std::replace(name.begin(), name.end(), ':', '-');
     return variants.size() > 1 ? name : "";
   }
@@ -274,7 +281,7 @@ private:
   void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
     Clock::time_point now = Clock::now();
     if (variant && variants.size() > 1)
-      summary = variant->target->name() + ": " + summary;
+      summary = variant->target.kernels->name().str() + ": " + summary;
     if (options.onPhase)
       options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
     since = now;
@@ -324,7 +331,7 @@ private:
     size_t ungroupedPrograms = programs ? programs->size() : 0;
     if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
       return failure();
-    if (!allAccepted(*variant.module, *variant.target)) {
+    if (!allAccepted(*variant.module, *variant.target.kernels)) {
       // A form of attention that no schedule knows: in separate kernels, then.
       variant.module = std::move(ungrouped);
       if (programs)
@@ -341,18 +348,18 @@ private:
 
   PipelineOptions pipelineFor(const Variant &variant) {
     PipelineOptions pipeline;
-    pipeline.narrowWeights = options.weights;
-    pipeline.roundActivations = roundsActivations;
+    pipeline.narrowWeights = options.numerics.weights;
+    pipeline.roundActivations = options.numerics.roundActivations;
     pipeline.inPlace = options.inPlace;
     pipeline.inPlaceInputs = options.inPlaceInputs;
     pipeline.explain = explains;
     pipeline.weight = [this](StringRef name) { return impl.weightBytes(name); };
-    pipeline.chooser = std::make_shared<TunedTarget>(variant.target, tuning);
+    pipeline.chooser = std::make_shared<TunedTarget>(variant.target.kernels, tuning);
     return pipeline;
   }
 
   /// Whether the target has a schedule for every kernel of the module.
-  static bool allAccepted(ModuleOp module, const Target &target) {
+  static bool allAccepted(ModuleOp module, const KernelTarget &target) {
     return !module
                 .walk([&](KernelOp kernel) {
                   Specification specification = specify(kernel);
@@ -400,22 +407,22 @@ private:
 
   /// One object per kernel, variant by variant.
   llvm::Error compileKernels(std::vector<std::string> &objects) {
-    std::vector<std::pair<const Target *, const PlannedKernel *>> kernels;
+    std::vector<std::pair<const KernelTarget *, const PlannedKernel *>> kernels;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        kernels.push_back({variant.target.get(), &kernel});
+        kernels.push_back({variant.target.kernels.get(), &kernel});
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
     auto work = [&] {
       for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
         auto [target, kernel] = kernels[i];
-        llvm::Expected<std::string> object =
-            target->compileKernel(kernel->text, kernel->symbol, kernel->schedule);
-        if (object)
-          objects[i] = std::move(*object);
+        llvm::Expected<KernelImage> image =
+            target->compile(kernel->text, kernel->symbol, kernel->schedule);
+        if (image)
+          objects[i] = std::move(image->bytes);
         else
-          failures[i] = llvm::toString(object.takeError());
+          failures[i] = llvm::toString(image.takeError());
       }
     };
     unsigned jobs = options.jobs ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
@@ -434,12 +441,13 @@ private:
   /// The descriptor goes with the first variant's.
   llvm::Error compileHost(unsigned v, const Descriptor &descriptor, std::string &object) {
     MLIRContext context(MLIRContext::Threading::DISABLED);
-    registerCodegenDialects(context);
+    const HostTarget &target = *variants[v].target.host;
+    target.loadDialects(context);
     OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
     if (v == 0)
       emitDescriptor(*host, descriptor.bytes);
     emitHostProgram(*host, v, variants[v].program, weights);
-    llvm::Expected<std::string> compiled = variants[v].target->compileHost(*host);
+    llvm::Expected<std::string> compiled = target.compile(*host);
     if (!compiled)
       return compiled.takeError();
     object = std::move(*compiled);
@@ -480,7 +488,7 @@ private:
   std::string targetText() const {
     std::string text;
     for (const Variant &variant : variants)
-      text += (text.empty() ? "" : ", ") + variant.target->name();
+      text += (text.empty() ? "" : ", ") + variant.target.kernels->name().str();
     return text;
   }
 
@@ -495,9 +503,11 @@ private:
                               {"model", impl.name},
                               {"target", targetText()},
                               {"facts", std::move(facts)}};
-    if (!options.weights.empty())
-      object["weights"] = options.weights;
-    if (roundsActivations)
+    if (options.numerics.exact)
+      object["accuracy"] = "exact";
+    if (!options.numerics.weights.empty())
+      object["weights"] = options.numerics.weights;
+    if (options.numerics.roundActivations)
       object["activations"] = "bytes";
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
@@ -508,8 +518,7 @@ private:
 
   Module::Impl &impl;
   const CompileOptions &options;
-  bool roundsActivations = false; ///< "x86:v4:bytes": rows that meet weights in blocks become bytes
-  bool explains = false;          ///< kernels keep why they are apart
+  bool explains = false; ///< kernels keep why they are apart
   Tuning tuning;
   List warnings;
   std::vector<Variant> variants;

@@ -18,8 +18,9 @@ std::string textIn(DictionaryAttr entry, StringRef name) {
 
 class Explainer {
 public:
-  Explainer(const Target &target, const Tuning &tuning) : target(target), tuning(tuning) {
-    explanation.target = target.name();
+  Explainer(const KernelTarget &target, const Tuning &tuning) : target(target), tuning(tuning) {
+    explanation.target = target.name().str();
+    explanation.scope = target.scope();
   }
 
   void explain(func::FuncOp function) {
@@ -44,7 +45,7 @@ private:
     row.chosen = choicesOf(specified);
     if (std::optional<KernelChoice> choice = target.choose(specified)) {
       row.schedule = choice->schedule;
-      row.symbol = kernelName(kernelText(target.name(), choice->schedule, specified), *choice);
+      row.symbol = kernelName(kernelText(target.scope(), choice->schedule, specified), *choice);
     }
     if (auto apart = kernel->getAttrOfType<ArrayAttr>(kApartAttr))
       for (auto [input, entry] : llvm::zip_equal(kernel.getInputs(), apart))
@@ -70,14 +71,14 @@ private:
                            textIn(entry, "reason"), textIn(entry, "by")});
   }
 
-  const Target &target;
+  const KernelTarget &target;
   const Tuning &tuning;
   llvm::DenseMap<Operation *, unsigned> numbers; ///< of the function's kernels
 };
 
 } // namespace
 
-Explanation explainKernels(const Target &target, ModuleOp module, const Tuning &tuning) {
+Explanation explainKernels(const KernelTarget &target, ModuleOp module, const Tuning &tuning) {
   Explainer explainer(target, tuning);
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic() && !function.isExternal())

@@ -44,13 +44,14 @@ struct ExplainedKernel {
 
 struct Explanation {
   std::string target;
+  std::string scope; ///< what records name as their target
   std::vector<ExplainedKernel> kernels;
 };
 
 Result<Explanation> explain(const Module &module, const CompileOptions &options);
 
 /// Of a grouped program for the target, whose kernels know why they are apart.
-Explanation explainKernels(const Target &target, mlir::ModuleOp module, const Tuning &tuning);
+Explanation explainKernels(const KernelTarget &target, mlir::ModuleOp module, const Tuning &tuning);
 
 } // namespace weft
 

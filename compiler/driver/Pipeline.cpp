@@ -10,6 +10,7 @@
 #include "passes/kernel/Passes.h"
 #include "passes/plan/Passes.h"
 #include "passes/quant/Passes.h"
+#include "targets/common/Registry.h"
 
 using namespace mlir;
 
@@ -71,16 +72,16 @@ void add(OpPassManager &manager, std::unique_ptr<Pass> pass) {
 }
 
 struct TextOptions : PassPipelineOptions<TextOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("what is compiled for")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("what is compiled for"),
+                             llvm::cl::init("host")};
 };
 
 /// One target and no records.
 std::shared_ptr<const KernelChooser> chooserFor(const std::string &name) {
-  llvm::Expected<std::vector<std::unique_ptr<Target>>> targets = findTargets(name);
+  llvm::Expected<std::vector<FoundTarget>> targets = findTargets(name);
   if (!targets)
     llvm::report_fatal_error(targets.takeError(), /*gen_crash_diag=*/false);
-  return std::make_shared<TunedTarget>(std::shared_ptr<const Target>(std::move(targets->front())),
-                                       Tuning());
+  return std::make_shared<TunedTarget>(targets->front().kernels, Tuning());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- Tuning.cpp - Finds the record of a kernel ----------------------------------------------------===//
 
 #include "compiler/tuning/Tuning.h"
+#include "targets/common/Registry.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -20,7 +21,7 @@ bool isOffered(ArrayRef<Choice> choices, const std::string &name, int64_t value)
 
 /// Gives the specification the record's picks, if all of them are offered. What is estimated anyway is left out: then its text, and with it
 /// the kernel, is the one without a record.
-bool follow(func::FuncOp specification, const Target &target, const Picks &wanted) {
+bool follow(func::FuncOp specification, const KernelTarget &target, const Picks &wanted) {
   std::vector<std::string> schedules = target.alternatives(specification);
   if (!llvm::is_contained(schedules, wanted.schedule))
     return false;
@@ -77,10 +78,10 @@ llvm::Expected<Tuning> Tuning::read(const std::vector<std::string> &files,
   return std::move(tuning);
 }
 
-const TuningRecord *Tuning::apply(func::FuncOp specification, const Target &target) const {
+const TuningRecord *Tuning::apply(func::FuncOp specification, const KernelTarget &target) const {
   if (records.empty())
     return nullptr;
-  auto found = records.find({target.name(), kernelKey(specification)});
+  auto found = records.find({target.scope(), kernelKey(specification)});
   if (found == records.end())
     return nullptr;
   for (const TuningRecord &record : found->second) {

@@ -9,7 +9,7 @@
 #define WEFT_COMPILER_TUNING_TUNING_H
 
 #include "compiler/tuning/Records.h"
-#include "targets/common/Target.h"
+#include "targets/common/KernelTarget.h"
 
 namespace weft {
 
@@ -26,7 +26,7 @@ public:
 
   /// Sets the picks of the best record that fits the kernel: that of the largest gain, and among these the first by text. A record that
   /// picks what the schedules of this Weft do not offer does not fit. Null when none fits, or it picks what is estimated.
-  const TuningRecord *apply(mlir::func::FuncOp specification, const Target &target) const;
+  const TuningRecord *apply(mlir::func::FuncOp specification, const KernelTarget &target) const;
 
   bool empty() const { return records.empty(); }
   const std::string &processor() const { return name; }
@@ -43,17 +43,18 @@ private:
 /// The target's answers, where kernels follow their records.
 class TunedTarget : public KernelChooser {
 public:
-  TunedTarget(std::shared_ptr<const Target> own, Tuning tuning)
+  TunedTarget(std::shared_ptr<const KernelTarget> own, Tuning tuning)
       : own(std::move(own)), tuning(std::move(tuning)) {}
 
-  std::string target() const override { return own->name(); }
+  std::string name() const override { return own->name().str(); }
+  std::string scope() const override { return own->scope(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);
   }
 
 private:
-  std::shared_ptr<const Target> own;
+  std::shared_ptr<const KernelTarget> own;
   Tuning tuning;
 };
 

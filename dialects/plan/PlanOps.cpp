@@ -1,6 +1,7 @@
 //===- PlanOps.cpp - What the plan's operations read and write, and their verifiers -----------------===//
 
 #include "dialects/plan/Plan.h"
+#include "dialects/plan/WeightLayout.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -53,6 +54,12 @@ LogicalResult OutputOp::verify() {
   auto function = (*this)->getParentOfType<FuncOp>();
   if (!function || getIndex() >= function.getResultTypes().size())
     return emitOpError("takes the number of a result of the function");
+  return success();
+}
+
+LogicalResult WeightOp::verify() {
+  if (!WeightLayout::parse(getLayout()))
+    return emitOpError("asks for layout '") << getLayout() << "', which does not exist";
   return success();
 }
 

@@ -90,6 +90,8 @@ def Plan_WeightOp : Plan_Op<"weight"> {
   let description = [{
     `value` is the name of a `weft.weight` or the elements; `layout` is the order that a schedule asks for, empty for row-major.
 
+    (R1) There is such a layout.
+
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
     ```
@@ -97,6 +99,7 @@ def Plan_WeightOp : Plan_Op<"weight"> {
   let arguments = (ins AnyAttr:$value, StrAttr:$layout, TypeAttrOf<Weft_Tensor>:$tensor);
   let results = (outs Plan_Buffer:$buffer);
   let assemblyFormat = "$value `as` $layout attr-dict `:` $tensor";
+  let hasVerifier = 1;
 }
 
 def Plan_MemoryOp : Plan_Op<"memory"> {

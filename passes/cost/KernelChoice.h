@@ -7,6 +7,7 @@
 #ifndef WEFT_PASSES_COST_KERNELCHOICE_H
 #define WEFT_PASSES_COST_KERNELCHOICE_H
 
+#include "dialects/plan/WeightLayout.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
@@ -20,15 +21,17 @@ constexpr llvm::StringLiteral kPicksAttr = "weft.picks";
 struct KernelChoice {
   std::string schedule;
   SymExpr units, grain, scratch;
-  llvm::SmallVector<std::string> layouts;    ///< of arguments; empty text for row-major
+  llvm::SmallVector<WeightLayout> layouts;   ///< of arguments
   std::map<std::string, int64_t> picks = {}; ///< sizes that a record chose, by name
 };
 
 class KernelChooser {
 public:
   virtual ~KernelChooser() = default;
-  /// What the target is called: the first word of every kernel's identity.
-  virtual std::string target() const = 0;
+  /// What the target is called.
+  virtual std::string name() const = 0;
+  /// What kernels are told apart by besides their specifications: the first word of their identity.
+  virtual std::string scope() const = 0;
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
 };

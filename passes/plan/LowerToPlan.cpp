@@ -33,10 +33,10 @@ void collectNodes(Location location, std::vector<std::string> &nodes) {
   }
 }
 
-std::string kernelText(StringRef target, StringRef schedule, func::FuncOp specification) {
+std::string kernelText(StringRef scope, StringRef schedule, func::FuncOp specification) {
   OwningOpRef<ModuleOp> alone = ModuleOp::create(UnknownLoc::get(specification.getContext()));
   alone->push_back(specification.clone());
-  std::string text = ("// " + target + " " + schedule + "\n").str();
+  std::string text = ("// " + scope + " " + schedule + "\n").str();
   llvm::raw_string_ostream stream(text);
   alone->print(stream);
   return text;
@@ -60,7 +60,7 @@ public:
 
   plan::KernelOp find(func::FuncOp specification, const KernelChoice &choice,
                       ArrayRef<bool> haveRoom) {
-    std::string text = kernelText(chooser.target(), choice.schedule, specification);
+    std::string text = kernelText(chooser.scope(), choice.schedule, specification);
     plan::KernelOp &kernel = kernels[text];
     if (kernel)
       return kernel;
@@ -247,7 +247,7 @@ private:
                << elementBits(element)
                << " bits an element are not supported here; compute with 8 bits and convert";
     return kernel.emitError("no schedule of target '")
-           << chooser.target() << "' can compute this kernel";
+           << chooser.name() << "' can compute this kernel";
   }
 
   LogicalResult lowerKernel(KernelOp kernel) {
@@ -259,7 +259,7 @@ private:
     SmallVector<Value> inputs, outputs;
     SmallVector<bool> haveRoom;
     for (auto [input, layout] : llvm::zip_equal(kernel.getInputs(), choice->layouts)) {
-      inputs.push_back(inputBuffer(input, layout));
+      inputs.push_back(inputBuffer(input, layout.str()));
       haveRoom.push_back(hasRoom(inputs.back()));
     }
     for (OpResult result : kernel.getResults()) {
@@ -416,7 +416,7 @@ private:
         return failure();
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
       function.erase();
-    module->setAttr(plan::kTargetAttr, StringAttr::get(module.getContext(), chooser->target()));
+    module->setAttr(plan::kTargetAttr, StringAttr::get(module.getContext(), chooser->scope()));
     return success();
   }
 

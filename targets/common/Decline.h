@@ -1,6 +1,6 @@
 //===- Decline.h - Why a schedule leaves a kernel to the next ---------------------------------------===//
 //
-//   Decline why = schedule.decline(spec, isa);
+//   Decline why = schedule.decline(spec, machine);
 //   if (!why) …                                     // it takes the kernel
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_COMMON_DECLINE_H

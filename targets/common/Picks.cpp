@@ -17,6 +17,19 @@ static DictionaryAttr attributeOf(Operation *op) {
   return specification->getAttrOfType<DictionaryAttr>(kPicksAttr);
 }
 
+void offer(std::vector<Choice> &list, StringRef name, ArrayRef<int64_t> others, int64_t estimate,
+           function_ref<int64_t(int64_t)> effect) {
+  Choice choice{name.str(), {estimate}, estimate};
+  SmallVector<int64_t> seen{effect(estimate)};
+  for (int64_t candidate : others)
+    if (int64_t result = effect(candidate); !llvm::is_contained(seen, result)) {
+      seen.push_back(result);
+      choice.candidates.push_back(candidate);
+    }
+  if (choice.candidates.size() > 1)
+    list.push_back(std::move(choice));
+}
+
 int64_t pick(Operation *op, StringRef choice, int64_t estimate) {
   DictionaryAttr picks = attributeOf(op);
   auto value = picks ? picks.getAs<IntegerAttr>(choice) : IntegerAttr();

@@ -9,6 +9,8 @@
 #ifndef WEFT_TARGETS_COMMON_PICKS_H
 #define WEFT_TARGETS_COMMON_PICKS_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
 #include <string>
@@ -29,6 +31,11 @@ struct Choice {
   std::vector<int64_t> candidates; ///< the estimate first
   int64_t estimate;                ///< what is taken when nobody picks
 };
+
+/// Adds a choice between the estimate and others to the list, unless there is nothing to choose: candidates for which `effect` gives one
+/// number lead to the same code, and the first of them stays.
+void offer(std::vector<Choice> &list, llvm::StringRef name, llvm::ArrayRef<int64_t> others,
+           int64_t estimate, llvm::function_ref<int64_t(int64_t candidate)> effect);
 
 struct Picks {
   std::string schedule; ///< empty: the first that takes the kernel

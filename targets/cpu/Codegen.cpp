@@ -51,16 +51,13 @@ static llvm::Error fail(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
 
-static llvm::Error lowerToLLVM(ModuleOp module, const CodegenOptions &options) {
+llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   PassManager pm(module.getContext());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   if (failed(pm.run(module)))
     return fail("simplification before code generation failed");
-  VectorMathOptions math;
-  math.hasFma = options.fma;
-  math.hasAvx512 = options.vectorBits >= 512;
-  if (failed(expandVectorMath(module, math)))
+  if (failed(expandVectorMath(module, machine)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());
   lower.addPass(arith::createArithExpandOpsPass());
@@ -79,7 +76,7 @@ static llvm::Error lowerToLLVM(ModuleOp module, const CodegenOptions &options) {
 
 /// Every function is compiled for the same processor; nothing may become a call of the C library.
 static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
-  std::string width = std::to_string(options.vectorBits);
+  std::string width = std::to_string(options.machine->vectorBits());
   for (llvm::GlobalValue &value : module.global_values()) {
     if (value.hasLocalLinkage())
       continue;
@@ -124,7 +121,7 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
   });
-  if (llvm::Error error = lowerToLLVM(module, options))
+  if (llvm::Error error = lowerToLlvmDialect(module, *options.machine))
     return std::move(error);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);

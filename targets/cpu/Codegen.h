@@ -3,6 +3,7 @@
 #define WEFT_TARGETS_CPU_CODEGEN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/cpu/machine/VectorMachine.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -10,12 +11,14 @@ namespace weft {
 
 struct CodegenOptions {
   std::string triple, cpu, features; ///< as LLVM names them
-  unsigned vectorBits = 128;
-  bool fma = false;
+  const VectorMachine *machine = nullptr;
 };
 
 /// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.
 llvm::Expected<std::string> compileToObject(mlir::ModuleOp module, const CodegenOptions &options);
+
+/// The first half of that: what is left is of the LLVM dialect.
+llvm::Error lowerToLlvmDialect(mlir::ModuleOp module, const VectorMachine &machine);
 
 /// Registers what translation needs in a context.
 void registerCodegenDialects(mlir::MLIRContext &context);

@@ -22,13 +22,13 @@ constexpr int64_t kReadSums = 8;
 
 class LoopEmitter {
 public:
-  LoopEmitter(ModuleOp module, const VectorIsa &isa)
-      : b(module.getLoc(), module.getContext()), module(module), isa(isa) {
-    vector = VectorType::get({int64_t(isa.lanes)}, b.getF32Type());
+  LoopEmitter(ModuleOp module, const VectorMachine &machine)
+      : b(module.getLoc(), module.getContext()), module(module), machine(machine) {
+    vector = VectorType::get({int64_t(machine.lanes())}, b.getF32Type());
     pointer = LLVM::LLVMPointerType::get(b.getContext());
   }
 
-  int64_t vectorBytes() const { return 4 * int64_t(isa.lanes); }
+  int64_t vectorBytes() const { return 4 * int64_t(machine.lanes()); }
 
   /// `step(round, i, sum)` gives the next value of sum i.
   void emit(StringRef name, int64_t sums, llvm::function_ref<Value(Value, int64_t, Value)> step) {
@@ -58,7 +58,7 @@ public:
   }
 
   Value multiplyAdd(Value sum) {
-    if (isa.fma)
+    if (machine.hasFma())
       return b.create<vector::FMAOp>(sum, factor, addend);
     return b.create<arith::AddFOp>(b.create<arith::MulFOp>(sum, factor), addend);
   }
@@ -80,7 +80,7 @@ private:
 
   ImplicitLocOpBuilder b;
   ModuleOp module;
-  const VectorIsa &isa;
+  const VectorMachine &machine;
   VectorType vector;
   Type pointer;
   Value data, factor, addend;
@@ -88,14 +88,14 @@ private:
 
 } // namespace
 
-PeakLoops emitPeakLoops(ModuleOp module, const VectorIsa &isa) {
-  LoopEmitter emitter(module, isa);
-  int64_t sums = isa.registers - 4;
+PeakLoops emitPeakLoops(ModuleOp module, const VectorMachine &machine) {
+  LoopEmitter emitter(module, machine);
+  int64_t sums = machine.registers() - 4;
   emitter.emit(PeakLoops::kMultiply, sums,
                [&](Value, int64_t, Value sum) { return emitter.multiplyAdd(sum); });
   emitter.emit(PeakLoops::kRead, kReadSums,
                [&](Value round, int64_t i, Value sum) { return emitter.addNext(round, i, sum); });
-  return {"", 2 * sums * int64_t(isa.lanes), kReadSums * emitter.vectorBytes()};
+  return {"", 2 * sums * int64_t(machine.lanes()), kReadSums * emitter.vectorBytes()};
 }
 
 } // namespace weft

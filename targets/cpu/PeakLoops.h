@@ -7,14 +7,14 @@
 #define WEFT_TARGETS_CPU_PEAKLOOPS_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/common/Target.h"
+#include "targets/common/KernelTarget.h"
 
 namespace weft {
 
-struct VectorIsa;
+class VectorMachine;
 
 /// Adds both loops to `module`, whose context has the code generation dialects, and says what a round of each does.
-PeakLoops emitPeakLoops(mlir::ModuleOp module, const VectorIsa &isa);
+PeakLoops emitPeakLoops(mlir::ModuleOp module, const VectorMachine &machine);
 
 } // namespace weft
 

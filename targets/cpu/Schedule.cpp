@@ -86,26 +86,6 @@ bool writesPackedElements(func::FuncOp spec) {
   });
 }
 
-void offer(std::vector<Choice> &list, StringRef name, ArrayRef<int64_t> others, int64_t estimate,
-           function_ref<int64_t(int64_t)> effect) {
-  Choice choice{name.str(), {estimate}, estimate};
-  SmallVector<int64_t> seen{effect(estimate)};
-  for (int64_t candidate : others)
-    if (int64_t result = effect(candidate); !llvm::is_contained(seen, result)) {
-      seen.push_back(result);
-      choice.candidates.push_back(candidate);
-    }
-  if (choice.candidates.size() > 1)
-    list.push_back(std::move(choice));
-}
-
-void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate, const VectorIsa &isa) {
-  offer(list, "rows", tileRowCandidates(isa), estimate, [&](int64_t rows) {
-    std::optional<int64_t> tiles = SymExpr::ceildiv(m, rows).asConstant();
-    return tiles ? *tiles : -rows;
-  });
-}
-
 Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value vector) {
   auto shape = dyn_cast<VectorType>(vector.getType());
   if (!shape)
@@ -144,7 +124,7 @@ void bindWords(KernelContext &c, Value words) {
 }
 
 LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule,
-                         const VectorIsa &isa) {
+                         const VectorMachine &machine) {
   auto spec = *module.getOps<func::FuncOp>().begin();
   ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -152,8 +132,8 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
   auto kernel = b.create<func::FuncOp>(name, b.getFunctionType({pointer, i64, i64, pointer}, {}));
   b.setInsertionPointToStart(kernel.addEntryBlock());
   Value words = kernel.getArgument(0);
-  ElementEmitter e(b, isa.lanes, words);
-  KernelContext context{b,  spec, kernel, e, isa, kernel.getArgument(1), kernel.getArgument(2),
+  ElementEmitter e(b, machine.lanes(), words);
+  KernelContext context{b,  spec, kernel, e, machine, kernel.getArgument(1), kernel.getArgument(2),
                         {}, {},   {}};
   bindWords(context, words);
   context.scratch = b.create<LLVM::LoadOp>(pointer, kernel.getArgument(3), 8);

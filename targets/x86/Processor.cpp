@@ -3,8 +3,9 @@
 // A brand alone may be that of several (machines in a cloud say "Intel(R) Xeon(R) Processor"): family and model stand behind it.
 //===------------------------------------------------------------------------------------------===//
 
-#include "targets/common/Target.h"
-#include "llvm/ADT/StringExtras.h"
+#include "targets/x86/Processor.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstring>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -38,7 +39,7 @@ static std::string brand() { return ""; }
 static std::string familyAndModel() { return "?"; }
 #endif
 
-std::string hostProcessor() {
+std::string x86Processor() {
   std::string name; // words of printable characters, a space between two
   for (char c : brand())
     if (c > ' ' && c < 127 && c != '|')

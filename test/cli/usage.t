@@ -40,7 +40,7 @@ $ weft compile bert.onnx --taget x86:v3
 !   hint: 'weft help compile' lists the options
 ? 2
 $ weft run sample.weft --accuracy exact
-! error: 'weft run' has no option '--accuracy'; it belongs to compile and tune
+! error: 'weft run' has no option '--accuracy'; it belongs to compile, inspect, check, verify, reduce and tune
 !   hint: 'weft help run' lists the options
 ? 2
 $ weft run sample.weft -x

@@ -107,7 +107,7 @@ TEST_CASE("the passes keep a program's meaning, but for the one that rounds weig
   Module module = import();
   for (const char *weights : {"", "bf16"}) {
     CompileOptions options;
-    options.weights = weights;
+    options.numerics.weights = weights;
     auto programs = programsAfterPasses(module, options);
     REQUIRE(programs);
     CHECK((*programs)[0].pass == "import");

@@ -254,8 +254,7 @@ TEST_CASE("candidates: convolutions of bytes with channels last") {
 
 TEST_CASE("exact targets are offered exact schedules only") {
   Convolution c{24, 40, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}};
-  CompileOptions options;
-  options.target = "x86:v3:exact";
+  CompileOptions options = test::exactly("x86:v3");
   for (const ExplainedKernel &kernel : explained(moduleOf(textOf(c)), options).kernels)
     CHECK(kernel.chosen.schedules == std::vector<std::string>{"convolution"});
 }

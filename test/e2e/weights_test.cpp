@@ -200,13 +200,13 @@ TEST_CASE("an option rounds constant matrices while compiling") {
   weft::CompileOptions options;
   uint64_t bytes[2];
   for (bool narrow : {false, true}) {
-    options.weights = narrow ? "bf16" : "";
+    options.numerics.weights = narrow ? "bf16" : "";
     weft::Result<weft::Artifact> checked = weft::Compiler().check(*module, options);
     REQUIRE(checked);
     bytes[narrow] = checked->weightBytes;
   }
   CHECK(bytes[1] * 2 == bytes[0]);
-  options.weights = "i4";
+  options.numerics.weights = "i4";
   weft::Result<weft::Artifact> refused = weft::Compiler().check(*module, options);
   REQUIRE(!refused);
   CHECK(refused.diagnostics()[0].text == "weights cannot be stored as 'i4'");
@@ -333,7 +333,7 @@ TEST_CASE("an option rounds rows that meet weights in blocks") {
   REQUIRE(module);
   weft::CompileOptions options;
   for (bool round : {false, true}) {
-    options.target = round ? "x86:host:bytes" : "x86:host";
+    options.numerics.roundActivations = round;
     weft::Result<std::string> text = weft::Compiler().programAfter("fuse", *module, options);
     REQUIRE(text);
     CHECK((text->find("weft.round_blocks") != std::string::npos) == round);

@@ -99,7 +99,6 @@ private:
     if (!module)
       return refusal(module.diagnostics());
     CompileOptions options;
-    options.target = "x86:host";
     options.outputPath = scratch;
     options.jobs = 1;
     weft::Result<Artifact> artifact = compiler.compile(*module, options);

@@ -88,7 +88,9 @@ static std::vector<Tensor> runWithTwo(Program &program, const std::vector<Tensor
 void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,
                       const Expectation &expectation) {
   for (const std::string &target : expectation.targets) {
-    Program program(text, target);
+    CompileOptions options = exactly(target);
+    options.numerics.exact = expectation.exact;
+    Program program(text, options);
     INFO(target << " " << text.substr(text.find("weft.conv ")));
     INFO(program.error());
     REQUIRE(program.error().empty());

@@ -32,8 +32,9 @@ std::string textOf(const Convolution &convolution);
 struct Expectation {
   std::string schedule;
   double tolerance = 1e-5;
-  std::vector<std::string> targets{"x86:host:exact", "x86:v3:exact", "x86:v2:exact"};
+  std::vector<std::string> targets{"x86:host", "x86:v3", "x86:v2"};
   int64_t limit = 8; ///< of generated integers
+  bool exact = true; ///< schedules that round more are not asked
 };
 /// Compiled and evaluated results agree, on every target and with two workers to the bit.
 void checkConvolution(const std::string &text, std::initializer_list<Sizes> all,

@@ -23,14 +23,20 @@ static std::string textOf(const std::vector<Diagnostic> &diagnostics) {
   return text.empty() ? "failed without a reason" : text;
 }
 
+CompileOptions exactly(const std::string &target) {
+  CompileOptions options = optionsFor(target);
+  options.numerics.exact = true;
+  return options;
+}
+
 Program::Program(const std::string &text, const std::string &target, int threads) {
-  Result<Module> imported = importText("test.mlir", text);
-  if (!imported) {
-    failure = textOf(imported.diagnostics());
-    return;
-  }
-  module = *imported;
-  compile(optionsFor(target), threads);
+  if (import(text))
+    compile(optionsFor(target), threads);
+}
+
+Program::Program(const std::string &text, const CompileOptions &options) {
+  if (import(text))
+    compile(options, 1);
 }
 
 Program::Program(Module given, const std::string &target, int threads) : module(given) {
@@ -46,6 +52,15 @@ Program::~Program() {
   weft_module_release(artifact);
   if (!path.empty())
     unlink(path.c_str());
+}
+
+bool Program::import(const std::string &text) {
+  Result<Module> imported = importText("test.mlir", text);
+  if (imported)
+    module = *imported;
+  else
+    failure = textOf(imported.diagnostics());
+  return bool(imported);
 }
 
 void Program::compile(CompileOptions options, int threads) {

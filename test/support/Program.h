@@ -29,11 +29,11 @@ struct Tensor {
 class Program {
 public:
   /// Compiles for `target`. On failure `error()` is not empty.
-  explicit Program(const std::string &text, const std::string &target = "x86:host",
-                   int threads = 1);
-  explicit Program(Module module, const std::string &target = "x86:host", int threads = 1);
+  explicit Program(const std::string &text, const std::string &target = "host", int threads = 1);
+  explicit Program(Module module, const std::string &target = "host", int threads = 1);
   /// As the options say; their output path is not used.
   Program(Module module, const CompileOptions &options);
+  Program(const std::string &text, const CompileOptions &options);
   ~Program();
   const std::string &error() const { return failure; }
 
@@ -52,11 +52,15 @@ public:
   std::string path; ///< of the artifact
 
 private:
+  bool import(const std::string &text);
   void compile(CompileOptions options, int threads);
   mlir::func::FuncOp function();
   std::optional<Module> module;
   std::string failure;
 };
+
+/// For a target whose schedules round no more than the operators do.
+CompileOptions exactly(const std::string &target);
 
 /// Whether the artifact has a kernel of this schedule.
 bool uses(const Program &program, const std::string &schedule);

@@ -99,15 +99,24 @@ struct ImportOptions {
   Limits limits; ///< what the model may ask of this process
 };
 
+/// What changes numbers beyond the order of a sum. The same for every target of an artifact, whose manifest says it.
+struct Numerics {
+  /// No method that rounds more than the operators do, such as Winograd's for convolutions of floats.
+  bool exact = false;
+  /// Rows that meet weights in blocks are rounded to bytes, block by block.
+  bool roundActivations = false;
+  /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
+  std::string weights = "";
+};
+
 /// For what is compiled, how, and where it goes.
 struct CompileOptions {
-  std::string target =
-      "x86:host"; ///< x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, or several as x86:v3,v4
+  /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
+  std::string target = "host";
   std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
-  /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
-  std::string weights;
+  Numerics numerics; ///< what changes numbers
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
   /// same files and processor give the same bytes.
   std::vector<std::string> tuningFiles;

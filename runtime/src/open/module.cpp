@@ -289,7 +289,7 @@ static weft_status_t report(const weft_refusal_t &refusal, const char *path, wef
   if (refusal.status == WEFT_BAD_ARTIFACT && strcmp(refusal.code, "W0501") != 0)
     weft_set_hint(err, "copy the file again or compile the model again");
   if (strcmp(refusal.code, "W0502") == 0)
-    weft_set_hint(err, "compile the model for this machine: weft compile … --target x86:host");
+    weft_set_hint(err, "compile the model for this machine: weft compile … --target host");
   if (strcmp(refusal.code, "W0505") == 0)
     weft_set_hint(err, "use the runtime of the weft that compiled it, or compile the model again");
   return refusal.status;

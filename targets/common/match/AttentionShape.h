@@ -9,6 +9,7 @@
 #ifndef WEFT_TARGETS_COMMON_MATCH_ATTENTIONSHAPE_H
 #define WEFT_TARGETS_COMMON_MATCH_ATTENTIONSHAPE_H
 
+#include "targets/common/ElementEmitter.h"
 #include "targets/common/match/Match.h"
 
 namespace weft {

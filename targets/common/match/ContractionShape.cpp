@@ -44,12 +44,9 @@ Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
     return Decline{kNotConstant};
-  std::optional<PackedWeight> weight = PackedWeight::find(op.getRhs(), transposed ? 1 : 0);
-  if (!weight)
-    return Decline{kNoWeight};
-  return ContractionShape{op,      a.getArgNumber(), rounding ? int64_t(rounding.getBlock()) : 0,
-                          *weight, type.getDim(0),   *kSize,
-                          *nSize,  transposed};
+  return ContractionShape{
+      op,     a.getArgNumber(), rounding ? int64_t(rounding.getBlock()) : 0, type.getDim(0), *kSize,
+      *nSize, transposed};
 }
 
 } // namespace weft

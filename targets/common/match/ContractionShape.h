@@ -3,7 +3,6 @@
 #define WEFT_TARGETS_COMMON_MATCH_CONTRACTIONSHAPE_H
 
 #include "targets/common/match/Match.h"
-#include "targets/cpu/schedules/tile/PackedWeight.h"
 
 namespace weft {
 
@@ -11,23 +10,24 @@ namespace weft {
 constexpr const char *kNoProduct = "there is no product",
                      *kNotTwoMatrices = "the product is not of two matrices",
                      *kNotRows = "the summed dimension is not the last of the rows",
-                     *kNotConstant = "the sizes of the weight are no positive constants",
-                     *kNoWeight = "the second matrix is no constant that panels are made of";
+                     *kNotConstant = "the sizes of the weight are no positive constants";
 
 /// The factors that a matrix's rows and columns walk over. What follows them with size 1, as in a filter of one pixel, does not count.
 /// Nothing for other tensors.
 std::optional<std::pair<unsigned, unsigned>> matrixFactors(llvm::ArrayRef<Access> accesses);
 
-/// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and a weight.
+/// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and whatever is
+/// the second operand.
 struct ContractionShape {
   mutable ContractOp op; ///< a handle; its methods are not const
   unsigned lhs;          ///< argument of the specification
   int64_t
       roundedBlock; ///< elements that weft.round_blocks gives one step; 0: rows are used as they are
-  PackedWeight weight;
   SymExpr m;
   int64_t k, n;
-  bool transposed; ///< the weight is stored as [n, k]
+  bool transposed; ///< the second operand is [n, k]
+  /// The dimension of the second operand that is summed over.
+  unsigned depthDim() const { return transposed ? 1 : 0; }
 
   /// The kernel's only root is such a product, and its results have the product's dimensions.
   static Match<ContractionShape> match(mlir::func::FuncOp spec);

@@ -104,7 +104,7 @@ Decline ConvolutionShape::unlessDepthwise() const {
   return isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
 }
 
-Decline ConvolutionShape::unlessThreeByThree(const VectorIsa &isa, bool ofBytes) const {
+Decline ConvolutionShape::unlessThreeByThree(bool ofBytes) const {
   for (const ConvolutionWindow &each : window)
     if (each.kernel != 3 || each.stride != 1 || each.dilation != 1)
       return {"windows are not of 3 by 3 elements, one apart"};
@@ -112,8 +112,6 @@ Decline ConvolutionShape::unlessThreeByThree(const VectorIsa &isa, bool ofBytes)
     return Decline::otherKind(ofBytes ? "floats are multiplied" : "bytes are multiplied");
   if (groups != 1)
     return {kHasGroups};
-  if (!ofBytes && !isa.fma)
-    return {"the target has no fused multiply-add"};
   return llvm::isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
 }
 

@@ -24,6 +24,7 @@ struct ConvolutionWindow {
 /// Why schedules of convolutions decline.
 constexpr const char *kImageIsComputed = "the image is not in memory as it is multiplied",
                      *kHasGroups = "the channels are in groups",
+                     *kNotFused = "the target has no fused multiply-add",
                      *kFewChannels =
                          "channels or filters are so few that transforms cost more than they save",
                      *kWasteful = "the image is so small that tiles of results cover much in vain";
@@ -43,7 +44,7 @@ struct ConvolutionShape {
   /// Nothing when every channel of an image in memory has a filter of its own.
   Decline unlessDepthwise() const;
   /// Nothing when an image in memory meets whole filters of 3 by 3, one apart: products of tiles can be saved. Of f32, or of bytes.
-  Decline unlessThreeByThree(const VectorIsa &isa, bool ofBytes = false) const;
+  Decline unlessThreeByThree(bool ofBytes = false) const;
   /// Whether bytes are multiplied.
   bool hasBytes() const { return op.getAccumulate().isInteger(32); }
   SymExpr pixels() const { return window[0].out * window[1].out; }

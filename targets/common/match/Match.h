@@ -12,7 +12,9 @@
 #ifndef WEFT_TARGETS_COMMON_MATCH_MATCH_H
 #define WEFT_TARGETS_COMMON_MATCH_MATCH_H
 
-#include "targets/cpu/Schedule.h"
+#include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "targets/common/Decline.h"
 
 namespace weft {
 

@@ -60,7 +60,7 @@ Real operator/(Real a, Real b) { return binary<arith::DivFOp>(a, b); }
 Real operator-(Real a) { return unary<arith::NegFOp>(a); }
 
 Real mulAdd(Real a, Real b, Real c) {
-  if (!a.emitter->options.hasFma)
+  if (!a.emitter->machine.hasFma())
     return a * b + c;
   return {a.emitter, a.builder().create<math::FmaOp>(a.loc(), a.value, b.value, c.value)};
 }
@@ -169,7 +169,7 @@ Int exponentAbove(Int encoded, double threshold) {
   Int relative = encoded - bitsOf(like, threshold);
   if (!like.isDouble())
     return shiftRightSigned(relative, like.mantissaBits());
-  // AVX2 has no arithmetic shift of 64-bit lanes: add the bias first.
+  // Not every processor has an arithmetic shift of 64-bit lanes: add the bias first.
   Int biased = relative + (static_cast<int64_t>(like.bias()) << like.mantissaBits());
   return shiftRight(biased, like.mantissaBits()) - like.bias();
 }
@@ -189,8 +189,10 @@ Rounded roundToInt(Real x, double factor, int64_t offset) {
 }
 
 Real scaleByPowerOfTwo(Real p, Real n, Int biased) {
-  if (hasAvx512Form(p))
-    return scalefAvx512(p, n);
+  if (splitsFloats(p)) {
+    ImplicitLocOpBuilder b(p.loc(), p.builder());
+    return {p.emitter, p.emitter->machine.scaleByPower(b, p.value, n.value)};
+  }
   // 2^n may lie outside the format although the product does not, so multiply by two halves of it;
   // only the second multiplication can round.
   Int first = shiftRight(biased, 1);
@@ -219,7 +221,7 @@ static HighLow splitInHalves(Real a) {
 
 HighLow twoProduct(Real a, Real b) {
   Real product = a * b;
-  if (a.emitter->options.hasFma)
+  if (a.emitter->machine.hasFma())
     return {product, mulAdd(a, b, -product)};
   HighLow x = splitInHalves(a), y = splitInHalves(b);
   Real error = x.high * y.high - product;
@@ -227,67 +229,38 @@ HighLow twoProduct(Real a, Real b) {
   return {product, error + x.low * y.low};
 }
 
-//===- AVX-512 --------------------------------------------------------------------------------===//
+//===- What some machines have ------------------------------------------------------------------===//
 
-bool hasAvx512Form(Real a) {
-  int64_t width = a.laneCount() * a.elementType().getIntOrFloatBitWidth();
-  return a.emitter->options.hasAvx512 && (width == 128 || width == 256 || width == 512);
+/// Where the operations of the machine go.
+static ImplicitLocOpBuilder builderAt(const Lanes &a) {
+  ImplicitLocOpBuilder b(a.loc(), a.builder());
+  return b;
 }
 
-/// "llvm.x86.avx512.<stem>.ps.512" and so on.
-static std::string intrinsicName(Real a, llvm::StringRef stem) {
-  int64_t width = a.laneCount() * a.elementType().getIntOrFloatBitWidth();
-  return ("llvm.x86.avx512." + stem + (a.isDouble() ? ".pd." : ".ps.") + llvm::Twine(width)).str();
+bool splitsFloats(Real a) { return a.emitter->machine.splitsFloats(a.value.getType()); }
+
+Real exponentOf(Real x) {
+  ImplicitLocOpBuilder b = builderAt(x);
+  return {x.emitter, x.emitter->machine.exponentOf(b, x.value)};
 }
 
-/// Calls a masked intrinsic with all lanes enabled.
-static Real callMasked(Real a, llvm::StringRef stem, llvm::SmallVector<Value> operands) {
-  OpBuilder &b = a.builder();
-  Type maskType = b.getIntegerType(std::max<int64_t>(8, a.laneCount()));
-  operands.push_back(
-      b.create<arith::ConstantOp>(a.loc(), maskType, b.getIntegerAttr(maskType, -1)));
-  bool takesRounding =
-      a.laneCount() * a.elementType().getIntOrFloatBitWidth() == 512 && !stem.starts_with("rcp14");
-  if (takesRounding) {
-    const int currentDirection = 4;
-    operands.push_back(b.create<arith::ConstantOp>(a.loc(), b.getI32IntegerAttr(currentDirection)));
-  }
-  auto call = b.create<LLVM::CallIntrinsicOp>(a.loc(), a.value.getType(),
-                                              b.getStringAttr(intrinsicName(a, stem)), operands,
-                                              LLVM::FastmathFlagsAttr());
-  return {a.emitter, call.getResults()};
+Real mantissaNearOne(Real x) {
+  ImplicitLocOpBuilder b = builderAt(x);
+  return {x.emitter, x.emitter->machine.mantissaNearOne(b, x.value)};
 }
 
-Real scalefAvx512(Real p, Real n) {
-  return callMasked(p, "mask.scalef", {p.value, n.value, p.value});
-}
+bool hasTableLookUp(Real a) { return a.emitter->machine.looksUp(a.value.getType()); }
 
-Real getExponentAvx512(Real x) { return callMasked(x, "mask.getexp", {x.value, x.value}); }
-
-Real getMantissaAvx512(Real x, int control) {
-  OpBuilder &b = x.builder();
-  Value immediate = b.create<arith::ConstantOp>(x.loc(), b.getI32IntegerAttr(control));
-  return callMasked(x, "mask.getmant", {x.value, immediate, x.value});
-}
-
-bool hasTableLookUp(Real a) {
-  return a.emitter->options.hasAvx512 && a.elementType().isF32() && a.laneCount() == 16;
-}
-
-Real lookUpAvx512(llvm::ArrayRef<float> table, Int index) {
-  OpBuilder &b = index.builder();
-  auto type = cast<VectorType>(index.typeWith(b.getF32Type()));
-  Value constants = b.create<arith::ConstantOp>(index.loc(), DenseElementsAttr::get(type, table));
-  auto call = b.create<LLVM::CallIntrinsicOp>(
-      index.loc(), type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
-      ValueRange{constants, index.value}, LLVM::FastmathFlagsAttr());
-  return {index.emitter, call.getResults()};
+Real lookUp(llvm::ArrayRef<float> table, Int index) {
+  ImplicitLocOpBuilder b = builderAt(index);
+  return {index.emitter, index.emitter->machine.lookUp(b, table, index.value)};
 }
 
 Real quickDivide(Real a, Real b) {
-  if (a.isDouble() || !hasAvx512Form(a))
+  if (a.isDouble() || !splitsFloats(a))
     return a / b;
-  Real estimate = callMasked(b, "rcp14", {b.value, b.value});
+  ImplicitLocOpBuilder builder = builderAt(b);
+  Real estimate{b.emitter, b.emitter->machine.estimateReciprocal(builder, b.value)};
   Real quotient = a * estimate;
   Real remainder = mulAdd(-b, quotient, a);
   return mulAdd(remainder, estimate, quotient);

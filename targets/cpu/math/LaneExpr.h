@@ -11,6 +11,7 @@
 #ifndef WEFT_TARGETS_CPU_MATH_LANEEXPR_H
 #define WEFT_TARGETS_CPU_MATH_LANEEXPR_H
 
+#include "targets/cpu/machine/VectorMachine.h"
 #include "targets/cpu/math/VectorMath.h"
 
 #include "mlir/IR/Builders.h"
@@ -22,7 +23,7 @@ namespace weft::lanes {
 struct Emitter {
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  VectorMathOptions options;
+  const VectorMachine &machine;
 };
 
 /// Lanes of any kind: common base of Real, Int and Mask.
@@ -112,7 +113,7 @@ Int select(Mask mask, Int yes, Int no);
 inline Real select(Mask mask, double yes, Real no) { return select(mask, constant(no, yes), no); }
 inline Real select(Mask mask, Real yes, double no) { return select(mask, yes, constant(yes, no)); }
 
-/// x limited from above or below; a NaN in x stays. One instruction on x86.
+/// x limited from above or below; a NaN in x stays. One instruction on many processors.
 Real atMost(Real x, double bound);
 Real atLeast(Real x, double bound);
 
@@ -201,15 +202,14 @@ HighLow quickTwoSum(Real a, Real b);
 /// a*b without error, unless the product is near the ends of the range.
 HighLow twoProduct(Real a, Real b);
 
-/// Calls an intrinsic of AVX-512 by name; only valid when `hasAvx512Form` is true.
-bool hasAvx512Form(Real a);
-Real scalefAvx512(Real p, Real n);
-Real getExponentAvx512(Real x);
-Real getMantissaAvx512(Real x, int control);
-/// Can choose among 16 constants by lane: 16 lanes of f32 with AVX-512.
+/// Whether exponentOf and mantissaNearOne are instructions for such values, as VectorMachine describes them.
+bool splitsFloats(Real a);
+Real exponentOf(Real x);
+Real mantissaNearOne(Real x);
+/// Can choose among 16 constants by lane.
 bool hasTableLookUp(Real a);
 /// table[index mod 16] in every lane; the index is given in the low bits.
-Real lookUpAvx512(llvm::ArrayRef<float> table, Int index);
+Real lookUp(llvm::ArrayRef<float> table, Int index);
 
 /// True if any lane is set.
 mlir::Value anyLane(Mask mask);

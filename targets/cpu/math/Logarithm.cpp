@@ -17,7 +17,7 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 static constexpr double ln2 = 0.69314718055994531;
 // High parts short enough that an exponent times them is exact; low parts positive, so that the
-// infinite exponents of AVX-512 keep their sign.
+// infinite exponents of machines that split floats keep their sign.
 static constexpr double ln2HighF32 = 0x1.62e4p-1, ln2LowF32 = 0x1.7f7d1cp-20;
 static constexpr double ln2HighF64 = 0x1.62e42feep-1, ln2LowF64 = 0x1.a39ef35793c76p-33;
 
@@ -26,13 +26,12 @@ struct Split {
   Real exponent, fraction;
 };
 
-/// For finite positive x. With AVX-512 for all x: the exponent of 0 is -infinity and that of
+/// For finite positive x. Where machines split floats, for all x: the exponent of 0 is -infinity and that of
 /// infinity is infinity, and a negative x has the fraction NaN.
 static Split split(Real x) {
-  if (hasAvx512Form(x)) {
-    const int threeQuartersAndNanIfNegative = 0b1111;
-    Real mantissa = getMantissaAvx512(x, threeQuartersAndNanIfNegative);
-    Real exponent = getExponentAvx512(x);
+  if (splitsFloats(x)) {
+    Real mantissa = mantissaNearOne(x);
+    Real exponent = exponentOf(x);
     return {select(mantissa < 1.0, exponent + 1.0, exponent), mantissa - 1.0};
   }
   const int lift = x.mantissaBits() + 2;
@@ -53,7 +52,7 @@ static Real logTail(Real f) {
 
 /// Replaces the result where x is 0, negative, infinite or NaN.
 static Real withLogSpecials(Real x, Real result) {
-  if (hasAvx512Form(x))
+  if (splitsFloats(x))
     return result;
   Real special = select(x == 0.0, constant(x, -infinity), nan);
   result = select(x < infinity, result, x);

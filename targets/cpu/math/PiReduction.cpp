@@ -164,9 +164,9 @@ static llvm::SmallVector<mlir::Value> values(const Reduced &reduced) {
 }
 
 Reduced reduceByHalfPi(Real x) {
-  Reduced moderate = x.isDouble()                ? moderateDouble(x)
-                     : x.emitter->options.hasFma ? moderateFused(x)
-                                                 : moderateWide(x);
+  Reduced moderate = x.isDouble()                  ? moderateDouble(x)
+                     : x.emitter->machine.hasFma() ? moderateFused(x)
+                                                   : moderateWide(x);
   Mask huge = abs(x) >= pick(x, moderateF32, moderateF64);
   auto merged = ifAnyLane(huge, values(moderate), [&] {
     Reduced exact = x.isDouble() ? hugeDouble(x) : hugeSingle(x);

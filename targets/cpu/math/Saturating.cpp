@@ -22,9 +22,9 @@ Real expandTanh(Real x) {
 static Real byTable(Real magnitude, llvm::ArrayRef<float[16]> table) {
   Rounded point = roundToInt(magnitude, 3.9, 0);
   Real distance = mulAdd(point.n, -0x1.06906ap-2, magnitude);
-  Real result = lookUpAvx512(table.back(), point.raw);
+  Real result = lookUp(table.back(), point.raw);
   for (const auto &row : llvm::reverse(table.drop_back()))
-    result = mulAdd(result, distance, lookUpAvx512(row, point.raw));
+    result = mulAdd(result, distance, lookUp(row, point.raw));
   return result;
 }
 

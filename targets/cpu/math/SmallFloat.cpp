@@ -52,7 +52,7 @@ static Real singleToF16(Real x, mlir::Type element) {
 Real widenSmall(Real x) {
   if (x.elementType().isBF16())
     return bf16ToSingle(x);
-  if (!x.emitter->options.hasFma)
+  if (!x.emitter->machine.hasHalves())
     return f16ToSingle(x);
   return extendTo(x, x.builder().getF32Type());
 }
@@ -73,7 +73,7 @@ Real narrowSmall(Real x, mlir::Type element) {
     x = narrowToOdd(x);
   if (element.isBF16())
     return singleToBf16(x, element);
-  return x.emitter->options.hasFma ? roundTo(x, element) : singleToF16(x, element);
+  return x.emitter->machine.hasHalves() ? roundTo(x, element) : singleToF16(x, element);
 }
 
 } // namespace weft::lanes

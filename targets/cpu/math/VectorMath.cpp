@@ -58,21 +58,21 @@ Value storeReal(Real x, Type type) {
 //===- Which operations -----------------------------------------------------------------------===//
 
 /// Conversions that LLVM turns into library calls.
-bool convertsByLibrary(Type from, Type to, const VectorMathOptions &options) {
+bool convertsByLibrary(Type from, Type to, const VectorMachine &machine) {
   auto element = [](Type type) { return getElementTypeOrSelf(type); };
   if (element(to).isBF16() || element(from).isBF16())
     return true;
   if (element(to).isF16() && element(from).isF64())
     return true;
-  return !options.hasFma && (isSmall(from) || isSmall(to));
+  return !machine.hasHalves() && (isSmall(from) || isSmall(to));
 }
 
 /// Operations that have no instruction on some processor we compile for.
-bool needsExpansion(Operation *op, const VectorMathOptions &options) {
+bool needsExpansion(Operation *op, const VectorMachine &machine) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return convertsByLibrary(op->getOperand(0).getType(), op->getResult(0).getType(), options);
+    return convertsByLibrary(op->getOperand(0).getType(), op->getResult(0).getType(), machine);
   if (isa<math::FmaOp, vector::FMAOp>(op))
-    return !options.hasFma || isSmall(op->getResult(0).getType());
+    return !machine.hasFma() || isSmall(op->getResult(0).getType());
   if (isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::RoundOp,
           math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op))
     return isSmall(op->getResult(0).getType());
@@ -85,32 +85,32 @@ bool needsExpansion(Operation *op, const VectorMathOptions &options) {
 
 /// An operation whose expansion is a function from its operands to its result.
 template <typename Op> struct Expansion : OpRewritePattern<Op> {
-  Expansion(MLIRContext *context, const VectorMathOptions &options,
+  Expansion(MLIRContext *context, const VectorMachine &machine,
             std::function<Value(Emitter &, Op)> expand)
-      : OpRewritePattern<Op>(context), options(options), expand(std::move(expand)) {}
+      : OpRewritePattern<Op>(context), machine(machine), expand(std::move(expand)) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!needsExpansion(op, options))
+    if (!needsExpansion(op, machine))
       return rewriter.notifyMatchFailure(op, "the processor has an instruction for it");
     for (Value operand : op->getOperands())
       if (!isSupported(operand.getType()))
         return rewriter.notifyMatchFailure(op, "operand is not 1-D lanes of a known float");
-    Emitter emitter{rewriter, op.getLoc(), options};
+    Emitter emitter{rewriter, op.getLoc(), machine};
     rewriter.replaceOp(op, expand(emitter, op));
     return success();
   }
 
-  VectorMathOptions options;
+  const VectorMachine &machine;
   std::function<Value(Emitter &, Op)> expand;
 };
 
-/// Collects patterns with the options they share.
+/// Collects patterns with the machine they share.
 struct Collector {
   RewritePatternSet &patterns;
-  const VectorMathOptions &options;
+  const VectorMachine &machine;
 
   template <typename Op> void add(std::function<Value(Emitter &, Op)> expand) {
-    patterns.add<Expansion<Op>>(patterns.getContext(), options, std::move(expand));
+    patterns.add<Expansion<Op>>(patterns.getContext(), machine, std::move(expand));
   }
 
   template <typename Op> void unary(Real (*function)(Real)) {
@@ -240,20 +240,20 @@ void insertVectorMathDialects(DialectRegistry &registry) {
                   vector::VectorDialect>();
 }
 
-void populateVectorMathPatterns(RewritePatternSet &patterns, const VectorMathOptions &options) {
-  Collector collector{patterns, options};
+void populateVectorMathPatterns(RewritePatternSet &patterns, const VectorMachine &machine) {
+  Collector collector{patterns, machine};
   addElementary(collector);
   addInstructions(collector);
 }
 
-LogicalResult expandVectorMath(Operation *root, const VectorMathOptions &options) {
+LogicalResult expandVectorMath(Operation *root, const VectorMachine &machine) {
   SmallVector<Operation *> work;
   root->walk([&](Operation *op) {
-    if (needsExpansion(op, options))
+    if (needsExpansion(op, machine))
       work.push_back(op);
   });
   RewritePatternSet patterns(root->getContext());
-  populateVectorMathPatterns(patterns, options);
+  populateVectorMathPatterns(patterns, machine);
   FrozenRewritePatternSet frozen(std::move(patterns));
   PatternApplicator applicator(frozen);
   applicator.applyDefaultCostModel();

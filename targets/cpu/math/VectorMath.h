@@ -3,7 +3,7 @@
 // Rewrites the math dialect (and arith.remf, f16/bf16 conversions) into adds, multiplies, compares
 // and integer operations, so that generated kernels call no libm. Run it on finished vector code:
 //
-//   if (failed(weft::expandVectorMath(function, {/*hasFma=*/true, /*hasAvx512=*/false}))) ...
+//   if (failed(weft::expandVectorMath(function, machine))) ...
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -20,28 +20,20 @@ class RewritePatternSet;
 
 namespace weft {
 
-/// What the processor offers. The defaults fit x86-64-v3 and aarch64.
-struct VectorMathOptions {
-  /// Fused multiply-add and f16 conversions are instructions (x86-64-v3 brought both). When false,
-  /// polynomials use a multiply and an add, and math.fma / vector.fma become two operations too.
-  bool hasFma = true;
-  /// x86-64-v4: full vectors of f32 and f64 may use scalef, getexp, getmant and rcp14.
-  bool hasAvx512 = false;
-};
+class VectorMachine;
 
 /// The dialects whose operations the expansion creates; a pass that calls it must depend on them.
 void insertVectorMathDialects(mlir::DialectRegistry &registry);
 
 /// One pattern per operation. Their results need no second application, and sqrt, floor, ceil,
 /// trunc, round, roundeven, absf, copysign and fma stay: processors have them.
-void populateVectorMathPatterns(mlir::RewritePatternSet &patterns,
-                                const VectorMathOptions &options = {});
+void populateVectorMathPatterns(mlir::RewritePatternSet &patterns, const VectorMachine &machine);
 
 /// Expands every such operation under `root` once. Operands are scalars or fixed-length 1-D vectors
 /// of f32, f64, f16 or bf16 (the last two are computed in f32). Fails with an error at the first
 /// operation of another type. Errors are at most 4 ulp; signed zeros, infinities, NaNs and
 /// denormals behave as in C99.
-mlir::LogicalResult expandVectorMath(mlir::Operation *root, const VectorMathOptions &options = {});
+mlir::LogicalResult expandVectorMath(mlir::Operation *root, const VectorMachine &machine);
 
 } // namespace weft
 

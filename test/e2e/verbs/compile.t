@@ -79,7 +79,12 @@ $ mkfifo pipe && weft compile layers.mlir -q -o pipe; test -p pipe && echo untou
 # What is asked for and cannot be.
 $ weft compile layers.mlir --target x86:v9
 !   import    layers.mlir{*} s
-! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4
+! error[W0301]: unknown target 'x86:v9'; known are host, x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several levels as FAMILY:LEVEL,LEVEL
+? 2
+$ weft compile layers.mlir --target x86:v4:exact
+!   import    layers.mlir{*} s
+! error[W0301]: unknown target 'x86:v4:exact'; known are {*}
+!   hint: --target x86:v4 --accuracy exact
 ? 2
 $ weft compile layers.mlir --dim sequence=4
 ! error[W0302]: fact 'sequence == 4' speaks of 'sequence', which the model does not have
@@ -215,7 +220,7 @@ $ weft inspect layers.mlir -t x86:v2
 ? 2
 $ weft compile layers.mlir -t x86:v3, -o both.weft
 !   import    layers.mlir{*} s
-! error[W0301]: unknown target 'x86:v3,'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4
+! error[W0301]: unknown target 'x86:v3,'; known are host, x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several levels as FAMILY:LEVEL,LEVEL
 ? 2
 $ weft compile layers.mlir -t x86:v2,v3 -o both.weft --dump-ir ir2 --save-temps temps2 && ls ir2 && ls temps2 | grep host
 | both.weft  {*} (weights 0 B, code {*})  x86:v3, x86:v2  in {#} s

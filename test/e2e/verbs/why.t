@@ -55,8 +55,8 @@ $ weft inspect window.mlir --why -t x86:v4
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
 |   schedule winograd, not convolution: estimated
-$ weft inspect window.mlir --why=/Next -t x86:v4:exact
-| window.mlir  x86:v4:exact  2 kernel calls, 1 value between them
+$ weft inspect window.mlir --why=/Next -t x86:v4 --accuracy exact
+| window.mlir  x86:v4  2 kernel calls, 1 value between them
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
@@ -211,7 +211,7 @@ $ weft inspect why.mlir --why=7
 !   hint: weft inspect why.mlir --why lists them
 ? 2
 $ weft inspect why.mlir --why -t x86:v9
-! error[W0301]: unknown target 'x86:v9'; known are x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several as x86:v3,v4
+! error[W0301]: unknown target 'x86:v9'; known are host, x86:host, x86:v2, x86:v3, x86:v4, x86:v4+vnni, and several levels as FAMILY:LEVEL,LEVEL
 ? 2
 $ weft compile why.mlir -q && weft inspect why.weft --why
 ! error: 'why.weft' is compiled already, and artifacts keep no reasons

@@ -24,6 +24,15 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
 
 // -----
 
+// (R1) of plan.weight
+plan.func @main() {
+  // expected-error @+1 {{asks for layout 'stacks<7>', which does not exist}}
+  %0 = plan.weight @w as "stacks<7>" : !weft.tensor<[4, 4], f32>
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.memory
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
   // expected-error @+1 {{takes one expression}}

@@ -168,7 +168,7 @@ TEST_CASE("a machine without a feature is told which") {
   REQUIRE(text_of(o.err) ==
           "W0502 artifact: is compiled for 'x86:v1' and needs the CPU feature 'avx1024', which "
           "this machine does not have | compile the model for this machine: weft compile … "
-          "--target x86:host");
+          "--target host");
 }
 
 /// A sample for three targets, of which this machine can run the last two.

@@ -1,6 +1,8 @@
 //===- JitModule.cpp - Compile lane-wise MLIR snippets in process and call them ---------------===//
 
 #include "JitModule.h"
+#include "targets/cpu/math/VectorMath.h"
+#include "targets/x86/X86Machine.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,15 +40,15 @@ namespace weft::test {
 //===- Machines -------------------------------------------------------------------------------===//
 
 std::vector<Machine> machines() {
-  std::vector<Machine> found = {{"x86-64-v2", {false, false}, 4}};
+  std::vector<Machine> found = {{"x86-64-v2", &x86Machine("v2"), 4}};
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   auto has = [&](std::initializer_list<const char *> names) {
     return llvm::all_of(names, [&](const char *name) { return features.lookup(name); });
   };
   if (has({"avx2", "fma", "f16c", "bmi2"}))
-    found.push_back({"x86-64-v3", {true, false}, 8});
+    found.push_back({"x86-64-v3", &x86Machine("v3"), 8});
   if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
-    found.push_back({"x86-64-v4", {true, true}, 16});
+    found.push_back({"x86-64-v4", &x86Machine("v4"), 16});
   return found;
 }
 
@@ -96,8 +98,8 @@ func.func @$name(%pa: !llvm.ptr, %pb: !llvm.ptr, %pr: !llvm.ptr, %count: i64) {
 
 //===- MLIR to LLVM IR ------------------------------------------------------------------------===//
 
-static void lower(ModuleOp module, const VectorMathOptions &options) {
-  if (failed(expandVectorMath(module, options)))
+static void lower(ModuleOp module, const VectorMachine &vectors) {
+  if (failed(expandVectorMath(module, vectors)))
     throw std::runtime_error("expandVectorMath failed");
   PassManager passes(module.getContext());
   passes.addPass(createConvertSCFToCFPass());
@@ -111,9 +113,8 @@ static void lower(ModuleOp module, const VectorMathOptions &options) {
     throw std::runtime_error("lowering to LLVM failed");
 }
 
-static std::unique_ptr<llvm::Module> translate(const std::string &text,
-                                               const VectorMathOptions &options,
-                                               llvm::LLVMContext &llvmContext) {
+static std::unique_ptr<llvm::Module>
+translate(const std::string &text, const VectorMachine &vectors, llvm::LLVMContext &llvmContext) {
   DialectRegistry registry;
   insertVectorMathDialects(registry);
   registry.insert<func::FuncDialect, cf::ControlFlowDialect>();
@@ -124,7 +125,7 @@ static std::unique_ptr<llvm::Module> translate(const std::string &text,
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   if (!module)
     throw std::runtime_error("cannot parse:\n" + text);
-  lower(*module, options);
+  lower(*module, vectors);
   auto translated = translateModuleToLLVMIR(*module, llvmContext);
   if (!translated)
     throw std::runtime_error("translation to LLVM IR failed");
@@ -196,7 +197,7 @@ JitModule::JitModule(const std::vector<Snippet> &snippets, const Machine &machin
     text += functionText(snippet, lanes);
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::TargetMachine> target = createTarget(machine.cpu);
-  auto module = translate(text, machine.options, llvmContext);
+  auto module = translate(text, *machine.vectors, llvmContext);
   module->setDataLayout(target->createDataLayout());
   module->setTargetTriple(target->getTargetTriple().str());
   optimize(*module, *target);

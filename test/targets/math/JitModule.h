@@ -8,7 +8,7 @@
 #ifndef WEFT_TEST_TARGETS_MATH_JITMODULE_H
 #define WEFT_TEST_TARGETS_MATH_JITMODULE_H
 
-#include "targets/cpu/math/VectorMath.h"
+#include "targets/cpu/machine/VectorMachine.h"
 
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ namespace weft::test {
 /// A processor level that the host can run.
 struct Machine {
   std::string cpu;
-  VectorMathOptions options;
+  const VectorMachine *vectors;
   /// Lanes of f32 in one register.
   int lanes;
 };

@@ -91,7 +91,8 @@ public:
       return unsupported(module.diagnostics(), groupNodes(path, *import, module.diagnostics()));
     warn(console, module.diagnostics());
     CompileOptions compile;
-    compile.target = options.value("target", "x86:host");
+    compile.target = options.value("target", compile.target);
+    compile.numerics = readNumerics(options);
     weft::Result<Artifact> plan = compiler.check(*module, compile);
     if (!plan && exitCodeOf(plan.diagnostics()) != ExitInputRefused)
       return refuse(console, plan.diagnostics());

@@ -160,12 +160,15 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
   }
 }
 
+Numerics readNumerics(const ParsedOptions &options) {
+  std::string accuracy = options.value("accuracy");
+  return {accuracy == "exact", accuracy == "bytes", options.value("weights")};
+}
+
 CompileOptions readCompileOptions(const ParsedOptions &options) {
   CompileOptions compile;
-  compile.target = options.value("target", "x86:host");
-  if (std::string accuracy = options.value("accuracy", "fast"); accuracy != "fast")
-    compile.target += ":" + accuracy;
-  compile.weights = options.value("weights");
+  compile.target = options.value("target", compile.target);
+  compile.numerics = readNumerics(options);
   readInPlace(options, compile);
   compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
   return compile;

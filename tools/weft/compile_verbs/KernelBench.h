@@ -1,6 +1,6 @@
 //===- KernelBench.h - Products of f32 matrices, compiled, checked and timed -------------------===//
 //
-//   Result<ProductBench> bench = ProductBench::create({{128, 768, 3072}}, "x86:host", folder);
+//   Result<ProductBench> bench = ProductBench::create({{128, 768, 3072}}, "host", folder);
 //   for (round …) bench->sample();
 //   for (const ProductBench::Row &row : bench->rows()) show(row);
 //

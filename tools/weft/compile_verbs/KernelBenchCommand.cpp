@@ -100,7 +100,7 @@ private:
     if (!folder)
       return folder.failure();
     Result<ProductBench> created =
-        ProductBench::create(sizes, options.value("target", "x86:host"), *folder);
+        ProductBench::create(sizes, options.value("target", CompileOptions().target), *folder);
     if (!created)
       return created.failure();
     bench.emplace(std::move(*created));

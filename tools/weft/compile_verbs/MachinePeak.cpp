@@ -1,7 +1,7 @@
 //===- MachinePeak.cpp ------------------------------------------------------------------------===//
 
 #include "tools/weft/compile_verbs/MachinePeak.h"
-#include "targets/common/Target.h"
+#include "targets/common/Registry.h"
 #include "tools/weft/cli/Console.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -77,7 +77,7 @@ Result<MachinePeak> MachinePeak::create(const std::string &target) {
   auto targets = findTargets(target);
   if (!targets)
     return Failure{ExitWrongUsage, toString(targets.takeError()), "", "W0301"};
-  llvm::Expected<PeakLoops> loops = (*targets)[0]->compilePeakLoops();
+  llvm::Expected<PeakLoops> loops = (*targets)[0].kernels->compilePeakLoops();
   if (!loops)
     return failure(loops.takeError());
   MappedCode mapped;

@@ -1,6 +1,6 @@
 //===- MachinePeak.h - What this machine can do at most, measured ------------------------------===//
 //
-//   Result<MachinePeak> peak = MachinePeak::create("x86:host");
+//   Result<MachinePeak> peak = MachinePeak::create("host");
 //   double flops = peak->flopsPerSecond(), bytes = peak->bytesPerSecond(16 << 20);
 //
 // On one thread, with loops that the target compiles like kernels (targets/cpu/PeakLoops.h).

@@ -111,7 +111,7 @@ private:
       Picks picks = kernel.picks;
       if (picks.schedule.empty())
         picks.schedule = kernel.schedule;
-      records.push_back({hostProcessor(), search.target(), kernel.key, picks, asField(sizes),
+      records.push_back({hostProcessor(), search.scope(), kernel.key, picks, asField(sizes),
                          request.threads, std::llround(kernel.gain * 10)});
       ++tuned;
     }
@@ -124,7 +124,7 @@ private:
 
   bool isMeasuredAgain(const TuningRecord &record, const TuneSearch &search,
                        const std::string &sizes) const {
-    return record.processor == hostProcessor() && record.target == search.target() &&
+    return record.processor == hostProcessor() && record.target == search.scope() &&
            record.sizes == sizes && record.threads == request.threads &&
            std::any_of(search.kernels().begin(), search.kernels().end(),
                        [&](const TunedKernel &kernel) { return kernel.key == record.kernel; });
@@ -177,7 +177,7 @@ private:
 
   void reportJson(const TuneSearch &search) {
     JsonWriter json("weft.tune/1");
-    json.field("path", output).field("processor", hostProcessor()).field("target", search.target());
+    json.field("path", output).field("processor", hostProcessor()).field("target", search.scope());
     json.field("records", kept).field("tuned", tuned).field("threads", request.threads);
     json.array("sizes");
     for (size_t size = 0; size < search.sizes().size(); ++size) {

@@ -102,13 +102,13 @@ private:
 
   /// What a given artifact was compiled for, unless --target says otherwise.
   std::string target() const {
-    return options.value("target", called.target.empty() ? "x86:host" : called.target);
+    return options.value("target", called.target.empty() ? CompileOptions().target : called.target);
   }
 
   CompileOptions compileOptions() const {
     CompileOptions compile;
     compile.target = target();
-    compile.weights = options.value("weights");
+    compile.numerics = readNumerics(options);
     return compile;
   }
 

@@ -218,7 +218,8 @@ private:
 
 int whyReport(const ParsedOptions &options, Console &console, const Module &module) {
   CompileOptions compile;
-  compile.target = options.value("target", "x86:host");
+  compile.target = options.value("target", compile.target);
+  compile.numerics = readNumerics(options);
   readInPlace(options, compile);
   compile.tuningFiles = options.values("tuning");
   compile.tunedFor = options.value("tuned-for");

@@ -40,7 +40,9 @@ Result<Signature> modelSignature(mlir::func::FuncOp function);
 /// What it gives.
 std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
 
-/// What `compile` and `tune` have in common: target with --accuracy, weights, jobs and what grows in place.
+/// --accuracy and --weights.
+Numerics readNumerics(const ParsedOptions &options);
+/// What `compile` and `tune` have in common: target, numerics, jobs and what grows in place.
 CompileOptions readCompileOptions(const ParsedOptions &options);
 /// --in-place[=NAMES]
 void readInPlace(const ParsedOptions &options, CompileOptions &compile);

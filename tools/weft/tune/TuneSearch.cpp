@@ -94,7 +94,6 @@ Result<Done> TuneSearch::prepareSizes(const std::string &path) {
   Result<Artifact> artifact = Artifact::open(path, false);
   if (!artifact)
     return artifact.failure();
-  targetName = artifact->info().target;
   Result<FunctionView> function = artifact->function("");
   if (!function)
     return function.failure();
@@ -126,6 +125,7 @@ Result<Done> TuneSearch::rankKernels() {
   Result<Explanation> explained = explainWith({});
   if (!explained)
     return explained.failure();
+  recordScope = explained->scope;
   std::vector<KernelView> listed = estimated->artifact().kernels();
   for (const ExplainedKernel &call : explained->kernels) {
     if (!rows.emplace(call.chosen.kernel, 0).second)
@@ -165,7 +165,7 @@ Result<Done> TuneSearch::writeRecords(const PickMap &picks) {
     return Done{};
   std::vector<TuningRecord> records;
   for (const auto &[key, each] : picks)
-    records.push_back({hostProcessor(), targetName, key, each, "-", 1, 0});
+    records.push_back({hostProcessor(), recordScope, key, each, "-", 1, 0});
   std::string path = folder->path() + "/trial.tuning";
   std::ofstream file(path, std::ios::trunc);
   file << printRecords(records);

@@ -58,7 +58,8 @@ public:
   const std::vector<TunedKernel> &kernels() const { return all; }
   /// "batch=1 seq=128" of each size; "-" where there is no symbol.
   const std::vector<std::string> &sizes() const { return sizeTexts; }
-  const std::string &target() const { return targetName; }
+  /// What records name as their target.
+  const std::string &scope() const { return recordScope; }
   /// What a call takes as estimated and with all picks, by size; empty while nothing is faster.
   struct Whole {
     double estimated, tuned;
@@ -118,7 +119,7 @@ private:
   std::map<std::string, std::set<std::string>> settled; ///< choices that are decided, by key
   std::vector<std::string> sizeTexts, wrong;
   std::vector<Whole> wholes;
-  std::string targetName;
+  std::string recordScope;
   const double begin;
   double roundSeconds = 0; ///< what a round took at most
   int rounds = 0;

@@ -22,7 +22,7 @@ class LoopSchedule : public Schedule {
 public:
   StringRef name() const override { return "loop"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     for (Operation &op : spec.getBody().front()) {
       if (isa<CompositeOpInterface>(op))
         return {"an operator needs whole lines, which elements cannot be pulled from"};
@@ -37,7 +37,7 @@ public:
     return {};
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &) const override {
     SmallVector<SymExpr> dims = spaceOf(spec).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1),
             zero = SymExpr::constant(spec.getContext(), 0);

@@ -67,7 +67,7 @@ public:
     box(ArrayRef(dims).drop_back(), [&](ArrayRef<Value> outer) {
       SmallVector<IndexValue> index = positions(outer);
       index.emplace_back();
-      c.e.setLanes(c.isa.lanes);
+      c.e.setLanes(c.machine.lanes());
       c.vectors(dims.back(), [&](IndexValue i) {
         index.back() = i;
         c.e.store(outputs[result], type(result), index, c.e.pull(root->getOperand(operand), index));
@@ -99,7 +99,7 @@ class SerialSchedule : public Schedule {
 public:
   StringRef name() const override { return "serial"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<ElementOpInterface> root = findRoot(spec);
     if (!root)
       return root.decline();
@@ -109,7 +109,7 @@ public:
     return {};
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &) const override {
     ElementOpInterface root = *findRoot(spec);
     SymExpr one = SymExpr::constant(spec.getContext(), 1), units = root.serialUnits();
     SymExpr words = root.serialScratch();

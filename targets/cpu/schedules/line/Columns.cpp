@@ -35,10 +35,10 @@ Match<ReduceOp> match(func::FuncOp spec) {
 }
 
 /// Vectors that are summed side by side.
-int64_t vectorsOf(ReduceOp op, const VectorIsa &isa) {
-  int64_t most = isa.registers / 4;
+int64_t vectorsOf(ReduceOp op, const VectorMachine &machine) {
+  int64_t most = machine.registers() / 4;
   std::optional<int64_t> width = inputType(op).getDims().back().asConstant();
-  return width ? std::clamp<int64_t>(*width / isa.lanes, 1, most) : most;
+  return width ? std::clamp<int64_t>(*width / machine.lanes(), 1, most) : most;
 }
 
 class Emitter {
@@ -46,10 +46,10 @@ public:
   Emitter(KernelContext &c, ReduceOp op)
       : c(c), op(op), combiner(Combiner(op.getKind())), element(inputType(op).getElementType()),
         kept(cast<SymTensorType>(op.getResult().getType()).getDims()),
-        together(vectorsOf(op, c.isa)) {}
+        together(vectorsOf(op, c.machine)) {}
 
   void emit() {
-    int64_t block = together * c.isa.lanes;
+    int64_t block = together * c.machine.lanes();
     SymExpr width = kept.back();
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       auto [rest, number] = c.e.divmod({unit}, c.e.symbolic(SymExpr::ceildiv(width, block)));
@@ -90,7 +90,7 @@ private:
   }
 
   IndexValue vector(IndexValue column, int64_t v) {
-    return c.e.add(column, c.e.constant(v * c.isa.lanes));
+    return c.e.add(column, c.e.constant(v * c.machine.lanes()));
   }
 
   /// Loops over axes from number `axis` on; `at` has the position along those before.
@@ -144,15 +144,15 @@ private:
 class ColumnsSchedule : public Schedule {
 public:
   StringRef name() const override { return "columns"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return match(spec).decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     ReduceOp op = *match(spec);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     SmallVector<SymExpr> dims = inputType(op).getDims();
-    int64_t block = vectorsOf(op, isa) * isa.lanes;
+    int64_t block = vectorsOf(op, machine) * machine.lanes();
     SymExpr units = SymExpr::ceildiv(dims.back(), block), work = constant(block);
     for (size_t d = 0; d + 1 < dims.size(); ++d) {
       SymExpr &count = llvm::is_contained(op.getAxes(), int64_t(d)) ? work : units;

@@ -47,7 +47,7 @@ class RowSchedule : public Schedule {
 public:
   StringRef name() const override { return "row"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<Operation *> root = findRoot(spec);
     if (!root)
       return root.decline();
@@ -65,7 +65,7 @@ public:
     return {};
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Operation *root = *findRoot(spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1), rows = one;

@@ -29,15 +29,15 @@ struct ScratchPlan {
   int64_t valueStride, queryStride;
   int64_t rows; ///< of a tile, at most
 
-  ScratchPlan(const AttentionShape &s, const VectorIsa &isa) {
-    copiesValues = !s.v.isInPlace() || s.e % isa.lanes;
+  ScratchPlan(const AttentionShape &s, const VectorMachine &machine) {
+    copiesValues = !s.v.isInPlace() || s.e % machine.lanes();
     copiesQueries = !s.q.isInPlace() || !s.q.rowStride().asConstant();
-    rows = pick(s.mix, "rows", tileRows(isa));
-    valueStride = roundUp(s.e, isa.lanes);
-    queryStride = roundUp(s.d, isa.lanes);
-    panels = SymExpr::ceildiv(s.n, tileColumns(isa));
-    scores = panels * (tileColumns(isa) * s.d);
-    values = scores + panels * (tileColumns(isa) * rows);
+    rows = pick(s.mix, "rows", tileRows(machine));
+    valueStride = roundUp(s.e, machine.lanes());
+    queryStride = roundUp(s.d, machine.lanes());
+    panels = SymExpr::ceildiv(s.n, tileColumns(machine));
+    scores = panels * (tileColumns(machine) * s.d);
+    values = scores + panels * (tileColumns(machine) * rows);
     queries = copiesValues ? values + s.n * valueStride : values;
     size = copiesQueries ? queries + rows * queryStride : queries;
   }
@@ -65,29 +65,30 @@ class AttentionSchedule : public Schedule {
 public:
   StringRef name() const override { return "attention"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = AttentionShape::match(spec);
     return s && s->e == 0 ? Decline{"the values have no columns"} : s.decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     AttentionShape s = *AttentionShape::match(spec);
     SymExpr units = SymExpr::constant(spec.getContext(), 1);
     for (SymExpr extent : s.batch)
       units = units * extent;
-    return {units, SymExpr::constant(spec.getContext(), 1), ScratchPlan(s, isa).size * int64_t(4)};
+    return {units, SymExpr::constant(spec.getContext(), 1),
+            ScratchPlan(s, machine).size * int64_t(4)};
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     std::vector<Choice> list;
-    offerRows(list, AttentionShape::match(spec)->m, tileRows(isa), isa);
+    offerRows(list, AttentionShape::match(spec)->m, tileRows(machine), machine);
     return list;
   }
 
   void emit(KernelContext &c) const override {
     AttentionShape s = *AttentionShape::match(c.spec);
     SmallVector<func::FuncOp> tiles;
-    ScratchPlan plan(s, c.isa);
+    ScratchPlan plan(s, c.machine);
     for (int64_t r = 1; r <= plan.rows; ++r)
       tiles.push_back(declareTile(c, r, s.batch.size()));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, plan.rows));
@@ -150,7 +151,7 @@ private:
 
   /// For every vector of [0, width): `body(first, whole)`.
   static void eachVector(KernelContext &c, int64_t width, function_ref<void(Value, bool)> body) {
-    int64_t lanes = c.isa.lanes, whole = width / lanes * lanes;
+    int64_t lanes = c.machine.lanes(), whole = width / lanes * lanes;
     c.e.forget();
     c.loop(constantI64(c.b, 0), constantI64(c.b, whole), lanes, [&](Value first) {
       body(first, true);
@@ -178,7 +179,7 @@ private:
 
   /// K of one unit as panels [n / C][d][C], a square of vectors at a time. Columns beyond n repeat the last row.
   static void packKeys(KernelContext &c, const AttentionShape &s, ArrayRef<Value> batch) {
-    int64_t lanes = c.isa.lanes, columns = tileColumns(c.isa);
+    int64_t lanes = c.machine.lanes(), columns = tileColumns(c.machine);
     Type f32 = c.b.getF32Type();
     Value last = c.e.uniform(s.n - 1),
           halves = c.e.uniform(SymExpr::ceildiv(s.n, columns) * int64_t(2));
@@ -223,9 +224,9 @@ private:
     VectorType vector;
 
     TileEmitter(KernelContext &c, const AttentionShape &shape, int64_t rows)
-        : c(c), s(shape), plan(shape, c.isa), rows(rows) {
-      columns = tileColumns(c.isa);
-      lanes = c.isa.lanes;
+        : c(c), s(shape), plan(shape, c.machine), rows(rows) {
+      columns = tileColumns(c.machine);
+      lanes = c.machine.lanes();
       first = c.kernel.getArgument(2);
       for (size_t i = 0; i < s.batch.size(); ++i)
         batch.push_back(c.kernel.getArgument(3 + i));

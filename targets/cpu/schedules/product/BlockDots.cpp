@@ -2,7 +2,7 @@
 //
 // C[m, n] = epilogue(sum over blocks b of step[m, b] * scale[b, n] * sum over k in b of A[m, k] * (W[k, n] - zero[b, n])), where A are the
 // signed bytes that weft.round_blocks makes of the rows and W are unsigned numbers of 8 or 4 bits: four of their products are one instruction
-// (x86: VNNI). A worker rounds the rows of its tiles into scratch before it begins. A tile of up to 6 rows by one panel of two vectors keeps
+// where the machine has it. A worker rounds the rows of its tiles into scratch before it begins. A tile of up to 6 rows by one panel of two vectors keeps
 // the integers of a block and the reals of all blocks in registers; 4 bits become bytes by a mask, once for all rows of the tile.
 //
 //   zero points of one number     what they take away is where the block's sum begins
@@ -15,8 +15,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/ContractionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/product/PackedContraction.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -27,7 +27,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-using Shape = ContractionShape;
+using Shape = PackedContraction;
 
 constexpr int64_t kRows = 6;    ///< of a tile: twice two vectors for each stay in registers
 constexpr int64_t kUnroll = 32; ///< k's
@@ -41,28 +41,28 @@ int64_t shiftOf(const PackedWeight &w) {
   return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
 }
 
-Match<Shape> match(func::FuncOp spec, const VectorIsa &isa) {
+Match<Shape> match(func::FuncOp spec, const VectorMachine &machine) {
   Match<Shape> s = Shape::match(spec);
   if (!s)
     return s;
   if (s->roundedBlock == 0)
     return Decline::otherKind("the rows are not rounded to bytes block by block");
-  if (!*isa.dotBytes)
+  if (!machine.addsByteProducts())
     return Decline{"the target has no products of bytes"};
   if (!isNarrow(s->weight) || s->weight.block != s->roundedBlock)
     return Decline{"the weight is not of integers of 8 or 4 bits in blocks like those of the rows"};
   return s;
 }
 
-int64_t bytesPerDepth(const PackedWeight &w, const VectorIsa &isa) {
-  return w.form == PackedWeight::Bytes ? tileColumns(isa) : tileColumns(isa) / 2;
+int64_t bytesPerDepth(const PackedWeight &w, const VectorMachine &machine) {
+  return w.form == PackedWeight::Bytes ? tileColumns(machine) : tileColumns(machine) / 2;
 }
 
 /// The code of one tile: some rows by the panels of a block.
 class Tile {
 public:
   Tile(KernelContext &c, const Shape &s, const RoundedRows::Bytes &a, int64_t rows)
-      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.isa)), blocks(s.k / w.block),
+      : c(c), s(s), w(s.weight), rows(rows), columns(tileColumns(c.machine)), blocks(s.k / w.block),
         a(a) {}
 
   void emit(Value first, Value from, Value to) {
@@ -80,8 +80,8 @@ public:
 private:
   Value number(int64_t value) { return constantI64(c.b, value); }
   Type f32() { return c.b.getF32Type(); }
-  VectorType reals() { return VectorType::get({c.isa.lanes}, f32()); }
-  VectorType integers() { return VectorType::get({c.isa.lanes}, c.b.getI32Type()); }
+  VectorType reals() { return VectorType::get({c.machine.lanes()}, f32()); }
+  VectorType integers() { return VectorType::get({c.machine.lanes()}, c.b.getI32Type()); }
   Value pointer(Value base, Value offset) {
     return elementPointer(c.b, base, c.b.getI8Type(), offset);
   }
@@ -99,7 +99,7 @@ private:
   }
 
   SmallVector<Value> accumulate(Value panel) {
-    weights = pointer(c.inputs[w.data], c.mul(panel, number(s.k * bytesPerDepth(w, c.isa))));
+    weights = pointer(c.inputs[w.data], c.mul(panel, number(s.k * bytesPerDepth(w, c.machine))));
     scales = blockRows(w.scale, panel);
     zeros = w.zero ? blockRows(*w.zero, panel) : Value();
     SmallVector<Value> totals(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(reals())));
@@ -144,7 +144,7 @@ private:
   }
 
   Value loadReals(Value row, int64_t v) {
-    return c.b.create<LLVM::LoadOp>(reals(), at(row, v * c.isa.lanes * 4), 4);
+    return c.b.create<LLVM::LoadOp>(reals(), at(row, v * c.machine.lanes() * 4), 4);
   }
   Value constant(double value) {
     return c.b.create<arith::ConstantOp>(
@@ -176,13 +176,13 @@ private:
   }
 
   void multiplyAdd(Value k, int64_t depth, MutableArrayRef<Value> sums) {
-    int64_t perDepth = bytesPerDepth(w, c.isa);
+    int64_t perDepth = bytesPerDepth(w, c.machine);
     Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
     int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
     for (int64_t u = 0; u < depth; u += unit) {
       SmallVector<Value, 2> groups[2]; // of four k's, by vector
       for (int64_t v = 0; v < 2; ++v)
-        groups[v] = loadGroups(at(here, u * perDepth + v * c.isa.lanes * 4));
+        groups[v] = loadGroups(at(here, u * perDepth + v * c.machine.lanes() * 4));
       for (int64_t g = 0; g * 4 < unit; ++g)
         for (int64_t r = 0; r < rows; ++r) {
           Value all = spread(integers(), at(x, r * s.k + u + g * 4));
@@ -204,10 +204,7 @@ private:
   }
 
   Value dot(Value sum, Value weight, Value activation) {
-    return c.b
-        .create<LLVM::CallIntrinsicOp>(TypeRange(integers()), c.b.getStringAttr(c.isa.dotBytes),
-                                       ValueRange{sum, weight, activation})
-        .getResult(0);
+    return c.machine.addByteProducts(c.b, sum, weight, activation);
   }
 
   KernelContext &c;
@@ -222,46 +219,46 @@ private:
 class BlockDotsSchedule : public Schedule {
 public:
   StringRef name() const override { return "block_dots"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
-    return match(spec, isa).decline();
+  Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
+    return match(spec, machine).decline();
   }
 
-  static int64_t panelsOf(const Shape &s, const VectorIsa &isa) {
-    return llvm::divideCeil(s.n, tileColumns(isa));
+  static int64_t panelsOf(const Shape &s, const VectorMachine &machine) {
+    return llvm::divideCeil(s.n, tileColumns(machine));
   }
-  static int64_t panelsPerBlock(const Shape &s, const VectorIsa &isa) {
-    return PanelBlocks::panelsOfBlock(panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa),
+  static int64_t panelsPerBlock(const Shape &s, const VectorMachine &machine) {
+    return PanelBlocks::panelsOfBlock(panelsOf(s, machine), s.k * bytesPerDepth(s.weight, machine),
                                       pick(s.op, "block", kBlockKiB));
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *match(spec, isa);
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec, machine);
     std::vector<Choice> list;
-    PanelBlocks::offerBlocks(list, panelsOf(s, isa), s.k * bytesPerDepth(s.weight, isa));
+    PanelBlocks::offerBlocks(list, panelsOf(s, machine), s.k * bytesPerDepth(s.weight, machine));
     return list;
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *match(spec, isa);
-    int64_t blocks = llvm::divideCeil(panelsOf(s, isa), panelsPerBlock(s, isa));
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec, machine);
+    int64_t blocks = llvm::divideCeil(panelsOf(s, machine), panelsPerBlock(s, machine));
     return {SymExpr::ceildiv(s.m, kRows) * blocks, SymExpr::constant(spec.getContext(), 1),
             s.m * (s.k + s.k / s.weight.block * 8)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    Shape s = *match(spec, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    std::string columns = std::to_string(tileColumns(isa));
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
+    Shape s = *match(spec, machine);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.form == PackedWeight::Nibbles
-                                ? s.weight.layout(s.transposed, tileColumns(isa))
-                                : (s.transposed ? "dots_t<" : "dots<") + columns + ",4,1>";
-    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+                                ? s.weight.layout(s.order(), tileColumns(machine))
+                                : WeightLayout::dots(tileColumns(machine), s.order(), 4, 1);
+    s.weight.placeScales(s.order(), tileColumns(machine), result);
     return result;
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = *match(c.spec, c.isa);
-    int64_t perBlock = panelsPerBlock(s, c.isa);
+    Shape s = *match(c.spec, c.machine);
+    int64_t perBlock = panelsPerBlock(s, c.machine);
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
     for (int64_t r = 1; r <= kRows; ++r)
@@ -271,7 +268,7 @@ public:
     auto run = [&](Value tile, Value fromBlock, Value toBlock) {
       Value from = c.mul(fromBlock, constantI64(c.b, perBlock)),
             to = c.b.create<arith::MinSIOp>(c.mul(toBlock, constantI64(c.b, perBlock)),
-                                            constantI64(c.b, panelsOf(s, c.isa)));
+                                            constantI64(c.b, panelsOf(s, c.machine)));
       callRowTile(c, tiles, m, count, tile, [&](Value first) -> SmallVector<Value> {
         return {c.kernel.getArgument(0), first, from, to, c.scratch};
       });
@@ -315,7 +312,7 @@ private:
 
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
     emitRowTile(outer, tile, [&](KernelContext &c) {
-      Shape s = *match(c.spec, c.isa);
+      Shape s = *match(c.spec, c.machine);
       Tile(c, s, bytesIn(c, s, tile.getArgument(4)), rows)
           .emit(tile.getArgument(1), tile.getArgument(2), tile.getArgument(3));
     });

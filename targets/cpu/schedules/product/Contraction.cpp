@@ -12,8 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/ContractionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/product/PackedContraction.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -30,50 +30,51 @@ constexpr int64_t kAheadBytes =
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 
-using Shape = ContractionShape;
+using Shape = PackedContraction;
 
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return Shape::match(spec).decline();
   }
 
   /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
-  static int64_t estimateRows(const Shape &s, const VectorIsa &isa) {
+  static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
     bool meet = s.k * 4 % 4096 == 0;
-    return meet ? std::min<int64_t>(7, tileRows(isa)) : tileRows(isa);
+    return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
   }
-  static PanelBlocks blocksOf(const Shape &s, const VectorIsa &isa) {
-    return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, isa)),
-                       llvm::divideCeil(s.n, tileColumns(isa)), s.k * tileColumns(isa) * 4, s.k,
-                       pick(s.op, "block", kBlockKiB));
+  static PanelBlocks blocksOf(const Shape &s, const VectorMachine &machine) {
+    return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
+                       llvm::divideCeil(s.n, tileColumns(machine)), s.k * tileColumns(machine) * 4,
+                       s.k, pick(s.op, "block", kBlockKiB));
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
     std::vector<Choice> list;
-    blocksOf(s, isa).offer(list, estimateRows(s, isa), isa);
+    blocksOf(s, machine).offer(list, estimateRows(s, machine), machine);
     return list;
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {blocksOf(s, isa).units(), constant(1),
-            constant(s.roundedBlock ? tileRows(isa) * s.k * 4 : 0)};
+    return {blocksOf(s, machine).units(), constant(1),
+            constant(s.roundedBlock ? tileRows(machine) * s.k * 4 : 0)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.weight.data] = s.weight.layout(s.transposed, tileColumns(isa));
-    s.weight.placeScales(s.transposed, tileColumns(isa), result);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.weight.data] = s.weight.layout(s.order(), tileColumns(machine));
+    s.weight.placeScales(s.order(), tileColumns(machine), result);
     return result;
   }
 
   void emit(KernelContext &c) const override {
-    PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.isa);
+    PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.machine);
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
       inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
         inner.e.forget();
@@ -94,12 +95,12 @@ private:
   };
 
   /// Several streams bring more from memory; from L2 one brings a quarter more than four.
-  static int64_t panelsAtOnce(const Shape &s, const VectorIsa &isa, int64_t rows) {
+  static int64_t panelsAtOnce(const Shape &s, const VectorMachine &machine, int64_t rows) {
     if (s.weight.form != PackedWeight::Words)
       return 1;
     if (rows == 1)
       return s.k * s.n * 4 <= kNearBytes ? 1 : 4;
-    return rows * 8 <= int64_t(isa.registers) ? 2 : 1;
+    return machine.holds(rows * 8) ? 2 : 1;
   }
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
@@ -126,7 +127,7 @@ private:
         c.e.forget();
       });
     };
-    if (int64_t panels = panelsAtOnce(s, c.isa, rows); panels > 1) {
+    if (int64_t panels = panelsAtOnce(s, c.machine, rows); panels > 1) {
       Value left = c.b.create<arith::RemUIOp>(c.sub(to, from), constantI64(c.b, panels)),
             whole = c.sub(to, left);
       walk(from, whole, panels);
@@ -172,7 +173,7 @@ private:
   /// Few rows have several sums per element, of every so many-th k, so that none waits for another. As many in panels that are left over when
   /// several go together: where that is depends on how units are split, and results must not.
   static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
-    return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.isa, t.rows)));
+    return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.machine, t.rows)));
   }
 
   /// The k's that a turn of the inner loop sums.
@@ -183,7 +184,7 @@ private:
 
   static Value zeros(KernelContext &c) {
     return c.b.create<arith::ConstantOp>(
-        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+        c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, c.b.getF32Type())));
   }
 
   static Value bytes(KernelContext &c, Value base, Value offset) {
@@ -199,14 +200,14 @@ private:
           block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
     Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
     return elementPointer(c.b, c.inputs[argument], c.b.getF32Type(),
-                          c.mul(row, constantI64(c.b, tileColumns(c.isa))));
+                          c.mul(row, constantI64(c.b, tileColumns(c.machine))));
   }
 
   static Value loadVector(KernelContext &c, Value row, int64_t v) {
     Type f32 = c.b.getF32Type();
     return c.b.create<LLVM::LoadOp>(
-        VectorType::get({c.isa.lanes}, f32),
-        elementPointer(c.b, row, f32, constantI64(c.b, v * c.isa.lanes)), 4);
+        VectorType::get({c.machine.lanes()}, f32),
+        elementPointer(c.b, row, f32, constantI64(c.b, v * c.machine.lanes())), 4);
   }
 
   /// values = totals + scale * values
@@ -216,7 +217,7 @@ private:
       Value row = blockRow(c, s, t, s.weight.scale, part.from, p);
       if (t.rows <= kFewRows)
         prefetch(c, row, kAheadBytes * 4 / (s.weight.block * elementBits(s.weight.element) / 8),
-                 tileColumns(c.isa) * 4);
+                 tileColumns(c.machine) * 4);
       for (int64_t v = 0; v < 2; ++v) {
         Value factor = loadVector(c, row, v);
         for (int64_t r = 0; r < t.rows; ++r) {
@@ -232,21 +233,22 @@ private:
   /// Fetches the lines of `size` bytes at `ahead` bytes behind the pointer.
   static void prefetch(KernelContext &c, Value pointer, int64_t ahead, int64_t size) {
     for (int64_t at = 0; at < size; at += kLineBytes)
-      c.b.create<LLVM::Prefetch>(bytes(c, pointer, constantI64(c.b, ahead + at)), /*rw=*/0,
-                                 /*hint=*/3, /*cache=*/1);
+      c.machine.prefetch(c.b, bytes(c, pointer, constantI64(c.b, ahead + at)),
+                         VectorMachine::Cache::First);
   }
 
   /// The sums of one chunk.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
-    int64_t count = t.rows * t.vectors(), unit = w.unit();
+    int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
-      data.push_back(bytes(c, c.inputs[w.data],
-                           c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.isa))))));
+      data.push_back(
+          bytes(c, c.inputs[w.data],
+                c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.machine))))));
       for (int64_t v = 0; w.zero && v < 2; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
     }
@@ -280,11 +282,11 @@ private:
                           ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
                           MutableArrayRef<Value> sums) {
     const PackedWeight &w = s.weight;
-    int64_t columns = tileColumns(c.isa), unit = w.unit(), bytesPerUnit = w.unitBytes(columns),
+    int64_t columns = tileColumns(c.machine), unit = w.unit(), bytesPerUnit = w.unitBytes(columns),
             count = t.rows * t.vectors();
     int64_t chains = sums.size() / count;
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto vector = VectorType::get({c.machine.lanes()}, f32);
     auto at = [&](Value base, Type type, int64_t offset) -> Value {
       return c.b.create<LLVM::GEPOp>(pointer, type, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     };

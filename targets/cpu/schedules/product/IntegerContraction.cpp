@@ -3,7 +3,7 @@
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) in i32 with constant k and n. W is packed while compiling into panels of two vectors
 // of columns, [n / NR][k / G][NR][G], padded with zeros: G products of bytes are one instruction and end in one lane.
 //
-//   G = 4   where the processor multiplies unsigned by signed bytes and adds four products (x86: VNNI); A is read where it is
+//   G = 4   where the processor multiplies unsigned by signed bytes and adds four products; A is read where it is
 //   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's rows are widened into scratch once per tile
 //
 // Sums are exact (modulo 2^32) in both. Tiles and blocks of panels are those of PanelBlocks.h.
@@ -67,7 +67,7 @@ Match<Shape> match(func::FuncOp spec) {
 void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
                Value scratch, int64_t rowBytes) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  int64_t width = 2 * c.isa.lanes, whole = s.k / width * width;
+  int64_t width = 2 * c.machine.lanes(), whole = s.k / width * width;
   for (int64_t r = 0; r < rows; ++r) {
     Value from = elementPointer(c.b, a, c.b.getI8Type(), number(r * s.k));
     Value to = elementPointer(c.b, scratch, c.b.getI8Type(), number(r * rowBytes));
@@ -116,48 +116,53 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
 class IntegerContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_contraction"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return match(spec).decline();
   }
 
-  static IntegerDot dotOf(Shape &s, const VectorIsa &isa) {
-    return IntegerDot(isa, s.op.getLhs(), s.op.getRhs());
+  static IntegerDot dotOf(Shape &s, const VectorMachine &machine) {
+    return IntegerDot(machine, s.op.getLhs(), s.op.getRhs());
   }
-  static PanelBlocks blocksOf(Shape &s, const VectorIsa &isa) {
-    int64_t groupSize = dotOf(s, isa).group(), groups = llvm::divideCeil(s.k, groupSize);
-    return PanelBlocks(s.m, mostRows(s, isa), llvm::divideCeil(s.n, tileColumns(isa)),
-                       groups * groupSize * tileColumns(isa), groups,
+  static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
+    int64_t groupSize = dotOf(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
+    return PanelBlocks(s.m, mostRows(s, machine), llvm::divideCeil(s.n, tileColumns(machine)),
+                       groups * groupSize * tileColumns(machine), groups,
                        pick(s.op, "block", kBlockKiB));
   }
-  static int64_t mostRows(const Shape &s, const VectorIsa &isa) {
-    return pick(s.op, "rows", IntegerTile::mostRows(isa));
+  static int64_t mostRows(const Shape &s, const VectorMachine &machine) {
+    return pick(s.op, "rows", IntegerTile::mostRows(machine));
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec);
     std::vector<Choice> list;
-    blocksOf(s, isa).offer(list, IntegerTile::mostRows(isa), isa);
+    blocksOf(s, machine).offer(list, IntegerTile::mostRows(machine), machine);
     return list;
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec);
-    int64_t scratch = dotOf(s, isa).widens() ? mostRows(s, isa) * llvm::divideCeil(s.k, 2) * 4 : 0;
+    int64_t scratch =
+        dotOf(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {blocksOf(s, isa).units(), constant(1), constant(scratch)};
+    return {blocksOf(s, machine).units(), constant(1), constant(scratch)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
     Shape s = *match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.rhs] = dotOf(s, isa).layout(s.transposed, tileColumns(isa), 1);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.rhs] =
+        dotOf(s, machine)
+            .layout(s.transposed ? WeightLayout::WidthByDepth : WeightLayout::DepthByWidth,
+                    tileColumns(machine), 1);
     return result;
   }
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
-    IntegerDot dot = dotOf(s, c.isa);
-    PanelBlocks blocks = blocksOf(s, c.isa);
+    IntegerDot dot = dotOf(s, c.machine);
+    PanelBlocks blocks = blocksOf(s, c.machine);
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
       emitPanels(inner, s, dot, blocks, rows, tile);
     });

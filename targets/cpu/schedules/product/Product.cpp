@@ -108,40 +108,40 @@ std::optional<int64_t> rowDistance(const Shape &s) {
 class ProductSchedule : public Schedule {
 public:
   StringRef name() const override { return "product"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return match(spec).decline();
   }
 
   /// Whole vectors, for every candidate: that many rows are stored at once.
-  static int64_t blockRows(const Shape &s, const VectorIsa &isa) {
-    return pick(s.op, "tiles", kBlockTiles) * tileRows(isa);
+  static int64_t blockRows(const Shape &s, const VectorMachine &machine) {
+    return pick(s.op, "tiles", kBlockTiles) * tileRows(machine);
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     SymExpr m = match(spec)->extent(match(spec)->m);
     std::vector<Choice> list;
     offer(list, "tiles", kTileCandidates, kBlockTiles, [&](int64_t tiles) {
-      std::optional<int64_t> blocks = SymExpr::ceildiv(m, tiles * tileRows(isa)).asConstant();
+      std::optional<int64_t> blocks = SymExpr::ceildiv(m, tiles * tileRows(machine)).asConstant();
       return blocks ? *blocks : -tiles;
     });
     return list;
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec);
-    SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(s, isa));
+    SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(s, machine));
     for (unsigned factor : s.outer)
       units = units * s.extent(factor);
-    int64_t perDepth = tileColumns(isa) + (rowDistance(s) ? 0 : blockRows(s, isa));
+    int64_t perDepth = tileColumns(machine) + (rowDistance(s) ? 0 : blockRows(s, machine));
     return {units, SymExpr::constant(spec.getContext(), 1), s.extent(s.k) * (4 * perDepth)};
   }
 
   void emit(KernelContext &c) const override {
     Shape s = *match(c.spec);
     SmallVector<func::FuncOp> tiles;
-    for (int64_t r = 1; r <= tileRows(c.isa); ++r)
+    for (int64_t r = 1; r <= tileRows(c.machine); ++r)
       tiles.push_back(declareTile(c, r, s.outer.size()));
-    int64_t columns = tileColumns(c.isa), rows = blockRows(s, c.isa);
+    int64_t columns = tileColumns(c.machine), rows = blockRows(s, c.machine);
     Value m = c.e.uniform(s.extent(s.m)), n = c.e.uniform(s.extent(s.n)),
           k = c.e.uniform(s.extent(s.k));
     Value aBlock =
@@ -158,7 +158,8 @@ public:
       Value count = c.b.create<arith::MinSIOp>(c.sub(m, first), constantI64(c.b, rows));
       if (!rowDistance(s))
         pullRows(c, s, outer, first, count, k, aBlock);
-      Value tileCount = c.b.create<arith::CeilDivUIOp>(count, constantI64(c.b, tileRows(c.isa)));
+      Value tileCount =
+          c.b.create<arith::CeilDivUIOp>(count, constantI64(c.b, tileRows(c.machine)));
       c.loop(constantI64(c.b, 0), n, columns, [&](Value column) {
         pullPanel(c, s, outer, column, n, k);
         c.loop(constantI64(c.b, 0), tileCount, 1, [&](Value tile) {
@@ -197,12 +198,12 @@ private:
   /// B of one panel: scratch[k][columns], zeros beyond n.
   static void pullPanel(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value column,
                         Value n, Value k) {
-    int64_t columns = tileColumns(c.isa);
+    int64_t columns = tileColumns(c.machine);
     Value zero = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0));
     c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
       for (int64_t v = 0; v < 2; ++v) {
         c.e.forget();
-        IndexValue here{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+        IndexValue here{c.add(column, constantI64(c.b, v * c.machine.lanes())), 1};
         Value inside = c.e.less(here, {n});
         c.e.setTailMask(inside);
         Value data = c.e.pull(s.b, indexOf(s, s.inB, outer, {}, here, {depth}));
@@ -210,7 +211,8 @@ private:
         c.e.forget();
         data = c.b.create<arith::SelectOp>(inside, data, zero);
         store(c, data, c.scratch,
-              c.add(c.mul(depth, constantI64(c.b, columns)), constantI64(c.b, v * c.isa.lanes)));
+              c.add(c.mul(depth, constantI64(c.b, columns)),
+                    constantI64(c.b, v * c.machine.lanes())));
       }
     });
   }
@@ -218,9 +220,9 @@ private:
   /// Rows [first, first + count) of A as [k][block]; behind them lies what nobody reads.
   static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
                        Value count, Value k, Value to) {
-    int64_t rows = blockRows(s, c.isa);
+    int64_t rows = blockRows(s, c.machine);
     c.loop(constantI64(c.b, 0), k, 1, [&](Value depth) {
-      c.loop(constantI64(c.b, 0), count, c.isa.lanes, [&](Value row) {
+      c.loop(constantI64(c.b, 0), count, c.machine.lanes(), [&](Value row) {
         c.e.forget();
         IndexValue here{row, 1};
         c.e.setTailMask(c.e.less(here, {count}));
@@ -254,9 +256,9 @@ private:
 
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
                                        Value row, Value rowOfBlock, Value k, int64_t rows) {
-    int64_t columns = tileColumns(c.isa);
+    int64_t columns = tileColumns(c.machine);
     Type f32 = c.b.getF32Type();
-    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.isa)};
+    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.machine)};
     if (std::optional<int64_t> distance = rowDistance(s)) {
       IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
                                  indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
@@ -268,7 +270,7 @@ private:
       source.a = elementPointer(c.b, c.scratch, f32,
                                 c.add(c.mul(k, constantI64(c.b, columns)), rowOfBlock));
     }
-    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto vector = VectorType::get({c.machine.lanes()}, f32);
     const SmallVector<Value> zeros(rows * 2,
                                    c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
     return c.loop(
@@ -289,7 +291,7 @@ private:
   static void epilogue(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row,
                        Value column, int64_t rows, ArrayRef<Value> sums) {
     for (int64_t v = 0; v < 2; ++v) {
-      IndexValue n{c.add(column, constantI64(c.b, v * c.isa.lanes)), 1};
+      IndexValue n{c.add(column, constantI64(c.b, v * c.machine.lanes())), 1};
       c.e.setTailMask(c.e.less(n, c.e.symbolic(s.extent(s.n))));
       for (int64_t r = 0; r < rows; ++r) {
         SmallVector<IndexValue> index =

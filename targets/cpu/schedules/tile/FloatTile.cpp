@@ -19,7 +19,7 @@ int64_t FloatTile::turns(const RowRuns &source) const {
 }
 
 FloatTile::Sums FloatTile::zeros() {
-  auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
+  auto vector = VectorType::get({c.machine.lanes()}, c.b.getF32Type());
   return Sums(rows * vectors, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
 }
 

@@ -12,21 +12,19 @@ static bool isUnsignedValue(Value value) {
   return isUnsigned(cast<SymTensorType>(value.getType()).getElementType());
 }
 
-IntegerDot::IntegerDot(const VectorIsa &isa, Value activations, Value weights)
-    : four(*isa.dotBytes && isUnsignedValue(activations) && !isUnsignedValue(weights)),
+IntegerDot::IntegerDot(const VectorMachine &machine, Value activations, Value weights)
+    : four(machine.addsByteProducts() && isUnsignedValue(activations) && !isUnsignedValue(weights)),
       wideWeights(false), unsignedWeights(isUnsignedValue(weights)) {}
 
-std::string IntegerDot::layout(bool transposed, int64_t columns, int64_t taps) const {
-  return (Twine(transposed ? "dots_t<" : "dots<") + Twine(columns) + "," + Twine(group()) + "," +
-          Twine(taps) + ">")
-      .str();
+WeightLayout IntegerDot::layout(WeightLayout::Order order, int64_t columns, int64_t taps) const {
+  return WeightLayout::dots(columns, order, group(), taps);
 }
 
 VectorType IntegerDot::lanes32(KernelContext &c) const {
-  return VectorType::get({c.isa.lanes}, c.b.getI32Type());
+  return VectorType::get({c.machine.lanes()}, c.b.getI32Type());
 }
 VectorType IntegerDot::lanes16(KernelContext &c) const {
-  return VectorType::get({2 * c.isa.lanes}, c.b.getI16Type());
+  return VectorType::get({2 * c.machine.lanes()}, c.b.getI16Type());
 }
 
 Value IntegerDot::zero(KernelContext &c) const {
@@ -41,7 +39,7 @@ Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) con
   if (wideWeights)
     return c.b.create<LLVM::LoadOp>(lanes16(c), at, 4);
   Value bytes =
-      c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.isa.lanes}, c.b.getI8Type()), at, 2);
+      c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.machine.lanes()}, c.b.getI8Type()), at, 2);
   return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes))
                          : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
 }
@@ -52,14 +50,8 @@ Value IntegerDot::broadcast(KernelContext &c, Value group) const {
 }
 
 Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {
-  auto call = [&](const char *name, ValueRange operands) -> Value {
-    return c.b
-        .create<LLVM::CallIntrinsicOp>(TypeRange(lanes32(c)), c.b.getStringAttr(name), operands)
-        .getResult(0);
-  };
-  if (four)
-    return call(c.isa.dotBytes, {sum, activations, weights});
-  return c.b.create<arith::AddIOp>(sum, call(c.isa.dotPairs, {activations, weights}));
+  return four ? c.machine.addByteProducts(c.b, sum, activations, weights)
+              : c.machine.addPairProducts(c.b, sum, activations, weights);
 }
 
 Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {

@@ -2,7 +2,7 @@
 //
 // With a processor's four-byte products where the signs allow, else with pairs of 16-bit numbers:
 //
-//   IntegerDot dot(isa, activations, weights);           // values of the specification
+//   IntegerDot dot(machine, activations, weights);           // values of the specification
 //   sum = dot.multiplyAdd(c, sum, dot.broadcast(c, group), dot.loadWeights(c, panel, offset));
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
@@ -14,7 +14,7 @@ namespace weft {
 
 class IntegerDot {
 public:
-  IntegerDot(const VectorIsa &isa, mlir::Value activations, mlir::Value weights);
+  IntegerDot(const VectorMachine &machine, mlir::Value activations, mlir::Value weights);
   /// Of activations and weights that both are numbers of 16 bits in memory.
   static IntegerDot ofPairs() { return IntegerDot(); }
 
@@ -24,8 +24,8 @@ public:
   int64_t weightBytes() const { return wideWeights ? 4 : group(); }
   /// Whether activations are multiplied as 16-bit numbers.
   bool widens() const { return !four; }
-  /// How weights lie: "dots<columns,group,taps>" of [k, n], or "dots_t<…>" of [n, k] or a filter: `taps` are summed in one run.
-  std::string layout(bool transposed, int64_t columns, int64_t taps) const;
+  /// How weights lie of which `taps` are summed in one run.
+  WeightLayout layout(WeightLayout::Order order, int64_t columns, int64_t taps) const;
 
   mlir::Value zero(KernelContext &c) const;
   /// A vector of groups of weights at a byte offset.

@@ -53,7 +53,7 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
   SmallVector<Value, 2> loaded;
   for (int64_t v = 0; v < 2; ++v)
     loaded.push_back(
-        dot.loadWeights(c, weights, (ahead * columns + v * c.isa.lanes) * dot.weightBytes()));
+        dot.loadWeights(c, weights, (ahead * columns + v * c.machine.lanes()) * dot.weightBytes()));
   for (int64_t r = 0; r < rows; ++r) {
     Value all = dot.broadcast(c, rowGroup(at, r * source.rowBytes + ahead * 4, bytes));
     for (int64_t v = 0; v < 2; ++v)

@@ -13,16 +13,21 @@ class IntegerTile : public RunTile {
 public:
   IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
   /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
-  static int64_t mostRows(const VectorIsa &isa) { return std::min<int64_t>(8, tileRows(isa)); }
+  static int64_t mostRows(const VectorMachine &machine) {
+    return std::min<int64_t>(8, tileRows(machine));
+  }
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * dot.weightBytes(); }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, dot.group()); }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
-  bool leavesRegisters() const override { return c.isa.registers >= 32; }
+  bool leavesRegisters() const override {
+    return c.machine.holds(2 * mostRows(c.machine) + kBeside);
+  }
   int64_t turns(const RowRuns &source) const override {
     return wholeGroups(source) / unroll(source);
   }
 
 private:
+  static constexpr int64_t kBeside = 8; ///< vectors that follow from a row, and those of weights
   int64_t unroll(const RowRuns &source) const;
   bool isRagged(const RowRuns &source) const;
   int64_t wholeGroups(const RowRuns &source) const;

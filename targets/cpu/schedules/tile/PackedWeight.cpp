@@ -62,7 +62,7 @@ std::optional<PackedWeight> findDequantized(DequantizeBlocksOp op, unsigned dept
 }
 
 Value vectorOf(KernelContext &c, Type element, Attribute value) {
-  auto type = VectorType::get({c.isa.lanes}, element);
+  auto type = VectorType::get({c.machine.lanes()}, element);
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, value));
 }
 Value integers(KernelContext &c, int64_t value) {
@@ -73,7 +73,7 @@ Value reals(KernelContext &c, double value) {
 }
 
 Value asReals(KernelContext &c, Value bits) {
-  return c.b.create<arith::BitcastOp>(VectorType::get({c.isa.lanes}, c.b.getF32Type()), bits);
+  return c.b.create<arith::BitcastOp>(VectorType::get({c.machine.lanes()}, c.b.getF32Type()), bits);
 }
 
 } // namespace
@@ -109,35 +109,36 @@ int64_t PackedWeight::chunk() const {
   return block / parts;
 }
 
-std::string PackedWeight::layout(bool transposed, int64_t columns) const {
-  std::string name = "panels";
-  if (form == Halves)
-    name += element.isF16() ? "_f16" : "_bf16";
-  else if (form != Words)
-    name += form == Bytes ? "_8" : "_4";
-  return name + (transposed ? "_t<" : "<") + std::to_string(columns) + ">";
+WeightLayout PackedWeight::layout(WeightLayout::Order order, int64_t columns) const {
+  WeightLayout::Form packed = form == Words     ? WeightLayout::F32
+                              : form == Bytes   ? WeightLayout::Bytes
+                              : form == Nibbles ? WeightLayout::Nibbles
+                              : element.isF16() ? WeightLayout::F16
+                                                : WeightLayout::BF16;
+  return WeightLayout::panels(columns, order, packed);
 }
 
-void PackedWeight::placeScales(bool transposed, int64_t columns,
-                               MutableArrayRef<std::string> layouts) const {
+void PackedWeight::placeScales(WeightLayout::Order order, int64_t columns,
+                               MutableArrayRef<WeightLayout> layouts) const {
   if (!block)
     return;
-  layouts[scale] = PackedWeight().layout(transposed, columns);
+  layouts[scale] = WeightLayout::panels(columns, order);
   if (zero)
     layouts[*zero] = layouts[scale];
 }
 
 SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
-  Type lanes = VectorType::get({c.isa.lanes}, form == Bytes ? b.getI8Type() : b.getI32Type());
+  Type lanes = VectorType::get({c.machine.lanes()}, form == Bytes ? b.getI8Type() : b.getI32Type());
   if (form == Words)
-    return {b.create<LLVM::LoadOp>(VectorType::get({c.isa.lanes}, b.getF32Type()), pointer, 4)};
+    return {
+        b.create<LLVM::LoadOp>(VectorType::get({c.machine.lanes()}, b.getF32Type()), pointer, 4)};
   Value loaded = b.create<LLVM::LoadOp>(lanes, pointer, form == Bytes ? 1 : 4);
   if (form == Nibbles)
     return decodeNibbles(c, loaded, zero);
   if (form == Bytes) {
-    Type wide = VectorType::get({c.isa.lanes}, b.getI32Type()),
-         real = VectorType::get({c.isa.lanes}, b.getF32Type());
+    Type wide = VectorType::get({c.machine.lanes()}, b.getI32Type()),
+         real = VectorType::get({c.machine.lanes()}, b.getF32Type());
     Value value;
     if (isFloat(element))
       value = decodeFloat(b, element, loaded);
@@ -153,12 +154,12 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
   if (element.isBF16())
     return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
             asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
-  Type half = VectorType::get({c.isa.lanes}, b.getI16Type());
+  Type half = VectorType::get({c.machine.lanes()}, b.getI16Type());
   return {decodeFloat(b, element, b.create<arith::TruncIOp>(half, loaded)),
           decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
 }
 
-/// Sixteen lanes look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
+/// A machine may look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
 /// number that this adds is taken away again; floats are decoded. All are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
@@ -168,13 +169,8 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     const FloatFormat *format = floatFormatOf(element);
     for (int64_t q = 0; q < 16; ++q)
       table.push_back(float((format ? format->decode(q) : double(q)) - bias));
-    auto type = VectorType::get({16}, b.getF32Type());
-    Value reals = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(table)));
     Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
-    return b
-        .create<LLVM::CallIntrinsicOp>(type, b.getStringAttr("llvm.x86.avx512.permvar.sf.512"),
-                                       ValueRange{reals, index})
-        .getResult(0);
+    return c.machine.lookUp(b, table, index);
   };
   auto subtract = [&](int64_t shift) -> Value {
     bool low = shift < 20; // the mantissa has room for four bits there
@@ -187,17 +183,19 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
   };
   auto decode = [&](int64_t shift) -> Value {
-    Value nibble = b.create<arith::TruncIOp>(VectorType::get({c.isa.lanes}, b.getIntegerType(4)),
-                                             b.create<arith::ShRUIOp>(words, integers(c, shift)));
+    Value nibble =
+        b.create<arith::TruncIOp>(VectorType::get({c.machine.lanes()}, b.getIntegerType(4)),
+                                  b.create<arith::ShRUIOp>(words, integers(c, shift)));
     Value value = decodeFloat(b, element, nibble);
     return bias != 0 ? Value(b.create<arith::SubFOp>(value, reals(c, bias))) : value;
   };
   SmallVector<Value, 8> result;
+  Type real = VectorType::get({c.machine.lanes()}, b.getF32Type());
   for (int64_t i = 0; i < 8; ++i) {
     int64_t shift = nibbleShift(i);
-    Value value = c.isa.lanes == 16  ? lookUp(shift)
-                  : isFloat(element) ? decode(shift)
-                                     : subtract(shift);
+    Value value = c.machine.looksUp(real) ? lookUp(shift)
+                  : isFloat(element)      ? decode(shift)
+                                          : subtract(shift);
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;

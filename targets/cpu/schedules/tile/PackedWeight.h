@@ -42,11 +42,11 @@ struct PackedWeight {
   int64_t bias() const {
     return form == Nibbles && !isUnsigned(element) && !isFloat(element) ? 8 : 0;
   }
-  /// The name of the layout of panels.
-  std::string layout(bool transposed, int64_t columns) const;
+  /// Of panels.
+  WeightLayout layout(WeightLayout::Order order, int64_t columns) const;
   /// Layouts of the arguments that hold scales and zero points: panels of f32, one row per block.
-  void placeScales(bool transposed, int64_t columns,
-                   llvm::MutableArrayRef<std::string> layouts) const;
+  void placeScales(WeightLayout::Order order, int64_t columns,
+                   llvm::MutableArrayRef<WeightLayout> layouts) const;
   /// The reals of one unit, before they are scaled. `pointer`: the unit's first column of the vector; `zero`: the vector of zero points, or
   /// null.
   llvm::SmallVector<mlir::Value, 8> decode(KernelContext &context, mlir::Value pointer,

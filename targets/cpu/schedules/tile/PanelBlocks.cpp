@@ -31,8 +31,9 @@ int64_t PanelBlocks::panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t b
   return llvm::divideCeil(panels, llvm::divideCeil(panels, most));
 }
 
-void PanelBlocks::offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const {
-  offerRows(list, m, rows, isa);
+void PanelBlocks::offer(std::vector<Choice> &list, int64_t rows,
+                        const VectorMachine &machine) const {
+  offerRows(list, m, rows, machine);
   offerBlocks(list, panels, panelBytes, leastOf(panelBytes));
 }
 

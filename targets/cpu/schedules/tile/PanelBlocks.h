@@ -10,9 +10,13 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_PANELBLOCKS_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 
 namespace weft {
+
+/// KiB of packed weights that are used again and again before the next are.
+constexpr int64_t kBlockCandidates[] = {200, 400, 800};
+constexpr int64_t kBlockKiB = 400; ///< stays in L2
 
 struct PanelBlocks {
   SymExpr m;
@@ -26,7 +30,7 @@ struct PanelBlocks {
   PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
               int64_t blockKiB);
   /// Rows of tiles and KiB of blocks, for the schedule that estimates `rows`.
-  void offer(std::vector<Choice> &list, int64_t rows, const VectorIsa &isa) const;
+  void offer(std::vector<Choice> &list, int64_t rows, const VectorMachine &machine) const;
 
   /// How many panels a block of so many KiB has, `least` if that is more, and the choice of its size.
   static int64_t panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t blockKiB,

@@ -17,9 +17,9 @@ SmallVector<Value> RoundedRows::load(Value from, Value nth) {
   Type f32 = c.b.getF32Type();
   Value first = elementPointer(c.b, from, f32, c.mul(nth, constantI64(c.b, block)));
   SmallVector<Value> vectors;
-  for (int64_t at = 0; at < block; at += c.isa.lanes)
+  for (int64_t at = 0; at < block; at += c.machine.lanes())
     vectors.push_back(
-        c.b.create<LLVM::LoadOp>(VectorType::get({c.isa.lanes}, f32),
+        c.b.create<LLVM::LoadOp>(VectorType::get({c.machine.lanes()}, f32),
                                  elementPointer(c.b, first, f32, constantI64(c.b, at)), 4));
   return vectors;
 }
@@ -47,7 +47,7 @@ Value RoundedRows::correction(Value sum, Value step, std::optional<int64_t> zero
 void RoundedRows::toBytes(Value from, const Bytes &to, Value first, Value count) {
   Value perRow = constantI64(c.b, k / block), begin = c.mul(first, perRow);
   Type i8 = c.b.getI8Type(), i32 = c.b.getI32Type(), f32 = c.b.getF32Type();
-  auto vector = VectorType::get({c.isa.lanes}, f32);
+  auto vector = VectorType::get({c.machine.lanes()}, f32);
   c.loop(begin, c.add(begin, c.mul(count, perRow)), 1, [&](Value nth) {
     SmallVector<Value> x = load(from, nth);
     BlockStep step = blockStep(c.b, largestBits(x));
@@ -56,9 +56,9 @@ void RoundedRows::toBytes(Value from, const Bytes &to, Value first, Value count)
     for (auto [i, part] : llvm::enumerate(x)) {
       Value bits = roundedBits(c.b, part, inverse);
       sum = sum ? Value(c.b.create<arith::AddIOp>(sum, bits)) : bits;
-      c.b.create<LLVM::StoreOp>(c.b.create<arith::TruncIOp>(vector.clone(i8), bits),
-                                elementPointer(c.b, bytes, i8, constantI64(c.b, i * c.isa.lanes)),
-                                1);
+      c.b.create<LLVM::StoreOp>(
+          c.b.create<arith::TruncIOp>(vector.clone(i8), bits),
+          elementPointer(c.b, bytes, i8, constantI64(c.b, i * c.machine.lanes())), 1);
     }
     Value total = combineLanes(c.b, Combiner::Sum, i32, sum); // modulo 2^32, as what is taken away
     total = c.b.create<arith::SubIOp>(total, integer(int32_t(uint32_t(kRoundingBits) * block)));
@@ -69,7 +69,7 @@ void RoundedRows::toBytes(Value from, const Bytes &to, Value first, Value count)
 }
 
 void RoundedRows::toReals(Value from, Value to, Value count) {
-  auto vector = VectorType::get({c.isa.lanes}, c.b.getF32Type());
+  auto vector = VectorType::get({c.machine.lanes()}, c.b.getF32Type());
   c.loop(constantI64(c.b, 0), c.mul(count, constantI64(c.b, k / block)), 1, [&](Value nth) {
     SmallVector<Value> x = load(from, nth);
     BlockStep step = blockStep(c.b, largestBits(x));
@@ -79,7 +79,7 @@ void RoundedRows::toReals(Value from, Value to, Value count) {
     for (auto [i, part] : llvm::enumerate(x))
       c.b.create<LLVM::StoreOp>(
           roundedReal(c.b, part, step),
-          elementPointer(c.b, first, c.b.getF32Type(), constantI64(c.b, i * c.isa.lanes)), 4);
+          elementPointer(c.b, first, c.b.getF32Type(), constantI64(c.b, i * c.machine.lanes())), 4);
   });
 }
 

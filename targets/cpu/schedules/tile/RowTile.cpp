@@ -4,74 +4,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace weft {
-namespace {
-
-/// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
-void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
-          MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
-  Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-  auto vector = VectorType::get({c.isa.lanes}, f32);
-  auto at = [&](Value base, int64_t offset) -> Value {
-    return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-  };
-  Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
-  Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
-  Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
-  s.ahead.fetch(c, here);
-  SmallVector<Value, 4> loaded;
-  for (int64_t v = 0; v < vectors; ++v)
-    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.isa.lanes), 4));
-  for (int64_t r = 0; r < rows; ++r) {
-    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead * s.depthStride), 4);
-    Value all = c.b.create<vector::SplatOp>(x, vector);
-    for (int64_t v = 0; v < vectors; ++v)
-      sums[vectors * r + v] = c.b.create<vector::FMAOp>(all, loaded[v], sums[vectors * r + v]);
-  }
-}
-
-} // namespace
-
-Ahead Ahead::behind(KernelContext &c, Value steps) const {
-  if (!from)
-    return {};
-  return {elementPointer(c.b, from, c.b.getI8Type(), c.mul(steps, stride)), stride, lines};
-}
-
-void Ahead::fetch(KernelContext &c, Value step) const {
-  if (!from)
-    return;
-  Value line = elementPointer(c.b, from, c.b.getI8Type(), c.mul(step, stride));
-  for (int64_t i = 0; i < lines; ++i)
-    c.b.create<LLVM::Prefetch>(
-        elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)), /*rw=*/0,
-        /*hint=*/2, /*cache=*/1);
-}
-
-void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll,
-                 SmallVectorImpl<Value> &sums, int64_t rows, int64_t vectors) {
-  Value whole = c.b.createOrFold<arith::SubIOp>(
-      depth, c.b.createOrFold<arith::RemUIOp>(depth, constantI64(c.b, unroll)));
-  auto run = [&](Value from, Value to, int64_t by) {
-    sums = c.loop(from, to, by, ValueRange(sums), [&](Value k, ValueRange carried) {
-      SmallVector<Value> next(carried);
-      if (source.everyTurn)
-        source.everyTurn(k);
-      for (int64_t u = 0; u < by; ++u)
-        step(c, source, k, u, next, rows, vectors);
-      return next;
-    });
-  };
-  if (!matchPattern(whole, m_Zero()))
-    run(constantI64(c.b, 0), whole, unroll);
-  if (unroll > 1 && whole != depth)
-    run(whole, depth, 1);
-}
-
 RowRange rowsOfTile(KernelContext &c, Value m, Value count, Value tile) {
   Value small = c.b.create<arith::DivUIOp>(m, count), larger = c.b.create<arith::RemUIOp>(m, count);
   Value first = c.add(c.mul(tile, small), c.b.create<arith::MinSIOp>(tile, larger));
@@ -94,8 +30,8 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
                  function_ref<void(KernelContext &)> body) {
   OpBuilder::InsertionGuard insertion(kernel.b);
   kernel.b.setInsertionPointToStart(tile.addEntryBlock());
-  ElementEmitter e(kernel.b, kernel.isa.lanes, tile.getArgument(0));
-  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.isa, {}, {}, {}, {}, {}};
+  ElementEmitter e(kernel.b, kernel.machine.lanes(), tile.getArgument(0));
+  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.machine, {}, {}, {}, {}, {}};
   bindWords(c, tile.getArgument(0));
   body(c);
   kernel.b.create<func::ReturnOp>();
@@ -149,10 +85,10 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
 void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  int64_t columns = tileColumns(c.isa);
+  int64_t columns = tileColumns(c.machine);
   Value first = c.mul(panel, constantI64(c.b, columns));
   for (int64_t v = 0; v < vectors; ++v) {
-    IndexValue column{c.add(first, constantI64(c.b, v * c.isa.lanes)), 1};
+    IndexValue column{c.add(first, constantI64(c.b, v * c.machine.lanes())), 1};
     if (n % columns != 0)
       c.e.setTailMask(c.e.less(column, c.e.constant(n)));
     for (int64_t r = 0; r * vectors < int64_t(sums.size()); ++r) {
@@ -178,14 +114,14 @@ NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Valu
   auto rootType = cast<SymTensorType>(root.getType());
   int64_t n = *rootType.getDim(rootType.getRank() - 1).asConstant();
   Value row = c.mul(c.add(first, constantI64(c.b, rows)), constantI64(c.b, n)),
-        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.isa))));
+        at = c.add(row, c.mul(panel, constantI64(c.b, tileColumns(c.machine))));
   auto add = [&](Value pointer, SymTensorType type, bool isWritten) {
     if (type.getDimAttributes() != rootType.getDimAttributes())
       return;
     int64_t bytes = llvm::divideCeil(elementBits(type.getElementType()), 8);
     Value from = elementPointer(c.b, pointer, c.b.getI8Type(), c.mul(at, constantI64(c.b, bytes)));
     streams.push_back({from, n * bytes,
-                       int64_t(llvm::divideCeil(tileColumns(c.isa) * bytes, kLineBytes)),
+                       int64_t(llvm::divideCeil(tileColumns(c.machine) * bytes, kLineBytes)),
                        isWritten});
   };
   for (BlockArgument argument : c.spec.getArguments())
@@ -199,8 +135,8 @@ void NextRows::fetchLine(KernelContext &c, const Stream &stream, Value line) con
   Value row = c.b.createOrFold<arith::DivUIOp>(line, lines),
         byte = c.mul(c.b.createOrFold<arith::RemUIOp>(line, lines), constantI64(c.b, kLineBytes));
   Value at = c.add(c.mul(row, constantI64(c.b, stream.rowBytes)), byte);
-  c.b.create<LLVM::Prefetch>(elementPointer(c.b, stream.from, c.b.getI8Type(), at),
-                             stream.isWritten, /*hint=*/3, /*cache=*/1);
+  c.machine.prefetch(c.b, elementPointer(c.b, stream.from, c.b.getI8Type(), at),
+                     VectorMachine::Cache::First, stream.isWritten);
 }
 
 NextRows NextRows::behind(KernelContext &c, Value turns) const {

@@ -2,7 +2,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_ROWTILE_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_ROWTILE_H
 
-#include "targets/cpu/Schedule.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 
 namespace weft {
 
@@ -11,6 +11,12 @@ struct RowRange {
   mlir::Value first, size;
 };
 RowRange rowsOfTile(KernelContext &context, mlir::Value m, mlir::Value count, mlir::Value tile);
+
+/// Cuts `m` rows into ceil(m / tileRows) tiles of sizes that differ by at most one, and calls the function for tile `tile`'s size with
+/// (leading arguments…, first row).
+void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m,
+                 mlir::Value count, mlir::Value tile,
+                 llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first)> arguments);
 
 /// Tiles of one size that follow each other, from row `first` on; `tile` is the first of them.
 struct TileRange {

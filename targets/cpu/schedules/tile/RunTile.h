@@ -54,7 +54,7 @@ public:
 protected:
   using Sums = llvm::SmallVector<mlir::Value>;
   RunTile(KernelContext &c, int64_t rows, int64_t vectors)
-      : c(c), rows(rows), vectors(vectors), columns(vectors * c.isa.lanes) {}
+      : c(c), rows(rows), vectors(vectors), columns(vectors * c.machine.lanes()) {}
   virtual Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) = 0;
   Sums addRuns(const RowRuns &source, mlir::Value panel, Sums sums);
 };

@@ -18,7 +18,8 @@ Value asNumber(KernelContext &c, arith::CmpIPredicate predicate, Value a, Value 
 
 TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at)
     : tile(tile), c(tile.c), root(root), n(n), at(std::move(at)),
-      type(VectorType::get({c.isa.lanes}, cast<SymTensorType>(root.getType()).getElementType())) {
+      type(VectorType::get({c.machine.lanes()},
+                           cast<SymTensorType>(root.getType()).getElementType())) {
   if (tile.leavesRegisters())
     kept = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), type,
                                       constantI64(c.b, tile.rows * tile.vectors),

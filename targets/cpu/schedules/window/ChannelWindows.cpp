@@ -29,15 +29,15 @@ int64_t weightsOf(const ChannelWindows &s) {
 }
 
 /// Two rows, when their windows share rows of the operand and sums and weights stay in registers.
-int64_t rowsOf(const ChannelWindows &s, const VectorIsa &isa) {
+int64_t rowsOf(const ChannelWindows &s, const VectorMachine &machine) {
   const ConvolutionWindow &down = s.window[0];
   bool share = down.stride % down.dilation == 0 && down.stride / down.dilation < down.kernel;
-  int64_t sums = int64_t(isa.registers) - 1 - 2 * weightsOf(s);
+  int64_t sums = int64_t(machine.registers()) - 1 - 2 * weightsOf(s);
   return share && isWrittenOut(s) && !down.out.isConstant(1) && sums >= kFewestSums ? 2 : 1;
 }
 
-int64_t columnsOf(const ChannelWindows &s, const VectorIsa &isa) {
-  int64_t fit = (int64_t(isa.registers) - 1) / rowsOf(s, isa) - weightsOf(s);
+int64_t columnsOf(const ChannelWindows &s, const VectorMachine &machine) {
+  int64_t fit = (int64_t(machine.registers()) - 1) / rowsOf(s, machine) - weightsOf(s);
   int64_t most = std::clamp<int64_t>(fit, 1, kMostColumns);
   std::optional<int64_t> width = s.window[1].out.asConstant();
   if (!width || *width < 1)
@@ -72,8 +72,8 @@ bool waitsForRows(const ChannelWindows &s) {
 }
 
 /// Lanes of a register; bytes are not spread.
-unsigned lanesOf(const ChannelWindows &s, const VectorIsa &isa) {
-  return isa.lanes * 32 / elementBits(computeType(s.type().getElementType()));
+unsigned lanesOf(const ChannelWindows &s, const VectorMachine &machine) {
+  return machine.lanes() * 32 / elementBits(computeType(s.type().getElementType()));
 }
 
 } // namespace
@@ -82,10 +82,10 @@ SymTensorType ChannelWindows::lineType() const {
   return SymTensorType::get({channels()}, type().getElementType());
 }
 
-Launch ChannelWindows::launch(const VectorIsa &isa) const {
+Launch ChannelWindows::launch(const VectorMachine &machine) const {
   MLIRContext *context = result.getContext();
   SymExpr one = SymExpr::constant(context, 1), work = SymExpr::constant(context, kGrainWork);
-  int64_t rows = rowsOf(*this, isa), columns = columnsOf(*this, isa) * kTilesOfUnit;
+  int64_t rows = rowsOf(*this, machine), columns = columnsOf(*this, machine) * kTilesOfUnit;
   SymExpr units =
       batch() * SymExpr::ceildiv(window[0].out, rows) * SymExpr::ceildiv(window[1].out, columns);
   SymExpr elements =
@@ -142,7 +142,7 @@ private:
 
 ChannelEmitter::ChannelEmitter(KernelContext &c, const ChannelWindows &s)
     : s(s), rows(this->s.window[0]), columns(this->s.window[1]), kernel(c),
-      tileRows(rowsOf(s, c.isa)), tileColumns(columnsOf(s, c.isa)) {}
+      tileRows(rowsOf(s, c.machine)), tileColumns(columnsOf(s, c.machine)) {}
 
 void ChannelEmitter::emit() {
   KernelContext &c = kernel;
@@ -159,7 +159,7 @@ void ChannelEmitter::emit() {
     inner = declare(tileRows, false);
   if (tileRows > 1 && !(height && *height % tileRows == 0))
     lastRow = declare(1, true);
-  c.e.setLanes(lanesOf(s, c.isa));
+  c.e.setLanes(lanesOf(s, c.machine));
   c.vectors(s.channels(), [&](IndexValue channel) {
     c.e.store(c.scratch, s.lineType(), {channel},
               c.e.constantData(computeType(s.type().getElementType()), identity()));
@@ -246,7 +246,7 @@ std::pair<Value, Value> ChannelEmitter::tilesInside(Value from, Value to) {
 /// (words, line of elements outside, image, first row, columns from, to)
 void ChannelEmitter::emitTile(Tile tile) {
   emitRowTile(kernel, tile.function, [&](KernelContext &c) {
-    c.e.setLanes(lanesOf(s, c.isa));
+    c.e.setLanes(lanesOf(s, c.machine));
     c.loop(tile.function.getArgument(4), tile.function.getArgument(5), tileColumns,
            [&](Value column) {
              Pixels pixels(c, s, tile, column);
@@ -274,7 +274,7 @@ void ChannelEmitter::fetchRow(KernelContext &c, const Pixels &pixels, int64_t y,
   for (int64_t x = 0; x < tileColumns * columns.stride; ++x) {
     Value at = elementPointer(c.b, pixels.at(constantI64(c.b, y), constantI64(c.b, x)), element,
                               channel.base);
-    c.b.create<LLVM::Prefetch>(at, /*rw=*/0, /*hint=*/2, /*cache=*/1);
+    c.machine.prefetch(c.b, at, VectorMachine::Cache::Second);
   }
 }
 

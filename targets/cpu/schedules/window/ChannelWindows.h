@@ -15,6 +15,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CHANNELWINDOWS_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
@@ -30,7 +31,7 @@ struct ChannelWindows {
   SymExpr channels() const { return type().getDim(type().getRank() - 1); }
   /// One pixel of the operand.
   SymTensorType lineType() const;
-  Launch launch(const VectorIsa &isa) const;
+  Launch launch(const VectorMachine &machine) const;
 };
 
 class ChannelEmitter {

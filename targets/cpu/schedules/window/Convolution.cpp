@@ -29,30 +29,32 @@ constexpr int64_t kGrainWork = 1 << 18;
 class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return ConvolutionShape::match(spec).decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec);
-    ConvolutionTiling t(s, isa);
+    ConvolutionTiling t(s, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     int64_t work =
         t.pixels * (s.filters / s.groups) * s.channels * s.window[0].kernel * s.window[1].kernel;
-    SymExpr strips = t.inPlace ? constant(0) : t.stripFloats(s, isa) * (s.channels * t.planes);
+    SymExpr strips = t.inPlace ? constant(0) : t.stripFloats(s, machine) * (s.channels * t.planes);
     return {blocks(s, t) * parts(s, t), constant(std::max<int64_t>(1, kGrainWork / work)),
             (strips + t.totalFloats) * 4};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = "panels_t<" + std::to_string(ConvolutionTiling(s, isa).rows) + ">";
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] =
+        WeightLayout::panels(ConvolutionTiling(s, machine).rows, WeightLayout::WidthByDepth);
     return result;
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
-    return ConvolutionTiling::choices(*ConvolutionShape::match(spec), isa);
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
+    return ConvolutionTiling::choices(*ConvolutionShape::match(spec), machine);
   }
 
   void emit(KernelContext &c) const override;
@@ -73,7 +75,8 @@ public:
 /// The loops over units, blocks and tiles.
 class ConvolutionEmitter {
 public:
-  ConvolutionEmitter(KernelContext &c) : c(c), s(*ConvolutionShape::match(c.spec)), t(s, c.isa) {}
+  ConvolutionEmitter(KernelContext &c)
+      : c(c), s(*ConvolutionShape::match(c.spec)), t(s, c.machine) {}
 
   void emit() {
     declareRows(t.rows, whole);
@@ -82,7 +85,7 @@ public:
     total = c.e.uniform(s.pixels());
     perImage = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.pixels));
     partCount = c.e.uniform(ConvolutionSchedule::parts(s, t));
-    pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.isa));
+    pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.machine));
     Value none = constantI64(c.b, -1);
     c.loop(c.begin, c.end, 1, ValueRange{none},
            [&](Value unit, ValueRange copied) -> SmallVector<Value> {
@@ -98,7 +101,7 @@ public:
 private:
   /// From many pixels to few.
   void declareRows(int64_t rows, std::vector<ConvolutionTile> &functions) {
-    int64_t lanes = c.isa.lanes;
+    int64_t lanes = c.machine.lanes();
     functions.push_back(declareTile(c, rows, ConvolutionTile::Vectors, t.vectors * lanes));
     functions.push_back(declareTile(c, rows, ConvolutionTile::Vectors, lanes));
     if (2 * rows <= lanes)
@@ -115,8 +118,9 @@ private:
 
   /// The pixel where a block starts: blocks are equal to a tile.
   Value blockStart(Value block) {
-    Value groups = c.e.uniform(SymExpr::ceildiv(s.pixels(), t.vectors * int64_t(c.isa.lanes)));
-    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.isa.lanes)),
+    Value groups =
+        c.e.uniform(SymExpr::ceildiv(s.pixels(), t.vectors * int64_t(c.machine.lanes())));
+    return least(c.mul(div(c.mul(block, groups), perImage), number(t.vectors * c.machine.lanes())),
                  total);
   }
 
@@ -159,7 +163,7 @@ private:
       filters =
           elementPointer(c.b, pointer, c.b.getF32Type(), c.mul(channel, number(taps * t.rows)));
       totals = elementPointer(c.b, c.scratch, c.b.getF32Type(),
-                              c.mul(tile, number(t.pixels * t.slot(c.isa))));
+                              c.mul(tile, number(t.pixels * t.slot(c.machine))));
       filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
       Value begin = first;
       for (const ConvolutionTile &each : functions) {
@@ -179,7 +183,7 @@ private:
     Value strips = elementPointer(c.b, source, f32, c.add(offset, c.mul(chunk, plane)));
     Value isFirst = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, number(0));
     Value isLast = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, number(t.chunk));
-    Value slots = elementPointer(c.b, totals, f32, c.mul(offset, number(t.slot(c.isa))));
+    Value slots = elementPointer(c.b, totals, f32, c.mul(offset, number(t.slot(c.machine))));
     c.b.create<func::CallOp>(
         tile.function, ValueRange{c.kernel.getArgument(0), filters, strips, image, filter, pixel,
                                   least(left, number(t.chunk)), slots, isFirst, isLast});

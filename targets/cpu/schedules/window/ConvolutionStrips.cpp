@@ -21,7 +21,7 @@ public:
     width = c.e.uniform(columns.in), height = c.e.uniform(rows.in),
     outWidth = c.e.uniform(columns.out);
     left = c.e.uniform(columns.low), top = c.e.uniform(rows.low);
-    pitch = c.e.uniform(t.stripFloats(s, c.isa));
+    pitch = c.e.uniform(t.stripFloats(s, c.machine));
   }
 
   /// Pixels [first, first + count) of image n, channels from `channel` on.
@@ -77,7 +77,7 @@ private:
           c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
       Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
       // A whole vector is written: what is too much lies in the next row, which follows, or behind the strip.
-      c.loop(here, end, c.isa.lanes, [&](Value position) {
+      c.loop(here, end, c.machine.lanes(), [&](Value position) {
         Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
         if (columns.kernel <= kUnrolledTaps)
           for (int64_t j = 0; j < columns.kernel; ++j)
@@ -97,7 +97,7 @@ private:
     Value to = c.add(c.mul(c.add(c.mul(j, number(t.phases)), phase), pitch), position);
     if (!input || columns.stride > 2)
       return pullColumns(y, rowWidth, x, to);
-    Value end = c.add(x, number(c.isa.lanes * columns.stride));
+    Value end = c.add(x, number(c.machine.lanes() * columns.stride));
     Value whole = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, x, number(0)),
                                             compare(arith::CmpIPredicate::sle, end, rowWidth));
     auto choose = c.b.create<scf::IfOp>(whole, true);
@@ -107,21 +107,21 @@ private:
     c.b.setInsertionPointToStart(choose.elseBlock());
     SmallVector<Value> masks;
     for (int64_t part = 0; part < columns.stride; ++part)
-      masks.push_back(inside(c.add(x, number(part * c.isa.lanes)), rowWidth));
+      masks.push_back(inside(c.add(x, number(part * c.machine.lanes())), rowWidth));
     copyColumns(c.add(line, x), masks, to);
   }
 
-  VectorType vectorType() { return VectorType::get({c.isa.lanes}, c.b.getF32Type()); }
+  VectorType vectorType() { return VectorType::get({c.machine.lanes()}, c.b.getF32Type()); }
 
   void copyColumns(Value from, ArrayRef<Value> masks, Value to) {
     Type f32 = c.b.getF32Type();
     SmallVector<int64_t> even;
-    for (unsigned i = 0; i < c.isa.lanes; ++i)
+    for (unsigned i = 0; i < c.machine.lanes(); ++i)
       even.push_back(2 * i);
     for (auto [source, strip] : llvm::zip(sources, strips)) {
       SmallVector<Value, 2> parts;
       for (int64_t part = 0; part < columns.stride; ++part) {
-        Value at = elementPointer(c.b, source, f32, c.add(from, number(part * c.isa.lanes)));
+        Value at = elementPointer(c.b, source, f32, c.add(from, number(part * c.machine.lanes())));
         if (masks.empty()) {
           parts.push_back(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
           continue;
@@ -138,11 +138,11 @@ private:
 
   /// Which lanes of x, x + 1, … lie in [0, rowWidth).
   Value inside(Value x, Value rowWidth) {
-    auto type = VectorType::get({c.isa.lanes}, c.b.getI32Type());
-    SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, c.isa.lanes));
+    auto type = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
+    SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, c.machine.lanes()));
     Value lane = c.b.create<arith::ConstantOp>(DenseIntElementsAttr::get(type, numbers));
     auto bound = [&](Value value) -> Value { // in lanes
-      Value some = least(most(value, number(0)), number(c.isa.lanes));
+      Value some = least(most(value, number(0)), number(c.machine.lanes()));
       return c.b.create<vector::SplatOp>(c.b.create<arith::TruncIOp>(c.b.getI32Type(), some), type);
     };
     Value from = bound(c.sub(number(0), x)), to = bound(c.sub(rowWidth, x));

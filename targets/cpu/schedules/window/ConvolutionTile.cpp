@@ -20,19 +20,19 @@ public:
   TileEmitter(KernelContext &c, const ConvolutionShape &s, const ConvolutionTiling &t,
               const ConvolutionTile &tile)
       : s(s), t(t), function(tile.function), form(tile.form), rows(tile.rows), pixels(tile.pixels) {
-    vectors = form == ConvolutionTile::Few ? llvm::divideCeil(rows, c.isa.lanes)
-                                           : llvm::divideCeil(pixels, c.isa.lanes);
+    vectors = form == ConvolutionTile::Few ? llvm::divideCeil(rows, c.machine.lanes())
+                                           : llvm::divideCeil(pixels, c.machine.lanes());
     chains = form == ConvolutionTile::Few ? std::max<int64_t>(1, kChains / (pixels * vectors)) : 1;
   }
 
   void emit(KernelContext &outer) {
     OpBuilder::InsertionGuard insertion(outer.b);
     outer.b.setInsertionPointToStart(function.addEntryBlock());
-    ElementEmitter e(outer.b, outer.isa.lanes, function.getArgument(0));
-    KernelContext c{outer.b, outer.spec, function, e, outer.isa, {}, {}, {}, {}, {}};
+    ElementEmitter e(outer.b, outer.machine.lanes(), function.getArgument(0));
+    KernelContext c{outer.b, outer.spec, function, e, outer.machine, {}, {}, {}, {}, {}};
     bindWords(c, function.getArgument(0));
     IndexValue pixel{function.getArgument(5), 1};
-    pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.isa));
+    pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.machine));
     outWidth = c.e.uniform(s.window[1].out);
     Value mask;
     if (form == ConvolutionTile::Ragged)
@@ -56,9 +56,10 @@ private:
   /// Sums of earlier chunks join; of all but the last chunk they are kept.
   void addTotals(KernelContext &c, SmallVectorImpl<Value> &sums, function_ref<void()> finish) {
     Type f32 = c.b.getF32Type();
-    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto vector = VectorType::get({c.machine.lanes()}, f32);
     auto slot = [&](size_t i) {
-      return elementPointer(c.b, function.getArgument(7), f32, constantI64(c.b, i * c.isa.lanes));
+      return elementPointer(c.b, function.getArgument(7), f32,
+                            constantI64(c.b, i * c.machine.lanes()));
     };
     SmallVector<Type> types(sums.size(), vector);
     auto join = c.b.create<scf::IfOp>(types, function.getArgument(8), true);
@@ -83,7 +84,7 @@ private:
   /// The sums over the channels of the call.
   SmallVector<Value> addChannels(KernelContext &c, Value mask) {
     Value zero = c.b.create<arith::ConstantOp>(
-        c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+        c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, c.b.getF32Type())));
     SmallVector<Value> sums(
         form == ConvolutionTile::Few ? pixels * vectors * chains : rows * vectors, zero);
     int64_t taps = s.window[0].kernel * s.window[1].kernel, unroll = taps == 1 ? 4 : 1;
@@ -147,22 +148,23 @@ private:
   /// Vectors of pixels first, then for every filter one broadcast and its multiply-adds.
   SmallVector<Value> addTap(KernelContext &c, Value w, Value x, ValueRange carried, Value mask) {
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto vector = VectorType::get({c.machine.lanes()}, f32);
     auto at = [&](Value base, int64_t offset) -> Value {
       return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     };
     SmallVector<Value> pixels, next(carried);
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
     for (int64_t v = 0; v < vectors; ++v)
-      pixels.push_back(mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.isa.lanes),
-                                                                   mask, zero, 4))
-                            : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.isa.lanes), 4)));
+      pixels.push_back(
+          mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vector, at(x, v * c.machine.lanes()), mask,
+                                                      zero, 4))
+               : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.machine.lanes()), 4)));
     bool many = s.filters * s.channels * s.window[0].kernel * s.window[1].kernel > kNearFilters;
     if (form == ConvolutionTile::Vectors &&
         (many ||
          t.totalFloats > 0)) // the same tap of the next tile: a new place in memory for every chunk
-      c.b.create<LLVM::Prefetch>(
-          at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows), 0, 2, 1);
+      c.machine.prefetch(c.b, at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows),
+                         VectorMachine::Cache::Second);
     for (int64_t r = 0; r < rows; ++r) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(w, r), 4), vector);
       for (int64_t v = 0; v < vectors; ++v)
@@ -172,24 +174,25 @@ private:
   }
 
   static Value firstLanes(KernelContext &c, int64_t count) {
-    SmallVector<bool> in(c.isa.lanes);
-    std::fill(in.begin(), in.begin() + std::min<int64_t>(count, c.isa.lanes), true);
+    SmallVector<bool> in(c.machine.lanes());
+    std::fill(in.begin(), in.begin() + std::min<int64_t>(count, c.machine.lanes()), true);
     return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(
-        VectorType::get({c.isa.lanes}, c.b.getI1Type()), ArrayRef<bool>(in)));
+        VectorType::get({c.machine.lanes()}, c.b.getI1Type()), ArrayRef<bool>(in)));
   }
 
   /// Vectors of filters, then for every pixel one broadcast and its multiply-adds, in the next of the chains.
   SmallVector<Value> addFewPixels(KernelContext &c, Value w, Value x, ValueRange carried) {
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto vector = VectorType::get({c.isa.lanes}, f32);
+    auto vector = VectorType::get({c.machine.lanes()}, f32);
     auto at = [&](Value base, int64_t offset) -> Value {
       return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
     };
     SmallVector<Value> filters, next(carried);
     Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
     for (int64_t v = 0; v < vectors; ++v)
-      filters.push_back(c.b.create<LLVM::MaskedLoadOp>(
-          vector, at(w, v * c.isa.lanes), firstLanes(c, rows - v * c.isa.lanes), zero, 4));
+      filters.push_back(c.b.create<LLVM::MaskedLoadOp>(vector, at(w, v * c.machine.lanes()),
+                                                       firstLanes(c, rows - v * c.machine.lanes()),
+                                                       zero, 4));
     int64_t chain = chains == 1 ? 0 : steps++ % chains;
     for (int64_t i = 0; i < pixels; ++i) {
       Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(x, i), 4), vector);
@@ -215,10 +218,10 @@ private:
     SmallVector<Value> result;
     for (int64_t r = 0; r < rows; ++r) {
       Value row = c.b.create<arith::ConstantOp>(
-          c.b.getZeroAttr(VectorType::get({c.isa.lanes}, c.b.getF32Type())));
+          c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, c.b.getF32Type())));
       for (int64_t i = 0; i < pixels; ++i) {
-        Value each =
-            c.b.create<vector::ExtractOp>(sums[i * vectors + r / c.isa.lanes], r % c.isa.lanes);
+        Value each = c.b.create<vector::ExtractOp>(sums[i * vectors + r / c.machine.lanes()],
+                                                   r % c.machine.lanes());
         row = c.b.create<vector::InsertOp>(each, row, i);
       }
       result.push_back(row);
@@ -230,7 +233,8 @@ private:
     bool inOrder = s.walksPixelsInOrder();
     int64_t across = form == ConvolutionTile::Few ? 1 : vectors;
     for (int64_t v = 0; v < across; ++v) {
-      IndexValue here = c.e.add(pixel, c.e.constant(v * c.isa.lanes)), n{function.getArgument(3)};
+      IndexValue here = c.e.add(pixel, c.e.constant(v * c.machine.lanes())),
+                 n{function.getArgument(3)};
       for (int64_t r = 0; r < rows; ++r) {
         IndexValue channel{c.add(function.getArgument(4), constantI64(c.b, r))};
         SmallVector<IndexValue> to = s.at(c.e, n, channel, here),

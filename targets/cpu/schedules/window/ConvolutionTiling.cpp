@@ -25,27 +25,25 @@ int64_t rowsOf(const ConvolutionShape &s, int64_t most) {
   return rows;
 }
 
-int64_t mostRows(const VectorIsa &isa) { return isa.registers >= 32 ? 13 : 6; }
-
 } // namespace
 
-std::vector<Choice> ConvolutionTiling::choices(const ConvolutionShape &s, const VectorIsa &isa) {
+std::vector<Choice> ConvolutionTiling::choices(const ConvolutionShape &s,
+                                               const VectorMachine &machine) {
   std::vector<Choice> list;
-  static constexpr int64_t many[] = {13, 9, 6}, few[] = {6, 4, 2};
-  offer(list, "rows", isa.registers >= 32 ? ArrayRef(many) : ArrayRef(few), mostRows(isa),
+  offer(list, "rows", machine.filterRows().candidates, machine.filterRows().most,
         [&](int64_t most) { return rowsOf(s, most); });
-  ConvolutionTiling t(s, isa);
+  ConvolutionTiling t(s, machine);
   offer(list, "pixels", kPixelCandidates, kMostPixels,
-        [&](int64_t most) { return t.pixelsOfBlock(s, isa, most); });
+        [&](int64_t most) { return t.pixelsOfBlock(s, machine, most); });
   return list;
 }
 
-ConvolutionTiling::ConvolutionTiling(const ConvolutionShape &s, const VectorIsa &isa) {
+ConvolutionTiling::ConvolutionTiling(const ConvolutionShape &s, const VectorMachine &machine) {
   int64_t filters = s.filters / s.groups;
-  rows = rowsOf(s, pick(s.op, "rows", mostRows(isa)));
+  rows = rowsOf(s, pick(s.op, "rows", machine.filterRows().most));
   tiles = llvm::divideCeil(filters, rows);
   lastRows = filters - (tiles - 1) * rows;
-  vectors = rows * 4 + 5 <= isa.registers ? 4 : 2;
+  vectors = machine.holds(rows * 4 + 5) ? 4 : 2;
   const ConvolutionWindow &h = s.window[0];
   int64_t common = std::gcd(h.stride, h.dilation);
   sameRow = h.stride / common, sameReach = h.dilation / common;
@@ -55,19 +53,20 @@ ConvolutionTiling::ConvolutionTiling(const ConvolutionShape &s, const VectorIsa 
   inPlace = llvm::isa<mlir::BlockArgument>(s.op.getInput()) && s.window[0].isPointwise() &&
             s.window[1].isPointwise();
   chunk = std::max<int64_t>(1, kChunk / (h.kernel * s.window[1].kernel));
-  pixels = pixelsOfBlock(s, isa, pick(s.op, "pixels", kMostPixels));
-  totalFloats = isWhole(s) ? 0 : tiles * pixels * slot(isa);
+  pixels = pixelsOfBlock(s, machine, pick(s.op, "pixels", kMostPixels));
+  totalFloats = isWhole(s) ? 0 : tiles * pixels * slot(machine);
 }
 
-int64_t ConvolutionTiling::pixelsOfBlock(const ConvolutionShape &s, const VectorIsa &isa,
+int64_t ConvolutionTiling::pixelsOfBlock(const ConvolutionShape &s, const VectorMachine &machine,
                                          int64_t most) const {
-  int64_t group = vectors * isa.lanes, filters = s.filters / s.groups;
+  int64_t group = vectors * machine.lanes(), filters = s.filters / s.groups;
   int64_t fit = isWhole(s) ? most : std::clamp(kTotals / filters, kFewestPixels, most);
   return std::max<int64_t>(1, fit / group) * group;
 }
 
-SymExpr ConvolutionTiling::stripFloats(const ConvolutionShape &s, const VectorIsa &isa) const {
-  return s.window[1].out * reach + (pixels + 2 * int64_t(isa.lanes));
+SymExpr ConvolutionTiling::stripFloats(const ConvolutionShape &s,
+                                       const VectorMachine &machine) const {
+  return s.window[1].out * reach + (pixels + 2 * int64_t(machine.lanes()));
 }
 
 } // namespace weft

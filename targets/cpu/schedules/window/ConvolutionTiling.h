@@ -1,11 +1,12 @@
 //===- ConvolutionTiling.h - How a convolution is cut for a processor -------------------------------------===//
 //
-//   ConvolutionTiling t(shape, isa);      // t.rows filters by t.vectors vectors of pixels in registers, blocks of t.pixels
+//   ConvolutionTiling t(shape, machine);      // t.rows filters by t.vectors vectors of pixels in registers, blocks of t.pixels
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CONVOLUTIONTILING_H
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CONVOLUTIONTILING_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
@@ -20,16 +21,17 @@ struct ConvolutionTiling {
   int64_t totalFloats;           ///< sums of a block between chunks
   bool inPlace;                  ///< no strips
 
-  ConvolutionTiling(const ConvolutionShape &s, const VectorIsa &isa);
-  static std::vector<Choice> choices(const ConvolutionShape &s, const VectorIsa &isa);
+  ConvolutionTiling(const ConvolutionShape &s, const VectorMachine &machine);
+  static std::vector<Choice> choices(const ConvolutionShape &s, const VectorMachine &machine);
   /// Whether all channels are summed in one call of a tile.
   bool isWhole(const ConvolutionShape &s) const { return chunk >= s.channels; }
   /// Whole tiles, when a block shall have so many pixels at most.
-  int64_t pixelsOfBlock(const ConvolutionShape &s, const VectorIsa &isa, int64_t most) const;
+  int64_t pixelsOfBlock(const ConvolutionShape &s, const VectorMachine &machine,
+                        int64_t most) const;
   /// Floats for the sums of one pixel by a tile.
-  int64_t slot(const VectorIsa &isa) const { return llvm::alignTo(rows, isa.lanes); }
+  int64_t slot(const VectorMachine &machine) const { return llvm::alignTo(rows, machine.lanes()); }
   /// Positions of one strip: what the last tap of the last pixel reads, and what whole vectors read and write behind it.
-  SymExpr stripFloats(const ConvolutionShape &s, const VectorIsa &isa) const;
+  SymExpr stripFloats(const ConvolutionShape &s, const VectorMachine &machine) const;
 };
 
 } // namespace weft

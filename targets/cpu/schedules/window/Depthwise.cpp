@@ -53,7 +53,7 @@ class DepthwiseSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = ConvolutionShape::match(spec);
     if (!s)
       return s.decline();
@@ -62,7 +62,7 @@ public:
     return windowsOf(*s).decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &) const override {
     return windowsOf(*ConvolutionShape::match(spec)).launch();
   }
   void emit(KernelContext &c) const override {

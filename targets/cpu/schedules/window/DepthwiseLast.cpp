@@ -6,7 +6,6 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
-#include "targets/cpu/schedules/tile/PackedWeight.h"
 #include "targets/cpu/schedules/window/ChannelWindows.h"
 
 using namespace mlir;
@@ -33,7 +32,7 @@ private:
   }
   Value weights(KernelContext &c, IndexValue channel, Value tap) override {
     Type f32 = c.b.getF32Type();
-    int64_t taps = rows.kernel * columns.kernel, lanes = c.isa.lanes;
+    int64_t taps = rows.kernel * columns.kernel, lanes = c.machine.lanes();
     Value panel =
         elementPointer(c.b, c.inputs[filter], f32, c.mul(channel.base, constantI64(c.b, taps)));
     Value at = elementPointer(c.b, panel, f32, c.mul(tap, constantI64(c.b, lanes)));
@@ -52,7 +51,7 @@ class DepthwiseLastSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise_last"; }
 
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = ConvolutionShape::match(spec, true);
     if (!s)
       return s.decline();
@@ -61,12 +60,14 @@ public:
     bool isFloat = cast<SymTensorType>(s->op.getInput().getType()).getElementType().isF32();
     return isFloat ? Decline{} : Decline{"elements are not f32"};
   }
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    return windowsOf(*ConvolutionShape::match(spec, true)).launch(isa);
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
+    return windowsOf(*ConvolutionShape::match(spec, true)).launch(machine);
   }
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[ConvolutionShape::match(spec, true)->filter] = PackedWeight().layout(true, isa.lanes);
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[ConvolutionShape::match(spec, true)->filter] =
+        WeightLayout::panels(machine.lanes(), WeightLayout::WidthByDepth);
     return result;
   }
   void emit(KernelContext &c) const override {

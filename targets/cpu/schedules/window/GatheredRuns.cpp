@@ -26,8 +26,8 @@ int64_t GatheredRuns::bytes(int64_t rows, int64_t runs, int64_t run) {
   return 2 * roomFor(rows, runs, run);
 }
 
-bool GatheredRuns::pays(int64_t runs, int64_t run, int64_t group, const VectorIsa &isa) {
-  return group == kGroup && runs <= kMostRuns && copiedBytes(run) <= 4 * int64_t(isa.lanes) &&
+bool GatheredRuns::pays(int64_t runs, int64_t run, int64_t group, const VectorMachine &machine) {
+  return group == kGroup && runs <= kMostRuns && copiedBytes(run) <= 4 * int64_t(machine.lanes()) &&
          llvm::divideCeil(runs * run, group) < runs * llvm::divideCeil(run, group);
 }
 

@@ -17,7 +17,7 @@ namespace weft {
 class GatheredRuns {
 public:
   /// Whether `runs` runs of `run` bytes take fewer groups side by side, and a vector holds each.
-  static bool pays(int64_t runs, int64_t run, int64_t group, const VectorIsa &isa);
+  static bool pays(int64_t runs, int64_t run, int64_t group, const VectorMachine &machine);
 
   /// Of scratch, for tiles of `rows` rows.
   static int64_t bytes(int64_t rows, int64_t runs, int64_t run);

@@ -20,10 +20,10 @@ SymExpr PaddedRows::span() const {
   return (most - 1) * across.stride + ((across.kernel - 1) * across.dilation + 1);
 }
 
-SymExpr PaddedRows::bytes(const VectorIsa &isa) const {
+SymExpr PaddedRows::bytes(const VectorMachine &machine) const {
   const ConvolutionWindow &down = s.window[0];
   int64_t rows = (block.rows - 1) * down.stride + (down.kernel - 1) * down.dilation + 1;
-  return pitch() * rows + int64_t(isa.lanes) * std::max<int64_t>(4, columnBytes());
+  return pitch() * rows + int64_t(machine.lanes()) * std::max<int64_t>(4, columnBytes());
 }
 
 namespace {
@@ -74,9 +74,9 @@ private:
 
   /// Columns [begin, end) become zeros.
   void clear(Value target, Value begin, Value end) {
-    auto bytes = VectorType::get({4 * c.isa.lanes}, c.b.getI8Type());
+    auto bytes = VectorType::get({4 * c.machine.lanes()}, c.b.getI8Type());
     Value zeros = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(bytes));
-    c.loop(bytesOf(begin), bytesOf(end), 4 * c.isa.lanes, [&](Value at) {
+    c.loop(bytesOf(begin), bytesOf(end), 4 * c.machine.lanes(), [&](Value at) {
       c.b.create<LLVM::StoreOp>(zeros, elementPointer(c.b, target, c.b.getI8Type(), at), 1);
     });
   }
@@ -87,7 +87,7 @@ private:
     Value source = elementPointer(c.b, input, element,
                                   c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
-    int64_t step = 4 * c.isa.lanes / bytesOf(stored); // whole vectors
+    int64_t step = 4 * c.machine.lanes() / bytesOf(stored); // whole vectors
     Value last = c.sub(elements, number(step));
     auto choose = c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
     OpBuilder::InsertionGuard insertion(c.b);
@@ -109,7 +109,7 @@ private:
   /// The same for an operand that is computed on the way: vectors of columns. Few channels are put side by side in registers, of
   /// many, elements are stored one by one.
   void pull(Value image, Value y, Value target) {
-    c.loop(from, to, c.isa.lanes, [&](Value column) {
+    c.loop(from, to, c.machine.lanes(), [&](Value column) {
       Value place = c.mul(column, number(block.channels));
       if (block.channels <= kTogether) {
         SmallVector<Value> data;
@@ -120,7 +120,7 @@ private:
       }
       c.loop(number(0), number(block.channels), 1, [&](Value channel) {
         Value data = pullColumns(image, y, column, channel), first = c.add(place, channel);
-        for (unsigned i = 0; i < c.isa.lanes; ++i)
+        for (unsigned i = 0; i < c.machine.lanes(); ++i)
           store(c.b.create<vector::ExtractOp>(data, int64_t(i)), target,
                 c.add(first, number(i * block.channels)));
       });
@@ -133,8 +133,8 @@ private:
     SmallVector<IndexValue> index{{image}, {y}, x, {channel}};
     if (s.isLine)
       index.erase(index.begin() + 1);
-    Value zeros =
-        c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({c.isa.lanes}, element)));
+    Value zeros = c.b.create<arith::ConstantOp>(
+        c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, element)));
     Value data = c.e.guarded(
         c.e.less(x, {width}), [&] { return c.e.pull(s.op.getInput(), index); }, zeros);
     c.e.forget();
@@ -143,7 +143,7 @@ private:
 
   /// Lane i of every vector, then lane i + 1, ….
   Value interleaved(ArrayRef<Value> data) {
-    int64_t lanes = c.isa.lanes;
+    int64_t lanes = c.machine.lanes();
     SmallVector<int64_t> both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)), order;
     auto joined = [&](size_t i) {
       return c.b.create<vector::ShuffleOp>(data[i], data[std::min(i + 1, data.size() - 1)], both);

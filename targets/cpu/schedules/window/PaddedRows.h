@@ -24,7 +24,7 @@ public:
   int64_t columnBytes() const { return block.channels * elementBytes(); }
   SymExpr pitch() const { return span() * columnBytes(); }
   /// Of scratch, with what whole vectors write too much.
-  SymExpr bytes(const VectorIsa &isa) const;
+  SymExpr bytes(const VectorMachine &machine) const;
   void emitCopy(KernelContext &c, mlir::Value image, mlir::Value firstRow, mlir::Value rows) const;
 
 private:

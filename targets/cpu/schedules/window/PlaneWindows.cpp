@@ -54,12 +54,12 @@ void PlaneEmitter::emit() {
     source = elementPointer(c.b, c.inputs[s.input], c.b.getF32Type(),
                             c.mul(unit, c.mul(inHeight, width)));
     startPlane(unit);
-    c.loop(number(0), outWidth, c.isa.lanes, [&](Value column) { emitColumns(column); });
+    c.loop(number(0), outWidth, c.machine.lanes(), [&](Value column) { emitColumns(column); });
   });
 }
 
 void PlaneEmitter::emitColumns(Value column) {
-  int64_t lanes = c.isa.lanes, reach = (columns.kernel - 1) * columns.dilation;
+  int64_t lanes = c.machine.lanes(), reach = (columns.kernel - 1) * columns.dilation;
   x = c.sub(c.mul(column, number(columns.stride)), c.e.uniform(columns.low));
   Value end =
       c.add(x, number(reach + lanes * columns.stride + 1)); // odd lanes are read one further
@@ -86,14 +86,14 @@ Value PlaneEmitter::atLeast(Value a, Value d) {
 Value PlaneEmitter::both(Value a, Value d) { return c.b.create<arith::AndIOp>(a, d); }
 
 Value PlaneEmitter::inside(Value x, int64_t stride, Value limit) {
-  auto type = VectorType::get({c.isa.lanes}, c.b.getI32Type());
+  auto type = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
   SmallVector<int32_t> numbers;
-  for (unsigned i = 0; i < c.isa.lanes; ++i)
+  for (unsigned i = 0; i < c.machine.lanes(); ++i)
     numbers.push_back(int32_t(i * stride));
   Value lane = c.b.create<arith::ConstantOp>(DenseIntElementsAttr::get(type, numbers));
   auto bound = [&](Value value) -> Value { // every lane is below the largest
     Value some = c.b.create<arith::MinSIOp>(c.b.create<arith::MaxSIOp>(value, number(0)),
-                                            number(c.isa.lanes * stride));
+                                            number(c.machine.lanes() * stride));
     return c.b.create<vector::SplatOp>(c.b.create<arith::TruncIOp>(c.b.getI32Type(), some), type);
   };
   Value from =
@@ -106,7 +106,7 @@ Value PlaneEmitter::inside(Value x, int64_t stride, Value limit) {
 SmallVector<int64_t> PlaneEmitter::loadsOf(int64_t offset) {
   if (columns.stride == 1)
     return {offset};
-  return {offset & ~int64_t(1), (offset & ~int64_t(1)) + c.isa.lanes};
+  return {offset & ~int64_t(1), (offset & ~int64_t(1)) + c.machine.lanes()};
 }
 
 void PlaneEmitter::makeMasks() {
@@ -131,8 +131,8 @@ SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
     Value at = elementPointer(c.b, source, f32, c.add(c.add(line, x), number(offset))),
           mask = useMasks ? masks[offset] : Value();
     if (inside) {
-      Value some =
-          c.b.create<vector::SplatOp>(inside, VectorType::get({c.isa.lanes}, c.b.getI1Type()));
+      Value some = c.b.create<vector::SplatOp>(
+          inside, VectorType::get({c.machine.lanes()}, c.b.getI1Type()));
       mask = mask ? both(mask, some) : some;
     }
     return value =
@@ -143,7 +143,7 @@ SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
   for (int64_t j = 0; j < columns.kernel; ++j) {
     int64_t offset = j * columns.dilation;
     SmallVector<int64_t> from = loadsOf(offset), lanes;
-    for (unsigned i = 0; i < c.isa.lanes; ++i)
+    for (unsigned i = 0; i < c.machine.lanes(); ++i)
       lanes.push_back(2 * i + (offset & 1));
     Value low = load(from[0]);
     result.push_back(

@@ -12,6 +12,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_PLANEWINDOWS_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
@@ -53,7 +54,9 @@ protected:
   }
 
   mlir::Value number(int64_t value) { return constantI64(c.b, value); }
-  mlir::VectorType vectorType() { return mlir::VectorType::get({c.isa.lanes}, c.b.getF32Type()); }
+  mlir::VectorType vectorType() {
+    return mlir::VectorType::get({c.machine.lanes()}, c.b.getF32Type());
+  }
   /// Lanes x, x + 1, … and so on by `stride` that lie in [0, limit).
   mlir::Value inside(mlir::Value x, int64_t stride, mlir::Value limit);
 

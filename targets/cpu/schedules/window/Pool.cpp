@@ -177,13 +177,13 @@ private:
 class PoolSchedule : public Schedule {
 public:
   StringRef name() const override { return "pool"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<PoolOp> pool = match(spec);
     return pool && !pool->getChannelsLast() ? planesOf(*pool).decline() : pool.decline();
   }
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     PoolOp pool = *match(spec);
-    return pool.getChannelsLast() ? channelsOf(pool).launch(isa) : planesOf(pool).launch();
+    return pool.getChannelsLast() ? channelsOf(pool).launch(machine) : planesOf(pool).launch();
   }
   void emit(KernelContext &c) const override {
     PoolOp pool = *match(c.spec);

@@ -45,7 +45,7 @@ struct Tiling {
   int64_t panels, panelsOfBlock;
   int64_t panelBytes, steps; ///< of a panel, and of its sum
 
-  Tiling(const ConvolutionShape &s, const VectorIsa &isa) : dot(dotOf(s, isa)) {
+  Tiling(const ConvolutionShape &s, const VectorMachine &machine) : dot(dotOf(s, machine)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
     apart = tapsOfRun * s.channels;
@@ -56,13 +56,13 @@ struct Tiling {
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
               isInside(across) && !(dot && (dot->widens() || apart % dot->group()));
     gathers = dot && !inPlace && !dot->widens() &&
-              GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), isa);
+              GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine);
     runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
     tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
     run = tapsOfRun * s.channels;
-    mostPixels = pick(s.op, "rows", estimatePixels(isa));
-    vectors = !dot && s.filters <= int64_t(isa.lanes) ? 1 : 2;
-    columns = vectors * isa.lanes;
+    mostPixels = pick(s.op, "rows", estimatePixels(machine));
+    vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
+    columns = vectors * machine.lanes();
     panels = llvm::divideCeil(s.filters, columns);
     steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
     panelBytes = steps * (dot ? dot->group() : 4) * columns;
@@ -82,8 +82,8 @@ struct Tiling {
   }
 
   /// Neighbours in a row of the result that are the rows of a tile.
-  int64_t estimatePixels(const VectorIsa &isa) const {
-    return dot ? IntegerTile::mostRows(isa) : tileRows(isa);
+  int64_t estimatePixels(const VectorMachine &machine) const {
+    return dot ? IntegerTile::mostRows(machine) : tileRows(machine);
   }
   /// Rows of the result in a block.
   static int64_t estimateLines(const ConvolutionShape &s) {
@@ -97,17 +97,17 @@ struct Tiling {
   }
 
 private:
-  static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorIsa &isa) {
+  static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorMachine &machine) {
     if (!s.hasBytes())
       return std::nullopt;
-    return IntegerDot(isa, s.op.getInput(), s.op.getFilter());
+    return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
   }
 };
 
 class Emitter {
 public:
   Emitter(KernelContext &c, const ConvolutionShape &s)
-      : c(c), s(s), t(s, c.isa), padded(s, t.block(s)) {}
+      : c(c), s(s), t(s, c.machine), padded(s, t.block(s)) {}
 
   void emitUnits() {
     Type i64 = c.b.getI64Type();
@@ -129,7 +129,7 @@ public:
           stride = div(part, number(t.panelsOfBlock * t.steps));
     Value rooms = c.scratch; // behind the rows
     if (t.gathers)
-      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.isa)));
+      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.machine)));
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
       Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
@@ -277,14 +277,14 @@ private:
 class WindowConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "window_convolution"; }
-  Decline decline(func::FuncOp spec, const VectorIsa &) const override {
+  Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
     return s && s->groups != 1 ? Decline{kHasGroups} : s.decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, isa);
+    Tiling t(s, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PaddedRows padded(s, t.block(s));
     SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) *
@@ -293,24 +293,25 @@ public:
     SymExpr work = SymExpr::max(s.window[1].out, constant(1)) * rowWork;
     std::optional<int64_t> known = work.asConstant();
     return {units, constant(known ? std::max<int64_t>(1, kGrainWork / *known) : 1),
-            t.inPlace ? constant(0) : padded.bytes(isa) + t.gatheredBytes()};
+            t.inPlace ? constant(0) : padded.bytes(machine) + t.gatheredBytes()};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = t.dot ? t.dot->layout(true, t.columns, t.tapsOfRun)
-                             : "panels_w<" + std::to_string(t.columns) + ">";
+    Tiling t(s, machine);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] = t.dot ? t.dot->layout(WeightLayout::WidthByDepth, t.columns, t.tapsOfRun)
+                             : WeightLayout::panels(t.columns, WeightLayout::TapByTap);
     return result;
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, isa);
+    Tiling t(s, machine);
     SymExpr height = s.window[0].out;
     std::vector<Choice> list;
-    offerRows(list, s.window[1].out, t.estimatePixels(isa), isa);
+    offerRows(list, s.window[1].out, t.estimatePixels(machine), machine);
     PanelBlocks::offerBlocks(list, t.panels, t.panelBytes);
     offer(list, "lines", kLineCandidates, Tiling::estimateLines(s), [&](int64_t lines) {
       std::optional<int64_t> all = height.asConstant();

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;
@@ -32,41 +33,43 @@ constexpr int64_t kMostForFour =
 constexpr int64_t kUnroll = 4;
 
 /// Whole vectors of them.
-int64_t tilesOfBlock(const WinogradShape &s, const VectorIsa &isa, int64_t elementKiB) {
-  int64_t lanes = isa.lanes, fit = (elementKiB << 10) / (s.n * s.n * s.channels * 4) / lanes;
+int64_t tilesOfBlock(const WinogradShape &s, const VectorMachine &machine, int64_t elementKiB) {
+  int64_t lanes = machine.lanes(), fit = (elementKiB << 10) / (s.n * s.n * s.channels * 4) / lanes;
   return std::clamp<int64_t>(fit, 1, kMostTiles / lanes) * lanes;
 }
 
 /// The results of a static image that a tile covers in vain, with vectors that are not full, cost as much as the others.
-bool isWorthIt(const WinogradShape &s, const VectorIsa &isa) {
+bool isWorthIt(const WinogradShape &s, const VectorMachine &machine) {
   auto tiles = s.allTiles().asConstant(), pixels = (s.batch * s.pixels()).asConstant();
   if (!tiles || !pixels)
     return true;
-  int64_t products = int64_t(llvm::alignTo(*tiles, isa.lanes)) * s.n * s.n;
+  int64_t products = int64_t(llvm::alignTo(*tiles, machine.lanes())) * s.n * s.n;
   return products * 4 <= *pixels * 9 * 3;
 }
 
 } // namespace
 
-Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorIsa &isa) {
+Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorMachine &machine) {
   Match<ConvolutionShape> shape = ConvolutionShape::match(spec);
   if (!shape)
     return shape.decline();
-  if (Decline why = shape->unlessThreeByThree(isa))
+  if (Decline why = shape->unlessThreeByThree())
     return why;
+  if (!machine.hasFma())
+    return Decline{kNotFused};
   if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
     return Decline{kFewChannels};
   WinogradShape s{*shape};
-  int64_t lanes = isa.lanes, most = isa.registers >= 32 ? 13 : 6;
+  int64_t lanes = machine.lanes(), most = machine.filterRows().most;
   s.filterGroups = llvm::divideCeil(s.filters, most);
   s.rows = llvm::divideCeil(s.filters, s.filterGroups);
   for (int64_t m : s.channels *s.filters <= kMostForFour ? std::initializer_list<int64_t>{4, 2}
                                                          : std::initializer_list<int64_t>{2}) {
     s.m = m, s.n = m + 2;
-    s.tiles = tilesOfBlock(s, isa, pick(s.op, "block", kElementKiB));
+    s.tiles = tilesOfBlock(s, machine, pick(s.op, "block", kElementKiB));
     s.pitch = s.tiles + lanes;
     s.lineWidth = s.m * s.tiles + 2 * lanes;
-    if (isWorthIt(s, isa))
+    if (isWorthIt(s, machine))
       return s;
   }
   return Decline{kWasteful};
@@ -83,7 +86,7 @@ namespace {
 class WinogradEmitter {
 public:
   explicit WinogradEmitter(KernelContext &c)
-      : c(c), s(*WinogradShape::match(c.spec, c.isa)), transform(s.m), lanes(c.isa.lanes),
+      : c(c), s(*WinogradShape::match(c.spec, c.machine)), transform(s.m), lanes(c.machine.lanes()),
         f32(c.b.getF32Type()), vector(VectorType::get({lanes}, f32)) {}
 
   void emit() {
@@ -356,28 +359,29 @@ class WinogradSchedule : public Schedule {
 public:
   StringRef name() const override { return "winograd"; }
   bool isExact() const override { return false; }
-  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
-    return WinogradShape::match(spec, isa).decline();
+  Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
+    return WinogradShape::match(spec, machine).decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    WinogradShape s = *WinogradShape::match(spec, isa);
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
+    WinogradShape s = *WinogradShape::match(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {s.blocks() * s.parts(), constant(1), constant(s.scratchFloats() * 4)};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    WinogradShape s = *WinogradShape::match(spec, isa);
-    SmallVector<std::string> result(spec.getNumArguments());
-    result[s.filter] = "winograd" + std::to_string(s.m) + "<" + std::to_string(s.rows) + ">";
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
+    WinogradShape s = *WinogradShape::match(spec, machine);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[s.filter] = WeightLayout::winograd(s.m, s.rows);
     return result;
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
-    WinogradShape s = *WinogradShape::match(spec, isa);
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
+    WinogradShape s = *WinogradShape::match(spec, machine);
     std::vector<Choice> list;
     offer(list, "block", kElementCandidates, kElementKiB,
-          [&](int64_t kib) { return tilesOfBlock(s, isa, kib); });
+          [&](int64_t kib) { return tilesOfBlock(s, machine, kib); });
     return list;
   }
 

@@ -7,12 +7,13 @@
 //   products  [n * n][filter][tile]                                                    of one group of filters
 //   results   [filter][m][columns of the tiles side by side]                           A^T p A
 //
-//   if (auto shape = WinogradShape::match(spec, isa)) … shape->m …
+//   if (auto shape = WinogradShape::match(spec, machine)) … shape->m …
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRAD_H
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRAD_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
@@ -23,7 +24,7 @@ struct WinogradShape : ConvolutionShape {
   int64_t pitch;              ///< of elements: vectors of tiles may begin anywhere
   int64_t lineWidth;          ///< of lines
 
-  static Match<WinogradShape> match(mlir::func::FuncOp spec, const VectorIsa &isa);
+  static Match<WinogradShape> match(mlir::func::FuncOp spec, const VectorMachine &machine);
 
   unsigned input() const { return llvm::cast<mlir::BlockArgument>(op.getInput()).getArgNumber(); }
   SymExpr tileRows() const { return SymExpr::ceildiv(window[0].out, m); }

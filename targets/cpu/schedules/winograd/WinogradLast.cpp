@@ -31,7 +31,7 @@ class Emitter {
 public:
   Emitter(KernelContext &c, const WinogradTiles &s)
       : c(c), s(s), transform(s.m, /*ofIntegers=*/s.kind == WinogradTiles::Bytes),
-        dot(IntegerDot::ofPairs()), lanes(s.lanes(c.isa)), sumLanes(c.isa.lanes) {
+        dot(IntegerDot::ofPairs()), lanes(s.lanes(c.machine)), sumLanes(c.machine.lanes()) {
     bool ofBytes = s.kind == WinogradTiles::Bytes;
     element = ofBytes ? Type(c.b.getI16Type()) : c.b.getF32Type();
     sums = VectorType::get({sumLanes}, ofBytes ? Type(c.b.getI32Type()) : c.b.getF32Type());
@@ -39,7 +39,7 @@ public:
 
   void emit() {
     Type pointer = c.scratch.getType(), i64 = c.b.getI64Type();
-    for (int64_t r = 1; r <= weft::tileRows(c.isa); ++r)
+    for (int64_t r = 1; r <= weft::tileRows(c.machine); ++r)
       rowTiles.push_back(declareRowTile(c, r, {pointer, pointer, pointer, i64, i64}));
     readSizes();
     clearZeros();
@@ -360,30 +360,31 @@ public:
     return kind == WinogradTiles::Bytes ? "winograd_bytes" : "winograd_last";
   }
   bool isExact() const override { return kind == WinogradTiles::Bytes; }
-  Decline decline(func::FuncOp spec, const VectorIsa &isa) const override {
-    return WinogradTiles::match(spec, isa, kind).decline();
+  Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
+    return WinogradTiles::match(spec, machine, kind).decline();
   }
 
-  Launch launch(func::FuncOp spec, const VectorIsa &isa) const override {
-    WinogradTiles s = *WinogradTiles::match(spec, isa, kind);
+  Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
+    WinogradTiles s = *WinogradTiles::match(spec, machine, kind);
     return {s.blocks() * s.parts(), SymExpr::constant(spec.getContext(), 1), s.scratchBytes()};
   }
 
-  SmallVector<std::string> layouts(func::FuncOp spec, const VectorIsa &isa) const override {
-    WinogradTiles s = *WinogradTiles::match(spec, isa, kind);
-    SmallVector<std::string> result(spec.getNumArguments());
+  SmallVector<WeightLayout> layouts(func::FuncOp spec,
+                                    const VectorMachine &machine) const override {
+    WinogradTiles s = *WinogradTiles::match(spec, machine, kind);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
     result[s.filter] = s.layout();
     return result;
   }
 
-  std::vector<Choice> choices(func::FuncOp spec, const VectorIsa &isa) const override {
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     std::vector<Choice> list;
-    WinogradTiles::match(spec, isa, kind)->offerBlocks(list, isa);
+    WinogradTiles::match(spec, machine, kind)->offerBlocks(list, machine);
     return list;
   }
 
   void emit(KernelContext &c) const override {
-    WinogradTiles s = *WinogradTiles::match(c.spec, c.isa, kind);
+    WinogradTiles s = *WinogradTiles::match(c.spec, c.machine, kind);
     Emitter(c, s).emit();
   }
 

@@ -2,6 +2,7 @@
 
 #include "targets/cpu/schedules/winograd/WinogradTiles.h"
 #include "targets/cpu/schedules/tile/IntegerDot.h"
+#include "targets/cpu/schedules/tile/RegisterTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;
@@ -25,11 +26,11 @@ constexpr int64_t kFewestChannels = 8;
 constexpr int64_t kMostForFour = 256 * 256;
 
 /// Nothing when numbers of 16 bits and sums of 32 give the results of bytes.
-Decline unlessExact(const ConvolutionShape &shape, const VectorIsa &isa) {
+Decline unlessExact(const ConvolutionShape &shape, const VectorMachine &machine) {
   static_assert(kNarrowSumBits <= WinogradTransform::kExactBits);
   if (!shape.op->hasAttr(kNarrowSumsAttr))
     return {"sums may take more than 26 bits"};
-  if (shape.channels % (2 * isa.lanes) && isa.registers < 32)
+  if (shape.channels % (2 * machine.lanes()) && !machine.masks(8))
     return {"channels fill no vectors, and the target has no masks"};
   if (shape.channels * shape.filters > kMostForFour)
     return {"the filters are so many that transformed ones take longer to read than to multiply"};
@@ -38,47 +39,50 @@ Decline unlessExact(const ConvolutionShape &shape, const VectorIsa &isa) {
 
 } // namespace
 
-Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorIsa &isa, Kind kind) {
+Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine &machine,
+                                          Kind kind) {
   Match<ConvolutionShape> shape = ConvolutionShape::match(spec, /*channelsLast=*/true);
   if (!shape)
     return shape.decline();
-  Decline why = shape->unlessThreeByThree(isa, kind == Bytes);
+  Decline why = shape->unlessThreeByThree(kind == Bytes);
   if (!why && kind == Bytes)
-    why = unlessExact(*shape, isa);
+    why = unlessExact(*shape, machine);
+  if (!why && kind == Floats && !machine.hasFma())
+    why = {kNotFused};
   if (why)
     return why;
   WinogradTiles s{*shape, kind};
-  int64_t inVector = s.lanes(isa) / isa.lanes; // channels, for one float
-  if (s.channels < kFewestChannels * inVector * s.instructions(isa) ||
-      s.filters <= int64_t(isa.lanes)) // products have two vectors of filters
+  int64_t inVector = s.lanes(machine) / machine.lanes(); // channels, for one float
+  if (s.channels < kFewestChannels * inVector * s.instructions(machine) ||
+      s.filters <= int64_t(machine.lanes())) // products have two vectors of filters
     return Decline{kFewChannels};
-  s.columns = weft::tileColumns(isa);
+  s.columns = weft::tileColumns(machine);
   s.panels = llvm::divideCeil(s.filters, s.columns);
   s.panelsAtOnce = std::min(s.panels, kLimits[kind].panelsAtOnce);
   s.width = s.panelsAtOnce * s.columns;
-  s.pitch = llvm::alignTo(s.channels, s.lanes(isa));
+  s.pitch = llvm::alignTo(s.channels, s.lanes(machine));
   // Tiles shall not meet in few sets of the first-level cache.
   if (s.pitch * s.elementBytes() % 1024 == 0)
-    s.pitch += s.lanes(isa);
+    s.pitch += s.lanes(machine);
   for (int64_t m : {4, 2}) {
     if (m == 4 ? s.channels * s.filters > kMostForFour : kind == Bytes)
       continue;
     s.m = m, s.n = m + 2;
-    s.tiles = s.tilesOf(pick(s.op, "block", kLimits[kind].blockKiB), isa);
-    if (s.isWorthIt(isa))
+    s.tiles = s.tilesOf(pick(s.op, "block", kLimits[kind].blockKiB), machine);
+    if (s.isWorthIt(machine))
       return s;
   }
   return Decline{kWasteful};
 }
 
-int64_t WinogradTiles::instructions(const VectorIsa &isa) const {
-  return kind == Bytes ? IntegerDot(isa, op.getInput(), op.getFilter()).group() / 2 : 1;
+int64_t WinogradTiles::instructions(const VectorMachine &machine) const {
+  return kind == Bytes ? IntegerDot(machine, op.getInput(), op.getFilter()).group() / 2 : 1;
 }
 
 /// Whether known images have so few results in their last tiles that the method saves a quarter of the instructions.
-bool WinogradTiles::isWorthIt(const VectorIsa &isa) const {
+bool WinogradTiles::isWorthIt(const VectorMachine &machine) const {
   auto tiles = (tileRows() * tileColumns()).asConstant(), pixels = this->pixels().asConstant();
-  return !tiles || !pixels || *tiles * n * n * instructions(isa) * 4 <= *pixels * 9 * 3;
+  return !tiles || !pixels || *tiles * n * n * instructions(machine) * 4 <= *pixels * 9 * 3;
 }
 
 /// Small blocks are even in number, as workers mostly are, but where one is enough.
@@ -95,19 +99,19 @@ SymExpr WinogradTiles::parts() const {
   return most == 1 ? one : SymExpr::max(one, SymExpr::min(one * most, one * (most + 1) - blocks()));
 }
 
-int64_t WinogradTiles::tilesOf(int64_t blockKiB, const VectorIsa &isa) const {
-  int64_t rows = weft::tileRows(isa),
+int64_t WinogradTiles::tilesOf(int64_t blockKiB, const VectorMachine &machine) const {
+  int64_t rows = weft::tileRows(machine),
           fit = (blockKiB << 10) / (n * n * (pitch * elementBytes() + width * 4)) / rows;
   return std::clamp<int64_t>(fit, 1, kMostRowTiles) * rows;
 }
 
-void WinogradTiles::offerBlocks(std::vector<Choice> &list, const VectorIsa &isa) const {
+void WinogradTiles::offerBlocks(std::vector<Choice> &list, const VectorMachine &machine) const {
   offer(list, "block", kLimits[kind].candidates, kLimits[kind].blockKiB,
-        [&](int64_t kib) { return tilesOf(kib, isa); });
+        [&](int64_t kib) { return tilesOf(kib, machine); });
 }
 
-std::string WinogradTiles::layout() const {
-  return ("winograd" + Twine(m) + (kind == Bytes ? "_i16<" : "<") + Twine(columns) + ">").str();
+WeightLayout WinogradTiles::layout() const {
+  return WeightLayout::winograd(m, columns, kind == Bytes ? WeightLayout::I16 : WeightLayout::F32);
 }
 
 int64_t WinogradTiles::panelBytes() const {

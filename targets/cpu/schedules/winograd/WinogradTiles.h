@@ -6,7 +6,7 @@
 //   elements  [n * n][tile][channel]      B^T d B
 //   products  [n * n][tile][filter]       of the panels of filters that are multiplied at once
 //
-//   if (auto s = WinogradTiles::match(spec, isa, WinogradTiles::Floats)) … s->m …
+//   if (auto s = WinogradTiles::match(spec, machine, WinogradTiles::Floats)) … s->m …
 //
 // Elements of floats are floats, those of bytes are numbers of 16 bits.
 //===------------------------------------------------------------------------------------------===//
@@ -14,6 +14,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRADTILES_H
 
 #include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/Schedule.h"
 
 namespace weft {
 
@@ -27,11 +28,12 @@ struct WinogradTiles : ConvolutionShape {
   int64_t pitch;        ///< elements of a tile, in whole vectors
   int64_t width;        ///< products of a tile
 
-  static Match<WinogradTiles> match(mlir::func::FuncOp spec, const VectorIsa &isa, Kind kind);
+  static Match<WinogradTiles> match(mlir::func::FuncOp spec, const VectorMachine &machine,
+                                    Kind kind);
 
   int64_t elementBytes() const { return kind == Bytes ? 2 : 4; }
   /// Elements of a vector.
-  int64_t lanes(const VectorIsa &isa) const { return isa.lanes * 4 / elementBytes(); }
+  int64_t lanes(const VectorMachine &machine) const { return machine.lanes() * 4 / elementBytes(); }
   unsigned input() const { return llvm::cast<mlir::BlockArgument>(op.getInput()).getArgNumber(); }
   SymExpr tileRows() const { return SymExpr::ceildiv(window[0].out, m); }
   SymExpr tileColumns() const { return SymExpr::ceildiv(window[1].out, m); }
@@ -40,12 +42,12 @@ struct WinogradTiles : ConvolutionShape {
   /// Parts of the filters: few blocks are cut further, at the price of transforming what they read once per worker.
   SymExpr parts() const;
   /// Tiles of a block of so many KiB.
-  int64_t tilesOf(int64_t blockKiB, const VectorIsa &isa) const;
+  int64_t tilesOf(int64_t blockKiB, const VectorMachine &machine) const;
   /// The choice of a block's size.
-  void offerBlocks(std::vector<Choice> &list, const VectorIsa &isa) const;
+  void offerBlocks(std::vector<Choice> &list, const VectorMachine &machine) const;
 
-  std::string layout() const; ///< of the filters
-  int64_t panelBytes() const; ///< of one of the n * n products
+  WeightLayout layout() const; ///< of the filters
+  int64_t panelBytes() const;  ///< of one of the n * n products
 
   // Where things lie in scratch, in bytes.
   SymExpr elementStride() const { return tilesOfBlock() * (pitch * elementBytes()) + kLineBytes; }
@@ -61,8 +63,8 @@ private:
     return kind == Bytes ? most : SymExpr::min(most, allTiles());
   }
   /// That multiply elements, for one that multiplies as many elements of the operand.
-  int64_t instructions(const VectorIsa &isa) const;
-  bool isWorthIt(const VectorIsa &isa) const;
+  int64_t instructions(const VectorMachine &machine) const;
+  bool isWorthIt(const VectorMachine &machine) const;
 };
 
 } // namespace weft

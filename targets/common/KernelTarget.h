@@ -1,17 +1,20 @@
-//===- Target.h - What the compiler asks of a processor family --------------------------------------===//
+//===- KernelTarget.h - Who judges and compiles kernels ---------------------------------------------===//
 //
-// Targets are found from text ("x86:v3", "x86:v3,v4"). It chooses a schedule for a kernel's specification and compiles specifications and the host program
-// to object code. Targets are immutable; compile may run in many threads at once, each call uses contexts of its own.
+//   std::optional<KernelChoice> choice = target.choose(specification);
+//   llvm::Expected<KernelImage> image = target.compile(text, symbol, choice->schedule);
+//
+// A target chooses a schedule for a kernel's specification and makes code of it. Targets are immutable; compile may run in many
+// threads at once, each call uses contexts of its own. targets/common/Registry.h finds them.
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TARGETS_COMMON_TARGET_H
-#define WEFT_TARGETS_COMMON_TARGET_H
+#ifndef WEFT_TARGETS_COMMON_KERNELTARGET_H
+#define WEFT_TARGETS_COMMON_KERNELTARGET_H
 
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "passes/cost/KernelChoice.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
+#include "targets/common/TargetName.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -25,6 +28,13 @@ struct DeclinedSchedule {
   Decline why;
 };
 
+/// The code of a kernel.
+struct KernelImage {
+  enum Kind { ElfObject } kind; ///< relocatable, to be linked with the host's program
+  std::string bytes;
+  std::string entry; ///< the symbol it is called by
+};
+
 /// Two functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
 struct PeakLoops {
   static constexpr const char *kMultiply = "weft_peak_multiply", *kRead = "weft_peak_read";
@@ -35,15 +45,18 @@ struct PeakLoops {
   static constexpr int64_t kLeastBytes = 4096;
 };
 
-class Target {
+class KernelTarget {
 public:
-  virtual ~Target() = default;
-  /// "x86:v4" or "x86:v4:exact".
-  virtual std::string name() const = 0;
-  /// CPU features the code needs, by the names the runtime knows.
+  virtual ~KernelTarget() = default;
+  virtual TargetName name() const = 0;
+  /// Whether no schedule is taken that rounds more than the operators do.
+  virtual bool isExact() const = 0;
+  /// What kernels are told apart by besides their specifications, in their identity and in tuning records: the name, and ":exact". Other
+  /// choices about numbers are part of the program, and so of the specification; this one only says which schedules are asked. Its
+  /// words are those of records that exist: they stay.
+  std::string scope() const { return name().str() + (isExact() ? ":exact" : ""); }
+  /// What the code needs of a processor, by the names the runtime knows.
   virtual std::vector<std::string> features() const = 0;
-  /// ELF machine number and LLVM triple of the image.
-  virtual std::string triple() const = 0;
   /// Nothing when no schedule accepts the kernel. The specification's picks are followed where a schedule offers them.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
   /// What was asked before the choice, in that order; everything when there is none.
@@ -52,23 +65,12 @@ public:
   virtual std::vector<std::string> alternatives(mlir::func::FuncOp specification) const = 0;
   /// What the schedule of `choose` lets be picked besides.
   virtual std::vector<Choice> choices(mlir::func::FuncOp specification) const = 0;
-  /// Object code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
-  virtual llvm::Expected<std::string> compileKernel(llvm::StringRef specification,
-                                                    llvm::StringRef symbol,
-                                                    llvm::StringRef schedule) const = 0;
-  /// Object code of a module in the LLVM, func, arith, cf, scf and math dialects.
-  virtual llvm::Expected<std::string> compileHost(mlir::ModuleOp module) const = 0;
+  /// The code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.
+  virtual llvm::Expected<KernelImage> compile(llvm::StringRef specification, llvm::StringRef symbol,
+                                              llvm::StringRef schedule) const = 0;
   virtual llvm::Expected<PeakLoops> compilePeakLoops() const = 0;
 };
 
-/// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
-/// "x86:v3,v4" are two; "x86:v3:exact" takes no schedule that saves time by computing with other products and sums than the operators say.
-llvm::Expected<std::vector<std::unique_ptr<Target>>> findTargets(llvm::StringRef text);
-
-/// This machine's processor, in words that are the same on every machine with one like it: "AMD EPYC 9B14 (25/17)", family and model
-/// in parentheses. Printable ASCII.
-std::string hostProcessor();
-
 } // namespace weft
 
-#endif // WEFT_TARGETS_COMMON_TARGET_H
+#endif // WEFT_TARGETS_COMMON_KERNELTARGET_H

@@ -1,23 +1,21 @@
-//===- WinogradLayout.h - Filters of 3x3 convolutions, transformed while they are packed ----------------------------===//
+//===- WinogradFilters.h - Filters of 3x3 convolutions, transformed while they are packed ----------------------------===//
 //
 // "winograd4<13>" of [filters, channels, 3, 3]: G w G^T for tiles of 4x4 results, 13 filters side by side:
 // [group of filters][6 * 6][channel][13], the last group filled with zeros. Computed in double, rounded once.
 // "winograd4_i16<32>" of bytes: G without fractions, which is exact; [group][6 * 6][two channels][32][2], an odd channel beside zeros.
-//
-//   std::unique_ptr<WeightLayout> layout = WeightLayout::named("winograd4<13>");
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_COMPILER_ARTIFACT_WINOGRADLAYOUT_H
-#define WEFT_COMPILER_ARTIFACT_WINOGRADLAYOUT_H
+#ifndef WEFT_COMPILER_ARTIFACT_WINOGRADFILTERS_H
+#define WEFT_COMPILER_ARTIFACT_WINOGRADFILTERS_H
 
-#include "compiler/artifact/WeightLayout.h"
+#include "compiler/artifact/WeightPacker.h"
 
 namespace weft {
 
-class WinogradLayout : public WeightLayout {
+class WinogradPacker : public WeightPacker {
 public:
-  explicit WinogradLayout(llvm::StringRef name);
+  explicit WinogradPacker(const WeightLayout &layout)
+      : m(layout.tile), columns(layout.columns), integers(layout.form == WeightLayout::I16) {}
   uint64_t bytes(SymTensorType type) const override;
-  /// Group by group.
   llvm::Error pack(SymTensorType type, const char *bytes, Write write) const override;
 
 private:
@@ -30,11 +28,11 @@ private:
   llvm::Error packPanels(SymTensorType type, const char *source, const double (*g)[3],
                          Write write) const;
 
-  int64_t m = 0; ///< results of a tile's side: 2 or 4
-  bool integers = false;
-  int64_t columns = 1; ///< filters side by side
+  const int64_t m;       ///< results of a tile's side
+  const int64_t columns; ///< filters side by side
+  const bool integers;
 };
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_ARTIFACT_WINOGRADLAYOUT_H
+#endif // WEFT_COMPILER_ARTIFACT_WINOGRADFILTERS_H

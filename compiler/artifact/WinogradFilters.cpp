@@ -1,6 +1,6 @@
-//===- WinogradLayout.cpp - G w G^T -----------------------------------------------------------------------------------===//
+//===- WinogradFilters.cpp - G w G^T -----------------------------------------------------------------------------------===//
 
-#include "compiler/artifact/WinogradLayout.h"
+#include "compiler/artifact/WinogradFilters.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <vector>
@@ -38,20 +38,12 @@ void transform(const double (*g)[3], int64_t n, const Tap (&w)[9], T *result) {
 
 } // namespace
 
-WinogradLayout::WinogradLayout(StringRef name) {
-  name.consume_front("winograd");
-  name.consumeInteger(10, m);
-  integers = name.consume_front("_i16");
-  name.consume_front("<");
-  name.consumeInteger(10, columns);
-}
-
-uint64_t WinogradLayout::bytes(SymTensorType type) const {
+uint64_t WinogradPacker::bytes(SymTensorType type) const {
   SmallVector<int64_t> dims = *type.getConstantDims();
   return alignTo(dims[0], columns) * words(dims[1]) * (m + 2) * (m + 2) * kWordBytes;
 }
 
-Error WinogradLayout::pack(SymTensorType type, const char *source, Write write) const {
+Error WinogradPacker::pack(SymTensorType type, const char *source, Write write) const {
   if (!integers)
     return packPanels<float, float>(type, source, m == 2 ? kFilter2 : kFilter4, write);
   if (isUnsigned(type.getElementType()))
@@ -60,7 +52,7 @@ Error WinogradLayout::pack(SymTensorType type, const char *source, Write write) 
 }
 
 template <typename T, typename Tap>
-Error WinogradLayout::packPanels(SymTensorType type, const char *source, const double (*g)[3],
+Error WinogradPacker::packPanels(SymTensorType type, const char *source, const double (*g)[3],
                                  Write write) const {
   SmallVector<int64_t> dims = *type.getConstantDims();
   constexpr int64_t together = kWordBytes / sizeof(T);

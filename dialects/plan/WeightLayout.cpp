@@ -1,0 +1,90 @@
+//===- WeightLayout.cpp - Layouts as text -----------------------------------------------------------===//
+
+#include "dialects/plan/WeightLayout.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace weft {
+namespace {
+
+// By the numbers of the enums.
+constexpr StringLiteral kKinds[] = {"", "panels", "dots", "winograd"};
+constexpr StringLiteral kForms[] = {"", "_bf16", "_f16", "_i16", "_8", "_4"};
+constexpr StringLiteral kOrders[] = {"", "_t", "_w"};
+
+/// Takes one of the words, which are empty or begin alike with none of the others; the number of an empty one when there is none.
+template <typename Enum> Enum takeWord(StringRef &text, ArrayRef<StringLiteral> words) {
+  for (auto [i, word] : enumerate(words))
+    if (!word.empty() && text.consume_front(word))
+      return Enum(i);
+  return Enum(0);
+}
+
+/// Takes a number of at least 1 behind the sign.
+bool takeNumber(StringRef &text, StringRef sign, int64_t &number) {
+  return text.consume_front(sign) && !text.consumeInteger(10, number) && number > 0;
+}
+
+/// Whether the kind has such forms, orders and tiles.
+bool exists(const WeightLayout &layout) {
+  switch (layout.kind) {
+  case WeightLayout::Rows:
+    return false;
+  case WeightLayout::Panels:
+    return layout.form != WeightLayout::I16;
+  case WeightLayout::Dots:
+    return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap;
+  case WeightLayout::Winograd:
+    return layout.order == WeightLayout::DepthByWidth &&
+           (layout.form == WeightLayout::F32 || layout.form == WeightLayout::I16) &&
+           (layout.tile == 2 || layout.tile == 4);
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+} // namespace
+
+WeightLayout WeightLayout::panels(int64_t columns, Order order, Form form) {
+  return {Panels, form, order, columns};
+}
+WeightLayout WeightLayout::dots(int64_t columns, Order order, int64_t group, int64_t taps) {
+  return {Dots, F32, order, columns, group, taps};
+}
+WeightLayout WeightLayout::winograd(int64_t tile, int64_t columns, Form form) {
+  return {Winograd, form, DepthByWidth, columns, 1, 1, tile};
+}
+
+std::string WeightLayout::str() const {
+  if (kind == Rows)
+    return "";
+  std::string text = kKinds[kind].str();
+  if (kind == Winograd)
+    text += std::to_string(tile);
+  text += (kForms[form] + kOrders[order] + "<").str() + std::to_string(columns);
+  if (kind == Dots)
+    text += "," + std::to_string(group) + "," + std::to_string(taps);
+  return text + ">";
+}
+
+std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
+  WeightLayout layout;
+  if (text.empty())
+    return layout;
+  StringRef rest = text;
+  layout.kind = takeWord<Kind>(rest, kKinds);
+  if (layout.kind == Winograd && !takeNumber(rest, "", layout.tile))
+    return std::nullopt;
+  layout.form = takeWord<Form>(rest, kForms);
+  layout.order = takeWord<Order>(rest, kOrders);
+  if (!takeNumber(rest, "<", layout.columns) ||
+      (layout.kind == Dots &&
+       (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps))) ||
+      !exists(layout) || layout.str() != text)
+    return std::nullopt;
+  return layout;
+}
+
+} // namespace weft

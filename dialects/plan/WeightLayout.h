@@ -1,0 +1,57 @@
+//===- WeightLayout.h - How kernels want weights to lie -------------------------------------------===//
+//
+//   WeightLayout layout = WeightLayout::panels(32, WeightLayout::WidthByDepth);
+//   layout.str();                                   // "panels_t<32>", as artifacts name it
+//   *WeightLayout::parse("panels_t<32>") == layout
+//
+// Schedules name layouts; compiler/artifact packs weights as they say while it copies them.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_DIALECTS_PLAN_WEIGHTLAYOUT_H
+#define WEFT_DIALECTS_PLAN_WEIGHTLAYOUT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace weft {
+
+struct WeightLayout {
+  enum Kind {
+    Rows,   ///< row-major, as the model stores it; has no numbers
+    Panels, ///< columns are cut into panels, which hold [k][columns], padded with zeros
+    Dots, ///< panels of bytes [run][group][columns][in group]: one instruction adds a group's products
+    Winograd ///< filters transformed for tiles of `tile` x `tile` results, in panels for each product
+  };
+  enum Form { F32, BF16, F16, I16, Bytes, Nibbles }; ///< of a packed value
+  enum Order {
+    DepthByWidth, ///< the weight is stored as [k, n]
+    WidthByDepth, ///< as [n, k], or as filters [n, c, taps…] whose inner dimensions count as one
+    TapByTap ///< as filters, of which k counts all channels of the first tap, then of the second
+  };
+  Kind kind = Rows;
+  Form form = F32; ///< of Dots always bytes
+  Order order = DepthByWidth;
+  int64_t columns = 0; ///< side by side
+  int64_t
+      group = 1,
+      taps =
+          1; ///< of Dots: products of an instruction, and taps of a filter that are summed in one run
+  int64_t tile = 0; ///< of Winograd: 2 or 4
+
+  static WeightLayout panels(int64_t columns, Order order, Form form = F32);
+  static WeightLayout dots(int64_t columns, Order order, int64_t group, int64_t taps);
+  static WeightLayout winograd(int64_t tile, int64_t columns, Form form = F32);
+
+  /// Empty for rows. Else the kind, the side of a tile, then form and order where they are not the first, then numbers:
+  /// "panels_bf16_t<32>", "panels_w<32>", "dots_t<16,4,1>", "winograd4_i16<32>".
+  std::string str() const;
+  /// Nothing when `text` is not what str() gives of some layout.
+  static std::optional<WeightLayout> parse(llvm::StringRef text);
+
+  bool isRows() const { return kind == Rows; }
+  bool operator==(const WeightLayout &other) const { return str() == other.str(); }
+};
+
+} // namespace weft
+
+#endif // WEFT_DIALECTS_PLAN_WEIGHTLAYOUT_H

@@ -1,0 +1,13 @@
+//===- Families.cpp - The list of families of targets -----------------------------------------------===//
+
+#include "targets/common/Registry.h"
+#include "targets/x86/X86Family.h"
+
+namespace weft {
+
+llvm::ArrayRef<const TargetFamily *> listedFamilies() {
+  static const TargetFamily *const all[] = {&x86Family()};
+  return all;
+}
+
+} // namespace weft

@@ -1,0 +1,53 @@
+//===- Registry.h - Which targets there are ---------------------------------------------------------===//
+//
+//   for (FoundTarget &target : *findTargets("host")) … target.kernels->choose(specification) …
+//
+// A family says what its levels are, which of them this machine has, and makes targets of them. The list of families is
+// targets/Families.cpp; nobody else knows a family.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_COMMON_REGISTRY_H
+#define WEFT_TARGETS_COMMON_REGISTRY_H
+
+#include "targets/common/HostTarget.h"
+#include "targets/common/KernelTarget.h"
+#include "targets/common/TargetName.h"
+
+namespace weft {
+
+/// Processors whose code differs by level only.
+class TargetFamily {
+public:
+  virtual ~TargetFamily() = default;
+  virtual std::string name() const = 0;
+  /// Every level has all that those before it need of a processor.
+  virtual std::vector<std::string> levels() const = 0;
+  /// The highest level that this machine has; empty when it is of another family.
+  virtual std::string hostLevel() const = 0;
+  /// This machine's processor, when it is of this family, in words that are the same on every machine with one like it. Printable ASCII.
+  virtual std::string hostProcessor() const = 0;
+  /// `level` is one of levels(). With `exact`, no schedule is taken that rounds more than the operators do.
+  virtual std::unique_ptr<KernelTarget> kernelTarget(llvm::StringRef level, bool exact) const = 0;
+  virtual std::unique_ptr<HostTarget> hostTarget(llvm::StringRef level) const = 0;
+};
+
+/// The list, in targets/Families.cpp. "host" is a level of the first that this machine is of.
+llvm::ArrayRef<const TargetFamily *> listedFamilies();
+/// One more, which lives as long as the process: for tests.
+void addFamily(const TargetFamily &family);
+
+/// Who compiles the kernels of a variant, and the program that calls them.
+struct FoundTarget {
+  std::shared_ptr<const KernelTarget> kernels;
+  std::unique_ptr<HostTarget> host;
+};
+
+/// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
+/// FAMILY:LEVEL,LEVEL are two. With `exact`, they take no schedule that rounds more than the operators do.
+llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
+
+/// This machine's processor: "AMD EPYC 9B14 (25/17)". Printable ASCII.
+std::string hostProcessor();
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_COMMON_REGISTRY_H

@@ -1,0 +1,95 @@
+//===- VectorMachine.h - What code generation asks about a processor's vectors ------------------------===//
+//
+//   if (machine.addsByteProducts()) …
+//   sum = machine.addByteProducts(b, sum, activations, weights);
+//
+// A processor's folder describes each of its levels by one machine. Schedules and mathematical functions ask for what they need, never for
+// a processor, its intrinsics, or a number of lanes that stands for one of them: two processors with vectors of one size have other
+// instructions.
+//
+// Loads and stores with a mask and gathers are emitted for every machine. What has no such instruction takes elements one by one, which
+// is right, and slow: who cannot afford that asks `masks`.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_MACHINE_VECTORMACHINE_H
+#define WEFT_TARGETS_CPU_MACHINE_VECTORMACHINE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace weft {
+
+/// Rows of a tile that stays in registers while products are summed, and what may be picked instead, the most first. Follows from the
+/// number of registers, and from whether an element is spread to all lanes by the instruction that multiplies or takes a register.
+struct TileRows {
+  int64_t most = 1;
+  std::vector<int64_t> candidates = {1};
+};
+
+class VectorMachine {
+public:
+  /// What is a number or a yes.
+  struct Traits {
+    unsigned lanes = 1;     ///< of f32 in a vector
+    unsigned registers = 1; ///< for vectors
+    bool hasFma = false;    ///< fused multiply-add
+    bool hasHalves = false; ///< conversions between f16 and f32
+    TileRows productRows;   ///< by two vectors of a packed operand
+    TileRows filterRows;    ///< filters, by two vectors of pixels that may lie anywhere
+  };
+  /// Where what is fetched ahead shall wait.
+  enum class Cache { First, Second };
+
+  explicit VectorMachine(Traits traits) : traits(std::move(traits)) {}
+  virtual ~VectorMachine() = default;
+
+  unsigned lanes() const { return traits.lanes; }
+  unsigned vectorBits() const { return traits.lanes * 32; }
+  unsigned registers() const { return traits.registers; }
+  /// Whether so many vectors are in registers at once.
+  bool holds(int64_t vectors) const { return vectors <= int64_t(traits.registers); }
+  bool hasFma() const { return traits.hasFma; }
+  bool hasHalves() const { return traits.hasHalves; }
+  const TileRows &productRows() const { return traits.productRows; }
+  const TileRows &filterRows() const { return traits.filterRows; }
+
+  /// Whether loads and stores of elements of so many bits take a mask.
+  virtual bool masks(unsigned bits) const { return false; }
+
+  /// To each i32 of `sum` two products of signed numbers of 16 bits.
+  virtual mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
+                                      mlir::Value y) const;
+  /// Whether there is an instruction for four products of bytes.
+  virtual bool addsByteProducts() const { return false; }
+  /// To each i32 of `sum` four products of unsigned and signed bytes, which are given as i32, too.
+  virtual mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
+                                      mlir::Value unsignedBytes, mlir::Value signedBytes) const;
+
+  /// Whether the lanes of a vector of this type are looked up among 16 constants by one instruction.
+  virtual bool looksUp(mlir::Type) const { return false; }
+  /// table[index mod 16] in every lane of f32; indices are i32.
+  virtual mlir::Value lookUp(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<float> table,
+                             mlir::Value index) const;
+
+  /// Whether the four below are instructions for values of this type, a float or a vector.
+  virtual bool splitsFloats(mlir::Type) const { return false; }
+  /// p * 2^n, rounded once, for whole n.
+  virtual mlir::Value scaleByPower(mlir::ImplicitLocOpBuilder &b, mlir::Value p,
+                                   mlir::Value n) const;
+  /// Of x = m * 2^e with 1 <= |m| < 2: e; -infinity for 0, infinity for infinities.
+  virtual mlir::Value exponentOf(mlir::ImplicitLocOpBuilder &b, mlir::Value x) const;
+  /// m or m / 2, whichever is in [3/4, 3/2); NaN where x is negative.
+  virtual mlir::Value mantissaNearOne(mlir::ImplicitLocOpBuilder &b, mlir::Value x) const;
+  /// 1 / x for f32, right in 14 bits.
+  virtual mlir::Value estimateReciprocal(mlir::ImplicitLocOpBuilder &b, mlir::Value x) const;
+
+  /// Fetches the line that the pointer points into.
+  virtual void prefetch(mlir::ImplicitLocOpBuilder &b, mlir::Value pointer, Cache cache,
+                        bool isWritten = false) const;
+
+private:
+  const Traits traits;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_MACHINE_VECTORMACHINE_H

@@ -1,0 +1,82 @@
+//===- RegisterTile.cpp - The inner loop of products of floats ---------------------------------------===//
+
+#include "targets/cpu/schedules/tile/RegisterTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
+void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
+          MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
+  Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
+  auto vector = VectorType::get({c.machine.lanes()}, f32);
+  auto at = [&](Value base, int64_t offset) -> Value {
+    return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  };
+  Value here = ahead ? c.add(k, constantI64(c.b, ahead)) : k;
+  Value row = elementPointer(c.b, s.b, f32, c.mul(here, s.columnStride));
+  Value column = elementPointer(c.b, s.a, f32, c.mul(k, constantI64(c.b, s.depthStride)));
+  s.ahead.fetch(c, here);
+  SmallVector<Value, 4> loaded;
+  for (int64_t v = 0; v < vectors; ++v)
+    loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
+  for (int64_t r = 0; r < rows; ++r) {
+    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead * s.depthStride), 4);
+    Value all = c.b.create<vector::SplatOp>(x, vector);
+    for (int64_t v = 0; v < vectors; ++v)
+      sums[vectors * r + v] = c.b.create<vector::FMAOp>(all, loaded[v], sums[vectors * r + v]);
+  }
+}
+
+} // namespace
+
+Ahead Ahead::behind(KernelContext &c, Value steps) const {
+  if (!from)
+    return {};
+  return {elementPointer(c.b, from, c.b.getI8Type(), c.mul(steps, stride)), stride, lines};
+}
+
+void Ahead::fetch(KernelContext &c, Value step) const {
+  if (!from)
+    return;
+  Value line = elementPointer(c.b, from, c.b.getI8Type(), c.mul(step, stride));
+  for (int64_t i = 0; i < lines; ++i)
+    c.machine.prefetch(c.b,
+                       elementPointer(c.b, line, c.b.getI8Type(), constantI64(c.b, i * kLineBytes)),
+                       VectorMachine::Cache::Second);
+}
+
+void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_t unroll,
+                 SmallVectorImpl<Value> &sums, int64_t rows, int64_t vectors) {
+  Value whole = c.b.createOrFold<arith::SubIOp>(
+      depth, c.b.createOrFold<arith::RemUIOp>(depth, constantI64(c.b, unroll)));
+  auto run = [&](Value from, Value to, int64_t by) {
+    sums = c.loop(from, to, by, ValueRange(sums), [&](Value k, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      if (source.everyTurn)
+        source.everyTurn(k);
+      for (int64_t u = 0; u < by; ++u)
+        step(c, source, k, u, next, rows, vectors);
+      return next;
+    });
+  };
+  if (!matchPattern(whole, m_Zero()))
+    run(constantI64(c.b, 0), whole, unroll);
+  if (unroll > 1 && whole != depth)
+    run(whole, depth, 1);
+}
+
+void offerRows(std::vector<Choice> &list, SymExpr m, int64_t estimate,
+               const VectorMachine &machine) {
+  offer(list, "rows", machine.productRows().candidates, estimate, [&](int64_t rows) {
+    std::optional<int64_t> tiles = SymExpr::ceildiv(m, rows).asConstant();
+    return tiles ? *tiles : -rows;
+  });
+}
+
+} // namespace weft

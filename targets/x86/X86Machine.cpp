@@ -1,0 +1,121 @@
+//===- X86Machine.cpp - Vectors and intrinsics of x86-64 ----------------------------------------------===//
+//
+// Multiply-adds read an element from memory and spread it (or AVX-512 does), so that tiles leave few registers for anything but sums.
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/x86/X86Machine.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+Value call(ImplicitLocOpBuilder &b, Type type, const llvm::Twine &name, ValueRange operands) {
+  return b.create<LLVM::CallIntrinsicOp>(type, b.getStringAttr(name), operands).getResult(0);
+}
+
+constexpr unsigned kNeverMasked = 1024;
+
+/// SSE4.2 and AVX2.
+class SseMachine : public VectorMachine {
+public:
+  /// `masked`: bits of the narrowest elements whose loads and stores take a mask; `pairs`: the intrinsic.
+  SseMachine(Traits traits, unsigned masked, const char *pairs)
+      : VectorMachine(std::move(traits)), masked(masked), pairs(pairs) {}
+  bool masks(unsigned bits) const override { return bits >= masked; }
+  Value addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
+    return b.create<arith::AddIOp>(sum, call(b, sum.getType(), pairs, {x, y}));
+  }
+
+private:
+  const unsigned masked;
+  const char *pairs;
+};
+
+class Avx512Machine : public SseMachine {
+public:
+  Avx512Machine(Traits traits, bool hasVnni)
+      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512"), hasVnni(hasVnni) {}
+
+  bool addsByteProducts() const override { return hasVnni; }
+  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
+                        Value signedBytes) const override {
+    return call(b, sum.getType(), "llvm.x86.avx512.vpdpbusd.512",
+                {sum, unsignedBytes, signedBytes});
+  }
+
+  bool looksUp(Type type) const override {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector.getElementType().isF32() && vector.getNumElements() == 16;
+  }
+  Value lookUp(ImplicitLocOpBuilder &b, ArrayRef<float> table, Value index) const override {
+    auto type = VectorType::get({16}, b.getF32Type());
+    Value constants = b.create<arith::ConstantOp>(DenseElementsAttr::get(type, table));
+    return call(b, type, "llvm.x86.avx512.permvar.sf.512", {constants, index});
+  }
+
+  bool splitsFloats(Type type) const override {
+    int64_t bits = bitsOf(type);
+    return bits == 128 || bits == 256 || bits == 512;
+  }
+  Value scaleByPower(ImplicitLocOpBuilder &b, Value p, Value n) const override {
+    return callMasked(b, "mask.scalef", p, {p, n, p});
+  }
+  Value exponentOf(ImplicitLocOpBuilder &b, Value x) const override {
+    return callMasked(b, "mask.getexp", x, {x, x});
+  }
+  Value mantissaNearOne(ImplicitLocOpBuilder &b, Value x) const override {
+    const int threeQuartersAndNanIfNegative = 0b1111;
+    Value control = b.create<arith::ConstantOp>(b.getI32IntegerAttr(threeQuartersAndNanIfNegative));
+    return callMasked(b, "mask.getmant", x, {x, control, x});
+  }
+  Value estimateReciprocal(ImplicitLocOpBuilder &b, Value x) const override {
+    return callMasked(b, "rcp14", x, {x, x});
+  }
+
+private:
+  /// Of a vector; 0 for a scalar.
+  static int64_t bitsOf(Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? vector.getNumElements() * vector.getElementTypeBitWidth() : 0;
+  }
+
+  /// Calls "llvm.x86.avx512.<stem>.ps.512" and so on, for the type of `like` and with all lanes enabled.
+  static Value callMasked(ImplicitLocOpBuilder &b, llvm::StringRef stem, Value like,
+                          SmallVector<Value> operands) {
+    auto type = cast<VectorType>(like.getType());
+    Type mask = b.getIntegerType(std::max<int64_t>(8, type.getNumElements()));
+    operands.push_back(b.create<arith::ConstantOp>(mask, b.getIntegerAttr(mask, -1)));
+    bool takesRounding = bitsOf(type) == 512 && !stem.starts_with("rcp14");
+    if (takesRounding) {
+      const int currentDirection = 4;
+      operands.push_back(b.create<arith::ConstantOp>(b.getI32IntegerAttr(currentDirection)));
+    }
+    return call(b, type,
+                "llvm.x86.avx512." + stem + (type.getElementType().isF64() ? ".pd." : ".ps.") +
+                    llvm::Twine(bitsOf(type)),
+                operands);
+  }
+
+  const bool hasVnni;
+};
+
+} // namespace
+
+const VectorMachine &x86Machine(llvm::StringRef level) {
+  const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}};
+  const VectorMachine::Traits avx512{16, 32, true, true, {14, {14, 10, 7}}, {13, {13, 9, 6}}};
+  static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
+                             "llvm.x86.sse2.pmadd.wd"),
+      v3({8, 16, true, true, fewProducts, fewFilters}, 32, "llvm.x86.avx2.pmadd.wd");
+  static const Avx512Machine v4(avx512, false), vnni(avx512, true);
+  if (level == "v2")
+    return v2;
+  if (level == "v3")
+    return v3;
+  return level == "v4" ? static_cast<const VectorMachine &>(v4) : vnni;
+}
+
+} // namespace weft

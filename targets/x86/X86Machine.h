@@ -1,0 +1,14 @@
+//===- X86Machine.h - The vectors of a level of x86-64 ------------------------------------------------===//
+#ifndef WEFT_TARGETS_X86_X86MACHINE_H
+#define WEFT_TARGETS_X86_X86MACHINE_H
+
+#include "targets/cpu/machine/VectorMachine.h"
+
+namespace weft {
+
+/// Of "v2", "v3", "v4" or "v4+vnni".
+const VectorMachine &x86Machine(llvm::StringRef level);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_X86_X86MACHINE_H

@@ -1,0 +1,54 @@
+#include "targets/common/Registry.h"
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+namespace {
+
+std::vector<std::string> namesOf(const std::string &text, bool exact = false) {
+  llvm::Expected<std::vector<FoundTarget>> found = findTargets(text, exact);
+  if (!found)
+    return {llvm::toString(found.takeError())};
+  std::vector<std::string> names;
+  for (const FoundTarget &target : *found)
+    names.push_back(target.kernels->name().str());
+  return names;
+}
+
+} // namespace
+
+TEST_CASE("names of targets read back what they print") {
+  for (const char *text : {"host", "x86:v3", "x86:host", "x86:v2,v4+vnni", "other:a"}) {
+    std::optional<TargetName> name = TargetName::parse(text);
+    INFO(text);
+    REQUIRE(name);
+    CHECK(name->str() == text);
+  }
+  for (const char *text : {"", "x86", "x86:", ":v3", "x86:v3,", "x86:,v3"}) {
+    INFO(text);
+    CHECK_FALSE(TargetName::parse(text));
+  }
+}
+
+TEST_CASE("levels are found once each, the one that needs most first") {
+  CHECK(namesOf("x86:v3,v2,v3") == std::vector<std::string>{"x86:v3", "x86:v2"});
+  CHECK(namesOf("host").size() == 1);
+}
+
+TEST_CASE("an unknown target is refused with those that there are") {
+  for (const char *text : {"x86:v9", "arm:neon", "x86:v4:exact", "v3", ""}) {
+    std::string refusal = namesOf(text)[0];
+    INFO(refusal);
+    CHECK(refusal.find("unknown target '" + std::string(text) + "'; known are host, ") == 0);
+    CHECK(refusal.find("x86:v4+vnni") != std::string::npos);
+  }
+}
+
+TEST_CASE("accuracy is no part of a target's name, and part of what its kernels are known by") {
+  auto plain = findTargets("x86:v3"), exact = findTargets("x86:v3", /*exact=*/true);
+  REQUIRE(bool(plain));
+  REQUIRE(bool(exact));
+  CHECK(exact->front().kernels->name().str() == plain->front().kernels->name().str());
+  CHECK(plain->front().kernels->scope() == "x86:v3");
+  CHECK(exact->front().kernels->scope() == "x86:v3:exact"); // as records of earlier versions say it
+}

@@ -1,0 +1,57 @@
+#include "targets/common/WeightLayout.h"
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+TEST_CASE("layouts read back what they print, as artifacts have named them always") {
+  const std::pair<WeightLayout, const char *> all[] = {
+      {{}, ""},
+      {WeightLayout::panels(32, WeightLayout::DepthByWidth), "panels<32>"},
+      {WeightLayout::panels(13, WeightLayout::WidthByDepth), "panels_t<13>"},
+      {WeightLayout::panels(32, WeightLayout::TapByTap), "panels_w<32>"},
+      {WeightLayout::panels(32, WeightLayout::WidthByDepth, WeightLayout::BF16),
+       "panels_bf16_t<32>"},
+      {WeightLayout::panels(16, WeightLayout::DepthByWidth, WeightLayout::F16), "panels_f16<16>"},
+      {WeightLayout::panels(8, WeightLayout::DepthByWidth, WeightLayout::Bytes), "panels_8<8>"},
+      {WeightLayout::panels(8, WeightLayout::WidthByDepth, WeightLayout::Nibbles), "panels_4_t<8>"},
+      {WeightLayout::dots(16, WeightLayout::WidthByDepth, 4, 1), "dots_t<16,4,1>"},
+      {WeightLayout::dots(32, WeightLayout::DepthByWidth, 2, 3), "dots<32,2,3>"},
+      {WeightLayout::winograd(4, 13), "winograd4<13>"},
+      {WeightLayout::winograd(4, 32, WeightLayout::I16), "winograd4_i16<32>"}};
+  for (const auto &[layout, text] : all) {
+    CHECK(layout.str() == text);
+    std::optional<WeightLayout> read = WeightLayout::parse(text);
+    INFO(text);
+    REQUIRE(read);
+    CHECK(*read == layout);
+    CHECK(read->kind == layout.kind);
+    CHECK(read->columns == layout.columns);
+  }
+}
+
+TEST_CASE("what no layout prints is no layout") {
+  for (const char *text : {"rows",
+                           "panels",
+                           "panels<>",
+                           "panels<0>",
+                           "panels<32",
+                           "panels<32>>",
+                           "panels<032>",
+                           "panels_t_bf16<32>",
+                           "panels_q<32>",
+                           "panels<32,4,1>",
+                           "dots<16>",
+                           "dots<16,4>",
+                           "winograd<13>",
+                           "winograd3<13>",
+                           "winograd4<>",
+                           "winograd4_t<13>",
+                           "winograd4_bf16<13>",
+                           "panels_i16<8>",
+                           "dots_w<16,4,1>",
+                           "dots_8<16,4,1>",
+                           "<32>"}) {
+    INFO(text);
+    CHECK_FALSE(WeightLayout::parse(text));
+  }
+}
