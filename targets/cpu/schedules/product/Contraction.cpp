@@ -239,7 +239,7 @@ private:
   /// The sums of one chunk.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
-    int64_t count = t.rows * t.vectors(), unit = w.unit();
+    int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
     SmallVector<Value> data, zero;
