@@ -31,6 +31,14 @@ macro(weft_find_mlir)
   add_definitions(${WEFT_LLVM_DEFINITIONS})
 endmacro()
 
+# The one precompiled header is named as seen from the build folder, where ninja runs compilers: ccache takes a clone's path out of all
+# options but those behind -Xclang, and so what one clone compiled is not compiled again in another.
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND CMAKE_GENERATOR STREQUAL Ninja)
+  set(header dialects/weft/CMakeFiles/weft_precompiled.dir/cmake_pch.hxx)
+  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -Xclang -include -Xclang ${header} -x c++-header)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang ${header}.pch -Xclang -include -Xclang ${header})
+endif()
+
 # weft_add_precompiled(): MLIR's headers and the dialect's, parsed once for all parts of the compiler. Sources include what they
 # use all the same. Half of the build's processor time was these headers.
 function(weft_add_precompiled)
