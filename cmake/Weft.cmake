@@ -1,4 +1,5 @@
 # The project's CMake functions: warnings, finding MLIR, object libraries of the compiler, tests.
+include(CheckCXXSourceCompiles)
 
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/include ${PROJECT_SOURCE_DIR}/compiler/include ${PROJECT_BINARY_DIR})
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -fdiagnostics-color=auto)
@@ -30,6 +31,14 @@ macro(weft_find_mlir)
   add_definitions(${WEFT_LLVM_DEFINITIONS})
 endmacro()
 
+# The one precompiled header is named as seen from the build folder, where ninja runs compilers: ccache takes a clone's path out of all
+# options but those behind -Xclang, and so what one clone compiled is not compiled again in another.
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND CMAKE_GENERATOR STREQUAL Ninja)
+  set(header dialects/weft/CMakeFiles/weft_precompiled.dir/cmake_pch.hxx)
+  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -Xclang -include -Xclang ${header} -x c++-header)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang ${header}.pch -Xclang -include -Xclang ${header})
+endif()
+
 # weft_add_precompiled(): MLIR's headers and the dialect's, parsed once for all parts of the compiler. Sources include what they
 # use all the same. Half of the build's processor time was these headers.
 function(weft_add_precompiled)
@@ -60,6 +69,23 @@ function(weft_add_objects name)
   if(TARGET weft_dialect_tablegen)
     add_dependencies(${name} weft_dialect_tablegen)
   endif()
+endfunction()
+
+# weft_check_links(RESULT FLAGS SOURCE): whether a program is made from SOURCE with FLAGS. A no is not remembered: what was missing may
+# have been installed since.
+function(weft_check_links result flags source)
+  if(NOT ${result})
+    unset(${result} CACHE)
+  endif()
+  set(CMAKE_REQUIRED_FLAGS ${flags})
+  check_cxx_source_compiles("${source}" ${result})
+endfunction()
+
+# weft_tests_off(WHAT WHY): says which tests this configuration leaves out. tools/check reads the file and ends with it.
+file(WRITE ${PROJECT_BINARY_DIR}/tests-off.txt "")
+function(weft_tests_off what why)
+  message(STATUS "${what} are off: ${why}")
+  file(APPEND ${PROJECT_BINARY_DIR}/tests-off.txt "${what} are OFF: ${why}\n")
 endfunction()
 
 # weft_add_test(NAME SOURCES ... LIBRARIES ... LABELS ...): a Catch2 program registered with ctest.

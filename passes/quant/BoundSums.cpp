@@ -10,6 +10,9 @@
 #include "passes/quant/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <functional>
+#include <numeric>
+
 using namespace mlir;
 
 namespace weft {
@@ -69,9 +72,8 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
     ConstantOp constant = constantOf(filter);
     if (!constant)
       return std::nullopt;
-    int64_t count = 1;
-    for (int64_t size : *cast<SymTensorType>(filter.getType()).getConstantDims())
-      count *= size;
+    SmallVector<int64_t> dims = *cast<SymTensorType>(filter.getType()).getConstantDims();
+    int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
     SmallVector<int8_t> bytes;
     if (auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue())) {
       auto data = reinterpret_cast<const int8_t *>(weight ? weight(name.getValue()) : nullptr);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fails when a page of README.md or docs/ names a file that does not exist.
 
-Checked are relative links, with the heading after '#', and paths of the tree in backticks: `passes/Passes.td`, `runtime/src/`.
-Paths with a placeholder (<Family>, *, …) and lines with "(new)" are not looked at.
+Checked are relative links, with the heading after '#', and paths of the tree in backticks: `passes/graph/Passes.td`, `runtime/src/`.
+A placeholder such as <Family> stands for any name, and one file must have it. Lines with "(new)" are not looked at.
 
     test/lint/doc_links.py [ROOT]     exit 0: clean; 1: prints file:line and what is missing
 """
+import glob
 import os
 import re
 import sys
@@ -13,7 +14,8 @@ import sys
 TOP = ("cmake", "compiler", "dialects", "docs", "examples", "passes", "runtime", "targets", "test", "tools")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`]+)`")
-PATH = re.compile(r"^(?:%s)(?:/[A-Za-z0-9_.+-]+)+/?$" % "|".join(TOP))
+PATH = re.compile(r"^(?:%s)(?:/(?:[A-Za-z0-9_.+-]|<\w+>)+)+/?$" % "|".join(TOP))
+PLACEHOLDER = re.compile(r"<\w+>")
 
 
 def pages(root):
@@ -71,7 +73,7 @@ def main():
             if "(new)" in line: # a file that the reader is about to make
                 continue
             for code in CODE.findall(line):
-                if PATH.match(code) and not os.path.exists(os.path.join(root, code)):
+                if PATH.match(code) and not glob.glob(os.path.join(root, PLACEHOLDER.sub("*", code))):
                     findings.append(f"{page}:{number}: `{code}` does not exist")
     for finding in findings:
         print(finding)

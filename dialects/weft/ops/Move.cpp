@@ -316,7 +316,7 @@ LogicalResult ConcatOp::evaluate(ReferenceCall &call) {
   RefTensor &out = call.outputs.emplace_back(type.getElementType(), dims, symbolic);
   int64_t outer = 1, inner = 1;
   for (auto [d, dim] : llvm::enumerate(dims))
-    (int64_t(d) < getDim() ? outer : inner) *= int64_t(d) == getDim() ? 1 : dim;
+    (d < getDim() ? outer : inner) *= d == getDim() ? 1 : dim;
   int64_t at = 0;
   for (int64_t o = 0; o < outer; ++o)
     for (const RefTensor *input : call.inputs)
