@@ -4,6 +4,7 @@
 
 include "dialects/weft/WeftDialect.td"
 include "dialects/weft/ops/Elementwise.td"
+include "dialects/weft/ops/Activation.td"
 include "dialects/weft/ops/Create.td"
 include "dialects/weft/ops/Move.td"
 include "dialects/weft/ops/Contraction.td"

@@ -1,6 +1,5 @@
-//===- Elementwise.cpp - Types of elementwise operators --------------------------------===//
+//===- Elementwise.cpp - Types of elementwise operators ----------------------------------------===//
 
-#include "dialects/weft/Weft.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;
@@ -16,9 +15,8 @@ static LogicalResult inferUnary(Value input, SmallVectorImpl<Type> &results) {
 
 static LogicalResult inferReal(StringRef name, std::optional<Location> location, Value input,
                                SmallVectorImpl<Type> &results) {
-  if (!isFloat(elementOf(input)))
-    return emitOptionalError(location, "'weft.", name,
-                             "' needs floats, but its operand has elements ", elementOf(input));
+  if (failed(requireReal(name, location, input)))
+    return failure();
   return inferUnary(input, results);
 }
 
@@ -103,7 +101,6 @@ WEFT_INFER_REAL(ErfOp)
 WEFT_INFER_REAL(FloorOp)
 WEFT_INFER_REAL(CeilOp)
 WEFT_INFER_REAL(RoundOp)
-WEFT_INFER_REAL(ActivationOp)
 WEFT_INFER_BINARY(AddOp)
 WEFT_INFER_BINARY(SubOp)
 WEFT_INFER_BINARY(MulOp)

@@ -24,6 +24,16 @@ inline SymTensorType tensorType(mlir::Value value) {
 }
 inline mlir::Type elementOf(mlir::Value value) { return tensorType(value).getElementType(); }
 
+/// For functions that integers do not have.
+inline mlir::LogicalResult requireReal(llvm::StringRef name, std::optional<mlir::Location> location,
+                                       mlir::Value operand) {
+  if (isFloat(elementOf(operand)))
+    return mlir::success();
+  return mlir::emitOptionalError(location, "'weft.", name,
+                                 "' needs floats, but its operand has elements ",
+                                 elementOf(operand));
+}
+
 /// Products of `element` can be summed in `accumulate`.
 inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name,
                                             std::optional<mlir::Location> location,
