@@ -2,7 +2,7 @@
 
 #include "compiler/plan/Lower.h"
 #include "compiler/plan/KernelWork.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "passes/plan/Regions.h"
 #include "weft/sha256.h"
 #include "llvm/ADT/StringExtras.h"
@@ -46,7 +46,7 @@ public:
     for (auto [i, argument] : llvm::enumerate(body.getArguments()))
       buffers[argument] = {Buffer::Input, unsigned(i), {}};
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      if (!lowered.function.getResultAttr(i, kInPlaceAttr))
+      if (!lowered.function.getResultAttr(i, kAliasesAttr))
         destinations[baseOf(value)] = {Buffer::Output, unsigned(i), {}};
     limitOutputs();
     SmallVector<StringAttr> names;

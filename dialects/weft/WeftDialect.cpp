@@ -1,5 +1,6 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
+#include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Random.h"
 #include "dialects/weft/ops/Rounding.h"
@@ -127,6 +128,8 @@ void WeftDialect::initialize() {
 
 /// Every symbol in a type inside the function is declared; facts speak of declared symbols only.
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kInPlaceAttr && !isa<ConcatOp>(op))
+    return op->emitError() << "'" << kInPlaceAttr << "' marks a concatenation of three";
   if (attribute.getName() != kSymbolsAttr)
     return success();
   auto function = dyn_cast<func::FuncOp>(op);
@@ -152,6 +155,16 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (failed(scope.checkBlock(block)))
       return failure();
   return success();
+}
+
+LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                    NamedAttribute attribute) {
+  return attribute.getName() == kViewAttr ? verifyView(op, argument) : success();
+}
+
+LogicalResult WeftDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
+                                                       NamedAttribute attribute) {
+  return attribute.getName() == kAliasesAttr ? verifyAliases(op, result) : success();
 }
 
 } // namespace weft

@@ -3,6 +3,7 @@
 #define WEFT_OPS_TD
 
 include "dialects/weft/WeftDialect.td"
+include "dialects/weft/Aliases.td"
 include "dialects/weft/ops/Elementwise.td"
 include "dialects/weft/ops/Activation.td"
 include "dialects/weft/ops/Create.td"

@@ -1,7 +1,7 @@
 //===- Schedule.cpp - The frame around every kernel's loops --------------------------------------===//
 
 #include "targets/cpu/Schedule.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

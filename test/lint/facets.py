@@ -33,7 +33,7 @@ LACKING = {
 }
 # Sources of a room that are no family's.
 HELPERS = {
-    "ops": {"Base.td", "Infer.h", "InPlace.h", "InPlace.cpp"},
+    "ops": {"Base.td", "Infer.h"},
     "code": {"Emit.h", "NarrowFloat.cpp"},
     "reference": {"Combine.cpp", "Interpreter.cpp", "Reference.h", "Tensor.cpp", "Walk.h"},
 }

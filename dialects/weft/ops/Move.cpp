@@ -1,5 +1,6 @@
 //===- Move.cpp - Reshape, transpose, expand, slice, pad, concat: types and rules --------------===//
 
+#include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;
@@ -185,6 +186,10 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   }
   results.push_back(SymTensorType::get(dims, first.getElementType()));
   return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  return (*this)->hasAttr(kInPlaceAttr) ? verifyInPlace(*this) : success();
 }
 
 } // namespace weft
