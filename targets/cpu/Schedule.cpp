@@ -133,7 +133,7 @@ void bindWords(KernelContext &c, Value words) {
   for (BlockArgument argument : c.spec.getArguments()) {
     c.inputs.push_back(next(pointer));
     c.e.bindPointer(argument, c.inputs.back());
-    if (c.spec.getArgAttr(argument.getArgNumber(), "weft.weight"))
+    if (c.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
       c.e.setInvariant(argument);
   }
   for (size_t i = 0; i < c.spec.getNumResults(); ++i)

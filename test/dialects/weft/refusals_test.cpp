@@ -379,14 +379,17 @@ TEST_CASE("fills, positions and dimensions as data") {
 
 TEST_CASE("kernels agree with their region") {
   std::string type = "!weft.tensor<[m, n], f32>", other = "!weft.tensor<[n, m], f32>";
-  auto kernel = [&](const std::string &argument, const std::string &yielded) {
-    return "%r = weft.kernel \"k\" (%a) : (" + type + ") -> " + type +
+  auto kernel = [&](const std::string &argument, const std::string &yielded,
+                    const std::string &root = "loop") {
+    return "%r = weft.kernel \"" + root + "\" (%a) : (" + type + ") -> " + type +
            " {\n  ^bb0(%x: " + argument + "):\n    weft.yield %x : " + yielded + "\n  }";
   };
   CHECK(refusalOf(kernel(type, type), "[m, n], f32") == "");
+  CHECK(refusalOf(kernel(type, type, "spiral"), "[m, n], f32") ==
+        "there is no family of schedules 'spiral'");
   CHECK_THAT(refusalOf(kernel(other, other), "[m, n], f32"),
              Contains("has block arguments that differ from its operands"));
-  std::string transposed = "%r = weft.kernel \"k\" (%a) : (" + type + ") -> " + type +
+  std::string transposed = "%r = weft.kernel \"loop\" (%a) : (" + type + ") -> " + type +
                            " {\n  ^bb0(%x: " + type + "):\n    %t = weft.transpose %x [1, 0] : (" +
                            type + ") -> " + other + "\n    weft.yield %t : " + other + "\n  }";
   CHECK_THAT(refusalOf(transposed, "[m, n], f32"),
