@@ -66,7 +66,6 @@ public:
   const std::vector<Whole> &whole() const { return wholes; }
   /// Outputs that differed: one line for each trial, for the report of a fault.
   const std::vector<std::string> &faults() const { return wrong; }
-  bool ranOut() const { return budgetEnded; }
 
 private:
   struct Alternative {
