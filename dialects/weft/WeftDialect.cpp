@@ -65,8 +65,13 @@ private:
       if (!llvm::is_contained(symbols.getBoundNames(), name))
         return op->emitError() << "binds '" << name.getValue()
                                << "', which 'weft.symbols' of the function does not list as bound";
-      if (!bound.insert(name).second)
-        return op->emitError() << "binds '" << name.getValue() << "' a second time";
+      auto [first, isNew] = bound.try_emplace(name, op);
+      if (!isNew) {
+        InFlightDiagnostic error = op->emitError()
+                                   << "binds '" << name.getValue() << "' a second time";
+        error.attachNote(first->second->getLoc()) << "it is bound here";
+        return error;
+      }
       known.insert(name);
     }
     return success();
@@ -102,7 +107,8 @@ private:
   }
 
   SymbolsAttr symbols;
-  llvm::DenseSet<StringAttr> known, bound;
+  llvm::DenseSet<StringAttr> known;
+  llvm::DenseMap<StringAttr, Operation *> bound; ///< and what binds it
 };
 
 } // namespace

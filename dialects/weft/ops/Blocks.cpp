@@ -22,8 +22,8 @@ LogicalResult DequantizeBlocksOp::inferReturnTypes(MLIRContext *context,
     for (int64_t d = 0; agrees && d < rank; ++d)
       agrees = d == axis || type.getDim(d) == input.getDim(d);
     if (!agrees) // R1
-      return emitOptionalError(location, "'weft.dequantize_blocks': ", type,
-                               " has not one value per block of ", input);
+      return refuseBeside(location, adaptor.getInput(), "input", "'weft.dequantize_blocks': ", type,
+                          " has not one value per block of ", input);
     auto blocks = type.getDim(axis).asConstant();
     if (!size || !blocks || block < 1 || block > (int64_t(1) << 31) ||
         *blocks * block < *size) // R2

@@ -12,9 +12,9 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location
   bool bytes = lhs.isIntOrFloat() && rhs.isIntOrFloat() && isa<IntegerType>(lhs) &&
                isa<IntegerType>(rhs) && elementBits(lhs) <= 8 && elementBits(rhs) <= 8;
   if (lhs != rhs && !bytes) // R1
-    return emitOptionalError(location,
-                             "'weft.contract' operands must have one element type, but are ", lhs,
-                             " and ", rhs);
+    return refuseBeside(location, adaptor.getRhs(), "rhs",
+                        "'weft.contract' operands must have one element type, but are ", lhs,
+                        " and ", rhs);
   if (failed(verifyAccumulate("contract", location, lhs, adaptor.getAccumulate()))) // R2
     return failure();
   if (adaptor.getRule().split("->").second.contains(','))

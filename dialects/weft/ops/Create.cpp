@@ -37,10 +37,13 @@ LogicalResult ConstantOp::verify() {
     auto weight = SymbolTable::lookupNearestSymbolFrom<WeightOp>(*this, name);
     if (!weight)
       return emitOpError("names weight '") << name.getValue() << "', which does not exist";
-    if (weight.getType() != type)
-      return emitOpError("has type ")
-             << type << ", but weight '" << name.getValue() << "' has type " << weight.getType();
-    return success();
+    if (weight.getType() == type)
+      return success();
+    InFlightDiagnostic error = emitOpError("has type ")
+                               << type << ", but weight '" << name.getValue() << "' has type "
+                               << weight.getType();
+    error.attachNote(weight.getLoc()) << "the weight is declared here";
+    return error;
   }
   auto elements = dyn_cast<DenseElementsAttr>(getValue());
   if (!elements)

@@ -36,15 +36,17 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   auto input = tensorType(adaptor.getInput()), indices = tensorType(adaptor.getIndices());
   int64_t axis = adaptor.getAxis();
   if (input.getRank() != indices.getRank() || axis < 0 || axis >= int64_t(input.getRank())) // R1
-    return emitOptionalError(location, "'weft.gather_elements' has no axis ", axis, " in both ",
-                             input, " and ", indices);
+    return refuseBeside(location, adaptor.getIndices(), "indices",
+                        "'weft.gather_elements' has no axis ", axis, " in both ", input, " and ",
+                        indices);
   if (failed(verifyIndices("gather_elements", location, indices.getElementType()))) // R2
     return failure();
   for (unsigned d = 0; d < input.getRank(); ++d) { // R3
     auto have = input.getDim(d).asConstant(), want = indices.getDim(d).asConstant();
     if (int64_t(d) != axis && have && want && *want > *have)
-      return emitOptionalError(location, "'weft.gather_elements': dimension ", d,
-                               " of the indices is ", *want, ", but the operand's is ", *have);
+      return refuseBeside(location, adaptor.getIndices(), "indices",
+                          "'weft.gather_elements': dimension ", d, " of the indices is ", *want,
+                          ", but the operand's is ", *have);
   }
   results.push_back(indices.withElement(input.getElementType()));
   return success();
@@ -62,8 +64,9 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<L
     return failure();
   for (int64_t d = 0; d < batch; ++d) // R3
     if (input.getDim(d) != indices.getDim(d))
-      return emitOptionalError(location, "'weft.gather_nd': batch dimension ", d, " is '",
-                               input.getDim(d).str(), "' and '", indices.getDim(d).str(), "'");
+      return refuseBeside(location, adaptor.getIndices(), "indices",
+                          "'weft.gather_nd': batch dimension ", d, " is '", input.getDim(d).str(),
+                          "' and '", indices.getDim(d).str(), "'");
   SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
   llvm::append_range(dims, input.getDimAttributes().drop_front(batch + *tuple));
   results.push_back(SymTensorType::get(context, dims, input.getElementType()));

@@ -34,9 +34,11 @@ LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
     return emitOpError("has block arguments that differ from its operands");
-  if (block.getTerminator()->getOperandTypes() != getResultTypes())
-    return emitOpError("yields types that differ from its results");
-  return success();
+  if (block.getTerminator()->getOperandTypes() == getResultTypes())
+    return success();
+  InFlightDiagnostic error = emitOpError("yields types that differ from its results");
+  error.attachNote(block.getTerminator()->getLoc()) << "they are yielded here";
+  return error;
 }
 
 } // namespace weft

@@ -175,13 +175,14 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   for (auto [i, input] : llvm::enumerate(adaptor.getInputs().drop_front())) {
     auto type = tensorType(input);
     if (type.getRank() != first.getRank() || type.getElementType() != first.getElementType())
-      return emitOptionalError(location, "'weft.concat' operands must agree, but operand 0 is ",
-                               first, " and operand ", i + 1, " is ", type);
+      return refuseBeside(location, input, "operand " + Twine(i + 1),
+                          "'weft.concat' operands must agree, but operand 0 is ", first,
+                          " and operand ", i + 1, " is ", type);
     for (unsigned d = 0; d < type.getRank(); ++d)
       if (d != dim && type.getDim(d) != first.getDim(d))
-        return emitOptionalError(location, "'weft.concat': dimension ", d, " of operand ", i + 1,
-                                 " is '", type.getDim(d).str(), "', but must be '",
-                                 first.getDim(d).str(), "'");
+        return refuseBeside(location, adaptor.getInputs()[0], "operand 0",
+                            "'weft.concat': dimension ", d, " of operand ", i + 1, " is '",
+                            type.getDim(d).str(), "', but must be '", first.getDim(d).str(), "'");
     dims[dim] = dims[dim] + type.getDim(dim);
   }
   results.push_back(SymTensorType::get(dims, first.getElementType()));

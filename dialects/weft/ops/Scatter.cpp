@@ -9,16 +9,15 @@ namespace weft {
 namespace {
 
 LogicalResult verifyScatter(StringRef name, std::optional<Location> location, SymTensorType input,
-                            SymTensorType indices, SymTensorType updates,
-                            ArrayRef<Attribute> updateDims) {
-  Type position = indices.getElementType();
+                            Value indices, Value updates, ArrayRef<Attribute> updateDims) {
+  Type position = elementOf(indices);
   if (!position.isSignlessInteger(64) && !position.isSignlessInteger(32)) // R2
     return emitOptionalError(location, "'weft.", name, "' indices must be i32 or i64, but are ",
                              position);
   auto wanted = SymTensorType::get(input.getContext(), updateDims, input.getElementType());
-  if (updates != wanted) // R3
-    return emitOptionalError(location, "'weft.", name, "' updates must be ", wanted, ", but are ",
-                             updates);
+  if (updates.getType() != wanted) // R3
+    return refuseBeside(location, indices, "indices", "'weft.", name, "' updates must be ", wanted,
+                        ", but are ", updates.getType());
   return success();
 }
 
@@ -50,8 +49,8 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<L
     return emitOptionalError(location, "'weft.scatter_elements' has no axis ", axis, " in both ",
                              input, " and ", indices);
   results.push_back(input);
-  return verifyScatter("scatter_elements", location, input, indices,
-                       tensorType(adaptor.getUpdates()), indices.getDimAttributes());
+  return verifyScatter("scatter_elements", location, input, adaptor.getIndices(),
+                       adaptor.getUpdates(), indices.getDimAttributes());
 }
 
 RootKind ScatterElementsOp::rootKind() { return RootKind::Serial; }
@@ -69,7 +68,7 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
   llvm::append_range(dims, input.getDimAttributes().drop_front(*tuple));
   results.push_back(input);
-  return verifyScatter("scatter_nd", location, input, indices, tensorType(adaptor.getUpdates()),
+  return verifyScatter("scatter_nd", location, input, adaptor.getIndices(), adaptor.getUpdates(),
                        dims);
 }
 

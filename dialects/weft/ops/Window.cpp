@@ -64,13 +64,13 @@ FailureOr<SmallVector<Window>> verifyConvolution(Adaptor op, StringRef name,
                                                  std::optional<Location> location) {
   auto input = tensorType(op.getInput()), filter = tensorType(op.getFilter());
   if (input.getRank() != filter.getRank() || input.getRank() < 3 || input.getRank() > 5) // R1
-    return emitOptionalError(location, "'weft.", name,
-                             "' operands must have one rank from 3 to 5, ", "but are ", input,
-                             " and ", filter);
+    return refuseBeside(location, op.getFilter(), "filter", "'weft.", name,
+                        "' operands must have one rank from 3 to 5, but are ", input, " and ",
+                        filter);
   Type lhs = input.getElementType(), rhs = filter.getElementType();
   if (lhs != rhs && !(isNarrowInteger(lhs) && isNarrowInteger(rhs))) // R2
-    return emitOptionalError(location, "'weft.", name, "' operands must have one element type, ",
-                             "but are ", lhs, " and ", rhs);
+    return refuseBeside(location, op.getFilter(), "filter", "'weft.", name,
+                        "' operands must have one element type, but are ", lhs, " and ", rhs);
   if (failed(verifyAccumulate(name, location, lhs, op.getAccumulate()))) // R3
     return failure();
   if (int64_t(op.getGroups()) < 1)

@@ -63,8 +63,8 @@ TEST_CASE("a program in place prints as it was read, and says what is written wh
                 function.getArgAttrOfType<DimsAttr>(1, kViewAttr)) == std::optional(1u));
 }
 
-TEST_CASE(
-    "callers see less than the buffer has in one dimension, where a stride says how much") { // (R1)
+TEST_CASE("callers see less than the buffer has in one dimension, where a stride says how much") {
+  // aliases (R1)
   std::string why = "argument 1 has no room for more than callers see of it";
   Program program;
   CHECK(program.with(&Program::view, "#weft.dims<[b, room, 8]>").refusal() == why);
@@ -76,7 +76,8 @@ TEST_CASE(
   CHECK(program.refusal() == why);
 }
 
-TEST_CASE("a result in an argument's memory has its type, and is seen where that is") { // (R2)
+TEST_CASE("a result in an argument's memory has its type, and is seen where that is") {
+  // aliases (R2)
   auto why = [](int argument) {
     return "result 0 cannot lie in the memory of argument " + std::to_string(argument);
   };
@@ -101,7 +102,8 @@ TEST_CASE("a result in an argument's memory has its type, and is seen where that
   CHECK(error == why(0));
 }
 
-TEST_CASE("an argument with room has one result in its memory") { // (R3)
+TEST_CASE("an argument with room has one result in its memory") {
+  // aliases (R3)
   std::string two = Program().text();
   auto replace = [&](const std::string &from, const std::string &to) {
     for (size_t at = 0; (at = two.find(from, at)) != std::string::npos; at += to.size())
@@ -116,7 +118,8 @@ TEST_CASE("an argument with room has one result in its memory") { // (R3)
   CHECK(error == "argument 1 has room for 2 results, not for one");
 }
 
-TEST_CASE("what is returned is the argument with a part replaced") { // (R4)
+TEST_CASE("what is returned is the argument with a part replaced") {
+  // aliases (R4)
   Program program;
   std::string why = "result 0 lies in the memory of argument 1, but is stored elsewhere";
   CHECK(program.with(&Program::returned, "%k").refusal() == why);
@@ -124,7 +127,8 @@ TEST_CASE("what is returned is the argument with a part replaced") { // (R4)
   CHECK(program.with(&Program::concat, "%0, %x, %1 dim 1").refusal() == why);
 }
 
-TEST_CASE("a concatenation in place is a beginning, a part, and the rest of one tensor") { // (R5)
+TEST_CASE("a concatenation in place is a beginning, a part, and the rest of one tensor") {
+  // aliases (R5)
   Program program;
   std::string beginning =
       "writes in place, but does not begin with the beginning of a tensor of its "
@@ -154,7 +158,8 @@ TEST_CASE("a concatenation in place is a beginning, a part, and the rest of one 
   CHECK(error == "'weft.in_place' marks a concatenation of three");
 }
 
-TEST_CASE("what is seen is said in symbols of the signature") { // (R6)
+TEST_CASE("what is seen is said in symbols of the signature") {
+  // aliases (R6)
   Program program;
   std::string why = "symbol 'q' is not declared by 'weft.symbols' of the function";
   CHECK(program.with(&Program::view, "#weft.dims<[b, q, 8]>").refusal() == why);
