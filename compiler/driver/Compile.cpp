@@ -367,6 +367,9 @@ private:
       grow.inputs = options.inPlaceInputs;
       passes.push_back(createGrowInPlace(grow));
     }
+    passes.push_back(createDecomposeComposites([&](func::FuncOp specification) {
+      return variant.target->choose(specification).has_value();
+    }));
     FormKernelsOptions form;
     form.attention = attention;
     form.explain = explains;

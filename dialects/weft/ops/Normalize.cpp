@@ -35,10 +35,15 @@ RootKind NormalizeOp::rootKind() { return RootKind::Row; }
 //===-- Decompositions ---------------------------------------------------------------------------===//
 
 namespace {
-
-/// Reductions along the last dimension, given back with a 1 in its place.
+/// Lines in the type in which they are computed. Reductions go along the last dimension and are given back with a 1 in its place.
 struct LineMath {
   ImplicitLocOpBuilder &b;
+  Type element;
+
+  Value as(Type type, Value value) {
+    return elementOf(value) == type ? value : Value(b.create<ConvertOp>(value, type));
+  }
+  Value wide(Value value) { return as(element, value); }
   Value reduce(CombinerKind kind, Value input) {
     auto type = tensorType(input);
     Value reduced = b.create<ReduceOp>(kind, input, ArrayRef<int64_t>{int64_t(type.getRank()) - 1});
@@ -46,8 +51,7 @@ struct LineMath {
     dims.back() = SymExpr::constant(b.getContext(), 1);
     return b.create<ReshapeOp>(reduced, DimsAttr::get(b.getContext(), dims));
   }
-  Value number(Value like, double value) {
-    Type element = elementOf(like);
+  Value number(double value) {
     return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
                             floatAttribute(element, value));
   }
@@ -55,34 +59,32 @@ struct LineMath {
   Value length(Value input) {
     auto type = tensorType(input);
     auto scalar = SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getI64Type());
-    Value n = b.create<DimsValueOp>(
-        scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)}));
-    return b.create<ConvertOp>(n, type.getElementType());
+    return wide(b.create<DimsValueOp>(
+        scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)})));
   }
 };
-
 } // namespace
 
 SmallVector<Value> SoftmaxOp::decompose(ImplicitLocOpBuilder &b) {
-  LineMath m{b};
-  Value shifted = b.create<SubOp>(getInput(), m.reduce(CombinerKind::Max, getInput()));
-  Value powers = b.create<ExpOp>(shifted);
-  Value sum = m.reduce(CombinerKind::Sum, powers);
-  if (getLogarithm())
-    return {b.create<SubOp>(shifted, b.create<LogOp>(sum))};
-  return {b.create<DivOp>(powers, sum)};
+  LineMath m{b, computeType(elementOf(getInput()))};
+  Value x = m.wide(getInput());
+  Value shifted = b.create<SubOp>(x, m.reduce(CombinerKind::Max, x));
+  Value powers = b.create<ExpOp>(shifted), sum = m.reduce(CombinerKind::Sum, powers);
+  Value result = getLogarithm() ? Value(b.create<SubOp>(shifted, b.create<LogOp>(sum)))
+                                : b.create<DivOp>(powers, sum);
+  return {m.as(elementOf(getInput()), result)};
 }
 
 SmallVector<Value> NormalizeOp::decompose(ImplicitLocOpBuilder &b) {
-  LineMath m{b};
-  Value x = getInput(), n = m.length(x);
+  LineMath m{b, computeType(elementOf(getInput()))};
+  Value x = m.wide(getInput()), n = m.length(x);
   if (getCenter())
     x = b.create<SubOp>(x, b.create<DivOp>(m.reduce(CombinerKind::Sum, x), n));
   Value variance = b.create<DivOp>(m.reduce(CombinerKind::Sum, b.create<MulOp>(x, x)), n);
   Value factor =
-      b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(x, getEpsilon().convertToDouble())));
-  Value scaled = b.create<MulOp>(b.create<MulOp>(x, factor), getScale());
-  return {b.create<AddOp>(scaled, getShift())};
+      b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(getEpsilon().convertToDouble())));
+  Value scaled = b.create<MulOp>(b.create<MulOp>(x, factor), m.wide(getScale()));
+  return {m.as(elementOf(getInput()), b.create<AddOp>(scaled, m.wide(getShift())))};
 }
 
 } // namespace weft
