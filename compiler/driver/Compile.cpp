@@ -185,6 +185,8 @@ private:
               dump(std::to_string(i) + "-" + phase.str(), variant))
         return List{*bad};
     }
+    if (plan::isPlan(*impl.module) && failed(checkSchedules(variant)))
+      return diagnostics(collector);
     FailureOr<Program> program = programOf(*variant.module, variant.target.kernels->scope());
     if (failed(program))
       return diagnostics(collector);
@@ -367,6 +369,20 @@ private:
                   return target.choose(function) ? WalkResult::advance() : WalkResult::interrupt();
                 })
                 .wasInterrupted();
+  }
+
+  /// Kernels of a plan that was read are computed by schedules that take them.
+  static LogicalResult checkSchedules(const Variant &variant) {
+    const KernelTarget &target = *variant.target.kernels;
+    auto scope = (*variant.module)->getAttrOfType<StringAttr>(plan::kTargetAttr);
+    if (!scope || scope.getValue() != target.scope())
+      return ModuleOp(*variant.module).emitError("the plan is for target '")
+             << (scope ? scope.getValue() : "") << "', not for '" << target.scope() << "'";
+    for (auto kernel : ModuleOp(*variant.module).getOps<plan::KernelOp>())
+      if (!llvm::is_contained(target.alternatives(kernel.specification()), kernel.getSchedule()))
+        return kernel.emitError("schedule '")
+               << kernel.getSchedule() << "' does not take the kernel";
+    return success();
   }
 
   void keepProgram(StringRef pass, ModuleOp module) {

@@ -45,6 +45,10 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
 }
 
 void addFuse(Passes &passes, const PipelineOptions &options) {
+  if (options.chooser)
+    passes.push_back(createDecomposeComposites([chooser = options.chooser](func::FuncOp each) {
+      return chooser->choose(each).has_value();
+    }));
   FormKernelsOptions form;
   form.attention = options.attention;
   form.explain = options.explain;

@@ -1,7 +1,7 @@
 //===- EntryPlan.cpp - Binding order, checks, and binding outside compiled code ------------------------===//
 
 #include "compiler/model/EntryPlan.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 
 using namespace mlir;
 
@@ -49,50 +49,17 @@ SymTensorType seenBy(Type type, DimsAttr view) {
   return view ? SymTensorType::get(view.getDims(), tensor.getElementType()) : tensor;
 }
 
-/// The dimension along which an argument is a buffer with room for what callers see; nothing when it is none.
-std::optional<unsigned> roomDim(FunctionOpInterface function, unsigned input) {
-  auto view = function.getArgAttrOfType<DimsAttr>(input, kViewAttr);
-  auto buffer = cast<SymTensorType>(function.getArgumentTypes()[input]);
-  if (!view || view.size() != buffer.getRank())
-    return std::nullopt;
-  std::optional<unsigned> found;
-  for (unsigned d = 0; d < buffer.getRank(); ++d) {
-    bool isBehind = found && buffer.getDim(d).asConstant().value_or(0) < 1;
-    bool differs = view[d] != buffer.getDim(d);
-    if (isBehind || (differs && (found || d == 0 || !buffer.getDim(d).asSymbol())))
-      return std::nullopt;
-    if (differs)
-      found = d;
-  }
-  return found;
-}
-
-/// The pairs of inputs with room and outputs in their memory, in the order of inputs.
-llvm::Expected<SmallVector<InPlacePair>> findPairs(FunctionOpInterface function) {
+/// The pairs of inputs with room and outputs in their memory, in the order of inputs. The dialect verified them.
+SmallVector<InPlacePair> findPairs(FunctionOpInterface function) {
   SmallVector<InPlacePair> pairs;
-  unsigned views = 0;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    views += function.getArgAttr(i, kViewAttr) != nullptr;
-  for (unsigned i = 0; i < function.getNumResults(); ++i) {
-    auto argument = function.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
-    if (!argument)
-      continue;
-    uint64_t input = argument.getInt();
-    auto view = function.getResultAttrOfType<DimsAttr>(i, kViewAttr);
-    std::optional<unsigned> dim =
-        input < function.getNumArguments() ? roomDim(function, input) : std::nullopt;
-    if (!dim || !view || function.getArgumentTypes()[input] != function.getResultTypes()[i] ||
-        view.size() != cast<SymTensorType>(function.getResultTypes()[i]).getRank())
-      return fail("output " + Twine(i) + " cannot lie in the memory of an input");
-    auto buffer = cast<SymTensorType>(function.getResultTypes()[i]);
-    pairs.push_back({unsigned(input), i, *dim, view[*dim], buffer.getDim(*dim).asSymbol()});
-  }
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto aliases = function.getResultAttrOfType<AliasesAttr>(i, kAliasesAttr)) {
+      auto buffer = cast<SymTensorType>(function.getResultTypes()[i]);
+      unsigned dim = *roomDim(buffer, aliases.getSeen());
+      pairs.push_back(
+          {aliases.getArgument(), i, dim, aliases.getSeen()[dim], buffer.getDim(dim).asSymbol()});
+    }
   llvm::sort(pairs, [](auto &a, auto &b) { return a.input < b.input; });
-  for (size_t i = 1; i < pairs.size(); ++i)
-    if (pairs[i].input == pairs[i - 1].input)
-      return fail("two outputs lie in the memory of one input");
-  if (views != pairs.size())
-    return fail("an input has room for no output");
   return pairs;
 }
 
@@ -110,10 +77,7 @@ public:
   }
 
   llvm::Expected<EntryPlan> run() {
-    llvm::Expected<SmallVector<InPlacePair>> pairs = findPairs(function);
-    if (!pairs)
-      return pairs.takeError();
-    plan.inPlace = std::move(*pairs);
+    plan.inPlace = findPairs(function);
     forDims([&](unsigned input, unsigned dim, SymExpr expr) {
       if (StringAttr symbol = expr.asSymbol(); symbol && !bound.count(symbol)) {
         bind(symbol, input, dim);
@@ -268,7 +232,8 @@ SymTensorType callersInput(FunctionOpInterface function, unsigned i) {
   return seenBy(function.getArgumentTypes()[i], function.getArgAttrOfType<DimsAttr>(i, kViewAttr));
 }
 SymTensorType callersOutput(FunctionOpInterface function, unsigned i) {
-  return seenBy(function.getResultTypes()[i], function.getResultAttrOfType<DimsAttr>(i, kViewAttr));
+  auto aliases = function.getResultAttrOfType<AliasesAttr>(i, kAliasesAttr);
+  return seenBy(function.getResultTypes()[i], aliases ? aliases.getSeen() : DimsAttr());
 }
 
 std::string inputName(FunctionOpInterface function, unsigned i) {

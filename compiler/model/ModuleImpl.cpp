@@ -82,12 +82,14 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::string code)
     found.where = describe(diagnostic.getLocation());
     found.text = diagnostic.str();
     for (mlir::Diagnostic &note : diagnostic.getNotes()) {
-      std::string text = note.str();
+      std::string text = note.str(), where = describe(note.getLocation());
       StringRef hint(text);
       if (hint.consume_front("hint: "))
         found.hint = hint.str();
-      else
+      else if (!hint.consume_back(" here"))
         found.text += "; " + text;
+      else if (!where.empty() && where != found.where) // another place, in the same line
+        found.text += "; " + hint.str() + " at " + where;
     }
     list.push_back(std::move(found));
     return success();

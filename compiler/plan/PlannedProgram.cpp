@@ -53,11 +53,62 @@ public:
       planned.arena = arena.getPeaks().getDims();
     if (planned.arena.empty())
       return function.emitError("has no 'plan.arena'; 'plan-place-memory' makes one");
+    if (failed(checkPlaces()) || failed(checkSizes()))
+      return failure();
     read(body, SymExpr::constant(function.getContext(), 1));
     return std::move(planned);
   }
 
 private:
+  /// Texts may come from anywhere: all memory is placed, once in every place.
+  LogicalResult checkPlaces() {
+    llvm::DenseMap<Value, SmallVector<int64_t>> places;
+    WalkResult walked = planned.function.walk([&](Operation *op) {
+      if (auto reserve = dyn_cast<plan::ReserveOp>(op); reserve && !reserve.getPeaks()) {
+        reserve.emitError("has no peaks; 'plan-place-memory' finds them");
+        return WalkResult::interrupt();
+      }
+      auto memory = dyn_cast<plan::MemoryOp>(op);
+      if (memory && !memory.getPlace()) {
+        memory.emitError("has no place; 'plan-place-memory' finds one");
+        return WalkResult::interrupt();
+      }
+      if (memory)
+        places[memory.getInside()].push_back(*memory.getPlace());
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+    for (auto &[block, taken] : places) {
+      llvm::sort(taken);
+      for (auto [i, place] : llvm::enumerate(taken))
+        if (place != int64_t(i))
+          return planned.function.emitError("places memory twice or leaves place ")
+                 << i << " of a block out";
+    }
+    return success();
+  }
+
+  /// What the runtime has room for.
+  LogicalResult checkSizes() {
+    WalkResult walked = planned.function.walk([&](Operation *op) {
+      auto launch = dyn_cast<plan::LaunchOp>(op);
+      if (launch &&
+          launch.getInputs().size() + launch.getOutputs().size() + launch.getWords().size() >
+              WEFT_MAX_WORDS) {
+        launch.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
+        return WalkResult::interrupt();
+      }
+      auto together = dyn_cast<plan::TogetherOp>(op);
+      if (together && together.getBody().front().getOperations().size() > WEFT_MAX_PARTS) {
+        together.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
   /// `times`: how often the block runs, at most; null: nothing limits it.
   void read(Block &block, SymExpr times) {
     for (Operation &op : block) {

@@ -36,8 +36,17 @@ func::FuncOp KernelOp::specification() { return *getBody().getOps<func::FuncOp>(
 
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
-  if (!llvm::hasSingleElement(block) || !isa<func::FuncOp>(block.front()))
+  if (!llvm::hasSingleElement(block) || !isa<func::FuncOp>(block.front()) ||
+      specification().isExternal())
     return emitOpError("holds one function, the specification");
+  func::FuncOp function = specification();
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (!isa<SymTensorType>(type))
+      return emitOpError("takes or gives a value of type ")
+             << type << ", which is no tensor of Weft";
+  for (DimsAttr formula : {getFlops(), getMoves(), getWork()})
+    if (formula.size() != 1)
+      return emitOpError("takes one expression for flops, moves and work each");
   return success();
 }
 
@@ -63,9 +72,23 @@ LogicalResult WeightOp::verify() {
   return success();
 }
 
+LogicalResult PartOp::verify() {
+  if (getOffset() && getOffset()->size() != 1)
+    return emitOpError("takes one offset");
+  return success();
+}
+
+LogicalResult ProvideOp::verify() {
+  if (getBytes().size() != 1 || !getOutput().getDefiningOp<OutputOp>())
+    return emitOpError("takes an output and one expression");
+  return success();
+}
+
 LogicalResult MemoryOp::verify() {
   if (getBytes().size() != 1)
     return emitOpError("takes one expression");
+  if (getInside() && !getInside().getDefiningOp<ReserveOp>())
+    return emitOpError("lies in no block that 'plan.reserve' asks for");
   for (int64_t below : getAbove().value_or(ArrayRef<int64_t>()))
     if (below < 0 || below >= int64_t(*getPlace()))
       return emitOpError("lies above place ") << below << ", which comes after its own";
@@ -148,6 +171,8 @@ SmallVector<StringAttr, 1> LoopOp::symbolsAfter() {
 }
 LogicalResult LoopOp::verify() {
   size_t carried = getCarried().size();
+  if (getTrips().size() != 1)
+    return emitOpError("takes one expression for trips");
   if (getMemory().size() != 2 * carried || getNumResults() != carried ||
       getBody().getNumArguments() != 2 * carried)
     return emitOpError("needs two of 'memory', two arguments of the region and a result for every "

@@ -130,6 +130,7 @@ def Plan_PartOp : Plan_Op<"part"> {
   let arguments = (ins Plan_Buffer:$whole, OptionalAttr<Weft_DimsAttr>:$offset);
   let results = (outs Plan_Buffer:$buffer);
   let assemblyFormat = "$whole (`at` custom<DimList>($offset)^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_ArenaOp : Plan_Op<"arena", [HasParent<"FuncOp">]> {
@@ -151,6 +152,7 @@ def Plan_ProvideOp : Plan_Op<"provide"> {
   let summary = "asks the caller for the memory of a result whose size is known only now";
   let arguments = (ins Plan_Buffer:$output, Weft_DimsAttr:$bytes);
   let assemblyFormat = "$output custom<DimList>($bytes) attr-dict";
+  let hasVerifier = 1;
 }
 
 //===-- Work -------------------------------------------------------------------------------------------===//

@@ -37,6 +37,8 @@ constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
 SymbolsAttr symbolsOf(mlir::Operation *function);
 /// Names of arguments and results for people.
 constexpr llvm::StringLiteral kNameAttr = "weft.name";
+/// On an argument of a kernel's specification: it is a constant of the program, which is packed as the schedule asks.
+constexpr llvm::StringLiteral kWeightAttr = "weft.weight";
 /// On a convolution of bytes: no sum takes more bits than this, with the sign, whatever the operand is.
 constexpr llvm::StringLiteral kNarrowSumsAttr = "weft.narrow_sums";
 constexpr unsigned kNarrowSumBits = 26;

@@ -1,5 +1,6 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
+#include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Random.h"
 #include "dialects/weft/ops/Rounding.h"
@@ -64,8 +65,13 @@ private:
       if (!llvm::is_contained(symbols.getBoundNames(), name))
         return op->emitError() << "binds '" << name.getValue()
                                << "', which 'weft.symbols' of the function does not list as bound";
-      if (!bound.insert(name).second)
-        return op->emitError() << "binds '" << name.getValue() << "' a second time";
+      auto [first, isNew] = bound.try_emplace(name, op);
+      if (!isNew) {
+        InFlightDiagnostic error = op->emitError()
+                                   << "binds '" << name.getValue() << "' a second time";
+        error.attachNote(first->second->getLoc()) << "it is bound here";
+        return error;
+      }
       known.insert(name);
     }
     return success();
@@ -101,7 +107,8 @@ private:
   }
 
   SymbolsAttr symbols;
-  llvm::DenseSet<StringAttr> known, bound;
+  llvm::DenseSet<StringAttr> known;
+  llvm::DenseMap<StringAttr, Operation *> bound; ///< and what binds it
 };
 
 } // namespace
@@ -127,6 +134,8 @@ void WeftDialect::initialize() {
 
 /// Every symbol in a type inside the function is declared; facts speak of declared symbols only.
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kInPlaceAttr && !isa<ConcatOp>(op))
+    return op->emitError() << "'" << kInPlaceAttr << "' marks a concatenation of three";
   if (attribute.getName() != kSymbolsAttr)
     return success();
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -152,6 +161,16 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (failed(scope.checkBlock(block)))
       return failure();
   return success();
+}
+
+LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                    NamedAttribute attribute) {
+  return attribute.getName() == kViewAttr ? verifyView(op, argument) : success();
+}
+
+LogicalResult WeftDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
+                                                       NamedAttribute attribute) {
+  return attribute.getName() == kAliasesAttr ? verifyAliases(op, result) : success();
 }
 
 } // namespace weft

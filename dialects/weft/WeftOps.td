@@ -3,7 +3,9 @@
 #define WEFT_OPS_TD
 
 include "dialects/weft/WeftDialect.td"
+include "dialects/weft/Aliases.td"
 include "dialects/weft/ops/Elementwise.td"
+include "dialects/weft/ops/Activation.td"
 include "dialects/weft/ops/Create.td"
 include "dialects/weft/ops/Move.td"
 include "dialects/weft/ops/Contraction.td"

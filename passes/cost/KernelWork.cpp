@@ -1,7 +1,7 @@
 //===- KernelWork.cpp - What a kernel computes and moves, as formulas --------------------------------------===//
 
 #include "passes/cost/KernelWork.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 
 using namespace mlir;
 

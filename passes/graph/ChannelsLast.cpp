@@ -119,8 +119,7 @@ struct MoveBehindElementwise : RewritePattern {
     auto ruled = dyn_cast<RuleOpInterface>(op);
     if (!ruled || op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0)
       return failure();
-    std::string text = ruled.ruleText();
-    if (StringRef(text).find_first_not_of("., ->") != StringRef::npos)
+    if (!ruled.rule().isPointwise())
       return failure();
     auto type = typeOf(op->getResult(0));
     SmallVector<Value> operands;

@@ -32,8 +32,8 @@ struct Walk {
   /// Nothing when a dimension is anything but a factor. Rules with `...` stay as they are: what they leave open may be merged later.
   static std::optional<Walk> of(ContractOp op) {
     IterationRule rule = IterationRule::of(op);
-    if (op.getRule().contains("...") || !allPoints(rule.operand(0)) ||
-        !allPoints(rule.operand(1)) || !allPoints(rule.result(0)))
+    if (rule.hasEllipsis() || !allPoints(rule.operand(0)) || !allPoints(rule.operand(1)) ||
+        !allPoints(rule.result(0)))
       return std::nullopt;
     auto factors = [](ArrayRef<Access> accesses) {
       return llvm::map_to_vector(accesses, [](const Access &a) { return a.factor(); });

@@ -10,12 +10,12 @@
 //                                                                                   … reads %past and %present …
 //                                                                                   return %1
 //
-// `weft.view` keeps the dimensions that callers see; `room` is bound by the distance between the input's lines. Pairs that grow to the same
+// `weft.view` and `weft.aliases` keep the dimensions that callers see; `room` is bound by the distance between the input's lines. Pairs that grow to the same
 // size share one symbol. Reads of %past need no order: the insertion writes behind it. Reads of %present follow the insertion as its users.
 // Runs last before kernels are formed, so that no other pass has to know buffers.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -93,9 +93,9 @@ public:
         value.getDefiningOp()->erase();
     unsigned i = input.getArgNumber();
     function.setArgAttr(i, kViewAttr, DimsAttr::get(b.getContext(), past.getDims()));
-    function.setResultAttr(pair.output, kViewAttr,
-                           DimsAttr::get(b.getContext(), present.getDims()));
-    function.setResultAttr(pair.output, kInPlaceAttr, b.getI64IntegerAttr(i));
+    function.setResultAttr(
+        pair.output, kAliasesAttr,
+        AliasesAttr::get(b.getContext(), i, DimsAttr::get(b.getContext(), present.getDims())));
   }
 
   /// The signature that the rewritten body has.

@@ -21,38 +21,14 @@ namespace {
 /// Trailing dimensions that an operator names after `...`; nothing when its rule is not of the indifferent kind. Operands without `...`
 /// (a weight) keep their dimensions: they are added to `fixed`.
 std::optional<unsigned> namedTail(Operation *op, llvm::DenseSet<Value> &fixed) {
-  auto rule = dyn_cast<RuleOpInterface>(op);
-  if (!rule)
+  auto ruled = dyn_cast<RuleOpInterface>(op);
+  if (!ruled)
     return std::nullopt;
-  std::string text = rule.ruleText();
-  StringRef body = StringRef(text).split(';').first.split(" : ").first;
-  auto [left, right] = body.split("->");
-  unsigned tail = 0;
-  bool anyEllipsis = false;
-  auto scan = [&](StringRef list, bool result) {
-    SmallVector<StringRef> tensors;
-    list.split(tensors, ',');
-    for (auto [i, tensor] : llvm::enumerate(tensors)) {
-      tensor = tensor.trim();
-      bool ellipsis = tensor.consume_front("...");
-      anyEllipsis |= ellipsis;
-      if (result && !ellipsis)
-        return false;
-      SmallVector<StringRef> names;
-      tensor.split(names, ' ', -1, /*KeepEmpty=*/false);
-      if (llvm::any_of(names, [](StringRef name) {
-            return name.contains('(') || name.contains('{') || name == "...";
-          }))
-        return false;
-      if (ellipsis)
-        tail = std::max(tail, unsigned(names.size()));
-      else if (!result && i < op->getNumOperands())
-        fixed.insert(op->getOperand(i));
-    }
-    return true;
-  };
-  if (!scan(left, false) || !scan(right, true) || !anyEllipsis)
-    return std::nullopt;
+  IterationRule rule = ruled.rule();
+  std::optional<unsigned> tail = rule.namedTail();
+  for (unsigned i = 0; tail && i < rule.operandCount(); ++i)
+    if (!rule.hasEllipsis(i))
+      fixed.insert(op->getOperand(i));
   return tail;
 }
 

@@ -123,12 +123,6 @@ private:
     });
   }
 
-  static StringRef kindName(RootKind kind) {
-    static constexpr StringRef names[] = {"loop",      "view",   "contraction", "row",
-                                          "attention", "serial", "window"};
-    return names[unsigned(kind)];
-  }
-
   void emit(OpBuilder &builder, KernelGroup *group) {
     current = group;
     SmallVector<Value> results;
@@ -150,7 +144,7 @@ private:
     for (Operation *op : group->operations)
       locations.push_back(op->getLoc());
     KernelOp op = create(builder, builder.getFusedLoc(locations), kernel, std::move(region),
-                         results, kindName(group->kind));
+                         results, group->kind);
     if (groups.notes.areKept)
       explain(op, kernel.inputs, group->operations);
     current = nullptr;
@@ -178,7 +172,7 @@ private:
   }
 
   KernelOp create(OpBuilder &builder, Location location, KernelBuilder &kernel,
-                  std::unique_ptr<Region> region, ArrayRef<Value> results, StringRef root) {
+                  std::unique_ptr<Region> region, ArrayRef<Value> results, RootKind root) {
     SmallVector<Value> inputs;
     for (Value input : kernel.inputs)
       inputs.push_back(outside(builder, input));
@@ -212,8 +206,8 @@ private:
     SmallVector<Value> inputs;
     for (Value input : kernel.inputs)
       inputs.push_back(outside(builder, input));
-    auto op =
-        builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs, "loop");
+    auto op = builder.create<KernelOp>(operand.get().getLoc(), operand.get().getType(), inputs,
+                                       RootKind::Loop);
     op.getBody().takeBody(*region);
     if (groups.notes.areKept)
       explainCopy(op, kernel.inputs, operand.get());

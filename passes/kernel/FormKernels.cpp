@@ -11,7 +11,7 @@
 // Deterministic: program order decides, nothing is keyed by addresses that are iterated over.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "passes/kernel/KernelGroups.h"
 #include "passes/kernel/Passes.h"

@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeComposites : Pass<"weft-decompose-composites", "::mlir::func::FuncOp"> {
+  let summary = "writes softmaxes and normalisations that no schedule takes with smaller operators";
+  let description = [{
+    ```mlir
+    %1 = weft.softmax %0          ->        %1 = weft.reduce max %0 [1]; %2 = weft.reshape %1 to [m, 1]
+                                            %3 = weft.sub %0, %2; %4 = weft.exp %3
+                                            %5 = weft.reduce sum %4 [1]; %6 = weft.reshape %5 to [m, 1]
+                                            %7 = weft.div %4, %6
+    ```
+
+    Elements narrower than f32 are computed in f32. In `weft-opt`, where no target can be asked, all are rewritten.
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+  let statistics = [Statistic<"decomposed", "decomposed", "operators written with smaller ones">];
+}
+
 def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups operators that share one pass over memory";
   let description = [{

@@ -40,7 +40,7 @@ public:
     function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, symbols, ArrayRef<SymPred>()));
     for (auto [i, weight] : llvm::enumerate(isWeight))
       if (weight)
-        function.setArgAttr(i, "weft.weight", b.getUnitAttr());
+        function.setArgAttr(i, kWeightAttr, b.getUnitAttr());
     Block *entry = function.addEntryBlock();
     IRMapping mapping;
     for (auto [from, to] : llvm::zip(body.getArguments(), entry->getArguments()))
@@ -67,7 +67,7 @@ private:
           llvm::any_of(op.getAttrs(), [](NamedAttribute a) { return isa<DimsAttr>(a.getValue()); }))
         return false;
       auto rule = dyn_cast<RuleOpInterface>(op);
-      return !rule || StringRef(rule.ruleText()).find_first_of("({") == StringRef::npos;
+      return !rule || rule.rule().seesExtentsOnly();
     });
   }
 

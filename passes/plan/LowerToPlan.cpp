@@ -8,7 +8,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/plan/LowerToPlan.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/Specification.h"
 #include "passes/plan/Passes.h"
@@ -100,7 +100,7 @@ public:
       buffers[argument] = prologue<plan::InputOp>(source.getLoc(), buffer, argument.getArgNumber());
     }
     for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      if (!source.getResultAttr(i, kInPlaceAttr))
+      if (!source.getResultAttr(i, kAliasesAttr))
         destinations[baseOf(value)] = prologue<plan::OutputOp>(source.getLoc(), buffer, i);
     b.setInsertionPointToEnd(entry);
     if (failed(lowerBlock(body)))
@@ -150,10 +150,10 @@ private:
     Value condition = inputBuffer(branch.getCondition(), "");
     SmallVector<Value> inRegions; // results whose size only the regions know
     for (Value result : branch.getResults())
-      if (sizeHere(result))
-        placeResult(result);
-      else
+      if (!sizeHere(result))
         inRegions.push_back(result);
+      else if (failed(placeResult(result)))
+        return failure();
     SmallVector<Type> types(inRegions.size(), buffer);
     auto lowered = b.create<plan::IfOp>(branch.getLoc(), types, condition, branch.getBindsAttr());
     for (bool yes : {true, false})
@@ -190,13 +190,15 @@ private:
          llvm::zip_first(loop.carriedInits(), loop.getBody().front().getArguments())) {
       carried.push_back(inputBuffer(init, ""));
       for (int i = 0; i < 2; ++i)
-        memory.push_back(newMemory(inside, loop.getLoc()));
+        if (failed(newMemory(inside, memory.emplace_back())))
+          return failure();
     }
     for (Value stacked : loop.getResults().drop_front(carried.size())) {
       Type element = cast<SymTensorType>(stacked.getType()).getElementType();
       if (elementBits(element) < 8 && !element.isInteger(1))
         return loop.emitError("stacks elements of less than a byte, which is not supported");
-      placeResult(stacked);
+      if (failed(placeResult(stacked)))
+        return failure();
     }
     SmallVector<Type> types(carried.size(), buffer);
     auto lowered =
@@ -263,9 +265,7 @@ private:
       haveRoom.push_back(hasRoom(inputs.back()));
     }
     for (OpResult result : kernel.getResults()) {
-      if (!inPlaceWrite(yielded(result)))
-        placeResult(result);
-      else if (failed(placeInPlace(result)))
+      if (failed(inPlaceWrite(yielded(result)) ? placeInPlace(result) : placeResult(result)))
         return failure();
       outputs.push_back(buffers[result]);
     }
@@ -332,22 +332,29 @@ private:
     return most ? most : symbols.getUpperBound(bytes, known);
   }
 
-  Value newMemory(Value value, Location location) {
-    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType()));
-    return b.create<plan::MemoryOp>(location, buffer, plan::Space::Host,
-                                    DimsAttr::get(b.getContext(), {bytes}), Value(), IntegerAttr(),
-                                    DenseI64ArrayAttr());
+  LogicalResult newMemory(Value value, Value &memory) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = cast<BlockArgument>(value).getOwner()->getParentOp();
+    SymExpr bytes = sizeHere(value);
+    if (!bytes)
+      return op->emitError("needs memory for '")
+             << bytesOf(cast<SymTensorType>(value.getType())).str()
+             << "' bytes before the contents of tensors decide how many they are";
+    memory = b.create<plan::MemoryOp>(op->getLoc(), buffer, plan::Space::Host,
+                                      DimsAttr::get(b.getContext(), {bytes}), Value(),
+                                      IntegerAttr(), DenseI64ArrayAttr());
+    return success();
   }
 
   /// Where it is wanted, else in memory of its own.
-  void placeResult(Value result) {
+  LogicalResult placeResult(Value result) {
     auto wanted = destinations.find(result);
-    if (wanted == destinations.end()) {
-      buffers[result] = newMemory(result, result.getLoc());
-      return;
-    }
+    if (wanted == destinations.end())
+      return newMemory(result, buffers[result]);
     buffers[result] = wanted->second;
     provide(wanted->second, result);
+    return success();
   }
 
   /// An output whose size cannot be limited before the function runs has no memory before it is computed.
@@ -364,8 +371,8 @@ private:
 
   SymTensorType callersType(unsigned result) {
     auto type = cast<SymTensorType>(source.getResultTypes()[result]);
-    auto view = source.getResultAttrOfType<DimsAttr>(result, kViewAttr);
-    return view ? SymTensorType::get(view.getDims(), type.getElementType()) : type;
+    auto aliases = source.getResultAttrOfType<AliasesAttr>(result, kAliasesAttr);
+    return aliases ? SymTensorType::get(aliases.getSeen().getDims(), type.getElementType()) : type;
   }
 
   /// In the memory of the argument that it changes, which must be a buffer with room.

@@ -20,25 +20,23 @@ public:
   explicit LateBlocks(plan::FuncOp function) : symbols(symbolsOf(function)) {}
 
   /// What is bound in a block has no value behind it, and memory asked for there is asked for again.
-  LogicalResult reserveIn(Block &block) {
+  void reserveIn(Block &block) {
     size_t outerKnown = known.size(), outerOpen = open.size();
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto memory = dyn_cast<plan::MemoryOp>(op); memory && failed(limit(memory)))
-        return failure();
+      if (auto memory = dyn_cast<plan::MemoryOp>(op))
+        limit(memory);
       auto host = dyn_cast<HostOpInterface>(op);
       if (!host)
         continue;
       size_t before = known.size();
       llvm::append_range(known, host.symbolsInside());
       for (Region &region : op.getRegions())
-        if (failed(reserveIn(region.front())))
-          return failure();
+        reserveIn(region.front());
       known.resize(before);
       llvm::append_range(known, host.symbolsAfter());
     }
     known.resize(outerKnown);
     open.resize(outerOpen);
-    return success();
   }
 
 private:
@@ -47,17 +45,12 @@ private:
     SmallVector<StringAttr> known; ///< when it was asked for
   };
 
-  LogicalResult limit(plan::MemoryOp memory) {
+  void limit(plan::MemoryOp memory) {
     SymExpr bytes = memory.getBytes()[0], most = symbols.getUpperBound(bytes),
             here = most ? most : symbols.getUpperBound(bytes, known);
-    if (!here)
-      return emitError(memory.getLoc())
-             << "needs memory for '" << bytes.str()
-             << "' bytes before the contents of tensors decide how many they are";
     memory.setBytesAttr(DimsAttr::get(memory.getContext(), {here}));
     if (!most && !symbols.getUpperBound(here))
       memory.getInsideMutable().assign(blockFor(memory, here));
-    return success();
   }
 
   Value blockFor(plan::MemoryOp memory, SymExpr bytes) {
@@ -78,8 +71,7 @@ private:
 
 struct ReserveLatePass : impl::ReserveLateBase<ReserveLatePass> {
   void runOnOperation() override {
-    if (failed(LateBlocks(getOperation()).reserveIn(getOperation().getBody().front())))
-      signalPassFailure();
+    LateBlocks(getOperation()).reserveIn(getOperation().getBody().front());
   }
 };
 

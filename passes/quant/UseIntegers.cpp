@@ -46,8 +46,7 @@ bool isElementwise(Operation *op) {
   if (!rule ||
       typeOf(op->getResult(0)).getDimAttributes() != typeOf(op->getOperand(0)).getDimAttributes())
     return false;
-  std::string text = rule.ruleText();
-  return StringRef(text).find_first_not_of("., ->") == StringRef::npos &&
+  return rule.rule().isPointwise() &&
          llvm::all_of(op->getOperands().drop_front(), [](Value v) { return isOne(v); });
 }
 
@@ -211,15 +210,11 @@ private:
     if (!contract || !x.hasOneUse() ||
         transpose.getOrder().back() + 1 != int64_t(transpose.getOrder().size()))
       return;
-    auto [operands, result] = contract.getRule().split("->");
-    SmallVector<StringRef> names;
-    result.split(names, ' ', -1, /*KeepEmpty=*/false);
-    if (names.size() != transpose.getOrder().size() || contract.getRule().contains("..."))
+    std::optional<std::string> rule =
+        IterationRule::reordered(contract.getRule(), transpose.getOrder());
+    if (!rule)
       return;
-    std::string rule = operands.str() + "->";
-    for (int64_t from : transpose.getOrder())
-      rule += " " + names[from].str();
-    Value moved = b.create<ContractOp>(b.getStringAttr(rule), contract.getLhs(), contract.getRhs(),
+    Value moved = b.create<ContractOp>(b.getStringAttr(*rule), contract.getLhs(), contract.getRhs(),
                                        contract.getAccumulateAttr());
     for (Operation *op : llvm::reverse(between)) {
       Operation *clone = b.clone(*op);

@@ -1,7 +1,7 @@
 //===- Schedule.cpp - The frame around every kernel's loops --------------------------------------===//
 
 #include "targets/cpu/Schedule.h"
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -113,7 +113,7 @@ void bindWords(KernelContext &c, Value words) {
   for (BlockArgument argument : c.spec.getArguments()) {
     c.inputs.push_back(next(pointer));
     c.e.bindPointer(argument, c.inputs.back());
-    if (c.spec.getArgAttr(argument.getArgNumber(), "weft.weight"))
+    if (c.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
       c.e.setInvariant(argument);
   }
   for (size_t i = 0; i < c.spec.getNumResults(); ++i)

@@ -131,6 +131,21 @@ TEST_CASE("lines: softmax, normalize, reductions") {
   agrees(unary("reduce sum %x [1]", "[m, n], f32", "[m], f32"), {{{"m", 3}, {"n", 0}}});
 }
 
+TEST_CASE("lines of a type that no schedule for lines writes are computed in smaller steps") {
+  std::string four = "!weft.f4E2M1FN";
+  std::initializer_list<Sizes> sizes = {
+      {{"m", 3}, {"n", 1}}, {{"m", 2}, {"n", 16}}, {{"m", 5}, {"n", 77}}, {{"m", 0}, {"n", 9}}};
+  agrees(unary("softmax %x", "[m, n], " + four, "[m, n], " + four), sizes);
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, n], !weft.f4E2M1FN>, %s: !weft.tensor<[n], f32>, %t: !weft.tensor<[n], f32>)
+      -> !weft.tensor<[m, n], !weft.f4E2M1FN> attributes {weft.symbols = #weft.symbols<m, n : "1 <= n">} {
+  %0 = weft.normalize %x, %s, %t {epsilon = 1.0e-5 : f64, center = true}
+     : (!weft.tensor<[m, n], !weft.f4E2M1FN>, !weft.tensor<[n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], !weft.f4E2M1FN>
+  return %0 : !weft.tensor<[m, n], !weft.f4E2M1FN>
+})",
+      sizes);
+}
+
 TEST_CASE("reductions that keep the last dimension") {
   std::initializer_list<Sizes> sizes = {{{"m", 3}, {"n", 1}},
                                         {{"m", 2}, {"n", 16}},

@@ -235,8 +235,7 @@ public:
 
 private:
   void setFactors(const Access &access, IndexValue position) {
-    assert(access.kind != AccessKind::Segment && access.kind != AccessKind::Window &&
-           "such results override emitElement");
+    assert(access.kind != AccessKind::Window && "such results override emitElement");
     if (access.kind == AccessKind::Merge) {
       for (const Access::Term &term : llvm::reverse(ArrayRef(access.terms).drop_front())) {
         auto [quotient, remainder] =

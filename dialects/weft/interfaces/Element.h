@@ -18,10 +18,6 @@
 
 namespace weft {
 
-/// The families of schedules. `View` computes nothing: its elements are elements of the operand. `Window` reads operand elements
-/// many times, so their producers stay outside.
-enum class RootKind { Loop, View, Contraction, Row, Attention, Serial, Window };
-
 /// An index along one dimension for all lanes: lane l has base + l * stride, or lanes[l] when `lanes` is set.
 struct IndexValue {
   mlir::Value base; ///< i64

@@ -63,6 +63,8 @@ public:
              Twine(operands.size()));
       return failure();
     }
+    noteForms(rawOperands, rule.operandForms);
+    noteForms(rawResults, rule.resultForms);
     bool typed = !results.empty();
     for (auto [i, type] : llvm::enumerate(operands))
       if (failed(expand(rawOperands[i], cast<SymTensorType>(type).getRank(), "operand", i)))
@@ -108,6 +110,19 @@ public:
 private:
   static bool hasEllipsis(const RawDims &dims) {
     return llvm::any_of(dims, [](const RawAccess &a) { return a.ellipsis && a.terms.empty(); });
+  }
+
+  static void noteForms(ArrayRef<RawDims> tensors, SmallVectorImpl<IterationRule::Form> &forms) {
+    using Ellipsis = IterationRule::Ellipsis;
+    for (const RawDims &dims : tensors) {
+      IterationRule::Form &form = forms.emplace_back();
+      for (auto [d, access] : llvm::enumerate(dims)) {
+        if (!access.ellipsis)
+          ++form.named;
+        else if (form.ellipsis == Ellipsis::None)
+          form.ellipsis = d == 0 ? Ellipsis::First : Ellipsis::Later;
+      }
+    }
   }
 
   LogicalResult split(StringRef text) {
@@ -173,14 +188,7 @@ private:
         access.terms.push_back({one, name.str()});
       return success();
     }
-    if (token.contains('|') && token.front() != '{') {
-      access.kind = AccessKind::Segment;
-      for (StringRef name : splitTop(token, '|'))
-        access.terms.push_back({one, name.str()});
-      return success();
-    }
     static constexpr std::pair<char, AccessKind> suffixes[] = {{'?', AccessKind::Maybe},
-                                                               {'@', AccessKind::Addressed},
                                                                {'~', AccessKind::Coupled},
                                                                {'>', AccessKind::Ordered},
                                                                {'!', AccessKind::Whole}};
@@ -290,9 +298,8 @@ private:
 
   void takeExtents(const RawDims &dims, SymTensorType type) {
     for (auto [d, access] : llvm::enumerate(dims)) {
-      bool determines = access.kind == AccessKind::Point || access.kind == AccessKind::Addressed ||
-                        access.kind == AccessKind::Coupled || access.kind == AccessKind::Ordered ||
-                        access.kind == AccessKind::Whole;
+      bool determines = access.kind == AccessKind::Point || access.kind == AccessKind::Coupled ||
+                        access.kind == AccessKind::Ordered || access.kind == AccessKind::Whole;
       if (!determines || (access.ellipsis && type.getDim(d).isConstant(1)))
         continue;
       Factor &factor = rule.factorList[numbers[access.terms[0].second]];
@@ -337,11 +344,9 @@ private:
   }
 
   SymExpr extentOf(const RawAccess &access) {
-    SymExpr extent = SymExpr::constant(context, access.kind == AccessKind::Segment ? 0 : 1);
-    for (auto &[coefficient, name] : access.terms) {
-      SymExpr e = rule.factorList[numbers[name]].extent;
-      extent = access.kind == AccessKind::Segment ? extent + e : extent * e;
-    }
+    SymExpr extent = SymExpr::constant(context, 1);
+    for (auto &[coefficient, name] : access.terms)
+      extent = extent * rule.factorList[numbers[name]].extent;
     return extent;
   }
 
@@ -385,6 +390,17 @@ FailureOr<IterationRule> IterationRule::bind(StringRef text, TypeRange operands,
   return RuleBinder(context, report).run(text, operands, results);
 }
 
+std::optional<std::string> IterationRule::reordered(StringRef text, ArrayRef<int64_t> order) {
+  auto [operands, result] = text.split("->");
+  SmallVector<StringRef> dims = splitTop(result, ' ');
+  if (dims.size() != order.size() || text.contains("..."))
+    return std::nullopt;
+  std::string reordered = operands.str() + "->";
+  for (int64_t from : order)
+    reordered += " " + dims[from].str();
+  return reordered;
+}
+
 IterationRule IterationRule::of(Operation *op) {
   auto rule = bind(
       cast<RuleOpInterface>(op).ruleText(), op->getOperandTypes(), op->getResultTypes(),
@@ -408,13 +424,48 @@ SymExpr IterationRule::points() const {
   return product;
 }
 
+bool IterationRule::isPointwise() const {
+  return llvm::all_of(llvm::concat<const Form>(operandForms, resultForms),
+                      [](const Form &form) { return form.named == 0; });
+}
+
+bool IterationRule::hasEllipsis() const {
+  return llvm::any_of(llvm::concat<const Form>(operandForms, resultForms),
+                      [](const Form &form) { return form.ellipsis != Ellipsis::None; });
+}
+
+bool IterationRule::seesExtentsOnly() const {
+  return llvm::all_of(llvm::concat<const Dims>(operandAccesses, resultAccesses),
+                      [](const Dims &dims) {
+                        return llvm::all_of(dims, [](const Access &access) {
+                          return access.kind != AccessKind::Merge && access.offset.asConstant() &&
+                                 llvm::all_of(access.terms, [](const Access::Term &term) {
+                                   return term.coefficient.asConstant().has_value();
+                                 });
+                        });
+                      });
+}
+
+std::optional<unsigned> IterationRule::namedTail() const {
+  unsigned tail = 0;
+  bool isIndifferent = seesExtentsOnly();
+  for (const Form &form : resultForms)
+    isIndifferent &= form.ellipsis == Ellipsis::First;
+  for (const Form &form : operandForms)
+    isIndifferent &= form.ellipsis != Ellipsis::Later;
+  for (const Form &form : llvm::concat<const Form>(operandForms, resultForms))
+    if (form.ellipsis != Ellipsis::None)
+      tail = std::max(tail, form.named);
+  return isIndifferent ? std::optional(tail) : std::nullopt;
+}
+
 SmallVector<SymExpr> IterationRule::resultDims(unsigned i) const {
   SmallVector<SymExpr> dims;
   for (const Access &access : resultAccesses[i]) {
     SymExpr extent;
     for (const Access::Term &term : access.terms) {
       SymExpr e = factorList[term.factor].extent;
-      extent = !extent ? e : access.kind == AccessKind::Segment ? extent + e : extent * e;
+      extent = extent ? extent * e : e;
     }
     dims.push_back(extent ? extent : SymExpr::constant(access.offset.getContext(), 1));
   }

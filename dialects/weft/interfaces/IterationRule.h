@@ -8,9 +8,7 @@
 //   i                   the factor
 //   (h d)               row-major merge h*size(d) + d
 //   2*p+x-1             window: affine, may leave the operand (then the operator's padding value is read); {expr} is a symbolic number
-//   a|b                 segment: the dimension is a then b
 //   m?                  0 when the dimension is 1, else the factor
-//   v@                  the position comes from data
 //   s~                  each result point needs the whole line
 //   n>                  prefix in order
 //   n!                  must be whole
@@ -26,6 +24,7 @@
 #include "mlir/IR/TypeRange.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
+#include <optional>
 
 namespace mlir {
 class Operation;
@@ -34,18 +33,7 @@ class InFlightDiagnostic;
 
 namespace weft {
 
-enum class AccessKind {
-  Fixed,
-  Point,
-  Merge,
-  Window,
-  Segment,
-  Maybe,
-  Addressed,
-  Coupled,
-  Ordered,
-  Whole
-};
+enum class AccessKind { Fixed, Point, Merge, Window, Maybe, Coupled, Ordered, Whole };
 
 struct Factor {
   std::string name;
@@ -53,7 +41,7 @@ struct Factor {
   bool reduced; ///< does not occur in any result
 };
 
-/// The index along one dimension: offset + sum(coefficient * factor). Segment: the factors in order, coefficients unused.
+/// The index along one dimension: offset + sum(coefficient * factor).
 struct Access {
   struct Term {
     SymExpr coefficient;
@@ -62,7 +50,7 @@ struct Access {
   AccessKind kind = AccessKind::Fixed;
   llvm::SmallVector<Term, 2> terms;
   SymExpr offset;
-  /// The single factor of Point, Maybe, Addressed, Coupled, Ordered and Whole.
+  /// The single factor of Point, Maybe, Coupled, Ordered and Whole.
   unsigned factor() const { return terms.front().factor; }
 };
 
@@ -76,6 +64,9 @@ public:
   /// Binds `text` to types. Result types may be null: then only their dimensions are computed (resultDims).
   static mlir::FailureOr<IterationRule> bind(llvm::StringRef text, mlir::TypeRange operands,
                                              mlir::TypeRange results, Report report);
+  /// The text of a rule of one result with its dimensions in another order: dimension i is what order[i] was. Nothing when some of
+  /// them are not written.
+  static std::optional<std::string> reordered(llvm::StringRef text, llvm::ArrayRef<int64_t> order);
   /// The rule of a verified operation.
   static IterationRule of(mlir::Operation *op);
 
@@ -91,10 +82,29 @@ public:
   /// The dimensions of a result as the factors give them.
   llvm::SmallVector<SymExpr> resultDims(unsigned i) const;
 
+  /// Whether every dimension of every tensor is one of `...`: elements are computed from those at the same place.
+  bool isPointwise() const;
+  /// Whether `...` is written anywhere.
+  bool hasEllipsis() const;
+  /// Whether operand `i` is written with `...`, also where that stands for no dimension.
+  bool hasEllipsis(unsigned i) const { return operandForms[i].ellipsis != Ellipsis::None; }
+  /// Whether dimensions are extents and nothing else: none is taken apart, and no number is an expression over symbols.
+  bool seesExtentsOnly() const;
+  /// The most dimensions named behind a `...`, when the rule is indifferent to how those in front are cut: results begin with `...`,
+  /// operands begin with it or have none, and dimensions are extents only. Else nothing.
+  std::optional<unsigned> namedTail() const;
+
 private:
   friend class RuleBinder;
+  enum class Ellipsis { None, First, Later };
+  /// How a tensor's dimensions are written: the place of `...` and the number of others.
+  struct Form {
+    Ellipsis ellipsis = Ellipsis::None;
+    unsigned named = 0;
+  };
   llvm::SmallVector<Factor, 6> factorList;
   llvm::SmallVector<Dims, 3> operandAccesses, resultAccesses;
+  llvm::SmallVector<Form, 3> operandForms, resultForms;
   Combiner combinerKind = Combiner::Sum;
 };
 

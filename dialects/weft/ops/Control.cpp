@@ -18,6 +18,12 @@ void addBindingEffect(Operation *op, SmallVectorImpl<MemoryEffects::EffectInstan
     effects.emplace_back(MemoryEffects::Write::get());
 }
 
+/// With a note at the end of the region.
+LogicalResult refuseYielded(Operation *end, StringRef what, InFlightDiagnostic error) {
+  error.attachNote(end->getLoc()) << what;
+  return error;
+}
+
 } // namespace
 
 //===-- bind -------------------------------------------------------------------------------------===//
@@ -78,8 +84,9 @@ LogicalResult IfOp::verify() {
       for (auto [want, have] : llvm::zip(cast<SymTensorType>(getResult(i).getType()).getDims(),
                                          cast<SymTensorType>(value.getType()).getDims()))
         if (want.substitute(map) != have)
-          return emitOpError("yields ")
-                 << value.getType() << " for the result " << getResult(i).getType();
+          return refuseYielded(end, "it is yielded here",
+                               emitOpError("yields ") << value.getType() << " for the result "
+                                                      << getResult(i).getType());
   }
   return success();
 }
@@ -123,7 +130,8 @@ LogicalResult LoopOp::verify() {
     for (Type other :
          {body.getArgument(i).getType(), yielded()[i].getType(), getResult(i).getType()})
       if (other != type)
-        return emitOpError("carries ") << type << ", which becomes " << other;
+        return refuseYielded(body.getTerminator(), "the next value is yielded here",
+                             emitOpError("carries ") << type << ", which becomes " << other);
   }
   for (size_t i = carried; i < getNumResults(); ++i) { // R2
     auto each = cast<SymTensorType>(yielded()[i].getType()),
@@ -131,9 +139,10 @@ LogicalResult LoopOp::verify() {
     SmallVector<SymExpr> dims = each.getDims();
     dims.insert(dims.begin(), times());
     if (all != SymTensorType::get(dims, each.getElementType()))
-      return emitOpError("stacks ")
-             << each << " to " << all << ", which needs the first dimension '" << times().str()
-             << "'";
+      return refuseYielded(body.getTerminator(), "each of them is yielded here",
+                           emitOpError("stacks ")
+                               << each << " to " << all << ", which needs the first dimension '"
+                               << times().str() << "'");
   }
   return success();
 }

@@ -1,8 +1,6 @@
-//===- Create.cpp - Constants, weights, iota, dimensions as data --------------------------------===//
+//===- Create.cpp - Constants, weights, iota, dimensions as data: checks -----------------------===//
 
-#include "dialects/weft/Weft.h"
 #include "dialects/weft/ops/Infer.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -39,10 +37,13 @@ LogicalResult ConstantOp::verify() {
     auto weight = SymbolTable::lookupNearestSymbolFrom<WeightOp>(*this, name);
     if (!weight)
       return emitOpError("names weight '") << name.getValue() << "', which does not exist";
-    if (weight.getType() != type)
-      return emitOpError("has type ")
-             << type << ", but weight '" << name.getValue() << "' has type " << weight.getType();
-    return success();
+    if (weight.getType() == type)
+      return success();
+    InFlightDiagnostic error = emitOpError("has type ")
+                               << type << ", but weight '" << name.getValue() << "' has type "
+                               << weight.getType();
+    error.attachNote(weight.getLoc()) << "the weight is declared here";
+    return error;
   }
   auto elements = dyn_cast<DenseElementsAttr>(getValue());
   if (!elements)
@@ -59,46 +60,6 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
-LogicalResult ConstantOp::evaluate(ReferenceCall &call) {
-  auto type = tensorType(getResult());
-  if (auto name = dyn_cast<FlatSymbolRefAttr>(getValue())) {
-    const char *bytes = call.weight ? call.weight(name.getValue()) : nullptr;
-    if (!bytes)
-      return call.fail("weight '" + name.getValue() + "' has no bytes");
-    call.outputs.push_back(fromBytes(type.getElementType(), *type.getConstantDims(), bytes));
-    return success();
-  }
-  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *type.getConstantDims());
-  auto elements = cast<DenseElementsAttr>(getValue());
-  if (isFloat(type.getElementType())) {
-    for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APFloat>())) {
-      llvm::APFloat wide = value;
-      bool lost;
-      wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
-      out.reals[i] = wide.convertToDouble();
-    }
-    return success();
-  }
-  for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>()))
-    out.integers[i] =
-        isUnsigned(type.getElementType()) ? int64_t(value.getZExtValue()) : value.getSExtValue();
-  return success();
-}
-
-/// Inside a kernel only splats are left; everything else is an operand of the kernel.
-Value ConstantOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>) {
-  auto elements = cast<DenseElementsAttr>(getValue());
-  Type type = computeType(elementOf(getResult()));
-  if (isa<FloatType>(type)) {
-    llvm::APFloat value = elements.getSplatValue<llvm::APFloat>();
-    bool lost;
-    value.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                  &lost);
-    return e.constantData(type, FloatAttr::get(type, value));
-  }
-  return e.constantData(type, IntegerAttr::get(type, elements.getSplatValue<llvm::APInt>()));
-}
-
 LogicalResult FillOp::verify() {
   Type element = elementOf(getResult());
   if (getValue().getType() != numberType(element))
@@ -110,43 +71,10 @@ LogicalResult FillOp::verify() {
   return success();
 }
 
-Scalar FillOp::evaluateScalar(ArrayRef<Scalar>, const SymFacts *) {
-  if (auto real = dyn_cast<FloatAttr>(getValue()))
-    return Scalar::of(real.getValueAsDouble());
-  llvm::APInt value = cast<IntegerAttr>(getValue()).getValue();
-  return Scalar::of(isUnsigned(elementOf(getResult())) ? int64_t(value.getZExtValue())
-                                                       : value.getSExtValue());
-}
-
-Value FillOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>) {
-  Type type = computeType(elementOf(getResult()));
-  if (auto real = dyn_cast<FloatAttr>(getValue()))
-    return e.constantData(type, FloatAttr::get(type, real.getValueAsDouble()));
-  return e.constantData(type, IntegerAttr::get(type, cast<IntegerAttr>(getValue()).getValue()));
-}
-
 LogicalResult IotaOp::verify() {
   if (getDim() < 0 || getDim() >= tensorType(getResult()).getRank())
     return emitOpError("has no dimension ") << getDim();
   return success();
-}
-
-LogicalResult IotaOp::evaluate(ReferenceCall &call) {
-  auto type = tensorType(getResult());
-  auto dims = call.dims(type);
-  if (failed(dims))
-    return failure();
-  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *dims);
-  int64_t inner = 1;
-  for (int64_t dim : ArrayRef(*dims).drop_front(getDim() + 1))
-    inner *= dim;
-  for (int64_t i = 0, count = out.size(); i < count; ++i)
-    out.set(i, Scalar::of(i / inner % (*dims)[getDim()]));
-  return success();
-}
-
-Value IotaOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
-  return e.toData(index[getDim()], elementOf(getResult()));
 }
 
 LogicalResult DimsValueOp::verify() {
@@ -157,31 +85,6 @@ LogicalResult DimsValueOp::verify() {
   if (want != getValues().size())
     return emitOpError("has ") << getValues().size() << " values, but its type is " << type;
   return success();
-}
-
-LogicalResult DimsValueOp::evaluate(ReferenceCall &call) {
-  auto type = tensorType(getResult());
-  RefTensor &out = call.outputs.emplace_back(type.getElementType(), *type.getConstantDims(),
-                                             /*symbolic=*/!call.symbols);
-  for (auto [i, expr] : llvm::enumerate(getValues().getDims())) {
-    if (!call.symbols) {
-      out.exprs[i] = expr;
-      continue;
-    }
-    FailureOr<int64_t> value = call.value(expr);
-    if (failed(value))
-      return failure();
-    out.integers[i] = *value;
-  }
-  return success();
-}
-
-Value DimsValueOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
-  Value result = e.materialize(e.symbolic(getValues()[0]));
-  for (unsigned i = 1; i < getValues().size(); ++i)
-    result = e.builder().create<arith::SelectOp>(e.equal(index[0], e.constant(i)),
-                                                 e.materialize(e.symbolic(getValues()[i])), result);
-  return result;
 }
 
 } // namespace weft

@@ -1,6 +1,5 @@
-//===- Elementwise.cpp - Types of elementwise operators --------------------------------===//
+//===- Elementwise.cpp - Types of elementwise operators ----------------------------------------===//
 
-#include "dialects/weft/Weft.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;
@@ -16,9 +15,8 @@ static LogicalResult inferUnary(Value input, SmallVectorImpl<Type> &results) {
 
 static LogicalResult inferReal(StringRef name, std::optional<Location> location, Value input,
                                SmallVectorImpl<Type> &results) {
-  if (!isFloat(elementOf(input)))
-    return emitOptionalError(location, "'weft.", name,
-                             "' needs floats, but its operand has elements ", elementOf(input));
+  if (failed(requireReal(name, location, input)))
+    return failure();
   return inferUnary(input, results);
 }
 
@@ -32,9 +30,9 @@ static LogicalResult requireBits(StringRef name, std::optional<Location> locatio
 static LogicalResult inferBinary(StringRef name, std::optional<Location> location, Value lhs,
                                  Value rhs, SmallVectorImpl<Type> &results) {
   if (elementOf(lhs) != elementOf(rhs)) // R1
-    return emitOptionalError(location, "'weft.", name,
-                             "' operands must have one element type, but 'lhs' is ", elementOf(lhs),
-                             " and 'rhs' is ", elementOf(rhs));
+    return refuseBeside(location, rhs, "rhs", "'weft.", name,
+                        "' operands must have one element type, but 'lhs' is ", elementOf(lhs),
+                        " and 'rhs' is ", elementOf(rhs));
   auto dims = inferDims(kBinaryRule, {lhs.getType(), rhs.getType()}, location, name);
   if (failed(dims))
     return failure();
@@ -103,7 +101,6 @@ WEFT_INFER_REAL(ErfOp)
 WEFT_INFER_REAL(FloorOp)
 WEFT_INFER_REAL(CeilOp)
 WEFT_INFER_REAL(RoundOp)
-WEFT_INFER_REAL(ActivationOp)
 WEFT_INFER_BINARY(AddOp)
 WEFT_INFER_BINARY(SubOp)
 WEFT_INFER_BINARY(MulOp)
@@ -157,9 +154,9 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
                                          Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Value yes = adaptor.getYes(), no = adaptor.getNo();
   if (elementOf(yes) != elementOf(no))
-    return emitOptionalError(location,
-                             "'weft.select' values must have one element type, but they are ",
-                             elementOf(yes), " and ", elementOf(no));
+    return refuseBeside(location, no, "no",
+                        "'weft.select' values must have one element type, but they are ",
+                        elementOf(yes), " and ", elementOf(no));
   if (!elementOf(adaptor.getCondition()).isInteger(1))
     return emitOptionalError(location, "'weft.select' condition must be i1, but is ",
                              elementOf(adaptor.getCondition()));

@@ -24,6 +24,28 @@ inline SymTensorType tensorType(mlir::Value value) {
 }
 inline mlir::Type elementOf(mlir::Value value) { return tensorType(value).getElementType(); }
 
+/// For functions that integers do not have.
+inline mlir::LogicalResult requireReal(llvm::StringRef name, std::optional<mlir::Location> location,
+                                       mlir::Value operand) {
+  if (isFloat(elementOf(operand)))
+    return mlir::success();
+  return mlir::emitOptionalError(location, "'weft.", name,
+                                 "' needs floats, but its operand has elements ",
+                                 elementOf(operand));
+}
+
+/// Refuses a value for what another one is; a note shows where that one, called `name`, is defined.
+template <typename... Parts>
+mlir::LogicalResult refuseBeside(std::optional<mlir::Location> location, mlir::Value other,
+                                 const llvm::Twine &name, Parts &&...parts) {
+  if (!location)
+    return mlir::failure();
+  mlir::InFlightDiagnostic error = mlir::emitError(*location);
+  (error << ... << std::forward<Parts>(parts));
+  error.attachNote(other.getLoc()) << "'" << name << "' is defined here";
+  return error;
+}
+
 /// Products of `element` can be summed in `accumulate`.
 inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name,
                                             std::optional<mlir::Location> location,

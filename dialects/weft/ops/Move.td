@@ -54,8 +54,10 @@ def Weft_PadOp : Weft_PureOp<"pad", [Weft_RuleInterface, Weft_ElementInterface, 
 
 def Weft_ConcatOp : Weft_PureOp<"concat", [DeclareOpInterfaceMethods<Weft_ElementInterface, ["emitElement"]>, DeclareOpInterfaceMethods<Weft_ReferenceInterface, ["evaluate"]>]> {
   let summary = "operands one after the other along a dimension";
+  let description = "With `weft.in_place` the result lies in the memory of what it begins with ([aliases](#weftaliases)).";
   let arguments = (ins Variadic<Weft_Tensor>:$inputs, I64Attr:$dim);
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -1,8 +1,6 @@
-//===- Normalize.cpp - softmax, normalize -------------------------------------------------------===//
+//===- Normalize.cpp - softmax, normalize: types and decompositions ----------------------------===//
 
-#include "dialects/weft/Weft.h"
 #include "dialects/weft/ops/Infer.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -34,55 +32,18 @@ LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 RootKind SoftmaxOp::rootKind() { return RootKind::Row; }
 RootKind NormalizeOp::rootKind() { return RootKind::Row; }
 
-/// Calls `line` for every line of the last dimension.
-static void forLines(const RefTensor &in, RefTensor &out,
-                     function_ref<void(ArrayRef<double>, MutableArrayRef<double>)> line) {
-  int64_t width = in.dims.back();
-  for (int64_t at = 0, count = in.size(); width > 0 && at < count; at += width)
-    line(ArrayRef(in.reals).slice(at, width), MutableArrayRef(out.reals).slice(at, width));
-}
-
-LogicalResult SoftmaxOp::evaluate(ReferenceCall &call) {
-  const RefTensor &in = *call.inputs[0];
-  bool logarithm = getLogarithm();
-  RefTensor &out = call.outputs.emplace_back(in.element, in.dims);
-  forLines(in, out, [&](ArrayRef<double> x, MutableArrayRef<double> y) {
-    double largest = -INFINITY, sum = 0;
-    for (double v : x)
-      largest = std::isnan(v) || v > largest ? v : largest;
-    for (double v : x)
-      sum += std::exp(v - largest);
-    for (auto [v, r] : llvm::zip(x, y))
-      r = logarithm ? v - largest - std::log(sum) : std::exp(v - largest) / sum;
-  });
-  return success();
-}
-
-LogicalResult NormalizeOp::evaluate(ReferenceCall &call) {
-  const RefTensor &in = *call.inputs[0], &scale = *call.inputs[1], &shift = *call.inputs[2];
-  RefTensor &out = call.outputs.emplace_back(in.element, in.dims);
-  bool center = getCenter();
-  double epsilon = getEpsilon().convertToDouble();
-  forLines(in, out, [&](ArrayRef<double> x, MutableArrayRef<double> y) {
-    double mean = 0, square = 0;
-    if (center)
-      for (double v : x)
-        mean += v / x.size();
-    for (double v : x)
-      square += (v - mean) * (v - mean) / x.size();
-    double factor = 1 / std::sqrt(square + epsilon);
-    for (size_t i = 0; i < x.size(); ++i)
-      y[i] = (x[i] - mean) * factor * scale.reals[i] + shift.reals[i];
-  });
-  return success();
-}
-
 //===-- Decompositions ---------------------------------------------------------------------------===//
 
 namespace {
-/// Reductions along the last dimension, given back with a 1 in its place.
+/// Lines in the type in which they are computed. Reductions go along the last dimension and are given back with a 1 in its place.
 struct LineMath {
   ImplicitLocOpBuilder &b;
+  Type element;
+
+  Value as(Type type, Value value) {
+    return elementOf(value) == type ? value : Value(b.create<ConvertOp>(value, type));
+  }
+  Value wide(Value value) { return as(element, value); }
   Value reduce(CombinerKind kind, Value input) {
     auto type = tensorType(input);
     Value reduced = b.create<ReduceOp>(kind, input, ArrayRef<int64_t>{int64_t(type.getRank()) - 1});
@@ -90,8 +51,7 @@ struct LineMath {
     dims.back() = SymExpr::constant(b.getContext(), 1);
     return b.create<ReshapeOp>(reduced, DimsAttr::get(b.getContext(), dims));
   }
-  Value number(Value like, double value) {
-    Type element = elementOf(like);
+  Value number(double value) {
     return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
                             floatAttribute(element, value));
   }
@@ -99,33 +59,32 @@ struct LineMath {
   Value length(Value input) {
     auto type = tensorType(input);
     auto scalar = SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getI64Type());
-    Value n = b.create<DimsValueOp>(
-        scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)}));
-    return b.create<ConvertOp>(n, type.getElementType());
+    return wide(b.create<DimsValueOp>(
+        scalar, DimsAttr::get(b.getContext(), {type.getDim(type.getRank() - 1)})));
   }
 };
 } // namespace
 
 SmallVector<Value> SoftmaxOp::decompose(ImplicitLocOpBuilder &b) {
-  LineMath m{b};
-  Value shifted = b.create<SubOp>(getInput(), m.reduce(CombinerKind::Max, getInput()));
-  Value powers = b.create<ExpOp>(shifted);
-  Value sum = m.reduce(CombinerKind::Sum, powers);
-  if (getLogarithm())
-    return {b.create<SubOp>(shifted, b.create<LogOp>(sum))};
-  return {b.create<DivOp>(powers, sum)};
+  LineMath m{b, computeType(elementOf(getInput()))};
+  Value x = m.wide(getInput());
+  Value shifted = b.create<SubOp>(x, m.reduce(CombinerKind::Max, x));
+  Value powers = b.create<ExpOp>(shifted), sum = m.reduce(CombinerKind::Sum, powers);
+  Value result = getLogarithm() ? Value(b.create<SubOp>(shifted, b.create<LogOp>(sum)))
+                                : b.create<DivOp>(powers, sum);
+  return {m.as(elementOf(getInput()), result)};
 }
 
 SmallVector<Value> NormalizeOp::decompose(ImplicitLocOpBuilder &b) {
-  LineMath m{b};
-  Value x = getInput(), n = m.length(x);
+  LineMath m{b, computeType(elementOf(getInput()))};
+  Value x = m.wide(getInput()), n = m.length(x);
   if (getCenter())
     x = b.create<SubOp>(x, b.create<DivOp>(m.reduce(CombinerKind::Sum, x), n));
   Value variance = b.create<DivOp>(m.reduce(CombinerKind::Sum, b.create<MulOp>(x, x)), n);
   Value factor =
-      b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(x, getEpsilon().convertToDouble())));
-  Value scaled = b.create<MulOp>(b.create<MulOp>(x, factor), getScale());
-  return {b.create<AddOp>(scaled, getShift())};
+      b.create<RsqrtOp>(b.create<AddOp>(variance, m.number(getEpsilon().convertToDouble())));
+  Value scaled = b.create<MulOp>(b.create<MulOp>(x, factor), m.wide(getScale()));
+  return {m.as(elementOf(getInput()), b.create<AddOp>(scaled, m.wide(getShift())))};
 }
 
 } // namespace weft

@@ -16,6 +16,9 @@ namespace weft {
 /// On a constant of one element: kernels read it from memory instead of having it in their code, which they can then share.
 constexpr llvm::StringLiteral kParameterAttr = "weft.parameter";
 
+/// Least and largest value of an integer type.
+std::pair<double, double> integerRange(mlir::Type element);
+
 } // namespace weft
 
 #endif // WEFT_DIALECTS_WEFT_OPS_QUANTIZE_H

@@ -11,4 +11,11 @@
 #define GET_OP_CLASSES
 #include "dialects/weft/RandomOps.h.inc"
 
+namespace weft {
+
+/// Words of 32 bits in the generator's state.
+constexpr int64_t kRandomWords = 624;
+
+} // namespace weft
+
 #endif // WEFT_DIALECTS_WEFT_OPS_RANDOM_H

@@ -1,11 +1,6 @@
-//===- Rounding.h - round_blocks, and code that rounds a block of reals to bytes -------------------------===//
+//===- Rounding.h - round_blocks: reals that bytes can stand for -------------------------------===//
 //
-// Beside Weft.h, which the whole compiler includes: few files know this operator. What it means in pieces, for code that has a whole block
-// at hand, as scalars or vectors:
-//
-//   Value largest = magnitudeBits(b, x);                       // and the maximum of those of the block, as integers
-//   BlockStep step = blockStep(b, largest);
-//   Value byte = trunci(roundedBits(b, x, step.inverse));      // x is about byte * step.size
+// Beside Weft.h, which the whole compiler includes: few files know this operator. Everything else asks its interfaces.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_DIALECTS_WEFT_OPS_ROUNDING_H
 #define WEFT_DIALECTS_WEFT_OPS_ROUNDING_H
@@ -14,24 +9,5 @@
 
 #define GET_OP_CLASSES
 #include "dialects/weft/RoundingOps.h.inc"
-
-namespace weft {
-
-/// The bits of |x|; as integers they have the order of the magnitudes, with nan above all.
-mlir::Value magnitudeBits(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
-
-struct BlockStep {
-  mlir::Value size, inverse;
-};
-BlockStep blockStep(mlir::ImplicitLocOpBuilder &b, mlir::Value largestBits);
-
-constexpr float kRoundingTerm = 12582912; ///< 1.5 * 2^23
-constexpr int32_t kRoundingBits = 0x4b400000;
-/// kRoundingBits plus the multiple of the step that is nearest to x, whose byte the lowest bits are.
-mlir::Value roundedBits(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value inverse);
-/// That multiple of the step.
-mlir::Value roundedReal(mlir::ImplicitLocOpBuilder &b, mlir::Value x, const BlockStep &step);
-
-} // namespace weft
 
 #endif // WEFT_DIALECTS_WEFT_OPS_ROUNDING_H

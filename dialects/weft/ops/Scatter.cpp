@@ -1,7 +1,6 @@
-//===- Scatter.cpp - scatter_elements, scatter_nd: types and code -------------------------------===//
+//===- Scatter.cpp - scatter_elements, scatter_nd: types ---------------------------------------===//
 
 #include "dialects/weft/ops/Scatter.h"
-#include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;
@@ -10,41 +9,16 @@ namespace weft {
 namespace {
 
 LogicalResult verifyScatter(StringRef name, std::optional<Location> location, SymTensorType input,
-                            SymTensorType indices, SymTensorType updates,
-                            ArrayRef<Attribute> updateDims) {
-  Type position = indices.getElementType();
+                            Value indices, Value updates, ArrayRef<Attribute> updateDims) {
+  Type position = elementOf(indices);
   if (!position.isSignlessInteger(64) && !position.isSignlessInteger(32)) // R2
     return emitOptionalError(location, "'weft.", name, "' indices must be i32 or i64, but are ",
                              position);
   auto wanted = SymTensorType::get(input.getContext(), updateDims, input.getElementType());
-  if (updates != wanted) // R3
-    return emitOptionalError(location, "'weft.", name, "' updates must be ", wanted, ", but are ",
-                             updates);
+  if (updates.getType() != wanted) // R3
+    return refuseBeside(location, indices, "indices", "'weft.", name, "' updates must be ", wanted,
+                        ", but are ", updates.getType());
   return success();
-}
-
-/// A position from data as i64, counted from the end when negative.
-Value positionOf(SerialBuilder &s, Value data, Value size) {
-  auto &b = s.builder();
-  if (!data.getType().isInteger(64))
-    data = b.create<arith::ExtSIOp>(b.getI64Type(), data);
-  return s.select(s.less(data, s.constant(0)), s.add(data, size), data);
-}
-
-/// Whether 0 <= position < size, and `all`.
-Value isInside(SerialBuilder &s, Value all, Value position, Value size) {
-  auto &b = s.builder();
-  Value here = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, position, size);
-  return all ? Value(b.create<arith::AndIOp>(all, here)) : here;
-}
-
-/// Combines the update at `from` into the result at `to`.
-void update(SerialBuilder &s, ScatterKind kind, Type element, ArrayRef<Value> from,
-            ArrayRef<Value> to) {
-  Value data = s.load(2, from);
-  if (std::optional<Combiner> combiner = combinerOf(kind))
-    data = emitCombine(s.builder(), *combiner, element, s.loadResult(0, to), data);
-  s.store(0, to, data);
 }
 
 } // namespace
@@ -75,26 +49,11 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<L
     return emitOptionalError(location, "'weft.scatter_elements' has no axis ", axis, " in both ",
                              input, " and ", indices);
   results.push_back(input);
-  return verifyScatter("scatter_elements", location, input, indices,
-                       tensorType(adaptor.getUpdates()), indices.getDimAttributes());
+  return verifyScatter("scatter_elements", location, input, adaptor.getIndices(),
+                       adaptor.getUpdates(), indices.getDimAttributes());
 }
 
 RootKind ScatterElementsOp::rootKind() { return RootKind::Serial; }
-
-void ScatterElementsOp::emitSerial(SerialBuilder &s, Value) {
-  auto input = tensorType(getInput()), indices = tensorType(getIndices());
-  s.copy(0, 0);
-  s.box(indices.getDims(), [&](ArrayRef<Value> from) {
-    SmallVector<Value> to(from);
-    Value size = s.symbolic(input.getDim(getAxis()));
-    to[getAxis()] = positionOf(s, s.load(1, from), size);
-    Value inside = isInside(s, {}, to[getAxis()], size);
-    for (unsigned d = 0; d < input.getRank(); ++d)
-      if (d != getAxis() && input.getDim(d) != indices.getDim(d))
-        inside = isInside(s, inside, to[d], s.symbolic(input.getDim(d)));
-    s.when(inside, [&] { update(s, getKind(), input.getElementType(), from, to); });
-  });
-}
 
 //===-- scatter_nd -------------------------------------------------------------------------------===//
 
@@ -109,36 +68,10 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   SmallVector<Attribute> dims(indices.getDimAttributes().drop_back());
   llvm::append_range(dims, input.getDimAttributes().drop_front(*tuple));
   results.push_back(input);
-  return verifyScatter("scatter_nd", location, input, indices, tensorType(adaptor.getUpdates()),
+  return verifyScatter("scatter_nd", location, input, adaptor.getIndices(), adaptor.getUpdates(),
                        dims);
 }
 
 RootKind ScatterNdOp::rootKind() { return RootKind::Serial; }
-
-void ScatterNdOp::emitSerial(SerialBuilder &s, Value) {
-  auto input = tensorType(getInput()), indices = tensorType(getIndices());
-  SmallVector<SymExpr> dims = input.getDims(), outer = indices.getDims();
-  int64_t tuple = *outer.pop_back_val().asConstant();
-  s.copy(0, 0);
-  s.box(outer, [&](ArrayRef<Value> at) {
-    SmallVector<Value> to;
-    Value inside = s.builder().create<arith::ConstantOp>(s.builder().getBoolAttr(true));
-    for (int64_t t = 0; t < tuple; ++t) {
-      SmallVector<Value> index(at);
-      index.push_back(s.constant(t));
-      Value size = s.symbolic(dims[t]);
-      to.push_back(positionOf(s, s.load(1, index), size));
-      inside = isInside(s, inside, to.back(), size);
-    }
-    s.when(inside, [&] {
-      s.box(ArrayRef(dims).drop_front(tuple), [&](ArrayRef<Value> inner) {
-        SmallVector<Value> from(at), target(to);
-        llvm::append_range(from, inner);
-        llvm::append_range(target, inner);
-        update(s, getKind(), input.getElementType(), from, target);
-      });
-    });
-  });
-}
 
 } // namespace weft

@@ -1,6 +1,6 @@
-//===- Index.cpp - Reference semantics of gathers by element and tuple, and of scatters ---------===//
+//===- Index.cpp - Reference semantics of gather, gather_elements, gather_nd -------------------===//
 
-#include "dialects/weft/ops/Scatter.h"
+#include "dialects/weft/Weft.h"
 #include "dialects/weft/reference/Walk.h"
 
 using namespace mlir;
@@ -8,41 +8,38 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-LogicalResult refuseSymbolic(ReferenceCall &call) {
-  return call.inputs[1]->kind == Scalar::Symbolic ? LogicalResult(call.fail("symbolic positions"))
-                                                  : success();
-}
-
 /// Counted from the end when negative, then clamped into [0, size).
 int64_t clampedPosition(int64_t position, int64_t size) {
   return std::clamp<int64_t>(position < 0 ? position + size : position, 0,
                              std::max<int64_t>(size - 1, 0));
 }
 
-/// A copy of operand 0 that `update` may change.
-RefTensor &copyInput(ReferenceCall &call) {
-  const RefTensor &input = *call.inputs[0];
-  bool symbolic = input.kind == Scalar::Symbolic || call.inputs[2]->kind == Scalar::Symbolic;
-  RefTensor &out = call.outputs.emplace_back(input.element, input.dims, symbolic);
-  for (int64_t i = 0, count = input.size(); i < count; ++i)
-    out.set(i, input.at(i));
-  return out;
-}
-
-void update(RefTensor &out, ScatterKind kind, ArrayRef<int64_t> to, const Scalar &data) {
-  for (auto [position, size] : llvm::zip_equal(to, out.dims))
-    if (position < 0 || position >= size)
-      return;
-  int64_t at = rowMajor(to, out.dims);
-  std::optional<Combiner> combiner = combinerOf(kind);
-  out.set(at, combiner ? combineScalars(*combiner, out.element, out.at(at), data) : data);
-}
-
 } // namespace
 
+LogicalResult GatherOp::evaluate(ReferenceCall &call) {
+  const RefTensor &in = *call.inputs[0], &indices = *call.inputs[1];
+  if (indices.kind == Scalar::Symbolic)
+    return call.fail("gather by symbolic positions");
+  SmallVector<int64_t> dims(ArrayRef(in.dims).take_front(getAxis()));
+  llvm::append_range(dims, indices.dims);
+  llvm::append_range(dims, ArrayRef(in.dims).drop_front(getAxis() + 1));
+  RefTensor &out = call.outputs.emplace_back(in.element, dims, in.kind == Scalar::Symbolic);
+  int64_t size = in.dims[getAxis()], inner = 1, picks = indices.size();
+  for (int64_t dim : ArrayRef(in.dims).drop_front(getAxis() + 1))
+    inner *= dim;
+  if (out.size() > 0 && size == 0)
+    return call.fail("gather from an empty dimension");
+  for (int64_t i = 0, count = out.size(); i < count; ++i) {
+    int64_t pick = indices.integers[i / inner % picks];
+    pick = std::clamp<int64_t>(pick < 0 ? pick + size : pick, 0, size - 1);
+    out.set(i, in.at((i / inner / picks * size + pick) * inner + i % inner));
+  }
+  return success();
+}
+
 LogicalResult GatherElementsOp::evaluate(ReferenceCall &call) {
-  if (failed(refuseSymbolic(call)))
-    return failure();
+  if (call.inputs[1]->kind == Scalar::Symbolic)
+    return call.fail("symbolic positions");
   const RefTensor &input = *call.inputs[0], &indices = *call.inputs[1];
   RefTensor &out =
       call.outputs.emplace_back(input.element, indices.dims, input.kind == Scalar::Symbolic);
@@ -60,8 +57,8 @@ LogicalResult GatherElementsOp::evaluate(ReferenceCall &call) {
 }
 
 LogicalResult GatherNdOp::evaluate(ReferenceCall &call) {
-  if (failed(refuseSymbolic(call)))
-    return failure();
+  if (call.inputs[1]->kind == Scalar::Symbolic)
+    return call.fail("symbolic positions");
   const RefTensor &input = *call.inputs[0], &indices = *call.inputs[1];
   int64_t batch = getBatch(), tuple = indices.dims.back();
   SmallVector<int64_t, 4> dims(indices.dims.begin(), indices.dims.end() - 1);
@@ -77,43 +74,6 @@ LogicalResult GatherNdOp::evaluate(ReferenceCall &call) {
       from.push_back(clampedPosition(indices.integers[at + t], input.dims[batch + t]));
     llvm::append_range(from, index.drop_front(outer));
     out.set(rowMajor(index, dims), input.at(rowMajor(from, input.dims)));
-  });
-  return success();
-}
-
-LogicalResult ScatterElementsOp::evaluate(ReferenceCall &call) {
-  if (failed(refuseSymbolic(call)))
-    return failure();
-  const RefTensor &indices = *call.inputs[1], &updates = *call.inputs[2];
-  RefTensor &out = copyInput(call);
-  int64_t i = 0;
-  forBox(indices.dims, [&](ArrayRef<int64_t> index) {
-    SmallVector<int64_t> to(index);
-    int64_t position = indices.integers[i];
-    to[getAxis()] = position < 0 ? position + out.dims[getAxis()] : position;
-    update(out, getKind(), to, updates.at(i++));
-  });
-  return success();
-}
-
-LogicalResult ScatterNdOp::evaluate(ReferenceCall &call) {
-  if (failed(refuseSymbolic(call)))
-    return failure();
-  const RefTensor &indices = *call.inputs[1], &updates = *call.inputs[2];
-  RefTensor &out = copyInput(call);
-  int64_t tuple = indices.dims.back();
-  size_t outer = indices.dims.size() - 1;
-  int64_t i = 0;
-  forBox(updates.dims, [&](ArrayRef<int64_t> index) {
-    int64_t at =
-        rowMajor(index.take_front(outer), ArrayRef(indices.dims).take_front(outer)) * tuple;
-    SmallVector<int64_t> to;
-    for (int64_t t = 0; t < tuple; ++t) {
-      int64_t position = indices.integers[at + t];
-      to.push_back(position < 0 ? position + out.dims[t] : position);
-    }
-    llvm::append_range(to, index.drop_front(outer));
-    update(out, getKind(), to, updates.at(i++));
   });
   return success();
 }

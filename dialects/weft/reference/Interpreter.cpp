@@ -66,8 +66,6 @@ private:
         return failure();
       line.offset = *offset;
       line.guarded = access.kind == AccessKind::Window;
-      if (access.kind == AccessKind::Segment || access.kind == AccessKind::Addressed)
-        return call.fail("this rule needs an evaluation of its own");
       if (access.kind == AccessKind::Maybe) {
         if (dims[d] != 1 && dims[d] != extents[access.factor()])
           return call.fail("a dimension of " + Twine(dims[d]) + " cannot be broadcast to " +

@@ -1,4 +1,4 @@
-//===- Window.cpp - Reference semantics of conv_transpose, pool and pool_index ------------------===//
+//===- Window.cpp - Reference semantics of conv, conv_transpose, pool and pool_index -----------===//
 
 #include "dialects/weft/Weft.h"
 #include "dialects/weft/reference/Walk.h"
@@ -33,6 +33,10 @@ void addProduct(RefTensor &out, int64_t at, const Scalar &x, const Scalar &y) {
 bool isSymbolic(ReferenceCall &call) { return call.inputs[0]->kind == Scalar::Symbolic; }
 
 } // namespace
+
+Scalar ConvOp::evaluateScalar(ArrayRef<Scalar> e, const SymFacts *) {
+  return combineScalars(Combiner::Prod, getInput().getType().getElementType(), e[0], e[1]);
+}
 
 /// Scatters: every element of the operand adds its multiple of the filter to the result.
 LogicalResult ConvTransposeOp::evaluate(ReferenceCall &call) {

@@ -66,7 +66,7 @@ Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channels
   auto filter = dyn_cast<BlockArgument>(op.getFilter());
   auto in = cast<SymTensorType>(op.getInput().getType()),
        out = cast<SymTensorType>(op.getResult().getType());
-  if (!filter || !spec.getArgAttr(filter.getArgNumber(), "weft.weight"))
+  if (!filter || !spec.getArgAttr(filter.getArgNumber(), kWeightAttr))
     return Decline{"the filter is no constant in memory"};
   if (!hasElements(op))
     return Decline{"elements are neither f32 nor bytes summed in i32"};

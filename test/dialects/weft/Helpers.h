@@ -32,6 +32,28 @@ inline mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text, std::str
   return mlir::parseSourceString<mlir::ModuleOp>(text, &context());
 }
 
+/// The first error of a program, and its notes as "line:column: text".
+struct Refusal {
+  std::string error;
+  std::vector<std::string> notes;
+};
+
+inline Refusal refusalOfText(const std::string &text) {
+  Refusal refusal;
+  mlir::ScopedDiagnosticHandler handler(&context(), [&](mlir::Diagnostic &diagnostic) {
+    if (!refusal.error.empty())
+      return mlir::success();
+    refusal.error = diagnostic.str();
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(note.getLocation()))
+        refusal.notes.push_back(std::to_string(place.getLine()) + ":" +
+                                std::to_string(place.getColumn()) + ": " + note.str());
+    return mlir::success();
+  });
+  mlir::parseSourceString<mlir::ModuleOp>(text, &context());
+  return refusal;
+}
+
 inline std::string typeList(const std::vector<std::string> &types) {
   std::string text;
   for (const std::string &type : types)

@@ -17,23 +17,29 @@ TEST_CASE("convolutions") {
   std::vector<std::string> operands = {"[m, 4, n], f32", "[6, 4, 3], f32"},
                            result = {"[m, 6, n], f32"};
   CHECK(refusal(conv("[1]", "[1]", 1, "f32"), operands, result) == "");
+  // conv (R1)
   CHECK_THAT(refusal(conv("[1]", "[1]", 1, "f32"), {"[m, 4, n], f32", "[6, 4], f32"}, result),
              StartsWith("'weft.conv' operands must have one rank from 3 to 5, but are "));
   CHECK(refusal(conv("[1, 1]", "[1]", 1, "f32"), operands, result) ==
         "'weft.conv' needs a stride, a dilation and two amounts of padding for each of its 1 "
         "window dimensions");
+  // conv (R5)
   CHECK(refusal(conv("[0]", "[1]", 1, "f32"), operands, result) ==
         "'weft.conv' strides and dilations must be positive");
+  // conv (R2)
   CHECK(refusal(conv("[1]", "[1]", 1, "f32"), {"[m, 4, n], f32", "[6, 4, 3], f16"}, result) ==
         "'weft.conv' operands must have one element type, but are 'f32' and 'f16'");
+  // conv (R3)
   CHECK(refusal(conv("[1]", "[1]", 1, "i32"), operands, {"[m, 6, n], i32"}) ==
         "'weft.conv' cannot sum products of 'f32' in 'i32'");
   CHECK(refusal(conv("[1]", "[1]", 0, "f32"), operands, result) ==
         "'weft.conv' needs at least 1 group");
+  // conv (R4)
   CHECK_THAT(refusal(conv("[1]", "[1]", 4, "f32"), operands, result),
              StartsWith("'weft.conv' with 4 groups cannot apply a filter "));
   CHECK_THAT(refusal(conv("[1]", "[1]", 1, "f32"), operands, {"[m, 6, n + 1], f32"}),
              Contains("inferred type"));
+  // conv_transpose (R4)
   CHECK_THAT(refusal(conv("[1]", "[1]", 3, "f32", "conv_transpose"),
                      {"[m, 4, n], f32", "[4, 2, 3], f32"}, {"[m, 6, n], f32"}),
              StartsWith("'weft.conv_transpose' with 3 groups cannot apply a filter "));
@@ -45,10 +51,13 @@ TEST_CASE("pools") {
            more;
   };
   CHECK(refusal(pool("max", "[1]"), {"[m, n], f32"}, {"[m, n], f32"}) == "");
+  // pool (R2)
   CHECK(refusal(pool("max", "[0]"), {"[m, n], f32"}, {"[m, n], f32"}) ==
         "'weft.pool' kernel sizes must be positive");
+  // pool (R1)
   CHECK_THAT(refusal(pool("max", "[2, 2]"), {"[n], f32"}, {"[n], f32"}),
              StartsWith("'weft.pool' cannot move a kernel of 2 dimensions over "));
+  // pool (R3)
   CHECK(refusal(pool("average", "[2]"), {"[n + 1], i32"}, {"[n], i32"}) ==
         "'weft.pool' averages floats, but its operand has elements 'i32'");
   CHECK(refusal(pool("max", "[1]", " {sizes = #weft.dims<[m, n]>}"), {"[m, n], f32"},
@@ -56,46 +65,60 @@ TEST_CASE("pools") {
 }
 
 TEST_CASE("orders") {
+  // arg_reduce (R1)
   CHECK_THAT(refusal("arg_reduce max %a axis 2", {"[m, n], f32"}, {"[m], i64"}),
              StartsWith("'weft.arg_reduce' has no axis 2 in "));
+  // cumulate (R1)
   CHECK_THAT(refusal("cumulate sum %a axis -1", {"[m, n], f32"}, {"[m, n], f32"}),
              StartsWith("'weft.cumulate' has no axis -1 in "));
+  // top_k (R1)
   CHECK(refusal("top_k %a k [m, n] axis 0", {"[n], f32"}, {"[m], f32", "[m], i64"}) ==
         "'weft.top_k' needs one 'k', but has 2");
+  // top_k (R2)
   CHECK_THAT(refusal("top_k %a k [5] axis 0", {"[4], f32"}, {"[5], f32", "[5], i64"}),
              StartsWith("'weft.top_k' cannot take 5 elements along axis 0 of "));
 }
 
 TEST_CASE("random numbers: one seed of 64 bits, elements of 64 bits") {
   CHECK(refusal("random_uniform %a", {"[], i64"}, {"[m, n], f64"}) == "");
+  // random_uniform (R1)
   CHECK_THAT(refusal("random_uniform %a", {"[1], i64"}, {"[m], f64"}),
              StartsWith("'weft.random_uniform' op needs one i64 as its seed, but has "));
   CHECK_THAT(refusal("random_uniform %a", {"[], i32"}, {"[m], f64"}),
              StartsWith("'weft.random_uniform' op needs one i64 as its seed, but has "));
+  // random_uniform (R2)
   CHECK_THAT(refusal("random_uniform %a", {"[], i64"}, {"[m], f32"}),
              StartsWith("'weft.random_uniform' op gives f64, but its type is "));
 }
 
 TEST_CASE("positions from data") {
+  // gather_elements (R1)
   CHECK_THAT(refusal("gather_elements %a, %b axis 0", {"[m, n], f32", "[m], i64"}, {"[m], f32"}),
              StartsWith("'weft.gather_elements' has no axis 0 in both "));
+  // gather_elements (R2)
   CHECK(refusal("gather_elements %a, %b axis 0", {"[m], f32", "[m], f32"}, {"[m], f32"}) ==
         "'weft.gather_elements' indices must be i32 or i64, but are 'f32'");
+  // gather_elements (R3)
   CHECK(refusal("gather_elements %a, %b axis 0", {"[m, 3], f32", "[m, 4], i64"}, {"[m, 4], f32"}) ==
         "'weft.gather_elements': dimension 1 of the indices is 4, but the operand's is 3");
+  // gather_nd (R1)
   CHECK_THAT(refusal("gather_nd %a, %b batch 0", {"[m], f32", "[4, n], i64"}, {"[4], f32"}),
              StartsWith("'weft.gather_nd' cannot index "));
   CHECK_THAT(refusal("gather_nd %a, %b batch 1", {"[m, 3], f32", "[m, 2], i64"}, {"[m], f32"}),
              StartsWith("'weft.gather_nd' cannot index "));
+  // gather_nd (R3)
   CHECK(refusal("gather_nd %a, %b batch 1", {"[m, 3], f32", "[n, 1], i64"}, {"[n], f32"}) ==
         "'weft.gather_nd': batch dimension 0 is 'm' and 'n'");
+  // scatter_elements (R3)
   CHECK_THAT(
       refusal("scatter_elements set %a, %b, %c axis 0", {"[m], f32", "[3], i64", "[4], f32"},
               {"[m], f32"}),
       StartsWith("'weft.scatter_elements' updates must be '!weft.tensor<[3], f32>', but are "));
+  // scatter_nd (R1)
   CHECK_THAT(
       refusal("scatter_nd add %a, %b, %c", {"[m], f32", "[3, 2], i64", "[3], f32"}, {"[m], f32"}),
       StartsWith("'weft.scatter_nd' cannot index "));
+  // scatter_nd (R3)
   CHECK_THAT(refusal("scatter_nd add %a, %b, %c", {"[m, n], f32", "[3, 1], i64", "[3, n], i32"},
                      {"[m, n], f32"}),
              StartsWith("'weft.scatter_nd' updates must be '!weft.tensor<[3, n], f32>', but are "));
@@ -106,13 +129,16 @@ TEST_CASE("elements and resizes") {
         "'weft.tan' needs floats, but its operand has elements 'i32'");
   CHECK(refusal("is_nan %a", {"[n], i32"}, {"[n], i1"}) ==
         "'weft.is_nan' needs floats, but its operand has elements 'i32'");
+  // shift (R1)
   CHECK(refusal("shift left %a, %b", {"[n], f32", "[n], f32"}, {"[n], f32"}) ==
         "'weft.shift' moves bits of integers, but its operand has elements 'f32'");
+  // resize (R1)
   CHECK(refusal("resize nearest %a to [n] scales [1.0] coordinates asymmetric rounding floor",
                 {"[m, n], f32"}, {"[n], f32"}) ==
         "'weft.resize' needs a size and a scale for each of the 2 dimensions");
   CHECK(refusal("resize nearest %a to [n] scales [-1.0] coordinates asymmetric rounding floor",
                 {"[n], f32"}, {"[n], f32"}) == "'weft.resize' scales must not be negative");
+  // resize (R2)
   CHECK(refusal("resize linear %a to [2*n] scales [2.0] coordinates asymmetric rounding floor",
                 {"[n], i32"}, {"[2*n], i32"}) ==
         "'weft.resize linear' needs floats, but its operand has elements 'i32'");
@@ -128,15 +154,30 @@ TEST_CASE("operators of two operands") {
     std::string result = word == "compare" ? "i1" : "i32";
     INFO(name);
     CHECK(refusal(op, {"[m, n], i32", "[n], i32"}, {"[m, n], " + result}) == "");
+    // binary (R1), shift (R1)
     CHECK(refusal(op, {"[n], i32", "[n], i64"}, {"[n], " + result}) ==
           "'weft." + word +
               "' operands must have one element type, but 'lhs' is 'i32' and 'rhs' is 'i64'");
+    // binary (R2), shift (R2)
     CHECK_THAT(refusal(op, {"[m], i32", "[n], i32"}, {"[m], " + result}),
                StartsWith("'weft." + word + "': dimension 0 of operand 1 is 'n', but must be 'm'"));
     CHECK_THAT(refusal(op, {"[n], i32", "[n], i32"}, {"[n + 1], " + result}),
                Contains("inferred type"));
   }
   CHECK(refusal("add %a, %b", {"[1, n], f32", "[m, 1], f32"}, {"[m, n], f32"}) == "");
+}
+
+TEST_CASE("where two operands do not fit each other the second is shown") {
+  auto notes = [](const std::string &op, const std::vector<std::string> &inputs,
+                  const std::vector<std::string> &results) {
+    return refusalOfText(functionOf(op, inputs, results)).notes;
+  };
+  std::vector<std::string> second = {"1:47: 'rhs' is defined here"};
+  CHECK(notes("add %a, %b", {"[n], f32", "[n], f64"}, {"[n], f32"}) == second);
+  CHECK(notes("contract \"k, k -> \" %a, %b accumulate f32", {"[n], f32", "[n], f64"},
+              {"[], f32"}) == second);
+  CHECK(notes("concat %a, %b dim 0", {"[m], f32", "[n], i32"}, {"[m + n], f32"}) ==
+        std::vector<std::string>{"1:47: 'operand 1' is defined here"});
 }
 
 TEST_CASE("functions of floats, and functions of bits") {
@@ -182,8 +223,10 @@ TEST_CASE("contractions") {
                 {"[m, n], i32"}) == "");
   CHECK(refusal(contract("m k, k n -> m n, m k", "f32"), {"[m, 4], f32", "[4, n], f32"}, result) ==
         "'weft.contract': the rule must have one result");
+  // contract (R1)
   CHECK(refusal(contract("m k, k n -> m n", "f32"), {"[m, 4], f32", "[4, n], f16"}, result) ==
         "'weft.contract' operands must have one element type, but are 'f32' and 'f16'");
+  // contract (R2)
   CHECK(refusal(contract("m k, k n -> m n", "i32"), {"[m, 4], f32", "[4, n], f32"},
                 {"[m, n], i32"}) == "'weft.contract' cannot sum products of 'f32' in 'i32'");
   CHECK(refusal(contract("m k, k n -> m n", "f16"), {"[m, 4], f32", "[4, n], f32"},
@@ -269,14 +312,18 @@ TEST_CASE("indices are integers of 32 or 64 bits, for every operator that takes 
              StartsWith("'weft.gather' has no axis 1 in "));
   CHECK(refusal("gather %a, %b axis 0", {"[m], f32", "[n], i8"}, {"[n], f32"}) ==
         "'weft.gather' indices must be i32 or i64, but are 'i8'");
+  // gather_nd (R2)
   CHECK(refusal("gather_nd %a, %b batch 0", {"[m], f32", "[n, 1], ui32"}, {"[n], f32"}) ==
         "'weft.gather_nd' indices must be i32 or i64, but are 'ui32'");
+  // scatter_elements (R2)
   CHECK(refusal("scatter_elements set %a, %b, %c axis 0", {"[m], f32", "[n], f32", "[n], f32"},
                 {"[m], f32"}) ==
         "'weft.scatter_elements' indices must be i32 or i64, but are 'f32'");
+  // scatter_elements (R1)
   CHECK_THAT(refusal("scatter_elements set %a, %b, %c axis 1", {"[m], f32", "[n], i64", "[n], f32"},
                      {"[m], f32"}),
              StartsWith("'weft.scatter_elements' has no axis 1 in both "));
+  // scatter_nd (R2)
   CHECK(refusal("scatter_nd set %a, %b, %c", {"[m], f32", "[n, 1], i1", "[n], f32"},
                 {"[m], f32"}) == "'weft.scatter_nd' indices must be i32 or i64, but are 'i1'");
   CHECK_THAT(refusal("top_k %a k [m] axis 1", {"[n], f32"}, {"[m], f32", "[m], i64"}),
@@ -292,14 +339,18 @@ TEST_CASE("transposed convolutions and positions of maxima keep the constraints 
   std::vector<std::string> operands = {"[m, 4, n], f32", "[4, 6, 3], f32"},
                            result = {"[m, 6, n + 2], f32"};
   CHECK(refusal(transposed("[1]", "f32"), operands, result) == "");
+  // conv_transpose (R1)
   CHECK_THAT(refusal(transposed("[1]", "f32"), {"[m, 4, n], f32", "[4, 6], f32"}, result),
              StartsWith("'weft.conv_transpose' operands must have one rank from 3 to 5, but are "));
   CHECK_THAT(refusal(transposed("[1, 1]", "f32"), operands, result),
              StartsWith("'weft.conv_transpose' needs a stride, a dilation and two amounts"));
+  // conv_transpose (R2)
   CHECK(refusal(transposed("[1]", "f32"), {"[m, 4, n], f32", "[4, 6, 3], f16"}, result) ==
         "'weft.conv_transpose' operands must have one element type, but are 'f32' and 'f16'");
+  // conv_transpose (R3)
   CHECK(refusal(transposed("[1]", "f16"), operands, {"[m, 6, n + 2], f16"}) ==
         "'weft.conv_transpose' cannot sum products of 'f32' in 'f16'");
+  // conv_transpose (R5)
   CHECK(refusal(transposed("[0]", "f32"), operands, result) ==
         "'weft.conv_transpose' strides and dilations must be positive");
   CHECK(refusal("pool_index %a kernel [0] strides [1] dilations [1] low [0] high [0]", {"[n], f32"},
@@ -379,14 +430,17 @@ TEST_CASE("fills, positions and dimensions as data") {
 
 TEST_CASE("kernels agree with their region") {
   std::string type = "!weft.tensor<[m, n], f32>", other = "!weft.tensor<[n, m], f32>";
-  auto kernel = [&](const std::string &argument, const std::string &yielded) {
-    return "%r = weft.kernel \"k\" (%a) : (" + type + ") -> " + type +
+  auto kernel = [&](const std::string &argument, const std::string &yielded,
+                    const std::string &root = "loop") {
+    return "%r = weft.kernel \"" + root + "\" (%a) : (" + type + ") -> " + type +
            " {\n  ^bb0(%x: " + argument + "):\n    weft.yield %x : " + yielded + "\n  }";
   };
   CHECK(refusalOf(kernel(type, type), "[m, n], f32") == "");
+  CHECK(refusalOf(kernel(type, type, "spiral"), "[m, n], f32") ==
+        "there is no family of schedules 'spiral'");
   CHECK_THAT(refusalOf(kernel(other, other), "[m, n], f32"),
              Contains("has block arguments that differ from its operands"));
-  std::string transposed = "%r = weft.kernel \"k\" (%a) : (" + type + ") -> " + type +
+  std::string transposed = "%r = weft.kernel \"loop\" (%a) : (" + type + ") -> " + type +
                            " {\n  ^bb0(%x: " + type + "):\n    %t = weft.transpose %x [1, 0] : (" +
                            type + ") -> " + other + "\n    weft.yield %t : " + other + "\n  }";
   CHECK_THAT(refusalOf(transposed, "[m, n], f32"),
@@ -417,10 +471,12 @@ TEST_CASE("types and contracts of functions") {
 
 TEST_CASE("rounding in blocks") {
   CHECK(refusal("round_blocks %a block 4", {"[m, 10], f32"}, {"[m, 10], f32"}) == "");
+  // round_blocks (R1)
   for (const char *operand : {"[m, 8], f16", "[8, m], f32", "[], f32"})
     CHECK_THAT(refusal("round_blocks %a block 4", {operand}, {operand}),
                StartsWith("'weft.round_blocks' needs lines of f32 with a constant length, but its "
                           "operand is "));
+  // round_blocks (R2)
   CHECK(refusal("round_blocks %a block 0", {"[m, 8], f32"}, {"[m, 8], f32"}) ==
         "'weft.round_blocks' cannot have blocks of 0");
 }
@@ -434,16 +490,19 @@ TEST_CASE("dequantisation in blocks") {
   CHECK(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], f32"}, result) == "");
   CHECK(refusal("dequantize_blocks %a, %b, %c axis 1 block 4",
                 {"[m, 8], ui4", "[m, 2], f16", "[m, 2], ui4"}, result) == "");
+  // dequantize_blocks (R1)
   CHECK_THAT(refusal(op(2, 4), {"[m, 8], i4", "[m, 2], f32"}, result),
              StartsWith("'weft.dequantize_blocks' has no axis 2 in "));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[n, 2], f32"}, result),
              Contains("has not one value per block of"));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[2], f32"}, result),
              Contains("has not one value per block of"));
+  // dequantize_blocks (R2)
   CHECK_THAT(refusal(op(1, 3), {"[m, 8], i4", "[m, 2], f32"}, result),
              Contains("has too few blocks of 3 for"));
   CHECK_THAT(refusal(op(0, 8), {"[m, 8], i4", "[m, 8], f32"}, result),
              Contains("has too few blocks of 8 for"));
+  // dequantize_blocks (R3)
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i32", "[m, 2], f32"}, result),
              StartsWith("'weft.dequantize_blocks' takes elements of at most 16 bits"));
   CHECK_THAT(refusal(op(1, 4), {"[m, 8], i4", "[m, 2], i8"}, result),

@@ -1,22 +1,23 @@
 # Every pass, what it changes by itself and what has changed since import; the generated code is the last step.
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes
 | outputs  y  f32[1, 2]  different
-| passes   pass                 changes    in all
-|          canonicalize         0          0
-|          cse                  0          0
-|          weft-use-integers    0          0
-|          weft-fold-scales     0          0
-|          weft-channels-last   0          0
-|          canonicalize         0          0
-|          cse                  0          0
-|          weft-narrow-weights  2.5e-04    2.5e-04
-|          weft-fold-moves      0          2.5e-04
-|          weft-form-kernels    0          2.5e-04
-|          weft-fuse-rounding   0          2.5e-04
-|          weft-bound-sums      0          2.5e-04
-|          weft-collapse-dims   0          2.5e-04
-|          code                 0          2.5e-04
-| first    pass weft-narrow-weights, 8 of 14
+| passes   pass                       changes    in all
+|          canonicalize               0          0
+|          cse                        0          0
+|          weft-use-integers          0          0
+|          weft-fold-scales           0          0
+|          weft-channels-last         0          0
+|          canonicalize               0          0
+|          cse                        0          0
+|          weft-narrow-weights        2.5e-04    2.5e-04
+|          weft-fold-moves            0          2.5e-04
+|          weft-decompose-composites  0          2.5e-04
+|          weft-form-kernels          0          2.5e-04
+|          weft-fuse-rounding         0          2.5e-04
+|          weft-bound-sums            0          2.5e-04
+|          weft-collapse-dims         0          2.5e-04
+|          code                       0          2.5e-04
+| first    pass weft-narrow-weights, 8 of 15
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
@@ -31,7 +32,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 # No pass to name: the table all the same.
 $ weft verify constant.mlir --input x=ones --dim batch=1 --bisect=passes -q
 $ weft verify constant.mlir --input x=ones --dim batch=1 --bisect=passes 2>/dev/null | tail -2
-|          code                0          0
+|          code                       0          0
 | first    no pass changes an output by more than the tolerance
 
 # Code that rounds otherwise than the evaluator, with passes that are good.

@@ -9,8 +9,8 @@
 // CHECK-LABEL: func @pairs
 // CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[b, s, 8], f32> {weft.name = "x"}, %[[K:.*]]: !weft.tensor<[b, room, 8], f32> {weft.view = #weft.dims<[b, p, 8]>},
 // CHECK-SAME:     %[[V:.*]]: !weft.tensor<[b, room, 8], f32> {weft.view = #weft.dims<[b, p, 8]>})
-// CHECK-SAME:    (!weft.tensor<[b, room, 8], f32> {weft.in_place = 1 : i64, weft.view = #weft.dims<[b, p + s, 8]>},
-// CHECK-SAME:     !weft.tensor<[b, room, 8], f32> {weft.in_place = 2 : i64, weft.view = #weft.dims<[b, p + s, 8]>}, !weft.tensor<[b, p, 8], f32>,
+// CHECK-SAME:    (!weft.tensor<[b, room, 8], f32> {weft.aliases = #weft.aliases<argument 1 seen [b, p + s, 8]>},
+// CHECK-SAME:     !weft.tensor<[b, room, 8], f32> {weft.aliases = #weft.aliases<argument 2 seen [b, p + s, 8]>}, !weft.tensor<[b, p, 8], f32>,
 // CHECK-SAME:     !weft.tensor<[b, p + s, 8], f32>)
 // CHECK-SAME:    weft.symbols = #weft.symbols<b, p, s, room : "p + s <= room">
 // CHECK:         %[[PAST:.*]] = weft.slice %[[K]] from [0, 0, 0] size [b, p, 8]

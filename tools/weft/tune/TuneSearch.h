@@ -12,6 +12,7 @@
 #define WEFT_TOOLS_WEFT_TUNE_TUNESEARCH_H
 
 #include "compiler/driver/Explain.h"
+#include "targets/common/Registry.h"
 #include "tools/weft/cli/Console.h"
 #include "tools/weft/model/CompiledModel.h"
 #include "tools/weft/tune/TuneTiming.h"
@@ -67,7 +68,6 @@ public:
   const std::vector<Whole> &whole() const { return wholes; }
   /// Outputs that differed: one line for each trial, for the report of a fault.
   const std::vector<std::string> &faults() const { return wrong; }
-  bool ranOut() const { return budgetEnded; }
 
 private:
   struct Alternative {

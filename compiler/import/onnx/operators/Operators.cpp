@@ -70,11 +70,4 @@ std::vector<OnnxOperator> OperatorTable::all() const {
   return list;
 }
 
-bool OperatorTable::knowsName(llvm::StringRef domain, llvm::StringRef name) const {
-  auto found = entries.find(name);
-  return found != entries.end() && llvm::any_of(found->second, [&](const OnnxOperator &entry) {
-           return entry.domain == domain;
-         });
-}
-
 } // namespace weft::onnx

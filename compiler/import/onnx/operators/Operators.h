@@ -41,8 +41,6 @@ public:
   const OnnxOperator *find(llvm::StringRef domain, llvm::StringRef name, int64_t opset) const;
   /// Every version of every operator, by name.
   std::vector<OnnxOperator> all() const;
-  /// True when another version of the operator is imported.
-  bool knowsName(llvm::StringRef domain, llvm::StringRef name) const;
 
 private:
   llvm::StringMap<llvm::SmallVector<OnnxOperator, 2>> entries; ///< by name

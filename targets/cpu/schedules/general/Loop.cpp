@@ -4,7 +4,7 @@
 // are folded per element. It accepts every kernel without composites whose results have the same dimensions.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/ops/InPlace.h"
+#include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/common/match/Match.h"
 #include "targets/cpu/schedules/Schedules.h"

@@ -43,7 +43,7 @@ Match<Shape> match(func::FuncOp spec) {
   auto type = cast<SymTensorType>(op.getResult().getType());
   if (!a || !isByte(a))
     return Decline{"the rows are not bytes in memory"};
-  if (!w || !spec.getArgAttr(w.getArgNumber(), "weft.weight") || !isByte(w))
+  if (!w || !spec.getArgAttr(w.getArgNumber(), kWeightAttr) || !isByte(w))
     return Decline{"the second matrix is no constant of bytes"};
   if (Decline why = unlessResultsHave(type, spec))
     return why;

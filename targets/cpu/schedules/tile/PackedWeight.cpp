@@ -15,7 +15,7 @@ std::optional<unsigned> weightArgument(Value value) {
   if (!argument)
     return std::nullopt;
   auto spec = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (!spec.getArgAttr(argument.getArgNumber(), "weft.weight"))
+  if (!spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
     return std::nullopt;
   return argument.getArgNumber();
 }

@@ -5,7 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/RoundedRows.h"
-#include "dialects/weft/ops/Rounding.h"
+#include "dialects/weft/code/Rounding.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

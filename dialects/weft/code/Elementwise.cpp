@@ -1,4 +1,4 @@
-//===- ElementwiseCode.cpp - Code of elementwise operators ----------------------------------------------===//
+//===- Elementwise.cpp - Code of elementwise operators -----------------------------------------===//
 
 #include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"

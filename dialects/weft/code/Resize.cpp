@@ -1,0 +1,173 @@
+//===- Resize.cpp - Code of resize -------------------------------------------------------------===//
+
+#include "dialects/weft/code/Emit.h"
+#include "dialects/weft/ops/Infer.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// The elements along one dimension that make up a result element, with their weights (none for `nearest`).
+struct Neighbour {
+  IndexValue position;
+  Value weight;
+};
+
+/// Coordinates, neighbours and weights in f64, so that rounding decides as in the reference semantics.
+class Sampler {
+public:
+  Sampler(ResizeOp op, ElementBuilder &e) : op(op), e(e), b(e.builder()), f64(b.getF64Type()) {}
+
+  SmallVector<Neighbour> neighbours(unsigned d, IndexValue i) {
+    SymExpr size = tensorType(op.getInput()).getDim(d);
+    Value x = coordinate(d, i, size);
+    if (op.getMode() == ResizeMode::Nearest)
+      return {{position(nearest(x), size), {}}};
+    Value low = b.create<math::FloorOp>(x), rest = sub(x, low);
+    SmallVector<Neighbour> list;
+    SmallVector<Value> at;
+    if (op.getMode() == ResizeMode::Linear) {
+      at = {low, add(low, number(1))};
+      list = {{position(at[0], size), sub(number(1), rest)}, {position(at[1], size), rest}};
+    } else {
+      Value weights[] = {far(add(rest, number(1))), near(rest), near(sub(number(1), rest)),
+                         far(sub(number(2), rest))};
+      for (int k = 0; k < 4; ++k) {
+        at.push_back(add(low, number(k - 1)));
+        list.push_back({position(at[k], size), weights[k]});
+      }
+    }
+    if (op.getExcludeOutside())
+      excludeOutside(list, at, size);
+    return list;
+  }
+
+private:
+  Value number(double value) { return e.constantData(f64, FloatAttr::get(f64, value)); }
+  Value add(Value x, Value y) { return b.create<arith::AddFOp>(x, y); }
+  Value sub(Value x, Value y) { return b.create<arith::SubFOp>(x, y); }
+  Value mul(Value x, Value y) { return b.create<arith::MulFOp>(x, y); }
+  Value div(Value x, Value y) { return b.create<arith::DivFOp>(x, y); }
+  Value data(IndexValue i) { return e.toData(i, f64); }
+
+  Value coordinate(unsigned d, IndexValue index, SymExpr size) {
+    Value i = data(index), n = data(e.symbolic(size)), m = data(e.symbolic(op.getSizes()[d]));
+    Value s = op.getScales()[d] == 0 ? div(m, n) : number(op.getScales()[d]);
+    Value one = number(1), half = number(0.5);
+    auto halfPixel = [&] { return sub(div(add(i, half), s), half); };
+    auto unlessSingle = [&](Value x) -> Value {
+      Value several = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, m, one);
+      return b.create<arith::SelectOp>(several, x, number(0));
+    };
+    switch (op.getCoordinates()) {
+    case ResizeCoordinates::HalfPixel:
+      return halfPixel();
+    case ResizeCoordinates::PytorchHalfPixel:
+      return unlessSingle(halfPixel());
+    case ResizeCoordinates::Asymmetric:
+      return div(i, s);
+    case ResizeCoordinates::AlignCorners:
+      return unlessSingle(div(mul(i, sub(n, one)), sub(m, one)));
+    case ResizeCoordinates::HalfPixelSymmetric:
+      return add(mul(mul(n, half), sub(one, div(m, mul(s, n)))), halfPixel());
+    }
+    llvm_unreachable("closed set of coordinates");
+  }
+
+  Value nearest(Value x) {
+    switch (op.getRounding()) {
+    case ResizeRounding::PreferFloor:
+      return b.create<math::CeilOp>(sub(x, number(0.5)));
+    case ResizeRounding::PreferCeil:
+      return b.create<math::FloorOp>(add(x, number(0.5)));
+    case ResizeRounding::Floor:
+      return b.create<math::FloorOp>(x);
+    case ResizeRounding::Ceil:
+      return b.create<math::CeilOp>(x);
+    }
+    llvm_unreachable("closed set of roundings");
+  }
+
+  /// Clamped into the operand before it becomes an integer, where every value exists.
+  IndexValue position(Value x, SymExpr size) {
+    Value last = sub(data(e.symbolic(size)), number(1));
+    Value inside = b.create<arith::MaxNumFOp>(b.create<arith::MinNumFOp>(x, last), number(0));
+    Value integer = b.create<arith::FPToSIOp>(e.laneType(b.getI64Type()), inside);
+    return e.laneCount() == 1 ? IndexValue{integer} : IndexValue{{}, 0, integer};
+  }
+
+  /// Keys' kernel for distances up to 1, and from 1 to 2.
+  Value near(Value x) {
+    double a = op.getCubicA().convertToDouble();
+    Value inner = sub(mul(number(a + 2), x), number(a + 3));
+    return add(mul(inner, mul(x, x)), number(1));
+  }
+  Value far(Value x) {
+    double a = op.getCubicA().convertToDouble();
+    Value inner = add(mul(sub(mul(number(a), x), number(5 * a)), x), number(8 * a));
+    return sub(mul(inner, x), number(4 * a));
+  }
+
+  void excludeOutside(SmallVectorImpl<Neighbour> &list, ArrayRef<Value> at, SymExpr size) {
+    Value end = data(e.symbolic(size)), total = number(0);
+    for (auto [neighbour, x] : llvm::zip_equal(list, at)) {
+      Value low = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x, number(0));
+      Value high = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, end);
+      Value inside = b.create<arith::AndIOp>(low, high);
+      neighbour.weight = b.create<arith::SelectOp>(inside, neighbour.weight, number(0));
+      total = add(total, neighbour.weight);
+    }
+    for (Neighbour &neighbour : list)
+      neighbour.weight = div(neighbour.weight, total);
+  }
+
+  ResizeOp op;
+  ElementBuilder &e;
+  ImplicitLocOpBuilder &b;
+  Type f64;
+};
+
+/// The weighted sum over the neighbours of dimension `d` and all after it.
+Value blend(ElementBuilder &e, ArrayRef<SmallVector<Neighbour>> dims,
+            SmallVectorImpl<IndexValue> &at) {
+  if (at.size() == dims.size())
+    return e.operand(0, at);
+  auto &b = e.builder();
+  Value sum;
+  for (const Neighbour &neighbour : dims[at.size()]) {
+    at.push_back(neighbour.position);
+    Value part = blend(e, dims, at);
+    at.pop_back();
+    if (!neighbour.weight)
+      return part;
+    Value weight = neighbour.weight;
+    if (weight.getType() != part.getType())
+      weight = b.create<arith::TruncFOp>(part.getType(), weight);
+    part = b.create<arith::MulFOp>(part, weight);
+    sum = sum ? Value(b.create<arith::AddFOp>(sum, part)) : part;
+  }
+  return sum;
+}
+
+} // namespace
+
+Value ResizeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
+  auto input = tensorType(getInput());
+  Sampler sampler(*this, e);
+  SmallVector<SmallVector<Neighbour>> dims;
+  Value inside;
+  for (auto [d, i] : llvm::enumerate(index)) {
+    dims.push_back(keepsDim(d) ? SmallVector<Neighbour>{{i, {}}} : sampler.neighbours(d, i));
+    if (keepsDim(d) || input.getDim(d).asConstant().value_or(0) > 0)
+      continue;
+    Value some = e.less(e.constant(0), e.symbolic(input.getDim(d)));
+    inside = inside ? Value(e.builder().create<arith::AndIOp>(inside, some)) : some;
+  }
+  SmallVector<IndexValue> at;
+  auto sample = [&] { return blend(e, dims, at); };
+  return inside ? e.guarded(inside, sample, zeroOf(e, input.getElementType())) : sample();
+}
+
+} // namespace weft

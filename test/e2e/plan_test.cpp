@@ -1,0 +1,112 @@
+//===- plan_test.cpp - Programs of the plan as text ---------------------------------------------===//
+//
+// A plan prints, reads back to the same text and is compiled to the same file; text that is no good plan is refused.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/import/text/ImportText.h"
+#include "compiler/model/ModuleImpl.h"
+#include "test/differential/RandomProgram.h"
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace weft::test {
+namespace {
+
+std::string bytesOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::string compiled(const Module &module, const CompileOptions &options) {
+  CompileOptions here = options;
+  here.outputPath = std::filesystem::temp_directory_path() / "weft_plan_test.weft";
+  Result<Artifact> artifact = Compiler().compile(module, here);
+  return artifact ? bytesOf(here.outputPath) : artifact.diagnostics()[0].text;
+}
+
+/// What differs between a program and its plan that was printed and read; empty when nothing does.
+std::string differs(const Module &module, bool compile) {
+  CompileOptions options;
+  options.target = "x86:v2";
+  Result<std::string> printed = Compiler().programAfter("plan", module, options);
+  if (!printed)
+    return ""; // refused
+  Result<Module> read = importText(module.get().name + ".mlir", *printed);
+  if (!read)
+    return "the plan does not read back: " + read.diagnostics()[0].text;
+  Result<std::string> again = Compiler().programAfter("plan", *read, options);
+  if (!again || *again != *printed)
+    return "the plan does not print the same again";
+  if (compile && compiled(module, options) != compiled(*read, options))
+    return "the plan is compiled to another file";
+  return "";
+}
+
+/// The first line of what a plan's text is refused with.
+std::string refusal(const std::string &text) {
+  Result<Module> module = importText("plan.mlir", text);
+  if (!module)
+    return module.diagnostics()[0].text;
+  CompileOptions options;
+  options.target = "x86:v2";
+  Result<Artifact> checked = Compiler().check(*module, options);
+  return checked ? "" : checked.diagnostics()[0].text;
+}
+
+/// Of a module with the kernel @k, which negates, and `body`.
+std::string planOf(const std::string &body, const std::string &schedule = "loop",
+                   const std::string &target = "x86:v2") {
+  return "module attributes {plan.target = \"" + target + "\"} {\nplan.kernel @k schedule \"" +
+         schedule + R"(" flops [s0] moves [8*s0] work [17*s0] {
+  func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
+    %0 = weft.neg %a : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
+    return %0 : !weft.tensor<[s0], f32>
+  }
+}
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %in = plan.input 0
+  %out = plan.output 0
+)" + body + "  plan.return\n}\n}\n";
+}
+
+const char *kLaunch = "  plan.launch @k(%in) -> (%out) [n] units [n] grain [1] scratch [0]\n";
+
+} // namespace
+
+TEST_CASE("plans of random programs print, read back to the same text and compile to the same file") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    CHECK(differs(randomProgram(seed).module, /*compile=*/seed % 20 == 0) == "");
+  }
+}
+
+TEST_CASE("a plan that somebody wrote is compiled as it says") {
+  CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch)) == "");
+}
+
+TEST_CASE("a plan is for the target that it was made for") {
+  CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch, "loop", "x86:v3")) ==
+        "the plan is for target 'x86:v3', not for 'x86:v2'");
+}
+
+TEST_CASE("a schedule that does not take a plan's kernel is refused") {
+  std::string body = std::string("  plan.arena peaks [0]\n") + kLaunch;
+  CHECK(refusal(planOf(body, "contraction")) == "schedule 'contraction' does not take the kernel");
+  CHECK(refusal(planOf(body, "lunch")) == "schedule 'lunch' does not take the kernel");
+}
+
+TEST_CASE("memory without a place, and places that are taken twice, are refused") {
+  CHECK(refusal(planOf(kLaunch)) == "has no 'plan.arena'; 'plan-place-memory' makes one");
+  CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n  %m = plan.memory host [4*n]\n") +
+                       kLaunch)) == "has no place; 'plan-place-memory' finds one");
+  CHECK(refusal(planOf(std::string("  plan.arena peaks [8*n]\n"
+                                   "  %a = plan.memory host [4*n] place 0 above []\n"
+                                   "  %b = plan.memory host [4*n] place 0 above []\n") +
+                       kLaunch)) == "places memory twice or leaves place 1 of a block out");
+}
+
+} // namespace weft::test

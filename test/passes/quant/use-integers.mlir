@@ -1,0 +1,425 @@
+// RUN: weft-opt %s --weft-use-integers | FileCheck %s
+
+// A product of bytes is summed in i32. The zero point of the activations takes away its multiple of the sums of
+// the weight's columns (16 and 20), and both scales are one number.
+// CHECK-LABEL: func @product
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[m, 4], ui8>)
+// CHECK-DAG:     %[[W:.*]] = weft.constant dense<{{.*}}> : tensor<4x2xi8>
+// CHECK:         %[[SUM:.*]] = weft.contract "m k, k n -> m n" %[[X]], %[[W]] accumulate i32
+// CHECK:         %[[CORRECTION:.*]] = weft.constant dense<[2048, 2560]> : tensor<2xi32>
+// CHECK:         %[[EXACT:.*]] = weft.sub %[[SUM]], %[[CORRECTION]]
+// CHECK:         %[[REAL:.*]] = weft.convert %[[EXACT]] to f32
+// CHECK:         %[[SCALE:.*]] = weft.constant dense<1.250000e-01> : tensor<f32>
+// CHECK:         %[[R:.*]] = weft.mul %[[REAL]], %[[SCALE]]
+// CHECK:         return %[[R]]
+func.func @product(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Without zero points nothing is taken away.
+// CHECK-LABEL: func @symmetric
+// CHECK:         %[[SUM:.*]] = weft.contract {{.*}} accumulate i32
+// CHECK-NOT:     weft.sub
+// CHECK:         %[[REAL:.*]] = weft.convert %[[SUM]] to f32
+func.func @symmetric(%x: !weft.tensor<[m, 4], i8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Every column of the weight may have a scale of its own.
+// CHECK-LABEL: func @scale_per_column
+// CHECK:         weft.contract {{.*}} accumulate i32
+// CHECK:         %[[SCALES:.*]] = weft.constant dense<[1.250000e-01, 2.500000e-01]> : tensor<2xf32>
+// CHECK:         weft.mul %{{.*}}, %[[SCALES]]
+func.func @scale_per_column(%x: !weft.tensor<[m, 4], i8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %sw = weft.constant dense<[0.25, 0.5]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[2], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Zero points of the weight take away their multiple of the sums of the activations' rows, which only the running program knows. Sums
+// of columns less their zero points are 16 - 4 and 20 + 4.
+// CHECK-LABEL: func @zero_per_column
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[m, 4], ui8>)
+// CHECK-DAG:     %[[ZEROS:.*]] = weft.constant dense<[1, -1]> : tensor<2xi32>
+// CHECK-DAG:     %[[FIRST:.*]] = weft.constant dense<[1536, 3072]> : tensor<2xi32>
+// CHECK-DAG:     %[[WIDE:.*]] = weft.convert %[[X]] to i32
+// CHECK:         %[[ROWS:.*]] = weft.reduce sum %[[WIDE]] [1]
+// CHECK:         %[[LINE:.*]] = weft.reshape %[[ROWS]] to [m, 1]
+// CHECK:         %[[SECOND:.*]] = weft.mul %[[LINE]], %[[ZEROS]]
+// CHECK:         %[[BOTH:.*]] = weft.add %[[FIRST]], %[[SECOND]]
+// CHECK:         weft.sub %{{.*}}, %[[BOTH]]
+func.func @zero_per_column(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<[1, -1]> : tensor<2xi8> -> !weft.tensor<[2], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[2], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Scales and zero points that kernels read lie in memory, so that layers which differ in nothing else share their code.
+// CHECK-LABEL: func @parameters
+// CHECK-DAG:     %[[S:.*]] = weft.constant dense<5.000000e-01> : tensor<f32> {weft.parameter}
+// CHECK-DAG:     %[[Z:.*]] = weft.constant dense<128> : tensor<ui8> {weft.parameter}
+// CHECK:         weft.quantize %{{.*}}, %[[S]], %[[Z]]
+func.func @parameters(%x: !weft.tensor<[m], f32>) -> !weft.tensor<[m], ui8> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %q = weft.quantize %x, %s, %z : (!weft.tensor<[m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m], ui8>
+  return %q : !weft.tensor<[m], ui8>
+}
+
+// A product whose operands are both computed stays one of floats.
+// CHECK-LABEL: func @two_activations
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @two_activations(%x: !weft.tensor<[m, 4], ui8>, %w: !weft.tensor<[4, 2], i8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// So does one whose weight has more than 8 bits.
+// CHECK-LABEL: func @wide_weight
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @wide_weight(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i16> -> !weft.tensor<[], i16>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi16> -> !weft.tensor<[4, 2], i16>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i16>, !weft.tensor<[], f32>, !weft.tensor<[], i16>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// So does one whose weight has scales along the summed dimension.
+// CHECK-LABEL: func @scale_per_row
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @scale_per_row(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<[[0.25], [0.5], [1.0], [2.0]]> : tensor<4x1xf32> -> !weft.tensor<[4, 1], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[4, 1], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// So does one whose activations have a scale per column.
+// CHECK-LABEL: func @activations_per_column
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @activations_per_column(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<[0.5, 0.25, 0.5, 1.0]> : tensor<4xf32> -> !weft.tensor<[4], f32>
+  %za = weft.constant dense<[0, 0, 0, 0]> : tensor<4xui8> -> !weft.tensor<[4], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[4], f32>, !weft.tensor<[4], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// So does one whose columns are not the result's last dimension.
+// CHECK-LABEL: func @columns_first
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @columns_first(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[2, m], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %y = weft.contract "m k, k n -> n m" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[2, m], f32>
+  return %y : !weft.tensor<[2, m], f32>
+}
+
+// So does one whose weight has a dimension that is not summed.
+// CHECK-LABEL: func @batched
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @batched(%x: !weft.tensor<[1, m, 4], ui8>) -> !weft.tensor<[1, m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[[1, 2], [3, 4], [5, 6], [7, 8]]]> : tensor<1x4x2xi8> -> !weft.tensor<[1, 4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[1, m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[1, m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[1, 4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[1, 4, 2], f32>
+  %y = weft.contract "b m k, b k n -> b m n" %a, %b accumulate f32 : (!weft.tensor<[1, m, 4], f32>, !weft.tensor<[1, 4, 2], f32>) -> !weft.tensor<[1, m, 2], f32>
+  return %y : !weft.tensor<[1, m, 2], f32>
+}
+
+// A convolution pads with the zero point, which stands for 0. What is taken away are its multiples of
+// the filters' sums (21 and -6).
+// CHECK-LABEL: func @convolution
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[n, 2, m], ui8>)
+// CHECK-DAG:     %[[Z:.*]] = weft.constant dense<3> : tensor<ui8>
+// CHECK-DAG:     %[[CORRECTION:.*]] = weft.constant dense<{{\[\[}}63], [-18{{\]\]}}> : tensor<2x1xi32>
+// CHECK-DAG:     %[[PADDED:.*]] = weft.pad %[[X]] with %[[Z]] low [0, 0, 1] high [0, 0, 1]
+// CHECK:         %[[SUM:.*]] = weft.conv %[[PADDED]], %{{.*}} low [0] high [0] groups 1 accumulate i32
+// CHECK:         weft.sub %[[SUM]], %[[CORRECTION]]
+func.func @convolution(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[[1, 2, 3], [4, 5, 6]], [[-1, -1, -1], [-1, -1, -1]]]> : tensor<2x2x3xi8> -> !weft.tensor<[2, 2, 3], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[n, 2, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2, m], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[2, 2, 3], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[2, 2, 3], f32>
+  %y = weft.conv %a, %b strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 : (!weft.tensor<[n, 2, m], f32>, !weft.tensor<[2, 2, 3], f32>) -> !weft.tensor<[n, 2, m], f32>
+  return %y : !weft.tensor<[n, 2, m], f32>
+}
+
+// With a zero point of 0 the padding stays where it was.
+// CHECK-LABEL: func @convolution_around_zero
+// CHECK-NOT:     weft.pad
+// CHECK:         weft.conv {{.*}} low [1] high [1] groups 1 accumulate i32
+// CHECK-NOT:     weft.sub
+func.func @convolution_around_zero(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[[1, 2, 3], [4, 5, 6]], [[-1, -1, -1], [-1, -1, -1]]]> : tensor<2x2x3xi8> -> !weft.tensor<[2, 2, 3], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[n, 2, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2, m], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[2, 2, 3], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[2, 2, 3], f32>
+  %y = weft.conv %a, %b strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 : (!weft.tensor<[n, 2, m], f32>, !weft.tensor<[2, 2, 3], f32>) -> !weft.tensor<[n, 2, m], f32>
+  return %y : !weft.tensor<[n, 2, m], f32>
+}
+
+// One with groups stays one of floats.
+// CHECK-LABEL: func @grouped
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.conv {{.*}} accumulate f32
+func.func @grouped(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[[1, 2, 3]], [[4, 5, 6]]]> : tensor<2x1x3xi8> -> !weft.tensor<[2, 1, 3], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[n, 2, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2, m], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[2, 1, 3], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[2, 1, 3], f32>
+  %y = weft.conv %a, %b strides [1] dilations [1] low [1] high [1] groups 2 accumulate f32 : (!weft.tensor<[n, 2, m], f32>, !weft.tensor<[2, 1, 3], f32>) -> !weft.tensor<[n, 2, m], f32>
+  return %y : !weft.tensor<[n, 2, m], f32>
+}
+
+// A zero point of the filters would need sums under every window: such a convolution stays one of floats.
+// CHECK-LABEL: func @filter_around_one
+// CHECK-NOT:     accumulate i32
+// CHECK:         weft.conv {{.*}} accumulate f32
+func.func @filter_around_one(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<1> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[[1, 2, 3], [4, 5, 6]], [[-1, -1, -1], [-1, -1, -1]]]> : tensor<2x2x3xi8> -> !weft.tensor<[2, 2, 3], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[n, 2, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2, m], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[2, 2, 3], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[2, 2, 3], f32>
+  %y = weft.conv %a, %b strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 : (!weft.tensor<[n, 2, m], f32>, !weft.tensor<[2, 2, 3], f32>) -> !weft.tensor<[n, 2, m], f32>
+  return %y : !weft.tensor<[n, 2, m], f32>
+}
+
+// What was dequantised and is quantised with the same numbers again is what it was, also through a view.
+// CHECK-LABEL: func @there_and_back
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[m, 4], ui8>)
+// CHECK-NOT:     quantize
+// CHECK:         %[[R:.*]] = weft.reshape %[[X]] to [2*m, 2]
+// CHECK:         return %[[R]]
+func.func @there_and_back(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[2*m, 2], ui8> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 4], f32>
+  %r = weft.reshape %a to [2*m, 2] : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[2*m, 2], f32>
+  %q = weft.quantize %r, %s, %z : (!weft.tensor<[2*m, 2], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[2*m, 2], ui8>
+  return %q : !weft.tensor<[2*m, 2], ui8>
+}
+
+// With other numbers both are done.
+// CHECK-LABEL: func @rescaled
+// CHECK:         %[[A:.*]] = weft.dequantize
+// CHECK:         weft.quantize %[[A]]
+func.func @rescaled(%x: !weft.tensor<[m], ui8>) -> !weft.tensor<[m], ui8> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %u = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m], f32>
+  %q = weft.quantize %a, %u, %z : (!weft.tensor<[m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m], ui8>
+  return %q : !weft.tensor<[m], ui8>
+}
+
+// Quantising moves in front of views, to what computes the reals: few bytes are moved then.
+// CHECK-LABEL: func @before_views
+// CHECK:         %[[E:.*]] = weft.exp
+// CHECK:         %[[Q:.*]] = weft.quantize %[[E]]
+// CHECK:         %[[T:.*]] = weft.transpose %[[Q]] [1, 0]
+// CHECK:         %[[R:.*]] = weft.reshape %[[T]] to [4*m]
+// CHECK:         return %[[R]]
+func.func @before_views(%x: !weft.tensor<[m, 4], f32>) -> !weft.tensor<[4*m], ui8> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %e = weft.exp %x : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %t = weft.transpose %e [1, 0] : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[4, m], f32>
+  %r = weft.reshape %t to [4*m] : (!weft.tensor<[4, m], f32>) -> !weft.tensor<[4*m], f32>
+  %q = weft.quantize %r, %s, %z : (!weft.tensor<[4*m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[4*m], ui8>
+  return %q : !weft.tensor<[4*m], ui8>
+}
+
+// It stays behind a view of an input.
+// CHECK-LABEL: func @view_of_input
+// CHECK:         %[[T:.*]] = weft.transpose %{{.*}} [1, 0]
+// CHECK:         weft.quantize %[[T]]
+func.func @view_of_input(%x: !weft.tensor<[m, 4], f32>) -> !weft.tensor<[4, m], ui8> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %t = weft.transpose %x [1, 0] : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[4, m], f32>
+  %q = weft.quantize %t, %s, %z : (!weft.tensor<[4, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[4, m], ui8>
+  return %q : !weft.tensor<[4, m], ui8>
+}
+
+// It also stays behind a view that somebody else reads.
+// CHECK-LABEL: func @view_read_twice
+// CHECK:         %[[T:.*]] = weft.transpose %{{.*}} [1, 0]
+// CHECK:         weft.quantize %[[T]]
+func.func @view_read_twice(%x: !weft.tensor<[m, 4], f32>) -> (!weft.tensor<[4, m], ui8>, !weft.tensor<[4, m], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %e = weft.exp %x : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %t = weft.transpose %e [1, 0] : (!weft.tensor<[m, 4], f32>) -> !weft.tensor<[4, m], f32>
+  %q = weft.quantize %t, %s, %z : (!weft.tensor<[4, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[4, m], ui8>
+  return %q, %t : !weft.tensor<[4, m], ui8>, !weft.tensor<[4, m], f32>
+}
+
+// The largest of dequantised integers is the largest integer, dequantised.
+// CHECK-LABEL: func @largest
+// CHECK:         %[[P:.*]] = weft.pool max %{{.*}} : (!weft.tensor<[n, m], ui8>) -> !weft.tensor<[n, m], ui8>
+// CHECK:         weft.dequantize %[[P]]
+func.func @largest(%x: !weft.tensor<[n, m], ui8>) -> !weft.tensor<[n, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[n, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], f32>
+  %y = weft.pool max %a kernel [2] strides [1] dilations [1] low [1] high [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  return %y : !weft.tensor<[n, m], f32>
+}
+
+// Not with a scale that turns the order around.
+// CHECK-LABEL: func @negative_scale
+// CHECK:         %[[A:.*]] = weft.dequantize
+// CHECK:         weft.pool max %[[A]]
+func.func @negative_scale(%x: !weft.tensor<[n, m], ui8>) -> !weft.tensor<[n, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %s = weft.constant dense<-0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[n, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], f32>
+  %y = weft.pool max %a kernel [2] strides [1] dilations [1] low [1] high [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  return %y : !weft.tensor<[n, m], f32>
+}
+
+// Not where a window may lie outside: its maximum is no integer.
+// CHECK-LABEL: func @window_outside
+// CHECK:         %[[A:.*]] = weft.dequantize
+// CHECK:         weft.pool max %[[A]]
+func.func @window_outside(%x: !weft.tensor<[n, m], ui8>) -> !weft.tensor<[n, m + 1], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[n, m], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], f32>
+  %y = weft.pool max %a kernel [2] strides [1] dilations [1] low [2] high [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m + 1], f32>
+  return %y : !weft.tensor<[n, m + 1], f32>
+}
+
+// A transpose behind a product is another order of the product's dimensions, also with elementwise operators between them.
+// CHECK-LABEL: func @transposed
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[C:.*]] = weft.contract "b m k, k n -> m b n"
+// CHECK:         %[[N:.*]] = weft.neg %[[C]]
+// CHECK:         return %[[N]]
+func.func @transposed(%x: !weft.tensor<[b, m, 4], i8>) -> !weft.tensor<[m, b, 2], i32> attributes {weft.symbols = #weft.symbols<b, m>} {
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %c = weft.contract "b m k, k n -> b m n" %x, %w accumulate i32 : (!weft.tensor<[b, m, 4], i8>, !weft.tensor<[4, 2], i8>) -> !weft.tensor<[b, m, 2], i32>
+  %n = weft.neg %c : (!weft.tensor<[b, m, 2], i32>) -> !weft.tensor<[b, m, 2], i32>
+  %t = weft.transpose %n [1, 0, 2] : (!weft.tensor<[b, m, 2], i32>) -> !weft.tensor<[m, b, 2], i32>
+  return %t : !weft.tensor<[m, b, 2], i32>
+}
+
+// One that moves the innermost dimension stays: stores would be scattered.
+// CHECK-LABEL: func @innermost
+// CHECK:         %[[C:.*]] = weft.contract "b m k, k n -> b m n"
+// CHECK:         weft.transpose %[[C]] [2, 0, 1]
+func.func @innermost(%x: !weft.tensor<[b, m, 4], i8>) -> !weft.tensor<[2, b, m], i32> attributes {weft.symbols = #weft.symbols<b, m>} {
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %c = weft.contract "b m k, k n -> b m n" %x, %w accumulate i32 : (!weft.tensor<[b, m, 4], i8>, !weft.tensor<[4, 2], i8>) -> !weft.tensor<[b, m, 2], i32>
+  %t = weft.transpose %c [2, 0, 1] : (!weft.tensor<[b, m, 2], i32>) -> !weft.tensor<[2, b, m], i32>
+  return %t : !weft.tensor<[2, b, m], i32>
+}
+
+// A program without quantised numbers stays as it is, transposes included.
+// CHECK-LABEL: func @floats
+// CHECK:         weft.contract "b m k, k n -> b m n"
+// CHECK:         weft.transpose
+func.func @floats(%x: !weft.tensor<[b, m, 4], f32>, %w: !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, b, 2], f32> attributes {weft.symbols = #weft.symbols<b, m>} {
+  %c = weft.contract "b m k, k n -> b m n" %x, %w accumulate f32 : (!weft.tensor<[b, m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[b, m, 2], f32>
+  %t = weft.transpose %c [1, 0, 2] : (!weft.tensor<[b, m, 2], f32>) -> !weft.tensor<[m, b, 2], f32>
+  return %t : !weft.tensor<[m, b, 2], f32>
+}
+
+// Products in branches become integers, each by itself.
+// CHECK-LABEL: func @branch
+// CHECK:         weft.if
+// CHECK:         weft.contract {{.*}} accumulate i32
+// CHECK:         } else {
+// CHECK:         weft.contract {{.*}} accumulate f32
+func.func @branch(%c: !weft.tensor<[], i1>, %x: !weft.tensor<[m, 4], i8>, %v: !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 4], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[4, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 2], f32>
+  %r = weft.if %c : (!weft.tensor<[], i1>) -> !weft.tensor<[m, 2], f32> {
+    %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+    weft.yield %y : !weft.tensor<[m, 2], f32>
+  } else {
+    %u = weft.contract "m k, k n -> m n" %a, %v accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[m, 2], f32>
+    weft.yield %u : !weft.tensor<[m, 2], f32>
+  }
+  return %r : !weft.tensor<[m, 2], f32>
+}
