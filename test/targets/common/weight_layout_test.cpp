@@ -1,4 +1,4 @@
-#include "targets/common/WeightLayout.h"
+#include "dialects/plan/WeightLayout.h"
 #include <catch2/catch.hpp>
 
 using namespace weft;
