@@ -105,19 +105,7 @@ private:
     }
     row.inputs = blob.list(inputs);
     row.outputs = blob.list(outputs);
-    std::vector<weft_symbol_v1> symbolRows;
-    for (const EntrySymbol &s : planned.entry.symbols)
-      symbolRows.push_back({blob.text(s.name.getValue()), s.min, s.max, s.multiple,
-                            s.isRoom ? UINT32_MAX : s.input, s.isRoom ? UINT32_MAX : s.dim});
-    SymFacts facts = symbolsOf(op).asFacts();
-    for (StringAttr name : planned.entry.boundSymbols) {
-      SymExpr limit = symbolsOf(op).getUpperBound(SymExpr::symbol(name));
-      int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
-      symbolRows.push_back({blob.text(name.getValue()), 0,
-                            std::clamp<int64_t>(most, 0, kMaxSymbolValue), 1, UINT32_MAX,
-                            UINT32_MAX});
-    }
-    row.symbols = blob.list(symbolRows);
+    row.symbols = symbolRows(planned);
     row.facts = blob.texts(planned.entry.facts);
     row.checks = checks(planned);
     row.arena = blob.formula(planned.arena, symbols);
@@ -129,6 +117,36 @@ private:
     if (!pairs.empty())
       row.in_place = blob.list(pairs);
     return row;
+  }
+
+  weft_list_t symbolRows(const PlannedFunction &planned) {
+    std::vector<weft_symbol_v1> rows;
+    auto add = [&](StringAttr name, int64_t min, int64_t max) -> weft_symbol_v1 & {
+      weft_symbol_v1 &row = rows.emplace_back(); // zeros, also between fields
+      row.name = blob.text(name.getValue());
+      row.min = min;
+      row.max = max;
+      row.multiple = 1;
+      row.bound_by_input = row.bound_by_dim = UINT32_MAX;
+      return row;
+    };
+    for (const EntrySymbol &symbol : planned.entry.symbols) {
+      weft_symbol_v1 &row = add(symbol.name, symbol.min, symbol.max);
+      row.multiple = symbol.multiple;
+      if (!symbol.isRoom) {
+        row.bound_by_input = symbol.input;
+        row.bound_by_dim = symbol.dim;
+      }
+    }
+    plan::FuncOp op = planned.function;
+    SymbolsAttr declared = symbolsOf(op);
+    SymFacts facts = declared.asFacts();
+    for (StringAttr name : planned.entry.boundSymbols) {
+      SymExpr limit = declared.getUpperBound(SymExpr::symbol(name));
+      int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
+      add(name, 0, std::clamp<int64_t>(most, 0, kMaxSymbolValue));
+    }
+    return blob.list(rows);
   }
 
   static bool isLate(ArrayRef<SymExpr> dims) { return llvm::is_contained(dims, SymExpr()); }
