@@ -62,7 +62,8 @@ Value writtenValue(Value result) {
 
 //===-- Rules ------------------------------------------------------------------------------------===//
 
-/// A slice that takes elements side by side, with its start along `dim`; null when it moves along others.
+/// A slice that takes elements side by side, with its start along `dim`; null when it moves along
+/// others.
 static SymExpr startOf(SliceOp slice, unsigned dim) {
   if (!slice || dim >= slice.getStarts().size() ||
       !llvm::all_of(slice.getSteps(), [](int64_t step) { return step == 1; }))
@@ -139,7 +140,8 @@ LogicalResult verifyView(Operation *op, unsigned argument) {
   return verifySeen(op, viewOf(function, argument));
 }
 
-/// The value in whose memory `value` is stored, directly or by the kernel that yields it. What is inside the function is not verified yet.
+/// The value in whose memory `value` is stored, directly or by the kernel that yields it. What is
+/// inside the function is not verified yet.
 static Value bufferOf(Value value) {
   auto kernel = value.getDefiningOp<KernelOp>();
   if (!kernel) {

@@ -1,6 +1,7 @@
 //===- Aliases.h - Results that lie in the memory of an argument ---------------------------------===//
 //
-// What Aliases.td says, asked: programs that weft-grow-in-place made have buffers with room, and verified ones have nothing else.
+// What Aliases.td says, asked: programs that weft-grow-in-place made have buffers with room, and
+// verified ones have nothing else.
 //
 //   if (std::optional<InPlaceWrite> write = inPlaceWrite(result))   // only write->part is stored, behind write->start
 //===------------------------------------------------------------------------------------------===//

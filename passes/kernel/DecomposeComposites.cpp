@@ -5,8 +5,9 @@
 //                                              %5 = weft.reduce sum %4 [1]; %6 = weft.reshape %5 to [m, 1]
 //                                              %7 = weft.div %4, %6
 //
-// A target that has no code for the lines of a composite computes it all the same, in more passes over memory. Who takes what is asked
-// for a kernel of the composite alone; without anybody to ask, none is taken. Runs before kernels are formed.
+// A target that has no code for the lines of a composite computes it all the same, in more passes
+// over memory. Who takes what is asked for a kernel of the composite alone; without anybody to ask,
+// none is taken. Runs before kernels are formed.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"

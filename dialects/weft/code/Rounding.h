@@ -1,6 +1,7 @@
 //===- Rounding.h - Code that rounds a block of reals to bytes ---------------------------------===//
 //
-// What round_blocks means in pieces, for code that has a whole block at hand, as scalars or vectors:
+// What round_blocks means in pieces, for code that has a whole block at hand, as scalars or
+// vectors:
 //
 //   Value largest = magnitudeBits(b, x);                       // and the maximum of those of the block, as integers
 //   BlockStep step = blockStep(b, largest);
@@ -23,7 +24,8 @@ BlockStep blockStep(mlir::ImplicitLocOpBuilder &b, mlir::Value largestBits);
 
 constexpr float kRoundingTerm = 12582912; ///< 1.5 * 2^23
 constexpr int32_t kRoundingBits = 0x4b400000;
-/// kRoundingBits plus the multiple of the step that is nearest to x, whose byte the lowest bits are.
+/// kRoundingBits plus the multiple of the step that is nearest to x, whose byte the lowest bits
+/// are.
 mlir::Value roundedBits(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value inverse);
 /// That multiple of the step.
 mlir::Value roundedReal(mlir::ImplicitLocOpBuilder &b, mlir::Value x, const BlockStep &step);

@@ -35,7 +35,8 @@ RootKind NormalizeOp::rootKind() { return RootKind::Row; }
 //===-- Decompositions ---------------------------------------------------------------------------===//
 
 namespace {
-/// Lines in the type in which they are computed. Reductions go along the last dimension and are given back with a 1 in its place.
+/// Lines in the type in which they are computed. Reductions go along the last dimension and are
+/// given back with a 1 in its place.
 struct LineMath {
   ImplicitLocOpBuilder &b;
   Type element;

@@ -1,4 +1,5 @@
-// Results that lie in the memory of an argument: what the dialect refuses, by the rules of Aliases.td, and what passes read.
+// Results that lie in the memory of an argument: what the dialect refuses, by the rules of
+// Aliases.td, and what passes read.
 #include "dialects/weft/Aliases.h"
 #include "test/dialects/weft/Helpers.h"
 #include <catch2/catch.hpp>
@@ -8,7 +9,8 @@ using namespace weft::test;
 
 namespace {
 
-/// Text of a program that extends a buffer in place; each part can be replaced by one that is wrong.
+/// Text of a program that extends a buffer in place; each part can be replaced by one that is
+/// wrong.
 struct Program {
   std::string symbols = "b, p, s, room : \"p + s <= room\"";
   std::string buffer = "!weft.tensor<[b, room, 8], f32>", view = "#weft.dims<[b, p, 8]>";

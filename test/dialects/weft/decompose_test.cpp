@@ -25,7 +25,8 @@ std::vector<double> resultOf(mlir::ModuleOp module) {
   return computed->front().reals;
 }
 
-/// Compares an operator with its decomposition; `most` is what rounding between the steps may change.
+/// Compares an operator with its decomposition; `most` is what rounding between the steps may
+/// change.
 void agrees(const std::string &op, const std::vector<std::string> &inputs, double most) {
   INFO(op << " of " << inputs[0]);
   std::string error;

@@ -1,4 +1,5 @@
 // What passes ask of a rule instead of reading its text.
+#include "mlir/AsmParser/AsmParser.h"
 #include "test/dialects/weft/Helpers.h"
 #include <catch2/catch.hpp>
 
