@@ -65,7 +65,7 @@ def from_folder(folder):
 
 
 def read(sources):
-    """Without repetition, the largest first: what takes long does not come last."""
+    """Each once, the smallest first: an interrupted record has many of them."""
     found = {}
     for source in map(pathlib.Path, sources):
         if not source.exists():
@@ -78,4 +78,4 @@ def read(sources):
             found[model.name] = model
     if not found:
         raise Refusal(f"there is no model in {', '.join(map(str, sources))}")
-    return sorted(found.values(), key=lambda model: (-model.bytes(), model.name))
+    return sorted(found.values(), key=lambda model: (model.bytes(), model.name))
