@@ -11,6 +11,7 @@
 #define WEFT_PASSES_PLAN_REGIONS_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 #include <vector>

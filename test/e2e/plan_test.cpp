@@ -70,14 +70,16 @@ std::string planOf(const std::string &body, const std::string &schedule = "loop"
 plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
   %in = plan.input 0
   %out = plan.output 0
-)" + body + "  plan.return\n}\n}\n";
+)" + body +
+         "  plan.return\n}\n}\n";
 }
 
 const char *kLaunch = "  plan.launch @k(%in) -> (%out) [n] units [n] grain [1] scratch [0]\n";
 
 } // namespace
 
-TEST_CASE("plans of random programs print, read back to the same text and compile to the same file") {
+TEST_CASE(
+    "plans of random programs print, read back to the same text and compile to the same file") {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     INFO("seed " << seed);
     CHECK(differs(randomProgram(seed).module, /*compile=*/seed % 20 == 0) == "");

@@ -2,6 +2,7 @@
 // are followed where they fit, and the same records give the same bytes.
 #include "compiler/driver/Explain.h"
 #include "compiler/import/text/ImportText.h"
+#include "targets/common/Registry.h"
 #include "test/support/ConvolutionProgram.h"
 #include <catch2/catch.hpp>
 #include <fstream>

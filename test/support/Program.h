@@ -8,6 +8,7 @@
 
 #include "compiler/model/EntryPlan.h"
 #include "compiler/model/ModuleImpl.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "weft/compiler.hpp"
 #include "weft/runtime.h"
 #include <map>

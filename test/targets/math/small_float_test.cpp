@@ -9,6 +9,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "targets/cpu/math/VectorMath.h"
+#include "targets/x86/X86Machine.h"
 
 #include <catch2/catch.hpp>
 
@@ -147,7 +149,7 @@ TEST_CASE("types without an expansion are refused with a reason") {
                        " {\n%r = math.exp %a : " + type + "\nreturn %r : " + type + "\n}";
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     REQUIRE(module);
-    CHECK(failed(weft::expandVectorMath(*module)));
+    CHECK(failed(weft::expandVectorMath(*module, weft::x86Machine("v3"))));
     CHECK(message.find("no vector expansion") != std::string::npos);
     CHECK(message.find(type) != std::string::npos);
   }
@@ -172,7 +174,7 @@ TEST_CASE("the patterns reach a fixed point under the greedy driver") {
                                                              &context);
   REQUIRE(module);
   RewritePatternSet patterns(&context);
-  weft::populateVectorMathPatterns(patterns);
+  weft::populateVectorMathPatterns(patterns, weft::x86Machine("v3"));
   CHECK(succeeded(applyPatternsAndFoldGreedily(*module, std::move(patterns))));
   int exps = 0, roots = 0, smallFloats = 0;
   module->walk([&](Operation *op) {
