@@ -158,6 +158,15 @@ static Value bufferOf(Value value) {
   return isInput ? kernel->getOperand(inside.getArgNumber()) : Value();
 }
 
+/// What a function returns as a result; null when it has no body, or one that returns no values.
+static Value returnedBy(FunctionOpInterface function, unsigned result) {
+  Region &body = function.getFunctionBody();
+  if (body.empty() || body.front().empty() ||
+      body.front().back().getNumOperands() != function.getNumResults())
+    return {};
+  return body.front().back().getOperand(result);
+}
+
 LogicalResult verifyAliases(Operation *op, unsigned result) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   auto aliases =
@@ -170,17 +179,13 @@ LogicalResult verifyAliases(Operation *op, unsigned result) {
       roomDim(type, aliases.getSeen()) != roomDim(type, view)) // R2
     return op->emitError() << "result " << result << " cannot lie in the memory of argument "
                            << aliases.getArgument();
-  if (function.isExternal() || function.getFunctionBody().front().empty())
-    return verifySeen(op, aliases.getSeen());
-  Operation &end = function.getFunctionBody().front().back();
-  Value returned = result < end.getNumOperands() ? end.getOperand(result) : Value();
-  if (returned && bufferOf(returned) == function.getArgument(aliases.getArgument())) // R4
+  Value returned = returnedBy(function, result);
+  if (!returned || bufferOf(returned) == function.getArgument(aliases.getArgument())) // R4
     return verifySeen(op, aliases.getSeen());
   InFlightDiagnostic error = op->emitError()
                              << "result " << result << " lies in the memory of argument "
                              << aliases.getArgument() << ", but is stored elsewhere";
-  if (returned)
-    error.attachNote(returned.getLoc()) << "what is returned is computed here";
+  error.attachNote(returned.getLoc()) << "what is returned is computed here";
   return error;
 }
 

@@ -24,8 +24,12 @@ public:
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.machine);
-    return KernelChoice{schedule->name().str(), launch.units, launch.grain, launch.scratch,
-                        schedule->layouts(spec, level.machine)};
+    return KernelChoice{schedule->name().str(),
+                        launch.units,
+                        launch.grain,
+                        launch.scratch,
+                        schedule->layouts(spec, level.machine),
+                        picksOf(spec).values};
   }
 
   std::vector<DeclinedSchedule> declined(func::FuncOp spec) const override {

@@ -17,6 +17,7 @@ inline mlir::MLIRContext &context() {
   static auto *context = [] {
     auto *made = new mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED);
     made->loadDialect<WeftDialect, SymDialect, mlir::func::FuncDialect>();
+    made->printOpOnDiagnostic(false);
     return made;
   }();
   return *context;

@@ -172,12 +172,12 @@ TEST_CASE("where two operands do not fit each other the second is shown") {
                   const std::vector<std::string> &results) {
     return refusalOfText(functionOf(op, inputs, results)).notes;
   };
-  std::vector<std::string> second = {"1:47: 'rhs' is defined here"};
+  std::vector<std::string> second = {"1:45: 'rhs' is defined here"};
   CHECK(notes("add %a, %b", {"[n], f32", "[n], f64"}, {"[n], f32"}) == second);
   CHECK(notes("contract \"k, k -> \" %a, %b accumulate f32", {"[n], f32", "[n], f64"},
               {"[], f32"}) == second);
   CHECK(notes("concat %a, %b dim 0", {"[m], f32", "[n], i32"}, {"[m + n], f32"}) ==
-        std::vector<std::string>{"1:47: 'operand 1' is defined here"});
+        std::vector<std::string>{"1:45: 'operand 1' is defined here"});
 }
 
 TEST_CASE("functions of floats, and functions of bits") {
@@ -436,8 +436,8 @@ TEST_CASE("kernels agree with their region") {
            " {\n  ^bb0(%x: " + argument + "):\n    weft.yield %x : " + yielded + "\n  }";
   };
   CHECK(refusalOf(kernel(type, type), "[m, n], f32") == "");
-  CHECK(refusalOf(kernel(type, type, "spiral"), "[m, n], f32") ==
-        "there is no family of schedules 'spiral'");
+  CHECK_THAT(refusalOf(kernel(type, type, "spiral"), "[m, n], f32"),
+             Contains("there is no family of schedules 'spiral'"));
   CHECK_THAT(refusalOf(kernel(other, other), "[m, n], f32"),
              Contains("has block arguments that differ from its operands"));
   std::string transposed = "%r = weft.kernel \"loop\" (%a) : (" + type + ") -> " + type +

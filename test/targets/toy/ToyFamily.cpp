@@ -22,6 +22,7 @@ constexpr StringRef kTypes = R"(#include <stdint.h>
 typedef uint8_t i1; typedef uint8_t i4; typedef uint8_t i8; typedef uint16_t i16;
 typedef uint32_t i32; typedef uint64_t i64; typedef float f32; typedef double f64;
 #define inf __builtin_inf()
+#define AS(from, to, x) ((union { from a; to b; }){x}).b
 #define nan __builtin_nan("")
 )";
 /// $0 is the first operand, S0 the same as a signed number, T0 its type; R is the type of the result.
@@ -30,7 +31,7 @@ udiv $0 / $1; urem $0 % $1; sdiv S0 / S1; srem S0 % S1; and $0 & $1; or $0 | $1;
 shl (uint64_t)$0 << $1; lshr $0 >> $1; ashr S0 >> $1; fadd $0 + $1; fsub $0 - $1; fmul $0 * $1;
 fdiv $0 / $1; fneg -$0; select $0 ? $1 : $2; trunc $0; zext $0; sext S0; sitofp S0; uitofp $0;
 fpext $0; fptrunc $0; fptosi (int64_t)$0; fptoui $0; load *(R *)$0;
-bitcast ((union { T0 from; R to; }){$0}).to; intr.fabs $0 < 0 ? -$0 : $0 + 0;
+bitcast AS(T0, R, $0); intr.fabs $0 < 0 ? -$0 : $0 + 0;
 intr.smax S0 > S1 ? $0 : $1; intr.smin S0 < S1 ? $0 : $1; intr.umax $0 > $1 ? $0 : $1;
 intr.umin $0 < $1 ? $0 : $1; intr.maximum $0 != $0 || $0 > $1 ? $0 : $1;
 intr.minimum $0 != $0 || $0 < $1 ? $0 : $1; intr.sqrt __builtin_sqrt($0);
