@@ -36,7 +36,7 @@ Match<ReduceOp> match(func::FuncOp spec) {
 
 /// Vectors that are summed side by side.
 int64_t vectorsOf(ReduceOp op, const VectorMachine &machine) {
-  int64_t most = machine.registers() / 4;
+  int64_t most = std::max<int64_t>(1, machine.registers() / 4);
   std::optional<int64_t> width = inputType(op).getDims().back().asConstant();
   return width ? std::clamp<int64_t>(*width / machine.lanes(), 1, most) : most;
 }
