@@ -105,3 +105,26 @@ TEST_CASE("an artifact for several targets does not depend on their order") {
   REQUIRE(one.error() == "");
   CHECK(contents(one.path) == contents(other.path));
 }
+
+TEST_CASE("the manifest says what changes numbers, and the target's name does not") {
+  weft::CompileOptions options = exactly("x86:v3");
+  options.numerics.roundActivations = true;
+  options.numerics.weights = "bf16";
+  std::string manifests[2];
+  for (bool isPlain : {false, true}) {
+    options.numerics = isPlain ? weft::Numerics() : options.numerics;
+    Program program(kText, options);
+    INFO(program.error());
+    REQUIRE(program.artifact);
+    const char *text = nullptr;
+    size_t size = 0;
+    REQUIRE(weft_module_text(program.artifact, "manifest", &text, &size) == WEFT_OK);
+    manifests[isPlain].assign(text, size);
+    CHECK(manifests[isPlain].find("\"target\":\"x86:v3\"") != std::string::npos);
+  }
+  for (const char *said :
+       {"\"accuracy\":\"exact\"", "\"activations\":\"bytes\"", "\"weights\":\"bf16\""}) {
+    CHECK(manifests[0].find(said) != std::string::npos);
+    CHECK(manifests[1].find(said) == std::string::npos);
+  }
+}
