@@ -1,4 +1,4 @@
-//===- Evaluate.cpp - Walks a function in order ---------------------------------------------------------===//
+//===- Evaluate.cpp - Walks a function in order -----------------------------------------------===//
 
 #include "compiler/eval/Evaluate.h"
 #include "compiler/model/EntryPlan.h"
@@ -12,7 +12,8 @@ llvm::Error fail(const Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
 
-/// Values are dropped after their last use, so that a deep model needs the memory of its widest point.
+/// Values are dropped after their last use, so that a deep model needs the memory of its widest
+/// point.
 class Evaluator {
 public:
   Evaluator(SymValues symbols, const EvaluateOptions &options)

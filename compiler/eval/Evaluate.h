@@ -1,6 +1,8 @@
-//===- Evaluate.h - The reference evaluator: operator by operator, in double and integer arithmetic ---===//
+//===- Evaluate.h - The reference evaluator: operator by operator, in double and integers -----===//
 //
-//   auto results = evaluateFunction(function, inputs, [&](StringRef weight) { return impl.weightBytes(weight); });
+//   EvaluateOptions options;
+//   options.weight = [&](StringRef name) { return impl.weightBytes(name); };
+//   auto results = evaluateFunction(function, inputs, options);
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_EVAL_EVALUATE_H
 #define WEFT_COMPILER_EVAL_EVALUATE_H
@@ -17,7 +19,8 @@ struct EvaluateOptions {
   std::function<void(mlir::Operation *, llvm::ArrayRef<RefTensor>)> observe;
 };
 
-/// Checks the inputs as a call does, binds symbols and evaluates. The error names the node that failed.
+/// Checks the inputs as a call does, binds symbols and evaluates. The error names the node that
+/// failed.
 llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::func::FuncOp function,
                                                         llvm::ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options);

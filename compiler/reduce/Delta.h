@@ -3,8 +3,8 @@
 //   std::vector<Reduction<Text>> reductions = {{"lines", countLines, withoutLines}};
 //   Text small = reduce<Text>(text, reductions, stillFails, {});
 //
-// A reduction offers a number of edits that can be made in any combination. Halves of them are tried
-// first and single ones last (delta debugging: Zeller and Hildebrandt, 2002), so a model of a
+// A reduction offers a number of edits that can be made in any combination. Halves of them are
+// tried first and single ones last (delta debugging: Zeller and Hildebrandt, 2002), so a model of a
 // thousand parts with one guilty one needs tens of candidates. Knows no kind of model.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_REDUCE_DELTA_H
@@ -34,8 +34,8 @@ template <typename Model> struct ReduceOptions {
   std::function<void(const std::string &what, const Model &)> smaller;
 };
 
-/// As many of `count` edits as `works` allows: chunks of halving sizes, the last ones first, because
-/// what comes late in a program depends on what comes early.
+/// As many of `count` edits as `works` allows: chunks of halving sizes, the last ones first,
+/// because what comes late in a program depends on what comes early.
 Edits chooseEdits(size_t count, const std::function<bool(const Edits &)> &works,
                   const std::function<bool()> &stop);
 

@@ -19,7 +19,8 @@ bool removeOperators(mlir::func::FuncOp function,
 /// The operand that can stand for the operation's only result; null when types differ.
 mlir::Value forwardedOperand(mlir::Operation *op);
 
-/// The operators of a branch take the place of the condition. False when its types are not the results'.
+/// The operators of a branch take the place of the condition. False when its types are not the
+/// results'.
 bool inlineBranch(IfOp op, mlir::Region &branch);
 
 /// Erases what nobody reads, then declares the symbols that are left, and the facts about them.

@@ -5,8 +5,8 @@
 //   draft->prune();
 //   std::string bytes = *draft->serialize();
 //
-// The main graph's nodes, tensors and values are parts that can be taken away or changed; each is the
-// message of the file, so what Weft does not know stays as it is. Copies share the messages.
+// The main graph's nodes, tensors and values are parts that can be taken away or changed; each is
+// the message of the file, so what Weft does not know stays as it is. Copies share the messages.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_REDUCE_ONNXDRAFT_H
 #define WEFT_COMPILER_REDUCE_ONNXDRAFT_H

@@ -1,9 +1,11 @@
 //===- ReduceModule.h - The smallest program that still fails ---------------------------------===//
 //
-//   Module small = reduceModule(module, [&](const Module &candidate) { return differs(candidate); });
+//   auto fails = [&](const Module &candidate) { return differs(candidate); };
+//   Module small = reduceModule(module, fails);
 //
-// A value whose operator is taken away becomes an argument, one that loses its last reader a result.
-// So every choice of operators is a program, and a fault in the middle needs nothing around it.
+// A value whose operator is taken away becomes an argument, one that loses its last reader a
+// result. So every choice of operators is a program, and a fault in the middle needs nothing around
+// it.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_REDUCE_REDUCEMODULE_H
 #define WEFT_COMPILER_REDUCE_REDUCEMODULE_H

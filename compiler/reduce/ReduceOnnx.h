@@ -4,8 +4,8 @@
 //   importOnnx(path, options with noteType(types));              // what shapes Weft infers
 //   OnnxDraft small = reduce<OnnxDraft>(draft, onnxReductions(types), stillFails, {});
 //
-// As with programs (ReduceModule.h), every choice of nodes is a model: a value whose node is taken away
-// becomes an input of its inferred type, one that loses its last reader an output.
+// As with programs (ReduceModule.h), every choice of nodes is a model: a value whose node is taken
+// away becomes an input of its inferred type, one that loses its last reader an output.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_REDUCE_REDUCEONNX_H
 #define WEFT_COMPILER_REDUCE_REDUCEONNX_H

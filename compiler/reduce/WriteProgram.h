@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// Writes `path`, which importFile reads back, and PATH.weights when the program has weights. Both are
-/// written beside and renamed.
+/// Writes `path`, which importFile reads back, and PATH.weights when the program has weights. Both
+/// are written beside and renamed.
 llvm::Error writeProgram(const Module &module, const std::string &path);
 
 /// Writes beside and renames.

@@ -33,7 +33,8 @@ static int fail_with(weft_status_t status, const weft_error_t *err) {
   return status == WEFT_UNSUPPORTED || status == WEFT_OUT_OF_MEMORY ? 4 : 1;
 }
 
-/* "name=value" among the assignments, else a small value that the symbol's range and divisor allow. */
+/* "name=value" among the assignments, else a small value that the symbol's range and divisor
+ * allow. */
 static int64_t value_of(const weft_symbol_info_t *symbol, char **assignments) {
   const size_t length = strlen(symbol->name);
   const int64_t step = symbol->multiple > 1 ? symbol->multiple : 1;

@@ -1,4 +1,5 @@
-// Builds a program in C++, compiles it, and calls it at two sizes: the compiler as a library of a larger tool.
+// Builds a program in C++, compiles it, and calls it at two sizes: the compiler as a library of a
+// larger tool.
 #include <cstdio>
 #include <vector>
 #include <weft/builder.hpp>

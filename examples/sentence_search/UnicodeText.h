@@ -35,7 +35,8 @@ CodePoints foldForBert(char32_t code);
 
 /// Punctuation, and all ASCII signs such as '$'. Asked after folding.
 bool isPunctuation(char32_t code);
-/// A code point of the blocks that hold Han ideographs, each a word of its own. Asked before folding.
+/// A code point of the blocks that hold Han ideographs, each a word of its own. Asked before
+/// folding.
 bool isIdeograph(char32_t code);
 
 } // namespace sentence_search

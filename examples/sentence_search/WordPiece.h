@@ -29,8 +29,8 @@ public:
   WordPiece &operator=(WordPiece &&) = default;
 
   /// [CLS], the pieces of `text`, [SEP]: at most `maxTokens` (at least 2) ids; what comes later in
-  /// the text is dropped. Special tokens written in the text ("[MASK]") are taken as such. Any bytes
-  /// are allowed. Thread safe.
+  /// the text is dropped. Special tokens written in the text ("[MASK]") are taken as such. Any
+  /// bytes are allowed. Thread safe.
   std::vector<int64_t> encode(std::string_view text, size_t maxTokens) const;
 
   int64_t padId() const { return pad; }

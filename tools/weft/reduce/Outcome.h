@@ -29,8 +29,8 @@ Outcome outcomeOf(const ChildEnd &end);
 /// The failure that a smaller model must still show.
 class Wanted {
 public:
-  /// `choice` is --while's value: error, error=TEXT, different, crash, or empty for whatever `first`
-  /// shows. Refuses when `first` is no such failure.
+  /// `choice` is --while's value: error, error=TEXT, different, crash, or empty for whatever
+  /// `first` shows. Refuses when `first` is no such failure.
   static Result<Wanted> of(const std::string &choice, const Outcome &first);
 
   bool matches(const Outcome &outcome) const;

@@ -28,8 +28,8 @@ Flag parts(const std::string &word) {
           word.substr(second + 1)};
 }
 
-/// The flags that a model with this signature understands. Where a file gives one input, the others must
-/// be said to be generated.
+/// The flags that a model with this signature understands. Where a file gives one input, the others
+/// must be said to be generated.
 std::vector<std::string> fittingFlags(const std::vector<std::string> &flags,
                                       const Signature &signature) {
   std::set<std::string> inputs, symbols;

@@ -36,8 +36,8 @@ public:
 
   /// With all flags, as the user gave them.
   Trial asGiven(const std::string &model);
-  /// With the flags that fit: inputs and symbols that the model lacks are not spoken of. `inputs` are
-  /// the names that --constant may use; nothing when none may.
+  /// With the flags that fit: inputs and symbols that the model lacks are not spoken of. `inputs`
+  /// are the names that --constant may use; nothing when none may.
   Trial fitting(const std::string &model, const std::set<std::string> &inputs);
 
   /// The size that a flag gives a symbol, and giving another.
