@@ -36,12 +36,15 @@ macro(weft_find_mlir)
   add_definitions(${WEFT_LLVM_DEFINITIONS})
 endmacro()
 
-# The one precompiled header is named as seen from the build folder, where ninja runs compilers: ccache takes a clone's path out of all
-# options but those behind -Xclang, and so what one clone compiled is not compiled again in another.
+# What one clone compiled is not compiled again in another: ccache takes a clone's path out of options (CCACHE_BASEDIR in the presets), but
+# not out of those behind -Xclang, and not out of a precompiled header. So the header is named as seen from the build folder, where ninja
+# runs compilers, and holds names relative to it: clang takes from them what it believes to be the root of the system, which for this one
+# file is also its folder (weft_add_precompiled). Without that, a header from the cache would speak of files of a clone that may be gone.
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND CMAKE_GENERATOR STREQUAL Ninja)
   set(weft_header dialects/weft/CMakeFiles/weft_precompiled.dir/cmake_pch.hxx)
-  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -Xclang -include -Xclang ${weft_header} -x c++-header)
-  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang ${weft_header}.pch -Xclang -include -Xclang ${weft_header})
+  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -isysroot /proc/self/cwd -Xclang -relocatable-pch -Xclang -emit-pch -Xclang -include
+      -Xclang ${weft_header} -x c++-header)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -isysroot . -Xclang -include-pch -Xclang ${weft_header}.pch -Xclang -include -Xclang ${weft_header})
 endif()
 
 # weft_add_precompiled(): MLIR's headers and the dialect's, parsed once for all parts of the compiler. Sources include what they
@@ -56,6 +59,7 @@ function(weft_add_precompiled)
     <dialects/weft/Weft.h>)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(weft_precompiled PRIVATE -Xclang -fno-pch-timestamp) # else no cache knows it again
+    set_target_properties(weft_precompiled PROPERTIES CXX_COMPILER_LAUNCHER "env;PWD=/proc/self/cwd;${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()
   add_dependencies(weft_precompiled weft_dialect_tablegen)
 endfunction()
