@@ -66,7 +66,7 @@ ALLOWED = {
     "compiler/artifact": [MODEL, "compiler/plan", "compiler/host", RUNTIME] + DIALECT,
     "compiler/eval": [MODEL] + DIALECT,
     "compiler/reduce": [MODEL, READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", COMPILER] + DIALECT,
-    "compiler/driver": [MODEL, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
+    "compiler/driver": [MODEL, READERS, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
                         "compiler/artifact", "passes/graph", "passes/quant", "passes/kernel", COMPILER] + DIALECT,
     RUNTIME: [],
     "runtime": [RUNTIME],
