@@ -87,6 +87,10 @@ private:
 SymPred atMostZero(SymExpr expr);
 /// `a == b`; where the difference is one pos(x), as for min(seq, 512) and seq, `x <= 0`.
 SymPred equalityOf(SymExpr a, SymExpr b);
+/// The sizes that a size is broadcast from: those inside bcast(n, bcast(m, k)), or itself.
+llvm::SmallVector<SymExpr, 2> broadcastParts(SymExpr dim);
+/// `a == b` in facts without bcast, where one of the two is broadcast: `n == k or n == 1`, and so on.
+llvm::SmallVector<SymPred, 3> equalitiesOf(SymExpr a, SymExpr b);
 
 } // namespace weft::onnx
 
