@@ -93,3 +93,11 @@ TEST_CASE("sizes that can neither be equal nor 1 are refused while compiling") {
                    {{"a", {"n"}}, {"b", {"3"}}}) ==
         "dimensions '2*n' and '3' cannot be broadcast together\n");
 }
+
+TEST_CASE("a step and axes that data decide are checked when the program runs") {
+  CHECK(contractOf({simpleNode("Range", {"a", "b", "d"}, {"y"}, "range")},
+                   {{"a", {}, 7}, {"b", {}, 7}, {"d", {}, 7}}) == "1 <= delta\n");
+  CHECK(contractOf({simpleNode("Slice", {"x", "a", "b", "axes"}, {"y"}, "slice")},
+                   {{"x", {"n", "4"}}, {"a", {"1"}, 7}, {"b", {"1"}, 7}, {"axes", {"1"}, 7}}) ==
+        "slice <= 1\nslice_2 <= n\nslice_3 <= n\nslice_4 <= 4\nslice_5 <= 4\n");
+}

@@ -78,6 +78,15 @@ bool GraphBuilder::requireAtMost(SymExpr a, SymExpr b, const Twine &what) {
   return false;
 }
 
+bool GraphBuilder::requireDifferent(SymExpr a, SymExpr b, const Twine &what) {
+  if (refused())
+    return false;
+  if (require(SymPred::either({SymPred::le(a + 1, b), SymPred::le(b + 1, a)})))
+    return true;
+  wrong(what + " is '" + a.str() + "'");
+  return false;
+}
+
 SymExpr GraphBuilder::smaller(SymExpr a, SymExpr b) {
   if (facts().proveLE(a, b) == Proof::Yes)
     return a;

@@ -85,6 +85,8 @@ public:
   static Dims replaced(Value like, unsigned dim, SymExpr expr);
   /// Records that the model needs a <= b; refuses when that cannot be.
   bool requireAtMost(SymExpr a, SymExpr b, const llvm::Twine &what);
+  /// Records that the model needs a != b; refuses when that cannot be.
+  bool requireDifferent(SymExpr a, SymExpr b, const llvm::Twine &what);
   /// The smaller and the larger, written as one of the two where that is known.
   SymExpr smaller(SymExpr a, SymExpr b);
   SymExpr larger(SymExpr a, SymExpr b);
