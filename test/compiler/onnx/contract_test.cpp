@@ -41,6 +41,11 @@ WireWriter add(const std::string &a, const std::string &b, const std::string &to
   return simpleNode("Add", {a, b}, {to}, "add");
 }
 
+/// Without inputs of its own: one node that reads values from around it.
+WireWriter bodyOf(const WireWriter &node, const std::string &output) {
+  return WireWriter().message(1, node).text(2, "body").message(12, WireWriter().text(1, output));
+}
+
 } // namespace
 
 TEST_CASE("sizes with two names are equal or one of them is 1") {
@@ -92,6 +97,17 @@ TEST_CASE("sizes that can neither be equal nor 1 are refused while compiling") {
                     add("c", "b", "y")},
                    {{"a", {"n"}}, {"b", {"3"}}}) ==
         "dimensions '2*n' and '3' cannot be broadcast together\n");
+}
+
+TEST_CASE("what only a branch needs is not needed at entry") {
+  WireWriter branch = simpleNode("If", {"c"}, {"y"}, "if");
+  WireWriter joined = simpleNode("Concat", {"a", "b"}, {"j"}, "j");
+  joined.message(5, attributeOf("axis", 2).integer(3, 1));
+  branch.message(5, attributeOf("then_branch", 5).message(6, bodyOf(joined, "j")));
+  branch.message(5, attributeOf("else_branch", 5)
+                        .message(6, bodyOf(simpleNode("Identity", {"b"}, {"k"}, "k"), "k")));
+  CHECK(contractOf({branch}, {{"c", {}, 9}, {"a", {"n", "2"}}, {"b", {"m", "2"}}}).find("n == m") ==
+        std::string::npos);
 }
 
 TEST_CASE("a step and axes that data decide are checked when the program runs") {

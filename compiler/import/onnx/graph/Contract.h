@@ -48,6 +48,8 @@ public:
   llvm::ArrayRef<mlir::StringAttr> boundSymbols() const { return boundNames; }
   /// While a region of a loop or branch is imported: it need not run, so relations about bound symbols hold only inside it.
   unsigned regions = 0;
+  /// While a branch is imported: how many symbols were bound before the innermost one.
+  std::optional<size_t> boundBeforeBranch;
 
   /// Adds a relation that must hold. False when it is known to be false.
   bool require(SymPred pred, llvm::StringRef place);

@@ -57,8 +57,6 @@ bool GraphBuilder::checkType(SymTensorType type) {
   return !refused();
 }
 
-bool GraphBuilder::require(const SymPred &pred) { return state.contract.require(pred, place); }
-
 bool GraphBuilder::requireEqual(SymExpr a, SymExpr b, const Twine &what) {
   if (refused())
     return false;

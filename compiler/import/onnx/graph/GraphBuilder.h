@@ -30,7 +30,8 @@ struct Refusal {
   std::string text, hint;
 };
 
-/// A size that was computed from an element of a tensor, and the block in which the program binds it.
+/// A size that was computed, from an element of a tensor or as a copy, and the block in which the
+/// program binds it.
 struct BoundSize {
   std::string meaning;
   mlir::Block *block;
@@ -46,6 +47,7 @@ struct BuildState {
   Contract &contract;
   KnownValues values;
   llvm::DenseMap<mlir::Value, std::vector<BoundSize>> boundSizes; ///< by the tensor
+  std::vector<BoundSize> branchCopies; ///< of symbols, in branches that need facts about them
 };
 
 inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }
@@ -234,6 +236,7 @@ protected:
                                      mlir::TypeRange types);
   bool checkType(SymTensorType type);
   bool require(const SymPred &pred);
+  SymExpr copyInBranch(mlir::StringAttr symbol);
   /// The size of two dimensions that are broadcast together; nothing when they cannot be.
   std::optional<SymExpr> mergeDim(SymExpr a, SymExpr b);
   /// Records what makes `dim` the size `want` or 1; false when it can be neither.
