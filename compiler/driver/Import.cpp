@@ -3,6 +3,7 @@
 #include "compiler/driver/Import.h"
 #include "compiler/import/checkpoint/Checkpoint.h"
 #include "compiler/import/onnx/Onnx.h"
+#include "compiler/import/readers/ReadError.h"
 #include "compiler/import/text/ImportText.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/TensorLimit.h"
@@ -21,12 +22,11 @@ static Result<Module> withFacts(Result<Module> module, const ImportOptions &opti
   return module;
 }
 
-static bool isText(const std::string &path, llvm::StringRef bytes) {
-  // A model file starts with a protobuf field (ir_version: 0x08); text does not contain control characters.
-  return llvm::sys::path::extension(path) == ".mlir" ||
-         llvm::all_of(bytes.take_front(512), [](char c) {
-           return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
-         });
+/// The content decides where the name does not. A model begins with a control character: the number
+/// of a protobuf field.
+static bool isProgram(const std::string &path, llvm::StringRef bytes) {
+  llvm::StringRef extension = llvm::sys::path::extension(path);
+  return extension == ".mlir" || (extension != ".onnx" && isText(bytes));
 }
 
 ModelKind modelKind(const std::string &path) {
@@ -36,7 +36,7 @@ ModelKind modelKind(const std::string &path) {
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return ModelKind::Missing;
-  return isText(path, (*buffer)->getBuffer()) ? ModelKind::Text : ModelKind::Onnx;
+  return isProgram(path, (*buffer)->getBuffer()) ? ModelKind::Text : ModelKind::Onnx;
 }
 
 static Result<Module> readModel(const std::string &path, const ImportOptions &options) {
@@ -55,7 +55,7 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
   if (!buffer)
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
-  if (isText(path, bytes))
+  if (isProgram(path, bytes))
     return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes, options.limits), options);
   OnnxImportOptions onnx{options.facts, options.constants, options.operators, options.limits, {}};
   return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported

@@ -73,7 +73,7 @@ ALLOWED = {
     "compiler/artifact": [MODEL, "dialects/plan", "compiler/plan", "compiler/host", "targets/common", RUNTIME] + DIALECT,
     "compiler/eval": [MODEL] + DIALECT,
     "compiler/reduce": [MODEL, READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", COMPILER] + DIALECT,
-    "compiler/driver": ["targets/common", MODEL, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
+    "compiler/driver": ["targets/common", MODEL, READERS, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
                         "compiler/artifact", "compiler/tuning", "dialects/plan", "passes/cost", "passes/graph", "passes/quant", "passes/kernel",
                         "passes/plan", COMPILER] + DIALECT,
     RUNTIME: [],

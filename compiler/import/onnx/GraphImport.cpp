@@ -40,8 +40,7 @@ bool GraphImport::fail(const Twine &text, Refusal::Kind kind) {
 
 bool GraphImport::run() {
   Scope scope;
-  addInitializers(model.graph, scope);
-  if (!declareInputs(scope))
+  if (!addInitializers(model.graph, scope) || !declareInputs(scope))
     return false;
   std::vector<StringRef> outputs;
   llvm::StringSet<> seen;
@@ -56,12 +55,28 @@ bool GraphImport::run() {
   return importNodes(model.graph.nodes, order, scope) && finish(scope);
 }
 
-void GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
-  for (const OnnxTensor &tensor : graph.initializers)
+/// Also of what nothing reads: which of two values is meant cannot be known.
+bool GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
+  llvm::StringSet<> given;
+  for (const OnnxTensor &tensor : graph.initializers) {
     scope.initializers[tensor.name] = &tensor;
-  for (const OnnxSparseTensor &tensor : graph.sparseInitializers)
-    scope.unavailable[tensor.values.name] =
-        "tensor " + quotedText(tensor.values.name) + " is sparse, which is not supported";
+    if (!given.insert(tensor.name).second)
+      return fail("two initializers are called " + quotedText(tensor.name));
+  }
+  for (const OnnxSparseTensor &tensor : graph.sparseInitializers) {
+    StringRef name = tensor.values.name;
+    scope.unavailable[name] = "tensor " + quotedText(name) + " is sparse, which is not supported";
+    if (!given.insert(name).second)
+      return fail("two initializers are called " + quotedText(name));
+  }
+  for (const OnnxValueInfo &input : graph.inputs)
+    given.insert(input.name);
+  for (const OnnxNode &node : graph.nodes)
+    for (StringRef output : node.outputs)
+      if (!output.empty() && given.contains(output))
+        return fail("the value " + quotedText(output) + " is given, but " + describeNode(node) +
+                    " writes it, too");
+  return true;
 }
 
 /// Contents that the caller gave become a constant where the input would have been.
@@ -344,6 +359,12 @@ void GraphImport::convert(const OnnxNode &node, const OnnxOperator &entry, int64
              : inputs.size() < entry.leastInputs   ? "at least "
                                                    : "at most ") +
             Twine(inputs.size() < entry.leastInputs ? entry.leastInputs : entry.mostInputs));
+  ArrayRef<StringRef> wanted = node.outputs;
+  while (!wanted.empty() && wanted.back().empty())
+    wanted = wanted.drop_back();
+  if (wanted.size() > entry.mostOutputs)
+    n.wrong("the node has " + Twine(wanted.size()) + " outputs, but the operator has " +
+            (entry.mostOutputs == 1 ? "" : "at most ") + Twine(entry.mostOutputs));
   for (auto [i, input] : llvm::enumerate(inputs))
     if (input && !entry.takesSequences && !isTensor(input))
       n.refuse("input " + Twine(i) + " is " + kindOf(input) + ", which the operator does not take");
@@ -457,7 +478,8 @@ bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments,
   body.parent = currentScope;
   body.function = currentScope->function;
   body.frame = currentScope->frame;
-  addInitializers(graph, body);
+  if (!addInitializers(graph, body))
+    return false;
   if (graph.inputs.size() != arguments.size())
     return fail("a subgraph has " + Twine(graph.inputs.size()) + " inputs, but " +
                 Twine(arguments.size()) + " are given to it");

@@ -69,7 +69,7 @@ private:
   bool bindConstant(const OnnxValueInfo &input, const GivenConstant &constant, Scope &scope);
   bool finish(Scope &scope);
   void checkOutput(const OnnxValueInfo &declared, Value value);
-  void addInitializers(const OnnxGraph &graph, Scope &scope);
+  bool addInitializers(const OnnxGraph &graph, Scope &scope);
   bool countNodes(uint64_t more);
   bool importNodes(llvm::ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope);
   void importNode(const OnnxNode &node, Scope &scope);

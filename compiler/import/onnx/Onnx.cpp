@@ -20,6 +20,8 @@ using namespace onnx;
 namespace {
 
 constexpr unsigned kMostPasses = 4;
+/// Of the file format (`ir_version`), which says what a graph and its types mean.
+constexpr int64_t kNewestIrVersion = 14;
 constexpr const char *kWrongModel = "W0201", *kUnreadable = "W0202", *kOverLimit = "W0203",
                      *kWrongConstant = "W0205", *kOutputDiffers = "W0206", *kUnsupported = "W0207";
 
@@ -80,6 +82,11 @@ public:
 
 private:
   std::optional<weft::Diagnostic> refuseModel(const OnnxModel &model) {
+    if (model.irVersion > kNewestIrVersion)
+      return problem(kUnsupported, path,
+                     "the model is written in version " + std::to_string(model.irVersion) +
+                         " of ONNX's format, but " + std::to_string(kNewestIrVersion) +
+                         " is the newest that is supported");
     std::optional<int64_t> version = model.opsetVersion("");
     if (version && *version > kNewestOpset)
       return problem(kUnsupported, path,

@@ -57,6 +57,12 @@ std::string printableText(StringRef text) {
 
 std::string quotedText(StringRef text) { return "'" + printableText(text) + "'"; }
 
+bool isText(StringRef bytes) {
+  return all_of(bytes.take_front(512), [](char c) {
+    return (unsigned char)c >= 32 || c == '\n' || c == '\t' || c == '\r';
+  });
+}
+
 std::string shapeText(ArrayRef<int64_t> shape) {
   constexpr size_t maxShown = 8;
   std::string out = "[";

@@ -30,6 +30,9 @@ std::string printableText(llvm::StringRef text);
 /// The same between single quotes.
 std::string quotedText(llvm::StringRef text);
 
+/// True when a file that begins with `bytes` is lines of printable text.
+bool isText(llvm::StringRef bytes);
+
 /// "[2, 3]", at most 8 dimensions of it.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 

@@ -49,13 +49,14 @@ TEST_CASE("every truncation is refused or ends between two fields of the model")
 }
 
 TEST_CASE("what is no ONNX model is refused") {
-  CHECK(refusal("") == "model.onnx: is empty");
+  CHECK(refusal("") == "'model.onnx' is not an ONNX model: it is empty");
   CHECK(refusal(WireWriter().integer(1, 8).bytes) ==
         "model.onnx: has no graph, so it is not a whole ONNX model");
   CHECK(refusal(WireWriter().integer(1, 8).message(7, WireWriter()).bytes) ==
         "model.onnx: states no operator set version; is the file truncated?");
-  CHECK(refusal("hello world, this is text") != "");
-  CHECK(refusal(std::string(1000, '\0')) == "model.onnx: byte 0: not a protobuf field");
+  CHECK(refusal("hello world, this is text") == "'model.onnx' is not an ONNX model: it is text");
+  CHECK(refusal(std::string(1000, '\0')) ==
+        "'model.onnx' is not an ONNX model: byte 0: not a protobuf field");
 }
 
 TEST_CASE("the message names byte, node and attribute") {
@@ -77,7 +78,9 @@ TEST_CASE("names are shown without control characters and not at full length") {
 }
 
 TEST_CASE("broken wire format is refused") {
-  auto modelWith = [](const std::string &bytes) { return WireWriter().raw(bytes).bytes; };
+  auto modelWith = [](const std::string &bytes) {
+    return WireWriter().integer(1, 8).raw(bytes).bytes; // something that models have comes first
+  };
   std::string tooLong = "a number is cut off or longer than 64 bits";
   CHECK(reasonFor(modelWith("\x08" + std::string(10, '\xff') + "\x01")) == tooLong);
   CHECK(reasonFor(modelWith("\x08" + std::string(9, '\xff') + "\x02")) == tooLong);

@@ -1,4 +1,4 @@
-"""Networks that address by data: graphs, detection heads, selections, experts."""
+"""Networks that address by data: graphs, detection heads, selections."""
 
 import torch
 from torch import nn
@@ -136,30 +136,6 @@ class Selection(nn.Module):
               sizes("batch time", (2, 9), (1, 1), (3, 20)))
 def selection():
     return Selection()
-
-
-class Experts(nn.Module):
-    """The best two of four experts per token, every expert on its own tokens only."""
-
-    def __init__(self):
-        super().__init__()
-        self.gate = nn.Linear(8, 4)
-        self.experts = nn.ModuleList(nn.Sequential(nn.Linear(8, 16), nn.SiLU(), nn.Linear(16, 8)) for _ in range(4))
-
-    def forward(self, x):
-        flat = x.reshape(-1, 8)
-        weight, index = self.gate(flat).softmax(-1).topk(2, -1)
-        weight = weight / weight.sum(-1, keepdim=True)
-        out = torch.zeros_like(flat)
-        for number, expert in enumerate(self.experts):
-            token, slot = torch.where(index == number)
-            out = out.index_add(0, token, expert(flat[token]) * weight[token, slot, None])
-        return out.reshape(x.shape)
-
-
-@architecture({"x": floats("batch", "time", 8)}, ["y"], sizes("batch time", (2, 9), (1, 1), (3, 20)), exporters=("dynamo",))
-def sparse_experts():
-    return Experts()
 
 
 class Recommender(nn.Module):

@@ -6,17 +6,34 @@ $ sh cut good.onnx
 | every cut refused in one line
 
 # Graphs that hang together wrongly.
-$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice input_twice control_characters no_opset opset_of_the_future opset_negative
+$ sh refuse make_hostile.py cycle self_cycle missing_initializer missing_output value_given_twice input_twice initializer_twice initializer_written input_written more_outputs many_more_outputs control_characters no_opset opset_of_the_future format_of_the_future opset_negative
 | error[W0201]: cycle.onnx: the graph has a cycle through node 'n0' (Relu)
 | error[W0201]: self_cycle.onnx: the graph has a cycle through node 'n' (Add)
 | error[W0201]: missing_initializer.onnx: node 'n' (Add): nothing defines the value 'w'
 | error[W0201]: missing_output.onnx: output 'y': nothing defines the value 'y'
 | error[W0201]: value_given_twice.onnx: two nodes write the value 'y'
 | error[W0201]: input_twice.onnx: input 'x' is declared twice
+| error[W0201]: initializer_twice.onnx: two initializers are called 'w'
+| error[W0201]: initializer_written.onnx: the value 'w' is given, but node 'n1' (Neg) writes it, too
+| error[W0201]: input_written.onnx: the value 'x' is given, but node 'n1' (Neg) writes it, too
+| error[W0201]: more_outputs.onnx: node 'n' (Relu): the node has 2 outputs, but the operator has 1
+| error[W0201]: many_more_outputs.onnx: node 'n' (MaxPool): the node has 3 outputs, but the operator has at most 2
 | error[W0207]: control_characters.onnx: node 'evil\x0D\x0Aname\x07' (Re\x1B[31mlu\x0A): operator Re\x1B[31mlu\x0A (opset 18) is not supported
 | error[W0202]: no_opset.onnx: states no operator set version; is the file truncated?
 | error[W0207]: opset_of_the_future.onnx: the model uses version 9223372036854775807 of the operator set, but 28 is the newest that is supported
+| error[W0207]: format_of_the_future.onnx: the model is written in version 15 of ONNX's format, but 14 is the newest that is supported
 | error[W0207]: opset_negative.onnx: node 'n' (Relu): operator Relu (opset -9223372036854775808) is not supported
+
+# Outputs that are left out are none.
+$ python3 make_hostile.py outputs_left_out && weft compile -q outputs_left_out.onnx -o out.weft && rm out.weft
+
+# What is no model, whatever it is called.
+$ sh refuse make_hostile.py program pointer archive zeros nothing
+| error[W0202]: 'program.onnx' is not an ONNX model: it is text
+| error[W0202]: 'pointer.onnx' is not an ONNX model: it is a pointer to one ('git lfs pull' fetches it)
+| error[W0202]: 'archive.onnx' is not an ONNX model: byte 2: not a protobuf field
+| error[W0202]: 'zeros.onnx' is not an ONNX model: byte 0: not a protobuf field
+| error[W0202]: 'nothing.onnx' is not an ONNX model: it is empty
 
 # Other files.
 $ mkdir model && cp make_hostile.py refuse model && cd model && echo secret > ../secret.bin && ln -s ../secret.bin link.bin && head -c 16 /dev/zero > w.bin

@@ -59,6 +59,22 @@ $ weft run contract.weft --dim batch=1 --dim seq=80 --dim half=21 --output-dir o
 ? 1
 $ weft run -q contract.weft --dim batch=1 --dim seq=80 --dim half=20 --output edge.npz && test -e edge.npz
 
+# Sizes that are broadcast together: equal, or one of them 1.
+$ weft compile -q broadcast.mlir
+$ for sizes in '3 3' '1 3' '3 1' '1 1' '0 1' '1 0'; do npy a.npy '<f4' ${sizes% *} 2 && npy b.npy '<f4' ${sizes#* } 3 && weft run -q broadcast.weft -i a=@a.npy -i b=@b.npy --output s.npz && npy --show s.npz | tail -1; done
+| y.npy <f4 [3] 5 5 5
+| y.npy <f4 [3] 5 5 5
+| y.npy <f4 [3] 5 5 5
+| y.npy <f4 [1] 5
+| y.npy <f4 [0]
+| y.npy <f4 [0]
+$ weft run broadcast.weft --dim n=3 --dim m=5 --output s.npz
+! error[W0416]: 'n == m or n == 1 or m == 1' does not hold (n = 3, m = 5)
+? 1
+$ weft run broadcast.weft --dim n=0 --dim m=2 --output s.npz
+! error[W0416]: 'n == m or n == 1 or m == 1' does not hold (n = 0, m = 2)
+? 1
+
 # Missing, unknown, given twice.
 $ weft run contract.weft -i ids=@ids.npy -i mask=@mask.npy --output-dir out
 ! error[W0402]: input 'past' is missing

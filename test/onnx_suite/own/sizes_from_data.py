@@ -110,6 +110,14 @@ def slice_between_inputs():
 
 
 @case
+def slice_along_axes_from_an_input():
+    sets = [{"x": reals(n, 4, 3), "a": ints(a, 1), "b": ints(b, 3), "axes": ints(*axes)}
+            for n, a, b, axes in [(5, 1, 4, (0, 1)), (5, 1, 3, (-1, 0)), (5, -3, 2**62, (1, 2)), (0, 0, 2, (2, -3)), (9, -100, -2, (-2, 2))]]
+    nodes = [node("Slice", "x a b axes", "cut"), node("Neg", "cut", "y")]
+    return Case(nodes, {"x": ["n", 4, 3], "a": [2], "b": [2], "axes": [2]}, sets)
+
+
+@case
 def pad_by_an_input():
     sets = [{"x": reals(n, 3), "p": ints(*p), "v": np.float32(2.5)}
             for n, p in [(4, (1, 0, 2, 0)), (4, (-1, 2, 0, -1)), (0, (0, 0, 3, 1)), (6, (0, -3, -6, 5)), (2, (40, 0, 0, 0))]]

@@ -8,13 +8,16 @@ using namespace llvm;
 
 namespace weft {
 
+std::string notAModel(const MappedFile &file) {
+  return "'" + file.path().str() + "' is not an ONNX model: ";
+}
+
 bool OnnxParser::fail(const char *at, const Twine &reason) {
   if (!message.empty())
     return false;
-  message = file.path().str();
+  message = isModel ? file.path().str() + ": " : notAModel(file);
   if (at)
-    message += ": byte " + std::to_string(at - file.bytes().data());
-  message += ": ";
+    message += "byte " + std::to_string(at - file.bytes().data()) + ": ";
   for (const PlaceEntry &place : places) {
     message += place.kind;
     if (place.index == Place::noIndex)

@@ -17,6 +17,9 @@
 
 namespace weft {
 
+/// "'model.onnx' is not an ONNX model: ", and a reason follows.
+std::string notAModel(const MappedFile &file);
+
 class OnnxParser {
 public:
   OnnxParser(const MappedFile &file, const OnnxLimits &limits) : file(file), limits(limits) {}
@@ -47,6 +50,7 @@ private:
   };
 
   // The model's messages (OnnxReader.cpp).
+  bool parseModelField(const WireField &field, OnnxModel &model, bool &hasGraph);
   bool parseGraph(llvm::ArrayRef<char> bytes, OnnxGraph &graph);
   bool parseFunction(llvm::ArrayRef<char> bytes, OnnxFunction &function);
   bool parseNode(llvm::ArrayRef<char> bytes, OnnxNode &node);
@@ -113,6 +117,7 @@ private:
   const OnnxLimits &limits;
   std::string message;
   bool overLimit = false;
+  bool isModel = false; ///< some field was read that models have
   llvm::SmallVector<PlaceEntry, 16> places;
   unsigned depth = 0;
   uint64_t nodes = 0, attributes = 0, tensors = 0, values = 0, functions = 0, listItems = 0;

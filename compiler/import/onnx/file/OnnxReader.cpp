@@ -26,51 +26,67 @@ Expected<OnnxModel> readOnnx(std::shared_ptr<MappedFile> file, const OnnxLimits 
   OnnxModel model;
   model.file = std::move(file);
   OnnxParser parser(*model.file, limits);
-  if (!parser.parseModel(model))
-    return parser.isOverLimit() ? limitError(parser.error()) : readError(parser.error());
-  return model;
+  if (parser.parseModel(model))
+    return model;
+  if (parser.isOverLimit())
+    return limitError(parser.error());
+  StringRef bytes(model.file->bytes().data(), model.file->size());
+  if (bytes.starts_with("version https://git-lfs"))
+    return readError(notAModel(*model.file) + "it is a pointer to one ('git lfs pull' fetches it)");
+  return readError(isText(bytes) && !bytes.empty() ? notAModel(*model.file) + "it is text"
+                                                   : parser.error());
 }
+
+/// Of those that models have, which files of other kinds rarely begin with.
+static bool isModelField(unsigned number) { return (number >= 1 && number <= 8) || number == 14; }
 
 bool OnnxParser::parseModel(OnnxModel &model) {
   if (file.size() == 0)
-    return fail(nullptr, "is empty");
+    return fail(nullptr, "it is empty");
   bool hasGraph = false;
   bool wellFormed = eachField(file.bytes(), [&](const WireField &field) {
-    switch (field.number) {
-    case 1:
-      return readInt(field, model.irVersion);
-    case 2:
-      return readText(field, model.producerName);
-    case 3:
-      return readText(field, model.producerVersion);
-    case 7:
-      if (hasGraph)
-        return fail(field.start, "the model has two graphs");
-      hasGraph = true;
-      return expect(field, WireType::Bytes) && parseGraph(field.bytes, model.graph);
-    case 8:
-      return appendOpset(field, model.opsets);
-    case 14: {
-      auto &[key, value] = model.metadata.emplace_back();
-      return count(field.start, listItems, limits.listItems, "list items") &&
-             expect(field, WireType::Bytes) && parseEntry(field.bytes, key, value);
-    }
-    case 25: {
-      OnnxFunction &function = model.functions.emplace_back();
-      Place here(*this, "function", model.functions.size() - 1, &function.name);
-      return count(field.start, functions, limits.functions, "functions") &&
-             expect(field, WireType::Bytes) && parseFunction(field.bytes, function);
-    }
-    default: // Training and device placement do not change what the graph computes.
-      return true;
-    }
+    bool read = parseModelField(field, model, hasGraph);
+    isModel |= read && isModelField(field.number);
+    return read;
   });
   if (!wellFormed)
     return false;
   if (!hasGraph)
-    return fail(nullptr, "has no graph, so it is not a whole ONNX model");
+    return fail(nullptr,
+                isModel ? "has no graph, so it is not a whole ONNX model" : "it has no graph");
   return !model.opsets.empty() ||
          fail(nullptr, "states no operator set version; is the file truncated?");
+}
+
+bool OnnxParser::parseModelField(const WireField &field, OnnxModel &model, bool &hasGraph) {
+  switch (field.number) {
+  case 1:
+    return readInt(field, model.irVersion);
+  case 2:
+    return readText(field, model.producerName);
+  case 3:
+    return readText(field, model.producerVersion);
+  case 7:
+    if (hasGraph)
+      return fail(field.start, "the model has two graphs");
+    hasGraph = true;
+    return expect(field, WireType::Bytes) && parseGraph(field.bytes, model.graph);
+  case 8:
+    return appendOpset(field, model.opsets);
+  case 14: {
+    auto &[key, value] = model.metadata.emplace_back();
+    return count(field.start, listItems, limits.listItems, "list items") &&
+           expect(field, WireType::Bytes) && parseEntry(field.bytes, key, value);
+  }
+  case 25: {
+    OnnxFunction &function = model.functions.emplace_back();
+    Place here(*this, "function", model.functions.size() - 1, &function.name);
+    return count(field.start, functions, limits.functions, "functions") &&
+           expect(field, WireType::Bytes) && parseFunction(field.bytes, function);
+  }
+  default: // Training and device placement do not change what the graph computes.
+    return true;
+  }
 }
 
 bool OnnxParser::parseGraph(ArrayRef<char> bytes, OnnxGraph &graph) {

@@ -3,6 +3,7 @@
 #include "compiler/import/onnx/graph/Contract.h"
 #include "compiler/import/readers/ReadError.h"
 #include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace mlir;
 
@@ -29,6 +30,57 @@ SymPred equalityOf(SymExpr a, SymExpr b) {
     return atMostZero(terms[0].factors[0].first.atomOperands()[0]);
   // A single name reads best on the left.
   return b.asSymbol() && !a.asSymbol() ? SymPred::equal(b, a) : SymPred::equal(a, b);
+}
+
+SmallVector<SymExpr, 2> broadcastParts(SymExpr dim) {
+  if (dim.asAtom() != AtomKind::BCast)
+    return {dim};
+  SmallVector<SymExpr, 2> parts;
+  for (SymExpr operand : dim.atomOperands())
+    llvm::append_range(parts, broadcastParts(operand));
+  return parts;
+}
+
+/// The n of floordiv(size*n, m) where n is broadcast from m and another size: only where n is m is
+/// the quotient the size.
+static SymExpr broadcastDividend(SymExpr quotient, SymExpr size) {
+  if (quotient.asAtom() != AtomKind::FloorDiv)
+    return {};
+  SmallVector<SymExpr, 2> operands = quotient.atomOperands();
+  for (const SymTerm &term : operands[0].terms())
+    for (auto [factor, power] : term.factors)
+      if (factor.asAtom() == AtomKind::BCast && size * factor == operands[0] &&
+          llvm::is_contained(broadcastParts(factor), operands[1]))
+        return factor;
+  return {};
+}
+
+/// All parts are the size or 1, and one of them is the size.
+static SmallVector<SymPred, 3> partsEqual(ArrayRef<SymExpr> parts, SymExpr size) {
+  SymExpr one = SymExpr::constant(size.getContext(), 1);
+  SmallVector<SymPred, 3> facts, anyEqual;
+  for (SymExpr part : parts) {
+    anyEqual.push_back(equalityOf(part, size));
+    if (part != size)
+      for (const SymPred &equal : equalitiesOf(part, size))
+        facts.push_back(SymPred::either({equal, SymPred::equal(part, one)}));
+  }
+  if (!llvm::is_contained(parts, size))
+    facts.push_back(SymPred::either(anyEqual));
+  return facts;
+}
+
+SmallVector<SymPred, 3> equalitiesOf(SymExpr a, SymExpr b) {
+  SymPred sides = atMostZero(a - b); // without what both have
+  SymExpr left = sides.relations()[0].lhs, right = sides.relations()[0].rhs;
+  for (auto [one, other] : {std::pair(left, right), std::pair(right, left)}) {
+    SmallVector<SymExpr, 2> parts = broadcastParts(one);
+    if (parts.size() > 1 && broadcastParts(other).size() == 1)
+      return partsEqual(parts, other);
+    if (SymExpr dividend = broadcastDividend(one, other))
+      return equalitiesOf(dividend, one.atomOperands()[1]);
+  }
+  return {equalityOf(a, b)};
 }
 
 Contract::Contract(MLIRContext *context, ArrayRef<std::string> userFacts,
@@ -139,8 +191,12 @@ std::optional<weft::Diagnostic> Contract::declare(ArrayRef<const OnnxValueInfo *
   }
   promised = known;
   promisedSolved = solved;
+  // `n == m or n == 1` says all that `n == m or n == 1 or m == 1` does, which then is left out.
+  std::multimap<size_t, SymPred> byWays;
   for (const Requirement &requirement : earlier)
-    solve(requirement.pred, preds);
+    byWays.emplace(requirement.pred.relations().size(), requirement.pred);
+  for (const auto &[ways, pred] : byWays)
+    solve(pred, preds);
   rebuildFacts(preds);
   return std::nullopt;
 }

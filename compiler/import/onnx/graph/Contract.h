@@ -48,6 +48,8 @@ public:
   llvm::ArrayRef<mlir::StringAttr> boundSymbols() const { return boundNames; }
   /// While a region of a loop or branch is imported: it need not run, so relations about bound symbols hold only inside it.
   unsigned regions = 0;
+  /// While a branch is imported: how many symbols were bound before the innermost one.
+  std::optional<size_t> boundBeforeBranch;
 
   /// Adds a relation that must hold. False when it is known to be false.
   bool require(SymPred pred, llvm::StringRef place);
@@ -87,6 +89,10 @@ private:
 SymPred atMostZero(SymExpr expr);
 /// `a == b`; where the difference is one pos(x), as for min(seq, 512) and seq, `x <= 0`.
 SymPred equalityOf(SymExpr a, SymExpr b);
+/// The sizes that a size is broadcast from: those inside bcast(n, bcast(m, k)), or itself.
+llvm::SmallVector<SymExpr, 2> broadcastParts(SymExpr dim);
+/// `a == b` in facts without bcast, where one of the two is broadcast: `n == k or n == 1`, and so on.
+llvm::SmallVector<SymPred, 3> equalitiesOf(SymExpr a, SymExpr b);
 
 } // namespace weft::onnx
 

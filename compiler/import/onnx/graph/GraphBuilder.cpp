@@ -57,17 +57,11 @@ bool GraphBuilder::checkType(SymTensorType type) {
   return !refused();
 }
 
-bool GraphBuilder::require(const SymPred &pred, SymExpr a, SymExpr b) {
-  if (state.contract.require(pred, place))
-    return true;
-  wrong("'" + a.str() + "' and '" + b.str() + "' must agree, but cannot");
-  return false;
-}
-
 bool GraphBuilder::requireEqual(SymExpr a, SymExpr b, const Twine &what) {
   if (refused())
     return false;
-  if (a == b || state.contract.require(equalityOf(a, b), place))
+  if (a == b ||
+      llvm::all_of(equalitiesOf(a, b), [&](const SymPred &pred) { return require(pred); }))
     return true;
   wrong(what + " is '" + a.str() + "', but must be '" + b.str() + "'");
   return false;
@@ -76,9 +70,18 @@ bool GraphBuilder::requireEqual(SymExpr a, SymExpr b, const Twine &what) {
 bool GraphBuilder::requireAtMost(SymExpr a, SymExpr b, const Twine &what) {
   if (refused())
     return false;
-  if (state.contract.require(atMostZero(a - b), place))
+  if (require(atMostZero(a - b)))
     return true;
   wrong(what + ": '" + a.str() + "' exceeds '" + b.str() + "'");
+  return false;
+}
+
+bool GraphBuilder::requireDifferent(SymExpr a, SymExpr b, const Twine &what) {
+  if (refused())
+    return false;
+  if (require(SymPred::either({SymPred::le(a + 1, b), SymPred::le(b + 1, a)})))
+    return true;
+  wrong(what + " is '" + a.str() + "'");
   return false;
 }
 
@@ -162,9 +165,7 @@ Value GraphBuilder::compare(CompareKind kind, Value a, Value b) {
   if (a && b && !isFloat(elementOf(a)))
     if (std::optional<bool> always = compareByPosition(*this, kind, a, b)) {
       Dims dims(typeOf(a).getDims());
-      return mergeDims(dims, typeOf(b).getDims(), /*nextIsTarget=*/false)
-                 ? fill(dims, i1(), *always)
-                 : Value();
+      return mergeDims(dims, typeOf(b).getDims()) ? fill(dims, i1(), *always) : Value();
     }
   return binary<CompareOp>(a, b, attribute("kind", CompareKindAttr::get(context(), kind)));
 }
@@ -381,174 +382,6 @@ Value GraphBuilder::refine(Value x, unsigned dim, SymExpr to) {
   if (auto like = x.getDefiningOp<FillOp>())
     return fill(replaced(x, dim, to), like);
   return emit<ExpandOp>({x}, attribute("dims", dimsAttr(replaced(x, dim, to))));
-}
-
-//===-- Broadcasting --------------------------------------------------------------------------===//
-
-/// The better way to write two equal expressions.
-static SymExpr simpler(SymExpr a, SymExpr b) {
-  auto cost = [](SymExpr e) { return e.asConstant() ? 0 : e.asSymbol() ? 1 : 2 + e.str().size(); };
-  return cost(b) < cost(a) ? b : a;
-}
-
-static bool shareSymbol(SymExpr a, SymExpr b) {
-  return llvm::any_of(a.symbols(),
-                      [&](StringAttr s) { return llvm::is_contained(b.symbols(), s); });
-}
-
-/// The common size of two dimensions. `narrower`: 1 when `a` belongs to the operand that is broadcast
-/// in other dimensions and so may be 1 here, 2 when `b` does.
-std::optional<SymExpr> GraphBuilder::mergeDim(SymExpr a, SymExpr b, int narrower) {
-  if (a == b || b.isConstant(1))
-    return a;
-  if (a.isConstant(1))
-    return b;
-  if (a.asConstant() && b.asConstant())
-    return std::nullopt;
-  if (facts().proveEqual(a, b) == Proof::Yes)
-    return simpler(a, b);
-  SymPred equal = equalityOf(a, b);
-  // min(n, 1), as of a slice that takes the last element, goes with n whatever n is.
-  auto fits = [&](SymExpr from) {
-    return facts().prove(SymPred::either({equal, SymPred::equal(from, constant(1))})) == Proof::Yes;
-  };
-  if (shareSymbol(a, b) && (fits(a) || fits(b)))
-    return fits(a) ? b : a;
-  // Sizes that were calculated are meant to fit; of two plain names one may be 1 and the other not.
-  bool calculated = !(a.asSymbol() && b.asSymbol()) && narrower == 0;
-  if (!a.asConstant() && !b.asConstant() && (shareSymbol(a, b) || calculated)) {
-    if (!require(equal, a, b))
-      return std::nullopt;
-    return simpler(a, b);
-  }
-  if (a.asConstant() || narrower == 2)
-    return mergeDim(b, a, 1);
-  if (!b.asConstant() && narrower != 1) {
-    refuse("dimensions '" + a.str() + "' and '" + b.str() +
-               "' are broadcast together, but may differ",
-           "if they are always equal, promise it: --assume \"" + equal.str() + "\"");
-    return std::nullopt;
-  }
-  SymPred one = SymPred::equal(a, constant(1));
-  SymFacts ifOne = facts().with(one);
-  bool oneMatters = facts().prove(one) != Proof::No && ifOne.prove(equal) != Proof::Yes;
-  if (!require(oneMatters ? SymPred::either({equal, one}) : equal, a, b))
-    return std::nullopt;
-  return b;
-}
-
-/// 1 when only `a` is broadcast in some dimension, 2 when only `b` is, else 0.
-static int narrowerOf(ArrayRef<SymExpr> a, ArrayRef<SymExpr> b) {
-  bool oneA = false, oneB = false;
-  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    bool isOneA = i >= a.size() || a[a.size() - 1 - i].isConstant(1);
-    bool isOneB = i >= b.size() || b[b.size() - 1 - i].isConstant(1);
-    oneA |= isOneA && !isOneB;
-    oneB |= isOneB && !isOneA;
-  }
-  return oneA == oneB ? 0 : oneA ? 1 : 2;
-}
-
-bool GraphBuilder::mergeDims(Dims &result, ArrayRef<SymExpr> next, bool nextIsTarget) {
-  int narrower = nextIsTarget ? 1 : narrowerOf(result, next);
-  if (next.size() > result.size())
-    result.insert(result.begin(), next.size() - result.size(), constant(1));
-  for (size_t i = 0; i < next.size(); ++i) {
-    SymExpr &dim = result[result.size() - 1 - i], other = next[next.size() - 1 - i];
-    std::optional<SymExpr> merged = mergeDim(dim, other, narrower);
-    if (!merged) {
-      wrong("dimensions '" + dim.str() + "' and '" + other.str() +
-            "' cannot be broadcast together");
-      return false;
-    }
-    dim = *merged;
-  }
-  return true;
-}
-
-/// Writes the dimensions of `x` that are not literal 1s as in `result`.
-Value GraphBuilder::applyDims(Value x, ArrayRef<SymExpr> result) {
-  Dims dims = typeOf(x).getDims();
-  ArrayRef<SymExpr> aligned = result.take_back(dims.size());
-  for (auto [dim, want] : llvm::zip(dims, aligned))
-    if (!dim.isConstant(1))
-      dim = want;
-  if (dims == typeOf(x).getDims())
-    return x;
-  if (auto like = x.getDefiningOp<FillOp>())
-    return fill(dims, like);
-  return emit<ExpandOp>({x}, attribute("dims", dimsAttr(dims)));
-}
-
-bool GraphBuilder::broadcast(MutableArrayRef<Value> operands, Dims &result) {
-  if (refused() || !llvm::all_of(operands, [](Value v) { return bool(v); }))
-    return false;
-  result = typeOf(operands[0]).getDims();
-  for (Value operand : operands.drop_front())
-    if (!mergeDims(result, typeOf(operand).getDims(), /*nextIsTarget=*/false))
-      return false;
-  for (Value &operand : operands) {
-    operand = applyDims(operand, result);
-    if (operand)
-      operand = withoutRepeats(operand);
-  }
-  return !refused();
-}
-
-/// The operand of an expansion that only repeats literal 1s: elementwise operators repeat by
-/// themselves, and those before the repetition compute less.
-Value GraphBuilder::withoutRepeats(Value x) {
-  auto expand = x.getDefiningOp<ExpandOp>();
-  if (!expand)
-    return x;
-  Value input = expand.getInput();
-  unsigned shift = rankOf(x) - rankOf(input);
-  for (unsigned d = 0; d < rankOf(input); ++d) {
-    SymExpr dim = typeOf(input).getDim(d);
-    if (!dim.isConstant(1) && dim != typeOf(x).getDim(d + shift))
-      return x;
-  }
-  return input;
-}
-
-/// The transpose among operands that are otherwise single numbers: it can follow the operator, where
-/// contractions take it into their rule.
-TransposeOp GraphBuilder::soleTranspose(ArrayRef<Value> operands) {
-  TransposeOp found;
-  for (Value operand : operands) {
-    bool single =
-        llvm::all_of(typeOf(operand).getDims(), [](SymExpr d) { return d.isConstant(1); });
-    auto transposed = operand.getDefiningOp<TransposeOp>();
-    if (transposed && !single && (!found || found == transposed))
-      found = transposed;
-    else if (!single)
-      return {};
-  }
-  for (Value operand : operands) // single numbers of higher rank would add dimensions
-    if (found && rankOf(operand) > rankOf(found.getResult()))
-      return {};
-  return found;
-}
-
-Value GraphBuilder::repeatTo(Value x, const Dims &dims) {
-  if (!x || typeOf(x).getDims() == dims)
-    return x;
-  if (auto like = x.getDefiningOp<FillOp>())
-    return fill(dims, like);
-  return emit<ExpandOp>({x}, attribute("dims", dimsAttr(dims)));
-}
-
-Value GraphBuilder::expandTo(Value x, ArrayRef<SymExpr> dims) {
-  if (!x || refused())
-    return {};
-  Dims result = typeOf(x).getDims();
-  if (!mergeDims(result, dims, /*nextIsTarget=*/true) || result == typeOf(x).getDims())
-    return refused() ? Value() : x;
-  if (auto like = x.getDefiningOp<FillOp>())
-    return fill(result, like);
-  if (!type(result, elementOf(x)))
-    return {};
-  return emit<ExpandOp>({x}, attribute("dims", dimsAttr(result)));
 }
 
 //===-- Sums ----------------------------------------------------------------------------------===//

@@ -30,7 +30,8 @@ struct Refusal {
   std::string text, hint;
 };
 
-/// A size that was computed from an element of a tensor, and the block in which the program binds it.
+/// A size that was computed, from an element of a tensor or as a copy, and the block in which the
+/// program binds it.
 struct BoundSize {
   std::string meaning;
   mlir::Block *block;
@@ -46,6 +47,7 @@ struct BuildState {
   Contract &contract;
   KnownValues values;
   llvm::DenseMap<mlir::Value, std::vector<BoundSize>> boundSizes; ///< by the tensor
+  std::vector<BoundSize> branchCopies; ///< of symbols, in branches that need facts about them
 };
 
 inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }
@@ -85,6 +87,8 @@ public:
   static Dims replaced(Value like, unsigned dim, SymExpr expr);
   /// Records that the model needs a <= b; refuses when that cannot be.
   bool requireAtMost(SymExpr a, SymExpr b, const llvm::Twine &what);
+  /// Records that the model needs a != b; refuses when that cannot be.
+  bool requireDifferent(SymExpr a, SymExpr b, const llvm::Twine &what);
   /// The smaller and the larger, written as one of the two where that is known.
   SymExpr smaller(SymExpr a, SymExpr b);
   SymExpr larger(SymExpr a, SymExpr b);
@@ -104,7 +108,7 @@ public:
   Value dimsValue(llvm::ArrayRef<SymExpr> dims);
   Value iota(llvm::ArrayRef<SymExpr> dims, unsigned dim, Type element);
 
-  //===-- Elementwise, with broadcasting ------------------------------------------------------===//
+  //===-- Elementwise, with broadcasting, which is in Broadcasting.cpp ------------------------===//
 
   /// Computes before repetition and transposition of an operand, and moves the result instead.
   template <typename Op>
@@ -148,8 +152,15 @@ public:
   /// broadcasts. Where sizes are unknown it records what must hold. False when refused or when an
   /// operand is null.
   bool broadcast(llvm::MutableArrayRef<Value> operands, Dims &result);
-  /// ONNX's Expand: both sides broadcast.
+  /// Repeated where it is 1, so that its dimensions are `dims`.
   Value expandTo(Value x, llvm::ArrayRef<SymExpr> dims);
+  /// ONNX's Expand: `dims` may be 1, too, where `x` is not.
+  Value expandWith(Value x, llvm::ArrayRef<SymExpr> dims);
+  /// Broadcasts `next` into `result`, both aligned at the right. False when refused.
+  bool mergeDims(Dims &result, llvm::ArrayRef<SymExpr> next);
+  /// Writes the dimensions of `x` that are not literal 1s as in `result`, with which they were
+  /// merged.
+  Value applyDims(Value x, llvm::ArrayRef<SymExpr> result);
 
   //===-- Moves -------------------------------------------------------------------------------===//
 
@@ -224,10 +235,18 @@ protected:
                                      llvm::ArrayRef<mlir::NamedAttribute> attributes,
                                      mlir::TypeRange types);
   bool checkType(SymTensorType type);
-  bool mergeDims(Dims &result, llvm::ArrayRef<SymExpr> next, bool nextIsTarget);
-  std::optional<SymExpr> mergeDim(SymExpr a, SymExpr b, int narrower);
-  bool require(const SymPred &pred, SymExpr a, SymExpr b);
-  Value applyDims(Value x, llvm::ArrayRef<SymExpr> result);
+  bool require(const SymPred &pred);
+  SymExpr copyInBranch(mlir::StringAttr symbol);
+  /// The size of two dimensions that are broadcast together; nothing when they cannot be.
+  std::optional<SymExpr> mergeDim(SymExpr a, SymExpr b);
+  /// Records what makes `dim` the size `want` or 1; false when it can be neither.
+  bool fitDim(SymExpr dim, SymExpr want);
+  /// Records that two sizes are equal or one of them is 1; false when that cannot be.
+  bool requireCompatible(SymExpr a, SymExpr b);
+  /// Records that two sizes are equal or one of `ways` holds; false when that cannot be.
+  bool requireEqualOr(SymExpr a, SymExpr b, llvm::ArrayRef<SymPred> ways);
+  /// Whether `dim` can be 1 where `other` is not.
+  bool canRepeat(SymExpr dim, SymExpr other);
   Value withoutRepeats(Value x);
   TransposeOp soleTranspose(llvm::ArrayRef<Value> operands);
   Value reshapeOfTranspose(Value x, llvm::ArrayRef<SymExpr> dims);

@@ -25,6 +25,30 @@ SymExpr GraphBuilder::bindSymbol(Value value, StringRef wish, SymExpr limit) {
   return symbol;
 }
 
+/// A branch need not run. What only it needs is asked of a copy of a symbol, which has a value there.
+bool GraphBuilder::require(const SymPred &pred) {
+  auto inside = [&](StringAttr name) {
+    return llvm::is_contained(
+        state.contract.boundSymbols().drop_front(*state.contract.boundBeforeBranch), name);
+  };
+  if (!state.contract.boundBeforeBranch || llvm::any_of(pred.symbols(), inside) ||
+      facts().prove(pred) != Proof::Unknown)
+    return state.contract.require(pred, place);
+  SymMap copy;
+  copy[pred.symbols().front()] = copyInBranch(pred.symbols().front());
+  return state.contract.require(pred.substitute(copy), place);
+}
+
+SymExpr GraphBuilder::copyInBranch(StringAttr symbol) {
+  Block *here = state.builder.getInsertionBlock();
+  for (const BoundSize &each : state.branchCopies)
+    if (each.meaning == symbol.getValue() && each.block == here)
+      return each.symbol;
+  SymExpr copy = bindSymbol(number(i64(), SymExpr::symbol(symbol)), symbol.getValue(), {});
+  state.branchCopies.push_back({symbol.str(), here, copy});
+  return copy;
+}
+
 /// An operand's dimensions written like another's; refused when they cannot be equal.
 static Value fitTo(GraphBuilder &g, Value value, SymTensorType type, const Twine &what) {
   if (!value || g.refused())
@@ -150,10 +174,13 @@ SmallVector<Value> GraphBuilder::branch(Value condition, BranchFiller fill) {
   SmallVector<Value> yielded[2];
   bool complete = true;
   ++state.contract.regions;
+  std::optional<size_t> around = state.contract.boundBeforeBranch;
   for (bool yes : {true, false}) {
+    state.contract.boundBeforeBranch = state.contract.boundSymbols().size();
     b.createBlock(yes ? &draft.getYes() : &draft.getNo());
     complete &= fill(yes, yielded[yes]) && areTensors(*this, yielded[yes]);
   }
+  state.contract.boundBeforeBranch = around;
   --state.contract.regions;
   b.setLoc(here);
   complete &= !refused() && yielded[0].size() == yielded[1].size();

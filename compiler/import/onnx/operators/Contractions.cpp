@@ -35,28 +35,25 @@ struct Operand {
 
 /// Accesses for the leading dimensions of both operands, which broadcast against each other.
 bool batchAccesses(NodeImport &n, Operand &a, Operand &b, std::string &result) {
-  unsigned batchA = rankOf(a.value) - 2, batchB = rankOf(b.value) - 2,
-           batch = std::max(batchA, batchB);
-  for (unsigned i = 0; i < batch; ++i) { // from the left; position in each operand may be negative
-    int atA = int(i) - int(batch - batchA), atB = int(i) - int(batch - batchB);
-    std::string factor = "b" + std::to_string(i);
-    SymExpr one = n.constant(1);
-    SymExpr dimA = atA < 0 ? one : typeOf(a.value).getDim(atA),
-            dimB = atB < 0 ? one : typeOf(b.value).getDim(atB);
-    bool oneA = dimA.isConstant(1), oneB = dimB.isConstant(1);
-    if (!oneA && !oneB) {
-      if (!n.requireEqual(dimB, dimA, "batch dimension " + Twine(i) + " of the second operand"))
-        return false;
-      b.value = n.refine(b.value, atB, dimA);
+  auto batchOf = [](Value x) { return Dims(ArrayRef<SymExpr>(typeOf(x).getDims()).drop_back(2)); };
+  Dims batch = batchOf(a.value);
+  if (!n.mergeDims(batch, batchOf(b.value)))
+    return false;
+  unsigned missing = batch.size() + 2 - rankOf(a.value); // dimensions that only the second has
+  for (Operand *operand : {&a, &b}) {
+    Dims own = batchOf(operand->value), want = batch;
+    llvm::append_range(want, ArrayRef<SymExpr>(typeOf(operand->value).getDims()).take_back(2));
+    operand->value = n.applyDims(operand->value, want);
+    for (auto [d, dim] : llvm::enumerate(own)) {
+      unsigned factor = batch.size() - own.size() + d;
+      bool otherHas = operand == &a ? !batch[factor].isConstant(1) : factor >= missing;
+      bool repeats = dim.isConstant(1) && otherHas;
+      operand->accesses.push_back(repeats ? "1" : "b" + std::to_string(factor));
     }
-    bool bCarries = oneA && (!oneB || atA < 0);
-    if (atA >= 0)
-      a.accesses.push_back(bCarries && atB >= 0 ? "1" : factor);
-    if (atB >= 0)
-      b.accesses.push_back(!oneB || (bCarries && oneA) ? factor : "1");
-    result += factor + " ";
   }
-  return true;
+  for (size_t i = 0; i < batch.size(); ++i)
+    result += "b" + std::to_string(i) + " ";
+  return !n.refused();
 }
 
 } // namespace

@@ -103,9 +103,20 @@ Value integerLength(NodeImport &n, Value start, Value limit, Value delta) {
   Value step = n.maximum(n.abs(delta), one);
   Value exact = n.add(n.div(n.sub(distance, one), step), one);
   exact = n.select(n.compare(CompareKind::Less, zero, distance), exact, zero);
-  Value count = n.select(n.compare(CompareKind::Less, reach, huge), exact, rough);
-  Value never = n.compare(CompareKind::Equal, delta, zero);
-  return n.select(never, n.number(n.i64(), kTooMany), count);
+  return n.select(n.compare(CompareKind::Less, reach, huge), exact, rough);
+}
+
+/// A step of 0 is refused, when the program runs if not before: a symbol that is 0 for it, and 1 for
+/// all others, must be 1.
+void refuseNoStep(NodeImport &n, Value delta) {
+  const RefTensor *known = n.known(delta);
+  bool isReal = known && known->kind == Scalar::Real;
+  if (isReal ? known->reals[0] != 0
+             : known && known->kind == Scalar::Integer && known->integers[0] != 0)
+    return;
+  Value moves = n.unary<NotOp>(n.compare(CompareKind::Equal, delta, n.numberLike(delta, 0)));
+  if (SymExpr symbol = n.bindSymbol(n.convert(moves, n.i64()), "delta", {}))
+    n.requireAtMost(n.constant(1), symbol, "delta");
 }
 
 /// start + index * delta; how many there are is known when the program runs.
@@ -116,6 +127,7 @@ void convertBoundRange(NodeImport &n) {
       return (void)n.wrong("start, limit and delta must be numbers of one type");
   Value start = n.reshape(n.input(0), {}), limit = n.reshape(n.input(1), {}),
         delta = n.reshape(n.input(2), {});
+  refuseNoStep(n, delta);
   std::string meaning;
   llvm::raw_string_ostream(meaning) << "length from " << n.input(0).getAsOpaquePointer() << " by "
                                     << n.input(2).getAsOpaquePointer();

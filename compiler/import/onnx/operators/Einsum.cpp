@@ -77,11 +77,9 @@ private:
       if (!labels)
         return false;
       takeDiagonals(value, *labels);
-      if (!agree(value, *labels))
-        return false;
       terms.push_back({value, *labels});
     }
-    return true;
+    return agree();
   }
 
   /// A letter that occurs twice reads the diagonal: elements i*(n + 1) of both dimensions in a row.
@@ -109,15 +107,26 @@ private:
     }
   }
 
-  /// The first size of a label is the one that later operands must have, unless they broadcast.
-  bool agree(Value &value, const Labels &labels) {
-    for (auto [d, label] : llvm::enumerate(labels)) {
-      SymExpr dim = typeOf(value).getDim(d);
-      SymExpr &size = sizes[label];
-      if (!size || size.isConstant(1))
-        size = dim;
-      else if (!dim.isConstant(1) && n.requireEqual(dim, size, "dimension '" + label + "'"))
-        value = n.refine(value, d, size);
+  /// A label has one size in all operands, into which they broadcast.
+  bool mergeSizes(const Term &term) {
+    Dims known;
+    for (const std::string &label : term.labels)
+      known.push_back(sizes.try_emplace(label, n.constant(1)).first->second);
+    if (!n.mergeDims(known, typeOf(term.value).getDims()))
+      return false;
+    for (auto [label, size] : llvm::zip(term.labels, known))
+      sizes[label] = size;
+    return true;
+  }
+
+  bool agree() {
+    if (n.refused() || !llvm::all_of(terms, [&](const Term &term) { return mergeSizes(term); }))
+      return false;
+    for (Term &term : terms) {
+      Dims dims;
+      for (const std::string &label : term.labels)
+        dims.push_back(sizes[label]);
+      term.value = n.applyDims(term.value, dims);
     }
     return !n.refused();
   }

@@ -138,7 +138,7 @@ void convertEmbedLayerNormalization(NodeImport &n) {
 void addFused(OperatorTable &table) {
   auto add = [&](StringRef name, Converter convert, unsigned least, unsigned most,
                  unsigned outputs = 1) {
-    table.add({name, 1, kNewestOpset, convert, least, most, outputs, kDomain});
+    table.add({name, 1, kNewestMicrosoftOpset, convert, least, most, outputs, kDomain});
   };
   add("FusedMatMul", convertFusedMatMul, 2, 2);
   add("Gelu", convertGelu, 1, 1);

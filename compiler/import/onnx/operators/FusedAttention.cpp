@@ -424,7 +424,7 @@ void convertMergedAttention(NodeImport &n) {
 void addFusedAttention(OperatorTable &table) {
   auto add = [&](StringRef name, Converter convert, unsigned least, unsigned most,
                  unsigned outputs = 1) {
-    table.add({name, 1, kNewestOpset, convert, least, most, outputs, kDomain});
+    table.add({name, 1, kNewestMicrosoftOpset, convert, least, most, outputs, kDomain});
   };
   add("RotaryEmbedding", convertRotaryEmbedding, 4, 4);
   add("MultiHeadAttention", convertMultiHeadAttention, 1, 10, 4);

@@ -18,6 +18,8 @@ using Converter = void (*)(NodeImport &);
 
 /// Versions above are not known, so nothing may be assumed about them.
 constexpr int64_t kNewestOpset = 28;
+/// Of the domain com.microsoft.
+constexpr int64_t kNewestMicrosoftOpset = 1;
 
 /// An operator between two versions of its operator set.
 struct OnnxOperator {

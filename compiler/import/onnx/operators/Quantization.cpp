@@ -192,8 +192,9 @@ void addQuantization(OperatorTable &table) {
   table.add({"DequantizeLinear", 10, newest, convertDequantize, 2, 3});
   table.add({"QuantizeLinear", 10, newest, convertQuantize, 2, 3});
   table.add({"DynamicQuantizeLinear", 11, newest, convertDynamicQuantize, 1, 1, 3});
-  table.add({"DequantizeLinear", 1, newest, convertDequantize, 2, 3, 1, "com.microsoft"});
-  table.add({"QuantizeLinear", 1, newest, convertQuantize, 2, 3, 1, "com.microsoft"});
+  constexpr int64_t microsoft = kNewestMicrosoftOpset;
+  table.add({"DequantizeLinear", 1, microsoft, convertDequantize, 2, 3, 1, "com.microsoft"});
+  table.add({"QuantizeLinear", 1, microsoft, convertQuantize, 2, 3, 1, "com.microsoft"});
   table.add({"QLinearMatMul", 10, newest, convertQLinearMatMul, 8, 8});
 }
 

@@ -136,7 +136,7 @@ void convertDynamicQuantizeMatMul(NodeImport &n) {
 
 void addQuantizedOperators(OperatorTable &table) {
   auto add = [&](StringRef name, Converter convert, unsigned least, unsigned most) {
-    table.add({name, 1, kNewestOpset, convert, least, most, 1, "com.microsoft"});
+    table.add({name, 1, kNewestMicrosoftOpset, convert, least, most, 1, "com.microsoft"});
   };
   add("QLinearAdd", convertBinary<AddOp>, 7, 8);
   add("QLinearMul", convertBinary<MulOp>, 7, 8);

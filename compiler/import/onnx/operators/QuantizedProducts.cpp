@@ -87,7 +87,8 @@ void convertMatMulNBits(NodeImport &n) {
 } // namespace
 
 void addQuantizedProducts(OperatorTable &table) {
-  table.add({"MatMulNBits", 1, kNewestOpset, convertMatMulNBits, 3, 6, 1, "com.microsoft"});
+  table.add(
+      {"MatMulNBits", 1, kNewestMicrosoftOpset, convertMatMulNBits, 3, 6, 1, "com.microsoft"});
 }
 
 } // namespace weft::onnx

@@ -164,7 +164,7 @@ void convertExpand(NodeImport &n) {
     if (!entry || !n.requireAtMost(n.constant(0), entry, "the shape"))
       return;
   }
-  n.result(n.expandTo(n.input(0), *target));
+  n.result(n.expandWith(n.input(0), *target));
 }
 
 /// One dimension at a time: [d] as [1, d], repeated to [r, d], read as [r*d].

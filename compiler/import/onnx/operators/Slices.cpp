@@ -12,20 +12,22 @@ using namespace mlir;
 namespace weft::onnx {
 namespace {
 
-/// Element `k` of operand `i`: a bound of a slice.
+/// Element `k` of operand `i`: a bound of a slice. Where data decide the axes, that of dimension `k`.
 struct BoundOperand {
   unsigned i;
   size_t k;
-  SymExpr expr; ///< null when data decide it
+  SymExpr expr;    ///< null when data decide it
+  Value data = {}; ///< found among all elements, where data decide the axes
 };
 
 /// The same when the program runs. What is bound is the distance from `low`.
 std::optional<SymExpr> bindBound(NodeImport &n, const BoundOperand &bound, SymExpr size,
                                  SymExpr low, SymExpr high) {
-  std::string meaning = "bound from " + low.str() + " to " + high.str() + " in " + size.str();
+  std::string meaning = bound.data ? "along computed axes, " : "";
+  meaning += "bound from " + low.str() + " to " + high.str() + " in " + size.str();
   SymExpr distance =
       n.bindOnce(bound.i, bound.k, meaning, n.larger(high - low, n.constant(0)), [&] {
-        Value value = n.operandElement(bound.i, bound.k);
+        Value value = bound.data ? bound.data : n.operandElement(bound.i, bound.k);
         Value negative = n.compare(CompareKind::Less, value, n.number(n.i64(), 0.0));
         value = n.select(negative, n.add(value, n.number(n.i64(), size)), value);
         value = n.maximum(n.minimum(value, n.number(n.i64(), high)), n.number(n.i64(), low));
@@ -114,13 +116,69 @@ void convertSliceAttributes(NodeImport &n) {
   convertSliceOf(n, Dims(dims(*starts)), Dims(dims(*ends)), axes, std::nullopt);
 }
 
+/// Axes that data decide, counted from 0: symbols that are checked when the program runs.
+Dims bindAxes(NodeImport &n, Dims axes) {
+  SymExpr rank = n.constant(n.rank(0));
+  for (auto [k, axis] : llvm::enumerate(axes)) {
+    if (axis && !axis.asConstant())
+      n.refuse("axis '" + axis.str() + "' is neither a constant nor data, which is not supported");
+    else if (axis)
+      axis = n.constant(n.axis(*axis.asConstant(), n.rank(0)));
+    else
+      axis = n.bindOnce(3, k, "axis in rank " + rank.str(), rank - 1, [&, k = k] {
+        Value value = n.operandElement(3, k);
+        Value negative = n.compare(CompareKind::Less, value, n.number(n.i64(), 0.0));
+        return n.select(negative, n.add(value, n.number(n.i64(), rank)), value);
+      });
+    for (size_t earlier = 0; earlier < k && !n.refused(); ++earlier)
+      n.requireDifferent(axes[earlier], axis, "an axis that is named twice");
+  }
+  return axes;
+}
+
+/// The element of operand `i` that belongs to the axis `d`, or `otherwise`.
+Value boundOf(NodeImport &n, unsigned i, const Dims &axes, unsigned d, SymExpr otherwise) {
+  Value bound = n.number(n.i64(), otherwise), here = n.number(n.i64(), double(d));
+  for (auto [k, axis] : llvm::enumerate(axes))
+    bound = n.select(n.compare(CompareKind::Equal, n.number(n.i64(), axis), here),
+                     n.operandElement(i, k), bound);
+  return bound;
+}
+
+/// Every dimension is sliced, most of them as a whole.
+void convertSliceAlong(NodeImport &n, const Dims &given,
+                       const std::optional<SmallVector<int64_t>> &steps) {
+  Value x = n.input(0);
+  for (int64_t step : steps.value_or(SmallVector<int64_t>()))
+    if (step != 1)
+      return (void)n.refuse("steps other than 1 along axes that data decide are not supported");
+  for (unsigned i : {1, 2})
+    if (!typeOf(n.input(i)).getElements().isConstant(given.size()))
+      return (void)n.wrong("starts, ends and axes do not have the same length");
+  Dims axes = bindAxes(n, given), starts, sizes(typeOf(x).getDims());
+  for (unsigned d = 0; d < rankOf(x) && !n.refused(); ++d) {
+    std::optional<Range> range =
+        sliceRange(n, {1, d, {}, boundOf(n, 1, axes, d, n.constant(0))},
+                   {2, d, {}, boundOf(n, 2, axes, d, sizes[d])}, 1, sizes[d]);
+    if (!range)
+      return;
+    starts.push_back(range->start);
+    sizes[d] = range->size;
+  }
+  if (!n.refused())
+    n.result(n.slice(x, starts, sizes, SmallVector<int64_t>(rankOf(x), 1)));
+}
+
 void convertSlice(NodeImport &n) {
-  std::optional<Dims> starts = n.knownOperand(1), ends = n.knownOperand(2);
+  std::optional<Dims> starts = n.knownOperand(1), ends = n.knownOperand(2), list;
   std::optional<SmallVector<int64_t>> axes, steps;
-  if (n.hasInput(3))
-    axes = n.constantOperand(3);
   if (n.hasInput(4))
     steps = n.constantOperand(4);
+  if (n.hasInput(3) && (list = n.knownOperand(3)) && llvm::is_contained(*list, SymExpr()) &&
+      n.input(0) && starts && ends && !n.refused())
+    return convertSliceAlong(n, *list, steps);
+  if (n.hasInput(3) && !n.refused())
+    axes = n.constantOperand(3);
   if (starts && ends && !n.refused())
     convertSliceOf(n, *starts, *ends, axes, steps);
 }

@@ -77,9 +77,9 @@ def graph(nodes, tensors=(), inputs=None, outputs=("y",)):
     return fields(1, nodes) + field(2, "g") + fields(5, tensors) + fields(11, inputs) + fields(12, results)
 
 
-def model(body, functions=(), opset=18):
+def model(body, functions=(), opset=18, version=9):
     domains = field(8, field(2, opset)) + (field(8, field(1, "f") + field(2, 1)) if functions else b"")
-    return field(1, 9) + field(7, body) + domains + fields(25, functions)
+    return field(1, version) + field(7, body) + domains + fields(25, functions)
 
 
 def function(name, nodes):
@@ -143,6 +143,37 @@ def input_twice():
 
 
 @case
+def initializer_twice():
+    return model(graph([node("Relu", ["x"], ["y"])], [int64s("w", [1]), int64s("w", [2])]))
+
+
+@case
+def initializer_written():
+    """By a node that nothing needs: still it cannot be known which of the two others mean."""
+    return model(graph([node("Add", ["x", "w"], ["y"], "n0"), node("Neg", ["x"], ["w"], "n1")], [int64s("w", [1])]))
+
+
+@case
+def input_written():
+    return model(graph([node("Relu", ["x"], ["y"], "n0"), node("Neg", ["x"], ["x"], "n1")]))
+
+
+@case
+def more_outputs():
+    return model(graph([node("Relu", ["x"], ["y", "z"])]))
+
+
+@case
+def many_more_outputs():
+    return model(graph([node("MaxPool", ["x"], ["y", "", "z"], kernel_shape=[1])], inputs=[value_info("x", 1, ["n", 3, 4])]))
+
+
+@case
+def outputs_left_out():
+    return model(graph([node("Relu", ["x"], ["y", "", ""])]))
+
+
+@case
 def control_characters():
     return model(graph([node("Re\x1b[31mlu\n", ["x"], ["y"], "evil\r\nname\x07")]))
 
@@ -158,8 +189,41 @@ def opset_of_the_future():
 
 
 @case
+def format_of_the_future():
+    return model(graph([node("Relu", ["x"], ["y"])]), version=15)
+
+
+@case
 def opset_negative():
     return model(graph([node("Relu", ["x"], ["y"])]), opset=INT_MIN)
+
+
+#--- What is no model ----------------------------------------------------------------------------
+
+
+@case
+def program():
+    return b"func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>"
+
+
+@case
+def pointer():
+    return b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab\nsize 12345\n"
+
+
+@case
+def archive():
+    return b"PK\x03\x04\x14\x00\x00\x00"
+
+
+@case
+def zeros():
+    return bytes(100)
+
+
+@case
+def nothing():
+    return b""
 
 
 #--- Other files ---------------------------------------------------------------------------------
