@@ -16,7 +16,7 @@ import inspect
 import os
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-FILES = ("transformers_models", "transformers_media", "transformers_more", "vision", "sequences", "indexing")
+FILES = ("transformers_models", "transformers_media", "transformers_more", "vision", "sequences", "indexing", "pyramids")
 EXPORTERS = ("dynamo", "torchscript")
 ALL = {}
 
