@@ -211,6 +211,8 @@ private:
       tops[i] = b.create<arith::AddIOp>(offset, emit(lowered->classes[i].bytes));
       peak = b.create<arith::MaxSIOp>(peak, tops[i]);
     }
+    for (SymExpr most : plan.isExact ? ArrayRef<SymExpr>() : ArrayRef<SymExpr>(plan.peaks))
+      peak = b.create<arith::MaxSIOp>(peak, emit(most));
     return peak;
   }
 
