@@ -221,6 +221,8 @@ private:
       tops.push_back(b.create<arith::AddIOp>(offset, emit(bytes)));
       peak = b.create<arith::MaxSIOp>(peak, tops.back());
     }
+    for (SymExpr most : plan.isExact ? ArrayRef<SymExpr>() : ArrayRef<SymExpr>(plan.peaks))
+      peak = b.create<arith::MaxSIOp>(peak, emit(most));
     return peak;
   }
 

@@ -28,18 +28,36 @@ static Division divideCentered(int64_t c, int64_t k) {
   return {quotient, remainder};
 }
 
-/// floordiv(floordiv(x, m) + c, k) = floordiv(x + m*c, m*k), when `numerator` has that form and nothing overflows.
+/// The one term of `terms` that is floordiv(x, m) or -floordiv(x, m). Null when there are others with divisions besides it: which one
+/// is joined would decide the form.
+static const Term *onlyDivision(ArrayRef<Term> terms) {
+  const Term *found = nullptr;
+  for (const Term &term : terms)
+    for (const Factor &factor : term.factors) {
+      if (nodeOf(factor.atom).depth == 0)
+        continue;
+      bool isDivision = nodeOf(factor.atom).kind == NodeKind::FloorDiv && factor.power == 1 &&
+                        term.factors.size() == 1 && std::abs(term.coefficient) == 1;
+      if (found || !isDivision)
+        return nullptr;
+      found = &term;
+    }
+  return found;
+}
+
+/// floordiv(floordiv(x, m) + y, k) = floordiv(x + m*y, m*k) and floordiv(y - floordiv(x, m), k) = floordiv(m*y + m - 1 - x, m*k), when
+/// `numerator` has that form and nothing overflows. Where a divisor is no constant, y must be one: products would only grow.
 static SymExpr joinNested(SymExpr numerator, SymExpr divisor) {
-  ArrayRef<Term> terms = nodeOf(numerator).terms;
-  bool hasConstant = terms.size() == 2 && terms[1].factors.empty();
-  if (terms.empty() || (terms.size() != 1 && !hasConstant) || terms[0].coefficient != 1 ||
-      terms[0].factors.size() != 1 || terms[0].factors[0].power != 1)
+  const Term *division = onlyDivision(nodeOf(numerator).terms);
+  if (!division)
     return {};
-  const SymExprStorage &inner = nodeOf(terms[0].factors[0].atom);
-  if (inner.kind != NodeKind::FloorDiv)
+  SymExpr atom = division->factors[0].atom, inner = nodeOf(atom).lhs, m = nodeOf(atom).rhs;
+  SymExpr rest = addScaled(numerator, atom, -division->coefficient);
+  bool constantDivisors = m.asConstant() && divisor.asConstant();
+  if (!constantDivisors && (!rest.asConstant() || division->coefficient != 1))
     return {};
-  SymExpr joined = addScaled(inner.lhs, inner.rhs, constantTerm(numerator));
-  SymExpr product = inner.rhs * divisor;
+  SymExpr joined = m * rest + (division->coefficient == 1 ? inner : m - 1 - inner);
+  SymExpr product = m * divisor;
   if (joined.isOverflow() || product.isOverflow())
     return {};
   return SymExpr::floordiv(joined, product);

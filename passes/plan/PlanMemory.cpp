@@ -1,7 +1,9 @@
 //===- PlanMemory.cpp - Search for a good order of placement ---------------------------------------===//
 
 #include "passes/plan/PlanMemory.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -134,14 +136,117 @@ private:
   SmallVector<Sizes> anchors;
 };
 
-/// Adds `expr` unless another is proved at least as large; drops those it dominates.
-void addMaximand(SmallVectorImpl<SymExpr> &list, SymExpr expr, const SymFacts &facts) {
-  for (SymExpr other : list)
-    if (other == expr || facts.proveLE(expr, other) == Proof::Yes)
-      return;
-  llvm::erase_if(list, [&](SymExpr other) { return facts.proveLE(other, expr) == Proof::Yes; });
-  list.push_back(expr);
+/// A sum of sizes, and what it comes to at points where the facts hold; INT64_MIN where that cannot be said.
+struct Sum {
+  SymExpr bytes;
+  SmallVector<int64_t, 12> at;
+};
+constexpr int64_t kUnknown = INT64_MIN;
+
+Sum operator+(const Sum &a, const Sum &b) {
+  Sum sum{a.bytes + b.bytes, {}};
+  for (auto [x, y] : llvm::zip_equal(a.at, b.at)) {
+    int64_t &value = sum.at.emplace_back();
+    if (x == kUnknown || y == kUnknown || llvm::AddOverflow(x, y, value))
+      value = kUnknown;
+  }
+  return sum;
 }
+
+/// Points at which the facts hold: what is not so at one of them does not follow from the facts.
+SmallVector<SymValues> pointsWithin(ArrayRef<StringAttr> symbols, const SymFacts &facts) {
+  static constexpr int64_t offsets[] = {0, 1, 2, 3, 5, 8, 15, 16, 31, 64, 100, 513, 4000};
+  constexpr unsigned tried = 16;
+  SmallVector<SymValues> points(tried);
+  for (auto [i, symbol] : llvm::enumerate(symbols)) {
+    SymInterval range = facts.bounds(SymExpr::symbol(symbol));
+    int64_t low = range.low.value_or(0), high = range.high.value_or(kMaxSymbolValue),
+            step = facts.divisor(symbol);
+    for (auto [n, point] : llvm::enumerate(points)) {
+      // Each symbol goes through the offsets in strides of its own, so that one is large where another is small.
+      int64_t value = llvm::alignTo(low + offsets[(n * (2 * i + 1) + i) % std::size(offsets)], step);
+      point[symbol] = std::min(value, high);
+    }
+  }
+  llvm::erase_if(points, [&](const SymValues &point) {
+    return llvm::any_of(facts.facts(), [&](const SymPred &fact) {
+      FailureOr<bool> holds = fact.evaluate(point);
+      return succeeded(holds) && !*holds; // one about other symbols excludes nothing
+    });
+  });
+  return points;
+}
+
+/// At least both for all values of the symbols: `a` and every term by which `b` is larger.
+SymExpr atLeastBoth(SymExpr a, SymExpr b) {
+  SymExpr result = a;
+  for (const SymTerm &term : (b - a).terms()) {
+    SymExpr product = SymExpr::constant(a.getContext(), term.coefficient);
+    for (auto [atom, power] : term.factors)
+      for (unsigned i = 0; i < power; ++i)
+        product = product * atom;
+    result = result + SymExpr::pos(product);
+  }
+  return result;
+}
+
+/// Keeps of sums those that can be the largest. A sum that is smaller at a point is not the larger one, which saves nearly all proofs.
+class LargestSums {
+public:
+  LargestSums(ArrayRef<StringAttr> symbols, const SymFacts &facts)
+      : facts(facts), points(pointsWithin(symbols, facts)) {}
+
+  Sum sumOf(SymExpr bytes) const {
+    Sum sum{bytes, {}};
+    for (const SymValues &point : points)
+      sum.at.push_back(bytes.evaluate(point).value_or(kUnknown));
+    return sum;
+  }
+
+  /// Adds the sum unless another is proved at least as large; drops those it dominates.
+  void add(SmallVectorImpl<Sum> &list, Sum sum) {
+    for (const Sum &other : list)
+      if (isCovered(sum, other))
+        return;
+    llvm::erase_if(list, [&](const Sum &other) { return isCovered(other, sum); });
+    list.push_back(std::move(sum));
+    if (list.size() > kMostSums)
+      join(list);
+  }
+
+  bool isExact() const { return exact; }
+  unsigned proofsTried() const { return proofs; }
+
+private:
+  static constexpr size_t kMostSums = 64;
+  static constexpr unsigned kMostProofs = 4096;
+
+  bool isCovered(const Sum &small, const Sum &large) {
+    if (small.bytes == large.bytes)
+      return true;
+    for (auto [a, b] : llvm::zip_equal(small.at, large.at))
+      if (a > b && b != kUnknown)
+        return false;
+    if (proofs == kMostProofs)
+      return false;
+    ++proofs;
+    return facts.proveLE(small.bytes, large.bytes) == Proof::Yes;
+  }
+
+  /// One sum that is at least each.
+  void join(SmallVectorImpl<Sum> &list) {
+    SymExpr bytes = list.front().bytes;
+    for (const Sum &sum : llvm::drop_begin(list))
+      bytes = atLeastBoth(bytes, sum.bytes);
+    list.assign({sumOf(bytes)});
+    exact = false;
+  }
+
+  const SymFacts &facts;
+  SmallVector<SymValues> points;
+  unsigned proofs = 0;
+  bool exact = true;
+};
 
 } // namespace
 
@@ -163,23 +268,32 @@ MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<S
   MemoryPlan plan;
   plan.order = Planner(classes, block, symbols, facts).best();
   plan.below.resize(classes.size());
-  SmallVector<SmallVector<SymExpr>> tops(classes.size()); // maximands of offset + size
+  LargestSums largest(symbols, facts);
+  SmallVector<SmallVector<Sum>> tops(classes.size()); // what offset + size can be
+  SmallVector<Sum> peaks;
   for (size_t n = 0; n < plan.order.size(); ++n) {
     unsigned i = plan.order[n];
-    SmallVector<SymExpr> bases;
+    SmallVector<Sum> bases;
+    llvm::DenseSet<SymExpr> seen;
     for (unsigned j : ArrayRef(plan.order).take_front(n))
       if (conflict(classes[i], classes[j])) {
         plan.below[i].push_back(j);
-        for (SymExpr top : tops[j])
-          addMaximand(bases, top, facts);
+        for (const Sum &top : tops[j])
+          if (seen.insert(top.bytes).second)
+            largest.add(bases, top);
       }
     if (bases.empty())
-      bases.push_back(SymExpr::constant(context, 0));
-    for (SymExpr base : bases) {
-      tops[i].push_back(base + classes[i].bytes);
-      addMaximand(plan.peaks, tops[i].back(), facts);
+      bases.push_back(largest.sumOf(SymExpr::constant(context, 0)));
+    Sum size = largest.sumOf(classes[i].bytes);
+    for (const Sum &base : bases) {
+      tops[i].push_back(base + size);
+      largest.add(peaks, tops[i].back());
     }
   }
+  for (const Sum &peak : peaks)
+    plan.peaks.push_back(peak.bytes);
+  plan.isExact = largest.isExact();
+  plan.proofs = largest.proofsTried();
   if (plan.peaks.empty())
     plan.peaks.push_back(SymExpr::constant(context, 0));
   return plan;

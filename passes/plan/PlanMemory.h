@@ -22,6 +22,10 @@ struct MemoryPlan {
   llvm::SmallVector<llvm::SmallVector<unsigned>> below;
   /// The peak is the maximum of these; none dominates another as far as it can be proved.
   llvm::SmallVector<SymExpr> peaks;
+  /// Whether the maximum is what the order takes. Else there were too many sums, and it is more: what a call asks for all the same, so
+  /// that the formula tells the truth.
+  bool isExact = true;
+  unsigned proofs = 0; ///< tried to find the peaks, which is what planning costs
 };
 
 /// Small and large values of the symbols, within the facts, at which orders are compared.

@@ -2,7 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "tools/weft/cli/Formula.h"
+#include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Values.h"
+
+#include <random>
 
 using namespace weft::cli;
 
@@ -50,6 +53,90 @@ TEST_CASE("formulas for people") {
   CHECK(beautifyFormula("b - s*max(s, 1)", true) == "b - s·max(s, 1)");
   CHECK(beautifyFormula("64*ceildiv(s, 16)", true) == "64·ceildiv(s, 16)");
   CHECK(roundFormula("21233664*b*s + 9216*b*s*s", true) == "21.2 M·b·s + 9216·b·s²");
+}
+
+TEST_CASE("bounds are polynomials of the symbols") {
+  CHECK(boundFormula("max(64*ceildiv(n, 16), 4*n + 8)") == "4*n + 60");
+  CHECK(boundFormula("n*m - 5*n*floordiv(n, 3) + 7") == "m*n - n*n + 4*n + 7");
+  CHECK(boundFormula("b*floordiv(h - 1, 2)*floordiv(w - 1, 2)") == "b*h*w + 2*b");
+  CHECK(boundFormula("b*max(h, 2*w, 3) + min(b*b, 7)") == "b*h + 2*b*w + 3*b + 7");
+  CHECK(boundFormula("pos(h - w) + mod(h, 8) + bcast(h, 1)") == "2*h + 8");
+  CHECK(boundFormula("ceildiv(h, w)*\"odd name\"") == "\"odd name\"*h");
+  CHECK(boundFormula("0") == "0");
+  for (const char *text : {"", "4*", "max()", "nothing(b, s)", "floordiv(b, 0)", "b*s^2",
+                           "b*floordiv(h - w, 2)*floordiv(w, 2)", "floordiv(h - 1, w)",
+                           "99999999999999999999", "9223372036854775807*b + b"})
+    CHECK_FALSE(boundFormula(text));
+  CHECK_FALSE(boundFormula(std::string(100000, '(')));
+}
+
+/// A formula of this depth in the symbols h and w, as the engine could print it.
+static std::string randomFormula(std::mt19937_64 &random, unsigned depth) {
+  auto number = [&] { return std::to_string(1 + random() % 9); };
+  if (depth == 0)
+    return random() % 3 == 0 ? number() : random() % 2 ? "h" : "w";
+  std::string a = randomFormula(random, depth - 1), b = randomFormula(random, depth - 1);
+  switch (random() % 8) {
+  case 0:
+    return a + " + " + number() + "*" + (random() % 2 ? "(" + b + ")" : "h");
+  case 1:
+    return a + " - " + (random() % 2 ? number() : "h");
+  case 2:
+    return "floordiv(" + a + ", " + number() + ")*w";
+  case 3:
+    return "ceildiv(" + a + ", " + number() + ")";
+  case 4:
+    return (random() % 2 ? "max(" : "min(") + a + ", " + b + ")";
+  case 5:
+    return "pos(" + a + " - " + number() + "*w)";
+  case 6:
+    return "h*mod(" + a + ", " + number() + ")";
+  default:
+    return "3*floordiv(" + a + ", 4)*ceildiv(w - 1, 2)";
+  }
+}
+
+TEST_CASE("a bound is never smaller than its formula") {
+  std::mt19937_64 random(11);
+  unsigned found = 0, compared = 0;
+  for (unsigned round = 0; round < 4000; ++round) {
+    std::string formula = randomFormula(random, 1 + round % 4);
+    std::optional<std::string> bound = boundFormula(formula);
+    if (!bound)
+      continue;
+    ++found;
+    CHECK(bound->find('(') == std::string::npos);
+    for (int64_t h : {0, 1, 2, 3, 7, 64, 1001})
+      for (int64_t w : {0, 1, 2, 5, 16, 999}) {
+        std::optional<int64_t> value = evaluateFormula(formula, {{"h", h}, {"w", w}}),
+                               most = evaluateFormula(*bound, {{"h", h}, {"w", w}});
+        if (!value || !most)
+          continue;
+        ++compared;
+        INFO(formula << " <= " << *bound << " at h=" << h << " w=" << w);
+        REQUIRE(*value <= *most);
+      }
+  }
+  CHECK(found > 2000);
+  CHECK(compared > 50000);
+}
+
+TEST_CASE("formulas of more than two lines are shown by a bound") {
+  CHECK(showFormula("peak", "64*n*n", "B", {}) == "peak = 64*n^2 B");
+  std::string text = "0";
+  for (int i = 1; i < 20; ++i)
+    text += " + 64*b*ceildiv(n, " + std::to_string(i) + ")";
+  CHECK(showFormula("peak", text, "B", {}) ==
+        "peak <= 228*b*n + 989*b B (simplified: see -v, inspect --at)");
+  FormulaStyle whole;
+  whole.whole = true;
+  CHECK(showFormula("peak", "max(" + text + ", 1)", "B", whole) == "peak = max(" + text + ", 1) B");
+  std::string hopeless = "b*pos(b - n)*floordiv(b - n, 2)";
+  for (int i = 0; i < 5; ++i)
+    hopeless += " + " + std::to_string(i + 2) + "*b*floordiv(b - n, 2)*pos(b - n)";
+  CHECK(showFormula("peak", hopeless, "B", {}) == "peak = a formula of " +
+                                                      std::to_string(hopeless.size()) +
+                                                      " characters: see -v, inspect --at");
 }
 
 TEST_CASE("sizes and numbers as people write them") {

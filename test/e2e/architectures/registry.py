@@ -16,7 +16,8 @@ import inspect
 import os
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-FILES = ("transformers_models", "transformers_media", "transformers_more", "vision", "sequences", "indexing", "experts")
+FILES = ("transformers_models", "transformers_media", "transformers_more", "vision", "sequences", "indexing", "experts",
+         "pyramids")
 EXPORTERS = ("dynamo", "torchscript")
 ALL = {}
 

@@ -6,6 +6,7 @@
 //   atom    = number | name | "name" | name '(' sum { ',' sum } ')' | '(' sum ')'
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Formula.h"
+#include "tools/weft/cli/FormulaTokens.h"
 #include "tools/weft/cli/Values.h"
 
 #include <algorithm>
@@ -13,62 +14,6 @@
 namespace weft::cli {
 
 namespace {
-
-struct Token {
-  enum Kind { End, Number, Name, Sign } kind;
-  std::string_view text; ///< of the source; a quoted name with its quotes
-};
-
-bool startsName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool continuesName(char c) { return startsName(c) || isDigit(c) || c == '.' || c == '$'; }
-
-/// Takes one token off the front of `text`. A quote that does not end makes the rest one name.
-Token next(std::string_view &text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  if (text.empty())
-    return {Token::End, {}};
-  size_t length = 1;
-  Token::Kind kind = Token::Sign;
-  if (text[0] == '"') {
-    kind = Token::Name;
-    length = std::min(text.find('"', 1), text.size() - 1) + 1;
-  } else if (isDigit(text[0])) {
-    kind = Token::Number;
-    while (length < text.size() && isDigit(text[length]))
-      ++length;
-  } else if (startsName(text[0])) {
-    kind = Token::Name;
-    while (length < text.size() && continuesName(text[length]))
-      ++length;
-  }
-  Token token{kind, text.substr(0, length)};
-  text.remove_prefix(length);
-  return token;
-}
-
-/// Quoted names are escaped as LLVM does: \XX with two hexadecimal digits, and \\.
-std::string unquote(std::string_view name) {
-  if (name.size() < 2 || name.front() != '"')
-    return std::string(name);
-  std::string out;
-  name = name.substr(1, name.size() - 2);
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-  };
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '\\' && i + 1 < name.size() && name[i + 1] == '\\') {
-      out += name[++i];
-    } else if (name[i] == '\\' && i + 2 < name.size() && digit(name[i + 1]) >= 0 &&
-               digit(name[i + 2]) >= 0) {
-      out += static_cast<char>(digit(name[i + 1]) * 16 + digit(name[i + 2]));
-      i += 2;
-    } else {
-      out += name[i];
-    }
-  }
-  return out;
-}
 
 std::optional<int64_t> floorDivide(int64_t a, int64_t b) {
   if (b <= 0)
@@ -79,7 +24,7 @@ std::optional<int64_t> floorDivide(int64_t a, int64_t b) {
 class Evaluator {
 public:
   Evaluator(std::string_view text, const SymbolValues &values) : rest(text), values(values) {
-    token = next(rest);
+    token = nextToken(rest);
   }
 
   std::optional<int64_t> run() {
@@ -91,13 +36,13 @@ private:
   bool take(char sign) {
     if (token.kind != Token::Sign || token.text[0] != sign)
       return false;
-    token = next(rest);
+    token = nextToken(rest);
     return true;
   }
 
   std::optional<int64_t> sum() {
     // Bounds the recursion: every level of nesting passes here.
-    if (++depth > 64)
+    if (++depth > kDeepestFormula)
       return std::nullopt;
     int64_t total = 0;
     bool minus = take('-');
@@ -137,7 +82,7 @@ private:
   std::optional<int64_t> number() {
     std::optional<int64_t> value;
     if (token.kind == Token::Number && (value = parseInteger(token.text)))
-      token = next(rest);
+      token = nextToken(rest);
     return value;
   }
 
@@ -150,8 +95,8 @@ private:
     }
     if (token.kind != Token::Name)
       return std::nullopt;
-    std::string name = unquote(token.text);
-    token = next(rest);
+    std::string name = unquoteName(token.text);
+    token = nextToken(rest);
     if (take('('))
       return call(name);
     auto found = values.find(name);
@@ -213,7 +158,7 @@ std::string raised(unsigned power, bool unicode) {
 /// Copies tokens; runs of equal factors become powers.
 std::string rewrite(std::string_view text, bool unicode, bool rounded) {
   std::string out;
-  for (Token token = next(text); token.kind != Token::End; token = next(text)) {
+  for (Token token = nextToken(text); token.kind != Token::End; token = nextToken(text)) {
     std::string word(token.text);
     if (token.kind == Token::Number && rounded)
       if (std::optional<int64_t> value = parseInteger(word); value && *value >= 10000)
@@ -221,7 +166,7 @@ std::string rewrite(std::string_view text, bool unicode, bool rounded) {
     if (token.kind == Token::Name) {
       unsigned power = 1;
       for (std::string_view ahead = text;;) {
-        if (next(ahead).text != "*" || next(ahead).text != token.text ||
+        if (nextToken(ahead).text != "*" || nextToken(ahead).text != token.text ||
             (!ahead.empty() && ahead[0] == '('))
           break;
         ++power;
@@ -264,12 +209,12 @@ std::optional<int64_t> solveFormula(std::string_view text, const std::string &sy
 
 std::vector<std::string> formulaSymbols(std::string_view text) {
   std::vector<std::string> names;
-  Token before = next(text);
+  Token before = nextToken(text);
   for (Token token = before; before.kind != Token::End; before = token) {
-    token = next(text);
+    token = nextToken(text);
     if (before.kind != Token::Name || token.text == "(")
       continue;
-    std::string name = unquote(before.text);
+    std::string name = unquoteName(before.text);
     if (std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(name);
   }

@@ -5,7 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/Onnx.h"
-#include "tools/weft/cli/Formula.h"
+#include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
@@ -108,9 +108,10 @@ private:
       console.result(json.finish());
       return console.finish();
     }
-    console.result(path + ": can be compiled for " + plan.target + "; " +
-                   std::to_string(plan.kernels) + (plan.kernels == 1 ? " kernel" : " kernels") +
-                   ", peak = " + beautifyFormula(plan.peak, console.unicode()) + " B\n");
+    console.result(
+        path + ": can be compiled for " + plan.target + "; " + std::to_string(plan.kernels) +
+        (plan.kernels == 1 ? " kernel" : " kernels") + ", " +
+        showFormula("peak", plan.peak, "B", {console.unicode(), console.verbosity() > 0}) + "\n");
     return console.finish();
   }
 

@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Unfinished.h"
@@ -74,8 +75,8 @@ private:
   std::string phaseLine(const std::string &phase, std::string summary, double time) const {
     const std::string peak = "peak = ";
     if (size_t at = summary.find(peak); at != std::string::npos)
-      summary = summary.substr(0, at) + peak +
-                beautifyFormula(summary.substr(at + peak.size()), console.unicode()) + " B";
+      summary = summary.substr(0, at) + showFormula("peak", summary.substr(at + peak.size()), "B",
+                                                    {console.unicode(), console.verbosity() > 0});
     // Columns count characters, not bytes of UTF-8.
     size_t shown = size_t(
         std::count_if(summary.begin(), summary.end(), [](char c) { return (c & 0xC0) != 0x80; }));

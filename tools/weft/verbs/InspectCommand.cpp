@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
+#include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Values.h"
 
@@ -127,8 +128,14 @@ private:
   std::string pretty(const std::string &formula) const {
     return beautifyFormula(formula, console.unicode());
   }
-  std::string rough(const std::string &formula) const {
-    return roundFormula(formula, console.unicode());
+  /// "NAME = FORMULA UNIT", or a simpler bound of a formula that fills the screen.
+  std::string shown(const std::string &name, const std::string &formula, const std::string &unit,
+                    bool rounded = false) const {
+    return showFormula(name, formula, unit, {console.unicode(), console.verbosity() > 0, rounded});
+  }
+  std::string shownRounded(const std::string &name, const std::string &formula,
+                           const std::string &unit) const {
+    return formula.empty() ? name + " = ?" : shown(name, formula, unit, /*rounded=*/true);
   }
 
   void line(const std::string &text) { console.result(text + "\n"); }
@@ -197,13 +204,12 @@ private:
       list("together", regionTexts(f));
     if (cost)
       return reportCost(f, *cost);
-    std::string scratch = f.scratch.empty() ? "0" : pretty(f.scratch);
-    line("memory   arena = " + (f.arena.empty() ? "0" : pretty(f.arena)) + " B" +
-         "    scratch = " + scratch + " B per worker");
+    line("memory   " + shown("arena", f.arena.empty() ? "0" : f.arena, "B") + "    " +
+         shown("scratch", f.scratch.empty() ? "0" : f.scratch, "B per worker"));
     reportLate(f);
     if (!f.flops.empty() || !f.bytesMoved.empty())
-      line("work     flops = " + (f.flops.empty() ? "?" : rough(f.flops)) +
-           "    moved = " + (f.bytesMoved.empty() ? "?" : rough(f.bytesMoved)) + " B");
+      line("work     " + shownRounded("flops", f.flops, "") + "    " +
+           shownRounded("moved", f.bytesMoved, "B"));
   }
 
   /// Inputs that outputs extend where they lie, and the room that a call needs in them.
@@ -241,12 +247,12 @@ private:
   void reportLate(const FunctionView &f) {
     std::string more;
     for (const std::string &bytes : f.late)
-      more += (more.empty() ? "" : " + ") + pretty(bytes);
+      more += (more.empty() ? "" : " + ") + bytes;
     std::string scratch;
     for (const std::string &bytes : f.lateScratch)
-      scratch += "    scratch = " + pretty(bytes) + " B per worker";
+      scratch += "    " + shown("scratch", bytes, "B per worker");
     if (!more.empty() || !scratch.empty())
-      line("later    arena + " + (more.empty() ? "0" : more) + " B" + scratch);
+      line("later    " + shown("more", more.empty() ? "0" : more, "B") + scratch);
   }
 
   void reportCost(const FunctionView &f, const weft_cost_t &cost) {
