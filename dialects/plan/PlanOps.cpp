@@ -32,6 +32,17 @@ void FuncOp::print(OpAsmPrinter &printer) {
                                            getResAttrsAttrName());
 }
 
+/// Whether all that is given and returned is a tensor; says what is not.
+static LogicalResult verifyTensors(Operation *op, FunctionType signature) {
+  for (Type type : llvm::concat<const Type>(signature.getInputs(), signature.getResults()))
+    if (!isa<SymTensorType>(type))
+      return op->emitOpError("takes or gives a value of type ")
+             << type << ", which is no tensor of Weft";
+  return success();
+}
+
+LogicalResult FuncOp::verify() { return verifyTensors(*this, getFunctionType()); }
+
 func::FuncOp KernelOp::specification() { return *getBody().getOps<func::FuncOp>().begin(); }
 
 LogicalResult KernelOp::verify() {
@@ -39,11 +50,8 @@ LogicalResult KernelOp::verify() {
   if (!llvm::hasSingleElement(block) || !isa<func::FuncOp>(block.front()) ||
       specification().isExternal())
     return emitOpError("holds one function, the specification");
-  func::FuncOp function = specification();
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (!isa<SymTensorType>(type))
-      return emitOpError("takes or gives a value of type ")
-             << type << ", which is no tensor of Weft";
+  if (failed(verifyTensors(*this, specification().getFunctionType())))
+    return failure();
   for (DimsAttr formula : {getFlops(), getMoves(), getWork()})
     if (formula.size() != 1)
       return emitOpError("takes one expression for flops, moves and work each");

@@ -1,5 +1,13 @@
 // RUN: weft-opt %s --split-input-file --verify-diagnostics
 
+// (R1) of plan.func
+// expected-error @+1 {{takes or gives a value of type '!plan.buffer', which is no tensor of Weft}}
+plan.func @main(%x: !plan.buffer) {
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.kernel
 // expected-error @+1 {{holds one function, the specification}}
 plan.kernel @k schedule "loop" flops [0] moves [0] work [0] {
