@@ -120,7 +120,7 @@ private:
       SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
       store(most ? emit(most) : constant(-1), values, 8 * slot++);
     }
-    store(placeIn(Value()), values, 8 * slot++);
+    store(placeIn(Value(), planned->isArenaLoose ? planned->arena : ArrayRef<SymExpr>()), values, 8 * slot++);
     for (ArrayRef<SymExpr> dims : planned->outputDims)
       for (SymExpr dim : dims)
         store(dim ? emit(dim) : constant(-1), values, 8 * slot++);
@@ -200,8 +200,8 @@ private:
     require(function, b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, largest, limit), row);
   }
 
-  /// Sets the offsets of the memory in a block, in the order of placement; the peak.
-  Value placeIn(Value block) {
+  /// Sets the offsets of the memory in a block, in the order of placement; the peak, at least `loose`.
+  Value placeIn(Value block, ArrayRef<SymExpr> loose = {}) {
     SmallVector<plan::MemoryOp> memory;
     source.walk<WalkOrder::PreOrder>([&](plan::MemoryOp op) {
       if (op.getInside() == block)
@@ -221,7 +221,7 @@ private:
       tops.push_back(b.create<arith::AddIOp>(offset, emit(bytes)));
       peak = b.create<arith::MaxSIOp>(peak, tops.back());
     }
-    for (SymExpr most : plan.isExact ? ArrayRef<SymExpr>() : ArrayRef<SymExpr>(plan.peaks))
+    for (SymExpr most : loose)
       peak = b.create<arith::MaxSIOp>(peak, emit(most));
     return peak;
   }
@@ -298,8 +298,9 @@ private:
   }
 
   void emitStep(plan::ReserveOp reserve) {
-    requireSmall(reserve.getPeaks()->getDims());
-    Value bytes = placeIn(reserve);
+    SmallVector<SymExpr> peaks = reserve.getPeaks()->getDims();
+    requireSmall(peaks);
+    Value bytes = placeIn(reserve, reserve.getLoose() ? peaks : ArrayRef<SymExpr>());
     unsigned row = llvm::find(planned->late, reserve) - planned->late.begin();
     blocks[reserve] = callHost(pointer, offsetof(weft_host_v1, reserve), row, bytes);
   }

@@ -49,8 +49,10 @@ public:
       for (SymExpr dim : (planned.outputDims.emplace_back(), callersOutput(function, i).getDims()))
         planned.outputDims.back().push_back(symbols.getUpperBound(dim));
     Block &body = function.getBody().front();
-    for (auto arena : body.getOps<plan::ArenaOp>())
+    for (auto arena : body.getOps<plan::ArenaOp>()) {
       planned.arena = arena.getPeaks().getDims();
+      planned.isArenaLoose = arena.getLoose();
+    }
     if (planned.arena.empty())
       return function.emitError("has no 'plan.arena'; 'plan-place-memory' makes one");
     if (failed(checkPlaces()) || failed(checkSizes()))

@@ -30,6 +30,7 @@ struct PlannedFunction {
   plan::FuncOp function;
   EntryPlan entry;
   llvm::SmallVector<SymExpr> arena;        ///< bytes: the maximum of these
+  bool isArenaLoose = false;               ///< that is more than its memory takes
   llvm::SmallVector<plan::ReserveOp> late; ///< blocks that are asked for while it runs
   llvm::SmallVector<plan::TogetherOp> regions;
   llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these

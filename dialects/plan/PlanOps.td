@@ -19,6 +19,7 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Singl
   let summary = "a public function, planned";
   let description = [{
     Signature, names and contract are those of the model's function; `weft.symbols` lists what binds its symbols.
+    (R1) Arguments and results are tensors of Weft.
 
     ```mlir
     plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
@@ -33,6 +34,7 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Singl
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
@@ -135,17 +137,20 @@ def Plan_PartOp : Plan_Op<"part"> {
 
 def Plan_ArenaOp : Plan_Op<"arena", [HasParent<"FuncOp">]> {
   let summary = "the memory that is there when the function begins";
-  let description = "It is as large as the largest of `peaks`, expressions over symbols of the signature.";
-  let arguments = (ins Weft_DimsAttr:$peaks);
-  let assemblyFormat = "`peaks` custom<DimList>($peaks) attr-dict";
+  let description = [{
+    It is as large as the largest of `peaks`, expressions over symbols of the signature. `loose` peaks are more than the order of places
+    takes: simpler, and asked for all the same, so that what is said is what is used.
+  }];
+  let arguments = (ins Weft_DimsAttr:$peaks, UnitAttr:$loose);
+  let assemblyFormat = "`peaks` custom<DimList>($peaks) (`loose` $loose^)? attr-dict";
 }
 
 def Plan_ReserveOp : Plan_Op<"reserve"> {
   let summary = "asks for memory whose size is known only now";
-  let description = "As large as the largest of `peaks`. Inside a loop it is asked for again each time.";
-  let arguments = (ins OptionalAttr<Weft_DimsAttr>:$peaks);
+  let description = "As large as the largest of `peaks`, as for `plan.arena`. Inside a loop it is asked for again each time.";
+  let arguments = (ins OptionalAttr<Weft_DimsAttr>:$peaks, UnitAttr:$loose);
   let results = (outs Plan_Block:$block);
-  let assemblyFormat = "(`peaks` custom<DimList>($peaks)^)? attr-dict";
+  let assemblyFormat = "(`peaks` custom<DimList>($peaks)^)? (`loose` $loose^)? attr-dict";
 }
 
 def Plan_ProvideOp : Plan_Op<"provide"> {

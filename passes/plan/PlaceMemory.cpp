@@ -11,10 +11,9 @@ namespace weft {
 
 namespace {
 
-/// Sets the places of the block's classes; its peaks.
-DimsAttr place(const Lifetimes &lives, const MemoryPlan &plan, MLIRContext *context) {
+/// Sets the places of the block's classes.
+void place(const Lifetimes &lives, const MemoryPlan &plan, Builder &b) {
   llvm::DenseMap<unsigned, int64_t> places;
-  Builder b(context);
   for (auto [place, number] : llvm::enumerate(plan.order)) {
     places[number] = place;
     SmallVector<int64_t> above;
@@ -24,7 +23,6 @@ DimsAttr place(const Lifetimes &lives, const MemoryPlan &plan, MLIRContext *cont
     memory.setPlaceAttr(b.getI64IntegerAttr(place));
     memory.setAboveAttr(b.getDenseI64ArrayAttr(above));
   }
-  return DimsAttr::get(context, plan.peaks);
 }
 
 struct PlaceMemoryPass : impl::PlaceMemoryBase<PlaceMemoryPass> {
@@ -34,18 +32,21 @@ struct PlaceMemoryPass : impl::PlaceMemoryBase<PlaceMemoryPass> {
     SymFacts facts = symbols.asFacts();
     SmallVector<StringAttr> names(symbols.getNames());
     Lifetimes lives = lifetimesOf(function);
-    auto planned = [&](unsigned block) {
+    Builder attributes(&getContext());
+    auto planned = [&](unsigned block, auto op) {
       MemoryPlan plan = planMemory(lives.classes, block, names, facts, &getContext());
-      return place(lives, plan, &getContext());
+      place(lives, plan, attributes);
+      op.setPeaksAttr(DimsAttr::get(&getContext(), plan.peaks));
+      op.setLoose(!plan.isExact);
     };
     Block &body = function.getBody().front();
     for (auto old : llvm::make_early_inc_range(body.getOps<plan::ArenaOp>()))
       old.erase();
     OpBuilder b = OpBuilder::atBlockBegin(&body);
-    b.create<plan::ArenaOp>(function.getLoc(), planned(0));
+    planned(0, b.create<plan::ArenaOp>(function.getLoc(), DimsAttr::get(&getContext(), ArrayRef<SymExpr>())));
     llvm::append_range(names, symbols.getBoundNames());
     for (auto [i, reserve] : llvm::enumerate(lives.late))
-      reserve.setPeaksAttr(planned(i + 1));
+      planned(i + 1, reserve);
   }
 };
 
