@@ -45,9 +45,10 @@ inline void require(bool holds, const char *promise) {
   std::abort();
 }
 
-/// An error is one line of bounded length that starts with the file's name.
+/// An error is one line of bounded length that starts with the file's name: "m.onnx: …" or "'m.onnx' is …".
 inline void requireError(const std::string &error, const std::string &name) {
-  require(error.rfind(name + ": ", 0) == 0, "the error starts with the file's name");
+  require(error.rfind(name + ": ", 0) == 0 || error.rfind("'" + name + "' is ", 0) == 0,
+          "the error starts with the file's name");
   for (char byte : error)
     require(static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7f,
             "the error has no control characters");
