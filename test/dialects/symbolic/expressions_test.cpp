@@ -58,10 +58,10 @@ static const std::pair<const char *, const char *> equalities[] = {
     {"floordiv(H + 2*1 - 1*(3 - 1) - 1, 1) + 1", "H"},
     // padding to even sizes again and again: a division inside a sum
     {"floordiv(h + floordiv(h, 2), 2)", "floordiv(3*h, 4)"},
-    {"floordiv(h - floordiv(h, 2), 2)", "floordiv(h + 1, 4)"},
+    {"floordiv(h - floordiv(h, 2), 2)", "h - floordiv(h, 2) - ceildiv(h, 4)"},
     {"floordiv(2*w + floordiv(h - 1, 3) + 5, 7)", "floordiv(6*w + h + 14, 21)"},
-    {"h - floordiv(h + floordiv(h + floordiv(h, 2), 2), 2)", "ceildiv(h, 8)"},
-    {"floordiv(ceildiv(h, 2) + mod(ceildiv(h, 2), 2), 2)", "ceildiv(h, 4)"},
+    {"h - floordiv(h + floordiv(h + floordiv(h, 2), 2), 2)", "ceildiv(h, 4) - floordiv(h + 3, 8)"},
+    {"floordiv(ceildiv(h, 2) + mod(ceildiv(h, 2), 2), 2)", "ceildiv(h, 2) - floordiv(h + 1, 4)"},
     // 5. caches
     {"p + s", "s + p"},
     {"(p + s)*B*64", "64*B*p + 64*B*s"},
