@@ -1,4 +1,16 @@
-//===- ElementEmitter.cpp - Loads, stores, guards and folds of generated kernels -----------------===//
+//===- ElementEmitter.cpp - Loads, stores, guards and folds of generated kernels --------------===//
+//
+//   element of a value at an index: what a schedule provides; else loaded;  [pull]
+//     else what its operator's code gives, once in each scope
+//   place in memory = row-major sum over the dimensions                     [place]
+//   load: one element in all lanes; a vector, masked by tail and guard;     [lanes]
+//       bytes two apart, by loads of twice as many                          [every second]
+//       or a gather, masked by the same
+//     elements that share a byte: the byte, shifted                         [packed]
+//   store: a vector, masked by the tail; shared bytes one by one            [store]
+//   guarded: the body with its loads switched off outside, then a choice    [guard]
+//   fold: for extents, the last innermost: carried = body(position)         [fold]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/common/ElementEmitter.h"
 #include "dialects/weft/types/FloatFormat.h"
@@ -56,6 +68,7 @@ IndexValue ElementEmitter::symbolic(SymExpr expr) {
   })};
 }
 
+/// [pull] What was computed in an outer loop or guard is still there.
 Value ElementEmitter::pull(Value tensor, ArrayRef<IndexValue> index) {
   if (auto it = providers.find(tensor); it != providers.end())
     return it->second(index);
@@ -84,6 +97,7 @@ Value ElementEmitter::operand(unsigned i, ArrayRef<IndexValue> index) {
   return pull(current.back()->getOperand(i), index);
 }
 
+/// [place] Dimensions of 1 are left out: strides stay known.
 IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index) {
   IndexValue at = constant(0);
   bool first = true;
@@ -96,7 +110,7 @@ IndexValue ElementEmitter::linear(SymTensorType type, ArrayRef<IndexValue> index
   return at;
 }
 
-/// Bytes two apart: processors gather no bytes. Those between are not read.
+/// [every second] Bytes two apart: processors gather no bytes. Those between are not read.
 Value ElementEmitter::loadEverySecondByte(Value address, Value mask) {
   auto pairs = VectorType::get({lanes}, b.getI16Type()),
        bytes = VectorType::get({2 * lanes}, b.getI8Type());
@@ -114,11 +128,11 @@ Value ElementEmitter::loadEverySecondByte(Value address, Value mask) {
                                    b.create<LLVM::BitcastOp>(pairs, loaded));
 }
 
-/// One memory element per lane.
+/// [lanes] One memory element per lane.
 Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   unsigned align = byteSize(memory);
-  // No lane may be inside: then read somewhere harmless. Masked loads would not fail either, but processors take hundreds of cycles for
-  // one whose address is not mapped.
+  // No lane may be inside: then read somewhere harmless. Masked loads would not fail either, but
+  // processors take hundreds of cycles for one whose address is not mapped.
   auto guardedAddress = [&](Value index) -> Value {
     Value address = elementPointer(b, pointer, memory, index);
     if (!guard)
@@ -155,7 +169,7 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
   return b.create<LLVM::masked_gather>(vector, addresses, mask, zero, b.getI32IntegerAttr(align));
 }
 
-/// The bits of elements that share a byte, the first in the lowest ones.
+/// [packed] The bits of elements that share a byte, the first in the lowest ones.
 Value ElementEmitter::loadPacked(Value pointer, unsigned width, IndexValue at) {
   Value position = at.isUniform() ? (at.lanes ? at.lanes : at.base) : materialize(at);
   auto shaped = [&](int64_t value) -> Value {
@@ -206,6 +220,7 @@ Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValu
   return floatFormatOf(element) ? decodeFloat(b, element, data) : data;
 }
 
+/// [store] Guards are for loads: results are written in all lanes of the tail.
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index,
                            Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
@@ -229,6 +244,7 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
     b.create<LLVM::StoreOp>(data, address, align);
 }
 
+/// [guard] No branch: lanes differ.
 Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value otherwise) {
   Value outer = guard;
   guard = both(outer, condition);
@@ -239,6 +255,7 @@ Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value
   return b.create<arith::SelectOp>(condition, value, otherwise);
 }
 
+/// [fold] What the body pulls is forgotten behind it.
 Value ElementEmitter::fold(ArrayRef<SymExpr> extents, Value init,
                            function_ref<Value(ArrayRef<IndexValue>, Value)> body) {
   SmallVector<scf::ForOp> loops;

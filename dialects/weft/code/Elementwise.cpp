@@ -1,4 +1,18 @@
-//===- Elementwise.cpp - Code of elementwise operators -----------------------------------------===//
+//===- Elementwise.cpp - Code of elementwise operators ----------------------------------------===//
+//
+// Code of one element, or of a vector of them. Most operators are one operation; those that are
+// not:
+//
+//   a / b, a mod b of integers: c = b, but 1 where b is 0, or -1 with a sign  [division]
+//     a / c; -a or 0 where b was -1, 0 where b was 0
+//   remainder of a floored quotient: r + b where r has the other sign         [floored]
+//   a << b, a >> b: by the last bit's number at most                          [shift]
+//     then 0 where b was larger, but not for a signed a >> b
+//   float to integer: c = x inside the range, else 0                          [saturate]
+//     c converted; the least or the largest integer where x is beyond
+//   to a narrow float: rounded to its bits, and back to f32                   [round]
+//   bits of another type: narrow floats become their bits first               [bits]
+//===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
@@ -17,7 +31,8 @@ template <typename FloatOp, typename IntOp> static Value either(Builder &b, Valu
   return floating(e[0]) ? Value(b.create<FloatOp>(e[0], e[1])) : Value(b.create<IntOp>(e[0], e[1]));
 }
 
-/// Runs `divide` with a divisor that cannot trap; 0 where the divisor was 0. `overflow` guards INT_MIN / -1 for signed types.
+/// [division] Runs `divide` with a divisor that cannot trap; 0 where the divisor was 0. `overflow`
+/// guards INT_MIN / -1 for signed types.
 static Value safeDivision(Builder &b, Value lhs, Value rhs, bool u,
                           function_ref<Value(Value, Value)> divide, Value whenMinusOne) {
   Value zero = number(b, rhs.getType(), 0), one = number(b, rhs.getType(), 1);
@@ -101,6 +116,7 @@ Value DivOp::emitScalar(Builder &b, ValueRange e) {
       },
       negated);
 }
+/// [floored] Of floats and of integers; a remainder of 0 stays.
 Value RemOp::emitScalar(Builder &b, ValueRange e) {
   Type type = e[0].getType();
   Value zero = number(b, type, 0);
@@ -175,7 +191,7 @@ Value IsInfOp::emitScalar(Builder &b, ValueRange e) {
   return getPositive() ? Value(b.create<arith::OrIOp>(high, low)) : number(b, high.getType(), 0);
 }
 
-/// Shifts by at least the width have no value in LLVM: all bits are moved out by hand.
+/// [shift] Shifts by at least the width have no value in LLVM: all bits are moved out by hand.
 Value ShiftOp::emitScalar(Builder &b, ValueRange e) {
   Type type = e[0].getType();
   Value zero = number(b, type, 0), last = number(b, type, elementBits(elementOf(getLhs())) - 1);
@@ -192,7 +208,7 @@ Value MultiplyAddOp::emitScalar(Builder &b, ValueRange e) {
 }
 Value SelectOp::emitScalar(Builder &b, ValueRange e) { return select(b, e[0], e[1], e[2]); }
 
-/// Float to integer: truncates, saturates, nan gives 0.
+/// [saturate] Float to integer: truncates, saturates, nan gives 0.
 static Value saturate(Builder &b, Value x, Type to, Type toLanes) {
   unsigned width = elementBits(to);
   bool u = isUnsigned(to);
@@ -244,8 +260,8 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
       x = b.create<arith::ExtFOp>(type, x);
     if (to == scalar || to == from)
       return x;
-    return decodeFloat(b, to,
-                       encodeFloat(b, to, x)); // round where narrow types are computed in f32
+    // [round] Narrow types are computed in f32.
+    return decodeFloat(b, to, encodeFloat(b, to, x));
   }
   if (isFloat(from))
     return saturate(b, x, to, type);
@@ -258,7 +274,8 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
                           : b.create<arith::ExtSIOp>(type, x);
 }
 
-/// Elements as the integers and floats that hold their bits: narrow floats are computed in f32.
+/// [bits] Elements as the integers and floats that hold their bits: narrow floats are computed in
+/// f32.
 Value BitcastOp::emitScalar(Builder &b, ValueRange e) {
   Type from = elementOf(getInput()), to = getTo();
   Value bits = e[0];

@@ -1,7 +1,16 @@
-//===- NarrowFloat.cpp - Floats below 32 bits and their bits -------------------------------------===//
+//===- NarrowFloat.cpp - Floats below 32 bits and their bits ----------------------------------===//
 //
-// f16 and bf16 have instructions; floats of at most 8 bits are taken apart with integers, which is exact and does not depend on how the
-// processor treats small numbers.
+// f16 and bf16 have instructions; floats of at most 8 bits are taken apart with integers, which is
+// exact and does not depend on how the processor treats small numbers.
+//
+//   bits to f32: of powers of two, the exponent field                         [decode power]
+//     fields that an f16 has: moved there, converted, times 2^(15 - bias)     [decode half]
+//     others: moved to those of an f32; small ones: rest * least step         [decode fields]
+//   f32 to bits: of powers of two, fields + 1/2, cut off                      [encode power]
+//     others: the magnitude's fields cut off, rounded to nearest even         [encode fields]
+//       small ones: the sum with a number whose last place is the least step  [small]
+//       overflow and nan where the format has them; the sign                  [special]
+//   16 bits: the processor's conversion                                       [halves]
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/interfaces/Element.h"
@@ -69,6 +78,7 @@ bool fitsHalf(const FloatFormat &format) {
          (format.exponentBits < 5 || format.specials == FloatFormat::InfinityAndNan);
 }
 
+/// [decode half] Numbers below the normal ones are f16 just as well.
 Value decodeFromHalf(Bits &o, const FloatFormat &format, Value bits) {
   ImplicitLocOpBuilder &b = o.builder();
   Value wide = o.zext(bits, 16), rest = o.bitAnd(wide, format.magnitudes());
@@ -84,7 +94,8 @@ Value decodeFromHalf(Bits &o, const FloatFormat &format, Value bits) {
   return value;
 }
 
-/// The fields in those of an f32; below the smallest normal number a product, which an f32 has.
+/// [decode fields] The fields in those of an f32; below the smallest normal number a product, which
+/// an f32 has.
 Value decodeFields(Bits &o, const FloatFormat &format, Value bits) {
   ImplicitLocOpBuilder &b = o.builder();
   unsigned mantissa = format.mantissaBits;
@@ -99,7 +110,8 @@ Value decodeFields(Bits &o, const FloatFormat &format, Value bits) {
   return o.select(o.equal(wide, format.nan()), o.real(std::nan("")), value);
 }
 
-/// The exponent of an f32 with the same bias, whose field 0 stands for numbers below the normal ones.
+/// [decode power] The exponent of an f32 with the same bias, whose field 0 stands for numbers below
+/// the normal ones.
 Value decodePower(Bits &o, const FloatFormat &format, Value bits) {
   Value wide = o.zext(bits, 32);
   Value fields = o.select(o.above(wide, 0), o.shl(wide, 23), o.number(32, 1 << 22));
@@ -121,18 +133,21 @@ Value dropRounded(Bits &o, Value fields, unsigned dropped) {
   return o.shr(o.add(o.add(fields, half), even), dropped);
 }
 
+/// [encode fields] Rounding may carry into the exponent, as it shall.
 Value encodeFields(Bits &o, const FloatFormat &format, Value bits) {
   ImplicitLocOpBuilder &b = o.builder();
   unsigned mantissa = format.mantissaBits;
   Value magnitude = o.bitAnd(bits, 0x7fffffff);
   Value normal = o.sub(dropRounded(o, magnitude, 23 - mantissa),
                        o.number(32, (127 - format.bias) << mantissa));
-  // Below the smallest normal number: the sum with a number whose last place is the smallest step.
+  // [small] Below the smallest normal number: the sum with a number whose last place is the
+  // smallest step.
   double magic = std::ldexp(1.0, 23 + 1 - format.bias - int(mantissa));
   Value sum = b.create<arith::AddFOp>(o.as(magnitude, b.getF32Type()), o.real(magic));
   Value small = o.sub(o.as(sum, b.getI32Type()), o.as(o.real(magic), b.getI32Type()));
   uint32_t leastNormal = (127 - format.bias + 1) << 23;
   Value result = o.select(o.above(magnitude, leastNormal - 1), normal, small);
+  // [special] In this order: nan is above infinity.
   result = o.select(o.above(result, format.largest()), o.number(32, format.overflow()), result);
   result = o.select(o.above(magnitude, 0x7f800000), o.number(32, format.nan()), result);
   Value sign = o.shr(o.bitAnd(bits, 0x80000000), 32 - format.bits());
@@ -141,7 +156,8 @@ Value encodeFields(Bits &o, const FloatFormat &format, Value bits) {
   return o.bitOr(result, sign);
 }
 
-/// The lowest powers are those numbers of an f32 that have no leading 1: doubling the fields gives them one.
+/// [encode power] The lowest powers are those numbers of an f32 that have no leading 1: doubling
+/// the fields gives them one.
 Value encodePower(Bits &o, const FloatFormat &format, Value bits) {
   Value low = o.sub(o.shl(bits, 1), o.number(32, 1 << 23));
   Value fields = o.select(o.above(bits, (1 << 23) - 1), bits, low);
@@ -163,6 +179,7 @@ Value decodeFloat(ImplicitLocOpBuilder &b, Type element, Value bits) {
   const FloatFormat *format = floatFormatOf(element);
   if (format->bits() <= 8)
     return decodeSmall(b, *format, bits);
+  // [halves] To f32 here, and back below.
   Bits o(b, bits);
   return b.create<arith::ExtFOp>(o.type(b.getF32Type()), o.as(bits, element));
 }

@@ -1,4 +1,14 @@
-//===- Order.cpp - Code of arg_reduce, cumulate, top_k -----------------------------------------===//
+//===- Order.cpp - Code of arg_reduce, cumulate, top_k ----------------------------------------===//
+//
+//   arg_reduce: for i: extremum of x[i]; again for i: where x[i] equals it    [arg reduce]
+//   cumulate: for i along the axis: carried = combine(carried, x[i]), stored  [cumulate]
+//   top_k: the first k positions, or all, as a heap, the worst on top         [heap]
+//     for i behind them: in place of the worst, if it is better               [select]
+//     for end of the heap, from its last: swapped with the worst              [sort]
+//     for i in the heap: value and position stored; then zeros and -1         [store]
+//   sift down: while the slot has children: swapped with the worse of them,   [sift]
+//     if that is worse; else done
+//===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ops/Order.h"
 #include "dialects/weft/code/Emit.h"
@@ -26,9 +36,9 @@ Line lineOf(SerialBuilder &s, Value unit, SymTensorType type, int64_t axis) {
 
 } // namespace
 
-//===-- arg_reduce -------------------------------------------------------------------------------===//
+//===-- arg_reduce ----------------------------------------------------------------------------===//
 
-/// First the extremum, then the first or last position of an element that equals it.
+/// [arg reduce] First the extremum, then the first or last position of an element that equals it.
 Value ArgReduceOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
   auto &b = e.builder();
   auto input = tensorType(getInput());
@@ -54,8 +64,9 @@ Value ArgReduceOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>
   });
 }
 
-//===-- cumulate ---------------------------------------------------------------------------------===//
+//===-- cumulate ------------------------------------------------------------------------------===//
 
+/// [cumulate] Exclusive ones store what was carried so far, reversed ones begin at the end.
 void CumulateOp::emitSerial(SerialBuilder &s, Value unit) {
   auto type = tensorType(getInput());
   Type element = type.getElementType();
@@ -72,17 +83,19 @@ void CumulateOp::emitSerial(SerialBuilder &s, Value unit) {
   });
 }
 
-//===-- top_k ------------------------------------------------------------------------------------===//
+//===-- top_k ---------------------------------------------------------------------------------===//
 
 namespace {
 
-/// A heap of positions in scratch memory whose root comes last in the order: the k best so far, the worst on top.
+/// A heap of positions in scratch memory whose root comes last in the order: the k best so far, the
+/// worst on top.
 class PositionHeap {
 public:
   PositionHeap(TopKOp op, SerialBuilder &s, Line line)
       : op(op), s(s), line(std::move(line)), element(elementOf(op.getInput())) {}
 
-  /// Whether the element at position `p` comes after the one at `q`; positions decide between equals.
+  /// Whether the element at position `p` comes after the one at `q`; positions decide between
+  /// equals.
   Value isAfter(Value p, Value q) {
     Value x = s.load(0, line.at(p)), y = s.load(0, line.at(q));
     Value after = op.getSmallest() ? isLess(y, x) : isLess(x, y);
@@ -92,7 +105,8 @@ public:
     return s.select(after, yes(), s.select(before, no, later));
   }
 
-  /// Moves the position in `slot` down to where no child comes after it; the heap has `size` slots.
+  /// [sift] Moves the position in `slot` down to where no child comes after it; the heap has `size`
+  /// slots.
   void siftDown(Value slot, Value size) {
     auto firstChild = [&](Value i) { return s.add(s.mul(i, s.constant(2)), s.constant(1)); };
     s.repeat(
@@ -133,7 +147,8 @@ private:
 
 } // namespace
 
-/// Heap selection: the first k positions become a heap, better ones replace its root, then it is sorted in place.
+/// Heap selection: the first k positions become a heap, better ones replace its root, then it is
+/// sorted in place.
 void TopKOp::emitSerial(SerialBuilder &s, Value unit) {
   auto type = tensorType(getInput());
   auto &b = s.builder();
@@ -142,8 +157,10 @@ void TopKOp::emitSerial(SerialBuilder &s, Value unit) {
   Value zero = s.constant(0), one = s.constant(1);
   Value k = s.symbolic(getK()[0]), length = s.symbolic(type.getDim(getAxis()));
   Value size = b.create<arith::MinSIOp>(k, length);
+  // [heap] From the last slot to the first: what is behind a slot is a heap already.
   s.loop(zero, size, [&](Value i) { s.setScratch(i, i); });
   s.loop(zero, size, [&](Value i) { heap.siftDown(s.sub(s.sub(size, one), i), size); });
+  // [select] The worst is in slot 0, if there is one.
   s.when(s.less(zero, size), [&] {
     s.loop(size, length, [&](Value i) {
       s.when(heap.isAfter(s.scratch(zero), i), [&] {
@@ -152,12 +169,14 @@ void TopKOp::emitSerial(SerialBuilder &s, Value unit) {
       });
     });
   });
+  // [sort] The worst goes behind the heap, which is one shorter then.
   s.loop(one, size, [&](Value i) {
     Value end = s.sub(size, i), worst = s.scratch(zero), last = s.scratch(end);
     s.setScratch(end, worst);
     s.setScratch(zero, last);
     heap.siftDown(zero, end);
   });
+  // [store] Where k is more than there are elements, the rest is nothing.
   s.loop(zero, size, [&](Value i) {
     Value position = s.scratch(i);
     s.store(0, line.at(i), s.load(0, line.at(position)));

@@ -1,4 +1,14 @@
-//===- Resize.cpp - Code of resize -------------------------------------------------------------===//
+//===- Resize.cpp - Code of resize ------------------------------------------------------------===//
+//
+//   for dimension that changes its size                        written out
+//     x = where the element lies in the operand, in f64                     [coordinate]
+//     nearest: one neighbour, x rounded                                     [nearest]
+//     linear: two, cubic: four around x; weights by their distance          [neighbours]
+//       positions beyond the border are those at it                         [border]
+//       or have weight 0, the others divided by their sum                   [exclude]
+//   for combination of neighbours: sum += element * weight     written out  [blend]
+//   an operand without elements gives 0                                     [empty]
+//===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
@@ -9,17 +19,20 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// The elements along one dimension that make up a result element, with their weights (none for `nearest`).
+/// The elements along one dimension that make up a result element, with their weights (none for
+/// `nearest`).
 struct Neighbour {
   IndexValue position;
   Value weight;
 };
 
-/// Coordinates, neighbours and weights in f64, so that rounding decides as in the reference semantics.
+/// Coordinates, neighbours and weights in f64, so that rounding decides as in the reference
+/// semantics.
 class Sampler {
 public:
   Sampler(ResizeOp op, ElementBuilder &e) : op(op), e(e), b(e.builder()), f64(b.getF64Type()) {}
 
+  /// [neighbours] In the order of their positions.
   SmallVector<Neighbour> neighbours(unsigned d, IndexValue i) {
     SymExpr size = tensorType(op.getInput()).getDim(d);
     Value x = coordinate(d, i, size);
@@ -52,6 +65,7 @@ private:
   Value div(Value x, Value y) { return b.create<arith::DivFOp>(x, y); }
   Value data(IndexValue i) { return e.toData(i, f64); }
 
+  /// [coordinate] Operation by operation as in the reference semantics.
   Value coordinate(unsigned d, IndexValue index, SymExpr size) {
     Value i = data(index), n = data(e.symbolic(size)), m = data(e.symbolic(op.getSizes()[d]));
     Value s = op.getScales()[d] == 0 ? div(m, n) : number(op.getScales()[d]);
@@ -76,6 +90,7 @@ private:
     llvm_unreachable("closed set of coordinates");
   }
 
+  /// [nearest] As the attribute says: halves down or up, or everything.
   Value nearest(Value x) {
     switch (op.getRounding()) {
     case ResizeRounding::PreferFloor:
@@ -90,7 +105,7 @@ private:
     llvm_unreachable("closed set of roundings");
   }
 
-  /// Clamped into the operand before it becomes an integer, where every value exists.
+  /// [border] Clamped into the operand before it becomes an integer, where every value exists.
   IndexValue position(Value x, SymExpr size) {
     Value last = sub(data(e.symbolic(size)), number(1));
     Value inside = b.create<arith::MaxNumFOp>(b.create<arith::MinNumFOp>(x, last), number(0));
@@ -110,6 +125,7 @@ private:
     return sub(mul(inner, x), number(4 * a));
   }
 
+  /// [exclude] By where the neighbour lies, not by where it is read.
   void excludeOutside(SmallVectorImpl<Neighbour> &list, ArrayRef<Value> at, SymExpr size) {
     Value end = data(e.symbolic(size)), total = number(0);
     for (auto [neighbour, x] : llvm::zip_equal(list, at)) {
@@ -129,7 +145,7 @@ private:
   Type f64;
 };
 
-/// The weighted sum over the neighbours of dimension `d` and all after it.
+/// [blend] The weighted sum over the neighbours of dimension `d` and all after it.
 Value blend(ElementBuilder &e, ArrayRef<SmallVector<Neighbour>> dims,
             SmallVectorImpl<IndexValue> &at) {
   if (at.size() == dims.size())
@@ -162,6 +178,7 @@ Value ResizeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> in
     dims.push_back(keepsDim(d) ? SmallVector<Neighbour>{{i, {}}} : sampler.neighbours(d, i));
     if (keepsDim(d) || input.getDim(d).asConstant().value_or(0) > 0)
       continue;
+    // [empty] Only where the dimension may be 0.
     Value some = e.less(e.constant(0), e.symbolic(input.getDim(d)));
     inside = inside ? Value(e.builder().create<arith::AndIOp>(inside, some)) : some;
   }

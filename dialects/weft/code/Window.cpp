@@ -1,4 +1,16 @@
-//===- Window.cpp - Code of conv, conv_transpose, pool, pool_index -----------------------------===//
+//===- Window.cpp - Code of conv, conv_transpose, pool, pool_index ----------------------------===//
+//
+// Code of one element of the result. Convolutions and pools follow their iteration rules; what they
+// do not say:
+//
+//   conv: x * w of an element and its weight, widened                       [product]
+//   conv_transpose: for channel of the group, tap: sum += x * w             [gather]
+//     where the stride divides the place, and x has it
+//   pool, averages: the sum by the rule, divided by the number of elements  [average]
+//     for dimension, tap: count += the place is inside                      [count]
+//   pool_index: for element of the window: the largest                      [largest]
+//     again: the least position of one that equals it                       [position]
+//===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ops/Window.h"
 #include "dialects/weft/code/Emit.h"
@@ -8,10 +20,11 @@ using namespace mlir;
 
 namespace weft {
 
-//===-- What conv and conv_transpose share -------------------------------------------------------===//
+//===-- What conv and conv_transpose share ----------------------------------------------------===//
 
 namespace {
 
+/// [product] In the type of the sum.
 template <typename Op> Value emitProduct(Op op, ImplicitLocOpBuilder &b, Value x, Value y) {
   Type accumulate = op.getAccumulate();
   x = widen(b, x, elementOf(op.getInput()), accumulate);
@@ -21,15 +34,16 @@ template <typename Op> Value emitProduct(Op op, ImplicitLocOpBuilder &b, Value x
 
 } // namespace
 
-//===-- conv -------------------------------------------------------------------------------------===//
+//===-- conv ----------------------------------------------------------------------------------===//
 
 Value ConvOp::emitScalar(ImplicitLocOpBuilder &b, ValueRange e) {
   return emitProduct(*this, b, e[0], e[1]);
 }
 
-//===-- conv_transpose ---------------------------------------------------------------------------===//
+//===-- conv_transpose ------------------------------------------------------------------------===//
 
-/// Gathers: the operand elements whose windows cover the result element are those with s*p == i + low - d*x for some x.
+/// [gather] The operand elements whose windows cover the result element are those with s*p == i +
+/// low - d*x for some x.
 Value ConvTransposeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
   auto input = tensorType(getInput()), filter = tensorType(getFilter());
   auto &b = e.builder();
@@ -66,9 +80,9 @@ Value ConvTransposeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexVa
   });
 }
 
-//===-- pool, pool_index -------------------------------------------------------------------------===//
+//===-- pool, pool_index ----------------------------------------------------------------------===//
 
-/// How many elements of the window at result position `p` lie in [from, to).
+/// [count] How many elements of the window at result position `p` lie in [from, to).
 static Value countInside(ElementBuilder &e, const Window &w, int64_t kernel, IndexValue p,
                          SymExpr from, SymExpr to) {
   auto &b = e.builder();
@@ -83,6 +97,7 @@ static Value countInside(ElementBuilder &e, const Window &w, int64_t kernel, Ind
   });
 }
 
+/// [average] Numbers of all dimensions are multiplied.
 Value PoolOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
   Value total = emitElementByRule(*this, e, index);
   if (getKind() != PoolKind::Average)
@@ -103,7 +118,8 @@ Value PoolOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> inde
 
 namespace {
 
-/// Folds a function of the elements of a window that lie inside the operand, and of their positions.
+/// Folds a function of the elements of a window that lie inside the operand, and of their
+/// positions.
 class WindowWalk {
 public:
   using Body = llvm::function_ref<Value(Value element, IndexValue position, Value carried)>;
@@ -147,9 +163,11 @@ Value PoolIndexOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue>
   auto &b = e.builder();
   WindowWalk walk(*this, e, index);
   Value least = e.constantData(computeType(element), combinerIdentity(Combiner::Max, element));
+  // [largest] Elements outside are left out.
   Value largest = walk.fold(least, [&](Value x, IndexValue, Value most) {
     return emitCombine(b, Combiner::Max, element, most, x);
   });
+  // [position] Row by row: of several, the first counts.
   Value none = e.constantData(i64, combinerIdentity(Combiner::Min, i64));
   return walk.fold(none, [&](Value x, IndexValue position, Value first) -> Value {
     Value at = b.create<arith::MinSIOp>(first, e.materialize(position));

@@ -1,4 +1,13 @@
-//===- Element.cpp - Index arithmetic over lanes, and elements from an iteration rule -----------===//
+//===- Element.cpp - Index arithmetic over lanes, and elements from an iteration rule ---------===//
+//
+//   index of lanes = base + lane * stride, as long as it is that; then a vector  [lanes]
+//   an element by a rule: factors from the result's index                        [factors]
+//     for reduced factors: sum = combine(sum, point)                             [fold]
+//       where the operand's element lies, by factors                             [place]
+//       windows: is it inside? else the sum stays                                [inside]
+//       point = the operator's function of its operands' elements                [point]
+//   combine: one operation, or for extremes of floats: comparison, choice, nan   [combine]
+//===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/interfaces/Element.h"
 #include "dialects/weft/Weft.h"
@@ -40,6 +49,7 @@ Value ElementBuilder::constantData(Type scalar, Attribute value) {
   return b.create<arith::ConstantOp>(typed);
 }
 
+/// [lanes] Only who needs it as data asks for a vector.
 Value ElementBuilder::materialize(IndexValue index) {
   if (index.lanes || lanes == 1)
     return index.lanes ? index.lanes : index.base;
@@ -54,8 +64,9 @@ Value ElementBuilder::materialize(IndexValue index) {
       result, b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef(steps))));
 }
 
-/// Folding looks for constants on the right only, and leaves a new value where it finds none. But values that are used twice are found
-/// again by their index, so an index that nothing changes must stay the same value.
+/// Folding looks for constants on the right only, and leaves a new value where it finds none. But
+/// values that are used twice are found again by their index, so an index that nothing changes must
+/// stay the same value.
 static bool isNumber(IndexValue value, int64_t number) {
   return value.isUniform() && constantOf(value.base) == number;
 }
@@ -172,8 +183,9 @@ TypedAttr combinerIdentity(Combiner combiner, Type element) {
   }
 }
 
-/// The larger or smaller of two floats; nan when one of them is. Processors have the comparison with selection as one instruction, which gives
-/// the second where one is nan: with a constant in first place, nothing else is needed.
+/// The larger or smaller of two floats; nan when one of them is. Processors have the comparison
+/// with selection as one instruction, which gives the second where one is nan: with a constant in
+/// first place, nothing else is needed.
 static Value emitExtreme(ImplicitLocOpBuilder &b, arith::CmpFPredicate better, Value a, Value c) {
   if (matchPattern(c, m_Constant()))
     std::swap(a, c);
@@ -184,6 +196,7 @@ static Value emitExtreme(ImplicitLocOpBuilder &b, arith::CmpFPredicate better, V
                                    best);
 }
 
+/// [combine] The same in vectors and in one lane.
 Value emitCombine(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value a, Value c) {
   bool f = isFloat(element), u = isUnsigned(element);
   switch (combiner) {
@@ -209,12 +222,14 @@ Value emitCombine(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Valu
 
 namespace {
 
-/// Emits one element from a rule: factor values from the result index, operand indices from factor values.
+/// Emits one element from a rule: factor values from the result index, operand indices from factor
+/// values.
 class RuleEmitter {
 public:
   RuleEmitter(Operation *op, ElementBuilder &e)
       : op(op), e(e), rule(IterationRule::of(op)), factors(rule.factors().size()) {}
 
+  /// [fold] Without reduced factors, one point.
   Value emit(ArrayRef<IndexValue> index) {
     for (auto [access, position] : llvm::zip(rule.result(0), index))
       setFactors(access, position);
@@ -234,6 +249,7 @@ public:
   }
 
 private:
+  /// [factors] A merge is taken apart from its last term.
   void setFactors(const Access &access, IndexValue position) {
     assert(access.kind != AccessKind::Window && "such results override emitElement");
     if (access.kind == AccessKind::Merge) {
@@ -248,7 +264,7 @@ private:
       factors[access.terms.front().factor] = position;
   }
 
-  /// Row-major position of a merge, or the affine sum of any other access.
+  /// [place] Row-major position of a merge, or the affine sum of any other access.
   IndexValue positionOf(const Access &access, SymExpr dim) {
     if (access.kind ==
         AccessKind::
@@ -269,8 +285,8 @@ private:
     return position;
   }
 
-  /// The scalar function at the current factor values, combined into `sum` when there is one. Windows that leave their operand
-  /// contribute nothing.
+  /// The scalar function at the current factor values, combined into `sum` when there is one.
+  /// Windows that leave their operand contribute nothing.
   Value point(Value sum, Type element) {
     SmallVector<SmallVector<IndexValue, 4>> indices;
     Value inside;
@@ -283,11 +299,13 @@ private:
         if (access.kind != AccessKind::Window || !guardWindows)
           continue;
         auto &b = e.builder();
+        // [inside] All windows of all operands must be.
         Value here = b.create<arith::AndIOp>(e.nonNegative(index.back()),
                                              e.less(index.back(), e.symbolic(type.getDim(d))));
         inside = inside ? b.create<arith::AndIOp>(inside, here) : here;
       }
     }
+    // [point] In a guard where there are windows: elements outside are not loaded.
     auto compute = [&]() -> Value {
       SmallVector<Value> elements;
       for (auto [i, index] : llvm::enumerate(indices))

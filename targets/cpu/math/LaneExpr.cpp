@@ -1,4 +1,17 @@
 //===- LaneExpr.cpp - Write lane-wise arithmetic as C++ expressions ---------------------------===//
+//
+// Most functions here are one operation. Those that are a formula:
+//
+//   x = 2^e * m, m >= threshold: e = (bits of x - those of it) >> 23 or 52  [exponent]
+//   c0 + x * (c1 + x * (c2 + ...)), the last first                          [horner]
+//   n = (x * factor + 1.5 * 2^23) - 1.5 * 2^23, or 2^52                     [round]
+//   p * 2^n = (p * 2^(n/2)) * 2^(n - n/2)                                   [scale]
+//   a + b = s + t: s = a + b, t what its rounding lost                      [exact sum]
+//   a * b = p + t: p = a * b, t = a * b - p, fused or of halves             [exact product]
+//   a / b = q + (a - b * q) * r, q = a * r: r the estimate of 1 / b         [divide]
+//   then(), where any lane is set, else what there was                      [if any]
+//   while any lane is set: step()                                           [while any]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/LaneExpr.h"
 
@@ -164,6 +177,7 @@ Real toDouble(Int a) { return convert<arith::SIToFPOp, Real>(a, a.builder().getF
 
 //===- Building blocks ------------------------------------------------------------------------===//
 
+/// [exponent] Lanes of 64 bits have a logical shift everywhere.
 Int exponentAbove(Int encoded, double threshold) {
   Real like = fromBits(encoded);
   Int relative = encoded - bitsOf(like, threshold);
@@ -174,6 +188,7 @@ Int exponentAbove(Int encoded, double threshold) {
   return shiftRight(biased, like.mantissaBits()) - like.bias();
 }
 
+/// [horner] One multiply-add for each coefficient.
 Real horner(Real x, Coefficients coefficients) {
   Real result = constant(x, coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
@@ -181,6 +196,7 @@ Real horner(Real x, Coefficients coefficients) {
   return result;
 }
 
+/// [round] The low bits of the sum are the number, with an offset that the caller needs.
 Rounded roundToInt(Real x, double factor, int64_t offset) {
   // Adding 1.5*2^23 leaves no bits for a fraction: the sum's low bits are the rounded integer.
   double magic = std::ldexp(1.5, x.mantissaBits()) + static_cast<double>(offset);
@@ -188,6 +204,7 @@ Rounded roundToInt(Real x, double factor, int64_t offset) {
   return {sum - magic, bits(sum)};
 }
 
+/// [scale] One instruction on some machines.
 Real scaleByPowerOfTwo(Real p, Real n, Int biased) {
   if (splitsFloats(p)) {
     ImplicitLocOpBuilder b(p.loc(), p.builder());
@@ -201,6 +218,7 @@ Real scaleByPowerOfTwo(Real p, Real n, Int biased) {
          fromBits(shiftLeft(second, p.mantissaBits()));
 }
 
+/// [exact sum] Neither has to be the larger one; quickTwoSum needs that, and half as many steps.
 HighLow twoSum(Real a, Real b) {
   Real sum = a + b;
   Real bRounded = sum - a;
@@ -219,6 +237,7 @@ static HighLow splitInHalves(Real a) {
   return {high, a - high};
 }
 
+/// [exact product] Without a fused multiply-add, products of halves have no error.
 HighLow twoProduct(Real a, Real b) {
   Real product = a * b;
   if (a.emitter->machine.hasFma())
@@ -229,7 +248,7 @@ HighLow twoProduct(Real a, Real b) {
   return {product, error + x.low * y.low};
 }
 
-//===- What some machines have ------------------------------------------------------------------===//
+//===- What some machines have ----------------------------------------------------------------===//
 
 /// Where the operations of the machine go.
 static ImplicitLocOpBuilder builderAt(const Lanes &a) {
@@ -256,6 +275,7 @@ Real lookUp(llvm::ArrayRef<float> table, Int index) {
   return {index.emitter, index.emitter->machine.lookUp(b, table, index.value)};
 }
 
+/// [divide] Where the estimate is good, for f32; a division elsewhere.
 Real quickDivide(Real a, Real b) {
   if (a.isDouble() || !splitsFloats(a))
     return a / b;
@@ -275,6 +295,7 @@ Value anyLane(Mask mask) {
                                                     mask.value);
 }
 
+/// [if any] Rare arguments cost one test.
 llvm::SmallVector<Value> ifAnyLane(Mask mask, ValueRange otherwise,
                                    llvm::function_ref<llvm::SmallVector<Value>()> then) {
   OpBuilder &b = mask.builder();
@@ -289,6 +310,7 @@ llvm::SmallVector<Value> ifAnyLane(Mask mask, ValueRange otherwise,
   return op.getResults();
 }
 
+/// [while any] Lanes that are done go on: a step must not change what they have.
 llvm::SmallVector<Value>
 whileAnyLane(Emitter &emitter, ValueRange state, llvm::function_ref<Mask(ValueRange)> condition,
              llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> step) {

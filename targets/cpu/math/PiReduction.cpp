@@ -1,4 +1,19 @@
 //===- PiReduction.cpp - Arguments of trigonometric functions modulo pi/2 ---------------------===//
+//
+// x = n * pi/2 + r, with parts of pi/2 that have few digits:
+//
+//   n = x * 2/pi rounded; r = x - n * part1 - n * part2 - ...
+//     f32: three parts, each fused                                  [fused]
+//     f32 without fused multiply-add: two parts, in f64             [wide]
+//     f64: four parts, r in two                                     [double]
+//   where a lane is huge, |x| = mantissa * 2^e:
+//     words = the bits of 2/pi that e leaves below whole turns      [words]
+//     f32: mantissa * 3 words, the upper 64 bits of it              [single product]
+//     f64: mantissa * 6 words in columns, the upper 128 bits of it  [double product]
+//     n = its two leading bits, rounded; r = the other bits * pi/2  [fraction]
+//     r and n get the sign of x                                     [sign]
+//   huge lanes take this, the others what they had                  [merge]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/PiReduction.h"
 
@@ -25,8 +40,8 @@ static constexpr double moderateF32 = 0x1p17, moderateF64 = 0x1p20;
 
 //===- Moderate arguments ---------------------------------------------------------------------===//
 
-/// Three f32 parts of pi/2 with fused subtraction: x - n*part1 is exact, and cancellation leaves
-/// the later parts in full.
+/// [fused] Three f32 parts of pi/2 with fused subtraction: x - n*part1 is exact, and cancellation
+/// leaves the later parts in full.
 static Reduced moderateFused(Real x) {
   Rounded n = roundToInt(x, twoOverPi, 0);
   Real r = mulAdd(n.n, -0x1.921fb4p+0, x);
@@ -35,7 +50,7 @@ static Reduced moderateFused(Real x) {
   return {r, std::nullopt, n.raw};
 }
 
-/// f32 in f64 lanes, for processors without fused multiply-add.
+/// [wide] f32 in f64 lanes, for processors without fused multiply-add.
 static Reduced moderateWide(Real x) {
   Real wide = widen(x);
   Rounded n = roundToInt(wide, twoOverPi, 0);
@@ -43,7 +58,7 @@ static Reduced moderateWide(Real x) {
   return {narrow(r), std::nullopt, truncate(n.raw, 32)};
 }
 
-/// f64: three parts of 33 bits, whose products with n < 2^20 are exact, and the rest.
+/// [double] f64: three parts of 33 bits, whose products with n < 2^20 are exact, and the rest.
 static Reduced moderateDouble(Real x) {
   Rounded n = roundToInt(x, twoOverPi, 0);
   Real first = x - n.n * 0x1.921fb544p+0;
@@ -78,6 +93,7 @@ static llvm::SmallVector<Int> wordsFrom(Int index, int indexBits, int count) {
   return words;
 }
 
+/// [words] From a table of 32 bits each, shifted to where the exponent wants them.
 static Scaled scaleTwoOverPi(Real x, int indexBits, int count) {
   const int stored = x.mantissaBits();
   Int encoded = bits(abs(x));
@@ -97,7 +113,7 @@ static Scaled scaleTwoOverPi(Real x, int indexBits, int count) {
   return {mantissa, words};
 }
 
-/// Gives the reduction of |x| the sign of x, and NaN to infinities.
+/// [sign] Gives the reduction of |x| the sign of x, and NaN to infinities.
 static Reduced withSign(Real x, Real r, std::optional<Real> tail, Int quadrant) {
   Mask negative = isNegative(x);
   r = select(abs(x) < infinity, select(negative, -r, r), x - x);
@@ -106,17 +122,19 @@ static Reduced withSign(Real x, Real r, std::optional<Real> tail, Int quadrant) 
   return {r, tail, select(negative, constant(quadrant, 0) - quadrant, quadrant)};
 }
 
-/// 24 by 96 bits, of which the upper 64 count: the quadrant and 62 bits of the fraction.
+/// [single product] 24 by 96 bits, of which the upper 64 count: the quadrant and 62 bits of the
+/// fraction.
 static Reduced hugeSingle(Real x) {
   Scaled s = scaleTwoOverPi(x, /*indexBits=*/3, /*count=*/3);
   Int product = shiftLeft(s.mantissa * s.words[0], 32) + s.mantissa * s.words[1] +
                 shiftRight(s.mantissa * s.words[2], 32);
   Int quadrant = truncate(shiftRight(product + (int64_t(1) << 61), 62), 32);
+  // [fraction] A double has more of it than f32 keeps.
   Real r = narrow(toDouble(shiftLeft(product, 2)) * std::ldexp(halfPi, -64));
   return withSign(x, r, std::nullopt, quadrant);
 }
 
-/// A fraction of a quadrant, as two's complement of 128 bits, times pi/2.
+/// [fraction] A fraction of a quadrant, as two's complement of 128 bits, times pi/2.
 static HighLow fractionOfHalfPi(Int high, Int low) {
   const int64_t word = 0xffffffff;
   HighLow upper =
@@ -128,7 +146,7 @@ static HighLow fractionOfHalfPi(Int high, Int low) {
   return quickTwoSum(product.high, rest);
 }
 
-/// 53 by 192 bits in 32-bit columns, of which the upper 128 bits count.
+/// [double product] 53 by 192 bits in 32-bit columns, of which the upper 128 bits count.
 static Reduced hugeDouble(Real x) {
   Scaled s = scaleTwoOverPi(x, /*indexBits=*/5, /*count=*/6);
   const int64_t word = 0xffffffff;
@@ -170,6 +188,7 @@ Reduced reduceByHalfPi(Real x) {
   Mask huge = abs(x) >= pick(x, moderateF32, moderateF64);
   auto merged = ifAnyLane(huge, values(moderate), [&] {
     Reduced exact = x.isDouble() ? hugeDouble(x) : hugeSingle(x);
+    // [merge] One huge lane is enough; in most calls there is none.
     exact.r = select(huge, exact.r, moderate.r);
     exact.quadrant = select(huge, exact.quadrant, moderate.quadrant);
     if (exact.tail)

@@ -1,4 +1,16 @@
 //===- Power.cpp - powf, fpowi, ipowi, cbrt, rsqrt --------------------------------------------===//
+//
+//   |x|^y of f32 in f64 = 2^(y * log2 |x|)
+//     log2 x = e + s * (2 / ln 2 + s^2 * P(s^2)), s = (m - 1) / (m + 1)  [log2]
+//     2^t = 2^n * Q(t - n), n = t rounded                                [exp2]
+//   |x|^y of f64, sums and products in two parts
+//     log2 m = 2 / ln 2 * (s + s^3 * (1/3 + s^2 * P(s^2)))               [log2 in parts]
+//     t = y * (e + log2 m); 2^n * Q(t.high - n + t.low)                  [power in parts]
+//   then signs, and what is 1, infinite or no number                     [signs]
+//   x^n of integers: while a lane has bits of n left                     [squares]
+//     times x where the lowest is set; x = x * x
+//   cube root: a third of the exponent, then Halley's steps, all in f64  [halley]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/Coefficients.h"
 #include "targets/cpu/math/Functions.h"
@@ -13,7 +25,7 @@ static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 //===- Powers of f32, computed in f64 ---------------------------------------------------------===//
 
-/// log2 of non-negative f64 lanes that were f32, to about 2^-50.
+/// [log2] log2 of non-negative f64 lanes that were f32, to about 2^-50.
 static Real log2Wide(Real x) {
   Int encoded = bits(x);
   Int exponent = exponentAbove(encoded, std::sqrt(0.5));
@@ -26,7 +38,7 @@ static Real log2Wide(Real x) {
   return select(x == infinity, infinity, result);
 }
 
-/// 2^x rounded to f32.
+/// [exp2] 2^x rounded to f32.
 static Real exp2Wide(Real x) {
   Real clamped = atMost(atLeast(x, -160.0), 130.0);
   Rounded rounded = roundToInt(clamped, 1.0, x.bias());
@@ -53,8 +65,8 @@ static HighLow constants(Real like, double high, double low) {
   return {constant(like, high), constant(like, low)};
 }
 
-/// log2 of m in [sqrt(1/2), sqrt(2)], to about 2^-65 of itself, as 2/ln 2 * (s + s^3 * series(s^2))
-/// with s = (m-1)/(m+1).
+/// [log2 in parts] log2 of m in [sqrt(1/2), sqrt(2)], to about 2^-65 of itself, as 2/ln 2 * (s +
+/// s^3 * series(s^2)) with s = (m-1)/(m+1).
 static HighLow log2Mantissa(Real m) {
   Real numerator = m - 1.0;
   HighLow denominator = twoSum(m, constant(m, 1.0));
@@ -72,7 +84,7 @@ static HighLow log2Mantissa(Real m) {
   return multiply(half, constants(m, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
 }
 
-/// |base|^exponent in f64.
+/// [power in parts] |base|^exponent in f64.
 static Real powDouble(Real magnitude, Real exponent) {
   Mask denormal = magnitude < 0x1p-1022;
   Int encoded = bits(select(denormal, magnitude * 0x1p54, magnitude));
@@ -100,6 +112,7 @@ static Real powDouble(Real magnitude, Real exponent) {
 
 //===- Signs and special values ---------------------------------------------------------------===//
 
+/// [signs] Later cases decide: y = 0 and x = 1 give 1 even where the other is no number.
 Real expandPow(Real base, Real exponent) {
   Real magnitude = abs(base);
   Real result =
@@ -127,7 +140,7 @@ Int expandPow(Int base, Int exponent) {
   Mask negative = exponent < constant(exponent, 0);
   Int remaining = select(negative, exponent & 1, exponent);
   auto wrap = [&](mlir::Value value) { return Int{{base.emitter, value}}; };
-  // Square and multiply until no lane has bits of its exponent left.
+  // [squares] Square and multiply until no lane has bits of its exponent left.
   auto state = whileAnyLane(
       *base.emitter, {constant(base, 1).value, base.value, remaining.value},
       [&](mlir::ValueRange s) { return !(wrap(s[2]) == 0); },
@@ -143,8 +156,8 @@ Int expandPow(Int base, Int exponent) {
 
 //===- Roots ----------------------------------------------------------------------------------===//
 
-/// Cube root of positive f64 lanes in the normal range: a third of the exponent's bits is right to
-/// 5 %, and each step of Halley's method triples the digits.
+/// [halley] Cube root of positive f64 lanes in the normal range: a third of the exponent's bits is
+/// right to 5 %, and each step of Halley's method triples the digits.
 static Real cbrtMagnitude(Real x, int steps) {
   Int high = truncate(shiftRight(bits(x), 32), 32);
   // high / 3 by multiplication; the offset restores two thirds of the exponent bias.

@@ -1,8 +1,14 @@
 //===- VectorMath.cpp - Elementary functions as plain vector code -----------------------------===//
 //
-// Ties math operations to their expansions: unwraps operands, computes f16 and bf16 in f32, and
-// applies each pattern exactly once.
+// Ties math operations to their expansions, each pattern applied exactly once. An operation y =
+// f(x) that is no instruction becomes:
 //
+//   x' = x, or x widened to f32 when it is f16 or bf16               [widen]
+//   y' = the formula of f (Functions.h) at x', on all lanes at once  [formula]
+//      or f itself, when only the narrow type has no instruction     [instruction]
+//      or x' * y' + z', rounded twice without fused multiply-add     [multiply add]
+//      or 1 + erf x', where nobody needs erf x' alone                [erf and sum]
+//   y = y' rounded to the type of y                                  [narrow]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/math/VectorMath.h"
@@ -46,11 +52,13 @@ bool isSupported(Type type) {
   return known && hasLaneShape(type);
 }
 
+/// [widen] f32 and f64 stay as they are.
 Real loadReal(Emitter &emitter, Value value) {
   Real x{{&emitter, value}};
   return isSmall(value.getType()) ? lanes::widenSmall(x) : x;
 }
 
+/// [narrow] To f16 or bf16, when the operation has them.
 Value storeReal(Real x, Type type) {
   return isSmall(type) ? lanes::narrowSmall(x, getElementTypeOrSelf(type)).value : x.value;
 }
@@ -126,7 +134,7 @@ struct Collector {
     });
   }
 
-  /// Operations the processor has for f32: only f16 and bf16 need help.
+  /// [instruction] Operations the processor has for f32: only f16 and bf16 need help.
   template <typename Op> void widened() {
     add<Op>([](Emitter &emitter, Op op) {
       SmallVector<Value> operands;
@@ -138,7 +146,7 @@ struct Collector {
   }
 };
 
-/// a*b+c in the precision of the operands.
+/// [multiply add] a*b+c in the precision of the operands.
 template <typename Op> Value expandFma(Emitter &emitter, Value a, Value b, Value c, Op op) {
   Real product = loadReal(emitter, a), factor = loadReal(emitter, b), sum = loadReal(emitter, c);
   return storeReal(lanes::mulAdd(product, factor, sum), op.getType());
@@ -154,7 +162,8 @@ bool isOne(Value value) {
   return number && number.getValue().isExactlyValue(1.0);
 }
 
-/// Where every use is 1 + erf x, as in GELU in all its spellings, the sum is expanded as a whole.
+/// [erf and sum] Where every use is 1 + erf x, as in GELU in all its spellings, the sum is expanded
+/// as a whole.
 Value expandErfAndSums(Emitter &emitter, math::ErfOp op) {
   Real x = loadReal(emitter, op.getOperand());
   SmallVector<Operation *> users(op->getUsers());
@@ -171,6 +180,7 @@ Value expandErfAndSums(Emitter &emitter, math::ErfOp op) {
   return (sum - 1.0).value; // nobody uses it
 }
 
+/// [formula] What each function becomes.
 void addElementary(Collector c) {
   c.unary<math::ExpOp>(lanes::expandExp);
   c.unary<math::Exp2Op>(lanes::expandExp2);

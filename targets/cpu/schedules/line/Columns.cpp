@@ -1,8 +1,20 @@
-//===- Columns.cpp - Reductions that keep the last dimension -------------------------------------------------===//
+//===- Columns.cpp - Reductions that keep the last dimension ----------------------------------===//
 //
-// y[.., c] = epilogue(combined over k of x[.., k.., c]): the mean over an image with channels last is one. Vectors run along c, and some of
-// them are summed side by side, so that a row of the operand is read in long runs and no sum waits for itself. A unit is one such block
-// of columns of one result line. Long sums are made of short ones, see kSumChunk.
+// y[.., c] = epilogue(combined over k of x[.., k.., c]): the mean over an image with channels last
+// is one.
+//
+//   for line of the result, block of columns                           [units]
+//     the whole block at once; a shorter one vector by vector          [blocks]
+//       sums = identity, in registers: one per vector
+//       for k along all axes but the last of them                      [axes]
+//         for chunk of the last axis: parts = identity, in registers   [chunks]
+//           for k of the chunk, vector: parts = combine(parts, x)      [combine]
+//           sums = combine(sums, parts)                                [join]
+//       for vector: epilogue and store, masked at the end of the line  [store]
+//
+// Vectors run along c, and some of them are summed side by side, so that a row of the operand is
+// read in long runs and no sum waits for itself. A unit is one such block of columns of one result
+// line. Long sums are made of short ones, see kSumChunk.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +32,8 @@ constexpr int64_t kGrainWork =
 
 SymTensorType inputType(ReduceOp op) { return cast<SymTensorType>(op.getInput().getType()); }
 
-/// The reduction, when it is the kernel's only root, keeps the last dimension and all results have its dimensions.
+/// The reduction, when it is the kernel's only root, keeps the last dimension and all results have
+/// its dimensions.
 Match<ReduceOp> match(func::FuncOp spec) {
   Match<ReduceOp> op = onlyRoot<ReduceOp>(spec, "there is no reduction");
   if (!op)
@@ -51,6 +64,7 @@ public:
   void emit() {
     int64_t block = together * c.machine.lanes();
     SymExpr width = kept.back();
+    // [units] Blocks of columns are innermost.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       auto [rest, number] = c.e.divmod({unit}, c.e.symbolic(SymExpr::ceildiv(width, block)));
       index.assign(kept.size(), {});
@@ -59,6 +73,7 @@ public:
       if (kept.size() > 1)
         index[0] = rest;
       Value first = c.mul(number.base, constantI64(c.b, block));
+      // [blocks] Vectors of the shorter one need not be whole.
       if (SymExpr::mod(width, block).isConstant(0))
         return emitColumns({first, 1}, together);
       Value left = c.sub(c.e.uniform(width), first);
@@ -80,6 +95,7 @@ private:
     Value none = c.e.constantData(computeType(element), combinerIdentity(combiner, element));
     SmallVector<IndexValue> at(inputType(op).getRank());
     SmallVector<Value> sums = walk(at, 0, column, SmallVector<Value>(vectors, none));
+    // [store] Only vector by vector, there may be a mask.
     for (int64_t v = 0; v < vectors; ++v) {
       c.e.forget();
       c.e.provide(op.getResult(), [&](ArrayRef<IndexValue>) { return sums[v]; });
@@ -93,7 +109,7 @@ private:
     return c.e.add(column, c.e.constant(v * c.machine.lanes()));
   }
 
-  /// Loops over axes from number `axis` on; `at` has the position along those before.
+  /// [axes] Loops over axes from number `axis` on; `at` has the position along those before.
   SmallVector<Value> walk(SmallVector<IndexValue> &at, size_t axis, IndexValue column,
                           SmallVector<Value> sums) {
     if (axis == op.getAxes().size())
@@ -109,15 +125,18 @@ private:
     if (axis + 1 < op.getAxes().size())
       return run(zero, end, sums);
     Value none = c.e.constantData(computeType(element), combinerIdentity(combiner, element));
+    // [chunks] Where the last axis is short, there is one.
     return c.loop(zero, end, kSumChunk, sums, [&](Value from, ValueRange carried) {
       Value to = c.b.createOrFold<arith::MinSIOp>(c.add(from, constantI64(c.b, kSumChunk)), end);
       SmallVector<Value> parts = run(from, to, SmallVector<Value>(sums.size(), none));
+      // [join] The error of a long sum stays that of a short one.
       for (auto [part, before] : llvm::zip(parts, carried))
         part = emitCombine(c.b, combiner, element, before, part);
       return parts;
     });
   }
 
+  /// [combine] The vectors lie side by side in a row of the operand.
   SmallVector<Value> add(SmallVector<IndexValue> &at, IndexValue column, SmallVector<Value> sums) {
     size_t result = 0;
     for (size_t d = 0; d + 1 < at.size(); ++d)

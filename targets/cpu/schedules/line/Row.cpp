@@ -1,7 +1,20 @@
-//===- Row.cpp - Softmax, normalisation and reductions along the last dimension -------------------===//
+//===- Row.cpp - Softmax, normalisation and reductions along the last dimension ---------------===//
 //
-// A unit is one line. The line is pulled once into worker scratch (where elementwise producers are computed on the way), reduced there in
-// vectors, and written out through the elementwise consumers: one pass over memory.
+//   for line of the operand                                                [lines]
+//     reduction: fold all elements; epilogue and store of one              [reduce]
+//     softmax: fold to the largest, elements to scratch; then fold to the  [softmax]
+//       sum of e^(element - largest), which replaces the element
+//     normalisation: fold to the sum, elements to scratch; then fold to    [normalise]
+//       the sum of (element - mean)^2
+//     softmax, normalisation: for vector of the line                       [finish]
+//       from scratch by the sums; epilogue and store, the last one masked
+//   fold: carried = identity, one vector in a register
+//     for vector of the line: carried = combine(carried, element)          [fold]
+//     the last vector is masked; then its lanes are combined               [lanes]
+//
+// A unit is one line. It is pulled once (where elementwise producers are computed on the way),
+// reduced in vectors, and written out through the elementwise consumers: one pass over memory. The
+// powers of a logarithm of a softmax are summed and not kept.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,6 +97,7 @@ public:
   void emit(KernelContext &c) const override {
     Operation *root = *findRoot(c.spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
+    // [lines] Each is computed by one thread.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       SmallVector<IndexValue> index(dims.size());
       IndexValue rest{unit};
@@ -130,7 +144,7 @@ private:
         emitNormalize(cast<NormalizeOp>(root));
     }
 
-    /// Folds `body` over the line in vectors and combines the lanes.
+    /// [lanes] Folds `body` over the line in vectors and combines the lanes.
     Value foldLine(Combiner combiner, Type type, function_ref<Value(IndexValue)> body) {
       TypedAttr identity = combinerIdentity(combiner, type);
       Value initial = c.e.constantData(computeType(type), identity);
@@ -144,7 +158,7 @@ private:
       return combineLanes(c.b, combiner, type, sums[0]);
     }
 
-    /// Like KernelContext::vectors with one carried vector.
+    /// [fold] Like KernelContext::vectors with one carried vector.
     SmallVector<Value> carriedVectors(Value init,
                                       function_ref<Value(IndexValue, Value, Value)> body) {
       unsigned lanes = c.e.laneCount();
@@ -183,7 +197,7 @@ private:
     Value fromScratch(IndexValue i) { return c.e.load(c.scratch, scratchType, {i}); }
     void toScratch(IndexValue i, Value data) { c.e.store(c.scratch, scratchType, {i}, data); }
 
-    /// Stores all results, with the root's elements computed by `value`.
+    /// [finish] Stores all results, with the root's elements computed by `value`.
     void finish(function_ref<Value(IndexValue, Value)> value) {
       c.vectors(width, [&](IndexValue i) {
         c.e.provide(root->getResult(0), [&](ArrayRef<IndexValue> index) {
@@ -197,6 +211,7 @@ private:
       });
     }
 
+    /// [reduce] The epilogue has one element: one lane.
     void emitReduce(ReduceOp reduce) {
       Value total = foldLine(Combiner(reduce.getKind()), element,
                              [&](IndexValue i) { return c.e.pull(reduce.getInput(), at(i)); });
@@ -210,6 +225,7 @@ private:
       c.e.setLanes(lanes);
     }
 
+    /// [softmax] Its quotient is one division per line: elements are multiplied.
     void emitSoftmax(SoftmaxOp softmax) {
       Value largest = foldLine(Combiner::Max, element, [&](IndexValue i) {
         Value x = c.e.pull(softmax.getInput(), at(i));
@@ -233,6 +249,7 @@ private:
       finish([&](IndexValue, Value x) { return mulf(x, factor); });
     }
 
+    /// [normalise] From the differences to the mean: no digits are lost when the mean is large.
     void emitNormalize(NormalizeOp op) {
       Value count = c.b.create<arith::SIToFPOp>(scalar, c.e.uniform(width));
       Value sum = foldLine(Combiner::Sum, element, [&](IndexValue i) {

@@ -1,8 +1,20 @@
-//===- Attention.cpp - Softmax between two contractions, scores never in memory ------------------------------===//
+//===- Attention.cpp - Softmax between two contractions, scores never in memory ---------------===//
 //
-// A unit is one combination of the batch factors (batch and head). It copies K once into panels [n / C][d][C] of scratch; then, for every
-// tile of rows: scores of the tile into scratch [n / C][rows][C] through what stands before the softmax, softmax along n without the division, product with V
-// in registers, division, epilogue. Rows of Q and V are read where they are; where they are views or narrow, they are copied, too.
+//   for combination of the batch factors: batch and head                   [units]
+//     copy K into panels [n / C][d][C] of scratch                          [pack keys]
+//     copy V, where it cannot be read in place                             [copy values]
+//     for tile of rows of Q                                                [tiles]
+//       copy them, where they cannot be read in place                      [copy queries]
+//       for panel: scores = program(Q K^T), -infinity beyond n             [scores]
+//       for row: scores become e^(score - largest); 1 / their sum is kept  [softmax]
+//         what stands between softmax and product, if anything, in place   [between]
+//       for two vectors of e
+//         for panel: sums += scores * V, in registers; the last ends at n  [mix]
+//         for row, vector: times what is kept, epilogue, masked store      [finish]
+//
+// C are two vectors. Scores of a tile are in scratch as [n / C][rows][C], and never leave it;
+// "program" is what stands before the softmax. Rows of Q and V are read where they are; where they
+// are views or narrow, they are copied.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,8 +33,9 @@ namespace {
 
 int64_t roundUp(int64_t value, int64_t to) { return llvm::divideCeil(value, to) * to; }
 
-/// What a unit keeps in its scratch, in f32 elements: keys [n / C][d][C], scores [n / C][rows][C], then copies of V [n][e] and of a
-/// tile's Q [rows][d] where they cannot be read in place, rows padded to whole vectors.
+/// What a unit keeps in its scratch, in f32 elements: keys [n / C][d][C], scores [n / C][rows][C],
+/// then copies of V [n][e] and of a tile's Q [rows][d] where they cannot be read in place, rows
+/// padded to whole vectors.
 struct ScratchPlan {
   SymExpr panels, scores, values, queries, size; ///< where parts begin
   bool copiesValues, copiesQueries;
@@ -92,6 +105,7 @@ public:
     for (int64_t r = 1; r <= plan.rows; ++r)
       tiles.push_back(declareTile(c, r, s.batch.size()));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, plan.rows));
+    // [units] The last of the factors is innermost.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       SmallVector<Value> batch(s.batch.size());
       IndexValue rest{unit};
@@ -103,10 +117,12 @@ public:
       if (!batch.empty())
         batch[0] = rest.base;
       packKeys(c, s, batch);
+      // [copy values] Rows in whole vectors, zeros behind them: the mix then has no masks.
       if (plan.copiesValues)
         copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values,
                  plan.valueStride, s.e);
       c.loop(constantI64(c.b, 0), count, 1, [&](Value tile) {
+        // [tiles] A function for every number of rows.
         callRowTile(c, tiles, m, count, tile, [&](Value first) {
           SmallVector<Value> arguments{c.kernel.getArgument(0), c.scratch, first};
           arguments.append(batch);
@@ -177,7 +193,8 @@ private:
     });
   }
 
-  /// K of one unit as panels [n / C][d][C], a square of vectors at a time. Columns beyond n repeat the last row.
+  /// [pack keys] K of one unit as panels [n / C][d][C], a square of vectors at a time. Columns
+  /// beyond n repeat the last row.
   static void packKeys(KernelContext &c, const AttentionShape &s, ArrayRef<Value> batch) {
     int64_t lanes = c.machine.lanes(), columns = tileColumns(c.machine);
     Type f32 = c.b.getF32Type();
@@ -246,6 +263,7 @@ private:
 
     void emit() {
       Value panels = c.e.uniform(plan.panels);
+      // [copy queries] Their distance is then constant: one base register for all rows.
       if (plan.copiesQueries)
         copyRows(c, s.q, batch, first, constantI64(c.b, rows), plan.queries, plan.queryStride, s.d);
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) { emitScores(panel); });
@@ -259,7 +277,7 @@ private:
         emitMix(column, std::min<int64_t>(2, llvm::divideCeil(s.e - column, lanes)), sumsType);
     }
 
-    /// program(Q K^T) of one panel; lanes beyond n are minus infinity.
+    /// [scores] program(Q K^T) of one panel; lanes beyond n are minus infinity.
     void emitScores(Value panel) {
       c.e.forget();
       Value keys =
@@ -298,7 +316,7 @@ private:
                                          a, b);
     }
 
-    /// Replaces the scores of a row by e^(score - largest); gives one over their sum.
+    /// [softmax] Replaces the scores of a row by e^(score - largest); gives one over their sum.
     Value emitSoftmax(Value panels, Value row) {
       Value lowest = c.e.constantData(f32, combinerIdentity(Combiner::Max, f32));
       auto load = [&](Value panel, int64_t v) -> Value {
@@ -339,7 +357,8 @@ private:
       return one;
     }
 
-    /// What stands between the softmax and the product with V, in place.
+    /// [between] What stands between the softmax and the product with V, in place. Scores are
+    /// divided by their sum before it.
     void emitAfter(Value panels, Value row, Value factor) {
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
         for (int64_t v = 0; v < 2; ++v) {
@@ -358,7 +377,7 @@ private:
       });
     }
 
-    /// Columns [column, column + vectors * lanes) of the result.
+    /// [mix] Columns [column, column + vectors * lanes) of the result.
     void emitMix(int64_t column, int64_t vectors, Value factors) {
       Value n = c.e.uniform(s.n), zero = constantI64(c.b, 0);
       Value whole = c.e.uniform(SymExpr::floordiv(s.n, columns));
@@ -390,6 +409,7 @@ private:
       }
     }
 
+    /// [finish] Only the vector in which e ends has a mask.
     void finish(Value row, int64_t column, Value x) {
       c.e.forget();
       IndexValue e{constantI64(c.b, column), 1};

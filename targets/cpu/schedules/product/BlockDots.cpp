@@ -1,14 +1,29 @@
-//===- BlockDots.cpp - Rows rounded to bytes times a weight of bytes or less ------------------------------===//
+//===- BlockDots.cpp - Rows rounded to bytes times a weight of bytes or less ------------------===//
 //
-// C[m, n] = epilogue(sum over blocks b of step[m, b] * scale[b, n] * sum over k in b of A[m, k] * (W[k, n] - zero[b, n])), where A are the
-// signed bytes that weft.round_blocks makes of the rows and W are unsigned numbers of 8 or 4 bits: four of their products are one instruction
-// where the machine has it. A worker rounds the rows of its tiles into scratch before it begins. A tile of up to 6 rows by one panel of two vectors keeps
-// the integers of a block and the reals of all blocks in registers; 4 bits become bytes by a mask, once for all rows of the tile.
+// C[m, n] = epilogue(sum over blocks b of step[m, b] * scale[b, n] * sum over k in b of A[m, k] *
+// (W[k, n] - zero[b, n])), where A are the signed bytes that weft.round_blocks makes of the rows
+// and W are unsigned numbers of 8 or 4 bits: four of their products are one instruction where the
+// machine has it.
+//
+//   for tile of the worker's units: its rows as bytes into scratch        [round rows]
+//   for block of panels, tile of up to 6 rows                             [units]
+//     for panel of two vectors of columns                                 [panels]
+//       totals = 0, in registers: reals, rows by two vectors
+//       for block of k                                                    [blocks]
+//         sums = 0 or what zero points take away, in registers: integers  [start]
+//         for the block's k, 4 or 8 of them in each step
+//           weights = two vectors of bytes, four k's in a lane            [load weights]
+//           for four k's, row, vector: sums += dot(A[row], weights)       [dot]
+//         totals += sums * scale * step, and zero points per block        [add block]
+//       for vector, row: epilogue and store, masked where n ends          [store]
+//
+// A worker rounds the rows of its tiles before it begins. 4 bits become bytes by a mask, once for
+// all rows of the tile.
 //
 //   zero points of one number     what they take away is where the block's sum begins
 //   one per block and column      one more multiply-add per block
 //
-// Tiles, blocks of panels and units are those of Contraction.cpp, which computes such kernels in reals where there are no such products.
+// Contraction.cpp computes such kernels in reals where there are no such products.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,8 +85,10 @@ public:
     bytes = pointer(a.bytes, c.mul(first, number(s.k)));
     steps = elementPointer(c.b, a.steps, f32(), perRow);
     corrections = elementPointer(c.b, a.corrections, f32(), perRow);
+    // [panels] Scales and zero points lie in panels, too.
     c.loop(from, to, 1, [&](Value panel) {
       c.e.forget();
+      // [store] The tail mask is there for all panels when n ends inside one.
       storeRowTile(c, s.op.getResult(), first, panel, 2, s.n, accumulate(panel));
       c.e.forget();
     });
@@ -103,6 +120,7 @@ private:
     scales = blockRows(w.scale, panel);
     zeros = w.zero ? blockRows(*w.zero, panel) : Value();
     SmallVector<Value> totals(rows * 2, c.b.create<arith::ConstantOp>(c.b.getZeroAttr(reals())));
+    // [blocks] Those of the rows are those of the weight.
     return c.loop(number(0), number(blocks), 1, ValueRange(totals),
                   [&](Value nth, ValueRange totals) { return addBlock(nth, totals); });
   }
@@ -114,6 +132,7 @@ private:
     return elementPointer(c.b, c.inputs[argument], f32(), c.mul(panel, number(stored * columns)));
   }
 
+  /// [add block] A block's integers are exact; they become reals here.
   SmallVector<Value> addBlock(Value nth, ValueRange totals) {
     SmallVector<Value> sums = sumBlock(nth), next;
     Value row = c.mul(nth, number(columns * 4)), perRow = c.mul(nth, number(4));
@@ -155,6 +174,7 @@ private:
   SmallVector<Value> sumBlock(Value nth) {
     SmallVector<Value> sums;
     Value correctionColumn = pointer(corrections, c.mul(nth, number(4)));
+    // [start] One number for the zero points is part of the row's correction.
     for (int64_t r = 0; r < rows; ++r) {
       Value start = a.zero.value_or(0) != 0
                         ? spread(integers(), at(correctionColumn, r * blocks * 4))
@@ -180,9 +200,11 @@ private:
     Value here = pointer(weights, c.mul(k, number(perDepth))), x = pointer(bytes, k);
     int64_t unit = w.form == PackedWeight::Bytes ? 4 : 8;
     for (int64_t u = 0; u < depth; u += unit) {
+      // [load weights] Once for all rows. Of 4 bits there are two groups: low halves and high ones.
       SmallVector<Value, 2> groups[2]; // of four k's, by vector
       for (int64_t v = 0; v < 2; ++v)
         groups[v] = loadGroups(at(here, u * perDepth + v * c.machine.lanes() * 4));
+      // [dot] Four bytes of a row in all lanes, for both vectors.
       for (int64_t g = 0; g * 4 < unit; ++g)
         for (int64_t r = 0; r < rows; ++r) {
           Value all = spread(integers(), at(x, r * s.k + u + g * 4));
@@ -273,6 +295,7 @@ public:
         return {c.kernel.getArgument(0), first, from, to, c.scratch};
       });
     };
+    // [units] Tiles are innermost: a block of panels stays near for all rows.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value block = c.b.create<arith::DivUIOp>(unit, count),
             tile = c.b.create<arith::RemUIOp>(unit, count);
@@ -283,7 +306,8 @@ public:
   }
 
 private:
-  /// What the zero points are when they are one number, with what is added to make weights unsigned.
+  /// What the zero points are when they are one number, with what is added to make weights
+  /// unsigned.
   static std::optional<int64_t> zeroOf(const Shape &s) {
     if (s.weight.zero)
       return std::nullopt;
@@ -299,7 +323,7 @@ private:
     return {scratch, steps, corrections, zeroOf(s)};
   }
 
-  /// The rows of all tiles of units [begin, end), each once.
+  /// [round rows] The rows of all tiles of units [begin, end), each once.
   static void roundRows(KernelContext &c, const Shape &s, Value m, Value count) {
     RoundedRows rows(c, s.k, s.weight.block);
     RoundedRows::Bytes bytes = bytesIn(c, s, c.scratch);

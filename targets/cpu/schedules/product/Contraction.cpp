@@ -1,10 +1,26 @@
-//===- Contraction.cpp - Rows times packed weights, tiled in registers -----------------------------===//
+//===- Contraction.cpp - Rows times packed weights, tiled in registers ------------------------===//
 //
-// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n. W is packed while compiling into panels of NR columns,
-// [n / NR][k][NR], padded with zeros; it may be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of up to MR
-// rows by one panel stays in registers for the whole sum; A is read where it is, its rows a constant distance apart.
+// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n.
 //
-// Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
+//   for block of panels, tile of up to MR rows                               [units]
+//     round the rows into scratch, where weft.round_blocks does              [round rows]
+//     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
+//       totals = 0, in registers: rows by the panels' vectors
+//       for chunk of k, the last of which may be shorter                     [chunks]
+//         sums = 0, in registers, too: few rows have several chains of them  [sum chunk]
+//         for the chunk's k, some in each turn
+//           weights = one or some k's of the panels, widened to f32          [load weights]
+//           for row, vector: sums += A[row, k] in all lanes * weights        [multiply add]
+//         chains are added up                                                [join chains]
+//         totals += sums, times the block's scale where there is one         [add chunk]
+//       for vector, row: epilogue and store, masked where n ends             [store]
+//
+// W is packed while compiling into panels of NR columns, [n / NR][k][NR], padded with zeros; it may
+// be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of rows stays
+// in registers for the whole sum; A is read where it is, its rows a constant distance apart.
+//
+// Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose
+// sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
 // Few rows take several panels at once, which keeps enough sums and loads from memory in flight.
 //===------------------------------------------------------------------------------------------===//
 
@@ -39,7 +55,8 @@ public:
     return Shape::match(spec).decline();
   }
 
-  /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the first-level cache, which has 8 to 12 ways.
+  /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the
+  /// first-level cache, which has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
     bool meet = s.k * 4 % 4096 == 0;
     return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
@@ -75,6 +92,7 @@ public:
 
   void emit(KernelContext &c) const override {
     PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.machine);
+    // [units] Tiles of one size that follow each other share a call.
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
       inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
         inner.e.forget();
@@ -110,10 +128,12 @@ private:
     Value a =
         elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
     Value next = elementPointer(c.b, a, c.b.getF32Type(), constantI64(c.b, rows * s.k));
+    // [round rows] Once for all panels of the block.
     if (s.roundedBlock) {
       RoundedRows(c, s.k, s.roundedBlock).toReals(a, tile.scratch, constantI64(c.b, rows));
       a = tile.scratch;
     }
+    // [panels] Beside the sums of many rows, what comes next is fetched: weights or rows.
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
@@ -123,6 +143,7 @@ private:
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
         SmallVector<Value> sums = accumulate(c, s, t);
+        // [store] The tail mask is there for all panels when n ends inside one.
         storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
         c.e.forget();
       });
@@ -142,13 +163,15 @@ private:
     int64_t depth;
   };
 
-  /// The sums of all rows and vectors, row by row.
+  /// [chunks] The sums of all rows and vectors, row by row. One chunk without a scale needs no
+  /// totals.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, const Tile &t) {
     int64_t chunk = s.weight.chunk() * (s.weight.block ? 1 : chains(c, s, t)),
             whole = s.k / chunk * chunk;
     SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
     if (s.k == chunk && !s.weight.block)
       return sumChunk(c, s, t, {constantI64(c.b, 0), chunk});
+    // [add chunk] The error of a long sum stays that of a short one.
     auto add = [&](Chunk part, ValueRange totals) {
       SmallVector<Value> next = sumChunk(c, s, t, part);
       if (s.weight.block)
@@ -170,8 +193,9 @@ private:
     return sums;
   }
 
-  /// Few rows have several sums per element, of every so many-th k, so that none waits for another. As many in panels that are left over when
-  /// several go together: where that is depends on how units are split, and results must not.
+  /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
+  /// As many in panels that are left over when several go together: where that is depends on how
+  /// units are split, and results must not.
   static int64_t chains(KernelContext &c, const Shape &s, const Tile &t) {
     return std::max<int64_t>(1, kSumsInFlight / (t.rows * 2 * panelsAtOnce(s, c.machine, t.rows)));
   }
@@ -191,7 +215,8 @@ private:
     return elementPointer(c.b, base, c.b.getI8Type(), offset);
   }
 
-  /// The row of panel `panel + p` for the block that holds `k`, in a matrix of one number per block.
+  /// The row of panel `panel + p` for the block that holds `k`, in a matrix of one number per
+  /// block.
   static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k,
                         int64_t p) {
     auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
@@ -237,7 +262,7 @@ private:
                          VectorMachine::Cache::First);
   }
 
-  /// The sums of one chunk.
+  /// [sum chunk] The sums of one chunk: whole turns of the loop first, then the k's left over.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
     const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors();
@@ -270,6 +295,7 @@ private:
                     });
     if (whole < part.depth)
       run(constantI64(c.b, whole), part.depth - whole, sums);
+    // [join chains] Those of the first chain take the others.
     for (int64_t chain = 1; chain < chains; ++chain)
       for (int64_t i = 0; i < count; ++i)
         sums[i] = c.b.create<arith::AddFOp>(sums[i], sums[chain * count + i]);
@@ -302,11 +328,13 @@ private:
     }
     for (int64_t u = 0; u * unit < depth; ++u) {
       t.ahead.fetch(c, c.add(k, constantI64(c.b, u)));
+      // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
       SmallVector<SmallVector<Value, 8>> weights;
       for (int64_t v = 0; v < t.vectors(); ++v)
         weights.push_back(w.decode(
             c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
             zero.empty() ? Value() : zero[v]));
+      // [multiply add] Chains take turns from one k to the next.
       for (int64_t i = 0; i < unit && u * unit + i < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
           Value scalar = c.b.create<LLVM::LoadOp>(f32, at(x, f32, r * s.k + u * unit + i), 4);

@@ -1,10 +1,22 @@
-//===- IntegerContraction.cpp - Rows of bytes times packed bytes, tiled in registers ------------------===//
+//===- IntegerContraction.cpp - Rows of bytes times packed bytes, tiled in registers ----------===//
 //
-// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) in i32 with constant k and n. W is packed while compiling into panels of two vectors
-// of columns, [n / NR][k / G][NR][G], padded with zeros: G products of bytes are one instruction and end in one lane.
+// C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) in i32 with constant k and n.
 //
-//   G = 4   where the processor multiplies unsigned by signed bytes and adds four products; A is read where it is
-//   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's rows are widened into scratch once per tile
+//   for block of panels, tile of rows                                      [units]
+//     widen the rows to 16 bits into scratch, where G = 2                  [widen rows]
+//     for panel of two vectors of columns                                  [panels]
+//       sums = 0, in registers: rows by two vectors
+//       for group of G k's: sums += A[row] in all lanes * W[panel]         [sum]
+//         beside it: fetch a part of the next block, or of the next rows   [fetch]
+//         and epilogue and store of the panel before, masked where n ends  [store]
+//
+// W is packed while compiling into panels of two vectors of columns, [n / NR][k / G][NR][G], padded
+// with zeros: G products of bytes are one instruction and end in one lane.
+//
+//   G = 4   where the processor multiplies unsigned by signed bytes and adds
+//           four products; A is read where it is
+//   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's
+//           rows are widened into scratch once per tile
 //
 // Sums are exact (modulo 2^32) in both. Tiles and blocks of panels are those of PanelBlocks.h.
 //===------------------------------------------------------------------------------------------===//
@@ -31,7 +43,8 @@ struct Shape {
   bool transposed; ///< W is stored as [n, k]
 };
 
-/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more dimensions of W are 1.
+/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more
+/// dimensions of W are 1.
 Match<Shape> match(func::FuncOp spec) {
   Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
   if (!root)
@@ -63,7 +76,7 @@ Match<Shape> match(func::FuncOp spec) {
                *kSize, *nSize,           rhs->first == n};
 }
 
-/// All rows as 16-bit numbers, padded to whole groups.
+/// [widen rows] All rows as 16-bit numbers, padded to whole groups.
 void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
                Value scratch, int64_t rowBytes) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
@@ -84,8 +97,10 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
 void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const PanelBlocks &blocks,
                 int64_t rows, const PanelBlocks::Tile &t) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
+  // [sum] The tile has the loop over groups, and few rows have several chains of sums.
   IntegerTile tile(c, dot, rows);
   Type byte = c.b.getI8Type();
+  // [store] Behind the sums where the tile leaves no registers for it.
   TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value row, IndexValue column) {
     return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
   });
@@ -103,8 +118,10 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
     }
     return source;
   };
+  // [panels] Of all tiles of the call: results of the last panel are stored behind them.
   trailing.loop(t.count, t.from, t.to, sourceOf, [&](Value nth, Value panel, RowRuns &source) {
     PanelBlocks::Tile here = t.nth(c, nth, rows);
+    // [fetch] What the next tile's epilogue reads and writes comes near as well.
     if (int64_t turns = tile.turns(source))
       source.nextRows = NextRows(c, s.op.getResult(), rows, here.first, panel, turns);
     Value next = elementPointer(c.b, rowsOf(nth), byte, number(rows * s.k));
@@ -163,6 +180,7 @@ public:
     Shape s = *match(c.spec);
     IntegerDot dot = dotOf(s, c.machine);
     PanelBlocks blocks = blocksOf(s, c.machine);
+    // [units] Tiles of one size that follow each other share a call.
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
       emitPanels(inner, s, dot, blocks, rows, tile);
     });

@@ -1,11 +1,19 @@
-//===- Product.cpp - Products of two values that are not weights --------------------------------------------===//
+//===- Product.cpp - Products of two values that are not weights ------------------------------===//
 //
-//   out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]) with everything symbolic; dimensions may lie in any order, and each
-// outer factor o may be absent from one side. The innermost dimension of the result is n.
+// out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]) with everything symbolic;
+// dimensions may lie in any order, and each outer factor o may be absent from one side. The
+// innermost dimension of the result is n.
 //
-// A unit is one combination of the outer factors by a block of rows. For every panel of two vectors of n it pulls B into scratch as
-// [k][2 vectors], zeros beyond n, then goes over the rows in register tiles as the contraction does. A is read where it is when its rows
-// are a constant distance apart and k is contiguous; else the block is pulled into scratch as [k][block].
+//   for combination of the outer factors, block of rows                    [units]
+//     pull the rows of A into scratch as [k][block], unless read in place  [pull rows]
+//     for panel of two vectors of n
+//       pull B into scratch as [k][2 vectors], zeros beyond n              [pull panel]
+//       for register tile of the block's rows                              [tiles]
+//         totals = 0, in registers: rows by two vectors
+//         for chunk of k: totals += sum of A[row, k] in all lanes * B[k]   [sum]
+//         for vector, row: epilogue and store, masked where n ends         [store]
+//
+// A is read where it is when its rows are a constant distance apart and k is contiguous.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -90,7 +98,8 @@ Match<Shape> match(func::FuncOp spec) {
   return s;
 }
 
-/// The distance of A's rows when it can be read where it is: an f32 argument whose last dimension is k.
+/// The distance of A's rows when it can be read where it is: an f32 argument whose last dimension
+/// is k.
 std::optional<int64_t> rowDistance(const Shape &s) {
   auto type = cast<SymTensorType>(s.a.getType());
   if (!isa<BlockArgument>(s.a) || !type.getElementType().isF32() || s.inA.back() != s.k)
@@ -146,6 +155,7 @@ public:
           k = c.e.uniform(s.extent(s.k));
     Value aBlock =
         elementPointer(c.b, c.scratch, c.b.getF32Type(), c.mul(k, constantI64(c.b, columns)));
+    // [units] Blocks of rows are innermost: neighbours in a worker read the same B.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       auto [rest, block] = c.e.divmod({unit}, c.e.symbolic(SymExpr::ceildiv(s.extent(s.m), rows)));
       SmallVector<Value> outer(s.outer.size());
@@ -163,6 +173,7 @@ public:
       c.loop(constantI64(c.b, 0), n, columns, [&](Value column) {
         pullPanel(c, s, outer, column, n, k);
         c.loop(constantI64(c.b, 0), tileCount, 1, [&](Value tile) {
+          // [tiles] A function for every number of rows, as in the contraction.
           callRowTile(c, tiles, count, tileCount, tile, [&](Value row) {
             SmallVector<Value> arguments{c.kernel.getArgument(0), c.scratch, first, row, column};
             arguments.append(outer);
@@ -195,7 +206,7 @@ private:
     c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, base, c.b.getF32Type(), at), 4);
   }
 
-  /// B of one panel: scratch[k][columns], zeros beyond n.
+  /// [pull panel] B of one panel: scratch[k][columns], zeros beyond n.
   static void pullPanel(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value column,
                         Value n, Value k) {
     int64_t columns = tileColumns(c.machine);
@@ -217,7 +228,8 @@ private:
     });
   }
 
-  /// Rows [first, first + count) of A as [k][block]; behind them lies what nobody reads.
+  /// [pull rows] Rows [first, first + count) of A as [k][block]; behind them lies what nobody
+  /// reads.
   static void pullRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
                        Value count, Value k, Value to) {
     int64_t rows = blockRows(s, c.machine);
@@ -254,6 +266,7 @@ private:
     });
   }
 
+  /// [sum] In chunks: the error of a long sum stays that of a short one.
   static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
                                        Value row, Value rowOfBlock, Value k, int64_t rows) {
     int64_t columns = tileColumns(c.machine);
@@ -288,6 +301,7 @@ private:
         });
   }
 
+  /// [store] All of a vector of columns with one mask.
   static void epilogue(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row,
                        Value column, int64_t rows, ArrayRef<Value> sums) {
     for (int64_t v = 0; v < 2; ++v) {

@@ -1,4 +1,17 @@
-//===- PackedWeight.cpp - Which weights may be stored narrow, and how they become reals -----------===//
+//===- PackedWeight.cpp - Which weights may be stored narrow, and how they become reals -------===//
+//
+// decode() loads a unit of one vector of columns, once for all rows of a tile, and makes reals of
+// it:
+//
+//   Words: the lanes are f32                                             [words]
+//   Halves: a lane has two k's; bf16 are shifted, f16 converted          [halves]
+//   Bytes: integers are converted, floats decoded; minus the zero point  [bytes]
+//   Nibbles: a lane has eight k's; for each of them                      [nibbles]
+//     looked up among 16 reals, where the machine does that              [look up]
+//     else floats are decoded                                            [decode]
+//     else integers are put into a mantissa, less what that adds         [subtract]
+//     minus the zero point, where every column has its own               [zero point]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/PackedWeight.h"
 #include "dialects/weft/types/FloatFormat.h"
@@ -130,12 +143,14 @@ void PackedWeight::placeScales(WeightLayout::Order order, int64_t columns,
 SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   Type lanes = VectorType::get({c.machine.lanes()}, form == Bytes ? b.getI8Type() : b.getI32Type());
+  // [words] Loaded as they are.
   if (form == Words)
     return {
         b.create<LLVM::LoadOp>(VectorType::get({c.machine.lanes()}, b.getF32Type()), pointer, 4)};
   Value loaded = b.create<LLVM::LoadOp>(lanes, pointer, form == Bytes ? 1 : 4);
   if (form == Nibbles)
     return decodeNibbles(c, loaded, zero);
+  // [bytes] The scale waits for the sum of its block.
   if (form == Bytes) {
     Type wide = VectorType::get({c.machine.lanes()}, b.getI32Type()),
          real = VectorType::get({c.machine.lanes()}, b.getF32Type());
@@ -150,6 +165,7 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
       value = b.create<arith::SubFOp>(value, zero ? zero : reals(c, offset));
     return {value};
   }
+  // [halves] The lower half is the first k.
   Value high = b.create<arith::ShRUIOp>(loaded, integers(c, 16));
   if (element.isBF16())
     return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
@@ -159,11 +175,13 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
           decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
 }
 
-/// A machine may look the real up in a register. Otherwise a nibble is moved into the low bits of a mantissa whose last place is 1, and the
-/// number that this adds is taken away again; floats are decoded. All are exact.
+/// [nibbles] A machine may look the real up in a register. Otherwise a nibble is moved into the low
+/// bits of a mantissa whose last place is 1, and the number that this adds is taken away again;
+/// floats are decoded. All are exact.
 SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
   double bias = double(this->bias()) + (zero ? 0 : offset);
+  // [look up] What all numbers have too much is taken away in the table.
   auto lookUp = [&](int64_t shift) -> Value {
     SmallVector<float> table;
     const FloatFormat *format = floatFormatOf(element);
@@ -172,6 +190,7 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     Value index = shift ? Value(b.create<arith::ShRUIOp>(words, integers(c, shift))) : words;
     return c.machine.lookUp(b, table, index);
   };
+  // [subtract] Without a conversion: most nibbles stay where they are in the word.
   auto subtract = [&](int64_t shift) -> Value {
     bool low = shift < 20; // the mantissa has room for four bits there
     Value word = low ? words : Value(b.create<arith::ShRUIOp>(words, integers(c, 12)));
@@ -182,6 +201,7 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
         nibble, b.create<arith::BitcastOp>(words.getType(), reals(c, large)));
     return b.create<arith::SubFOp>(asReals(c, bits), reals(c, large + bias));
   };
+  // [decode] Floats of 4 bits.
   auto decode = [&](int64_t shift) -> Value {
     Value nibble =
         b.create<arith::TruncIOp>(VectorType::get({c.machine.lanes()}, b.getIntegerType(4)),
@@ -196,6 +216,7 @@ SmallVector<Value, 8> PackedWeight::decodeNibbles(KernelContext &c, Value words,
     Value value = c.machine.looksUp(real) ? lookUp(shift)
                   : isFloat(element)      ? decode(shift)
                                           : subtract(shift);
+    // [zero point] A vector of them, the same for all k of the block.
     result.push_back(zero ? Value(b.create<arith::SubFOp>(value, zero)) : value);
   }
   return result;

@@ -1,4 +1,13 @@
-//===- RowTile.cpp - What contraction and attention share: rows of a tile in registers ---------------------===//
+//===- RowTile.cpp - What contraction and attention share: rows of a tile in registers --------===//
+//
+//   m rows are `count` tiles; the first m mod count have a row more          [cut rows]
+//   for size of the tiles [from, to): the larger first, then the smaller     [sizes]
+//     call the function for so many rows, for one tile or those of the size  [call]
+//       read the kernel's words; then what the schedule emits                [function]
+//         in turns of its sum: fetch a line for the next tile's epilogue     [fetch]
+//         for vector of columns, row of the tile                             [store]
+//           epilogue and store; masked when n ends inside a panel
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/RowTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,6 +17,7 @@
 using namespace mlir;
 
 namespace weft {
+/// [cut rows] Sizes differ by at most one.
 RowRange rowsOfTile(KernelContext &c, Value m, Value count, Value tile) {
   Value small = c.b.create<arith::DivUIOp>(m, count), larger = c.b.create<arith::RemUIOp>(m, count);
   Value first = c.add(c.mul(tile, small), c.b.create<arith::MinSIOp>(tile, larger));
@@ -26,6 +36,7 @@ func::FuncOp declareRowTile(KernelContext &c, int64_t rows, ArrayRef<Type> argum
   return tile;
 }
 
+/// [function] Values of the kernel are not in scope there: all that it needs are arguments.
 void emitRowTile(KernelContext &kernel, func::FuncOp tile,
                  function_ref<void(KernelContext &)> body) {
   OpBuilder::InsertionGuard insertion(kernel.b);
@@ -37,7 +48,7 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
   kernel.b.create<func::ReturnOp>();
 }
 
-/// Calls the function for tiles of `size` rows.
+/// [call] Calls the function for tiles of `size` rows.
 static void callForSize(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value size,
                         ArrayRef<Value> operands) {
   SmallVector<int64_t> cases;
@@ -66,7 +77,7 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
                   Value to, function_ref<SmallVector<Value>(const TileRange &)> arguments) {
   Value any = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, from, to);
   Value parts = c.b.create<arith::SelectOp>(any, constantI64(c.b, 2), constantI64(c.b, 0));
-  // Those with a row more come first.
+  // [sizes] Those with a row more come first. A part without tiles is skipped.
   c.loop(constantI64(c.b, 0), parts, 1, [&](Value part) {
     Value isSecond = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, part, constantI64(c.b, 0));
     Value larger = c.b.create<arith::RemUIOp>(m, count);
@@ -82,6 +93,7 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
   });
 }
 
+/// [store] All rows of a vector of columns share one mask.
 void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
@@ -145,6 +157,7 @@ NextRows NextRows::behind(KernelContext &c, Value turns) const {
   return later;
 }
 
+/// [fetch] Several lines in a turn where turns are few, else one line in several.
 void NextRows::fetch(KernelContext &c, Value turn) const {
   if (done)
     turn = c.add(done, turn);

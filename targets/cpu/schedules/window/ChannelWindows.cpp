@@ -1,4 +1,20 @@
-//===- ChannelWindows.cpp - Tiles of pixels by vectors of channels ------------------------------------------===//
+//===- ChannelWindows.cpp - Tiles of pixels by vectors of channels ----------------------------===//
+//
+//   a line of neutral elements into scratch, for elements outside      [neutral line]
+//   for image, block of one or two rows, eight tiles of columns        [units]
+//     tiles at the border, tiles inside, tiles at the border           [parts]
+//       for tile of columns: where its elements lie                    [pixels]
+//         for vector of channels, the last one masked                  [vectors]
+//           sums = identity, in registers: rows by columns of the tile
+//           for row of the operand under the tile                      [rows]
+//             for element of it: load it once                          [load]
+//               for window that it lies in: sums = add(sums, element)  [add]
+//             large images: fetch what the tile below reads of it      [fetch]
+//           for pixel of the tile: finish, epilogue and store          [store]
+//
+// Windows with too many taps to write out have loops over their rows and over some of their
+// columns.
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/ChannelWindows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,8 +77,8 @@ bool mayBeInside(const ConvolutionWindow &w, int64_t count) {
   return false;
 }
 
-/// Whether rows of tiles wait for their rows of the operand: images are larger than what stays near, or may be. Products with weights take
-/// long enough to hide that.
+/// Whether rows of tiles wait for their rows of the operand: images are larger than what stays
+/// near, or may be. Products with weights take long enough to hide that.
 bool waitsForRows(const ChannelWindows &s) {
   if (s.hasWeights)
     return false;
@@ -96,7 +112,7 @@ Launch ChannelWindows::launch(const VectorMachine &machine) const {
           SymExpr::ceildiv(channels(), 64) * (64 * bytes)};
 }
 
-/// Where elements of the operand under a tile lie.
+/// [pixels] Where elements of the operand under a tile lie.
 class ChannelEmitter::Pixels {
 public:
   Pixels(KernelContext &c, const ChannelWindows &s, Tile tile, Value column)
@@ -160,10 +176,12 @@ void ChannelEmitter::emit() {
   if (tileRows > 1 && !(height && *height % tileRows == 0))
     lastRow = declare(1, true);
   c.e.setLanes(lanesOf(s, c.machine));
+  // [neutral line] Once for all units of a call.
   c.vectors(s.channels(), [&](IndexValue channel) {
     c.e.store(c.scratch, s.lineType(), {channel},
               c.e.constantData(computeType(s.type().getElementType()), identity()));
   });
+  // [units] Columns are innermost: rows of the operand stay near.
   c.loop(c.begin, c.end, 1, [&](Value unit) { emitUnit(unit); });
   for (Tile tile : {inner, border, lastRow})
     if (tile.function)
@@ -184,6 +202,8 @@ void ChannelEmitter::emitUnit(Value unit) {
     c.b.create<func::CallOp>(tile.function,
                              ValueRange{c.kernel.getArgument(0), c.scratch, image, row, from, to});
   };
+  // [parts] Inside, no element is asked for its place. A block of rows at the border has no such
+  // tiles.
   auto callWhole = [&] {
     if (!inner.function)
       return call(border, from, to);
@@ -250,6 +270,7 @@ void ChannelEmitter::emitTile(Tile tile) {
     c.loop(tile.function.getArgument(4), tile.function.getArgument(5), tileColumns,
            [&](Value column) {
              Pixels pixels(c, s, tile, column);
+             // [vectors] Innermost: places are found once for all.
              c.vectors(s.channels(), [&](IndexValue channel) {
                storeTile(c, tile, column, channel, sum(c, tile, pixels, channel));
              });
@@ -267,7 +288,8 @@ struct RowUse {
 
 } // namespace
 
-/// What a tile reads of row y for the first time, when y is a row of the tile below: by then it is in the second-level cache.
+/// [fetch] What a tile reads of row y for the first time, when y is a row of the tile below: by
+/// then it is in the second-level cache.
 void ChannelEmitter::fetchRow(KernelContext &c, const Pixels &pixels, int64_t y,
                               IndexValue channel) {
   Type element = memoryType(s.type().getElementType());
@@ -300,8 +322,10 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
       return here;
     };
     Value skipped = c.mul(first, number(columns.dilation));
+    // [load] The element stays in a register for all windows.
     for (const auto &[column, meets] : byColumn) {
       Value x = c.e.load(pixels.at(y, c.add(skipped, number(column))), line, {channel});
+      // [add] Weights are loaded when the first window needs them.
       for (auto [r, j] : meets)
         for (auto [u, use] : llvm::enumerate(uses)) {
           Value &sum = sums[use.row * tileColumns + r];
@@ -310,6 +334,7 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
     }
   };
   if (isWrittenOut(s)) {
+    // [rows] From the top: rows of the window that meet it, by row of the tile.
     std::map<int64_t, SmallVector<RowUse>> byRow;
     for (int64_t q = 0; q < tile.rows; ++q)
       for (int64_t i = 0; i < rows.kernel; ++i)
@@ -353,6 +378,7 @@ void ChannelEmitter::storeTile(KernelContext &c, Tile tile, Value column, IndexV
     c.storeResults(index);
     c.e.forget();
   };
+  // [store] A tile inside has all its columns; at the border some may be outside.
   for (int64_t r = 0; r < tileColumns; ++r) {
     OpBuilder::InsertionGuard insertion(c.b);
     if (r > 0 &&

@@ -1,14 +1,26 @@
-//===- Convolution.cpp - Filters times shifted rows, tiled in registers ------------------------------===//
+//===- Convolution.cpp - Filters times shifted rows, tiled in registers -----------------------===//
 //
-// y[n, o, p] = epilogue(sum over c, i, j of w[o, c, i, j] * x[n, c, row(p) * s + i * d - top, column(p) * t + j * e - left]) with
-// constant filters. A pixel p counts over rows and columns of the result: vectors run over pixels and cross the ends of rows, so
-// narrow images waste no lanes. A unit is one block of pixels by some of the filters. It first copies what the block reads into scratch:
+// y[n, o, p] = epilogue(sum over c, i, j of w[o, c, i, j] * x[n, c, row(p) * s + i * d - top,
+// column(p) * t + j * e - left]) with constant filters. A pixel p counts over rows and columns of
+// the result: vectors run over pixels and cross the ends of rows, so narrow images waste no lanes.
 //
-//   strips [channel][j][row mod s][position]: at position q of strip (c, j, i * d mod s), what pixel q reads through tap (i, j)
+//   for block of pixels of an image, part of the filters                    [units]
+//     copy strips, unless the unit before did, or x is read in place        [copy strips]
+//     for chunk of channels                                                 [chunks]
+//       for tile of filters; the last of a group may have fewer             [tiles]
+//         for tile of pixels: several vectors; then one; then what is left  [pixels]
+//           sum over the chunk, epilogue behind the last: ConvolutionTile   [call]
 //
-// Strips are as wide as the result, borders are zeros in them, and columns a stride apart lie side by side. Taps whose rows differ by a
-// multiple of the stride share a strip: they read it a number of whole rows further. Then a tile of up to 14 filters by two vectors of
-// pixels stays in registers for the whole sum; filters are packed while compiling as [tile][c, i, j][filter].
+// A unit first copies what its block reads into scratch:
+//
+//   strips [channel][j][row mod s][position]: at position q of strip
+//          (c, j, i * d mod s), what pixel q reads through tap (i, j)
+//
+// Strips are as wide as the result, borders are zeros in them, and columns a stride apart lie side
+// by side. Taps whose rows differ by a multiple of the stride share a strip: they read it a number
+// of whole rows further. Then a tile of some filters by two or four vectors of pixels stays in
+// registers for all channels of a chunk. Filters lie as [tile][c, i, j][filter], packed while
+// compiling.
 //
 // A 1x1 filter that meets every pixel in place needs no copy: the strips are the channels of x.
 //===------------------------------------------------------------------------------------------===//
@@ -63,7 +75,8 @@ public:
   static SymExpr blocks(const ConvolutionShape &s, const ConvolutionTiling &t) {
     return s.batch * s.groups * SymExpr::ceildiv(s.pixels(), t.pixels);
   }
-  /// Parts of the filters: few blocks are cut further, at the price of copying what they read once per worker.
+  /// Parts of the filters: few blocks are cut further, at the price of copying what they read once
+  /// per worker.
   static SymExpr parts(const ConvolutionShape &s, const ConvolutionTiling &t) {
     SymExpr one = SymExpr::constant(s.op.getContext(), 1);
     int64_t most = std::clamp<int64_t>(t.tiles / 6, 1, 4);
@@ -87,6 +100,7 @@ public:
     partCount = c.e.uniform(ConvolutionSchedule::parts(s, t));
     pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.machine));
     Value none = constantI64(c.b, -1);
+    // [units] Parts of the filters are innermost: they share strips.
     c.loop(c.begin, c.end, 1, ValueRange{none},
            [&](Value unit, ValueRange copied) -> SmallVector<Value> {
              Value block = div(unit, partCount);
@@ -129,6 +143,7 @@ private:
     image = div(rest, number(s.groups)), group = rem(rest, number(s.groups));
     first = blockStart(inImage), end = blockStart(c.add(inImage, number(1)));
     Value channel = c.mul(group, number(s.channels));
+    // [copy strips] They stay for the units that follow with the same block.
     if (!t.inPlace) {
       Value isNew = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, block, copied);
       auto once = c.b.create<scf::IfOp>(isNew, false);
@@ -144,6 +159,7 @@ private:
             : elementPointer(c.b, c.scratch, c.b.getF32Type(), number(t.totalFloats));
     auto cut = [&](Value each) { return div(c.mul(each, number(t.tiles)), partCount); };
     Value from = cut(part), to = cut(c.add(part, number(1)));
+    // [chunks] Sums of all tiles wait in scratch between two.
     c.loop(number(0), number(s.channels), t.chunk, [&](Value channel) {
       chunk = channel;
       if (t.lastRows == t.rows)
@@ -154,7 +170,7 @@ private:
     });
   }
 
-  /// Tiles [from, to) of the group: each function does what those before it left.
+  /// [tiles] Tiles [from, to) of the group: each function does what those before it left.
   void emitTiles(Value from, Value to, const std::vector<ConvolutionTile> &functions) {
     c.loop(from, to, 1, [&](Value tile) {
       int64_t taps = s.window[0].kernel * s.window[1].kernel;
@@ -166,6 +182,7 @@ private:
                               c.mul(tile, number(t.pixels * t.slot(c.machine))));
       filter = c.add(c.mul(group, number(s.filters / s.groups)), c.mul(tile, number(t.rows)));
       Value begin = first;
+      // [pixels] From many to few: no pixel is computed twice.
       for (const ConvolutionTile &each : functions) {
         Value step = number(each.pixels), stop = end;
         if (each.form != ConvolutionTile::Ragged)
@@ -176,6 +193,8 @@ private:
     });
   }
 
+  /// [call] Says whether the chunk is the first or the last: sums join those before, and wait for
+  /// the next.
   void call(ConvolutionTile tile, Value pixel) {
     Type f32 = c.b.getF32Type();
     Value offset = c.sub(pixel, first), plane = c.mul(number(t.planes), pitch),

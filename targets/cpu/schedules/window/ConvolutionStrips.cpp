@@ -1,4 +1,14 @@
-//===- ConvolutionStrips.cpp - Rows, shifted and masked, side by side ----------------------------------------===//
+//===- ConvolutionStrips.cpp - Rows, shifted and masked, side by side -------------------------===//
+//
+//   for 8 channels together, or fewer that divide all                 [channels]
+//     for row i of the window: positions that no earlier one copied   [taps]
+//       for row of the result that these cross                        [rows]
+//         for vector of positions in it
+//           for column j of the window                                [columns]
+//             inside the row: load; else masked, zeros outside        [vector]
+//             for channel: store at the strip's position              [copy]
+//             an operand that is computed, far strides: pull, masked  [pull]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/ConvolutionStrips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +40,7 @@ public:
     int64_t together = kChannelsTogether;
     while (s.channels % together)
       --together;
+    // [channels] They share masks, and where things lie.
     c.loop(number(0), number(s.channels), together, [&](Value each) {
       planes.clear(), sources.clear(), strips.clear();
       for (int64_t u = 0; u < together; ++u) {
@@ -57,7 +68,7 @@ private:
     return c.b.create<arith::CmpIOp>(predicate, a, d);
   }
 
-  /// The positions that tap row `tap` reads and no earlier one with the same strip.
+  /// [taps] The positions that tap row `tap` reads and no earlier one with the same strip.
   void emitTap(Value tap) {
     Value row = c.mul(tap, number(rows.dilation)), stride = number(rows.stride);
     phase = c.b.createOrFold<arith::RemUIOp>(row, stride);
@@ -67,6 +78,7 @@ private:
     Value from = c.b.create<arith::SelectOp>(shared, most(offset, before), offset);
     Value firstRow = quotient(c.add(begin, from), outWidth);
     Value endRow = c.add(quotient(c.sub(c.add(begin, to), number(1)), outWidth), number(1));
+    // [rows] Of one, all elements lie in one row of the operand.
     c.loop(firstRow, endRow, 1, [&](Value each) {
       Value start = c.sub(c.mul(each, outWidth), begin);
       Value here = most(start, from), end = least(c.add(start, outWidth), to);
@@ -76,9 +88,11 @@ private:
       Value rowWidth =
           c.b.create<arith::SelectOp>(inside, width, number(0)); // a row outside has no columns
       Value line = c.mul(c.b.create<arith::SelectOp>(inside, y, number(0)), width);
-      // A whole vector is written: what is too much lies in the next row, which follows, or behind the strip.
+      // A whole vector is written: what is too much lies in the next row, which follows, or behind
+      // the strip.
       c.loop(here, end, c.machine.lanes(), [&](Value position) {
         Value x = c.sub(c.mul(c.sub(position, start), number(columns.stride)), left);
+        // [columns] Each has a strip.
         if (columns.kernel <= kUnrolledTaps)
           for (int64_t j = 0; j < columns.kernel; ++j)
             emitVector(line, y, rowWidth, c.add(x, number(j * columns.dilation)), number(j),
@@ -92,7 +106,8 @@ private:
     });
   }
 
-  /// Elements x, x + stride, … of row y, which begins at `line`, for all channels; zeros outside [0, rowWidth).
+  /// [vector] Elements x, x + stride, … of row y, which begins at `line`, for all channels; zeros
+  /// outside [0, rowWidth).
   void emitVector(Value line, Value y, Value rowWidth, Value x, Value j, Value position) {
     Value to = c.add(c.mul(c.add(c.mul(j, number(t.phases)), phase), pitch), position);
     if (!input || columns.stride > 2)
@@ -113,6 +128,7 @@ private:
 
   VectorType vectorType() { return VectorType::get({c.machine.lanes()}, c.b.getF32Type()); }
 
+  /// [copy] Of a stride of 2, two vectors are loaded, and the even lanes kept.
   void copyColumns(Value from, ArrayRef<Value> masks, Value to) {
     Type f32 = c.b.getF32Type();
     SmallVector<int64_t> even;
@@ -150,6 +166,7 @@ private:
                                      compare(arith::CmpIPredicate::slt, lane, to));
   }
 
+  /// [pull] Lanes outside are guarded: they read nothing.
   void pullColumns(Value y, Value rowWidth, Value x, Value to) {
     IndexValue column{x, columns.stride};
     Value mask = c.b.create<arith::AndIOp>(c.e.nonNegative(column), c.e.less(column, {rowWidth}));

@@ -1,4 +1,17 @@
-//===- ConvolutionTile.cpp - Sums in registers over channels and taps ----------------------------------------===//
+//===- ConvolutionTile.cpp - Sums in registers over channels and taps -------------------------===//
+//
+//   sums = 0, in registers: filters by vectors of pixels
+//   for channel of the chunk                                             [channels]
+//     for tap of the window, written out when they are not many          [taps]
+//       for filter, vector: sums += w in all lanes * pixels              [pixels in lanes]
+//       few pixels: for pixel, vector: sums += x in all lanes * filters  [filters in lanes]
+//   chains of few pixels are added up                                    [join chains]
+//   sums of the chunks before join; all but the last chunk end here      [totals]
+//   few pixels: vectors of filters become vectors of pixels              [turn]
+//   for vector, filter: epilogue and store, masked where pixels end      [store]
+//
+// With few pixels, lanes are filters: sums are pixels by vectors of filters, in several chains.
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/ConvolutionTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,7 +66,7 @@ public:
   }
 
 private:
-  /// Sums of earlier chunks join; of all but the last chunk they are kept.
+  /// [totals] Sums of earlier chunks join; of all but the last chunk they are kept.
   void addTotals(KernelContext &c, SmallVectorImpl<Value> &sums, function_ref<void()> finish) {
     Type f32 = c.b.getF32Type();
     auto vector = VectorType::get({c.machine.lanes()}, f32);
@@ -81,7 +94,8 @@ private:
       c.b.create<LLVM::StoreOp>(sum, slot(i), 4);
   }
 
-  /// The sums over the channels of the call.
+  /// [channels] The sums over the channels of the call. With one tap, four channels are written
+  /// out.
   SmallVector<Value> addChannels(KernelContext &c, Value mask) {
     Value zero = c.b.create<arith::ConstantOp>(
         c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, c.b.getF32Type())));
@@ -106,6 +120,7 @@ private:
     return sums;
   }
 
+  /// [taps] In the order in which filters are packed.
   SmallVector<Value> addChannel(KernelContext &c, Value channel, ArrayRef<Value> init, Value mask) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     Type f32 = c.b.getF32Type();
@@ -145,7 +160,8 @@ private:
     return values;
   }
 
-  /// Vectors of pixels first, then for every filter one broadcast and its multiply-adds.
+  /// [pixels in lanes] Vectors of pixels first, then for every filter one broadcast and its
+  /// multiply-adds.
   SmallVector<Value> addTap(KernelContext &c, Value w, Value x, ValueRange carried, Value mask) {
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
     auto vector = VectorType::get({c.machine.lanes()}, f32);
@@ -160,9 +176,8 @@ private:
                                                       zero, 4))
                : Value(c.b.create<LLVM::LoadOp>(vector, at(x, v * c.machine.lanes()), 4)));
     bool many = s.filters * s.channels * s.window[0].kernel * s.window[1].kernel > kNearFilters;
-    if (form == ConvolutionTile::Vectors &&
-        (many ||
-         t.totalFloats > 0)) // the same tap of the next tile: a new place in memory for every chunk
+    // The same tap of the next tile: a new place in memory for every chunk.
+    if (form == ConvolutionTile::Vectors && (many || t.totalFloats > 0))
       c.machine.prefetch(c.b, at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows),
                          VectorMachine::Cache::Second);
     for (int64_t r = 0; r < rows; ++r) {
@@ -180,7 +195,8 @@ private:
         VectorType::get({c.machine.lanes()}, c.b.getI1Type()), ArrayRef<bool>(in)));
   }
 
-  /// Vectors of filters, then for every pixel one broadcast and its multiply-adds, in the next of the chains.
+  /// [filters in lanes] Vectors of filters, then for every pixel one broadcast and its
+  /// multiply-adds, in the next of the chains.
   SmallVector<Value> addFewPixels(KernelContext &c, Value w, Value x, ValueRange carried) {
     Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
     auto vector = VectorType::get({c.machine.lanes()}, f32);
@@ -204,6 +220,7 @@ private:
     return next;
   }
 
+  /// [join chains] There is one where lanes are pixels.
   SmallVector<Value> joinChains(KernelContext &c, ArrayRef<Value> sums) {
     size_t count = sums.size() / chains;
     SmallVector<Value> totals(sums.take_front(count));
@@ -213,7 +230,7 @@ private:
     return totals;
   }
 
-  /// Turns vectors of filters into a vector of pixels for each filter.
+  /// [turn] Turns vectors of filters into a vector of pixels for each filter.
   SmallVector<Value> pixelsInLanes(KernelContext &c, ArrayRef<Value> sums) {
     SmallVector<Value> result;
     for (int64_t r = 0; r < rows; ++r) {
@@ -229,6 +246,8 @@ private:
     return result;
   }
 
+  /// [store] Rows and columns are found only where something behind the sum does not walk over them
+  /// as one.
   void epilogue(KernelContext &c, ArrayRef<Value> sums, IndexValue pixel) {
     bool inOrder = s.walksPixelsInOrder();
     int64_t across = form == ConvolutionTile::Few ? 1 : vectors;
@@ -256,8 +275,8 @@ private:
   func::FuncOp function;
   ConvolutionTile::Form form;
   int64_t rows, pixels, vectors;
-  int64_t
-      chains; ///< sums of one pixel and vector of filters, so that additions need not wait for each other
+  /// Sums of one pixel and vector of filters, so that additions need not wait for each other.
+  int64_t chains;
   int64_t steps = 0; ///< taps emitted
   Value pitch, outWidth;
 };

@@ -1,7 +1,17 @@
-//===- PaddedRows.cpp - Copies rows of an image, zeros around them -----------------------------------------===//
+//===- PaddedRows.cpp - Copies rows of an image, zeros around them ----------------------------===//
 //
-// Rows are written from the first to the last in whole vectors: what one writes too much lies in the next, which follows, or behind the
-// last, where there is room.
+//   for line that some rows of the result read                           [lines]
+//     outside the image: zeros                                           [outside]
+//     inside: zeros on the left                                          [left]
+//       an operand in memory: for vector of elements; the last one ends  [copy]
+//         where the row does; a short row element by element
+//       one that is computed: for vector of columns                      [pull]
+//         few channels in one store, of many each element                [channels]
+//       zeros on the right                                               [right]
+//
+// Rows are written from the first to the last in whole vectors: what one writes too much lies in
+// the next, which follows, or behind the last, where there is room. Bytes become numbers of 16 bits
+// on the way where they are multiplied as such.
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/PaddedRows.h"
@@ -51,13 +61,16 @@ public:
     auto choose = c.b.create<scf::IfOp>(inside, true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.elseBlock());
+    // [outside] A row like any other, for the windows that reach over the border.
     clear(target, number(0), span);
     c.b.setInsertionPointToStart(choose.thenBlock());
+    // [left] May write over what follows: that is written next.
     clear(target, number(0), from);
     if (auto input = dyn_cast<BlockArgument>(s.op.getInput()))
       copy(c.inputs[input.getArgNumber()], c.add(c.mul(image, height), y), target);
     else
       pull(image, y, target);
+    // [right] Also over what vectors of columns wrote too much.
     clear(target, to, span);
   }
 
@@ -81,7 +94,8 @@ private:
     });
   }
 
-  /// The image's row number `row`. The last vector ends where the row does: nothing behind the tensor is read.
+  /// [copy] The image's row number `row`. The last vector ends where the row does: nothing behind
+  /// the tensor is read.
   void copy(Value input, Value row, Value target) {
     Value skipped = c.sub(from, left), elements = c.mul(c.sub(to, from), number(block.channels));
     Value source = elementPointer(c.b, input, element,
@@ -106,11 +120,12 @@ private:
     c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, element, at), 1);
   }
 
-  /// The same for an operand that is computed on the way: vectors of columns. Few channels are put side by side in registers, of
-  /// many, elements are stored one by one.
+  /// [pull] The same for an operand that is computed on the way: vectors of columns. Few channels
+  /// are put side by side in registers, of many, elements are stored one by one.
   void pull(Value image, Value y, Value target) {
     c.loop(from, to, c.machine.lanes(), [&](Value column) {
       Value place = c.mul(column, number(block.channels));
+      // [channels] Lanes are columns, whose channels are to lie side by side.
       if (block.channels <= kTogether) {
         SmallVector<Value> data;
         for (int64_t channel = 0; channel < block.channels; ++channel)
@@ -176,6 +191,7 @@ void PaddedRows::emitCopy(KernelContext &c, Value image, Value firstRow, Value r
                       number((down.kernel - 1) * down.dilation + 1));
   Value top = c.sub(c.mul(firstRow, number(down.stride)), c.e.uniform(down.low));
   RowCopy copy(c, s, block, c.e.uniform(pitch()), c.e.uniform(span()));
+  // [lines] In order: each may be written into by the one before.
   c.loop(number(0), lines, 1, [&](Value line) { copy.emit(image, c.add(top, line), line); });
 }
 

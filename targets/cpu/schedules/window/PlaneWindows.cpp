@@ -1,4 +1,16 @@
-//===- PlaneWindows.cpp - Rows by four, columns by vectors ---------------------------------------------------===//
+//===- PlaneWindows.cpp - Rows by four, columns by vectors ------------------------------------===//
+//
+//   for plane                                                               [planes]
+//     for vector of columns: with masks where one lies outside, or without  [columns]
+//       rows at the top, one by one; rows by four; the rest, one by one     [rows]
+//         sums = identity, in registers: one vector for each row
+//         for row of the operand under these rows                           [walk]
+//           load what its taps read, once; stride 2: parted by lanes        [load]
+//           for row of the result that it belongs to: sums = add(sums, it)  [add]
+//         for row of the result: finish, epilogue and store, masked         [store]
+//
+// Rows one by one may have a row of the operand outside: then no lane is loaded.
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/PlaneWindows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,6 +56,7 @@ void PlaneEmitter::emit() {
   rest = c.e.uniform(first + SymExpr::floordiv(behind - first, kRows) * kRows);
   height = c.e.uniform(rows.out), outWidth = c.e.uniform(columns.out);
   width = c.e.uniform(columns.in), inHeight = c.e.uniform(rows.in);
+  // [planes] A plane is one unit.
   c.loop(c.begin, c.end, 1, [&](Value unit) {
     plane.assign(s.outer.size(), {});
     IndexValue left{unit};
@@ -66,6 +79,7 @@ void PlaneEmitter::emitColumns(Value column) {
   Value whole = both(atLeast(x, number(0)),
                      both(atLeast(width, end), atLeast(outWidth, c.add(column, number(lanes)))));
   auto choose = c.b.create<scf::IfOp>(whole, true);
+  // [columns] Masks of the taps are made once for all rows.
   for (bool masked : {false, true}) {
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(masked ? choose.elseBlock() : choose.thenBlock());
@@ -74,6 +88,7 @@ void PlaneEmitter::emitColumns(Value column) {
     tail = masked ? inside(number(0), 1, c.sub(outWidth, column)) : Value();
     makeMasks();
     startColumns(x);
+    // [rows] By four, all rows of the operand are inside.
     c.loop(number(0), inner, 1, [&](Value row) { emitRows(row, column, 1); });
     c.loop(inner, rest, kRows, [&](Value row) { emitRows(row, column, kRows); });
     c.loop(rest, height, 1, [&](Value row) { emitRows(row, column, 1); });
@@ -102,7 +117,8 @@ Value PlaneEmitter::inside(Value x, int64_t stride, Value limit) {
               c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, bound(c.sub(limit, x))));
 }
 
-/// Where the vectors of a row begin, counted from x: for stride 2, even and odd elements come from the same two.
+/// Where the vectors of a row begin, counted from x: for stride 2, even and odd elements come from
+/// the same two.
 SmallVector<int64_t> PlaneEmitter::loadsOf(int64_t offset) {
   if (columns.stride == 1)
     return {offset};
@@ -119,7 +135,8 @@ void PlaneEmitter::makeMasks() {
         masks[offset] = inside(c.add(x, number(offset)), 1, width);
 }
 
-/// The elements that the taps of one row of the operand read, by tap. `inside`: whether the row is, null when it is known to be.
+/// [load] The elements that the taps of one row of the operand read, by tap. `inside`: whether the
+/// row is, null when it is known to be.
 SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
   Type f32 = c.b.getF32Type();
   Value line = c.mul(inside ? c.b.create<arith::SelectOp>(inside, row, number(0)) : row, width);
@@ -157,6 +174,7 @@ void PlaneEmitter::emitRows(Value first, Value column, int64_t count) {
   c.e.forget();
   SmallVector<Value> sums(count, identity());
   Value start = c.sub(c.mul(first, number(rows.stride)), c.e.uniform(rows.low));
+  // [walk] From the top; rows between dilated taps are left out.
   for (int64_t r = 0; r <= (count - 1) * rows.stride + (rows.kernel - 1) * rows.dilation; ++r) {
     SmallVector<Value> prepared;
     for (int64_t t = 0; t < count; ++t) {
@@ -170,6 +188,7 @@ void PlaneEmitter::emitRows(Value first, Value column, int64_t count) {
                         c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row, inHeight));
         prepared = prepare(readRow(row, inside));
       }
+      // [add] What the row gives is prepared for the first.
       sums[t] = add(sums[t], prepared, i);
     }
   }
@@ -180,6 +199,7 @@ void PlaneEmitter::emitRows(Value first, Value column, int64_t count) {
   c.e.forget();
 }
 
+/// [store] The mask is there in vectors that may reach over the end of a row.
 void PlaneEmitter::storeRow(Value row, Value column, Value sum) {
   SmallVector<IndexValue> index = plane;
   if (!s.isLine)

@@ -1,8 +1,20 @@
-//===- Pool.cpp - Maxima, averages and sums of moving windows ----------------------------------------------===//
+//===- Pool.cpp - Maxima, averages and sums of moving windows ---------------------------------===//
 //
-// y[.., p, q] = epilogue(max, sum or average over i, j of x[.., p * s + i * d - top, q * t + j * e - left]), elements outside left out.
-// A unit is one plane. Columns of the window are combined first, once for all rows of the result that a row of x belongs to. With channels
-// last, vectors run along them, and a unit is some tiles of pixels.
+// y[.., p, q] = epilogue(max, sum or average over i, j of x[.., p * s + i * d - top, q * t + j * e
+// - left]), elements outside left out.
+//
+//   for plane, vector of columns                          PlaneWindows.h    [planes]
+//     averages: in each lane, columns of the window that count are counted  [count columns]
+//     for row of the operand: its columns of the window are combined        [columns]
+//       for row of the result that it belongs to: combined with the sum     [rows]
+//     averages: divided by columns times rows that count                    [divide]
+//   channels last: for pixel, vector of channels        ChannelWindows.h    [channels]
+//     for element of the window: combined with the sum                      [elements]
+//     averages: divided by how many elements count                          [divide all]
+//
+// A unit is one plane. Columns of the window are combined first, once for all rows of the result
+// that a row of x belongs to. With channels last, vectors run along them, and a unit is some tiles
+// of pixels.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +28,8 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// The pool, when it is the kernel's only root, of elements in memory, with one or two dimensions of windows.
+/// The pool, when it is the kernel's only root, of elements in memory, with one or two dimensions
+/// of windows.
 Match<PoolOp> match(func::FuncOp spec) {
   Match<PoolOp> pool = onlyRoot<PoolOp>(spec, "there is no pooling");
   if (!pool)
@@ -104,6 +117,7 @@ Value inAllLanes(KernelContext &c, Type type, Value count) {
                                      vector);
 }
 
+/// [planes] Says what becomes of the elements; the loops are PlaneEmitter's.
 class PoolEmitter : public PlaneEmitter {
 public:
   PoolEmitter(KernelContext &c, PoolOp pool) : PlaneEmitter(c, planesOf(pool)), pool(pool) {}
@@ -116,16 +130,19 @@ private:
     return c.e.constantData(c.b.getF32Type(), combinerIdentity(combinerOf(pool), c.b.getF32Type()));
   }
 
+  /// [columns] One vector remains of a row.
   SmallVector<Value> prepare(SmallVector<Value> taps) override {
     Value all = taps[0];
     for (Value tap : ArrayRef(taps).drop_front())
       all = combine(all, tap);
     return {all};
   }
+  /// [rows] The same for all rows of the window.
   Value add(Value sum, ArrayRef<Value> prepared, int64_t) override {
     return combine(sum, prepared[0]);
   }
 
+  /// [count columns] The same for all rows.
   void startColumns(Value first) override {
     if (pool.getKind() != PoolKind::Average)
       return;
@@ -141,6 +158,7 @@ private:
     }
   }
 
+  /// [divide] Rows are counted for all lanes at once.
   Value finish(Value sum, Value row) override {
     if (pool.getKind() != PoolKind::Average)
       return sum;
@@ -152,6 +170,7 @@ private:
   Value countInRow; ///< by lane
 };
 
+/// [channels] Says what becomes of the elements; the loops are ChannelEmitter's.
 class ChannelPoolEmitter : public ChannelEmitter {
 public:
   ChannelPoolEmitter(KernelContext &c, PoolOp pool)
@@ -161,9 +180,11 @@ private:
   TypedAttr identity() override {
     return combinerIdentity(combinerOf(pool), s.type().getElementType());
   }
+  /// [elements] Those outside are neutral.
   Value add(KernelContext &c, Value sum, Value x, Value) override {
     return emitCombine(c.b, combinerOf(pool), s.type().getElementType(), sum, x);
   }
+  /// [divide all] The number is the same for all channels.
   Value finish(KernelContext &c, Value sum, Value row, Value column) override {
     if (pool.getKind() != PoolKind::Average)
       return sum;

@@ -1,13 +1,27 @@
-//===- WindowConvolution.cpp - Windows of pixels times packed filters, tiled in registers ------------------===//
+//===- WindowConvolution.cpp - Windows of pixels times packed filters, tiled in registers -----===//
 //
-// y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] * w[o, c, i, j]) in f32, or in i32 of
-// bytes, with constant filters; channels are last, so that columns of a window lie side by side: kernel * channels elements are one run
-// of products. With dilated columns, each has its own; short ones of bytes are put side by side (GatheredRuns.h). Neighbours in a row of the
-// result are the rows of a tile, filters are its columns: the rest is a contraction (RunTile.h).
+// y[n, p, q, o] = epilogue(sum over i, j, c of x[n, p * s + i * d - top, q * t + j * e - left, c] *
+// w[o, c, i, j]) in f32, or in i32 of bytes, with constant filters; channels are last, so that
+// columns of a window lie side by side: kernel * channels elements are one run of products. With
+// dilated columns, each has its own; short ones of bytes are put side by side (GatheredRuns.h).
+// Neighbours in a row of the result are the rows of a tile, filters are its columns: the rest is a
+// contraction (RunTile.h).
 //
-// A unit is a block of rows of one image by a block of filters. What the rows read is copied into scratch, with the border around it (and
-// bytes as 16-bit numbers where they are multiplied as such), once for all filters of these rows. Without a border, and with whole groups,
-// x is read in place; then all rows follow each other with the same filters.
+//   for block of rows of an image, block of filters                    [units]
+//     copy what the rows read, with its border, or x is read in place  [copy rows]
+//     for row of the block                                             [rows]
+//       for tile of neighbours in it                                   [tiles]
+//         put the runs of the next tile side by side, where that pays  [gather]
+//         for panel of the block: one or two vectors of filters        [panels]
+//           sums = 0, in registers: neighbours by vectors of filters
+//           for run of the window, product: sums += x * w              [sum]
+//             beside it: fetch a part of the next block of filters     [fetch]
+//           epilogue and store, of bytes beside the next panel's sums  [store]
+//
+// A unit is a block of rows of one image by a block of filters. What the rows read is copied into
+// scratch, with the border around it (and bytes as 16-bit numbers where they are multiplied as
+// such), once for all filters of these rows. Without a border, and with whole groups, x is read in
+// place; then all rows follow each other with the same filters.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,7 +135,8 @@ public:
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
           blocksOfFilters = number(llvm::divideCeil(t.panels, t.panelsOfBlock)),
           blocksOfRows = c.mul(blocks, c.e.uniform(s.batch));
-    // Every tile fetches its part of the next block of filters. There may be none, in rows without pixels.
+    // Every tile fetches its part of the next block of filters. There may be none, in rows without
+    // pixels.
     Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
           tilesOfFilters = t.inPlace ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
           part = div(number(t.panelsOfBlock * t.panelBytes),
@@ -130,6 +145,7 @@ public:
     Value rooms = c.scratch; // behind the rows
     if (t.gathers)
       rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.machine)));
+    // [units] Blocks of filters are innermost; of rows, when x is read in place.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
       Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
@@ -137,12 +153,15 @@ public:
       Value to = least(c.add(from, number(t.panelsOfBlock)), number(t.panels));
       Value first = c.mul(rem(ofRows, blocks), number(t.rows));
       Value end = least(c.add(first, number(t.rows)), c.e.uniform(s.window[0].out));
+      // [copy rows] They stay for the blocks of filters that follow.
       if (!t.inPlace)
         onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
+      // [rows] A tile lies in one row of the result.
       c.loop(first, end, 1, [&](Value row) {
         Value before = c.mul(c.sub(row, first), tilesOfRow);
         if (t.inPlace)
           before = c.add(before, c.mul(ofRows, tilesOfUnit));
+        // [tiles] Those of one size that follow each other share a call.
         callRowTiles(c, tiles, columns, tilesOfRow, number(0), tilesOfRow, [&](const TileRange &r) {
           SmallVector<Value> list(12);
           list[Words] = c.kernel.getArgument(0);
@@ -183,7 +202,8 @@ private:
   Value rem(Value a, Value d) { return c.b.createOrFold<arith::RemUIOp>(a, d); }
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
 
-  /// The first unit of a worker and those with the first filters: the following ones read the same rows.
+  /// The first unit of a worker and those with the first filters: the following ones read the same
+  /// rows.
   void onceForRows(Value unit, Value ofFilters, function_ref<void()> body) {
     auto is = [&](Value a, Value d) {
       return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
@@ -221,6 +241,7 @@ private:
 
   void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    // [sum] The tile has the loops over runs and their products.
     std::unique_ptr<RunTile> tile = t.tile(inner, rows);
     int64_t rowBytes = across.stride * padded.columnBytes();
     IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
@@ -230,6 +251,7 @@ private:
     auto extent = [&](unsigned i) { return inner.e.uniform(s.window[i].out); };
     Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
     pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(Column));
+    // [store] Of floats, behind the sums of each panel: no register is left for it.
     TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
       IndexValue column{inner.add(function.getArgument(Column), r)};
       return s.isLine ? SmallVector<IndexValue>{image, column, n}
@@ -239,6 +261,7 @@ private:
     apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
     apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
     std::optional<GatheredRuns> gathered;
+    // [gather] Two rooms take turns: products read bytes that have reached the cache.
     if (t.gathers)
       gathered.emplace(inner, rows, apart, function.getArgument(Rooms));
     auto sourceOf = [&](Value nth) {
@@ -252,6 +275,7 @@ private:
     auto prepare = [&](Value nth, Value panel, RowRuns &source) {
       Value fetched =
           elementPointer(c.b, block, c.b.getI8Type(), inner.mul(nth, function.getArgument(OfTile)));
+      // [fetch] Every panel its share of the tile's part, and lines of the next tile's results.
       source.ahead =
           Ahead{fetched, stride}.behind(inner, inner.mul(inner.sub(panel, from), number(t.steps)));
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
@@ -259,6 +283,7 @@ private:
                                    inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
       return filters(inner, panel);
     };
+    // [panels] Of all tiles of the call.
     trailing.loop(function.getArgument(Count), from, function.getArgument(To), sourceOf, prepare);
   }
 

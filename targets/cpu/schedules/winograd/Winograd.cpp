@@ -1,12 +1,22 @@
-//===- Winograd.cpp - 3x3 convolutions with fewer products ----------------------------------------------------------===//
+//===- Winograd.cpp - 3x3 convolutions with fewer products ------------------------------------===//
 //
-// Tiles of m x m results are computed with (m + 2)^2 products per channel instead of 9 m^2: a quarter (m = 4) or less than half (m = 2).
-// Tiles are the lanes. A unit is one block of tiles by a part of the filters:
+// Tiles of m x m results are computed with (m + 2)^2 products per channel instead of 9 m^2: a
+// quarter (m = 4) or less than half (m = 2). Tiles are the lanes.
 //
-//   transform the block's elements, unless the unit before did;
-//   for group of filters { for each of n * n products { contraction over channels in registers }; transform back; epilogue }
+//   for block of tiles, part of the filters                             [units]
+//     unless the unit before did: for some channels                     [elements]
+//       for tiles side by side in an image: B^T d, into lines, masked   [columns]
+//       for channel, vector of tiles: (B^T d) B, lines become lanes     [rows]
+//     for group of filters                                              [groups]
+//       for each of n * n products: for two vectors of tiles, then one  [products]
+//         for channel: sums += filters in all lanes * elements          [sum]
+//       for filter, vector of tiles: A^T p A, lanes become lines        [results]
+//       for tiles side by side, row: for vector of columns, filter      [store]
+//         epilogue and store, masked where the tiles or the result end
 //
-// Filters are transformed and packed while compiling as [group][n * n][channel][filter]: a unit reads them once, from front to back.
+// Sums are in registers: filters of the group by vectors of tiles. Filters are transformed and
+// packed while compiling as [group][n * n][channel][filter]: a unit reads them once, from front to
+// back.
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/winograd/Winograd.h"
@@ -27,9 +37,8 @@ constexpr int64_t kElementCandidates[] = {320, 640, 1280};
 constexpr int64_t kMostTiles = 64;
 constexpr int64_t kFewestChannels = 8,
                   kFewestFilters = 4; ///< below, the transforms cost more than they save
-constexpr int64_t kMostForFour =
-    256 *
-    256; ///< channels by filters: beyond, filters for tiles of 4 are too many bytes for small images
+/// Channels by filters. Beyond, filters for tiles of 4 are too many bytes for small images.
+constexpr int64_t kMostForFour = 256 * 256;
 constexpr int64_t kUnroll = 4;
 
 /// Whole vectors of them.
@@ -38,7 +47,8 @@ int64_t tilesOfBlock(const WinogradShape &s, const VectorMachine &machine, int64
   return std::clamp<int64_t>(fit, 1, kMostTiles / lanes) * lanes;
 }
 
-/// The results of a static image that a tile covers in vain, with vectors that are not full, cost as much as the others.
+/// The results of a static image that a tile covers in vain, with vectors that are not full, cost
+/// as much as the others.
 bool isWorthIt(const WinogradShape &s, const VectorMachine &machine) {
   auto tiles = s.allTiles().asConstant(), pixels = (s.batch * s.pixels()).asConstant();
   if (!tiles || !pixels)
@@ -97,6 +107,7 @@ public:
     Value vectors = c.e.uniform(SymExpr::ceildiv(s.allTiles(), lanes)),
           all = c.e.uniform(s.allTiles());
     Value blockCount = c.e.uniform(s.blocks()), partCount = c.e.uniform(s.parts());
+    // [units] Parts of the filters are innermost: they share elements.
     c.loop(c.begin, c.end, 1, ValueRange{number(-1)},
            [&](Value unit, ValueRange transformed) -> SmallVector<Value> {
              Value block = div(unit, partCount), part = rem(unit, partCount);
@@ -116,6 +127,7 @@ public:
              auto cut = [&](Value each) {
                return div(c.mul(each, number(s.filterGroups)), partCount);
              };
+             // [groups] No more filters than fit into registers.
              c.loop(cut(part), cut(c.add(part, number(1))), 1, [&](Value group) {
                multiply(group);
                transformResults();
@@ -167,8 +179,9 @@ private:
         from, c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, bound(c.sub(limit, x))));
   }
 
-  //===-- Elements --------------------------------------------------------------------------------------===//
+  //===-- Elements ----------------------------------------------------------------------------===//
 
+  /// [elements] Some channels share masks.
   void transformElements() {
     int64_t together = WinogradShape::kChannelsTogether;
     c.loop(number(0), number(s.channels), together, [&](Value channel) {
@@ -180,8 +193,9 @@ private:
     });
   }
 
-  /// Lines of the run's tiles. The shifted lines have every tile's elements from m on; the first m of a run have no place there. What a
-  /// vector writes behind the run lies in the next one, which follows, or behind the line.
+  /// [columns] Lines of the run's tiles. The shifted lines have every tile's elements from m on;
+  /// the first m of a run have no place there. What a vector writes behind the run lies in the next
+  /// one, which follows, or behind the line.
   void transformColumns(const Run &run, Value channel, Value some) {
     Value y = c.sub(c.mul(run.row, number(s.m)), top),
           x = c.sub(c.mul(run.from, number(s.m)), left);
@@ -223,7 +237,7 @@ private:
     });
   }
 
-  /// From a channel's lines to its elements.
+  /// [rows] From a channel's lines to its elements.
   void transformRows(Value channel, Value lines) {
     c.loop(number(0), count, 1, [&](Value group) {
       Value tile = c.mul(group, number(lanes)), line = at(lines, c.mul(tile, number(s.m)));
@@ -243,8 +257,9 @@ private:
     });
   }
 
-  //===-- Products --------------------------------------------------------------------------------------===//
+  //===-- Products ----------------------------------------------------------------------------===//
 
+  /// [products] Each is a contraction of its own.
   void multiply(Value group) {
     Value filters = at(c.inputs[s.filter], c.mul(group, number(s.n * s.n * s.channels * s.rows)));
     c.loop(number(0), number(s.n * s.n), 1, [&](Value product) {
@@ -259,6 +274,8 @@ private:
     });
   }
 
+  /// [sum] In chunks when there are many channels: the error of a long sum stays that of a short
+  /// one.
   void multiplyVectors(Value panel, Value from, Value to, Value group, int64_t vectors) {
     Value tile = c.mul(group, number(lanes));
     TileSource source{panel, 1, at(from, tile), number(s.pitch), s.rows};
@@ -290,8 +307,9 @@ private:
         store(sums[vectors * r + v], at(to, c.add(tile, number(r * s.tiles + v * lanes))));
   }
 
-  //===-- Results ---------------------------------------------------------------------------------------===//
+  //===-- Results -----------------------------------------------------------------------------===//
 
+  /// [results] All of the block's tiles, also those that reach over the result.
   void transformResults() {
     c.loop(number(0), number(s.rows), 1, [&](Value filter) {
       c.loop(number(0), count, 1, [&](Value group) {
@@ -319,7 +337,7 @@ private:
     });
   }
 
-  /// What follows, for the rows and columns of the result that the tiles cover.
+  /// [store] What follows, for the rows and columns of the result that the tiles cover.
   void storeGroup(Value group) {
     Value filter = c.mul(group, number(s.rows)),
           filterCount = least(c.sub(number(s.filters), filter), number(s.rows));

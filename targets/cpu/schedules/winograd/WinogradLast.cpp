@@ -1,13 +1,21 @@
-//===- WinogradLast.cpp - 3x3 convolutions with fewer products, channels last ------------------------------===//
+//===- WinogradLast.cpp - 3x3 convolutions with fewer products, channels last -----------------===//
 //
-// A unit is a block of tiles (WinogradTiles.h) by a part of the filters, and each of the n * n products of a block is a contraction:
+// A unit is a block of tiles (WinogradTiles.h) by a part of the filters, and each of the n * n
+// products of a block is a contraction.
 //
-//   elements  B^T d B, lanes are channels; made unless the unit before did
-//   for some panels of filters
-//     products  elements times panels, some tiles by two vectors in registers
-//     results   A^T p A, lanes are filters; the epilogue, and out
+//   zeros, for pixels outside the image                                     [zeros]
+//   for block of tiles, part of the filters                                 [units]
+//     unless the unit before did: for tile of the block                     [elements]
+//       where its n x n pixels lie                                          [pixels]
+//       for vector of channels: B^T d B, the last one masked                [both ways]
+//     for some panels of filters                                            [panels]
+//       for each of n * n products, some tiles                              [products]
+//         for panel: sums over channels in registers, tiles by two vectors  [sum]
+//       for tile, vector of filters: A^T p A                                [results]
+//         for pixel: epilogue and store, masked where filters end           [store]
 //
-// A product's elements and filters fit L2 together, and filters are read once per block. Filters are transformed and packed while
+// Lanes are channels in elements, filters in products and results. A product's elements and filters
+// fit L2 together, and filters are read once per block. Filters are transformed and packed while
 // compiling as [panel][n * n][channel][filter].
 //===------------------------------------------------------------------------------------------===//
 
@@ -43,6 +51,7 @@ public:
       rowTiles.push_back(declareRowTile(c, r, {pointer, pointer, pointer, i64, i64}));
     readSizes();
     clearZeros();
+    // [units] Parts of the filters are innermost: they share elements.
     c.loop(c.begin, c.end, 1, ValueRange{number(-1)},
            [&](Value unit, ValueRange transformed) -> SmallVector<Value> {
              Value block = div(unit, partCount), part = rem(unit, partCount);
@@ -51,6 +60,7 @@ public:
                     [&] { transformElements(); });
              auto cut = [&](Value each) { return div(c.mul(each, number(s.panels)), partCount); };
              Value from = cut(part), to = cut(c.add(part, number(1)));
+             // [panels] As many as have room for their products.
              c.loop(from, to, s.panelsAtOnce, [&](Value panel) {
                Value end = least(c.add(panel, number(s.panelsAtOnce)), to);
                multiply(panel, end);
@@ -99,6 +109,7 @@ private:
     products = at(c.scratch, c.e.uniform(s.productsAt()));
   }
 
+  /// [zeros] As many as a tile has elements of one product.
   void clearZeros() {
     Value nothing =
         c.b.create<arith::ConstantOp>(c.b.getZeroAttr(VectorType::get({lanes}, element)));
@@ -133,8 +144,9 @@ private:
       body(number(whole), size - whole);
   }
 
-  //===-- Elements --------------------------------------------------------------------------------------===//
+  //===-- Elements ----------------------------------------------------------------------------===//
 
+  /// [elements] Those of one product lie side by side: rows of a contraction.
   void transformElements() {
     tiles([&](const Tile &tile) {
       SmallVector<Value> pixels = pixelsOf(tile);
@@ -153,7 +165,7 @@ private:
     });
   }
 
-  /// Where the pixels lie that the tile reads.
+  /// [pixels] Where the pixels lie that the tile reads. Found once for all channels.
   SmallVector<Value> pixelsOf(const Tile &tile) {
     Value y = c.sub(tile.row, top), x = c.sub(tile.column, left), input = c.inputs[s.input()];
     auto within = [&](Value place, Value size) -> Value {
@@ -197,7 +209,7 @@ private:
     return s.kind == WinogradTiles::Bytes ? dot.widen(c, data, s.op.getInput()) : data;
   }
 
-  /// Applies the transform to the columns of what `element` gives, then to the rows.
+  /// [both ways] Applies the transform to the columns of what `element` gives, then to the rows.
   void inBothDirections(int64_t rows, int64_t columns,
                         function_ref<Value(int64_t i, int64_t j)> element, bool input,
                         function_ref<void(int64_t i, int64_t j, Value)> result) {
@@ -220,8 +232,9 @@ private:
     }
   }
 
-  //===-- Products --------------------------------------------------------------------------------------===//
+  //===-- Products ----------------------------------------------------------------------------===//
 
+  /// [products] Tiles are the rows of register tiles, with a function for every number of them.
   void multiply(Value firstPanel, Value endPanel) {
     Value rowCount = c.b.createOrFold<arith::CeilDivUIOp>(count, number(rowTiles.size()));
     c.loop(number(0), number(s.n * s.n), 1, [&](Value product) {
@@ -249,7 +262,8 @@ private:
     return c.b.create<arith::SelectOp>(isLast, back, number(step));
   }
 
-  /// (words, elements, filters of the product, products, panels from, to)
+  /// [sum] (words, elements, filters of the product, products, panels from, to). Meanwhile, the
+  /// next panel of filters is fetched.
   void emitRowTiles(func::FuncOp function, int64_t rows) {
     emitRowTile(c, function, [&](KernelContext &inner) {
       std::unique_ptr<RunTile> tile = tileOf(inner, rows);
@@ -277,9 +291,10 @@ private:
     return std::make_unique<FloatTile>(inner, rows);
   }
 
-  //===-- Results ---------------------------------------------------------------------------------------===//
+  //===-- Results -----------------------------------------------------------------------------===//
 
-  /// What follows, for the results of panels [from, to).
+  /// [results] What follows, for the results of panels [from, to). Tiles that reach over the result
+  /// have all theirs in scratch first.
   void transformProducts(Value from, Value to) {
     Value begin = c.mul(from, number(s.columns)),
           end = least(c.mul(to, number(s.columns)), number(s.filters));
@@ -326,6 +341,7 @@ private:
     });
   }
 
+  /// [store] Only of pixels inside.
   void storeResult(const Tile &tile, Value i, Value j, Value filter, Value value) {
     c.e.forget();
     IndexValue n{filter, 1};

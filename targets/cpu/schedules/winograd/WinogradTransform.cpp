@@ -1,4 +1,17 @@
-//===- WinogradTransform.cpp - Matrices with few entries, multiplied without waste ----------------------------------===//
+//===- WinogradTransform.cpp - Matrices with few entries, multiplied without waste ------------===//
+//
+// F(m, 3), see the header. One dimension at a time, every value a vector:
+//
+//   B^T d: the first row                                                     [input]
+//     rows of a point and its negative: even columns give a, odd ones b;
+//     they are a + b and a - b                                               [pairs]
+//     the last row
+//   A^T p: for two products that belong to a pair: their sum and difference  [sums]
+//     every row: multiples of these, of the first and of the last product    [output]
+//   of integers: times the inverse of 9 modulo 2^32, shifted                 [exact result]
+//   m vectors of lanes l * m + phase become one per phase, over l            [separate]
+//     and back                                                               [join]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,14 +23,16 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-// Interpolation at 0, 1, -1 (and 2, -2) and infinity. Rows that belong to a point and its negative follow each other.
+// Interpolation at 0, 1, -1 (and 2, -2) and infinity. Rows that belong to a point and its negative
+// follow each other.
 constexpr float kInput2[] = {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, -1, 0, 1};
 constexpr float kOutput2[] = {1, 1, 1, 0, 0, 1, -1, 1};
 constexpr float kInput4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
                              0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
 constexpr float kOutput4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0,
                               0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
-// For filters that compiler/artifact/WinogradLayout.cpp multiplies by 24, -6, -6, 24, 24 and 6: row i gives 3 * 2^kShifts[i] results.
+// For filters that compiler/artifact/WinogradLayout.cpp multiplies by 24, -6, -6, 24, 24 and 6: row
+// i gives 3 * 2^kShifts[i] results.
 constexpr float kIntegerOutput4[] = {1, -4, -4, 1, 1, 0, 0, -2, 2, 1, -1, 0,
                                      0, -1, -1, 1, 1, 0, 0, -1, 1, 2, -2, 1};
 constexpr int64_t kShifts[] = {3, 2, 1, 1};
@@ -65,7 +80,8 @@ struct Term {
   Value value;
 };
 
-/// The sum; null when there are no terms. One whose factor is 1 comes first, so that the others are multiply-adds.
+/// The sum; null when there are no terms. One whose factor is 1 comes first, so that the others are
+/// multiply-adds.
 Value sum(ImplicitLocOpBuilder &b, SmallVector<Term> terms) {
   std::stable_sort(terms.begin(), terms.end(),
                    [](const Term &a, const Term &c) { return a.factor == 1 && c.factor != 1; });
@@ -85,7 +101,8 @@ WinogradTransform::WinogradTransform(int64_t m, bool ofIntegers)
   assert(m == 4 || !ofIntegers);
 }
 
-/// Rows of a point and its negative are the sum and the difference of what even and odd columns give.
+/// [input] Rows of a point and its negative are the sum and the difference of what even and odd
+/// columns give.
 WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
                                                    ArrayRef<Value> elements) const {
   int64_t n = m + 2;
@@ -98,6 +115,7 @@ WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
     return some;
   };
   result.push_back(sum(b, terms(0, -1)));
+  // [pairs] What two rows share is computed once.
   for (int64_t row = 1; row + 1 < n; row += 2) {
     Value even = sum(b, terms(row, 0)), odd = sum(b, terms(row, 1));
     result.push_back(add(b, even, odd));
@@ -107,11 +125,13 @@ WinogradTransform::Values WinogradTransform::input(ImplicitLocOpBuilder &b,
   return result;
 }
 
-/// Columns of a point and its negative are the same or opposite: what they give are multiples of a sum and of a difference.
+/// [output] Columns of a point and its negative are the same or opposite: what they give are
+/// multiples of a sum and of a difference.
 WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b,
                                                     ArrayRef<Value> products) const {
   int64_t n = m + 2;
   SmallVector<Value> sums(n), differences(n);
+  // [sums] Shared by all rows.
   for (int64_t j = 1; j + 1 < n; j += 2) {
     sums[j] = add(b, products[j], products[j + 1]);
     differences[j] = subtract(b, products[j], products[j + 1]);
@@ -130,6 +150,7 @@ WinogradTransform::Values WinogradTransform::output(ImplicitLocOpBuilder &b,
   return result;
 }
 
+/// [exact result] Floats need none of it.
 Value WinogradTransform::result(ImplicitLocOpBuilder &b, int64_t i, int64_t j, Value output) const {
   if (!ofIntegers)
     return output;
@@ -137,6 +158,7 @@ Value WinogradTransform::result(ImplicitLocOpBuilder &b, int64_t i, int64_t j, V
   return b.create<arith::ShRSIOp>(multiple, splat(b, output.getType(), kShifts[i] + kShifts[j]));
 }
 
+/// [separate] A shuffle takes two vectors: four are joined in two steps.
 SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vectors,
                                     int64_t phases) {
   int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements(), m = vectors.size();
@@ -167,6 +189,7 @@ SmallVector<Value, 4> separateLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> vec
   return result;
 }
 
+/// [join] The inverse, for all phases.
 SmallVector<Value, 4> joinLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> phases) {
   int64_t lanes = cast<VectorType>(phases[0].getType()).getNumElements(), m = phases.size();
   SmallVector<Value, 4> result;
