@@ -68,8 +68,10 @@ public:
         functions.push_back(function(variant.program, planned));
       bool grows = llvm::any_of(functions, [](auto &row) { return row.in_place.count > 0; });
       result.grows |= grows;
-      module.functions = blob.list(functions, grows ? sizeof(weft_function_v1)
-                                                    : offsetof(weft_function_v1, in_place));
+      bool checks = llvm::any_of(functions, [](auto &row) { return row.positions.count > 0; });
+      module.functions = blob.list(functions, checks  ? sizeof(weft_function_v1)
+                                              : grows ? offsetof(weft_function_v1, positions)
+                                                      : offsetof(weft_function_v1, in_place));
       module.kernels = kernels(variant.program);
       module.cpu_features = blob.texts(variant.target.kernels->features());
       blob.fill(root, module);
@@ -116,6 +118,8 @@ private:
     row.regions = regions(program, planned);
     if (!pairs.empty())
       row.in_place = blob.list(pairs);
+    if (!planned.positions.empty())
+      row.positions = positions(planned);
     return row;
   }
 
@@ -160,6 +164,15 @@ private:
     return blob.list(rows);
   }
 
+  weft_list_t positions(const PlannedFunction &planned) {
+    std::vector<weft_positions_v1> rows;
+    for (plan::CheckPositionsOp check : planned.positions)
+      rows.push_back({blob.text(check.getNode().str()), blob.text(check.getOf().str()),
+                      uint32_t(check.getDims().size()), uint32_t(check.getSizes().size()),
+                      uint32_t(check.getBits())});
+    return blob.list(rows);
+  }
+
   /// Of several kernels.
   weft_list_t regions(const Program &program, const PlannedFunction &planned) {
     std::vector<weft_region_v1> rows;
@@ -174,10 +187,15 @@ private:
 
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
+    bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
+      return !planned.positions.empty();
+    });
+    if (checks)
+      return sizeof(weft_host_v1);
     bool joins = llvm::any_of(
         program.functions, [](const PlannedFunction &planned) { return !planned.regions.empty(); });
     if (joins)
-      return sizeof(weft_host_v1);
+      return offsetof(weft_host_v1, check_positions);
     bool asks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.late.empty() || !planned.lateScratch.empty() ||
              llvm::any_of(planned.outputDims, isLate);

@@ -352,12 +352,25 @@ private:
     PipelineOptions pipeline;
     pipeline.narrowWeights = options.numerics.weights;
     pipeline.roundActivations = options.numerics.roundActivations;
+    pipeline.outside = outside();
     pipeline.inPlace = options.inPlace;
     pipeline.inPlaceInputs = options.inPlaceInputs;
     pipeline.explain = explains;
     pipeline.weight = [this](StringRef name) { return impl.weightBytes(name); };
     pipeline.chooser = std::make_shared<TunedTarget>(variant.target.kernels, tuning);
     return pipeline;
+  }
+
+  Outside outside() const {
+    switch (options.indices) {
+    case Indices::Check:
+      return Outside::Refused;
+    case Indices::Clamp:
+      return Outside::Clamped;
+    case Indices::Unchecked:
+      return Outside::Unchecked;
+    }
+    llvm_unreachable("closed set");
   }
 
   /// Whether the target has a schedule for every kernel of the module.
@@ -525,6 +538,8 @@ private:
       object["weights"] = options.numerics.weights;
     if (options.numerics.roundActivations)
       object["activations"] = "bytes";
+    if (options.indices != Indices::Check)
+      object["indices"] = stringifyOutside(outside()).str();
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
     std::string text;

@@ -37,6 +37,7 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   if (options.roundActivations)
     passes.push_back(createRoundActivations());
   passes.push_back(createFoldMoves());
+  passes.push_back(createCheckPositions({options.outside}, options.weight));
   if (options.inPlace) {
     GrowInPlaceOptions grow;
     grow.inputs = options.inPlaceInputs;

@@ -21,6 +21,7 @@ namespace weft {
 struct PipelineOptions {
   std::string narrowWeights;              ///< bf16 or f16; empty: as they are
   bool roundActivations = false;          ///< rows that meet weights in blocks become bytes
+  Outside outside = Outside::Refused;     ///< what positions from data do that are outside
   bool inPlace = false;                   ///< outputs that extend an input lie in its memory
   std::vector<std::string> inPlaceInputs; ///< those inputs; empty: all that can
   bool attention = true;                  ///< softmax between two products is one kernel

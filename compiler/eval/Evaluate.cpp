@@ -40,6 +40,8 @@ private:
       return evaluateKernel(kernel);
     if (auto bind = dyn_cast<BindOp>(op))
       return setSymbol(op, bind.getSymbolAttr(), values[bind.getValue()]->at(0).integer);
+    if (auto check = dyn_cast<CheckPositionsOp>(op))
+      return evaluateCheck(check);
     if (auto branch = dyn_cast<IfOp>(op))
       return evaluateIf(branch);
     if (auto loop = dyn_cast<LoopOp>(op))
@@ -47,8 +49,7 @@ private:
     for (Type type : op.getResultTypes())
       if (llvm::Error error = refuseSize(cast<SymTensorType>(type)))
         return error;
-    auto reference = dyn_cast<ReferenceOpInterface>(op);
-    if (!reference)
+    if (!isa<ReferenceOpInterface>(op))
       return fail("operator '" + op.getName().getStringRef() + "' has no reference semantics");
     ReferenceCall call;
     SmallVector<const RefTensor *> inputs;
@@ -57,13 +58,25 @@ private:
     call.inputs = inputs;
     call.symbols = &symbols;
     call.weight = options.weight;
-    if (failed(reference.evaluate(call)))
+    if (failed(evaluateReference(&op, call)))
       return fail(where(op) + "cannot be evaluated: " + call.error);
     if (options.observe)
       options.observe(&op, call.outputs);
     for (auto [result, tensor] : llvm::zip(op.getResults(), call.outputs))
       values[result] = std::make_shared<RefTensor>(std::move(tensor));
     return llvm::Error::success();
+  }
+
+  llvm::Error evaluateCheck(CheckPositionsOp check) {
+    SmallVector<int64_t> sizes;
+    for (SymExpr size : check.getSizes().getDims()) {
+      FailureOr<int64_t> value = size.evaluate(symbols);
+      if (failed(value))
+        return fail("'" + size.str() + "' is not a size");
+      sizes.push_back(*value);
+    }
+    std::string why = describeOutside(*values[check.getPositions()], sizes);
+    return why.empty() ? llvm::Error::success() : fail(where(*check) + why);
   }
 
   /// As compiled programs do, before integers wrap; less than that is the machine's memory.

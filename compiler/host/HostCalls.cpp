@@ -42,9 +42,9 @@ Value HostCalls::address(const EmittedKernel &kernel) {
   return b.create<LLVM::AddressOfOp>(pointer, kernel.symbol);
 }
 
-Value HostCalls::storeWords(const EmittedKernel &kernel, unsigned place) {
+Value HostCalls::storeWords(ArrayRef<Value> given, unsigned place) {
   Value own = at(words, place * kWordBytes);
-  for (auto [i, word] : llvm::enumerate(kernel.words))
+  for (auto [i, word] : llvm::enumerate(given))
     store(word, own, 8 * i);
   return own;
 }
@@ -62,7 +62,7 @@ void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
   int64_t base = place * sizeof(weft_part_v1);
   Value scale = b.create<arith::ConstantOp>(b.getF64FloatAttr(1.0 / kWorkOfNanosecond));
   store(address(kernel), parts, base + offsetof(weft_part_v1, kernel));
-  store(storeWords(kernel, place), parts, base + offsetof(weft_part_v1, words));
+  store(storeWords(kernel.words, place), parts, base + offsetof(weft_part_v1, words));
   store(host.emit(kernel.units), parts, base + offsetof(weft_part_v1, units));
   store(b.create<arith::MaxSIOp>(host.emit(kernel.grain), host.constant(1)), parts,
         base + offsetof(weft_part_v1, grain));
@@ -72,10 +72,15 @@ void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
         base + offsetof(weft_part_v1, kernel_id));
 }
 
+void HostCalls::emitCheck(unsigned row, ArrayRef<Value> words) {
+  call(offsetof(weft_host_v1, check_positions),
+       {frame, host.constant(int64_t(row)), storeWords(words, 0)});
+}
+
 void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {
   if (kernels.size() == 1) {
     const EmittedKernel &kernel = kernels.front();
-    Value own = storeWords(kernel, 0),
+    Value own = storeWords(kernel.words, 0),
           row = b.create<arith::ConstantOp>(b.getI32IntegerAttr(kernel.row));
     return call(
         offsetof(weft_host_v1, parallel),

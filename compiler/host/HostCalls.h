@@ -27,13 +27,15 @@ public:
   void begin(mlir::Value frame, unsigned most);
   /// One kernel alone, or several that run together.
   void emit(llvm::ArrayRef<EmittedKernel> kernels);
+  /// Row `row` of the function's checks of positions.
+  void emitCheck(unsigned row, llvm::ArrayRef<mlir::Value> words);
 
 private:
   mlir::Value callee(size_t function);
   mlir::Value at(mlir::Value base, int64_t offset);
   void store(mlir::Value value, mlir::Value base, int64_t offset);
   mlir::Value address(const EmittedKernel &kernel);
-  mlir::Value storeWords(const EmittedKernel &kernel, unsigned place);
+  mlir::Value storeWords(llvm::ArrayRef<mlir::Value> given, unsigned place);
   void storePart(const EmittedKernel &kernel, unsigned place);
   void call(size_t function, mlir::ValueRange arguments);
 

@@ -260,8 +260,8 @@ private:
       TypeSwitch<Operation *>(&op)
           .Case([&](plan::LaunchOp launch) { emitLaunches({launch}); })
           .Case([&](plan::TogetherOp region) { emitLaunches(launchesOf(region)); })
-          .Case<plan::BindOp, plan::IfOp, plan::LoopOp, plan::ReserveOp, plan::ProvideOp>(
-              [&](auto step) { emitStep(step); });
+          .Case<plan::BindOp, plan::CheckPositionsOp, plan::IfOp, plan::LoopOp, plan::ReserveOp,
+                plan::ProvideOp>([&](auto step) { emitStep(step); });
   }
 
   static SmallVector<plan::LaunchOp> launchesOf(plan::TogetherOp region) {
@@ -379,6 +379,16 @@ private:
         b.create<LLVM::LoadOp>(b.getIntegerType(bits), address(bind.getValue()), bits / 8);
     setSymbol(bind.getSymbolAttr(),
               bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
+  }
+
+  void emitStep(plan::CheckPositionsOp check) {
+    SmallVector<SymExpr> exprs = check.getDims().getDims();
+    llvm::append_range(exprs, check.getSizes().getDims());
+    requireSmall(exprs);
+    SmallVector<Value> words{address(check.getPositions())};
+    for (SymExpr expr : exprs)
+      words.push_back(emit(expr));
+    calls.emitCheck(llvm::find(planned->positions, check) - planned->positions.begin(), words);
   }
 
   Value isTrue(Value condition) {

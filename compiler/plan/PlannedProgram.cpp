@@ -101,6 +101,11 @@ private:
         launch.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
         return WalkResult::interrupt();
       }
+      auto check = dyn_cast<plan::CheckPositionsOp>(op);
+      if (check && check.getDims().size() + check.getSizes().size() >= WEFT_MAX_WORDS) {
+        check.emitError("needs more than ") << WEFT_MAX_WORDS << " dimensions and sizes";
+        return WalkResult::interrupt();
+      }
       auto together = dyn_cast<plan::TogetherOp>(op);
       if (together && together.getBody().front().getOperations().size() > WEFT_MAX_PARTS) {
         together.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
@@ -120,6 +125,8 @@ private:
         read(launch, times);
       else if (auto together = dyn_cast<plan::TogetherOp>(op))
         planned.regions.push_back(together);
+      else if (auto check = dyn_cast<plan::CheckPositionsOp>(op))
+        planned.positions.push_back(check);
       SymExpr inside = times;
       if (auto loop = dyn_cast<plan::LoopOp>(op)) {
         SymExpr most = symbols.getUpperBound(loop.getTrips()[0]);

@@ -33,6 +33,7 @@ struct PlannedFunction {
   bool isArenaLoose = false;               ///< that is more than its memory takes
   llvm::SmallVector<plan::ReserveOp> late; ///< blocks that are asked for while it runs
   llvm::SmallVector<plan::TogetherOp> regions;
+  llvm::SmallVector<plan::CheckPositionsOp> positions; ///< checks of them
   llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
   llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it
   SymExpr flops, bytesMoved;              ///< at most, where data decide

@@ -146,6 +146,16 @@ LogicalResult TogetherOp::verify() {
 
 //===-- What the host decides --------------------------------------------------------------------------===//
 
+SmallVector<Value> CheckPositionsOp::reads() { return {getPositions()}; }
+LogicalResult CheckPositionsOp::verify() {
+  if (getBits() != 32 && getBits() != 64)
+    return emitOpError("reads integers of 32 or 64 bits, not of ") << getBits();
+  unsigned count = getSizes().size(), rank = getDims().size();
+  if (count != 1 && (count == 0 || rank == 0 || !getDims()[rank - 1].isConstant(count)))
+    return emitOpError("has ") << count << " sizes for positions that do not have them last";
+  return success();
+}
+
 SmallVector<Value> BindOp::reads() { return {getValue()}; }
 SmallVector<StringAttr, 1> BindOp::symbolsAfter() { return {getSymbolAttr()}; }
 LogicalResult BindOp::verify() {

@@ -210,6 +210,27 @@ def Plan_BindOp : Plan_Op<"bind", [Plan_Host, Plan_Access<["reads"]>]> {
   let hasVerifier = 1;
 }
 
+def Plan_CheckPositionsOp : Plan_Op<"check_positions", [Weft_HostInterface, Plan_Access<["reads"]>]> {
+  let summary = "integers in memory are positions inside";
+  let description = [{
+    Each is at least -size and less than size; where there are several sizes, each place of the last dimension has its own. `of` says to
+    people whose they are.
+
+    (R1) They have 32 or 64 bits.
+    (R2) There is one size, or one for each place of the last dimension.
+
+    ```mlir
+    plan.check_positions %0 [b, s] bits 64 sizes [30522] of "input 'ids'" node "/embeddings/Gather"
+    ```
+  }];
+  let arguments = (ins Plan_Buffer:$positions, Weft_DimsAttr:$dims, I64Attr:$bits, Weft_DimsAttr:$sizes,
+                       DefaultValuedAttr<StrAttr, "\"\"">:$of, DefaultValuedAttr<StrAttr, "\"\"">:$node);
+  let assemblyFormat = [{
+    $positions custom<DimList>($dims) `bits` $bits `sizes` custom<DimList>($sizes) (`of` $of^)? (`node` $node^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Plan_IfOp : Plan_Op<"if", [Plan_Host, Plan_Access<["reads"]>, SingleBlock, NoRegionArguments]> {
   let summary = "one of two regions, by a byte in memory";
   let description = [{

@@ -33,6 +33,23 @@ def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def CheckPositions : Pass<"weft-check-positions", "::mlir::func::FuncOp"> {
+  let summary = "positions from data are checked, unless nothing can be outside";
+  let description = [{
+    What is known before the call is compared now. Checks stand where groups of operators begin or end, so that no kernel is cut: kernels
+    are safe without. With `outside` set to `clamped` or `unchecked`, operators get that instead of checks.
+
+    ```mlir
+                                              weft.check_positions %ids sizes [30522]
+    %1 = weft.gather %table, %ids axis 0  ->  %1 = weft.gather %table, %ids axis 0
+    ```
+  }];
+  let options = [Option<"outside", "outside", "::weft::Outside", "::weft::Outside::Refused", "what positions outside do", [{::llvm::cl::values(
+    clEnumValN(::weft::Outside::Refused, "refused", "the call ends"), clEnumValN(::weft::Outside::Clamped, "clamped", "they become the nearest inside"),
+    clEnumValN(::weft::Outside::Unchecked, "unchecked", "any memory may be read and written"))}]>];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def GrowInPlace : Pass<"weft-grow-in-place", "::mlir::ModuleOp"> {
   let summary = "outputs that extend an input lie in its memory";
   let description = [{

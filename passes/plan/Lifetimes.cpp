@@ -47,7 +47,7 @@ private:
       stepIf(branch, fresh);
     else if (auto loop = dyn_cast<plan::LoopOp>(op))
       stepLoop(loop, fresh);
-    else if (isa<plan::BindOp, plan::LaunchOp, plan::TogetherOp>(op)) {
+    else if (isa<plan::BindOp, plan::CheckPositionsOp, plan::LaunchOp, plan::TogetherOp>(op)) {
       op.walk([&](plan::AccessOpInterface access) { touch(access); });
       ++time;
     } else

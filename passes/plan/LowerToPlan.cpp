@@ -130,6 +130,8 @@ private:
       return lowerKernel(kernel);
     if (auto bind = dyn_cast<BindOp>(op))
       return lowerBind(bind);
+    if (auto check = dyn_cast<CheckPositionsOp>(op))
+      return lowerCheck(check);
     if (auto branch = dyn_cast<IfOp>(op))
       return lowerIf(branch);
     if (auto loop = dyn_cast<LoopOp>(op))
@@ -137,13 +139,37 @@ private:
     return success(); // constants and reshapes name memory
   }
 
-  LogicalResult lowerBind(BindOp bind) {
+  /// The node in the model, empty when it has no name.
+  static std::string nodeAt(Location location) {
     std::vector<std::string> nodes;
-    collectNodes(bind.getLoc(), nodes);
+    collectNodes(location, nodes);
+    return nodes.empty() ? "" : nodes.front();
+  }
+
+  LogicalResult lowerBind(BindOp bind) {
     unsigned bits = elementBits(bind.getValue().getType().getElementType());
     b.create<plan::BindOp>(bind.getLoc(), bind.getSymbol(), inputBuffer(bind.getValue(), ""), bits,
-                           nodes.empty() ? "" : nodes.front());
+                           nodeAt(bind.getLoc()));
     return success();
+  }
+
+  LogicalResult lowerCheck(CheckPositionsOp check) {
+    SymTensorType type = check.getPositions().getType();
+    b.create<plan::CheckPositionsOp>(
+        check.getLoc(), inputBuffer(check.getPositions(), ""),
+        DimsAttr::get(b.getContext(), type.getDims()), elementBits(type.getElementType()),
+        check.getSizes(), peoplesName(check.getPositions()), nodeAt(check.getLoc()));
+    return success();
+  }
+
+  /// "input 'ids'", "'/Cast'"; empty for a value that has no name.
+  std::string peoplesName(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && argument.getOwner()->getParentOp() == source)
+      if (auto name = source.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
+        return ("input '" + name.getValue() + "'").str();
+    std::string node = nodeAt(value.getLoc());
+    return node.empty() ? "" : "'" + node + "'";
   }
 
   LogicalResult lowerIf(IfOp branch) {

@@ -50,7 +50,7 @@ std::shared_ptr<RefTensor> ConstantValues::compute(Value value) {
   ReferenceCall call;
   call.inputs = inputs;
   call.weight = weight;
-  if (failed(reference.evaluate(call)) || call.outputs[0].kind == Scalar::Symbolic)
+  if (failed(evaluateReference(op, call)) || call.outputs[0].kind == Scalar::Symbolic)
     return {};
   return std::make_shared<RefTensor>(std::move(call.outputs[0]));
 }

@@ -26,7 +26,9 @@ bool gather(Graph &g) {
   SymExpr size = g.type(x).getDim(axis);
   if (g.least(size) < 1)
     return false;
-  return g.add(g.b.create<GatherOp>(x, g.positions(fewDims(g, 2), size), axis), g.know(x));
+  return g.add(g.b.create<GatherOp>(x, g.positions(fewDims(g, 2), size), axis,
+                                      Outside::Clamped),
+               g.know(x));
 }
 
 /// The dimensions of a tensor, another one along the axis.
@@ -43,7 +45,7 @@ bool gatherElements(Graph &g) {
   int64_t axis = g.dice(g.rank(x));
   Value at = g.positions(dimsAlong(g, x, axis), g.type(x).getDim(axis));
   Knowledge k = g.know(x);
-  return g.add(g.b.create<GatherElementsOp>(x, at, axis), k);
+  return g.add(g.b.create<GatherElementsOp>(x, at, axis, Outside::Clamped), k);
 }
 
 bool gatherNd(Graph &g) {
@@ -55,7 +57,7 @@ bool gatherNd(Graph &g) {
   llvm::append_range(list, fewDims(g, 1));
   list.push_back(g.number(tuple));
   Value at = g.positions(list, g.type(x).getDim(batch));
-  return g.add(g.b.create<GatherNdOp>(x, at, batch), g.know(x));
+  return g.add(g.b.create<GatherNdOp>(x, at, batch, Outside::Clamped), g.know(x));
 }
 
 //===-- Scatters -----------------------------------------------------------------------------------===//
@@ -97,7 +99,7 @@ bool scatterElements(Graph &g) {
   SmallVector<SymExpr> list = dimsAlong(g, x, axis);
   ScatterKind kind = anyKind(g, x);
   Value updates = updatesFor(g, kind, x, list), at = g.positions(list, g.type(x).getDim(axis));
-  return g.add(g.b.create<ScatterElementsOp>(kind, x, at, updates, axis),
+  return g.add(g.b.create<ScatterElementsOp>(kind, x, at, updates, axis, Outside::Clamped),
                updated(g, kind, x, updates));
 }
 
@@ -111,7 +113,8 @@ bool scatterNd(Graph &g) {
   list.push_back(g.number(tuple));
   ScatterKind kind = anyKind(g, x);
   Value updates = updatesFor(g, kind, x, updateDims), at = g.positions(list, g.type(x).getDim(0));
-  return g.add(g.b.create<ScatterNdOp>(kind, x, at, updates), updated(g, kind, x, updates));
+  return g.add(g.b.create<ScatterNdOp>(kind, x, at, updates, Outside::Clamped),
+               updated(g, kind, x, updates));
 }
 
 constexpr Maker kMakers[] = {

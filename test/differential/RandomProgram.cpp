@@ -1,5 +1,7 @@
 #include "test/differential/RandomProgram.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "test/differential/Makers.h"
 
 using namespace mlir;
@@ -169,6 +171,17 @@ RandomProgram randomProgram(unsigned seed) {
   if (!trial.weights->empty())
     impl->files[kWeightsFile.str()] = MappedFile::view(kWeightsFile, *trial.weights);
   return {Module(impl), trial};
+}
+
+RandomProgram wildProgram(unsigned seed) {
+  RandomProgram program = randomProgram(seed);
+  program.trial.mayRefuse = true;
+  // What nobody reads is not compiled, but would be evaluated.
+  mlir::IRRewriter rewriter(program.module.get().context.get());
+  (void)mlir::runRegionDCE(rewriter, program.module.get().module->getOperation()->getRegions());
+  program.module.get().module->walk(
+      [](PositionsOpInterface op) { op.setOutside(Outside::Refused); });
+  return program;
 }
 
 } // namespace weft::test

@@ -19,6 +19,8 @@ struct RandomProgram {
 };
 
 RandomProgram randomProgram(unsigned seed);
+/// The same program, but positions outside are refused.
+RandomProgram wildProgram(unsigned seed);
 
 } // namespace weft::test
 

@@ -12,6 +12,7 @@ struct Trial {
   std::vector<Sizes> sizes;
   std::string target = "x86:host";
   int threads = 1;
+  bool mayRefuse = false; ///< positions outside, where the evaluator refuses them, too
   std::shared_ptr<std::vector<char>> weights; ///< the file that its weights lie in
   std::string str() const;
 };

@@ -3,6 +3,7 @@
 //   random_programs --from 1 --count 50        # what the tests run
 //   random_programs --seconds 3600             # from a fresh seed
 //   random_programs --from 1234 --count 1 --print
+//   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
 //
 // A program that fails is made smaller and written as seed-N.mlir (with weights.bin when it has some), beside what is wrong. Exit code 3 when
 // one failed.
@@ -24,13 +25,13 @@ struct Options {
   unsigned from = std::random_device()();
   unsigned count = 0; ///< 0: until the time is over
   double seconds = 60;
-  bool print = false, reduce = true;
+  bool print = false, reduce = true, wild = false;
   std::string target, output = ".";
 };
 
 [[noreturn]] void usage() {
   std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
-             "                       [--output-dir DIR] [--no-reduce] [--print]\n",
+             "                       [--output-dir DIR] [--no-reduce] [--print] [--wild]\n",
              stderr);
   exit(2);
 }
@@ -58,6 +59,8 @@ Options parse(int count, char **arguments) {
       options.reduce = false;
     else if (name == "--print")
       options.print = true;
+    else if (name == "--wild")
+      options.wild = true;
     else
       usage();
   }
@@ -124,7 +127,7 @@ int main(int count, char **arguments) {
   unsigned tried = 0, failed = 0;
   for (unsigned seed = options.from;
        options.count ? tried < options.count : seconds() < options.seconds; ++seed, ++tried) {
-    RandomProgram program = randomProgram(seed);
+    RandomProgram program = options.wild ? wildProgram(seed) : randomProgram(seed);
     if (!options.target.empty())
       program.trial.target = options.target;
     if (options.print)

@@ -38,7 +38,7 @@ ALLOWED = {
     REFERENCE: DECLARED,
     "dialects/plan": DIALECT,
     "passes/cost": DIALECT + ["dialects/plan"],
-    "passes/graph": DIALECT,
+    "passes/graph": DIALECT + ["passes/quant"],
     "passes/quant": DIALECT,
     "passes/kernel": DIALECT,
     "passes/plan": DIALECT + ["dialects/plan", "passes/cost", "passes/kernel", RUNTIME],

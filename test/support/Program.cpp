@@ -4,8 +4,10 @@
 #include "compiler/import/text/ImportText.h"
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <sstream>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace weft::test {
@@ -115,10 +117,39 @@ std::vector<Tensor> Program::generate(const Sizes &sizes, unsigned seed, int64_t
   return inputs;
 }
 
+namespace {
+
+/// A copy behind which a page begins that nobody may touch; in front of it, too, but for the rest of its first page.
+class GuardedMemory {
+public:
+  explicit GuardedMemory(const std::vector<char> &bytes)
+      : room((bytes.size() / kPage + 3) * kPage) {
+    memory = static_cast<char *>(
+        mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(memory + kPage, room - 2 * kPage, PROT_READ | PROT_WRITE);
+    data = memory + room - kPage - bytes.size();
+    std::copy(bytes.begin(), bytes.end(), data);
+  }
+  GuardedMemory(GuardedMemory &&) = delete;
+  ~GuardedMemory() { munmap(memory, room); }
+  char *begin() const { return data; }
+
+private:
+  static constexpr size_t kPage = 4096;
+  size_t room;
+  char *memory, *data;
+};
+
+} // namespace
+
 std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
   std::vector<weft_tensor_t> in;
-  for (const Tensor &input : inputs)
+  std::deque<GuardedMemory> walls;
+  for (const Tensor &input : inputs) {
     in.push_back(input.view());
+    if (guarded)
+      in.back().data = walls.emplace_back(input.bytes).begin();
+  }
   std::vector<weft_tensor_t> out(function().getNumResults(), weft_tensor_t(WEFT_TENSOR_EMPTY));
   weft_error_t error = WEFT_ERROR_INIT;
   failure.clear();

@@ -50,7 +50,8 @@ public:
 
   weft_context_t *context = nullptr;
   weft_module_t *artifact = nullptr;
-  std::string path; ///< of the artifact
+  std::string path;     ///< of the artifact
+  bool guarded = false; ///< inputs end where memory does that nobody may touch
 
 private:
   bool import(const std::string &text);

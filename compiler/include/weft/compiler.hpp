@@ -109,6 +109,13 @@ struct Numerics {
   std::string weights = "";
 };
 
+/// What a call does whose data hold a position that is none: an index of an embedding, of a gather or a scatter.
+enum class Indices {
+  Check,    ///< it is refused, and the message says which
+  Clamp,    ///< the nearest position is read instead; what would be written there is left out
+  Unchecked ///< any memory may be read or written
+};
+
 /// For what is compiled, how, and where it goes.
 struct CompileOptions {
   /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
@@ -117,6 +124,7 @@ struct CompileOptions {
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   Numerics numerics; ///< what changes numbers
+  Indices indices = Indices::Check;
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
   /// same files and processor give the same bytes.
   std::vector<std::string> tuningFiles;

@@ -7,13 +7,16 @@ using namespace mlir;
 
 namespace weft {
 
-/// A position from data: counted from the end when negative, clamped into [0, size).
-static IndexValue clampedPosition(ElementBuilder &e, IndexValue at, IndexValue size) {
+/// A position from data: counted from the end when negative, then clamped into [0, size). Refused ones are clamped, too: kernels do not
+/// wait for the check.
+static IndexValue positionFrom(ElementBuilder &e, IndexValue at, IndexValue size, Outside outside) {
   auto &b = e.builder();
   auto clamp = [&](Value v, Value s, Value zero, Value one) -> Value {
     Value wrapped = b.create<arith::AddIOp>(v, s);
     Value negative = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, v, zero);
     Value from = b.create<arith::SelectOp>(negative, wrapped, v);
+    if (outside == Outside::Unchecked)
+      return from;
     return b.create<arith::MaxSIOp>(b.create<arith::MinSIOp>(from, b.create<arith::SubIOp>(s, one)),
                                     zero);
   };
@@ -30,7 +33,7 @@ Value GatherOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> in
   IndexValue size = e.symbolic(tensorType(getInput()).getDim(axis));
   IndexValue at = e.toIndex(e.operand(1, index.slice(axis, picks)));
   SmallVector<IndexValue> position(index.take_front(axis));
-  position.push_back(clampedPosition(e, at, size));
+  position.push_back(positionFrom(e, at, size, getOutside()));
   llvm::append_range(position, index.drop_front(axis + picks));
   return e.operand(0, position);
 }
@@ -61,8 +64,11 @@ Value GatherElementsOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexV
     auto have = input.getDim(d).asConstant(), want = indices.getDim(d).asConstant();
     if (d != getAxis() && (input.getDim(d) == indices.getDim(d) || (have && want)))
       continue;
-    position[d] = clampedPosition(e, position[d], e.symbolic(input.getDim(d)));
-    clamped.push_back(d);
+    // What replaces the index is data, the rest is an index where the operand may be smaller.
+    Outside outside = d == getAxis() ? getOutside() : Outside::Clamped;
+    position[d] = positionFrom(e, position[d], e.symbolic(input.getDim(d)), outside);
+    if (outside != Outside::Unchecked)
+      clamped.push_back(d);
   }
   return pickUnlessEmpty(e, input, position, clamped);
 }
@@ -75,9 +81,10 @@ Value GatherNdOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> 
   for (unsigned t = 0; t < tuple; ++t) {
     SmallVector<IndexValue> at(index.take_front(outer));
     at.push_back(e.constant(t));
-    clamped.push_back(position.size());
-    position.push_back(
-        clampedPosition(e, e.toIndex(e.operand(1, at)), e.symbolic(input.getDim(position.size()))));
+    if (getOutside() != Outside::Unchecked)
+      clamped.push_back(position.size());
+    position.push_back(positionFrom(e, e.toIndex(e.operand(1, at)),
+                                    e.symbolic(input.getDim(position.size())), getOutside()));
   }
   llvm::append_range(position, index.drop_front(outer));
   return pickUnlessEmpty(e, input, position, clamped);

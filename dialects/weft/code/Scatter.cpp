@@ -17,11 +17,15 @@ Value positionOf(SerialBuilder &s, Value data, Value size) {
   return s.select(s.less(data, s.constant(0)), s.add(data, size), data);
 }
 
+Value always(SerialBuilder &s) {
+  return s.builder().create<arith::ConstantOp>(s.builder().getBoolAttr(true));
+}
+
 /// Whether 0 <= position < size, and `all`.
 Value isInside(SerialBuilder &s, Value all, Value position, Value size) {
   auto &b = s.builder();
   Value here = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, position, size);
-  return all ? Value(b.create<arith::AndIOp>(all, here)) : here;
+  return b.createOrFold<arith::AndIOp>(all, here);
 }
 
 /// Combines the update at `from` into the result at `to`.
@@ -44,7 +48,9 @@ void ScatterElementsOp::emitSerial(SerialBuilder &s, Value) {
     SmallVector<Value> to(from);
     Value size = s.symbolic(input.getDim(getAxis()));
     to[getAxis()] = positionOf(s, s.load(1, from), size);
-    Value inside = isInside(s, {}, to[getAxis()], size);
+    Value inside = always(s);
+    if (getOutside() != Outside::Unchecked)
+      inside = isInside(s, inside, to[getAxis()], size);
     for (unsigned d = 0; d < input.getRank(); ++d)
       if (d != getAxis() && input.getDim(d) != indices.getDim(d))
         inside = isInside(s, inside, to[d], s.symbolic(input.getDim(d)));
@@ -61,13 +67,14 @@ void ScatterNdOp::emitSerial(SerialBuilder &s, Value) {
   s.copy(0, 0);
   s.box(outer, [&](ArrayRef<Value> at) {
     SmallVector<Value> to;
-    Value inside = s.builder().create<arith::ConstantOp>(s.builder().getBoolAttr(true));
+    Value inside = always(s);
     for (int64_t t = 0; t < tuple; ++t) {
       SmallVector<Value> index(at);
       index.push_back(s.constant(t));
       Value size = s.symbolic(dims[t]);
       to.push_back(positionOf(s, s.load(1, index), size));
-      inside = isInside(s, inside, to.back(), size);
+      if (getOutside() != Outside::Unchecked)
+        inside = isInside(s, inside, to.back(), size);
     }
     s.when(inside, [&] {
       s.box(ArrayRef(dims).drop_front(tuple), [&](ArrayRef<Value> inner) {

@@ -58,6 +58,19 @@ def Weft_ReferenceInterface : OpInterface<"ReferenceOpInterface"> {
   ];
 }
 
+def Weft_PositionsInterface : OpInterface<"PositionsOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Operand 0 is addressed by data: operand 1 holds positions in some of its dimensions, counted from the end when negative.
+  }];
+  let methods = [
+    InterfaceMethod<"The dimensions of operand 0 that positions are in: one, or one for each place of the last dimension of operand 1",
+      "::llvm::SmallVector<unsigned>", "positionDims">,
+    InterfaceMethod<"What a position outside does", "::weft::Outside", "getOutside">,
+    InterfaceMethod<"Sets what a position outside does", "void", "setOutside", (ins "::weft::Outside":$outside)>
+  ];
+}
+
 def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{ An operator that can be written with smaller ones. }];

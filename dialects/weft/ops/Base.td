@@ -26,4 +26,12 @@ defvar Weft_Element = DeclareOpInterfaceMethods<Weft_ElementInterface>;
 defvar Weft_Reference = DeclareOpInterfaceMethods<Weft_ReferenceInterface, ["evaluate"]>;
 defvar Weft_ElementBy = Weft_ElementInterface;
 
+def Weft_Outside : I32EnumAttr<"Outside", "what a position outside of the operand does", [
+    I32EnumAttrCase<"Refused", 0, "refused">, I32EnumAttrCase<"Clamped", 1, "clamped">, I32EnumAttrCase<"Unchecked", 2, "unchecked">]> {
+  let cppNamespace = "::weft";
+}
+
+defvar Weft_Positions = DeclareOpInterfaceMethods<Weft_PositionsInterface, ["positionDims"]>;
+defvar Weft_OutsideAttr = DefaultValuedAttr<Weft_Outside, "::weft::Outside::Refused">;
+
 #endif

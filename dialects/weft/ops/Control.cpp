@@ -38,6 +38,19 @@ LogicalResult BindOp::verify() {
   return success();
 }
 
+//===-- check_positions --------------------------------------------------------------------------===//
+
+LogicalResult CheckPositionsOp::verify() {
+  auto type = getPositions().getType();
+  Type element = type.getElementType();
+  if (!element.isSignlessInteger(64) && !element.isSignlessInteger(32)) // R1
+    return emitOpError("needs integers of 32 or 64 bits, but the operand is ") << type;
+  unsigned count = getSizes().size(), rank = type.getRank();
+  if (count == 1 || (count > 1 && rank > 0 && type.getDim(rank - 1).isConstant(count))) // R2
+    return success();
+  return emitOpError("has ") << count << " sizes for positions " << type;
+}
+
 //===-- if ---------------------------------------------------------------------------------------===//
 
 SmallVector<StringAttr, 1> IfOp::symbolsAfter() {

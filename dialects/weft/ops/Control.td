@@ -25,6 +25,24 @@ def Weft_BindOp : Weft_Op<"bind", [Weft_Host]> {
   let hasVerifier = 1;
 }
 
+def Weft_CheckPositionsOp : Weft_Op<"check_positions", [Weft_HostInterface]> {
+  let summary = "positions from data are inside";
+  let description = [{
+    Every position is at least -size and less than size; otherwise the call ends with an error that says which is not. Where there are
+    several sizes, each place of the last dimension has its own.
+
+    (R1) Positions have 32 or 64 bits.
+    (R2) There is one size, or one for each place of the last dimension.
+
+    ```mlir
+    weft.check_positions %ids sizes [30522] : !weft.tensor<[b, s], i64>
+    ```
+  }];
+  let arguments = (ins Weft_Tensor:$positions, Weft_DimsAttr:$sizes);
+  let assemblyFormat = "$positions `sizes` custom<DimList>($sizes) attr-dict `:` type($positions)";
+  let hasVerifier = 1;
+}
+
 def Weft_IfOp : Weft_Op<"if", [Weft_Host, Weft_KeptForSymbols, RecursiveMemoryEffects, NoRegionArguments, SingleBlock]> {
   let summary = "one of two regions";
   let description = [{

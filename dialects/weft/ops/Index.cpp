@@ -12,7 +12,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= input.getRank())
     return emitOptionalError(location, "'weft.gather' has no axis ", axis, " in ", input);
-  if (!indices.getElementType().isInteger(64) && !indices.getElementType().isInteger(32))
+  if (!indices.getElementType().isSignlessInteger(64) &&
+      !indices.getElementType().isSignlessInteger(32))
     return emitOptionalError(location, "'weft.gather' indices must be i32 or i64, but are ",
                              indices.getElementType());
   SmallVector<Attribute> dims(input.getDimAttributes().take_front(axis));
@@ -21,6 +22,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   results.push_back(SymTensorType::get(context, dims, input.getElementType()));
   return success();
 }
+
+SmallVector<unsigned> GatherOp::positionDims() { return {unsigned(getAxis())}; }
 
 //===-- gather_elements, gather_nd ---------------------------------------------------------------===//
 
@@ -71,6 +74,14 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<L
   llvm::append_range(dims, input.getDimAttributes().drop_front(batch + *tuple));
   results.push_back(SymTensorType::get(context, dims, input.getElementType()));
   return success();
+}
+
+SmallVector<unsigned> GatherElementsOp::positionDims() { return {unsigned(getAxis())}; }
+
+SmallVector<unsigned> GatherNdOp::positionDims() {
+  auto indices = tensorType(getIndices());
+  int64_t tuple = *indices.getDim(indices.getRank() - 1).asConstant();
+  return llvm::to_vector(llvm::seq<unsigned>(getBatch(), getBatch() + tuple));
 }
 
 } // namespace weft

@@ -74,4 +74,12 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 
 RootKind ScatterNdOp::rootKind() { return RootKind::Serial; }
 
+SmallVector<unsigned> ScatterElementsOp::positionDims() { return {unsigned(getAxis())}; }
+
+SmallVector<unsigned> ScatterNdOp::positionDims() {
+  auto indices = tensorType(getIndices());
+  return llvm::to_vector(
+      llvm::seq<unsigned>(0, *indices.getDim(indices.getRank() - 1).asConstant()));
+}
+
 } // namespace weft

@@ -10,14 +10,14 @@ def Weft_ScatterKind : I32EnumAttr<"ScatterKind", "what an update does to the el
   let cppNamespace = "::weft";
 }
 
-class Weft_Scatter<string mnemonic> : Weft_PureOp<mnemonic, [Weft_Reference,
+class Weft_Scatter<string mnemonic> : Weft_PureOp<mnemonic, [Weft_Reference, Weft_Positions,
     DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind", "emitSerial"]>]>;
 
 def Weft_ScatterElementsOp : Weft_Scatter<"scatter_elements"> {
   let summary = "the first operand with one update per position, which replaces the index along `axis`";
   let description = [{
     `result[indices[i, j], j] = updates[i, j]` for axis 0 and kind `set`; other kinds combine the update with what is there. Updates run
-    in row-major order: with `set` the last one wins. Negative positions count from the end; updates outside are left out.
+    in row-major order: with `set` the last one wins. Positions are those of `gather`; updates at `clamped` ones outside are left out.
 
     (R1) All operands have the same rank, and `axis` is one of its dimensions.
     (R2) `indices` are i32 or i64.
@@ -28,8 +28,9 @@ def Weft_ScatterElementsOp : Weft_Scatter<"scatter_elements"> {
        : (!weft.tensor<[b, 9], f32>, !weft.tensor<[b, 2], i64>, !weft.tensor<[b, 2], f32>) -> !weft.tensor<[b, 9], f32>
     ```
   }];
-  let arguments = (ins Weft_ScatterKind:$kind, Weft_Tensor:$input, Weft_Tensor:$indices, Weft_Tensor:$updates, I64Attr:$axis);
-  let assemblyFormat = "$kind $input `,` $indices `,` $updates `axis` $axis attr-dict `:` functional-type(operands, results)";
+  let arguments = (ins Weft_ScatterKind:$kind, Weft_Tensor:$input, Weft_Tensor:$indices, Weft_Tensor:$updates, I64Attr:$axis,
+                       Weft_OutsideAttr:$outside);
+  let assemblyFormat = "$kind $input `,` $indices `,` $updates `axis` $axis (`outside` $outside^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Weft_ScatterNdOp : Weft_Scatter<"scatter_nd"> {
@@ -47,8 +48,8 @@ def Weft_ScatterNdOp : Weft_Scatter<"scatter_nd"> {
        : (!weft.tensor<[h, w, 3], f32>, !weft.tensor<[n, 2], i64>, !weft.tensor<[n, 3], f32>) -> !weft.tensor<[h, w, 3], f32>
     ```
   }];
-  let arguments = (ins Weft_ScatterKind:$kind, Weft_Tensor:$input, Weft_Tensor:$indices, Weft_Tensor:$updates);
-  let assemblyFormat = "$kind $input `,` $indices `,` $updates attr-dict `:` functional-type(operands, results)";
+  let arguments = (ins Weft_ScatterKind:$kind, Weft_Tensor:$input, Weft_Tensor:$indices, Weft_Tensor:$updates, Weft_OutsideAttr:$outside);
+  let assemblyFormat = "$kind $input `,` $indices `,` $updates (`outside` $outside^)? attr-dict `:` functional-type(operands, results)";
 }
 
 #endif

@@ -82,7 +82,15 @@ typedef struct {
   weft_list_t regions; /* weft_region_v1, those of one kernel left out; absent as late_blocks are */
   /* Since 1.2, and absent from functions without: weft_in_place_v1, in the order of inputs. */
   weft_list_t in_place;
+  weft_list_t positions; /* weft_positions_v1; absent from functions without */
 } weft_function_v1;
+
+/* Integers of `bits` bits that must be positions inside, on behalf of `node`; `of` says whose they are: "input 'ids'". They have `rank`
+ * dimensions, and one size or as many as the last dimension. */
+typedef struct {
+  weft_list_t node, of;
+  uint32_t rank, sizes, bits;
+} weft_positions_v1;
 
 /* Output `output` lies in the memory of input `input`, which has room along `dim`: as much as symbol `symbol` says. Both have the flag
  * WEFT_ARGUMENT_IN_PLACE and differ in that dimension only. */
@@ -211,6 +219,9 @@ typedef struct {
   /* Runs `count` kernels, 1 to WEFT_MAX_PARTS, none of which reads what another of them writes, and returns when all are done: as
    * `parallel` one after the other, but workers that have nothing to do in one compute others. */
   void (*together)(weft_frame_v1 *frame, const weft_part_v1 *parts, int64_t count);
+  /* Compares integers with the sizes that they must be below, and at least their negative: row `row` of the function's `positions`.
+   * words: the address, the dimensions, the sizes. Does not return when one is outside: the call ends then. */
+  void (*check_positions)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

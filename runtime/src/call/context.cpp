@@ -12,6 +12,7 @@
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
+#include "runtime/src/call/positions.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
   context->leave_status = status;
@@ -84,7 +85,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
   context->workers = context->calls->workers(context->queue, &context->worker_count);
   context->host = {sizeof(weft_host_v1),     0,
                    context->calls->parallel, weft_reserve_late,
-                   weft_provide_output,      context->calls->together};
+                   weft_provide_output,      context->calls->together,
+                   weft_check_positions};
   return WEFT_OK;
 }
 

@@ -208,6 +208,20 @@ static bool check_in_place(checker *c, const weft_function_v1 &f) {
   return true;
 }
 
+static bool check_positions(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.positions, sizeof(weft_positions_v1), WEFT_MAX_ROWS, "positions"))
+    return false;
+  for (uint32_t i = 0; i < f.positions.count; ++i) {
+    weft_positions_v1 row = weft_item<weft_positions_v1>(*c->descriptor, f.positions, i);
+    if (!check_text(c, row.node, "a node's name") || !check_text(c, row.of, "a value's name"))
+      return false;
+    if (row.rank >= WEFT_MAX_WORDS || !row.sizes || row.sizes >= WEFT_MAX_WORDS - row.rank ||
+        (row.bits != 32 && row.bits != 64))
+      return wrong(c, "positions %u have an unknown form", i);
+  }
+  return true;
+}
+
 static bool check_regions(checker *c, const weft_function_v1 &f) {
   if (!check_list(c, f.regions, sizeof(weft_region_v1), WEFT_MAX_ROWS, "regions"))
     return false;
@@ -237,7 +251,7 @@ static bool check_function(checker *c, const weft_function_v1 &f) {
          check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE | WEFT_ARGUMENT_IN_PLACE,
                          "outputs") &&
          check_in_place(c, f) && check_symbols(c, f) && check_late_blocks(c, f) &&
-         check_regions(c, f) && check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
+         check_regions(c, f) && check_positions(c, f) && check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
          check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
          check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&

@@ -171,6 +171,10 @@ CompileOptions readCompileOptions(const ParsedOptions &options) {
   compile.target = options.value("target", compile.target);
   compile.numerics = readNumerics(options);
   readInPlace(options, compile);
+  std::string indices = options.value("indices");
+  compile.indices = indices == "clamp"       ? Indices::Clamp
+                    : indices == "unchecked" ? Indices::Unchecked
+                                             : Indices::Check;
   compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
   return compile;
 }

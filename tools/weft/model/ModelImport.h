@@ -42,7 +42,7 @@ std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
 
 /// --accuracy and --weights.
 Numerics readNumerics(const ParsedOptions &options);
-/// What `compile` and `tune` have in common: target, numerics, jobs and what grows in place.
+/// What `compile` and `tune` have in common: target, numerics, indices, jobs and what grows in place.
 CompileOptions readCompileOptions(const ParsedOptions &options);
 /// --in-place[=NAMES]
 void readInPlace(const ParsedOptions &options, CompileOptions &compile);

@@ -368,12 +368,24 @@ Value GraphBuilder::concat(ArrayRef<Value> parts, unsigned dim) {
   return emit<ConcatOp>(kept, attribute("dim", state.builder.getI64IntegerAttr(dim)));
 }
 
-Value GraphBuilder::gather(Value x, Value indices, unsigned axis) {
+NamedAttribute GraphBuilder::clamped() {
+  return attribute("outside", OutsideAttr::get(context(), Outside::Clamped));
+}
+
+void GraphBuilder::requireInside(Value positions, SymExpr size) {
+  if (positions && !refused())
+    state.builder.create<CheckPositionsOp>(positions, DimsAttr::get(context(), {size}));
+}
+
+Value GraphBuilder::gather(Value x, Value indices, unsigned axis, Outside outside) {
   if (!x || !indices || refused())
     return {};
   if (Value read = gatherByPosition(*this, x, indices, axis); read || refused())
     return read;
-  return emit<GatherOp>({x, indices}, attribute("axis", state.builder.getI64IntegerAttr(axis)));
+  SmallVector<NamedAttribute> list{attribute("axis", state.builder.getI64IntegerAttr(axis))};
+  if (outside == Outside::Clamped)
+    list.push_back(clamped());
+  return emit<GatherOp>({x, indices}, list);
 }
 
 Value GraphBuilder::refine(Value x, unsigned dim, SymExpr to) {

@@ -176,7 +176,11 @@ public:
   Value sliceDim(Value x, unsigned dim, SymExpr start, SymExpr size);
   Value pad(Value x, Value value, llvm::ArrayRef<SymExpr> low, llvm::ArrayRef<SymExpr> high);
   Value concat(llvm::ArrayRef<Value> parts, unsigned dim);
-  Value gather(Value x, Value indices, unsigned axis);
+  Value gather(Value x, Value indices, unsigned axis, Outside outside = Outside::Refused);
+  /// Of a gather or scatter whose positions are inside by what computes them, or may be outside: nothing is checked.
+  mlir::NamedAttribute clamped();
+  /// A call whose data hold another position than one below `size` is refused.
+  void requireInside(Value positions, SymExpr size);
   /// The same elements; dimension `dim`, which is equal to `to` when the program runs, is written so.
   Value refine(Value x, unsigned dim, SymExpr to);
 

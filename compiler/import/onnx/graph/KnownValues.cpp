@@ -83,7 +83,7 @@ void KnownValues::learn(Operation *op, const SymFacts &facts) {
   ReferenceCall call;
   call.inputs = inputs;
   call.facts = &facts;
-  if (failed(reference.evaluate(call)) || call.outputs.size() != 1)
+  if (failed(evaluateReference(op, call)) || call.outputs.size() != 1)
     return;
   RefTensor &result = call.outputs[0];
   normalize(result);

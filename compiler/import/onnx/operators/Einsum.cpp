@@ -102,7 +102,7 @@ private:
       Dims joined(ArrayRef<SymExpr>(typeOf(value).getDims()).drop_back(2));
       joined.push_back(size * size);
       Value position = n.mul(n.iota(size, 0, n.i64()), n.number(n.i64(), size + 1));
-      value = n.gather(n.reshape(value, joined), position, joined.size() - 1);
+      value = n.gather(n.reshape(value, joined), position, joined.size() - 1, Outside::Clamped);
       --first; // a letter may occur three times
     }
   }

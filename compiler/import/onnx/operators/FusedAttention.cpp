@@ -287,8 +287,9 @@ Value appended(NodeImport &n, const AttentionInputs &in, Value past, Value x) {
   Value moved = n.add(n.sub(at, in.start), n.number(n.i64(), in.past));
   moved = n.minimum(moved, n.number(n.i64(), dims[2] - 1)); // behind the end: anything
   Value from = n.select(n.compare(CompareKind::Less, at, in.start), at, moved);
-  return n.emit<GatherElementsOp>({all, n.expandTo(from, dims)},
-                                  n.attribute("axis", n.attributes().getI64IntegerAttr(2)));
+  return n.emit<GatherElementsOp>(
+      {all, n.expandTo(from, dims)},
+      {n.attribute("axis", n.attributes().getI64IntegerAttr(2)), n.clamped()});
 }
 
 /// Turns queries and keys by given positions, or by those behind the cache.

@@ -166,11 +166,14 @@ void convertReverseSequence(NodeImport &n) {
   perBatch[batch] = dims[batch];
   if (!n.requireEqual(typeOf(lengths).getDim(0), dims[batch], "the number of lengths"))
     return;
-  lengths = n.reshape(n.convert(n.refine(lengths, 0, dims[batch]), n.i64()), perBatch);
+  lengths = n.convert(n.refine(lengths, 0, dims[batch]), n.i64());
+  n.requireInside(lengths, dims[time] + 1);
+  lengths = n.reshape(lengths, perBatch);
   Value at = n.iota(line, time, n.i64()), last = n.sub(lengths, n.number(n.i64(), 1.0));
   at = n.select(n.compare(CompareKind::LessEqual, at, last), n.sub(last, at), at);
-  n.result(n.emit<GatherElementsOp>({x, n.expandTo(at, dims)},
-                                    n.attribute("axis", n.attributes().getI64IntegerAttr(time))));
+  n.result(n.emit<GatherElementsOp>(
+      {x, n.expandTo(at, dims)},
+      {n.attribute("axis", n.attributes().getI64IntegerAttr(time)), n.clamped()}));
 }
 
 } // namespace

@@ -317,7 +317,7 @@ Value resampleAxis(NodeImport &n, Value x, const Sampling &s, const Axis &axis) 
     return {};
   Value last = n.number(elementOf(origin), axis.from - 1);
   Value at = n.maximum(n.minimum(neighbours->positions, last), c.number(0));
-  Value picked = n.gather(x, n.convert(at, n.i64()), axis.dim);
+  Value picked = n.gather(x, n.convert(at, n.i64()), axis.dim, Outside::Clamped);
   if (!picked)
     return {};
   Dims beside(rankOf(picked) - axis.dim, n.constant(1)), points = beside;

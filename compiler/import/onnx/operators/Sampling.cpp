@@ -65,7 +65,8 @@ private:
     }
     Value tuples = n.concat(columns, points.size());
     Value y =
-        n.emit<GatherNdOp>({x, tuples}, n.attribute("batch", n.attributes().getI64IntegerAttr(0)));
+        n.emit<GatherNdOp>(
+        {x, tuples}, {n.attribute("batch", n.attributes().getI64IntegerAttr(0)), n.clamped()});
     if (weight)
       y = n.mul(y, n.convert(beside(weight), elementOf(x)));
     return exists ? n.select(beside(exists), y, n.numberLike(y, 0)) : y;
@@ -302,6 +303,7 @@ void convertRoiAlign(NodeImport &n) {
     n.requireAtMost(one, n.dim(0, d + 2), "dimension " + Twine(d + 2) + " of the input");
   }
   Dims points = {count, n.constant(height * samples), n.constant(width * samples)};
+  n.requireInside(batch, n.dim(0, 0));
   Gatherer gather(n, channelsLast(n, x), n.reshape(n.refine(batch, 0, count), {count, one, one}),
                   points);
   bool average = mode == "avg";

@@ -36,10 +36,13 @@ Value matched(NodeImport &n, Value x, ArrayRef<SymExpr> dims, StringRef what) {
 }
 
 Value scatterElements(NodeImport &n, ScatterKind kind, Value x, Value indices, Value updates,
-                      int64_t axis) {
-  return n.emit<ScatterElementsOp>({x, indices, updates},
-                                   {n.attribute("kind", ScatterKindAttr::get(n.context(), kind)),
-                                    n.attribute("axis", n.attributes().getI64IntegerAttr(axis))});
+                      int64_t axis, Outside outside = Outside::Refused) {
+  SmallVector<NamedAttribute> list{
+      n.attribute("kind", ScatterKindAttr::get(n.context(), kind)),
+      n.attribute("axis", n.attributes().getI64IntegerAttr(axis))};
+  if (outside == Outside::Clamped)
+    list.push_back(n.clamped());
+  return n.emit<ScatterElementsOp>({x, indices, updates}, list);
 }
 
 void convertScatterElements(NodeImport &n) {
@@ -101,7 +104,10 @@ void convertTensorScatter(NodeImport &n) {
   }
   if (mode == "circular")
     at = n.binary<RemOp>(at, n.number(n.i64(), size));
-  n.result(scatterElements(n, ScatterKind::Set, cache, n.expandTo(at, dims), update, axis));
+  else
+    n.requireInside(at, size);
+  n.result(scatterElements(n, ScatterKind::Set, cache, n.expandTo(at, dims), update, axis,
+                           Outside::Clamped));
 }
 
 } // namespace

@@ -30,7 +30,7 @@ Value positionsOf(NodeImport &n, Value mask, StringRef name) {
   Value place = n.select(mask, before, n.number(n.i64(), size)); // behind the end: left out
   NamedAttribute set = n.attribute("kind", ScatterKindAttr::get(n.context(), ScatterKind::Set));
   Value room = n.fill({size}, n.i64(), 0.0), all = n.iota({size}, 0, n.i64());
-  Value list = n.emit<ScatterElementsOp>({room, place, all}, {set, axisAttribute(n, 0)});
+  Value list = n.emit<ScatterElementsOp>({room, place, all}, {set, axisAttribute(n, 0), n.clamped()});
   SymExpr count = n.bindSymbol(n.reduce(CombinerKind::Sum, ones, {0}, false), name, size);
   return count ? n.sliceDim(list, 0, n.constant(0), count) : Value();
 }
@@ -76,7 +76,7 @@ void convertCompress(NodeImport &n) {
                              "the condition's length"))
     return;
   Value positions = positionsOf(n, condition, "selected");
-  n.result(n.emit<GatherOp>({x, positions}, axisAttribute(n, axis)));
+  n.result(n.emit<GatherOp>({x, positions}, {axisAttribute(n, axis), n.clamped()}));
 }
 
 //===-- NonMaxSuppression ---------------------------------------------------------------------===//
@@ -109,7 +109,7 @@ Boxes readBoxes(NodeImport &n, Value boxes, bool byCentre) {
 /// Intersection over union of one box per class, [batch, classes], with all of its batch.
 Value overlaps(NodeImport &n, const Boxes &boxes, Value chosen) {
   auto ofChosen = [&](Value edge) {
-    return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, axisAttribute(n, 1)), int64_t(2));
+    return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, {axisAttribute(n, 1), n.clamped()}), int64_t(2));
   };
   auto ofAll = [&](Value edge) { return n.unsqueeze(edge, int64_t(1)); };
   Value common;
@@ -191,7 +191,7 @@ void convertNonMaxSuppression(NodeImport &n) {
     return n.reshape(n.transpose(x, {1, 2, 0}), batch * classes * *most);
   };
   Value positions = positionsOf(n, flat(results[2]), "selected");
-  Value box = n.emit<GatherOp>({flat(results[1]), positions}, axisAttribute(n, 0));
+  Value box = n.emit<GatherOp>({flat(results[1]), positions}, {axisAttribute(n, 0), n.clamped()});
   SymExpr dims[] = {batch, classes, *most};
   SmallVector<Value> columns;
   for (Value column : {indexOf(n, positions, dims, 0), indexOf(n, positions, dims, 1), box})

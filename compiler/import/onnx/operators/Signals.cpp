@@ -190,7 +190,7 @@ void convertSTFT(NodeImport &n) {
     return;
   SymExpr frames = n.simplify(SymExpr::floordiv(room, *hop) + 1);
   Value starts = n.mul(n.iota({frames, one}, 0, n.i64()), n.number(n.i64(), double(*hop)));
-  Value y = n.gather(x, n.add(starts, n.iota({one, *length}, 1, n.i64())), 1);
+  Value y = n.gather(x, n.add(starts, n.iota({one, *length}, 1, n.i64())), 1, Outside::Clamped);
   if (window && n.requireEqual(typeOf(window).getDim(0), *length, "the length of the window"))
     y = n.mul(y, n.reshape(n.refine(window, 0, *length), {*length, one}));
   n.result(transformLast(n, y, {*length, false, oneSided}));

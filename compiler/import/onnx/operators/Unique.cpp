@@ -19,12 +19,12 @@ NamedAttribute axisZero(NodeImport &n) {
 
 /// Elements or rows of `x` at positions that exist.
 Value pick(NodeImport &n, Value x, Value positions) {
-  return n.emit<GatherOp>({x, positions}, axisZero(n));
+  return n.emit<GatherOp>({x, positions}, {axisZero(n), n.clamped()});
 }
 
 Value place(NodeImport &n, ScatterKind kind, Value into, Value positions, Value values) {
   NamedAttribute how = n.attribute("kind", ScatterKindAttr::get(n.context(), kind));
-  return n.emit<ScatterElementsOp>({into, positions, values}, {how, axisZero(n)});
+  return n.emit<ScatterElementsOp>({into, positions, values}, {how, axisZero(n), n.clamped()});
 }
 
 Value runningTotal(NodeImport &n, CombinerKind kind, Value x, bool exclusive) {

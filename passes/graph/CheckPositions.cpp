@@ -1,0 +1,180 @@
+//===- CheckPositions.cpp - Positions from data are inside ------------------------------------------------===//
+
+#include "passes/graph/Passes.h"
+#include "passes/quant/ConstantValues.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_CHECKPOSITIONS
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+
+/// Positions, the sizes that they must be below, and where they are used.
+struct Demand {
+  Operation *user;
+  Location location;
+  Value positions;
+  SmallVector<SymExpr> sizes;
+};
+
+class Checking {
+public:
+  Checking(func::FuncOp function, WeightReader weight)
+      : function(function), facts(symbolsOf(function).asFacts()), constants(std::move(weight)) {}
+
+  LogicalResult check(const Demand &demand) {
+    if (const RefTensor *known = constants.find(demand.positions)) {
+      if (areInside(*known, demand.sizes))
+        return success();
+      if (failed(refuse(*known, demand)))
+        return failure();
+    }
+    insert(demand);
+    return success();
+  }
+
+  Demand demandOf(PositionsOpInterface op) {
+    auto addressed = cast<SymTensorType>(op->getOperand(0).getType());
+    Demand demand{op, op->getLoc(), op->getOperand(1), {}};
+    for (unsigned dim : op.positionDims())
+      demand.sizes.push_back(addressed.getDim(dim));
+    if (demand.sizes.size() == 1)
+      demand.positions = sourceOf(demand.positions);
+    return demand;
+  }
+
+private:
+  /// The same numbers under the name that people know: as the caller gives them, before they are widened, moved and repeated.
+  Value sourceOf(Value positions) {
+    while (Operation *op = positions.getDefiningOp()) {
+      auto convert = dyn_cast<ConvertOp>(op);
+      bool widens = convert && convert.getTo().isInteger(64) &&
+                    elementOf(convert.getInput()).isSignlessInteger(32);
+      if (!widens && !isa<ReshapeOp, TransposeOp>(op) && !repeats(op))
+        break;
+      positions = op->getOperand(0);
+    }
+    return positions;
+  }
+
+  static Type elementOf(Value tensor) {
+    return cast<SymTensorType>(tensor.getType()).getElementType();
+  }
+
+  /// At least once.
+  bool repeats(Operation *op) {
+    auto expand = dyn_cast<ExpandOp>(op);
+    if (!expand)
+      return false;
+    auto from = cast<SymTensorType>(expand.getInput().getType()),
+         to = cast<SymTensorType>(expand.getResult().getType());
+    SmallVector<SymExpr> dims = from.getDims();
+    return llvm::all_of(to.getDims(), [&](SymExpr dim) {
+      return llvm::is_contained(dims, dim) ||
+             facts.proveLE(SymExpr::constant(function.getContext(), 1), dim) == Proof::Yes;
+    });
+  }
+
+  /// For all sizes that the facts allow.
+  bool areInside(const RefTensor &positions, ArrayRef<SymExpr> sizes) {
+    for (auto [i, size] : llvm::enumerate(sizes)) {
+      int64_t needed = 0;
+      for (size_t at = i; at < positions.integers.size(); at += sizes.size()) {
+        int64_t position = positions.integers[at];
+        needed = std::max(needed, position < 0 ? -position : position + 1);
+      }
+      if (facts.proveLE(SymExpr::constant(function.getContext(), needed), size) != Proof::Yes)
+        return false;
+    }
+    return true;
+  }
+
+  /// What every call refuses is refused now. Regions may not run.
+  LogicalResult refuse(const RefTensor &positions, const Demand &demand) {
+    SmallVector<int64_t> sizes;
+    for (SymExpr size : demand.sizes)
+      sizes.push_back(size.asConstant().value_or(INT64_MAX));
+    std::string why = describeOutside(positions, sizes);
+    if (why.empty() || demand.user->getParentOp() != function)
+      return success();
+    return emitError(demand.location) << why;
+  }
+
+  void insert(const Demand &demand) {
+    Block *block = demand.user->getBlock();
+    for (auto there : block->getOps<CheckPositionsOp>())
+      if (there.getPositions() == demand.positions &&
+          llvm::equal(there.getSizes().getDims(), demand.sizes))
+        return;
+    OpBuilder b(placeFor(demand));
+    b.create<CheckPositionsOp>(demand.location, demand.positions,
+                               DimsAttr::get(b.getContext(), demand.sizes));
+  }
+
+  /// Kernels are formed of what stands between two operations of the host: before it where positions are there already, else behind it.
+  Operation *placeFor(const Demand &demand) {
+    auto isEnd = [](Operation *op) {
+      return isa<HostOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>();
+    };
+    Operation *first = demand.user, *end = demand.user, *made = demand.positions.getDefiningOp();
+    bool isMadeHere = false;
+    while (first->getPrevNode() && !isEnd(first->getPrevNode())) {
+      first = first->getPrevNode();
+      isMadeHere |= first == made;
+    }
+    while (!isEnd(end))
+      end = end->getNextNode();
+    return isMadeHere ? end : first;
+  }
+
+  func::FuncOp function;
+  SymFacts facts;
+  ConstantValues constants;
+};
+
+struct CheckPositionsPass : impl::CheckPositionsBase<CheckPositionsPass> {
+  using CheckPositionsBase::CheckPositionsBase;
+  void runOnOperation() override {
+    Checking checking(getOperation(), weight);
+    for (const Demand &demand : demands(checking))
+      if (failed(checking.check(demand)))
+        return signalPassFailure();
+  }
+
+  /// Checks that are there already are taken out: they, too, stand where kernels begin and end.
+  std::vector<Demand> demands(Checking &checking) {
+    std::vector<Demand> list;
+    getOperation().walk([&](Operation *op) {
+      if (auto there = dyn_cast<CheckPositionsOp>(op)) {
+        Operation *user = op->getNextNode();
+        while (isa<CheckPositionsOp>(user))
+          user = user->getNextNode();
+        if (outside == Outside::Refused)
+          list.push_back({user, op->getLoc(), there.getPositions(), there.getSizes().getDims()});
+        return op->erase();
+      }
+      auto indexed = dyn_cast<PositionsOpInterface>(op);
+      if (!indexed || indexed.getOutside() != Outside::Refused)
+        return;
+      if (outside != Outside::Refused)
+        indexed.setOutside(outside);
+      else if (!indexed.positionDims().empty())
+        list.push_back(checking.demandOf(indexed));
+    });
+    return list;
+  }
+
+  WeightReader weight;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createCheckPositions(CheckPositionsOptions options, WeightReader weight) {
+  auto pass = std::make_unique<CheckPositionsPass>(options);
+  pass->weight = std::move(weight);
+  return pass;
+}
+
+} // namespace weft
