@@ -18,7 +18,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'm':
     return "TTTfkwt.8";
   case 'f':
-    return "Taastc44ddddlrp";
+    return "Taastc44ddddlrpq";
   case 'a':
     return "T2R4D";
   case 's':
@@ -33,6 +33,8 @@ constexpr std::string_view schemaOf(char letter) {
     return "d4";
   case 'p':
     return "4444";
+  case 'q':
+    return "TT444";
   case 'r':
     return "n";
   case 'n':
@@ -79,7 +81,7 @@ static_assert(
         rowBytes('c') == sizeof(weft_check_v1) && rowBytes('w') == sizeof(weft_weight_v1) &&
         rowBytes('k') == sizeof(weft_kernel_v1) && rowBytes('l') == sizeof(weft_late_block_v1) &&
         rowBytes('p') == sizeof(weft_in_place_v1) && rowBytes('d') == sizeof(weft_formula_v1) &&
-        rowBytes('r') == sizeof(weft_region_v1),
+        rowBytes('q') == sizeof(weft_positions_v1) && rowBytes('r') == sizeof(weft_region_v1),
     "the schema is that of artifact.h");
 
 unsigned kindOf(char letter) { return 0x500 + static_cast<unsigned char>(letter); }
