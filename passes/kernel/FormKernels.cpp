@@ -193,31 +193,10 @@ private:
       storedSources(operand, sources);
     for (Value source : sources)
       if (KernelGroup *other = made.groupOf(source);
-          other && other != group && reaches(group, other))
+          other && other != group && made.reaches(group, other))
         return {"another operand is computed from it by a kernel in between",
                 source.getDefiningOp()};
     return {};
-  }
-
-  /// Whether `to` reads, directly or not, something `from` computes.
-  bool reaches(KernelGroup *from, KernelGroup *to) {
-    llvm::DenseSet<KernelGroup *> seen;
-    SmallVector<KernelGroup *> work{to};
-    while (!work.empty()) {
-      KernelGroup *group = work.pop_back_val();
-      if (group == from)
-        return true;
-      if (!seen.insert(group).second)
-        continue;
-      SetVector<Value> sources;
-      for (Operation *op : group->operations)
-        for (Value operand : op->getOperands())
-          storedSources(operand, sources);
-      for (Value source : sources)
-        if (KernelGroup *next = made.groupOf(source); next && next != group)
-          work.push_back(next);
-    }
-    return false;
   }
 
   /// A contraction over the line of a softmax whose scores come from another contraction: nothing between them is needed elsewhere, so the
@@ -257,7 +236,7 @@ private:
 
   Apart unlessAttention(KernelGroup *scores, KernelGroup *row, KernelGroup *into) {
     for (auto [group, reader] : {std::pair(row, into), std::pair(scores, row)})
-      if (Operation *other = readerOutside(group, reader))
+      if (Operation *other = made.readerOutside(group, reader))
         return alsoRead(other);
     if (!formAttention)
       return {"no schedule of the target computes this form of attention in one kernel"};
@@ -289,41 +268,9 @@ private:
       for (Value operand : op->getOperands()) {
         KernelGroup *group = isa<ContractOp>(op) ? made.groupOf(operand) : nullptr;
         if (group && group != into && group->kind == RootKind::Loop && !group->moved &&
-            group->operations.size() <= kMostScaling && !readerOutside(group, into))
+            group->operations.size() <= kMostScaling && !made.readerOutside(group, into))
           merge(into, group);
       }
-  }
-
-  /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
-  Operation *readerOutside(KernelGroup *group, KernelGroup *reader) {
-    auto isFreeHere = [](Operation *user) { return isFree(user); };
-    return readerOutside(group, reader, isFreeHere);
-  }
-
-  /// `isLookedThrough`: operators whose readers count as readers.
-  Operation *readerOutside(KernelGroup *group, KernelGroup *reader,
-                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (Operation *found = readerOutside(result, group, reader, isLookedThrough))
-          return found;
-    return nullptr;
-  }
-
-  Operation *readerOutside(Value value, KernelGroup *a, KernelGroup *b,
-                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
-    for (Operation *user : value.getUsers()) {
-      if (isLookedThrough(user)) {
-        for (Value result : user->getResults())
-          if (Operation *found = readerOutside(result, a, b, isLookedThrough))
-            return found;
-        continue;
-      }
-      KernelGroup *group = made.owner.lookup(user);
-      if (group != a && group != b)
-        return user;
-    }
-    return nullptr;
   }
 
   static Apart alsoRead(Operation *reader) {
@@ -356,7 +303,7 @@ private:
       why = kTooMany;
     auto isRestoring = [](Operation *user) { return isa<DequantizeOp>(user) && isFree(user); };
     if (!why)
-      if (Operation *other = readerOutside(group, into, isRestoring))
+      if (Operation *other = made.readerOutside(group, into, isRestoring))
         why = alsoRead(other);
     if (!why)
       merge(into, group);

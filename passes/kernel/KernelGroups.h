@@ -39,6 +39,13 @@ struct KernelGroups {
     mlir::Operation *op = value.getDefiningOp();
     return op ? owner.lookup(op) : nullptr;
   }
+  /// Whether `to` reads, directly or not, something `from` computes.
+  bool reaches(KernelGroup *from, KernelGroup *to) const;
+  /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
+  /// `isLookedThrough`: operators whose readers count as readers.
+  mlir::Operation *
+  readerOutside(KernelGroup *group, KernelGroup *reader,
+                llvm::function_ref<bool(mlir::Operation *)> isLookedThrough = isFree) const;
 };
 
 /// Results of kernels, by the values they replace.
