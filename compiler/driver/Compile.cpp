@@ -14,7 +14,6 @@
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
-#include "passes/kernel/Specification.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -326,22 +325,10 @@ private:
   }
 
   LogicalResult runPhase(StringRef phase, Variant &variant) {
-    PipelineOptions pipeline = pipelineFor(variant);
-    if (phase != "fuse")
-      return runPasses(*variant.module, passesOf(phase, pipeline));
-    OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
-    size_t ungroupedPrograms = programs ? programs->size() : 0;
-    if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
+    if (failed(runPasses(*variant.module, passesOf(phase, pipelineFor(variant)))))
       return failure();
-    if (!allAccepted(*variant.module, *variant.target.kernels)) {
-      // A form of attention that no schedule knows: in separate kernels, then.
-      variant.module = std::move(ungrouped);
-      if (programs)
-        programs->resize(ungroupedPrograms);
-      pipeline.attention = false;
-      if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
-        return failure();
-    }
+    if (phase != "fuse")
+      return success();
     unsigned kernels = 0;
     variant.module->walk([&](KernelOp) { ++kernels; });
     report("fuse", std::to_string(kernels) + " kernel calls", &variant);
@@ -358,17 +345,6 @@ private:
     pipeline.weight = [this](StringRef name) { return impl.weightBytes(name); };
     pipeline.chooser = std::make_shared<TunedTarget>(variant.target.kernels, tuning);
     return pipeline;
-  }
-
-  /// Whether the target has a schedule for every kernel of the module.
-  static bool allAccepted(ModuleOp module, const KernelTarget &target) {
-    return !module
-                .walk([&](KernelOp kernel) {
-                  Specification specification = specify(kernel);
-                  auto function = *specification.module->getOps<func::FuncOp>().begin();
-                  return target.choose(function) ? WalkResult::advance() : WalkResult::interrupt();
-                })
-                .wasInterrupted();
   }
 
   /// Kernels of a plan that was read are computed by schedules that take them.

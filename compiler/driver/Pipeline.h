@@ -23,10 +23,9 @@ struct PipelineOptions {
   bool roundActivations = false;          ///< rows that meet weights in blocks become bytes
   bool inPlace = false;                   ///< outputs that extend an input lie in its memory
   std::vector<std::string> inPlaceInputs; ///< those inputs; empty: all that can
-  bool attention = true;                  ///< softmax between two products is one kernel
   bool explain = false;                   ///< kernels keep why they are apart
   std::function<const char *(llvm::StringRef)> weight; ///< bytes of a named weight
-  std::shared_ptr<const KernelChooser> chooser;        ///< of phase "plan"
+  std::shared_ptr<const KernelChooser> chooser;        ///< of phases "fuse" and "plan"
 };
 
 /// "import" (no passes), "graph", "fuse", "plan".

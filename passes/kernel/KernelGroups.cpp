@@ -36,6 +36,16 @@ SetVector<Value> sourcesOf(Value value) {
   return sources;
 }
 
+void KernelGroups::merge(KernelGroup *into, KernelGroup *group) {
+  for (Operation *op : group->operations)
+    owner[op] = into;
+  into->operations.append(group->operations);
+  into->moved += group->moved;
+  llvm::sort(into->operations, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  group->dead = true;
+  group->operations.clear();
+}
+
 bool KernelGroups::reaches(KernelGroup *from, KernelGroup *to) const {
   llvm::DenseSet<KernelGroup *> seen;
   SmallVector<KernelGroup *> work{to};
@@ -58,7 +68,7 @@ bool KernelGroups::reaches(KernelGroup *from, KernelGroup *to) const {
 
 /// Who reads the value and is not inside.
 static Operation *readerOutside(Value value, llvm::function_ref<bool(Operation *)> isInside,
-                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
+                                llvm::function_ref<bool(Operation *)> isLookedThrough) {
   for (Operation *user : value.getUsers()) {
     if (isLookedThrough(user)) {
       for (Value result : user->getResults())
