@@ -123,7 +123,7 @@ private:
     if (!targets)
       return List{error("W0301", llvm::toString(targets.takeError()), accuracyHint())};
     for (FoundTarget &target : *targets)
-      variants.push_back({std::move(target), nullptr, "", {}});
+      variants.push_back({std::move(target), nullptr, "", {}, {}});
     return readTuning();
   }
 
@@ -184,9 +184,10 @@ private:
               dump(std::to_string(i) + "-" + phase.str(), variant))
         return List{*bad};
     }
-    if (plan::isPlan(*impl.module) && failed(checkSchedules(variant)))
+    if (failed(variant.findKernelTargets()) ||
+        (plan::isPlan(*impl.module) && failed(variant.checkPlan())))
       return diagnostics(collector);
-    FailureOr<Program> program = programOf(*variant.module, variant.target.kernels->scope());
+    FailureOr<Program> program = programOf(*variant.module);
     if (failed(program))
       return diagnostics(collector);
     variant.program = std::move(*program);
@@ -347,20 +348,6 @@ private:
     return pipeline;
   }
 
-  /// Kernels of a plan that was read are computed by schedules that take them.
-  static LogicalResult checkSchedules(const Variant &variant) {
-    const KernelTarget &target = *variant.target.kernels;
-    auto scope = (*variant.module)->getAttrOfType<StringAttr>(plan::kTargetAttr);
-    if (!scope || scope.getValue() != target.scope())
-      return ModuleOp(*variant.module).emitError("the plan is for target '")
-             << (scope ? scope.getValue() : "") << "', not for '" << target.scope() << "'";
-    for (auto kernel : ModuleOp(*variant.module).getOps<plan::KernelOp>())
-      if (!llvm::is_contained(target.alternatives(kernel.specification()), kernel.getSchedule()))
-        return kernel.emitError("schedule '")
-               << kernel.getSchedule() << "' does not take the kernel";
-    return success();
-  }
-
   void keepProgram(StringRef pass, ModuleOp module) {
     if (programs)
       programs->push_back({pass.str(), module.clone()});
@@ -402,7 +389,7 @@ private:
     std::vector<std::pair<const KernelTarget *, const PlannedKernel *>> kernels;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        kernels.push_back({variant.target.kernels.get(), &kernel});
+        kernels.push_back({&variant.targetOf(kernel), &kernel});
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
@@ -503,6 +490,9 @@ private:
       object["activations"] = "bytes";
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
+    // A plan that names them is for one host.
+    if (std::vector<std::string> others = variants[0].otherTargets(); !others.empty())
+      object["kernel_targets"] = llvm::json::Array(others);
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
     return text;
