@@ -73,7 +73,7 @@ public:
                                               : grows ? offsetof(weft_function_v1, positions)
                                                       : offsetof(weft_function_v1, in_place));
       module.kernels = kernels(variant.program);
-      module.cpu_features = blob.texts(variant.target.kernels->features());
+      module.cpu_features = blob.texts(variant.features());
       blob.fill(root, module);
       std::vector<uint32_t> &rows = result.functions.emplace_back();
       for (size_t i = 0; i < functions.size(); ++i)

@@ -14,7 +14,6 @@
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
-#include "passes/kernel/Specification.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -124,7 +123,7 @@ private:
     if (!targets)
       return List{error("W0301", llvm::toString(targets.takeError()), accuracyHint())};
     for (FoundTarget &target : *targets)
-      variants.push_back({std::move(target), nullptr, "", {}});
+      variants.push_back({std::move(target), nullptr, "", {}, {}});
     return readTuning();
   }
 
@@ -185,9 +184,10 @@ private:
               dump(std::to_string(i) + "-" + phase.str(), variant))
         return List{*bad};
     }
-    if (plan::isPlan(*impl.module) && failed(checkSchedules(variant)))
+    if (failed(variant.findKernelTargets()) ||
+        (plan::isPlan(*impl.module) && failed(variant.checkPlan())))
       return diagnostics(collector);
-    FailureOr<Program> program = programOf(*variant.module, variant.target.kernels->scope());
+    FailureOr<Program> program = programOf(*variant.module);
     if (failed(program))
       return diagnostics(collector);
     variant.program = std::move(*program);
@@ -326,22 +326,10 @@ private:
   }
 
   LogicalResult runPhase(StringRef phase, Variant &variant) {
-    PipelineOptions pipeline = pipelineFor(variant);
-    if (phase != "fuse")
-      return runPasses(*variant.module, passesOf(phase, pipeline));
-    OwningOpRef<ModuleOp> ungrouped = variant.module->clone();
-    size_t ungroupedPrograms = programs ? programs->size() : 0;
-    if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
+    if (failed(runPasses(*variant.module, passesOf(phase, pipelineFor(variant)))))
       return failure();
-    if (!allAccepted(*variant.module, *variant.target.kernels)) {
-      // A form of attention that no schedule knows: in separate kernels, then.
-      variant.module = std::move(ungrouped);
-      if (programs)
-        programs->resize(ungroupedPrograms);
-      pipeline.attention = false;
-      if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
-        return failure();
-    }
+    if (phase != "fuse")
+      return success();
     unsigned kernels = 0;
     variant.module->walk([&](KernelOp) { ++kernels; });
     report("fuse", std::to_string(kernels) + " kernel calls", &variant);
@@ -371,31 +359,6 @@ private:
       return Outside::Unchecked;
     }
     llvm_unreachable("closed set");
-  }
-
-  /// Whether the target has a schedule for every kernel of the module.
-  static bool allAccepted(ModuleOp module, const KernelTarget &target) {
-    return !module
-                .walk([&](KernelOp kernel) {
-                  Specification specification = specify(kernel);
-                  auto function = *specification.module->getOps<func::FuncOp>().begin();
-                  return target.choose(function) ? WalkResult::advance() : WalkResult::interrupt();
-                })
-                .wasInterrupted();
-  }
-
-  /// Kernels of a plan that was read are computed by schedules that take them.
-  static LogicalResult checkSchedules(const Variant &variant) {
-    const KernelTarget &target = *variant.target.kernels;
-    auto scope = (*variant.module)->getAttrOfType<StringAttr>(plan::kTargetAttr);
-    if (!scope || scope.getValue() != target.scope())
-      return ModuleOp(*variant.module).emitError("the plan is for target '")
-             << (scope ? scope.getValue() : "") << "', not for '" << target.scope() << "'";
-    for (auto kernel : ModuleOp(*variant.module).getOps<plan::KernelOp>())
-      if (!llvm::is_contained(target.alternatives(kernel.specification()), kernel.getSchedule()))
-        return kernel.emitError("schedule '")
-               << kernel.getSchedule() << "' does not take the kernel";
-    return success();
   }
 
   void keepProgram(StringRef pass, ModuleOp module) {
@@ -439,7 +402,7 @@ private:
     std::vector<std::pair<const KernelTarget *, const PlannedKernel *>> kernels;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        kernels.push_back({variant.target.kernels.get(), &kernel});
+        kernels.push_back({&variant.targetOf(kernel), &kernel});
     objects.resize(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
@@ -542,6 +505,9 @@ private:
       object["indices"] = stringifyOutside(outside()).str();
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
+    // A plan that names them is for one host.
+    if (std::vector<std::string> others = variants[0].otherTargets(); !others.empty())
+      object["kernel_targets"] = llvm::json::Array(others);
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
     return text;

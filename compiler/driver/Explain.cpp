@@ -45,7 +45,7 @@ private:
     row.chosen = choicesOf(specified);
     if (std::optional<KernelChoice> choice = target.choose(specified)) {
       row.schedule = choice->schedule;
-      row.symbol = kernelName(kernelText(target.scope(), choice->schedule, specified), *choice);
+      row.symbol = kernelName(kernelText(choice->target, choice->schedule, specified), *choice);
     }
     if (auto apart = kernel->getAttrOfType<ArrayAttr>(kApartAttr))
       for (auto [input, entry] : llvm::zip_equal(kernel.getInputs(), apart))

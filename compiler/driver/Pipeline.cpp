@@ -46,14 +46,10 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
 }
 
 void addFuse(Passes &passes, const PipelineOptions &options) {
-  if (options.chooser)
-    passes.push_back(createDecomposeComposites([chooser = options.chooser](func::FuncOp each) {
-      return chooser->choose(each).has_value();
-    }));
+  passes.push_back(createDecomposeComposites(options.chooser));
   FormKernelsOptions form;
-  form.attention = options.attention;
   form.explain = options.explain;
-  passes.push_back(createFormKernels(form));
+  passes.push_back(createFormKernels(form, options.chooser));
   passes.push_back(createFuseRounding());
   passes.push_back(createBoundSums(options.weight));
   passes.push_back(createCollapseDims());
@@ -79,6 +75,8 @@ void add(OpPassManager &manager, std::unique_ptr<Pass> pass) {
 struct TextOptions : PassPipelineOptions<TextOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc("what is compiled for"),
                              llvm::cl::init("host")};
+  Option<bool> explain{*this, "explain", llvm::cl::desc("kernels say why they are apart"),
+                       llvm::cl::init(false)};
 };
 
 /// One target and no records.
@@ -123,7 +121,8 @@ void registerPipelines() {
         ("weft-" + phase).str(), ("all passes of phase '" + phase + "'").str(),
         [phase](OpPassManager &manager, const TextOptions &text) {
           PipelineOptions options;
-          if (phase == "plan")
+          options.explain = text.explain;
+          if (phase != "graph")
             options.chooser = chooserFor(text.target);
           for (std::unique_ptr<Pass> &pass : passesOf(phase, options))
             add(manager, std::move(pass));

@@ -24,10 +24,9 @@ struct PipelineOptions {
   Outside outside = Outside::Refused;     ///< what positions from data do that are outside
   bool inPlace = false;                   ///< outputs that extend an input lie in its memory
   std::vector<std::string> inPlaceInputs; ///< those inputs; empty: all that can
-  bool attention = true;                  ///< softmax between two products is one kernel
   bool explain = false;                   ///< kernels keep why they are apart
   std::function<const char *(llvm::StringRef)> weight; ///< bytes of a named weight
-  std::shared_ptr<const KernelChooser> chooser;        ///< of phase "plan"
+  std::shared_ptr<const KernelChooser> chooser;        ///< of phases "fuse" and "plan"
 };
 
 /// "import" (no passes), "graph", "fuse", "plan".

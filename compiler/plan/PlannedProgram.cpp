@@ -10,12 +10,13 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-PlannedKernel rowOf(plan::KernelOp op, StringRef target) {
+PlannedKernel rowOf(plan::KernelOp op) {
   PlannedKernel row;
   func::FuncOp specification = op.specification();
   row.op = op;
-  row.text = kernelText(target, op.getSchedule(), specification);
+  row.text = kernelText(op.getTarget(), op.getSchedule(), specification);
   row.symbol = op.getSymName().str();
+  row.target = op.getTarget().str();
   row.schedule = op.getSchedule().str();
   uint8_t hash[32];
   weft_sha256(row.text.data(), row.text.size(), hash);
@@ -32,8 +33,8 @@ PlannedKernel rowOf(plan::KernelOp op, StringRef target) {
 /// Reads one function; kernels are added to the program.
 class FunctionReader {
 public:
-  FunctionReader(Program &program, plan::FuncOp function, StringRef target)
-      : program(program), target(target), module(function->getParentOfType<ModuleOp>()),
+  FunctionReader(Program &program, plan::FuncOp function)
+      : program(program), module(function->getParentOfType<ModuleOp>()),
         symbols(symbolsOf(function)) {
     planned.function = function;
     planned.flops = planned.bytesMoved = SymExpr::constant(function.getContext(), 0);
@@ -141,8 +142,7 @@ private:
     auto [place, isNew] =
         program.kernelRows.try_emplace(launch.getKernel(), program.kernels.size());
     if (isNew)
-      program.kernels.push_back(
-          rowOf(module.lookupSymbol<plan::KernelOp>(launch.getKernelAttr()), target));
+      program.kernels.push_back(rowOf(module.lookupSymbol<plan::KernelOp>(launch.getKernelAttr())));
     PlannedKernel &kernel = program.kernels[place->second];
     ++kernel.calls;
     for (StringAttr node : launch.getNodes().getAsRange<StringAttr>())
@@ -171,7 +171,6 @@ private:
   }
 
   Program &program;
-  StringRef target;
   ModuleOp module;
   SymbolsAttr symbols;
   PlannedFunction planned;
@@ -183,10 +182,10 @@ bool PlannedFunction::isLate(plan::LaunchOp launch) const {
   return llvm::is_contained(lateScratch, launch.scratchExpr());
 }
 
-FailureOr<Program> programOf(ModuleOp module, StringRef target) {
+FailureOr<Program> programOf(ModuleOp module) {
   Program program;
   for (auto function : module.getOps<plan::FuncOp>()) {
-    FailureOr<PlannedFunction> planned = FunctionReader(program, function, target).run();
+    FailureOr<PlannedFunction> planned = FunctionReader(program, function).run();
     if (failed(planned))
       return failure();
     program.functions.push_back(std::move(*planned));

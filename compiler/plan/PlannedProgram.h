@@ -1,6 +1,6 @@
 //===- PlannedProgram.h - What the descriptor and the host program read off a plan ---------------------===//
 //
-//   Program program = programOf(module, target);      // of a module of plan.func and plan.kernel
+//   Program program = programOf(module);      // of a module of plan.func and plan.kernel
 //   addWeights(module, weights);                       // constants that it reads and `weights` does not have in that layout
 //
 // Nothing is decided here: rows are those of the plan, in the order of first use.
@@ -17,7 +17,7 @@ namespace weft {
 /// A distinct kernel. Equal text means equal code.
 struct PlannedKernel {
   plan::KernelOp op;
-  std::string text, symbol, schedule;
+  std::string text, symbol, target, schedule;
   uint8_t key[16];
   std::vector<std::string> nodes;
   unsigned calls = 0, pointers;
@@ -62,7 +62,7 @@ struct StoredWeight {
 };
 
 /// Reports through the module's context.
-mlir::FailureOr<Program> programOf(mlir::ModuleOp module, llvm::StringRef target);
+mlir::FailureOr<Program> programOf(mlir::ModuleOp module);
 
 void addWeights(mlir::ModuleOp module, std::vector<StoredWeight> &weights);
 /// The weight's row; it was added.

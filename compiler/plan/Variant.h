@@ -1,4 +1,8 @@
-//===- Variant.h - A model for one target -------------------------------------------------------------===//
+//===- Variant.h - A model for one host -----------------------------------------------------------------===//
+//
+//   if (failed(variant.findKernelTargets())) …          // behind the last phase
+//   … variant.targetOf(kernel).compile(kernel.text, kernel.symbol, kernel.schedule) …
+//===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_PLAN_VARIANT_H
 #define WEFT_COMPILER_PLAN_VARIANT_H
 
@@ -9,10 +13,24 @@ namespace weft {
 
 /// An artifact has one or several, the best first; weights are common to them.
 struct Variant {
-  FoundTarget target;
+  FoundTarget target; ///< of the host's program, and of kernels that are planned here
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::StringRef phase; ///< the last one that it has behind it
   Program program;
+  /// Those that the plan's kernels name.
+  llvm::StringMap<std::shared_ptr<const KernelTarget>> kernelTargets;
+
+  /// Reports kernels of a target that there is not.
+  mlir::LogicalResult findKernelTargets();
+  /// Whether a plan that was read is for this host, and its kernels are computed by schedules that take them; reports what is not so.
+  mlir::LogicalResult checkPlan() const;
+  const KernelTarget &targetOf(const PlannedKernel &kernel) const {
+    return *kernelTargets.lookup(kernel.target);
+  }
+  /// Other targets than the host's that kernels are compiled for, in the order of the kernels.
+  std::vector<std::string> otherTargets() const;
+  /// What the code needs of a processor: that of the host's program first.
+  std::vector<std::string> features() const;
 };
 
 } // namespace weft

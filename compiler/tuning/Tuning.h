@@ -47,7 +47,6 @@ public:
       : own(std::move(own)), tuning(std::move(tuning)) {}
 
   std::string name() const override { return own->name().str(); }
-  std::string scope() const override { return own->scope(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);

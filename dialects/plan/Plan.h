@@ -25,7 +25,7 @@
 
 namespace weft::plan {
 
-/// Name of the module's attribute that says for which target it was planned.
+/// Name of the module's attribute that says which target the host's program is compiled for. Kernels name their own.
 constexpr llvm::StringLiteral kTargetAttr = "plan.target";
 
 /// Whether the module's functions are planned.

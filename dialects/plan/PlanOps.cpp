@@ -50,6 +50,8 @@ LogicalResult KernelOp::verify() {
   if (!llvm::hasSingleElement(block) || !isa<func::FuncOp>(block.front()) ||
       specification().isExternal())
     return emitOpError("holds one function, the specification");
+  if (getTarget().empty() || getSchedule().empty())
+    return emitOpError("needs the names of a target and of one of its schedules");
   if (failed(verifyTensors(*this, specification().getFunctionType())))
     return failure();
   for (DimsAttr formula : {getFlops(), getMoves(), getWork()})

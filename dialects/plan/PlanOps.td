@@ -45,15 +45,20 @@ def Plan_FuncOp : Plan_Op<"func", [FunctionOpInterface, IsolatedFromAbove, Singl
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, SymbolTable, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a distinct kernel: its specification, and what one call costs";
   let description = [{
-    The region holds the specification, a function `@kernel` on tensors. `flops`, `moves` (bytes) and `work` are formulas over the
-    specification's symbols.
+    The region holds the specification, a function `@kernel` on tensors. `target` compiles it by a `schedule`; kernels of one plan may
+    have different ones. `flops`, `moves` (bytes) and `work` are formulas over the specification's symbols.
 
     (R1) The region holds one function.
+    (R2) Target and schedule have names.
+
+    ```mlir
+    plan.kernel @weft_k_row_0011aabbccdd target "some:level" schedule "row" flops [8*s0] moves [8*s0] work [24*s0] { func.func @kernel … }
+    ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$schedule, Weft_DimsAttr:$flops, Weft_DimsAttr:$moves, Weft_DimsAttr:$work);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, StrAttr:$schedule, Weft_DimsAttr:$flops, Weft_DimsAttr:$moves, Weft_DimsAttr:$work);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `schedule` $schedule `flops` custom<DimList>($flops) `moves` custom<DimList>($moves) `work` custom<DimList>($work)
+    $sym_name `target` $target `schedule` $schedule `flops` custom<DimList>($flops) `moves` custom<DimList>($moves) `work` custom<DimList>($work)
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

@@ -17,8 +17,9 @@ namespace weft {
 /// Of a specification: what a record picked.
 constexpr llvm::StringLiteral kPicksAttr = "weft.picks";
 
-/// How a kernel is started, and how it wants its operands; expressions over the specification's symbols.
+/// Who computes a kernel, how it is started, and how it wants its operands; expressions over the specification's symbols.
 struct KernelChoice {
+  std::string target; ///< as plans and records name it
   std::string schedule;
   SymExpr units, grain, scratch;
   llvm::SmallVector<WeightLayout> layouts;   ///< of arguments
@@ -28,10 +29,8 @@ struct KernelChoice {
 class KernelChooser {
 public:
   virtual ~KernelChooser() = default;
-  /// What the target is called.
+  /// What the target is called that the host's program is compiled for.
   virtual std::string name() const = 0;
-  /// What kernels are told apart by besides their specifications: the first word of their identity.
-  virtual std::string scope() const = 0;
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
 };

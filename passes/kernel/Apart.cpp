@@ -1,6 +1,7 @@
 //===- Apart.cpp ------------------------------------------------------------------------------------===//
 
 #include "passes/kernel/Apart.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
@@ -51,6 +52,14 @@ const char *whyNoLines(RootKind kind) {
   default:
     return "whole rows are read, which an operator with loops of its own does not give";
   }
+}
+
+Apart alsoRead(Operation *reader) {
+  if (isa<func::ReturnOp>(reader))
+    return {"the value between them is an output of the model"};
+  if (reader->hasTrait<OpTrait::IsTerminator>())
+    return {"the value between them is a result of a branch or loop"};
+  return {"the value between them has another reader", reader};
 }
 
 void ApartNotes::note(Operation *from, Operation *to, Apart why) {

@@ -28,6 +28,8 @@ std::string placeOf(mlir::Operation *op);
 const char *whyFirst(RootKind kind);
 /// Why the lines of a softmax, normalisation or reduction are not computed in a kernel of this kind.
 const char *whyNoLines(RootKind kind);
+/// A value that another operator reads, too, must be in memory.
+Apart alsoRead(mlir::Operation *reader);
 
 class ApartNotes {
 public:

@@ -50,24 +50,24 @@ struct DecomposeComposites : impl::DecomposeCompositesBase<DecomposeComposites> 
     }
   }
 
-  SpecificationTest isTaken;
+  std::shared_ptr<const KernelChooser> chooser;
 
 private:
   bool hasSchedule(Operation *op) {
-    if (!isTaken)
+    if (!chooser)
       return false;
     KernelOp kernel = kernelOf(op);
     Specification specification = specify(kernel);
     kernel->erase();
-    return isTaken(*specification.module->getOps<func::FuncOp>().begin());
+    return chooser->choose(*specification.module->getOps<func::FuncOp>().begin()).has_value();
   }
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createDecomposeComposites(SpecificationTest isTaken) {
+std::unique_ptr<Pass> createDecomposeComposites(std::shared_ptr<const KernelChooser> chooser) {
   auto pass = std::make_unique<DecomposeComposites>();
-  pass->isTaken = std::move(isTaken);
+  pass->chooser = std::move(chooser);
   return pass;
 }
 

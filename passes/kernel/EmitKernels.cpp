@@ -45,6 +45,34 @@ public:
     return success();
   }
 
+  /// The group's kernel; `inputs` are what it reads by their names in front of the pass.
+  KernelOp build(OpBuilder &builder, KernelGroup *group, SmallVector<Value> &inputs) {
+    current = group;
+    SmallVector<Value> results;
+    for (Operation *op : group->operations)
+      for (Value result : op->getResults())
+        if (escapes(result, group))
+          results.push_back(result);
+    auto region = std::make_unique<Region>();
+    region->push_back(new Block());
+    KernelBuilder kernel(*this, group);
+    kernel.body = &region->front();
+    OpBuilder inner(end->getContext());
+    inner.setInsertionPointToEnd(kernel.body);
+    SmallVector<Value> yielded;
+    for (Value result : results)
+      yielded.push_back(kernel.map(inner, result));
+    inner.create<YieldOp>(group->operations.back()->getLoc(), yielded);
+    SmallVector<Location> locations;
+    for (Operation *op : group->operations)
+      locations.push_back(op->getLoc());
+    KernelOp op = create(builder, builder.getFusedLoc(locations), kernel, std::move(region),
+                         results, group->kind);
+    inputs = std::move(kernel.inputs);
+    current = nullptr;
+    return op;
+  }
+
 private:
   bool ready(KernelGroup *group, const llvm::DenseSet<KernelGroup *> &done) {
     SetVector<Value> sources;
@@ -124,30 +152,10 @@ private:
   }
 
   void emit(OpBuilder &builder, KernelGroup *group) {
-    current = group;
-    SmallVector<Value> results;
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (escapes(result, group))
-          results.push_back(result);
-    auto region = std::make_unique<Region>();
-    region->push_back(new Block());
-    KernelBuilder kernel(*this, group);
-    kernel.body = &region->front();
-    OpBuilder inner(end->getContext());
-    inner.setInsertionPointToEnd(kernel.body);
-    SmallVector<Value> yielded;
-    for (Value result : results)
-      yielded.push_back(kernel.map(inner, result));
-    inner.create<YieldOp>(group->operations.back()->getLoc(), yielded);
-    SmallVector<Location> locations;
-    for (Operation *op : group->operations)
-      locations.push_back(op->getLoc());
-    KernelOp op = create(builder, builder.getFusedLoc(locations), kernel, std::move(region),
-                         results, group->kind);
+    SmallVector<Value> inputs;
+    KernelOp kernel = build(builder, group, inputs);
     if (groups.notes.areKept)
-      explain(op, kernel.inputs, group->operations);
-    current = nullptr;
+      explain(kernel, inputs, group->operations);
   }
 
   /// What the kernel's inputs come from, and why that is not computed in it; `readers` are its operators.
@@ -234,6 +242,15 @@ private:
 
 LogicalResult emitKernels(KernelGroups &groups, Operation *end, Replacements &replacement) {
   return KernelEmitter(groups, end, replacement).run();
+}
+
+Specification specify(KernelGroups &groups, KernelGroup *group, Operation *end) {
+  Block aside; // goes with all that is built in it
+  OpBuilder builder(end->getContext());
+  builder.setInsertionPointToEnd(&aside);
+  Replacements none;
+  SmallVector<Value> inputs;
+  return specify(KernelEmitter(groups, end, none).build(builder, group, inputs));
 }
 
 } // namespace weft

@@ -13,7 +13,7 @@
 
 #include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Quantize.h"
-#include "passes/kernel/KernelGroups.h"
+#include "passes/kernel/AttentionGroups.h"
 #include "passes/kernel/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -32,13 +32,12 @@ class Former {
 public:
   /// `end` is the operation of the host or the terminator behind them.
   Former(Block::iterator begin, Operation *end, Replacements &replacement,
-         const FormKernelsOptions &options)
-      : begin(begin), end(end), formAttention(options.attention), made(options.explain),
+         const FormKernelsOptions &options, const KernelChooser *chooser)
+      : begin(begin), end(end), made(options.explain), attention(made, chooser, end),
         replacement(replacement) {}
 
   LogicalResult run() {
     for (Operation &op : llvm::make_range(begin, end->getIterator())) {
-      order[&op] = order.size();
       if (isStored(&op) || isFree(&op))
         continue;
       if (!isa<ElementOpInterface>(op))
@@ -88,7 +87,7 @@ private:
     joined->operations.push_back(op);
     made.owner[op] = joined;
     if (kind == RootKind::Contraction)
-      absorbAttention(joined, op);
+      attention.absorb(joined, op);
     for (Value operand : op->getOperands()) {
       if (kind == RootKind::Row || kind == RootKind::Loop)
         note(operand, op, absorb(joined, operand, kind));
@@ -110,7 +109,7 @@ private:
         note(operand, op, why);
         continue;
       }
-      if (!best || order[group->operations.back()] > order[best->operations.back()])
+      if (!best || best->operations.back()->isBeforeInBlock(group->operations.back()))
         best = group;
     }
     return best;
@@ -129,7 +128,7 @@ private:
     if (inPlaceWrite(op->getResult(0)) && group->kind != RootKind::Loop)
       return {"an input with room is written by a kernel of elementwise operators only"};
     if (readsInPlace(op, group))
-      return {};
+      return group->kind == RootKind::Attention ? attention.unlessTakenWith(group, op) : Apart{};
     if (group->kind != RootKind::Loop)
       return {
           "it reads elements at other places than it computes, which tiles and rows do not hold"};
@@ -193,155 +192,10 @@ private:
       storedSources(operand, sources);
     for (Value source : sources)
       if (KernelGroup *other = made.groupOf(source);
-          other && other != group && reaches(group, other))
+          other && other != group && made.reaches(group, other))
         return {"another operand is computed from it by a kernel in between",
                 source.getDefiningOp()};
     return {};
-  }
-
-  /// Whether `to` reads, directly or not, something `from` computes.
-  bool reaches(KernelGroup *from, KernelGroup *to) {
-    llvm::DenseSet<KernelGroup *> seen;
-    SmallVector<KernelGroup *> work{to};
-    while (!work.empty()) {
-      KernelGroup *group = work.pop_back_val();
-      if (group == from)
-        return true;
-      if (!seen.insert(group).second)
-        continue;
-      SetVector<Value> sources;
-      for (Operation *op : group->operations)
-        for (Value operand : op->getOperands())
-          storedSources(operand, sources);
-      for (Value source : sources)
-        if (KernelGroup *next = made.groupOf(source); next && next != group)
-          work.push_back(next);
-    }
-    return false;
-  }
-
-  /// A contraction over the line of a softmax whose scores come from another contraction: nothing between them is needed elsewhere, so the
-  /// three become one group and scores never reach memory.
-  void absorbAttention(KernelGroup *into, Operation *op) {
-    for (Value operand : op->getOperands()) {
-      KernelGroup *row = made.groupOf(operand);
-      KernelGroup *scores = row && row != into && hasSoftmax(row) ? scoresOf(row) : nullptr;
-      if (!scores || scores == into)
-        continue;
-      if (Apart why = unlessAttention(scores, row, into)) {
-        made.notes.correct(operand.getDefiningOp(), op, why);
-        noteScores(scores, row, why);
-        continue;
-      }
-      merge(into, row);
-      merge(into, scores);
-      into->kind = RootKind::Attention;
-      absorbOperands(into);
-      return;
-    }
-  }
-
-  /// The only contraction that the row reads, or null.
-  KernelGroup *scoresOf(KernelGroup *row) {
-    KernelGroup *scores = nullptr;
-    for (Operation *each : row->operations)
-      for (Value source : each->getOperands())
-        if (KernelGroup *group = made.groupOf(source);
-            group && group != row && group->kind == RootKind::Contraction) {
-          if (scores && scores != group)
-            return nullptr;
-          scores = group;
-        }
-    return scores;
-  }
-
-  Apart unlessAttention(KernelGroup *scores, KernelGroup *row, KernelGroup *into) {
-    for (auto [group, reader] : {std::pair(row, into), std::pair(scores, row)})
-      if (Operation *other = readerOutside(group, reader))
-        return alsoRead(other);
-    if (!formAttention)
-      return {"no schedule of the target computes this form of attention in one kernel"};
-    return {};
-  }
-
-  void noteScores(KernelGroup *scores, KernelGroup *row, Apart why) {
-    for (Operation *each : row->operations)
-      for (Value source : each->getOperands())
-        if (made.groupOf(source) == scores)
-          made.notes.correct(source.getDefiningOp(), each, why);
-  }
-
-  /// The group's root is a softmax, and what follows it is computed line by line.
-  static bool hasSoftmax(KernelGroup *group) {
-    return group->kind == RootKind::Row &&
-           llvm::count_if(group->operations,
-                          [](Operation *op) {
-                            return isa<SoftmaxOp>(op) ||
-                                   cast<ElementOpInterface>(op).rootKind() != RootKind::Loop;
-                          }) == 1 &&
-           llvm::any_of(group->operations, [](Operation *op) { return isa<SoftmaxOp>(op); });
-  }
-
-  /// Elements of the products' operands are pulled once per unit of work, so scaling them there costs less than a pass over memory.
-  void absorbOperands(KernelGroup *into) {
-    constexpr size_t kMostScaling = 4;
-    for (Operation *op : SmallVector<Operation *>(into->operations))
-      for (Value operand : op->getOperands()) {
-        KernelGroup *group = isa<ContractOp>(op) ? made.groupOf(operand) : nullptr;
-        if (group && group != into && group->kind == RootKind::Loop && !group->moved &&
-            group->operations.size() <= kMostScaling && !readerOutside(group, into))
-          merge(into, group);
-      }
-  }
-
-  /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
-  Operation *readerOutside(KernelGroup *group, KernelGroup *reader) {
-    auto isFreeHere = [](Operation *user) { return isFree(user); };
-    return readerOutside(group, reader, isFreeHere);
-  }
-
-  /// `isLookedThrough`: operators whose readers count as readers.
-  Operation *readerOutside(KernelGroup *group, KernelGroup *reader,
-                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
-    for (Operation *op : group->operations)
-      for (Value result : op->getResults())
-        if (Operation *found = readerOutside(result, group, reader, isLookedThrough))
-          return found;
-    return nullptr;
-  }
-
-  Operation *readerOutside(Value value, KernelGroup *a, KernelGroup *b,
-                           llvm::function_ref<bool(Operation *)> isLookedThrough) {
-    for (Operation *user : value.getUsers()) {
-      if (isLookedThrough(user)) {
-        for (Value result : user->getResults())
-          if (Operation *found = readerOutside(result, a, b, isLookedThrough))
-            return found;
-        continue;
-      }
-      KernelGroup *group = made.owner.lookup(user);
-      if (group != a && group != b)
-        return user;
-    }
-    return nullptr;
-  }
-
-  static Apart alsoRead(Operation *reader) {
-    if (isa<func::ReturnOp>(reader))
-      return {"the value between them is an output of the model"};
-    if (reader->hasTrait<OpTrait::IsTerminator>())
-      return {"the value between them is a result of a branch or loop"};
-    return {"the value between them has another reader", reader};
-  }
-
-  void merge(KernelGroup *into, KernelGroup *group) {
-    for (Operation *op : group->operations)
-      made.owner[op] = into;
-    into->operations.append(group->operations);
-    into->moved += group->moved;
-    llvm::sort(into->operations, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
-    group->dead = true;
-    group->operations.clear();
   }
 
   /// Takes the elementwise group that computes `operand` into `into`, when nobody else reads it.
@@ -356,10 +210,10 @@ private:
       why = kTooMany;
     auto isRestoring = [](Operation *user) { return isa<DequantizeOp>(user) && isFree(user); };
     if (!why)
-      if (Operation *other = readerOutside(group, into, isRestoring))
+      if (Operation *other = made.readerOutside(group, into, isRestoring))
         why = alsoRead(other);
     if (!why)
-      merge(into, group);
+      made.merge(into, group);
     return why;
   }
 
@@ -404,15 +258,14 @@ private:
 
   Block::iterator begin;
   Operation *end;
-  bool formAttention;
   KernelGroups made;
-  llvm::DenseMap<Operation *, size_t> order;
+  AttentionGroups attention;
   Replacements &replacement;
 };
 
 /// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.
 LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old,
-                        const FormKernelsOptions &options) {
+                        const FormKernelsOptions &options, const KernelChooser *chooser) {
   auto begin = block.begin();
   for (Operation &op : block)
     if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())
@@ -420,11 +273,11 @@ LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl
   for (auto it = block.begin(); it != block.end(); ++it) {
     if (!isa<HostOpInterface>(*it) && !it->hasTrait<OpTrait::IsTerminator>())
       continue;
-    if (failed(Former(begin, &*it, replacement, options).run()))
+    if (failed(Former(begin, &*it, replacement, options, chooser).run()))
       return failure();
     for (Region &region : it->getRegions())
       for (Block &inner : region)
-        if (failed(formBlock(inner, replacement, old, options)))
+        if (failed(formBlock(inner, replacement, old, options, chooser)))
           return failure();
     begin = std::next(it);
   }
@@ -438,13 +291,23 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
       return;
     Replacements replacement;
     SmallVector<Operation *> old;
-    if (failed(formBlock(getOperation().getBody().front(), replacement, old, {attention, explain})))
+    if (failed(formBlock(getOperation().getBody().front(), replacement, old, {explain},
+                         chooser.get())))
       return signalPassFailure();
     for (Operation *op : llvm::reverse(old))
       if (op->use_empty())
         op->erase();
   }
+
+  std::shared_ptr<const KernelChooser> chooser;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createFormKernels(const FormKernelsOptions &options,
+                                        std::shared_ptr<const KernelChooser> chooser) {
+  auto pass = std::make_unique<FormKernelsPass>(options);
+  pass->chooser = std::move(chooser);
+  return pass;
+}
 } // namespace weft

@@ -36,4 +36,63 @@ SetVector<Value> sourcesOf(Value value) {
   return sources;
 }
 
+void KernelGroups::merge(KernelGroup *into, KernelGroup *group) {
+  for (Operation *op : group->operations)
+    owner[op] = into;
+  into->operations.append(group->operations);
+  into->moved += group->moved;
+  llvm::sort(into->operations, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  group->dead = true;
+  group->operations.clear();
+}
+
+bool KernelGroups::reaches(KernelGroup *from, KernelGroup *to) const {
+  llvm::DenseSet<KernelGroup *> seen;
+  SmallVector<KernelGroup *> work{to};
+  while (!work.empty()) {
+    KernelGroup *group = work.pop_back_val();
+    if (group == from)
+      return true;
+    if (!seen.insert(group).second)
+      continue;
+    SetVector<Value> sources;
+    for (Operation *op : group->operations)
+      for (Value operand : op->getOperands())
+        storedSources(operand, sources);
+    for (Value source : sources)
+      if (KernelGroup *next = groupOf(source); next && next != group)
+        work.push_back(next);
+  }
+  return false;
+}
+
+/// Who reads the value and is not inside.
+static Operation *readerOutside(Value value, llvm::function_ref<bool(Operation *)> isInside,
+                                llvm::function_ref<bool(Operation *)> isLookedThrough) {
+  for (Operation *user : value.getUsers()) {
+    if (isLookedThrough(user)) {
+      for (Value result : user->getResults())
+        if (Operation *found = readerOutside(result, isInside, isLookedThrough))
+          return found;
+    } else if (!isInside(user)) {
+      return user;
+    }
+  }
+  return nullptr;
+}
+
+Operation *
+KernelGroups::readerOutside(KernelGroup *group, KernelGroup *reader,
+                            llvm::function_ref<bool(Operation *)> isLookedThrough) const {
+  auto isInside = [&](Operation *user) {
+    KernelGroup *own = owner.lookup(user);
+    return own == group || own == reader;
+  };
+  for (Operation *op : group->operations)
+    for (Value result : op->getResults())
+      if (Operation *found = weft::readerOutside(result, isInside, isLookedThrough))
+        return found;
+  return nullptr;
+}
+
 } // namespace weft

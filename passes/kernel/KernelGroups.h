@@ -3,6 +3,7 @@
 #define WEFT_PASSES_KERNEL_KERNELGROUPS_H
 
 #include "passes/kernel/Apart.h"
+#include "passes/kernel/Specification.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace weft {
@@ -39,6 +40,15 @@ struct KernelGroups {
     mlir::Operation *op = value.getDefiningOp();
     return op ? owner.lookup(op) : nullptr;
   }
+  /// Makes `group` a part of `into`.
+  void merge(KernelGroup *into, KernelGroup *group);
+  /// Whether `to` reads, directly or not, something `from` computes.
+  bool reaches(KernelGroup *from, KernelGroup *to) const;
+  /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
+  /// `isLookedThrough`: operators whose readers count as readers.
+  mlir::Operation *
+  readerOutside(KernelGroup *group, KernelGroup *reader,
+                llvm::function_ref<bool(mlir::Operation *)> isLookedThrough = isFree) const;
 };
 
 /// Results of kernels, by the values they replace.
@@ -47,6 +57,8 @@ using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
 /// Builds the groups' kernels in front of `end`, which reads their results then.
 mlir::LogicalResult emitKernels(KernelGroups &groups, mlir::Operation *end,
                                 Replacements &replacement);
+/// Of the kernel that the group would become if it stayed as it is; the program is not changed.
+Specification specify(KernelGroups &groups, KernelGroup *group, mlir::Operation *end);
 
 } // namespace weft
 

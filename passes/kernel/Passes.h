@@ -6,7 +6,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include <functional>
+#include "passes/cost/KernelChoice.h"
+#include <memory>
 
 namespace weft {
 #define GEN_PASS_DECL
@@ -14,10 +15,11 @@ namespace weft {
 #define GEN_PASS_REGISTRATION
 #include "passes/kernel/Passes.h.inc"
 
-/// Whether somebody has a schedule for a kernel with this specification.
-using SpecificationTest = std::function<bool(mlir::func::FuncOp)>;
-/// Leaves what is taken as it is; without a test nothing is.
-std::unique_ptr<mlir::Pass> createDecomposeComposites(SpecificationTest isTaken);
+/// Leaves what the chooser takes alone as it is; without one, nothing.
+std::unique_ptr<mlir::Pass> createDecomposeComposites(std::shared_ptr<const KernelChooser> chooser);
+/// Asks the chooser for each attention; without one, all are taken.
+std::unique_ptr<mlir::Pass> createFormKernels(const FormKernelsOptions &options,
+                                              std::shared_ptr<const KernelChooser> chooser);
 } // namespace weft
 
 #endif // WEFT_PASSES_KERNEL_PASSES_H

@@ -29,9 +29,11 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::func::FuncOp"> {
     %0 = weft.add %a, %b                  %1 = weft.kernel "loop"(%a, %b) … {
     %1 = weft.mul %0, %c          ->        %2 = weft.add … ; %3 = weft.mul … ; weft.yield %3 }
     ```
+
+    Softmax between two contractions becomes one kernel where the target takes it: it is asked for each. In `weft-opt`, where no target
+    can be asked, all are taken; `--weft-fuse` asks one.
   }];
-  let options = [Option<"attention", "attention", "bool", "true", "whether softmax between two contractions becomes one kernel">,
-                 Option<"explain", "explain", "bool", "false", "whether kernels say why their inputs are not computed in them">];
+  let options = [Option<"explain", "explain", "bool", "false", "whether kernels say why their inputs are not computed in them">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

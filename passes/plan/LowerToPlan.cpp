@@ -1,6 +1,6 @@
 //===- LowerToPlan.cpp - Outlines kernels and names memory ------------------------------------------===//
 //
-//   %1 = weft.kernel loop (%x, %w) …         ->      plan.kernel @weft_k_loop_0011aabbccdd schedule "loop" … { func.func @kernel … }
+//   %1 = weft.kernel loop (%x, %w) …         ->      plan.kernel @weft_k_loop_0011aabbccdd target "x86:v3" schedule "loop" … { … }
 //   return %1                                        %in = plan.input 0       %w = plan.weight @w as ""      %out = plan.output 0
 //                                                    plan.launch @weft_k_loop_0011aabbccdd(%in, %w) -> (%out) [n] …
 //
@@ -33,10 +33,10 @@ void collectNodes(Location location, std::vector<std::string> &nodes) {
   }
 }
 
-std::string kernelText(StringRef scope, StringRef schedule, func::FuncOp specification) {
+std::string kernelText(StringRef target, StringRef schedule, func::FuncOp specification) {
   OwningOpRef<ModuleOp> alone = ModuleOp::create(UnknownLoc::get(specification.getContext()));
   alone->push_back(specification.clone());
-  std::string text = ("// " + scope + " " + schedule + "\n").str();
+  std::string text = ("// " + target + " " + schedule + "\n").str();
   llvm::raw_string_ostream stream(text);
   alone->print(stream);
   return text;
@@ -56,11 +56,11 @@ namespace {
 /// The kernels of a module, one for each text.
 class KernelTable {
 public:
-  KernelTable(ModuleOp module, const KernelChooser &chooser) : module(module), chooser(chooser) {}
+  explicit KernelTable(ModuleOp module) : module(module) {}
 
   plan::KernelOp find(func::FuncOp specification, const KernelChoice &choice,
                       ArrayRef<bool> haveRoom) {
-    std::string text = kernelText(chooser.scope(), choice.schedule, specification);
+    std::string text = kernelText(choice.target, choice.schedule, specification);
     plan::KernelOp &kernel = kernels[text];
     if (kernel)
       return kernel;
@@ -69,8 +69,9 @@ public:
       b.setInsertionPointAfter(last);
     auto dims = [&](SymExpr expr) { return DimsAttr::get(b.getContext(), {expr}); };
     KernelWork work = workOf(specification, haveRoom);
-    kernel = b.create<plan::KernelOp>(b.getUnknownLoc(), kernelName(text, choice), choice.schedule,
-                                      dims(work.flops), dims(work.bytesMoved), dims(work.work));
+    kernel = b.create<plan::KernelOp>(b.getUnknownLoc(), kernelName(text, choice), choice.target,
+                                      choice.schedule, dims(work.flops), dims(work.bytesMoved),
+                                      dims(work.work));
     kernel.getBody().emplaceBlock().push_back(specification.clone());
     last = kernel;
     return kernel;
@@ -78,7 +79,6 @@ public:
 
 private:
   ModuleOp module;
-  const KernelChooser &chooser;
   llvm::StringMap<plan::KernelOp> kernels;
   Operation *last = nullptr;
 };
@@ -438,7 +438,7 @@ struct LowerToPlanPass : impl::LowerToPlanBase<LowerToPlanPass> {
 
 private:
   LogicalResult lower(ModuleOp module) {
-    KernelTable kernels(module, *chooser);
+    KernelTable kernels(module);
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
     llvm::erase_if(functions,
                    [](func::FuncOp each) { return !each.isPublic() || each.isExternal(); });
@@ -449,7 +449,7 @@ private:
         return failure();
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
       function.erase();
-    module->setAttr(plan::kTargetAttr, StringAttr::get(module.getContext(), chooser->scope()));
+    module->setAttr(plan::kTargetAttr, StringAttr::get(module.getContext(), chooser->name()));
     return success();
   }
 

@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// The text that a kernel is known by: equal text, equal code. The first line says how it is computed.
-std::string kernelText(llvm::StringRef scope, llvm::StringRef schedule,
+/// The text that a kernel is known by: equal text, equal code. The first line says for which target and how it is computed.
+std::string kernelText(llvm::StringRef target, llvm::StringRef schedule,
                        mlir::func::FuncOp specification);
 /// The symbol of its code.
 std::string kernelName(llvm::StringRef text, const KernelChoice &choice);

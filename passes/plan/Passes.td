@@ -7,51 +7,43 @@ include "mlir/Pass/PassBase.td"
 def LowerToPlan : Pass<"plan-lower", "::mlir::ModuleOp"> {
   let summary = "kernels become launches, and values memory";
   let description = [{
-    Every kernel is outlined as its specification,
-        and the target says how it is computed.A value lies where it is wanted,
-        else in memory of its own;
-    the order is that of the program, and nothing is placed
-                                          .
+    Every kernel is outlined as its specification, and the chooser says which target computes it and how. A value lies where it is
+    wanted, else in memory of its own; the order is that of the program, and nothing is placed.
 
-    ```mlir func.func @main(% x
-                                          : …)
-                                          -> … {
-      plan.kernel @weft_k_loop_0011aabbccdd schedule "loop" … { func.func @kernel … }
-      % 1 = weft.kernel loop(% x) … ->plan.func @main(% x
-                                                      : …)
-                -> … {return % 1 % 0 = plan.input 0} %
-            1 = plan.output 0 plan.launch @weft_k_loop_0011aabbccdd(% 0)->(% 1)[n] units[n] …
+    ```mlir
+    func.func @main(%x: …) -> … {                   plan.kernel @weft_k_loop_0011aabbccdd target … schedule "loop" … {
+      %1 = weft.kernel loop (%x) …                    func.func @kernel …
+      return %1                           ->        }
+    }                                               plan.func @main(%x: …) -> … {
+                                                      %0 = plan.input 0
+                                                      %1 = plan.output 0
+                                                      plan.launch @weft_k_loop_0011aabbccdd(%0) -> (%1) [n] units [n] …
     ```
-    }];
-    let constructor = "::weft::createLowerToPlan(nullptr)";
-    let dependentDialects = ["::weft::plan::PlanDialect"];
+  }];
+  let constructor = "::weft::createLowerToPlan(nullptr)";
+  let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
 def FormRegions : Pass<"plan-form-regions", "::weft::plan::FuncOp"> {
-    let summary = "launches that do not depend on each other run together";
-    let description = [{
-      Between two decisions of the host,
-          launches are ordered anew so that independent ones come
-              together.What is alive at any time may not grow much by
-                  that.
+  let summary = "launches that do not depend on each other run together";
+  let description = [{
+    Between two decisions of the host, launches are ordered anew so that independent ones come together. What is alive at any time may
+    not grow much by that.
 
-    ```mlir plan.launch @a(% x)
-                      ->(% 1) … plan.together {
-        plan.launch @b(% 1)
-            ->(% 2) … ->plan.launch @a(% x)
-            ->(% 1) … plan.launch @c(% x)
-            ->(% 3) … plan.launch @c(% x)
-            ->(% 3) …
-      }
-      plan.launch @b(% 1)->(% 2) …
+    ```mlir
+    plan.launch @a(%x) -> (%1) …                    plan.together {
+    plan.launch @b(%1) -> (%2) …          ->          plan.launch @a(%x) -> (%1) …
+    plan.launch @c(%x) -> (%3) …                      plan.launch @c(%x) -> (%3) …
+                                                    }
+                                                    plan.launch @b(%1) -> (%2) …
     ```
-    }];
-    let dependentDialects = ["::weft::plan::PlanDialect"];
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
 def ReserveLate : Pass<"plan-reserve-late", "::weft::plan::FuncOp"> {
-    let summary = "memory whose size data decide is asked for where the size is known";
-    let description = [{
+  let summary = "memory whose size data decide is asked for where the size is known";
+  let description = [{
     Every size becomes one over symbols of the signature if these limit it. Otherwise the memory lies in a block that is asked for as
     early as all symbols of the size have values.
 
@@ -60,23 +52,22 @@ def ReserveLate : Pass<"plan-reserve-late", "::weft::plan::FuncOp"> {
     %1 = plan.memory host [4*u]           ->        %0 = plan.reserve
                                                     %1 = plan.memory host [4*u] in %0
     ```
-    }];
-    let dependentDialects = ["::weft::plan::PlanDialect"];
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
 def PlaceMemory : Pass<"plan-place-memory", "::weft::plan::FuncOp"> {
-    let summary = "an order of placement for the memory of each block";
-    let description = [{
-      Memory that lives at the same time lies above each other;
-      what is used up is used again.
+  let summary = "an order of placement for the memory of each block";
+  let description = [{
+    Memory that lives at the same time lies above each other; what is used up is used again.
 
-    ```mlir % 1 =
-          plan.memory host[4 * n] plan.arena peaks[64 * ceildiv(n, 16)] plan.launch @a(% x)
-              ->(% 1) … ->%
-          1 = plan.memory host[4 * n] place 0 above[]
+    ```mlir
+    %1 = plan.memory host [4*n]                     plan.arena peaks [64*ceildiv(n, 16)]
+    plan.launch @a(%x) -> (%1) …          ->        %1 = plan.memory host [4*n] place 0 above []
+                                                    plan.launch @a(%x) -> (%1) …
     ```
-    }];
-    let dependentDialects = ["::weft::plan::PlanDialect"];
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
 #endif

@@ -51,10 +51,10 @@ public:
   virtual TargetName name() const = 0;
   /// Whether no schedule is taken that rounds more than the operators do.
   virtual bool isExact() const = 0;
-  /// What kernels are told apart by besides their specifications, in their identity and in tuning records: the name, and ":exact". Other
-  /// choices about numbers are part of the program, and so of the specification; this one only says which schedules are asked. Its
+  /// What plans, tuning records and identities of kernels call it: the name, and ":exact". Other choices about numbers are part of the program, and so of the specification; this one only says which schedules are asked. Its
   /// words are those of records that exist: they stay.
-  std::string scope() const { return name().str() + (isExact() ? ":exact" : ""); }
+  std::string scope() const { return name().str() + (isExact() ? kExactEnding : ""); }
+  static constexpr const char *kExactEnding = ":exact";
   /// What the code needs of a processor, by the names the runtime knows.
   virtual std::vector<std::string> features() const = 0;
   /// Nothing when no schedule accepts the kernel. The specification's picks are followed where a schedule offers them.

@@ -27,6 +27,15 @@ const TargetFamily *findFamily(StringRef name) {
   return nullptr;
 }
 
+Error noKernelTarget(StringRef scope) {
+  SmallVector<std::string> known;
+  for (const TargetFamily *family : allFamilies())
+    for (const std::string &level : family->levels())
+      known.push_back(TargetName{family->name(), {level}}.str());
+  return createStringError("no kernels are compiled for '" + scope + "', but for " +
+                           join(known, ", ") + ", also with '" + KernelTarget::kExactEnding + "'");
+}
+
 Error unknown(StringRef text) {
   SmallVector<std::string> known{TargetName::kHost};
   for (const TargetFamily *family : allFamilies()) {
@@ -59,6 +68,17 @@ Expected<std::vector<FoundTarget>> findTargets(StringRef text, bool exact) {
     if (is_contained(name->levels, level))
       found.push_back({family->kernelTarget(level, exact), family->hostTarget(level)});
   return std::move(found);
+}
+
+Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(StringRef scope) {
+  StringRef text = scope;
+  bool exact = text.consume_back(KernelTarget::kExactEnding);
+  std::optional<TargetName> name = TargetName::parse(text);
+  const TargetFamily *family =
+      name && text != TargetName::kHost ? findFamily(name->family) : nullptr;
+  if (!family || name->levels.size() != 1 || !is_contained(family->levels(), name->levels[0]))
+    return noKernelTarget(scope);
+  return family->kernelTarget(name->levels[0], exact);
 }
 
 std::string hostProcessor() {

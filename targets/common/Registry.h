@@ -45,6 +45,9 @@ struct FoundTarget {
 /// FAMILY:LEVEL,LEVEL are two. With `exact`, they take no schedule that rounds more than the operators do.
 llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
 
+/// The one whose scope is `scope`, or an error that lists what there is.
+llvm::Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(llvm::StringRef scope);
+
 /// This machine's processor: "AMD EPYC 9B14 (25/17)". Printable ASCII.
 std::string hostProcessor();
 

@@ -24,7 +24,8 @@ public:
     if (!schedule)
       return std::nullopt;
     Launch launch = schedule->launch(spec, level.machine);
-    return KernelChoice{schedule->name().str(),
+    return KernelChoice{scope(),
+                        schedule->name().str(),
                         launch.units,
                         launch.grain,
                         launch.scratch,

@@ -113,3 +113,30 @@ TEST_CASE("lines that are masked as a whole, put right behind the softmax; scale
 })",
       2);
 }
+
+TEST_CASE("an attention that the target refuses leaves the one beside it alone") {
+  auto attention = [](const std::string &name, const std::string &d) {
+    std::string q = tensor("b, 2, s, " + d), k = tensor("b, 2, t, " + d), x = "%" + name,
+                scores = tensor("b, 2, s, t");
+    return "  " + x + "0 = weft.contract \"b h s d, b h t d -> b h s t\" " + x + "q, " + x +
+           "k accumulate f32 : (" + q + ", " + k + ") -> " + scores + "\n  " + x +
+           "1 = weft.softmax " + x + "0 : (" + scores + ") -> " + scores + "\n  " + x +
+           "2 = weft.contract \"b h s t, b h t d -> b h s d\" " + x + "1, " + x +
+           "v accumulate f32 : (" + scores + ", " + k + ") -> " + q + "\n";
+  };
+  auto arguments = [](const std::string &name, const std::string &d) {
+    return "%" + name + "q: " + tensor("b, 2, s, " + d) + ", %" + name +
+           "k: " + tensor("b, 2, t, " + d) + ", %" + name + "v: " + tensor("b, 2, t, " + d);
+  };
+  std::string taken = "16", refused = "t + 1", // no schedule takes heads of a symbolic size
+      results = tensor("b, 2, s, " + taken) + ", " + tensor("b, 2, s, " + refused),
+              text = "func.func @main(" + arguments("x", taken) + ", " + arguments("y", refused) +
+                     ") -> (" + results +
+                     ") attributes {weft.symbols = #weft.symbols<b, s, t>} {\n" +
+                     attention("x", taken) + attention("y", refused) +
+                     "  return %x2, %y2 : " + results + "\n}\n";
+  isOneKernel(text, 4);
+  Program program(text);
+  for (const char *schedule : {"attention", "product", "row"}) // and a second product
+    CHECK(uses(program, schedule));
+}

@@ -121,8 +121,8 @@ TEST_CASE("the passes keep a program's meaning, but for the one that rounds weig
   }
 }
 
-TEST_CASE("an abandoned grouping is no step") {
-  // No schedule knows attention whose heads have a symbolic size: it is grouped a second time, in separate kernels.
+TEST_CASE("kernels are formed once, also where the target refuses an attention") {
+  // No schedule knows attention whose heads have a symbolic size: it stays in separate kernels.
   Module module = import(R"(
 func.func @main(%q: !weft.tensor<[s, d], f32>, %k: !weft.tensor<[t, d], f32>, %v: !weft.tensor<[t, d], f32>)
     -> !weft.tensor<[s, d], f32> attributes {weft.symbols = #weft.symbols<s, t, d>} {

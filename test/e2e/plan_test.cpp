@@ -51,21 +51,22 @@ std::string differs(const Module &module, bool compile) {
 }
 
 /// The first line of what a plan's text is refused with.
-std::string refusal(const std::string &text) {
+std::string refusal(const std::string &text, bool exact = false) {
   Result<Module> module = importText("plan.mlir", text);
   if (!module)
     return module.diagnostics()[0].text;
   CompileOptions options;
   options.target = "x86:v2";
+  options.numerics.exact = exact;
   Result<Artifact> checked = Compiler().check(*module, options);
   return checked ? "" : checked.diagnostics()[0].text;
 }
 
 /// Of a module with the kernel @k, which negates, and `body`.
 std::string planOf(const std::string &body, const std::string &schedule = "loop",
-                   const std::string &target = "x86:v2") {
-  return "module attributes {plan.target = \"" + target + "\"} {\nplan.kernel @k schedule \"" +
-         schedule + R"(" flops [s0] moves [8*s0] work [17*s0] {
+                   const std::string &target = "x86:v2", const std::string &host = "x86:v2") {
+  return "module attributes {plan.target = \"" + host + "\"} {\nplan.kernel @k target \"" + target +
+         "\" schedule \"" + schedule + R"(" flops [s0] moves [8*s0] work [17*s0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.neg %a : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>
@@ -94,9 +95,41 @@ TEST_CASE("a plan that somebody wrote is compiled as it says") {
   CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch)) == "");
 }
 
-TEST_CASE("a plan is for the target that it was made for") {
-  CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch, "loop", "x86:v3")) ==
+TEST_CASE("a plan is for the host that it was made for") {
+  std::string body = std::string("  plan.arena peaks [0]\n") + kLaunch;
+  CHECK(refusal(planOf(body, "loop", "x86:v2", "x86:v3")) ==
         "the plan is for target 'x86:v3', not for 'x86:v2'");
+}
+
+TEST_CASE("a kernel's target is one that there is") {
+  std::string body = std::string("  plan.arena peaks [0]\n") + kLaunch;
+  CHECK(refusal(planOf(body, "loop", "x86:v3")) == "");
+  for (const char *target :
+       {"x86:v9", "gpu:big", "host", "x86:host", "x86:v2,v3", "x86:v2:fast", "x"})
+    CHECK(refusal(planOf(body, "loop", target)) ==
+          "no kernels are compiled for '" + std::string(target) +
+              "', but for x86:v2, x86:v3, x86:v4, x86:v4+vnni, also with ':exact'");
+}
+
+TEST_CASE("an artifact needs of a processor what any of its kernels does") {
+  CompileOptions options;
+  options.target = "x86:v2";
+  for (const auto &[target, isNeeded] : {std::pair("x86:v2", false), std::pair("x86:v4", true)}) {
+    Result<Module> plan = importText(
+        "plan.mlir", planOf(std::string("  plan.arena peaks [0]\n") + kLaunch, "loop", target));
+    REQUIRE(plan);
+    std::string bytes = compiled(*plan, options);
+    CHECK(bytes.find("sse4.2") != std::string::npos);
+    CHECK((bytes.find("avx512f") != std::string::npos) == isNeeded);
+  }
+}
+
+TEST_CASE("where exact results are asked for, kernels of targets that round more are refused") {
+  std::string body = std::string("  plan.arena peaks [0]\n") + kLaunch;
+  CHECK(refusal(planOf(body, "loop", "x86:v2:exact"), /*exact=*/true) == "");
+  CHECK(refusal(planOf(body, "loop", "x86:v2"), /*exact=*/true) ==
+        "the kernel's target 'x86:v2' may round more than the operators do, and exact results are "
+        "asked for");
 }
 
 TEST_CASE("a schedule that does not take a plan's kernel is refused") {

@@ -1,7 +1,11 @@
 // A family of targets that is no part of Weft: what a new processor needs is its folder and one row of the registry.
+#include "compiler/import/text/ImportText.h"
 #include "test/support/Program.h"
 #include "test/targets/toy/ToyFamily.h"
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 using namespace weft;
 using namespace weft::test;
@@ -78,4 +82,75 @@ TEST_CASE("toy: its name is among those of targets, and says what an artifact is
   REQUIRE(!weft_module_info(program.artifact, &info));
   CHECK(std::string(info.target) == "toy:scalar");
   CHECK(Program(text, "toy:vector").error().find("toy:scalar") != std::string::npos);
+}
+
+namespace {
+
+/// A row, and a loop over what it gives.
+const std::string kTwoKernels = function("  %0 = weft.softmax %x : ($x) -> $x\n"
+                                         "  %1 = weft.transpose %0 [1, 0] : ($x) -> $t\n"
+                                         "  %r = weft.neg %1 : ($t) -> $t",
+                                         "[m, n], f32", "[n, m], f32");
+
+/// Its plan for x86:v2, but for the loop, which is `target`'s.
+Result<Module> planWithLoopFor(const std::string &target) {
+  CompileOptions options;
+  options.target = "x86:v2";
+  std::string plan =
+      *Compiler().programAfter("plan", *importText("two.mlir", kTwoKernels), options);
+  const std::string own = "target \"x86:v2\" schedule \"loop\"";
+  size_t at = plan.find(own);
+  REQUIRE(at != std::string::npos);
+  return importText("plan.mlir",
+                    plan.replace(at, own.size(), "target \"" + target + "\" schedule \"loop\""));
+}
+
+/// The first lines of kernels' specifications, which say who compiles them and how.
+std::set<std::string> compiledIn(const std::filesystem::path &folder) {
+  std::set<std::string> lines;
+  for (const auto &file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".mlir") {
+      std::ifstream text(file.path());
+      std::string line;
+      std::getline(text, line);
+      lines.insert(line);
+    }
+  return lines;
+}
+
+} // namespace
+
+TEST_CASE("toy: one artifact holds kernels of the toy and of another target") {
+  REQUIRE(kIsKnown);
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / "weft_toy_test";
+  std::filesystem::remove_all(folder);
+  CompileOptions options;
+  options.target = "x86:v2";
+  options.temporariesDirectory = folder;
+  Program model(kTwoKernels, "x86:v2"), mixed(*planWithLoopFor("toy:scalar"), options);
+  INFO(mixed.error());
+  REQUIRE(mixed.error().empty());
+  CHECK(compiledIn(folder) == std::set<std::string>{"// toy:scalar loop", "// x86:v2 row"});
+  const char *manifest = nullptr;
+  uint64_t size = 0;
+  REQUIRE(!weft_module_text(mixed.artifact, "manifest", &manifest, &size));
+  CHECK(std::string(manifest, size).find("\"kernel_targets\":[\"toy:scalar\"]") !=
+        std::string::npos);
+  // A plan cannot be evaluated: its artifact is called as the model's.
+  std::swap(model.artifact, mixed.artifact);
+  std::swap(model.context, mixed.context);
+  for (const Sizes &sizes : kSizes)
+    CHECK(model.difference(sizes) <= 1e-5);
+}
+
+TEST_CASE("toy: a kernel of a target that there is not is refused with its place") {
+  REQUIRE(kIsKnown);
+  CompileOptions options;
+  options.target = "x86:v2";
+  Result<Artifact> artifact = Compiler().check(*planWithLoopFor("toy:vector"), options);
+  REQUIRE(artifact.diagnostics().size() == 1);
+  const Diagnostic &refusal = artifact.diagnostics()[0];
+  CHECK(refusal.where.rfind("plan.mlir:", 0) == 0);
+  CHECK(refusal.text == "no kernels are compiled for 'toy:vector', but for x86:v2, x86:v3, x86:v4, "
+                        "x86:v4+vnni, toy:scalar, also with ':exact'");
 }

@@ -40,7 +40,7 @@ ALLOWED = {
     "passes/cost": DIALECT + ["dialects/plan"],
     "passes/graph": DIALECT + ["passes/quant"],
     "passes/quant": DIALECT,
-    "passes/kernel": DIALECT,
+    "passes/kernel": DIALECT + ["passes/cost"],
     "passes/plan": DIALECT + ["dialects/plan", "passes/cost", "passes/kernel", RUNTIME],
     "targets/common": DIALECT + ["dialects/plan", "passes/cost"],
     MATCH: TARGETS,

@@ -1,5 +1,4 @@
 // RUN: weft-opt %s --weft-form-kernels=explain=true | FileCheck %s
-// RUN: weft-opt %s --weft-form-kernels="explain=true attention=false" | FileCheck %s --check-prefix=APART
 // RUN: weft-opt %s --weft-form-kernels | FileCheck %s --check-prefix=SILENT
 // RUN: weft-opt %s --weft-form-kernels=explain=true --weft-collapse-dims | FileCheck %s --check-prefix=COLLAPSED
 
@@ -22,13 +21,10 @@ func.func @two_readers(%x: !weft.tensor<[m, n, k], f32>) -> (!weft.tensor<[m, n,
   return %1, %2 : !weft.tensor<[m, n, k], f32>, !weft.tensor<[m, n], f32>
 }
 
-// Attention in three kernels: because a target does not know its form, or because scores are needed elsewhere.
+// Attention is one kernel, unless scores are needed elsewhere or the target does not take it (attention-target.mlir).
 // CHECK-LABEL: func @attention
 // CHECK:         weft.kernel "attention"
 // CHECK-NOT:     weft.kernel
-// APART-LABEL: func @attention
-// APART:         weft.kernel "row"({{.*}}) attributes {weft.apart = [{from = "/Scores", reason = "no schedule of the target computes this form of attention in one kernel", to = "/Softmax"}]}
-// APART:         weft.kernel "contraction"({{.*}}) attributes {weft.apart = [{from = "/Softmax", reason = "no schedule of the target computes this form of attention in one kernel", to = "/Mix"}, {}]}
 func.func @attention(%q: !weft.tensor<[m, 8], f32>, %k: !weft.tensor<[n, 8], f32>, %v: !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, 8], f32>
     attributes {weft.symbols = #weft.symbols<m, n>} {
   %0 = weft.contract "m d, n d -> m n" %q, %k accumulate f32 : (!weft.tensor<[m, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[m, n], f32> loc("/Scores")

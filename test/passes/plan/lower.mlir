@@ -4,8 +4,9 @@
 
 // Equal work is one kernel with two launches, whatever its shapes were called; results lie in the caller's memory, and a reshape names
 // the same memory. The two run together.
-// CHECK:       plan.kernel @[[LOOP:weft_k_loop_[0-9a-f]+]] schedule "loop" flops [s0] moves [8*s0]
-// CHECK:       plan.kernel @[[ROW:weft_k_row_[0-9a-f]+]] schedule "row"
+// CHECK:       module attributes {plan.target = "x86:v3"}
+// CHECK:       plan.kernel @[[LOOP:weft_k_loop_[0-9a-f]+]] target "x86:v3" schedule "loop" flops [s0] moves [8*s0]
+// CHECK:       plan.kernel @[[ROW:weft_k_row_[0-9a-f]+]] target "x86:v3" schedule "row"
 // CHECK-LABEL: plan.func @twice
 // CHECK:         %[[X:.*]] = plan.input 0
 // CHECK:         %[[Y:.*]] = plan.input 1

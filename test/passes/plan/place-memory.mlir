@@ -1,12 +1,12 @@
 // RUN: weft-opt %s --plan-place-memory | FileCheck %s
 
-plan.kernel @k schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
+plan.kernel @k target "x86:v3" schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.neg %a : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>
   }
 }
-plan.kernel @pair schedule "loop" flops [s0] moves [12*s0] work [25*s0] {
+plan.kernel @pair target "x86:v3" schedule "loop" flops [s0] moves [12*s0] work [25*s0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>, %b: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.add %a, %b : (!weft.tensor<[s0], f32>, !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>

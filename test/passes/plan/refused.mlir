@@ -10,7 +10,17 @@ plan.func @main(%x: !plan.buffer) {
 
 // (R1) of plan.kernel
 // expected-error @+1 {{holds one function, the specification}}
-plan.kernel @k schedule "loop" flops [0] moves [0] work [0] {
+plan.kernel @k target "x86:v3" schedule "loop" flops [0] moves [0] work [0] {
+}
+
+// -----
+
+// (R2) of plan.kernel
+// expected-error @+1 {{needs the names of a target and of one of its schedules}}
+plan.kernel @k target "" schedule "loop" flops [0] moves [0] work [0] {
+  func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
+    return %a : !weft.tensor<[s0], f32>
+  }
 }
 
 // -----
@@ -78,7 +88,7 @@ plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.sym
 // -----
 
 // expected-note @+1 {{the kernel is here}}
-plan.kernel @k schedule "loop" flops [0] moves [0] work [0] {
+plan.kernel @k target "x86:v3" schedule "loop" flops [0] moves [0] work [0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     return %a : !weft.tensor<[s0], f32>
   }

@@ -1,28 +1,28 @@
 module attributes {plan.target = "x86:v2"} {
-  plan.kernel @weft_k_loop_aa144a705df7 schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
+  plan.kernel @weft_k_loop_aa144a705df7 target "x86:v2" schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
       %0 = weft.neg %arg0 : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
       return %0 : !weft.tensor<[s0], f32>
     }
   }
-  plan.kernel @weft_k_loop_0ddc24e02e68 schedule "loop" flops [0] moves [12*s0] work [16*s0] {
+  plan.kernel @weft_k_loop_0ddc24e02e68 target "x86:v2" schedule "loop" flops [0] moves [12*s0] work [16*s0] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[2*s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
       %0 = weft.concat %arg0, %arg0 dim 0 : (!weft.tensor<[s0], f32>, !weft.tensor<[s0], f32>) -> !weft.tensor<[2*s0], f32>
       return %0 : !weft.tensor<[2*s0], f32>
     }
   }
-  plan.kernel @weft_k_loop_6044b4e54300 schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
+  plan.kernel @weft_k_loop_6044b4e54300 target "x86:v2" schedule "loop" flops [s0] moves [8*s0] work [17*s0] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
       %0 = weft.exp %arg0 : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
       return %0 : !weft.tensor<[s0], f32>
     }
   }
-  plan.kernel @weft_k_loop_e14ebc4254db schedule "loop" flops [0] moves [8*s0] work [8*s0] {
+  plan.kernel @weft_k_loop_e14ebc4254db target "x86:v2" schedule "loop" flops [0] moves [8*s0] work [8*s0] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
       return %arg0 : !weft.tensor<[s0], f32>
     }
   }
-  plan.kernel @weft_k_loop_6ae781a5f6b5 schedule "loop" flops [0] moves [4*s0 + 4*s1] work [8*min(s0, s1) + 9*s1] {
+  plan.kernel @weft_k_loop_6ae781a5f6b5 target "x86:v2" schedule "loop" flops [0] moves [4*s0 + 4*s1] work [8*min(s0, s1) + 9*s1] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[s1], f32> attributes {weft.symbols = #weft.symbols<s0, s1>} {
       %0 = weft.slice %arg0 from [0] size [s1] step [1] : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s1], f32>
       return %0 : !weft.tensor<[s1], f32>

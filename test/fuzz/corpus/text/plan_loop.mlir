@@ -1,11 +1,11 @@
 module attributes {plan.target = "x86:v2"} {
-  plan.kernel @weft_k_loop_67f58b4f0c71 schedule "loop" flops [4] moves [16] work [36] {
+  plan.kernel @weft_k_loop_67f58b4f0c71 target "x86:v2" schedule "loop" flops [4] moves [16] work [36] {
     func.func @kernel() -> !weft.tensor<[4], f32> attributes {weft.symbols = #weft.symbols<>} {
       %0 = weft.fill 0.000000e+00 : f32 -> <[4], f32>
       return %0 : !weft.tensor<[4], f32>
     }
   }
-  plan.kernel @weft_k_loop_b03b45603931 schedule "loop" flops [4] moves [16*s0 + 32] work [32*min(s0, 2) + 72] {
+  plan.kernel @weft_k_loop_b03b45603931 target "x86:v2" schedule "loop" flops [4] moves [16*s0 + 32] work [32*min(s0, 2) + 72] {
     func.func @kernel(%arg0: !weft.tensor<[4], f32>, %arg1: !weft.tensor<[s0, 4], f32>) -> !weft.tensor<[4], f32> attributes {weft.symbols = #weft.symbols<s0, s1>} {
       %0 = weft.slice %arg1 from [s1, 0] size [1, 4] step [1, 1] : (!weft.tensor<[s0, 4], f32>) -> !weft.tensor<[1, 4], f32>
       %1 = weft.reshape %0 to [4] : (!weft.tensor<[1, 4], f32>) -> !weft.tensor<[4], f32>
@@ -13,12 +13,12 @@ module attributes {plan.target = "x86:v2"} {
       return %2 : !weft.tensor<[4], f32>
     }
   }
-  plan.kernel @weft_k_loop_2cadf167bfb0 schedule "loop" flops [0] moves [32] work [32] {
+  plan.kernel @weft_k_loop_2cadf167bfb0 target "x86:v2" schedule "loop" flops [0] moves [32] work [32] {
     func.func @kernel(%arg0: !weft.tensor<[4], f32>) -> !weft.tensor<[4], f32> attributes {weft.symbols = #weft.symbols<>} {
       return %arg0 : !weft.tensor<[4], f32>
     }
   }
-  plan.kernel @weft_k_loop_e14ebc4254db schedule "loop" flops [0] moves [8*s0] work [8*s0] {
+  plan.kernel @weft_k_loop_e14ebc4254db target "x86:v2" schedule "loop" flops [0] moves [8*s0] work [8*s0] {
     func.func @kernel(%arg0: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
       return %arg0 : !weft.tensor<[s0], f32>
     }
