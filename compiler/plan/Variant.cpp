@@ -20,21 +20,64 @@ LogicalResult Variant::findKernelTargets() {
   return success();
 }
 
+/// How the kernel's target computes it by the schedule that the plan names; nothing when that does not take it.
+static std::optional<KernelChoice> choiceOf(plan::KernelOp kernel, const KernelTarget &target) {
+  OwningOpRef<func::FuncOp> specification = kernel.specification().clone();
+  if (!llvm::is_contained(target.alternatives(*specification), kernel.getSchedule()))
+    return std::nullopt;
+  Picks picks = picksOf(*specification);
+  picks.schedule = kernel.getSchedule().str();
+  setPicks(*specification, picks);
+  return target.choose(*specification);
+}
+
+/// What a launch says of its kernel that is not as the code of `choice` needs it; null when nothing is.
+static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
+                           const KernelChoice &choice) {
+  SymMap here;
+  for (auto [symbol, word] :
+       llvm::zip_equal(symbolsOf(kernel.specification()).getNames(), launch.getWords().getDims()))
+    here[symbol] = word;
+  if (launch.unitsExpr() != choice.units.substitute(here))
+    return "units";
+  if (launch.scratchExpr() != choice.scratch.substitute(here))
+    return "scratch";
+  for (auto [input, layout] : llvm::zip_equal(launch.getInputs(), choice.layouts)) {
+    auto weight = input.getDefiningOp<plan::WeightOp>();
+    if (layout.str() != (weight ? weight.getLayout() : ""))
+      return "layouts of weights";
+  }
+  return nullptr;
+}
+
 LogicalResult Variant::checkPlan() const {
-  auto host = (*module)->getAttrOfType<StringAttr>(plan::kTargetAttr);
+  ModuleOp plan = *module;
+  auto host = plan->getAttrOfType<StringAttr>(plan::kTargetAttr);
   if (std::string own = target.kernels->name().str(); !host || host.getValue() != own)
-    return ModuleOp(*module).emitError("the plan is for target '")
+    return plan.emitError("the plan is for target '")
            << (host ? host.getValue() : "") << "', not for '" << own << "'";
-  for (auto kernel : ModuleOp(*module).getOps<plan::KernelOp>()) {
+  llvm::StringMap<KernelChoice> choices;
+  for (auto kernel : plan.getOps<plan::KernelOp>()) {
     const KernelTarget &own = *kernelTargets.lookup(kernel.getTarget());
     if (target.kernels->isExact() && !own.isExact())
       return kernel.emitError("the kernel's target '")
              << own.scope() << "' may round more than the operators do, and exact results are "
              << "asked for";
-    if (!llvm::is_contained(own.alternatives(kernel.specification()), kernel.getSchedule()))
+    std::optional<KernelChoice> choice = choiceOf(kernel, own);
+    if (!choice)
       return kernel.emitError("schedule '") << kernel.getSchedule() << "' does not take the kernel";
+    choices[kernel.getSymName()] = std::move(*choice);
   }
-  return success();
+  WalkResult walked = plan.walk([&](plan::LaunchOp launch) {
+    auto kernel = plan.lookupSymbol<plan::KernelOp>(launch.getKernelAttr());
+    const char *wrong = wrongIn(launch, kernel, choices[launch.getKernel()]);
+    if (wrong)
+      launch.emitError("has other ")
+          << wrong << " than '" << kernel.getTarget() << "' needs for schedule '"
+          << kernel.getSchedule() << "' of the kernel";
+    return wrong ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 std::vector<std::string> Variant::otherTargets() const {

@@ -22,7 +22,8 @@ struct Variant {
 
   /// Reports kernels of a target that there is not.
   mlir::LogicalResult findKernelTargets();
-  /// Whether a plan that was read is for this host, and its kernels are computed by schedules that take them; reports what is not so.
+  /// Whether a plan that was read is for this host, and its kernels are computed by schedules that take them and started as these need it;
+  /// reports what is not so.
   mlir::LogicalResult checkPlan() const;
   const KernelTarget &targetOf(const PlannedKernel &kernel) const {
     return *kernelTargets.lookup(kernel.target);

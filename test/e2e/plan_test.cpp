@@ -79,7 +79,8 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
          "  plan.return\n}\n}\n";
 }
 
-const char *kLaunch = "  plan.launch @k(%in) -> (%out) [n] units [n] grain [1] scratch [0]\n";
+const char *kLaunch =
+    "  plan.launch @k(%in) -> (%out) [n] units [ceildiv(n, 4096)] grain [1] scratch [0]\n";
 
 } // namespace
 
@@ -136,6 +137,38 @@ TEST_CASE("a schedule that does not take a plan's kernel is refused") {
   std::string body = std::string("  plan.arena peaks [0]\n") + kLaunch;
   CHECK(refusal(planOf(body, "contraction")) == "schedule 'contraction' does not take the kernel");
   CHECK(refusal(planOf(body, "lunch")) == "schedule 'lunch' does not take the kernel");
+}
+
+TEST_CASE("launches that do not fit a kernel's schedule are refused") {
+  auto launch = [](const std::string &units, const std::string &scratch) {
+    return "  plan.arena peaks [0]\n  plan.launch @k(%in) -> (%out) [n] units [" + units +
+           "] grain [1] scratch [" + scratch + "]\n";
+  };
+  std::string behind = " than 'x86:v2' needs for schedule 'loop' of the kernel";
+  CHECK(refusal(planOf(launch("ceildiv(n, 4096)", "0"))) == "");
+  CHECK(refusal(planOf(launch("n", "0"))) == "has other units" + behind);
+  CHECK(refusal(planOf(launch("ceildiv(n, 4096)", "4"))) == "has other scratch" + behind);
+}
+
+TEST_CASE("a kernel is no other target's because the text says so") {
+  CompileOptions options;
+  options.target = "x86:v3";
+  Result<Module> model = importText("two.mlir", R"(
+func.func @main(%a: !weft.tensor<[m, 24], f32>, %b: !weft.tensor<[24, n], f32>) -> !weft.tensor<[m, n], f32>
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.contract "m k, k n -> m n" %a, %b accumulate f32
+      : (!weft.tensor<[m, 24], f32>, !weft.tensor<[24, n], f32>) -> !weft.tensor<[m, n], f32>
+  return %0 : !weft.tensor<[m, n], f32>
+})");
+  std::string plan = *Compiler().programAfter("plan", *model, options);
+  options.target = "x86:v2";
+  plan.replace(plan.find("x86:v3"), 6, options.target); // of the host; the kernel stays
+  CHECK(Compiler().check(*importText("plan.mlir", plan), options));
+  plan.replace(plan.find("x86:v3"), 6, "x86:v4");
+  Result<Artifact> checked = Compiler().check(*importText("plan.mlir", plan), options);
+  REQUIRE(checked.diagnostics().size() == 1);
+  CHECK(checked.diagnostics()[0].text ==
+        "has other units than 'x86:v4' needs for schedule 'product' of the kernel");
 }
 
 TEST_CASE("memory without a place, and places that are taken twice, are refused") {

@@ -52,3 +52,17 @@ TEST_CASE("accuracy is no part of a target's name, and part of what its kernels 
   CHECK(plain->front().kernels->scope() == "x86:v3");
   CHECK(exact->front().kernels->scope() == "x86:v3:exact"); // as records of earlier versions say it
 }
+
+TEST_CASE("a scope finds the target that it is of, and nothing else does") {
+  for (const char *scope : {"x86:v3", "x86:v3:exact", "x86:v4+vnni"}) {
+    auto found = findKernelTarget(scope);
+    REQUIRE(bool(found));
+    CHECK((*found)->scope() == scope);
+  }
+  for (const char *text : {"", "host", "x86", "x86:host", "x86:v2,v3", "x86:v3:fast", ":exact"}) {
+    INFO(text);
+    auto found = findKernelTarget(text);
+    REQUIRE(!found);
+    CHECK(llvm::toString(found.takeError()).find("but for x86:v2, x86:v3") != std::string::npos);
+  }
+}
