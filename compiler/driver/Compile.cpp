@@ -105,7 +105,7 @@ public:
       return *bad;
     programs.emplace();
     keepProgram("import", *best.module);
-    if (std::optional<List> bad = runUntil("fuse", best, collector))
+    if (std::optional<List> bad = runUntil("plan", best, collector))
       return *bad;
     return std::move(*programs);
   }

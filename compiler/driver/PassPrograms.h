@@ -19,7 +19,7 @@ struct PassProgram {
   mlir::OwningOpRef<mlir::ModuleOp> program;
 };
 
-/// The programs that lead to the one that code is generated from, for the best target: first "import" (with the options' facts), then
+/// The programs that lead to the plan that code is generated from, for the best target: first "import" (with the options' facts), then
 /// one per pass. They live in the module's context, which must outlive them, and have its weights.
 Result<std::vector<PassProgram>> programsAfterPasses(const Module &module,
                                                      const CompileOptions &options);

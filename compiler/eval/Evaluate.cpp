@@ -1,7 +1,11 @@
 //===- Evaluate.cpp - Walks a function in order -----------------------------------------------===//
 
 #include "compiler/eval/Evaluate.h"
+#include "compiler/eval/CallSymbols.h"
+#include "compiler/eval/ElementRuns.h"
+#include "compiler/eval/EvaluatePlan.h"
 #include "compiler/model/EntryPlan.h"
+#include "dialects/weft/Aliases.h"
 
 using namespace mlir;
 
@@ -16,8 +20,8 @@ llvm::Error fail(const Twine &what) {
 /// point.
 class Evaluator {
 public:
-  Evaluator(SymValues symbols, const EvaluateOptions &options)
-      : symbols(std::move(symbols)), options(options) {}
+  Evaluator(func::FuncOp function, SymValues symbols, const EvaluateOptions &options)
+      : symbols(symbolsOf(function), std::move(symbols)), options(options) {}
 
   llvm::Error run(Block &block) {
     for (Operation &op : block.without_terminator())
@@ -39,15 +43,16 @@ private:
     if (auto kernel = dyn_cast<KernelOp>(op))
       return evaluateKernel(kernel);
     if (auto bind = dyn_cast<BindOp>(op))
-      return setSymbol(op, bind.getSymbolAttr(), values[bind.getValue()]->at(0).integer);
+      return symbols.set(bind.getSymbolAttr(), values[bind.getValue()]->at(0).integer, where(op));
     if (auto check = dyn_cast<CheckPositionsOp>(op))
-      return evaluateCheck(check);
+      return checkPositions(*values[check.getPositions()], check.getSizes(), symbols.known(),
+                            where(op));
     if (auto branch = dyn_cast<IfOp>(op))
       return evaluateIf(branch);
     if (auto loop = dyn_cast<LoopOp>(op))
       return evaluateLoop(loop);
     for (Type type : op.getResultTypes())
-      if (llvm::Error error = refuseSize(cast<SymTensorType>(type)))
+      if (llvm::Error error = refuseSize(cast<SymTensorType>(type), symbols.known()))
         return error;
     if (!isa<ReferenceOpInterface>(op))
       return fail("operator '" + op.getName().getStringRef() + "' has no reference semantics");
@@ -56,7 +61,7 @@ private:
     for (Value operand : op.getOperands())
       inputs.push_back(values[operand].get());
     call.inputs = inputs;
-    call.symbols = &symbols;
+    call.symbols = &symbols.known();
     call.weight = options.weight;
     if (failed(evaluateReference(&op, call)))
       return fail(where(op) + "cannot be evaluated: " + call.error);
@@ -65,30 +70,6 @@ private:
     for (auto [result, tensor] : llvm::zip(op.getResults(), call.outputs))
       values[result] = std::make_shared<RefTensor>(std::move(tensor));
     return llvm::Error::success();
-  }
-
-  llvm::Error evaluateCheck(CheckPositionsOp check) {
-    SmallVector<int64_t> sizes;
-    for (SymExpr size : check.getSizes().getDims()) {
-      FailureOr<int64_t> value = size.evaluate(symbols);
-      if (failed(value))
-        return fail("'" + size.str() + "' is not a size");
-      sizes.push_back(*value);
-    }
-    std::string why = describeOutside(*values[check.getPositions()], sizes);
-    return why.empty() ? llvm::Error::success() : fail(where(*check) + why);
-  }
-
-  /// As compiled programs do, before integers wrap; less than that is the machine's memory.
-  llvm::Error refuseSize(SymTensorType type) {
-    double bytes = 8;
-    for (SymExpr dim : type.getDims()) {
-      FailureOr<int64_t> size = dim.evaluate(symbols);
-      bytes *= succeeded(size) ? double(*size) : 1; // an operator says what fails
-    }
-    if (bytes < 4.0e18)
-      return llvm::Error::success();
-    return fail("this call needs a tensor of more than 2^62 bytes");
   }
 
   static bool isLastUser(Operation &op, Value operand) {
@@ -116,25 +97,6 @@ private:
     return llvm::Error::success();
   }
 
-  /// Every fact all of whose symbols have values now must hold.
-  llvm::Error setSymbol(Operation &op, StringAttr name, int64_t value) {
-    if (value < 0 || value > kMaxSymbolValue)
-      return fail(where(op) + "'" + name.getValue() +
-                  "', which the contents of tensors decide, is " + Twine(value) +
-                  (value < 0 ? "" : ", but sizes are at most " + Twine(kMaxSymbolValue)).str());
-    symbols[name] = value;
-    SymbolsAttr declared = symbolsOf(op.getParentOfType<func::FuncOp>());
-    for (const SymPred &fact : declared.getFacts()) {
-      if (!llvm::is_contained(fact.symbols(), name))
-        continue;
-      FailureOr<bool> holds = fact.evaluate(symbols);
-      if (succeeded(holds) && !*holds)
-        return fail("'" + fact.str() + "' does not hold with '" + name.getValue() +
-                    "' = " + Twine(value));
-    }
-    return llvm::Error::success();
-  }
-
   llvm::Error evaluateIf(IfOp branch) {
     Block &block =
         (values[branch.getCondition()]->at(0).integer ? branch.getYes() : branch.getNo()).front();
@@ -144,17 +106,17 @@ private:
     for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
       share(result, value);
     for (auto [name, dim] : llvm::zip(branch.symbolsAfter(), branch.boundDims(yielded))) {
-      FailureOr<int64_t> size = dim.evaluate(symbols);
+      FailureOr<int64_t> size = dim.evaluate(symbols.known());
       if (failed(size))
         return fail("'" + dim.str() + "' is not a size");
-      if (llvm::Error error = setSymbol(*branch, name, *size))
+      if (llvm::Error error = symbols.set(name, *size, where(*branch)))
         return error;
     }
     return llvm::Error::success();
   }
 
   llvm::Error evaluateLoop(LoopOp loop) {
-    FailureOr<int64_t> trips = loop.getTrips()[0].evaluate(symbols);
+    FailureOr<int64_t> trips = loop.getTrips()[0].evaluate(symbols.known());
     if (failed(trips))
       return fail("'" + loop.getTrips()[0].str() + "' is not a number of times");
     Block &body = loop.getBody().front();
@@ -166,7 +128,7 @@ private:
                                                                 carried.size());
     int64_t count = 0;
     for (; goOn && count < *trips; ++count) {
-      if (llvm::Error error = setSymbol(*loop, loop.getIndexAttr(), count))
+      if (llvm::Error error = symbols.set(loop.getIndexAttr(), count, where(*loop)))
         return error;
       for (auto [argument, value] : llvm::zip(body.getArguments(), carried))
         values[argument] = value;
@@ -177,9 +139,9 @@ private:
         (i < carried.size() ? carried[i] : stacks[i - carried.size()].emplace_back()) =
             values[value];
     }
-    symbols.erase(loop.getIndexAttr());
+    symbols.forget(loop.getIndexAttr());
     if (loop.isConditional())
-      if (llvm::Error error = setSymbol(*loop, loop.getCountAttr(), count))
+      if (llvm::Error error = symbols.set(loop.getCountAttr(), count, where(*loop)))
         return error;
     for (auto [i, value] : llvm::enumerate(carried))
       values[loop.getResult(i)] = value;
@@ -192,7 +154,7 @@ private:
   llvm::Error pile(Value result, ArrayRef<std::shared_ptr<RefTensor>> elements) {
     auto type = cast<SymTensorType>(result.getType());
     ReferenceCall call;
-    call.symbols = &symbols;
+    call.symbols = &symbols.known();
     auto dims = call.dims(type);
     if (failed(dims))
       return fail(call.error);
@@ -215,39 +177,29 @@ public:
   llvm::DenseMap<Value, std::shared_ptr<RefTensor>> values;
 
 private:
-  SymValues symbols;
+  CallSymbols symbols;
   const EvaluateOptions &options;
 };
 
+/// The buffer of an input with room: what callers see of it, and zeros.
+llvm::Expected<RefTensor> withRoom(const RefTensor &seen, Type buffer, const SymValues &symbols) {
+  llvm::Expected<DimValues> dims = dimsOf(cast<SymTensorType>(buffer), symbols);
+  if (!dims)
+    return dims.takeError();
+  RefTensor whole(seen.element, *dims);
+  scatterRuns(seen, runsOfBox(*dims, DimValues(dims->size(), 0), seen.dims), whole);
+  return whole;
+}
+
 } // namespace
 
-llvm::Expected<std::vector<RefTensor>> evaluateFunction(func::FuncOp function,
-                                                        ArrayRef<RefTensor> inputs,
-                                                        const EvaluateOptions &options) {
-  if (inputs.size() != function.getNumArguments())
-    return fail("the model has " + Twine(function.getNumArguments()) + " inputs, but " +
-                Twine(inputs.size()) + " were given");
-  llvm::Expected<EntryPlan> plan = planEntry(function);
-  if (!plan)
-    return plan.takeError();
-  std::vector<SmallVector<int64_t, 4>> dims;
-  std::vector<std::string> names;
-  for (auto [i, input] : llvm::enumerate(inputs)) {
-    auto type = cast<SymTensorType>(function.getArgumentTypes()[i]);
-    names.push_back(inputName(function, i));
-    dims.emplace_back(input.dims.begin(), input.dims.end());
-    if (input.dims.size() != type.getRank())
-      return fail("input '" + names.back() + "' must have rank " + Twine(type.getRank()) +
-                  ", but has rank " + Twine(input.dims.size()));
-    if (input.element != type.getElementType())
-      return fail("input '" + names.back() + "' has another element type than the model's");
-  }
-  llvm::Expected<SymValues> symbols = plan->bind(dims, names);
-  if (!symbols)
-    return symbols.takeError();
-  Evaluator evaluator(*symbols, options);
-  for (auto [argument, input] : llvm::zip(function.getArguments(), inputs))
-    evaluator.values[argument] = std::make_shared<RefTensor>(input);
+llvm::Expected<std::vector<RefTensor>> evaluateBody(func::FuncOp function,
+                                                    std::vector<RefTensor> inputs,
+                                                    const SymValues &symbols,
+                                                    const EvaluateOptions &options) {
+  Evaluator evaluator(function, symbols, options);
+  for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs))
+    evaluator.values[argument] = std::make_shared<RefTensor>(std::move(input));
   Block &body = function.getBody().front();
   if (llvm::Error error = evaluator.run(body))
     return std::move(error);
@@ -255,6 +207,43 @@ llvm::Expected<std::vector<RefTensor>> evaluateFunction(func::FuncOp function,
   for (Value result : body.getTerminator()->getOperands())
     results.push_back(*evaluator.values[result]);
   return results;
+}
+
+/// With the symbols of a call.
+static llvm::Expected<std::vector<RefTensor>> evaluateGraph(func::FuncOp function,
+                                                            ArrayRef<RefTensor> inputs,
+                                                            const SymValues &symbols,
+                                                            const EvaluateOptions &options) {
+  std::vector<RefTensor> whole(inputs.begin(), inputs.end());
+  for (auto [i, input] : llvm::enumerate(whole))
+    if (function.getArgAttr(i, kViewAttr)) {
+      llvm::Expected<RefTensor> buffer = withRoom(input, function.getArgumentTypes()[i], symbols);
+      if (!buffer)
+        return buffer.takeError();
+      input = std::move(*buffer);
+    }
+  auto results = evaluateBody(function, std::move(whole), symbols, options);
+  for (unsigned i = 0; results && i < results->size(); ++i)
+    if (function.getResultAttr(i, kAliasesAttr)) {
+      llvm::Expected<DimValues> seen = dimsOf(callersOutput(function, i), symbols);
+      if (!seen)
+        return seen.takeError();
+      RefTensor &result = (*results)[i];
+      ElementRuns runs = runsOfBox(result.dims, DimValues(seen->size(), 0), *seen);
+      result = gatherRuns(result, runs, *seen);
+    }
+  return results;
+}
+
+llvm::Expected<std::vector<RefTensor>> evaluateFunction(FunctionOpInterface function,
+                                                        ArrayRef<RefTensor> inputs,
+                                                        const EvaluateOptions &options) {
+  llvm::Expected<SymValues> symbols = bindInputs(function, inputs);
+  if (!symbols)
+    return symbols.takeError();
+  if (auto planned = dyn_cast<plan::FuncOp>(*function))
+    return evaluatePlan(planned, inputs, *symbols, options);
+  return evaluateGraph(cast<func::FuncOp>(*function), inputs, *symbols, options);
 }
 
 } // namespace weft

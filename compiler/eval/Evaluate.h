@@ -9,6 +9,7 @@
 
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/Error.h"
 
 namespace weft {
@@ -19,11 +20,18 @@ struct EvaluateOptions {
   std::function<void(mlir::Operation *, llvm::ArrayRef<RefTensor>)> observe;
 };
 
-/// Checks the inputs as a call does, binds symbols and evaluates. The error names the node that
-/// failed.
-llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::func::FuncOp function,
+/// Checks the inputs as a call does, binds symbols and evaluates a function of the graph or of the
+/// plan. The error names the node that failed.
+llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::FunctionOpInterface function,
                                                         llvm::ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options);
+
+/// A function of the graph with the values of its symbols, such as a kernel's specification.
+/// Nothing is checked.
+llvm::Expected<std::vector<RefTensor>> evaluateBody(mlir::func::FuncOp function,
+                                                    std::vector<RefTensor> inputs,
+                                                    const SymValues &symbols,
+                                                    const EvaluateOptions &options);
 
 } // namespace weft
 

@@ -255,10 +255,10 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
     int64_t have = step.input < inputDims.size() && step.dim < inputDims[step.input].size()
                        ? inputDims[step.input][step.dim]
                        : 0;
-    if (step.kind != EntryStep::Check) {
+    if (step.kind == EntryStep::Bind)
       values[symbol->name] = have;
+    if (step.kind != EntryStep::Check)
       continue;
-    }
     std::string name = symbol ? symbol->name.str() : "";
     switch (step.check) {
     case WEFT_CHECK_SOLVE:
@@ -288,12 +288,15 @@ llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inpu
       if (FailureOr<bool> holds = step.fact->evaluate(values); failed(holds) || !*holds)
         return fail("the inputs do not satisfy '" + step.fact->str() + "'");
       break;
-    case WEFT_CHECK_ROOM: // tensors of the evaluator have no strides
+    case WEFT_CHECK_ROOM:
     case WEFT_CHECK_SIZE:
     case WEFT_CHECK_DATA:
       break;
     }
   }
+  for (const InPlacePair &pair : inPlace)
+    values[pair.room] = std::max({values.lookup(pair.room), inputDims[pair.input][pair.dim],
+                                  pair.size.evaluate(values).value_or(0)});
   return values;
 }
 

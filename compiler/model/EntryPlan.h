@@ -53,7 +53,8 @@ struct EntryPlan {
     return checkCount() - 1;
   } ///< of the check that sizes are numbers of bytes
 
-  /// Values of all symbols for the dimensions of the inputs, or what is wrong with them.
+  /// Values of all symbols for the dimensions of the inputs, or what is wrong with them. No strides say how much room there is: what
+  /// the outputs need.
   llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims,
                                  llvm::ArrayRef<std::string> names) const;
 };

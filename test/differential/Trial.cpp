@@ -1,4 +1,6 @@
 #include "test/differential/Trial.h"
+#include "compiler/driver/PassPrograms.h"
+#include "compiler/eval/Evaluate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "test/differential/Graph.h"
@@ -113,6 +115,12 @@ bool isAboutPositions(const std::string &why) {
   return why.find(" is outside ") != std::string::npos;
 }
 
+/// How far a result may lie from the evaluated one.
+Knowledge allowed(func::FuncOp function, unsigned result) {
+  Operation *end = function.getBody().front().getTerminator();
+  return Knowledge::of(end->getOperand(result)).value_or(Knowledge{1, 0, 1e-3, true});
+}
+
 std::string compareAll(Program &program, func::FuncOp function, const Sizes &sizes, unsigned seed,
                        bool mayRefuse) {
   std::vector<Tensor> inputs = inputsOf(function, sizes, seed);
@@ -125,10 +133,8 @@ std::string compareAll(Program &program, func::FuncOp function, const Sizes &siz
     return got.empty() && isAboutPositions(program.error()) ? "" : "call: not refused: " + why;
   if (got.size() != expected.size())
     return "call: " + program.error();
-  Operation *end = function.getBody().front().getTerminator();
   for (size_t i = 0; i < got.size(); ++i) {
-    Knowledge k = Knowledge::of(end->getOperand(i)).value_or(Knowledge{1, 0, 1e-3, true});
-    std::string problem = compare(got[i].reference(), expected[i], k);
+    std::string problem = compare(got[i].reference(), expected[i], allowed(function, i));
     if (!problem.empty())
       return "result " + std::to_string(i) + ": " + problem;
   }
@@ -144,7 +150,74 @@ std::string refusedAlways(Program &program, func::FuncOp function, const Trial &
   return "";
 }
 
+/// What the programs behind the passes give for these inputs.
+class Evaluations {
+public:
+  Evaluations(const Module &module, ArrayRef<Tensor> given) {
+    options.weight = [&](llvm::StringRef name) { return module.get().weightBytes(name); };
+    for (const Tensor &input : given)
+      inputs.push_back(input.reference());
+  }
+
+  /// Results, or why there are none in `error`.
+  std::vector<RefTensor> of(ModuleOp program) {
+    llvm::Expected<std::vector<RefTensor>> results =
+        evaluateFunction(cast<FunctionOpInterface>(program.lookupSymbol("main")), inputs, options);
+    if (results)
+      return std::move(*results);
+    error = llvm::toString(results.takeError());
+    return {};
+  }
+
+  std::string error;
+
+private:
+  EvaluateOptions options;
+  std::vector<RefTensor> inputs;
+};
+
+/// `graph`: the last program before it is planned.
+std::string comparePlans(const Module &module, ArrayRef<PassProgram> graph,
+                         ArrayRef<PassProgram> plans, ArrayRef<Tensor> inputs) {
+  auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
+  Evaluations evaluations(module, inputs);
+  std::vector<RefTensor> imported = evaluations.of(*module.get().module),
+                         exact = evaluations.of(*graph.back().program);
+  for (const PassProgram &plan : plans) {
+    std::vector<RefTensor> got = evaluations.of(*plan.program);
+    if (!evaluations.error.empty() || got.size() != imported.size())
+      return plan.pass + ": " + evaluations.error;
+    for (size_t i = 0; i < got.size(); ++i) {
+      std::string problem = compare(got[i], exact[i], Knowledge());
+      if (problem.empty())
+        problem = compare(got[i], imported[i], allowed(function, i));
+      if (!problem.empty())
+        return plan.pass + ": result " + std::to_string(i) + ": " + problem;
+    }
+  }
+  return "";
+}
+
 } // namespace
+
+std::string tryPlan(const Module &module, const Trial &trial) {
+  CompileOptions options;
+  options.target = trial.target;
+  Result<std::vector<PassProgram>> programs = programsAfterPasses(module, options);
+  if (!programs)
+    return "compiler: " + programs.diagnostics()[0].text;
+  auto first =
+      llvm::find_if(*programs, [](const PassProgram &each) { return each.pass == "plan-lower"; });
+  ArrayRef<PassProgram> all(*programs), graph = all.take_front(first - programs->begin());
+  auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
+  for (const Sizes &sizes : trial.sizes) {
+    std::vector<Tensor> inputs = inputsOf(function, sizes, trial.seed);
+    std::string problem = comparePlans(module, graph, all.drop_front(graph.size()), inputs);
+    if (!problem.empty())
+      return textOf(sizes) + ": " + problem;
+  }
+  return "";
+}
 
 std::string tryProgram(const Module &module, const Trial &trial) {
   std::string invalid;

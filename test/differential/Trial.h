@@ -21,7 +21,11 @@ struct Trial {
 /// results may differ stands in their locations (Knowledge).
 std::string tryProgram(const Module &module, const Trial &trial);
 
-/// The same in another process, so that crashes and endless loops are answers, too.
+/// The same for the program behind every pass on the plan, evaluated instead of compiled. It gives the bits of the program that it was made
+/// from.
+std::string tryPlan(const Module &module, const Trial &trial);
+
+/// tryProgram in another process, so that crashes and endless loops are answers, too.
 std::string tryProgramApart(const Module &module, const Trial &trial);
 
 } // namespace weft::test

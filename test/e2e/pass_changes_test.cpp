@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/import/text/ImportText.h"
+#include "dialects/plan/Plan.h"
 #include "tools/weft/model/ModelImport.h"
 #include "tools/weft/verify/PassBisect.h"
 
 #include <algorithm>
+#include <functional>
+#include <regex>
 
 using namespace weft;
 using namespace weft::cli;
@@ -117,7 +120,7 @@ TEST_CASE("the passes keep a program's meaning, but for the one that rounds weig
       CHECK((change.own.comparison.worst == 0) == (change.pass != "weft-narrow-weights"));
     }
     CHECK((changes.first() != nullptr) == (*weights != 0));
-    CHECK(changes.all().back().pass == "weft-collapse-dims");
+    CHECK(changes.all().back().pass == "plan-place-memory");
   }
 }
 
@@ -138,7 +141,98 @@ func.func @main(%q: !weft.tensor<[s, d], f32>, %k: !weft.tensor<[t, d], f32>, %v
   CHECK(std::count_if(programs->begin(), programs->end(), [](const PassProgram &each) {
           return each.pass == "weft-form-kernels";
         }) == 1);
-  unsigned kernels = 0;
-  programs->back().program->walk([&](KernelOp) { ++kernels; });
-  CHECK(kernels == 3);
+  unsigned launches = 0;
+  programs->back().program->walk([&](plan::LaunchOp) { ++launches; });
+  CHECK(launches == 3);
+}
+
+//===-- Wrong plans ----------------------------------------------------------------------------===//
+
+/// Four kernels, one in each line from 3 on; what the first computes is read by the second and by the last.
+static Module importChain() {
+  const std::string type = "!weft.tensor<[b, 2], f32>";
+  auto softmax = [&](const std::string &result, const std::string &operand) {
+    return result + " = weft.softmax " + operand + " : (" + type + ") -> " + type + "\n";
+  };
+  return import("func.func @main(%x: " + type + " {weft.name = \"x\"}) -> (" + type +
+                " {weft.name = \"y\"})\nattributes {weft.symbols = #weft.symbols<b>} {\n" +
+                softmax("%0", "%x") + softmax("%1", "%0") + softmax("%2", "%1") +
+                softmax("%3", "%2") + "%4 = weft.mul %3, %0 : (" + type + ", " + type + ") -> " +
+                type + "\nreturn %4 : " + type + "\n}\n");
+}
+
+using Launches = std::vector<plan::LaunchOp>;
+
+/// The passes of the chain, one more that does `harm` to the plan, and one that does nothing.
+static PassChanges compareHarmed(const std::function<void(Launches)> &harm) {
+  Module module = importChain();
+  auto programs = programsAfterPasses(module, {});
+  REQUIRE(programs);
+  mlir::OwningOpRef<mlir::ModuleOp> harmed = programs->back().program->clone();
+  Launches launches;
+  harmed->walk([&](plan::LaunchOp launch) { launches.push_back(launch); });
+  REQUIRE(launches.size() == 4);
+  harm(launches);
+  mlir::OwningOpRef<mlir::ModuleOp> same = harmed->clone();
+  programs->push_back({"plan-harm", std::move(harmed)});
+  programs->push_back({"plan-behind", std::move(same)});
+  return compare(module, *programs);
+}
+
+/// What is wrong with the plan, without the kernels' hashes.
+static std::string faultAfter(const std::function<void(Launches)> &harm) {
+  PassChanges changes = compareHarmed(harm);
+  REQUIRE(changes.first());
+  CHECK(changes.first()->pass == "plan-harm");
+  CHECK_FALSE(changes.first()->isEvaluated);
+  CHECK(changes.table().find("  refused    refused\n") != std::string::npos);
+  CHECK(changes.table().find("  0          refused\n") != std::string::npos); // behind it
+  std::string verdict = changes.verdict();
+  size_t line = verdict.find("\n         ");
+  CHECK(verdict.substr(0, line).find("pass plan-harm, ") == 0);
+  return std::regex_replace(verdict.substr(line + 10), std::regex("@weft_k_row_[0-9a-f]+"), "@row");
+}
+
+static plan::MemoryOp memoryOf(plan::LaunchOp writer) {
+  return writer.getOutputs()[0].getDefiningOp<plan::MemoryOp>();
+}
+
+TEST_CASE("memory that is placed onto a living one is found, with the launch that writes over it") {
+  auto ontoTheFirst = [](Launches launches) {
+    REQUIRE(memoryOf(launches[0]).getAbove()->empty());
+    memoryOf(launches[2]).setAbove(llvm::ArrayRef<int64_t>());
+  };
+  CHECK(faultAfter(ontoTheFirst) ==
+        "input 1 of kernel @row at test.mlir:6 is read, but kernel @row "
+        "at test.mlir:5 wrote over its bytes 0 to 7");
+}
+
+TEST_CASE("a launch in front of the one whose result it reads is found") {
+  auto behindItsReader = [](Launches launches) { launches[0]->moveAfter(launches[1]); };
+  CHECK(faultAfter(behindItsReader) ==
+        "input 0 of kernel @row at test.mlir:4 is read, but nothing wrote its bytes 0 to 7");
+}
+
+TEST_CASE("a region of launches that depend on each other is found") {
+  auto together = [](Launches launches) {
+    mlir::OpBuilder b(launches[1]);
+    auto region = b.create<plan::TogetherOp>(launches[0].getLoc());
+    mlir::Block &block = region.getBody().emplaceBlock();
+    launches[0]->moveBefore(&block, block.end());
+    launches[1]->moveBefore(&block, block.end());
+  };
+  CHECK(faultAfter(together) == "kernel @row at test.mlir:3 and kernel @row at test.mlir:4 run "
+                                "together, but output 0 of the first lies where input 0 of the "
+                                "second does");
+}
+
+TEST_CASE("a plan that computes something else is found by its outputs") {
+  PassChanges changes = compareHarmed([](Launches launches) {
+    launches[3].getInputsMutable()[1].set(launches[0].getInputs()[0]); // x for softmax(x)
+  });
+  REQUIRE(changes.first());
+  CHECK(changes.first()->pass == "plan-harm");
+  CHECK(changes.first()->isEvaluated);
+  CHECK(changes.first()->total.text() ==
+        "2 of 2 elements differ, worst error 0.25: got 0.5, expected 0.25 at [0, 0]");
 }

@@ -92,6 +92,14 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("plans of random programs give the bits of the programs that they were made from") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    RandomProgram program = randomProgram(seed);
+    CHECK(tryPlan(program.module, program.trial) == "");
+  }
+}
+
 TEST_CASE("a plan that somebody wrote is compiled as it says") {
   CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch)) == "");
 }

@@ -71,7 +71,7 @@ ALLOWED = {
     "compiler/plan": [MODEL, "dialects/plan", "passes/cost", "passes/plan", "targets/common", RUNTIME] + DIALECT,
     "compiler/host": ["compiler/plan", "dialects/plan", "passes/cost", RUNTIME] + DIALECT,
     "compiler/artifact": [MODEL, "dialects/plan", "compiler/plan", "compiler/host", "targets/common", RUNTIME] + DIALECT,
-    "compiler/eval": [MODEL] + DIALECT,
+    "compiler/eval": [MODEL, "dialects/plan"] + DIALECT,
     "compiler/reduce": [MODEL, READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", COMPILER] + DIALECT,
     "compiler/driver": ["targets/common", MODEL, READERS, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
                         "compiler/artifact", "compiler/tuning", "dialects/plan", "passes/cost", "passes/graph", "passes/quant", "passes/kernel",

@@ -1,14 +1,14 @@
 //===- Create.cpp - Reference semantics of constants, iota, dimensions as data -----------------===//
 
 #include "dialects/weft/ops/Infer.h"
+#include "dialects/weft/reference/Constant.h"
 
 using namespace mlir;
 
 namespace weft {
 
-LogicalResult ConstantOp::evaluate(ReferenceCall &call) {
-  auto type = tensorType(getResult());
-  if (auto name = dyn_cast<FlatSymbolRefAttr>(getValue())) {
+LogicalResult evaluateConstant(Attribute value, SymTensorType type, ReferenceCall &call) {
+  if (auto name = dyn_cast<FlatSymbolRefAttr>(value)) {
     const char *bytes = call.weight ? call.weight(name.getValue()) : nullptr;
     if (!bytes)
       return call.fail("weight '" + name.getValue() + "' has no bytes");
@@ -16,20 +16,24 @@ LogicalResult ConstantOp::evaluate(ReferenceCall &call) {
     return success();
   }
   RefTensor &out = call.outputs.emplace_back(type.getElementType(), *type.getConstantDims());
-  auto elements = cast<DenseElementsAttr>(getValue());
+  auto elements = cast<DenseElementsAttr>(value);
   if (isFloat(type.getElementType())) {
-    for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APFloat>())) {
-      llvm::APFloat wide = value;
+    for (auto [i, element] : llvm::enumerate(elements.getValues<llvm::APFloat>())) {
+      llvm::APFloat wide = element;
       bool lost;
       wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
       out.reals[i] = wide.convertToDouble();
     }
     return success();
   }
-  for (auto [i, value] : llvm::enumerate(elements.getValues<llvm::APInt>()))
-    out.integers[i] =
-        isUnsigned(type.getElementType()) ? int64_t(value.getZExtValue()) : value.getSExtValue();
+  for (auto [i, element] : llvm::enumerate(elements.getValues<llvm::APInt>()))
+    out.integers[i] = isUnsigned(type.getElementType()) ? int64_t(element.getZExtValue())
+                                                        : element.getSExtValue();
   return success();
+}
+
+LogicalResult ConstantOp::evaluate(ReferenceCall &call) {
+  return evaluateConstant(getValue(), tensorType(getResult()), call);
 }
 
 Scalar FillOp::evaluateScalar(ArrayRef<Scalar>, const SymFacts *) {

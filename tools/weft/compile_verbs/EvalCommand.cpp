@@ -25,7 +25,7 @@ public:
 
 private:
   Result<Done> prepare() {
-    Result<mlir::func::FuncOp> found = findFunction(module, options.value("function"));
+    Result<mlir::FunctionOpInterface> found = findFunction(module, options.value("function"));
     if (!found)
       return found.failure();
     function = *found;
@@ -127,7 +127,7 @@ private:
   const ParsedOptions &options;
   Console &console;
   Module module;
-  mlir::func::FuncOp function;
+  mlir::FunctionOpInterface function;
   Signature signature;
   Inputs inputs;
   std::vector<NamedTensor> outputs;

@@ -29,7 +29,7 @@ public:
 
 private:
   Result<Done> prepare() {
-    Result<mlir::func::FuncOp> found = findFunction(module, "");
+    Result<mlir::FunctionOpInterface> found = findFunction(module, "");
     if (!found)
       return found.failure();
     function = *found;
@@ -46,9 +46,20 @@ private:
     inputs = std::move(*prepared);
     if (options.has("tol"))
       tolerance = parseReal(options.value("tol")).value_or(0);
-    if (options.has("bisect") && !wantsPasses())
-      bisection.emplace(module, function, inputs, tolerance);
     sayInputs();
+    return beginBisection();
+  }
+
+  Result<Done> beginBisection() {
+    if (!options.has("bisect") || wantsPasses())
+      return Done{};
+    auto graph = mlir::dyn_cast<mlir::func::FuncOp>(*function);
+    if (!graph)
+      return Failure{ExitWrongUsage,
+                     "'--bisect' compiles prefixes of a graph, but '" + options.positional()[0] +
+                         "' is a plan",
+                     "give the model that it was made from", ""};
+    bisection.emplace(module, graph, inputs, tolerance);
     return Done{};
   }
 
@@ -86,9 +97,7 @@ private:
       folder = *made;
     }
     if (given.empty()) {
-      CompileOptions whole = compileOptions();
-      readInPlace(options, whole);
-      Result<std::string> compiled = compileAside(module, whole, *folder);
+      Result<std::string> compiled = compileAside(module, wholeOptions(), *folder);
       if (!compiled)
         return compiled.failure();
       path = *compiled;
@@ -109,6 +118,13 @@ private:
     CompileOptions compile;
     compile.target = target();
     compile.numerics = readNumerics(options);
+    return compile;
+  }
+
+  /// Of the whole model: prefixes of it have other outputs, which may not extend an input.
+  CompileOptions wholeOptions() const {
+    CompileOptions compile = compileOptions();
+    readInPlace(options, compile);
     return compile;
   }
 
@@ -142,7 +158,7 @@ private:
   Result<Done> bisectPasses() {
     if (!wantsPasses())
       return Done{};
-    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, compileOptions());
+    weft::Result<std::vector<PassProgram>> programs = programsAfterPasses(module, wholeOptions());
     if (!programs)
       return failureOf(programs.diagnostics());
     Result<PassChanges> changes =
@@ -151,7 +167,7 @@ private:
       return changes.failure();
     std::vector<NamedTensor> outputs = called.outputs;
     if (!given.empty()) {
-      Result<std::string> path = compileAside(module, compileOptions(), *folder);
+      Result<std::string> path = compileAside(module, wholeOptions(), *folder);
       if (!path)
         return path.failure();
       Result<CalledModel> again = callArtifact(*path, signature.function, inputs, *guard);
@@ -257,9 +273,15 @@ private:
     console.result(json.finish());
   }
 
-  /// Outputs that differ are said after the report, each in a line.
+  /// Outputs that differ are said after the report, each in a line, and a program that the evaluator
+  /// refuses.
   int finish() {
     int written = console.finish();
+    const PassChange *found = passes ? passes->first() : nullptr;
+    if (found && !found->isEvaluated) {
+      console.say("error: after pass " + found->pass + ": " + found->total.trouble, -1);
+      good = false;
+    }
     for (const Verdict &verdict : verdicts)
       if (!verdict.isGood())
         console.say("error: output '" + verdict.name + "': " +
@@ -273,7 +295,7 @@ private:
   Console &console;
   Module module;
   std::string given; ///< the artifact, or empty
-  mlir::func::FuncOp function;
+  mlir::FunctionOpInterface function;
   Signature signature;
   Inputs inputs;
   double tolerance = -1;

@@ -8,7 +8,7 @@
 
 namespace weft::cli {
 
-static Result<std::vector<RefTensor>> toReference(mlir::func::FuncOp function,
+static Result<std::vector<RefTensor>> toReference(mlir::FunctionOpInterface function,
                                                   const Inputs &inputs) {
   std::vector<RefTensor> tensors;
   for (auto [i, input] : llvm::enumerate(inputs.tensors)) {
@@ -33,7 +33,8 @@ Result<HostTensor> toHostTensor(const RefTensor &tensor) {
   return host;
 }
 
-Result<std::vector<NamedTensor>> evaluateModel(const Module &module, mlir::func::FuncOp function,
+Result<std::vector<NamedTensor>> evaluateModel(const Module &module,
+                                               mlir::FunctionOpInterface function,
                                                const Inputs &inputs, const ObserveValues &observe) {
   Result<std::vector<RefTensor>> tensors = toReference(function, inputs);
   if (!tensors)

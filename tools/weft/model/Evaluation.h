@@ -6,7 +6,7 @@
 #define WEFT_TOOLS_WEFT_MODEL_EVALUATION_H
 
 #include "dialects/weft/Weft.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "weft/compiler.hpp"
@@ -17,8 +17,9 @@ namespace weft::cli {
 
 using ObserveValues = std::function<void(mlir::Operation *, llvm::ArrayRef<RefTensor>)>;
 
-/// All outputs in their element types. `observe` sees what every operation computes.
-Result<std::vector<NamedTensor>> evaluateModel(const Module &module, mlir::func::FuncOp function,
+/// All outputs in their element types. `observe` sees what every operation of a graph computes.
+Result<std::vector<NamedTensor>> evaluateModel(const Module &module,
+                                               mlir::FunctionOpInterface function,
                                                const Inputs &inputs,
                                                const ObserveValues &observe = {});
 

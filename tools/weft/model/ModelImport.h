@@ -6,7 +6,7 @@
 #define WEFT_TOOLS_WEFT_MODEL_MODELIMPORT_H
 
 #include "compiler/model/ModuleImpl.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "tools/weft/cli/Console.h"
 #include "tools/weft/cli/Inputs.h"
 #include "weft/compiler.hpp"
@@ -32,13 +32,13 @@ Result<ImportOptions> readImportOptions(const ParsedOptions &options);
 std::optional<Module> importModel(const ParsedOptions &options, Console &console, int &exitCode,
                                   std::vector<std::string> facts = {});
 
-/// The function of that name; without a name 'main' or the first public one.
-Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &name);
-Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &name);
-/// Its signature, as prepareInputs needs it.
-Result<Signature> modelSignature(mlir::func::FuncOp function);
+/// The function of that name, of the graph or planned; without a name 'main' or the first public one.
+Result<mlir::FunctionOpInterface> findFunction(const Module &module, const std::string &name);
+Result<mlir::FunctionOpInterface> findFunction(mlir::ModuleOp program, const std::string &name);
+/// Its signature as callers see it, for prepareInputs.
+Result<Signature> modelSignature(mlir::FunctionOpInterface function);
 /// What it gives.
-std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function);
+std::vector<InputSpec> modelOutputs(mlir::FunctionOpInterface function);
 
 /// --accuracy and --weights.
 Numerics readNumerics(const ParsedOptions &options);

@@ -11,15 +11,15 @@ namespace weft::cli {
 /// Names for a hint: "'main', 'decode'".
 static std::string publicNames(mlir::ModuleOp module) {
   std::string text;
-  for (auto each : module.getOps<mlir::func::FuncOp>())
+  for (auto each : module.getOps<mlir::FunctionOpInterface>())
     if (each.isPublic())
       text += (text.empty() ? "'" : ", '") + each.getName().str() + "'";
   return text;
 }
 
-Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::string &wanted) {
-  mlir::func::FuncOp function;
-  for (auto each : program.getOps<mlir::func::FuncOp>())
+Result<mlir::FunctionOpInterface> findFunction(mlir::ModuleOp program, const std::string &wanted) {
+  mlir::FunctionOpInterface function;
+  for (auto each : program.getOps<mlir::FunctionOpInterface>())
     if (each.isPublic() &&
         (wanted.empty() ? !function || each.getName() == "main" : each.getName() == wanted))
       function = each;
@@ -31,36 +31,36 @@ Result<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, const std::strin
                  "its functions are " + publicNames(program), "W0401"};
 }
 
-Result<mlir::func::FuncOp> findFunction(const Module &module, const std::string &wanted) {
+Result<mlir::FunctionOpInterface> findFunction(const Module &module, const std::string &wanted) {
   return findFunction(*module.get().module, wanted);
 }
 
-static InputSpec argument(std::string name, mlir::Type type) {
-  auto tensor = mlir::cast<SymTensorType>(type);
+static InputSpec argument(std::string name, SymTensorType tensor) {
   InputSpec spec{std::move(name), elementCode(tensor.getElementType()), {}};
   for (SymExpr dim : tensor.getDims())
     spec.dims.push_back(dim.str());
   return spec;
 }
 
-Result<Signature> modelSignature(mlir::func::FuncOp function) {
+Result<Signature> modelSignature(mlir::FunctionOpInterface function) {
   llvm::Expected<EntryPlan> plan = planEntry(function);
   if (!plan)
     return Failure{ExitInputRefused, llvm::toString(plan.takeError()), "", "W0304"};
   Signature signature;
   signature.function = function.getName().str();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    signature.inputs.push_back(argument(inputName(function, i), function.getArgumentTypes()[i]));
+    signature.inputs.push_back(argument(inputName(function, i), callersInput(function, i)));
   for (const EntrySymbol &symbol : plan->symbols)
-    signature.symbols.push_back({symbol.name.str(), symbol.min, symbol.max, symbol.multiple,
-                                 int32_t(symbol.input), int32_t(symbol.dim)});
+    if (!symbol.isRoom) // callers do not choose it by a dimension
+      signature.symbols.push_back({symbol.name.str(), symbol.min, symbol.max, symbol.multiple,
+                                   int32_t(symbol.input), int32_t(symbol.dim)});
   return signature;
 }
 
-std::vector<InputSpec> modelOutputs(mlir::func::FuncOp function) {
+std::vector<InputSpec> modelOutputs(mlir::FunctionOpInterface function) {
   std::vector<InputSpec> outputs;
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    outputs.push_back(argument(outputName(function, i), function.getResultTypes()[i]));
+    outputs.push_back(argument(outputName(function, i), callersOutput(function, i)));
   return outputs;
 }
 

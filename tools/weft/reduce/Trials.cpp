@@ -68,7 +68,7 @@ std::optional<Signature> signatureOf(const std::string &model,
   weft::Result<Module> module = Compiler().importFile(model, *import);
   if (!module)
     return std::nullopt;
-  Result<mlir::func::FuncOp> function = findFunction(*module, "");
+  Result<mlir::FunctionOpInterface> function = findFunction(*module, "");
   Result<Signature> signature = function ? modelSignature(*function) : function.failure();
   return signature ? std::optional<Signature>(*signature) : std::nullopt;
 }

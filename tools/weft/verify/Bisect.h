@@ -11,6 +11,7 @@
 #ifndef WEFT_TOOLS_WEFT_VERIFY_BISECT_H
 #define WEFT_TOOLS_WEFT_VERIFY_BISECT_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/weft/cli/Compare.h"
 #include "tools/weft/model/CompiledModel.h"
 #include "tools/weft/model/Evaluation.h"

@@ -12,8 +12,20 @@ namespace weft::cli {
 void PassChanges::add(std::string pass, std::vector<NamedTensor> outputs) {
   std::vector<Verdict> own = judgeOutputs(outputs, before, tolerance),
                        total = judgeOutputs(outputs, imported, tolerance);
-  changes.push_back({std::move(pass), changes.size() + 1, worstOf(own), worstOf(total)});
+  changes.push_back({std::move(pass), changes.size() + 1, worstOf(own), worstOf(total), true});
   before = std::move(outputs);
+}
+
+void PassChanges::addSame(std::string pass) {
+  if (changes.empty() || changes.back().isEvaluated)
+    return add(std::move(pass), before);
+  addRefused(std::move(pass), changes.back().total.trouble);
+  changes.back().own = worstOf({});
+}
+
+void PassChanges::addRefused(std::string pass, const std::string &why) {
+  Verdict refused{"", 0, {}, why, {}};
+  changes.push_back({std::move(pass), changes.size() + 1, refused, refused, false});
 }
 
 const PassChange *PassChanges::first() const {
@@ -22,10 +34,10 @@ const PassChange *PassChanges::first() const {
   return found == changes.end() ? nullptr : &*found;
 }
 
-/// "0", "3.1e-02", "shape".
+/// "0", "3.1e-02", "shape", and "refused" where there are no outputs.
 static std::string amount(const Verdict &verdict) {
   if (!verdict.trouble.empty())
-    return "shape";
+    return verdict.name.empty() ? "refused" : "shape";
   char text[32];
   snprintf(text, sizeof text, verdict.comparison.worst == 0 ? "%.0f" : "%.1e",
            verdict.comparison.worst);
@@ -56,7 +68,8 @@ std::string PassChanges::verdict() const {
                           ? "the code of the kernels: the passes are good"
                           : "pass " + change->pass + ", " + std::to_string(change->position) +
                                 " of " + std::to_string(changes.size());
-  return place + "\n         output '" + change->total.name + "': " + change->total.text();
+  std::string output = change->isEvaluated ? "output '" + change->total.name + "': " : "";
+  return place + "\n         " + output + change->total.text();
 }
 
 /// Locations apart.
@@ -74,19 +87,17 @@ Result<PassChanges> comparePasses(const Module &module, const std::vector<PassPr
       return Failure{ExitInterrupted, "interrupted", "", ""};
     const auto &[pass, program] = programs[i];
     if (isSameProgram(*programs[i - 1].program, *program)) {
-      changes.add(pass, changes.latest());
+      changes.addSame(pass);
       continue;
     }
-    Result<mlir::func::FuncOp> found = findFunction(*program, function);
+    Result<mlir::FunctionOpInterface> found = findFunction(*program, function);
     if (!found)
       return found.failure();
     Result<std::vector<NamedTensor>> outputs = evaluateModel(module, *found, inputs);
-    if (!outputs) {
-      Failure failure = outputs.failure();
-      failure.message = "after pass " + pass + ": " + failure.message;
-      return failure;
-    }
-    changes.add(pass, std::move(*outputs));
+    if (outputs)
+      changes.add(pass, std::move(*outputs));
+    else
+      changes.addRefused(pass, outputs.failure().message);
   }
   return changes;
 }

@@ -6,8 +6,9 @@
 //   changes->add("code", called.outputs);           // what the compiled program gave
 //   print(changes->table() + changes->verdict());
 //
-// The program after every pass is evaluated with the same inputs. Passes keep the meaning of a
-// program, so a difference is the pass's doing, be it a mistake or rounding by design.
+// The program after every pass is evaluated with the same inputs, graph and plan alike. Passes keep
+// the meaning of a program, so a difference is the pass's doing, be it a mistake or rounding by
+// design. So is a program that the evaluator refuses, such as a plan that reads what nobody wrote.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_VERIFY_PASSBISECT_H
 #define WEFT_TOOLS_WEFT_VERIFY_PASSBISECT_H
@@ -24,9 +25,10 @@ constexpr char kCodeStep[] = "code";
 /// The worst output behind a step.
 struct PassChange {
   std::string pass;
-  size_t position; ///< from 1
-  Verdict own;     ///< against the step before
-  Verdict total;   ///< against the imported program
+  size_t position;  ///< from 1
+  Verdict own;      ///< against the step before
+  Verdict total;    ///< against the imported program
+  bool isEvaluated; ///< else there are no outputs; both verdicts say why
 };
 
 class PassChanges {
@@ -37,8 +39,12 @@ public:
 
   /// What the next step gives.
   void add(std::string pass, std::vector<NamedTensor> outputs);
+  /// The next step leaves the program as it is.
+  void addSame(std::string pass);
+  /// The evaluator refuses what the next step leaves.
+  void addRefused(std::string pass, const std::string &why);
 
-  /// What the latest step gave.
+  /// What the latest step that was evaluated gave.
   const std::vector<NamedTensor> &latest() const { return before; }
   const std::vector<PassChange> &all() const { return changes; }
   /// The first beyond the tolerance in total, or null.
