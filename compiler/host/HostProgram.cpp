@@ -120,7 +120,8 @@ private:
       SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
       store(most ? emit(most) : constant(-1), values, 8 * slot++);
     }
-    store(placeIn(Value(), planned->isArenaLoose ? planned->arena : ArrayRef<SymExpr>()), values, 8 * slot++);
+    store(placeIn(Value(), planned->isArenaLoose ? planned->arena : ArrayRef<SymExpr>()), values,
+          8 * slot++);
     for (ArrayRef<SymExpr> dims : planned->outputDims)
       for (SymExpr dim : dims)
         store(dim ? emit(dim) : constant(-1), values, 8 * slot++);

@@ -43,7 +43,8 @@ struct PlaceMemoryPass : impl::PlaceMemoryBase<PlaceMemoryPass> {
     for (auto old : llvm::make_early_inc_range(body.getOps<plan::ArenaOp>()))
       old.erase();
     OpBuilder b = OpBuilder::atBlockBegin(&body);
-    planned(0, b.create<plan::ArenaOp>(function.getLoc(), DimsAttr::get(&getContext(), ArrayRef<SymExpr>())));
+    planned(0, b.create<plan::ArenaOp>(function.getLoc(),
+                                       DimsAttr::get(&getContext(), ArrayRef<SymExpr>())));
     llvm::append_range(names, symbols.getBoundNames());
     for (auto [i, reserve] : llvm::enumerate(lives.late))
       planned(i + 1, reserve);

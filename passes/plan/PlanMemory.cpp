@@ -164,7 +164,8 @@ SmallVector<SymValues> pointsWithin(ArrayRef<StringAttr> symbols, const SymFacts
             step = facts.divisor(symbol);
     for (auto [n, point] : llvm::enumerate(points)) {
       // Each symbol goes through the offsets in strides of its own, so that one is large where another is small.
-      int64_t value = llvm::alignTo(low + offsets[(n * (2 * i + 1) + i) % std::size(offsets)], step);
+      int64_t value =
+          llvm::alignTo(low + offsets[(n * (2 * i + 1) + i) % std::size(offsets)], step);
       point[symbol] = std::min(value, high);
     }
   }

@@ -116,6 +116,13 @@ void writeFailure(const Options &options, const RandomProgram &program, std::str
               path.c_str());
 }
 
+/// Whether data are positions somewhere.
+bool hasPositions(const RandomProgram &program) {
+  return program.module.get()
+      .module->walk([](PositionsOpInterface) { return mlir::WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
@@ -126,8 +133,11 @@ int main(int count, char **arguments) {
   };
   unsigned tried = 0, failed = 0;
   for (unsigned seed = options.from;
-       options.count ? tried < options.count : seconds() < options.seconds; ++seed, ++tried) {
+       options.count ? tried < options.count : seconds() < options.seconds; ++seed) {
     RandomProgram program = options.wild ? wildProgram(seed) : randomProgram(seed);
+    if (options.wild && !hasPositions(program))
+      continue;
+    ++tried;
     if (!options.target.empty())
       program.trial.target = options.target;
     if (options.print)

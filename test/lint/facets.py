@@ -35,7 +35,7 @@ LACKING = {
 HELPERS = {
     "ops": {"Base.td", "Infer.h"},
     "code": {"Emit.h", "NarrowFloat.cpp"},
-    "reference": {"Combine.cpp", "Constant.h", "Interpreter.cpp", "Reference.h", "Tensor.cpp", "Walk.h"},
+    "reference": {"Combine.cpp", "Constant.h", "Interpreter.cpp", "Positions.cpp", "Reference.h", "Tensor.cpp", "Walk.h"},
 }
 OPERATION = re.compile(r'^def Weft_(\w+Op)\s*:', re.M)
 

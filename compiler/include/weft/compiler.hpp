@@ -124,7 +124,7 @@ struct CompileOptions {
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   Numerics numerics; ///< what changes numbers
-  Indices indices = Indices::Check;
+  Indices indices = Indices::Check; ///< what a call does with a position outside
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
   /// same files and processor give the same bytes.
   std::vector<std::string> tuningFiles;

@@ -35,7 +35,7 @@ def Weft_CheckPositionsOp : Weft_Op<"check_positions", [Weft_HostInterface]> {
     (R2) There is one size, or one for each place of the last dimension.
 
     ```mlir
-    weft.check_positions %ids sizes [30522] : !weft.tensor<[b, s], i64>
+    weft.check_positions %ids sizes [30522] : <[b, s], i64>
     ```
   }];
   let arguments = (ins Weft_Tensor:$positions, Weft_DimsAttr:$sizes);

@@ -11,26 +11,26 @@ namespace {
 
 /// @neg and @add on vectors, @less on one element, @first takes half of what it gets.
 const std::string kKernels = R"(
-plan.kernel @neg schedule "loop" flops [s0] moves [8*s0] work [s0] {
+plan.kernel @neg target "x86:v3" schedule "loop" flops [s0] moves [8*s0] work [s0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.neg %a : (!weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>
   }
 }
-plan.kernel @add schedule "loop" flops [s0] moves [12*s0] work [s0] {
+plan.kernel @add target "x86:v3" schedule "loop" flops [s0] moves [12*s0] work [s0] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>, %b: !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.add %a, %b : (!weft.tensor<[s0], f32>, !weft.tensor<[s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>
   }
 }
-plan.kernel @less schedule "loop" flops [1] moves [9] work [1] {
+plan.kernel @less target "x86:v3" schedule "loop" flops [1] moves [9] work [1] {
   func.func @kernel(%a: !weft.tensor<[s0], f32>, %b: !weft.tensor<[], f32>) -> !weft.tensor<[], i1> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.reduce sum %a [0] : (!weft.tensor<[s0], f32>) -> !weft.tensor<[], f32>
     %1 = weft.compare lt %0, %b : (!weft.tensor<[], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[], i1>
     return %1 : !weft.tensor<[], i1>
   }
 }
-plan.kernel @first schedule "loop" flops [0] moves [4*s0] work [s0] {
+plan.kernel @first target "x86:v3" schedule "loop" flops [0] moves [4*s0] work [s0] {
   func.func @kernel(%a: !weft.tensor<[2*s0], f32>) -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0 : "1 <= s0">} {
     %0 = weft.slice %a from [0] size [s0] step [1] : (!weft.tensor<[2*s0], f32>) -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>
@@ -215,7 +215,7 @@ TEST_CASE("what a loop carries moves on, and memory of a turn is new in the next
 
 TEST_CASE("an output whose size data decide is asked for before it is written") {
   const std::string text = R"(module {
-plan.kernel @fill schedule "loop" flops [0] moves [4*s0] work [s0] {
+plan.kernel @fill target "x86:v3" schedule "loop" flops [0] moves [4*s0] work [s0] {
   func.func @kernel() -> !weft.tensor<[s0], f32> attributes {weft.symbols = #weft.symbols<s0>} {
     %0 = weft.fill 2.5 : f32 -> !weft.tensor<[s0], f32>
     return %0 : !weft.tensor<[s0], f32>

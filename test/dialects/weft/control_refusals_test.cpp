@@ -42,6 +42,23 @@ TEST_CASE("what becomes a symbol is one integer") {
              StartsWith("'weft.bind' op needs one integer of 32 or 64 bits"));
 }
 
+TEST_CASE("positions are integers with a size each, or with one for all") {
+  auto refused = [](const std::string &of) {
+    return refusalOf("weft.check_positions " + of, "u").error;
+  };
+  CHECK(refused("%k sizes [n] : !weft.tensor<[], i64>") == "");
+  // check_positions (R1)
+  CHECK(refused("%x sizes [n] : !weft.tensor<[n], f32>") ==
+        "'weft.check_positions' op needs integers of 32 or 64 bits, but the operand is "
+        "'!weft.tensor<[n], f32>'");
+  // check_positions (R2)
+  CHECK(refused("%k sizes [n, 3] : !weft.tensor<[], i64>") ==
+        "'weft.check_positions' op has 2 sizes for positions '!weft.tensor<[], i64>'");
+  // check_positions (R2)
+  CHECK(refused("%k sizes [] : !weft.tensor<[], i64>") ==
+        "'weft.check_positions' op has 0 sizes for positions '!weft.tensor<[], i64>'");
+}
+
 TEST_CASE("a symbol that is bound again is shown where it was bound") {
   Refusal refusal = refusalOf("  weft.bind \"u\" %k : !weft.tensor<[], i64>\n"
                               "  weft.bind \"u\" %k : !weft.tensor<[], i64>",

@@ -136,8 +136,14 @@ TEST_CASE("scatters: order, reductions, positions outside") {
                  {"[1, 5], f32", "[1, 2], i64", "[1, 2], f32"},
                  {{1, 2, 3, 4, 5}, {1, 3}, {1.5, 2.5}},
                  {"[1, 5], f32"})[0] == Numbers{1, 1.5, 3, 2.5, 5});
-  CHECK(evaluate("scatter_elements set %a, %b, %c axis 0", {"[3], f32", "[4], i64", "[4], f32"},
-                 {{0, 0, 0}, {1, 1, -1, 3}, {5, 6, 7, 8}}, {"[3], f32"})[0] == Numbers{0, 6, 7});
+  std::vector<std::string> list = {"[3], f32", "[4], i64", "[4], f32"};
+  std::vector<Numbers> outside = {{0, 0, 0}, {1, 1, -1, 3}, {5, 6, 7, 8}};
+  CHECK(evaluate("scatter_elements set %a, %b, %c axis 0 outside clamped", list, outside,
+                 {"[3], f32"})[0] == Numbers{0, 6, 7});
+  CHECK_THROWS_WITH(evaluate("scatter_elements set %a, %b, %c axis 0", list, outside, {"[3], f32"}),
+                    Catch::Contains("index 3 at [3] is outside 0..2"));
+  CHECK(evaluate("gather %a, %b axis 0 outside clamped", {"[3], f32", "[2], i64"},
+                 {{5, 6, 7}, {9, -9}}, {"[2], f32"})[0] == Numbers{7, 5});
   CHECK(evaluate("scatter_elements add %a, %b, %c axis 0", {"[3], f32", "[2], i64", "[2], f32"},
                  {{1, 2, 3}, {1, 1}, {5, 6}}, {"[3], f32"})[0] == Numbers{1, 13, 3});
   CHECK(evaluate("scatter_nd mul %a, %b, %c", {"[2, 2], i32", "[2, 1], i64", "[2, 2], i32"},

@@ -3,11 +3,11 @@
 
 // Positions that are given are checked before anything is computed; the widened and repeated ones are not looked at.
 // CHECK-LABEL: func.func @embedding
-// CHECK-NEXT:    weft.check_positions %arg1 sizes [30522] : !weft.tensor<[b, s], i32>
-// CHECK:         weft.gather %arg0, %{{.*}} axis 0 :
+// CHECK-NEXT:    weft.check_positions %arg1 sizes [30522] : <[b, s], i32>
+// CHECK:         weft.gather %{{.*}}, %{{.*}} axis 0 :
 // CLAMPED-LABEL: func.func @embedding
 // CLAMPED-NOT:     check_positions
-// CLAMPED:         weft.gather %arg0, %{{.*}} axis 0 outside clamped :
+// CLAMPED:         weft.gather %{{.*}}, %{{.*}} axis 0 outside clamped :
 func.func @embedding(%table: !weft.tensor<[30522, 64], f32>, %ids: !weft.tensor<[b, s], i32>) -> !weft.tensor<[b, s, 64], f32> attributes {weft.symbols = #weft.symbols<b, s>} {
   %0 = weft.neg %table : (!weft.tensor<[30522, 64], f32>) -> !weft.tensor<[30522, 64], f32>
   %1 = weft.convert %ids to i64 : (!weft.tensor<[b, s], i32>) -> !weft.tensor<[b, s], i64>
@@ -22,7 +22,7 @@ func.func @embedding(%table: !weft.tensor<[30522, 64], f32>, %ids: !weft.tensor<
 // CHECK:         %[[AT:.*]] = weft.add
 // CHECK:         weft.gather
 // CHECK:         weft.gather
-// CHECK-NEXT:    weft.check_positions %[[AT]] sizes [n] : !weft.tensor<[k], i64>
+// CHECK-NEXT:    weft.check_positions %[[AT]] sizes [n] : <[k], i64>
 // CHECK-NEXT:    return
 func.func @computed(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[n], f32>, %at: !weft.tensor<[k], i64>) -> (!weft.tensor<[k], f32>, !weft.tensor<[k], f32>) attributes {weft.symbols = #weft.symbols<n, k>} {
   %0 = weft.add %at, %at : (!weft.tensor<[k], i64>, !weft.tensor<[k], i64>) -> !weft.tensor<[k], i64>
@@ -36,7 +36,7 @@ func.func @computed(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[n], f32>, %at:
 // Constants that are inside for all sizes need no check; others do where a size decides.
 // CHECK-LABEL: func.func @constants
 // CHECK-NOT:     check_positions {{.*}} sizes [n]
-// CHECK:         weft.check_positions %{{.*}} sizes [m] : !weft.tensor<[2], i64>
+// CHECK:         weft.check_positions %{{.*}} sizes [m] : <[2], i64>
 // CHECK-NOT:     check_positions
 // CHECK:         return
 func.func @constants(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[m], f32>) -> (!weft.tensor<[2], f32>, !weft.tensor<[2], f32>) attributes {weft.symbols = #weft.symbols<n, m : "4 <= n">} {
@@ -50,7 +50,7 @@ func.func @constants(%x: !weft.tensor<[n], f32>, %y: !weft.tensor<[m], f32>) -> 
 
 // Each place of a tuple has a size of its own. What is written is checked as what is read.
 // CHECK-LABEL: func.func @tuples
-// CHECK-NEXT:    weft.check_positions %arg1 sizes [h, w] : !weft.tensor<[n, 2], i64>
+// CHECK-NEXT:    weft.check_positions %arg1 sizes [h, w] : <[n, 2], i64>
 // CHECK-NEXT:    weft.scatter_nd
 func.func @tuples(%x: !weft.tensor<[h, w], f32>, %at: !weft.tensor<[n, 2], i64>, %u: !weft.tensor<[n], f32>) -> !weft.tensor<[h, w], f32> attributes {weft.symbols = #weft.symbols<h, w, n>} {
   %0 = weft.scatter_nd set %x, %at, %u : (!weft.tensor<[h, w], f32>, !weft.tensor<[n, 2], i64>, !weft.tensor<[n], f32>) -> !weft.tensor<[h, w], f32>

@@ -35,14 +35,14 @@ Value matched(NodeImport &n, Value x, ArrayRef<SymExpr> dims, StringRef what) {
   return n.refused() ? Value() : x;
 }
 
-Value scatterElements(NodeImport &n, ScatterKind kind, Value x, Value indices, Value updates,
-                      int64_t axis, Outside outside = Outside::Refused) {
-  SmallVector<NamedAttribute> list{
-      n.attribute("kind", ScatterKindAttr::get(n.context(), kind)),
-      n.attribute("axis", n.attributes().getI64IntegerAttr(axis))};
+/// Of an operand, positions along `axis` and updates.
+Value scatterElements(NodeImport &n, ScatterKind kind, ValueRange operands, int64_t axis,
+                      Outside outside = Outside::Refused) {
+  SmallVector<NamedAttribute> list{n.attribute("kind", ScatterKindAttr::get(n.context(), kind)),
+                                   n.attribute("axis", n.attributes().getI64IntegerAttr(axis))};
   if (outside == Outside::Clamped)
     list.push_back(n.clamped());
-  return n.emit<ScatterElementsOp>({x, indices, updates}, list);
+  return n.emit<ScatterElementsOp>(operands, list);
 }
 
 void convertScatterElements(NodeImport &n) {
@@ -57,7 +57,7 @@ void convertScatterElements(NodeImport &n) {
   for (unsigned d = 0; d < rankOf(x); ++d)
     if (d != axis)
       n.requireAtMost(dims[d], n.dim(0, d), "dimension " + Twine(d) + " of the indices");
-  n.result(scatterElements(n, *kind, x, indices, matched(n, updates, dims, "updates"), axis));
+  n.result(scatterElements(n, *kind, {x, indices, matched(n, updates, dims, "updates")}, axis));
 }
 
 void convertScatterND(NodeImport &n) {
@@ -106,7 +106,7 @@ void convertTensorScatter(NodeImport &n) {
     at = n.binary<RemOp>(at, n.number(n.i64(), size));
   else
     n.requireInside(at, size);
-  n.result(scatterElements(n, ScatterKind::Set, cache, n.expandTo(at, dims), update, axis,
+  n.result(scatterElements(n, ScatterKind::Set, {cache, n.expandTo(at, dims), update}, axis,
                            Outside::Clamped));
 }
 
