@@ -42,6 +42,11 @@ TEST_CASE("what becomes a symbol is one integer") {
              StartsWith("'weft.bind' op needs one integer of 32 or 64 bits"));
 }
 
+TEST_CASE("what a branch binds are names") {
+  CHECK_THAT(refusalOf(branch(" attributes {binds = [4]}", "n", kOne, kOne), "u").error,
+             Contains("attribute 'binds' failed to satisfy constraint: string array attribute"));
+}
+
 TEST_CASE("a symbol that is bound again is shown where it was bound") {
   Refusal refusal = refusalOf("  weft.bind \"u\" %k : !weft.tensor<[], i64>\n"
                               "  weft.bind \"u\" %k : !weft.tensor<[], i64>",
