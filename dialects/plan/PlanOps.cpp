@@ -11,10 +11,6 @@ using namespace mlir;
 
 namespace weft::plan {
 
-static SmallVector<StringAttr, 1> namesIn(ArrayAttr names) {
-  return SmallVector<StringAttr, 1>(names.getAsRange<StringAttr>());
-}
-
 //===-- The program ------------------------------------------------------------------------------------===//
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {

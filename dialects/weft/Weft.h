@@ -35,6 +35,8 @@ namespace weft {
 constexpr llvm::StringLiteral kSymbolsAttr = "weft.symbols";
 /// That attribute of the function, empty when it has none.
 SymbolsAttr symbolsOf(mlir::Operation *function);
+/// The symbols that an operation's attribute lists. What is no name is left out: functions ask before verifiers of operations refuse it.
+llvm::SmallVector<mlir::StringAttr, 1> namesIn(mlir::ArrayAttr names);
 /// Names of arguments and results for people.
 constexpr llvm::StringLiteral kNameAttr = "weft.name";
 /// On an argument of a kernel's specification: it is a constant of the program, which is packed as the schedule asks.

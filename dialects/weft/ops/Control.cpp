@@ -53,9 +53,15 @@ LogicalResult CheckPositionsOp::verify() {
 
 //===-- if ---------------------------------------------------------------------------------------===//
 
-SmallVector<StringAttr, 1> IfOp::symbolsAfter() {
-  return llvm::map_to_vector<1>(getBinds(), [](Attribute name) { return cast<StringAttr>(name); });
+SmallVector<StringAttr, 1> namesIn(ArrayAttr names) {
+  SmallVector<StringAttr, 1> list;
+  for (Attribute each : names)
+    if (auto name = dyn_cast<StringAttr>(each))
+      list.push_back(name);
+  return list;
 }
+
+SmallVector<StringAttr, 1> IfOp::symbolsAfter() { return namesIn(getBinds()); }
 
 void IfOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   addBindingEffect(*this, effects);

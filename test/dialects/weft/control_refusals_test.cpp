@@ -59,6 +59,11 @@ TEST_CASE("positions are integers with a size each, or with one for all") {
         "'weft.check_positions' op has 0 sizes for positions '!weft.tensor<[], i64>'");
 }
 
+TEST_CASE("what a branch binds are names") {
+  CHECK_THAT(refusalOf(branch(" attributes {binds = [4]}", "n", kOne, kOne), "u").error,
+             Contains("attribute 'binds' failed to satisfy constraint: string array attribute"));
+}
+
 TEST_CASE("a symbol that is bound again is shown where it was bound") {
   Refusal refusal = refusalOf("  weft.bind \"u\" %k : !weft.tensor<[], i64>\n"
                               "  weft.bind \"u\" %k : !weft.tensor<[], i64>",

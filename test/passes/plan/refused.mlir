@@ -148,6 +148,20 @@ plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.sym
 
 // -----
 
+// What is bound are names.
+plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  // expected-error @+1 {{attribute 'binds' failed to satisfy constraint: string array attribute}}
+  plan.if %0 binds [4] {
+    plan.yield [n]
+  } else {
+    plan.yield [n]
+  }
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.loop
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n bound i>} {
   %0 = plan.input 0
