@@ -68,7 +68,8 @@ private:
         .Case([&](plan::TogetherOp together) {
           return launchAll(llvm::to_vector(together.getBody().getOps<plan::LaunchOp>()));
         })
-        .Case<plan::BindOp, plan::CheckPositionsOp, plan::IfOp, plan::LoopOp>([&](auto host) { return decide(host); })
+        .Case<plan::BindOp, plan::CheckPositionsOp, plan::IfOp, plan::LoopOp>(
+            [&](auto host) { return decide(host); })
         .Case<plan::YieldOp, plan::ReturnOp>([](auto) { return llvm::Error::success(); })
         .Default([&](Operation *) { return buffers.name(op); });
   }
@@ -124,10 +125,9 @@ private:
     llvm::Expected<DimValues> dims = sizesOf(check.getDims());
     if (!dims)
       return dims.takeError();
-    llvm::Expected<RefTensor> positions =
-        buffers.read({buffers.at(check.getPositions()),
-                      IntegerType::get(check.getContext(), check.getBits()), *dims,
-                      runsOfAll(*dims), "what 'plan.check_positions' compares"});
+    llvm::Expected<RefTensor> positions = buffers.read(
+        {buffers.at(check.getPositions()), IntegerType::get(check.getContext(), check.getBits()),
+         *dims, runsOfAll(*dims), "what 'plan.check_positions' compares"});
     if (!positions)
       return positions.takeError();
     return checkPositions(*positions, check.getSizes(), symbols.known(),

@@ -34,9 +34,9 @@ struct PlannedFunction {
   llvm::SmallVector<plan::ReserveOp> late; ///< blocks that are asked for while it runs
   llvm::SmallVector<plan::TogetherOp> regions;
   llvm::SmallVector<plan::CheckPositionsOp> positions; ///< checks of them
-  llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
-  llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it
-  SymExpr flops, bytesMoved;              ///< at most, where data decide
+  llvm::SmallVector<SymExpr> scratch;                  ///< per worker: the maximum of these
+  llvm::SmallVector<SymExpr> lateScratch;              ///< of the launches that ask for it
+  SymExpr flops, bytesMoved;                           ///< at most, where data decide
   /// The most each dimension can be, over symbols of the signature; null when nothing limits it.
   std::vector<llvm::SmallVector<SymExpr>> outputDims;
 

@@ -155,10 +155,10 @@ private:
 
   LogicalResult lowerCheck(CheckPositionsOp check) {
     SymTensorType type = check.getPositions().getType();
-    b.create<plan::CheckPositionsOp>(
-        check.getLoc(), inputBuffer(check.getPositions(), ""),
-        DimsAttr::get(b.getContext(), type.getDims()), elementBits(type.getElementType()),
-        check.getSizes(), peoplesName(check.getPositions()), nodeAt(check.getLoc()));
+    b.create<plan::CheckPositionsOp>(check.getLoc(), inputBuffer(check.getPositions(), ""),
+                                     DimsAttr::get(b.getContext(), type.getDims()),
+                                     elementBits(type.getElementType()), check.getSizes(),
+                                     peoplesName(check.getPositions()), nodeAt(check.getLoc()));
     return success();
   }
 

@@ -26,8 +26,7 @@ bool gather(Graph &g) {
   SymExpr size = g.type(x).getDim(axis);
   if (g.least(size) < 1)
     return false;
-  return g.add(g.b.create<GatherOp>(x, g.positions(fewDims(g, 2), size), axis,
-                                      Outside::Clamped),
+  return g.add(g.b.create<GatherOp>(x, g.positions(fewDims(g, 2), size), axis, Outside::Clamped),
                g.know(x));
 }
 

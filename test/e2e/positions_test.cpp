@@ -40,7 +40,8 @@ static const char *kEmbedding =
   return %0 : !weft.tensor<[b, s, 5], f32>
 })";
 
-TEST_CASE("a refused index is said with node, value, place, input and limit, and the context goes on") {
+TEST_CASE(
+    "a refused index is said with node, value, place, input and limit, and the context goes on") {
   for (int threads : {1, 2}) {
     Program program(kEmbedding, "host", threads);
     INFO(program.error());
@@ -56,8 +57,9 @@ TEST_CASE("a refused index is said with node, value, place, input and limit, and
     CHECK(call({0, 1, 2, 3, 4, INT64_MIN}) ==
           "'embeddings.words': index -9223372036854775808 at [1, 2] of input 'ids' is outside "
           "-100..99");
-    CHECK(call({INT64_MAX, 1, 2, 3, 4, 5}) ==
-          "'embeddings.words': index 9223372036854775807 at [0, 0] of input 'ids' is outside 0..99");
+    CHECK(
+        call({INT64_MAX, 1, 2, 3, 4, 5}) ==
+        "'embeddings.words': index 9223372036854775807 at [0, 0] of input 'ids' is outside 0..99");
     CHECK(call({0, 99, -100, -1, 50, 7}) == "");
     CHECK(refusal<int64_t>(program, {{"v", 0}, {"b", 2}, {"s", 0}}, {}) == "");
     CHECK(refusal<int64_t>(program, {{"v", 0}, {"b", 1}, {"s", 1}}, {0}) ==

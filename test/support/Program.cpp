@@ -124,8 +124,8 @@ class GuardedMemory {
 public:
   explicit GuardedMemory(const std::vector<char> &bytes)
       : room((bytes.size() / kPage + 3) * kPage) {
-    memory = static_cast<char *>(
-        mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory =
+        static_cast<char *>(mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(memory + kPage, room - 2 * kPage, PROT_READ | PROT_WRITE);
     data = memory + room - kPage - bytes.size();
     std::copy(bytes.begin(), bytes.end(), data);

@@ -123,7 +123,7 @@ struct CompileOptions {
   std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
-  Numerics numerics; ///< what changes numbers
+  Numerics numerics;                ///< what changes numbers
   Indices indices = Indices::Check; ///< what a call does with a position outside
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
   /// same files and processor give the same bytes.

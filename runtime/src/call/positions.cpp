@@ -13,8 +13,8 @@ struct positions {
 } // namespace
 
 static positions read_words(const weft_positions_v1 &row, const int64_t *words) {
-  positions p = {(const void *)(uintptr_t)words[0], words + 1, words + 1 + row.rank, row.rank,
-                 row.sizes, 1};
+  positions p = {
+      (const void *)(uintptr_t)words[0], words + 1, words + 1 + row.rank, row.rank, row.sizes, 1};
   for (uint32_t d = 0; d < row.rank; ++d)
     p.count *= p.dims[d];
   return p;
@@ -50,7 +50,8 @@ static void add_place(weft_text_t *text, const positions &p, int64_t at) {
 /// 'embeddings': index 40000 at [0, 3] of input 'ids' is outside 0..30521
 static weft_status_t report_outside(weft_context_t *context, const weft_positions_v1 &row,
                                     const positions &p, int64_t at) {
-  long long position = row.bits == 32 ? ((const int32_t *)p.data)[at] : ((const int64_t *)p.data)[at];
+  long long position =
+      row.bits == 32 ? ((const int32_t *)p.data)[at] : ((const int64_t *)p.data)[at];
   long long size = p.sizes[at % p.size_count];
   const weft_descriptor_t &descriptor = context->module->descriptor;
   const char *node = weft_text(descriptor, row.node), *of = weft_text(descriptor, row.of);
@@ -72,11 +73,10 @@ void weft_check_positions(weft_frame_v1 *frame, int64_t row, const int64_t *word
   weft_context_t *context = (weft_context_t *)frame->context;
   const weft_list_t &rows = context->call.function->positions;
   if (row < 0 || row >= rows.count)
-    weft_leave_call(context,
-                    weft_fail(context->call.err, WEFT_BAD_ARTIFACT, "W0511",
-                              "%.150s: its code asked for positions %lld of %u: this is a "
-                              "fault of the compiler",
-                              context->module->path(), (long long)row, rows.count));
+    weft_leave_call(context, weft_fail(context->call.err, WEFT_BAD_ARTIFACT, "W0511",
+                                       "%.150s: its code asked for positions %lld of %u: this is a "
+                                       "fault of the compiler",
+                                       context->module->path(), (long long)row, rows.count));
   auto found = weft_item<weft_positions_v1>(context->module->descriptor, rows, (uint32_t)row);
   positions p = read_words(found, words);
   int64_t at = found.bits == 32 ? find_outside<int32_t>(p) : find_outside<int64_t>(p);

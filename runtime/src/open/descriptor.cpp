@@ -251,9 +251,9 @@ static bool check_function(checker *c, const weft_function_v1 &f) {
          check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE | WEFT_ARGUMENT_IN_PLACE,
                          "outputs") &&
          check_in_place(c, f) && check_symbols(c, f) && check_late_blocks(c, f) &&
-         check_regions(c, f) && check_positions(c, f) && check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
-         check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
-         check_formula(c, f.arena, n_symbols, "'arena'") &&
+         check_regions(c, f) && check_positions(c, f) && check_texts(c, f.facts, "facts") &&
+         check_check_rows(c, f) && check_code_position(c, f.bind, "bind") &&
+         check_code_position(c, f.run, "run") && check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
          check_formula(c, f.flops, n_symbols, "'flops'") &&
          check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");

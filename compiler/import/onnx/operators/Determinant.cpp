@@ -31,8 +31,8 @@ SmallVector<Value> eliminate(NodeImport &n, Value matrix, Value product, SymExpr
   Value isHere = n.compare(CompareKind::Equal, rows, here),
         isChosen = n.compare(CompareKind::Equal, rows, chosen);
   Value order = n.select(isHere, chosen, n.select(isChosen, here, rows));
-  matrix =
-      n.emit<GatherNdOp>({matrix, n.reshape(order, {batch, size, one})}, {integer(n, "batch", 1), n.clamped()});
+  matrix = n.emit<GatherNdOp>({matrix, n.reshape(order, {batch, size, one})},
+                              {integer(n, "batch", 1), n.clamped()});
   if (!matrix)
     return {Value(), Value()};
   Value line = n.sliceDim(matrix, 1, k, one), column = columnOf(matrix);

@@ -64,8 +64,7 @@ private:
         exists = exists ? n.binary<AndOp>(exists, each.exists) : each.exists;
     }
     Value tuples = n.concat(columns, points.size());
-    Value y =
-        n.emit<GatherNdOp>(
+    Value y = n.emit<GatherNdOp>(
         {x, tuples}, {n.attribute("batch", n.attributes().getI64IntegerAttr(0)), n.clamped()});
     if (weight)
       y = n.mul(y, n.convert(beside(weight), elementOf(x)));

@@ -30,7 +30,8 @@ Value positionsOf(NodeImport &n, Value mask, StringRef name) {
   Value place = n.select(mask, before, n.number(n.i64(), size)); // behind the end: left out
   NamedAttribute set = n.attribute("kind", ScatterKindAttr::get(n.context(), ScatterKind::Set));
   Value room = n.fill({size}, n.i64(), 0.0), all = n.iota({size}, 0, n.i64());
-  Value list = n.emit<ScatterElementsOp>({room, place, all}, {set, axisAttribute(n, 0), n.clamped()});
+  Value list =
+      n.emit<ScatterElementsOp>({room, place, all}, {set, axisAttribute(n, 0), n.clamped()});
   SymExpr count = n.bindSymbol(n.reduce(CombinerKind::Sum, ones, {0}, false), name, size);
   return count ? n.sliceDim(list, 0, n.constant(0), count) : Value();
 }
@@ -109,7 +110,8 @@ Boxes readBoxes(NodeImport &n, Value boxes, bool byCentre) {
 /// Intersection over union of one box per class, [batch, classes], with all of its batch.
 Value overlaps(NodeImport &n, const Boxes &boxes, Value chosen) {
   auto ofChosen = [&](Value edge) {
-    return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, {axisAttribute(n, 1), n.clamped()}), int64_t(2));
+    return n.unsqueeze(n.emit<GatherElementsOp>({edge, chosen}, {axisAttribute(n, 1), n.clamped()}),
+                       int64_t(2));
   };
   auto ofAll = [&](Value edge) { return n.unsqueeze(edge, int64_t(1)); };
   Value common;
