@@ -166,10 +166,18 @@ private:
 
   weft_list_t positions(const PlannedFunction &planned) {
     std::vector<weft_positions_v1> rows;
-    for (plan::CheckPositionsOp check : planned.positions)
-      rows.push_back({blob.text(check.getNode().str()), blob.text(check.getOf().str()),
-                      uint32_t(check.getDims().size()), uint32_t(check.getSizes().size()),
-                      uint32_t(check.getBits())});
+    for (plan::CheckPositionsOp check : planned.positions) {
+      weft_positions_v1 &row = rows.emplace_back(); // zeros, also between fields
+      row.node = blob.text(check.getNode().str());
+      row.of = blob.text(check.getOf().str());
+      row.rank = check.getDims().size();
+      row.sizes = check.getSizes().size();
+      row.bits = check.getBits();
+      auto input = check.getPositions().getDefiningOp<plan::InputOp>();
+      row.input = input ? input.getIndex() : UINT32_MAX;
+      if (row.sizes == 1)
+        row.below = blob.formula({check.getSizes()[0]}, symbols);
+    }
     return blob.list(rows);
   }
 

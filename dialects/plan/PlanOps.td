@@ -225,7 +225,7 @@ def Plan_CheckPositionsOp : Plan_Op<"check_positions", [Weft_HostInterface, Plan
     (R2) There is one size, or one for each place of the last dimension.
 
     ```mlir
-    plan.check_positions %0 [b, s] bits 64 sizes [30522] of "input 'ids'" node "/embeddings/Gather"
+    plan.check_positions %0 [b, s] bits 64 sizes [30522] of "input 'ids'" node "'/embeddings/Gather'"
     ```
   }];
   let arguments = (ins Plan_Buffer:$positions, Weft_DimsAttr:$dims, I64Attr:$bits, Weft_DimsAttr:$sizes,

@@ -25,6 +25,8 @@ public:
       : function(function), facts(symbolsOf(function).asFacts()), constants(std::move(weight)) {}
 
   LogicalResult check(const Demand &demand) {
+    if (demand.sizes.size() == 1 && isInside(demand.positions, demand.sizes[0]))
+      return success();
     if (const RefTensor *known = constants.find(demand.positions)) {
       if (areInside(*known, demand.sizes))
         return success();
@@ -35,17 +37,54 @@ public:
     return success();
   }
 
-  Demand demandOf(PositionsOpInterface op) {
+  /// Tuples that are put together of parts are looked at part by part.
+  void addDemands(PositionsOpInterface op, std::vector<Demand> &list) {
     auto addressed = cast<SymTensorType>(op->getOperand(0).getType());
-    Demand demand{op, op->getLoc(), op->getOperand(1), {}};
+    SmallVector<SymExpr> sizes;
     for (unsigned dim : op.positionDims())
-      demand.sizes.push_back(addressed.getDim(dim));
-    if (demand.sizes.size() == 1)
-      demand.positions = sourceOf(demand.positions);
-    return demand;
+      sizes.push_back(addressed.getDim(dim));
+    size_t used = 0;
+    for (Value part : partsOf(op->getOperand(1), sizes.size())) {
+      auto type = cast<SymTensorType>(part.getType());
+      size_t count = sizes.size() == 1 ? 1 : *type.getDim(type.getRank() - 1).asConstant();
+      Demand demand{op, op->getLoc(), part, llvm::to_vector(ArrayRef(sizes).slice(used, count))};
+      if (count == 1)
+        demand.positions = sourceOf(part);
+      if (count > 0)
+        list.push_back(std::move(demand));
+      used += count;
+    }
   }
 
 private:
+  static SmallVector<Value> partsOf(Value positions, size_t places) {
+    auto concat = positions.getDefiningOp<ConcatOp>();
+    auto isPart = [&](Value part) {
+      auto type = cast<SymTensorType>(part.getType());
+      return type.getDim(type.getRank() - 1).asConstant().has_value();
+    };
+    if (places < 2 || !concat || !llvm::all_of(concat.getInputs(), isPart) ||
+        concat.getDim() + 1 != cast<SymTensorType>(positions.getType()).getRank())
+      return {positions};
+    return llvm::to_vector(concat.getInputs());
+  }
+
+  /// What the elements are elements of is inside: a constant, or the index along a dimension.
+  bool isInside(Value positions, SymExpr size) {
+    while (auto move = positions.getDefiningOp())
+      if (isa<ReshapeOp, TransposeOp, ExpandOp, SliceOp>(move))
+        positions = move->getOperand(0);
+      else
+        break;
+    if (const RefTensor *known = constants.find(positions))
+      return areInside(*known, size);
+    auto index = positions.getDefiningOp<IotaOp>();
+    if (!index)
+      return false;
+    SymExpr count = cast<SymTensorType>(positions.getType()).getDim(index.getDim());
+    return facts.proveLE(count, size) == Proof::Yes;
+  }
+
   /// The same numbers under the name that people know: as the caller gives them, before they are widened, moved and repeated.
   Value sourceOf(Value positions) {
     while (Operation *op = positions.getDefiningOp()) {
@@ -160,8 +199,8 @@ struct CheckPositionsPass : impl::CheckPositionsBase<CheckPositionsPass> {
         return;
       if (outside != Outside::Refused)
         indexed.setOutside(outside);
-      else if (!indexed.positionDims().empty())
-        list.push_back(checking.demandOf(indexed));
+      else
+        checking.addDemands(indexed, list);
     });
     return list;
   }

@@ -155,11 +155,17 @@ private:
 
   LogicalResult lowerCheck(CheckPositionsOp check) {
     SymTensorType type = check.getPositions().getType();
-    b.create<plan::CheckPositionsOp>(check.getLoc(), inputBuffer(check.getPositions(), ""),
-                                     DimsAttr::get(b.getContext(), type.getDims()),
-                                     elementBits(type.getElementType()), check.getSizes(),
-                                     peoplesName(check.getPositions()), nodeAt(check.getLoc()));
+    b.create<plan::CheckPositionsOp>(
+        check.getLoc(), inputBuffer(check.getPositions(), ""),
+        DimsAttr::get(b.getContext(), type.getDims()), elementBits(type.getElementType()),
+        check.getSizes(), peoplesName(check.getPositions()), quoted(nodeAt(check.getLoc())));
     return success();
+  }
+
+  /// Names of other models' nodes have their quotes: "node '/Cast' (Cast)".
+  static std::string quoted(const std::string &node) {
+    bool isBare = !node.empty() && node.find('\'') == std::string::npos;
+    return isBare ? "'" + node + "'" : node;
   }
 
   /// "input 'ids'", "'/Cast'"; empty for a value that has no name.
@@ -168,8 +174,7 @@ private:
     if (argument && argument.getOwner()->getParentOp() == source)
       if (auto name = source.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
         return ("input '" + name.getValue() + "'").str();
-    std::string node = nodeAt(value.getLoc());
-    return node.empty() ? "" : "'" + node + "'";
+    return quoted(nodeAt(value.getLoc()));
   }
 
   LogicalResult lowerIf(IfOp branch) {

@@ -232,50 +232,67 @@ TEST_CASE("top_k orders nan above all numbers") {
 
 //===-- Positions from data ----------------------------------------------------------------------===//
 
-TEST_CASE("gather_elements and gather_nd") {
-  agrees({"gather_elements %a, %b axis 1", {"[m, n], f32", "[m, 5], i64"}, {"[m, 5], f32"}}, kSizes,
-         0, 40);
-  agrees({"gather_elements %a, %b axis 0", {"[4, n], i32", "[m, n], i32"}, {"[m, n], i32"}}, kSizes,
-         0);
-  agrees({"gather_nd %a, %b batch 0", {"[m, n, 3], f32", "[7, 2], i64"}, {"[7, 3], f32"}}, kSizes,
-         0, 40);
-  agrees({"gather_nd %a, %b batch 1", {"[m, n, 3], f32", "[m, 4, 1], i64"}, {"[m, 4, 3], f32"}},
+TEST_CASE("gather_elements and gather_nd move positions outside to the nearest inside") {
+  agrees({"gather_elements %a, %b axis 1 outside clamped",
+          {"[m, n], f32", "[m, 5], i64"},
+          {"[m, 5], f32"}},
          kSizes, 0, 40);
-  agrees({"gather_nd %a, %b batch 0", {"[m, n], f32", "[2, 5, 2], i32"}, {"[2, 5], f32"}}, kSizes,
-         0);
+  agrees({"gather_elements %a, %b axis 0 outside clamped",
+          {"[4, n], i32", "[m, n], i32"},
+          {"[m, n], i32"}},
+         kSizes, 0);
+  agrees({"gather_nd %a, %b batch 0 outside clamped",
+          {"[m, n, 3], f32", "[7, 2], i64"},
+          {"[7, 3], f32"}},
+         kSizes, 0, 40);
+  agrees({"gather_nd %a, %b batch 1 outside clamped",
+          {"[m, n, 3], f32", "[m, 4, 1], i64"},
+          {"[m, 4, 3], f32"}},
+         kSizes, 0, 40);
+  agrees({"gather_nd %a, %b batch 0 outside clamped",
+          {"[m, n], f32", "[2, 5, 2], i32"},
+          {"[2, 5], f32"}},
+         kSizes, 0);
 }
 
 TEST_CASE("scatter_elements and scatter_nd run in order and leave out what is outside") {
   for (const char *kind : {"set", "add", "mul", "max", "min"}) {
-    agrees({std::string("scatter_elements ") + kind + " %a, %b, %c axis 1",
+    agrees({std::string("scatter_elements ") + kind + " %a, %b, %c axis 1 outside clamped",
             {"[m, n], f32", "[m, 5], i64", "[m, 5], f32"},
             {"[m, n], f32"}},
            kSizes);
-    agrees({std::string("scatter_nd ") + kind + " %a, %b, %c",
+    agrees({std::string("scatter_nd ") + kind + " %a, %b, %c outside clamped",
             {"[m, n, 3], i32", "[4, 2], i64", "[4, 3], i32"},
             {"[m, n, 3], i32"}},
            kSizes, 0);
   }
-  agrees({"scatter_elements add %a, %b, %c axis 0",
+  agrees({"scatter_elements add %a, %b, %c axis 0 outside clamped",
           {"[4, 6], f64", "[m, n], i32", "[m, n], f64"},
           {"[4, 6], f64"}},
          kSizes);
-  agrees({"scatter_nd set %a, %b, %c", {"[m, n], i1", "[3, 1], i64", "[3, n], i1"}, {"[m, n], i1"}},
+  agrees({"scatter_nd set %a, %b, %c outside clamped",
+          {"[m, n], i1", "[3, 1], i64", "[3, n], i1"},
+          {"[m, n], i1"}},
          kSizes, 0);
 }
 
 TEST_CASE("negative positions count from the end") {
-  for (const Case &c :
-       {Case{"gather_elements %a, %b axis 0", {"[n], f32", "[5], i64"}, {"[5], f32"}, "n"},
-        Case{"gather_nd %a, %b batch 0", {"[n], f32", "[5, 1], i64"}, {"[5], f32"}, "n"},
-        Case{"scatter_elements set %a, %b, %c axis 0",
-             {"[n], f32", "[5], i64", "[5], f32"},
-             {"[n], f32"},
-             "n"},
-        Case{"scatter_nd add %a, %b, %c",
-             {"[n], f32", "[5, 1], i64", "[5], f32"},
-             {"[n], f32"},
-             "n"}}) {
+  for (const Case &c : {Case{"gather_elements %a, %b axis 0 outside clamped",
+                             {"[n], f32", "[5], i64"},
+                             {"[5], f32"},
+                             "n"},
+                        Case{"gather_nd %a, %b batch 0 outside clamped",
+                             {"[n], f32", "[5, 1], i64"},
+                             {"[5], f32"},
+                             "n"},
+                        Case{"scatter_elements set %a, %b, %c axis 0 outside clamped",
+                             {"[n], f32", "[5], i64", "[5], f32"},
+                             {"[n], f32"},
+                             "n"},
+                        Case{"scatter_nd add %a, %b, %c outside clamped",
+                             {"[n], f32", "[5, 1], i64", "[5], f32"},
+                             {"[n], f32"},
+                             "n"}}) {
     Program program(textOf(c));
     INFO(c.op << " " << program.error());
     REQUIRE(program.error().empty());
@@ -293,7 +310,7 @@ TEST_CASE("nothing is fused behind a scatter or reads a line at another place") 
       R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %i: !weft.tensor<[m, 2], i64>, %u: !weft.tensor<[m, 2], f32>)
       -> (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>) attributes {weft.symbols = #weft.symbols<m, n>} {
   %0 = weft.exp %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
-  %1 = weft.scatter_elements add %0, %i, %u axis 1 : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, 2], i64>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.scatter_elements add %0, %i, %u axis 1 outside clamped : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, 2], i64>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, n], f32>
   %2 = weft.neg %1 : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
   return %1, %2 : !weft.tensor<[m, n], f32>, !weft.tensor<[m, n], f32>
 })",
@@ -310,7 +327,7 @@ TEST_CASE("nothing is fused behind a scatter or reads a line at another place") 
       R"(func.func @main(%x: !weft.tensor<[m, n], f32>, %i: !weft.tensor<[m, n], i64>) -> !weft.tensor<[m, n], f32>
       attributes {weft.symbols = #weft.symbols<m, n>} {
   %0 = weft.softmax %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
-  %1 = weft.gather_elements %0, %i axis 0 : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], i64>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.gather_elements %0, %i axis 0 outside clamped : (!weft.tensor<[m, n], f32>, !weft.tensor<[m, n], i64>) -> !weft.tensor<[m, n], f32>
   return %1 : !weft.tensor<[m, n], f32>
 })",
       kSizes, 1e-5);

@@ -34,7 +34,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'p':
     return "4444";
   case 'q':
-    return "TT444";
+    return "TT4444d";
   case 'r':
     return "n";
   case 'n':

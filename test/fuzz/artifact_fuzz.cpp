@@ -87,6 +87,11 @@ static void ask_function(const weft_module_t *module, int32_t f) {
   for (uint32_t i = 0; i < info.inputs + info.outputs; ++i)
     if (weft_argument_info(module, f, i, &argument))
       std::abort();
+  weft_positions_info_t positions = {};
+  positions.struct_size = sizeof positions;
+  for (uint32_t i = 0; weft_positions_info(module, f, i, &positions) == WEFT_OK; ++i)
+    if (positions.input >= info.inputs || !positions.below)
+      std::abort();
   weft_in_place_info_t pair = {};
   pair.struct_size = sizeof pair;
   for (uint32_t i = 0; weft_in_place_info(module, f, i, &pair) == WEFT_OK; ++i)

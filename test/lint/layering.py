@@ -85,7 +85,7 @@ ALLOWED = {
     CLI: [RUNTIME],
     "tools/weft/verbs": [CLI, RUNTIME],
     "tools/weft": [CLI, RUNTIME],
-    TOOL_MODEL: TOOL + ["compiler/artifact", "compiler/eval", "compiler/driver"],
+    TOOL_MODEL: TOOL + ["compiler/artifact", "compiler/eval", "compiler/driver", "dialects/plan", "passes/graph"],
     "tools/weft/verify": TOOL + ["compiler/driver"],
     "tools/weft/reduce": TOOL + [READERS, ONNX, "compiler/reduce"],
     "tools/weft/tune": TOOL + ["compiler/driver", "targets/common"],

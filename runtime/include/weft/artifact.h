@@ -90,6 +90,8 @@ typedef struct {
 typedef struct {
   weft_list_t node, of;
   uint32_t rank, sizes, bits;
+  uint32_t input;        /* whose elements they are, or 0xffffffff */
+  weft_formula_v1 below; /* the size; absent where there are several */
 } weft_positions_v1;
 
 /* Output `output` lies in the memory of input `input`, which has room along `dim`: as much as symbol `symbol` says. Both have the flag

@@ -258,6 +258,14 @@ typedef struct {
 /* Pair number `pair` of an input and the output that lies in its memory. INVALID behind the last one. */
 WEFT_API weft_status_t weft_in_place_info(const weft_module_t *module, int32_t function,
                                           uint32_t pair, weft_in_place_info_t *out_info);
+/* Elements of input `input` are positions: below what the formula says, and at least minus that. */
+typedef struct {
+  uint32_t struct_size, input;
+  const char *below; /* "30522"; lives as long as the module */
+} weft_positions_info_t;
+/* Number `index` of what inputs must hold so that calls find positions inside; one input may have several. INVALID behind the last one. */
+WEFT_API weft_status_t weft_positions_info(const weft_module_t *module, int32_t function,
+                                           uint32_t index, weft_positions_info_t *out_info);
 /* The row of the kernel that is number `part` of those that run together in the function's region `region`. INVALID behind
  * the last one. */
 WEFT_API weft_status_t weft_region_kernel(const weft_module_t *module, int32_t function,

@@ -47,7 +47,7 @@ static void add_place(weft_text_t *text, const positions &p, int64_t at) {
   weft_text_add(text, p.rank ? "]" : "");
 }
 
-/// 'embeddings': index 40000 at [0, 3] of input 'ids' is outside 0..30521
+/// node 'words' (Gather): index 40000 at [0, 3] of input 'ids' is outside 0..30521
 static weft_status_t report_outside(weft_context_t *context, const weft_positions_v1 &row,
                                     const positions &p, int64_t at) {
   long long position =
@@ -57,7 +57,7 @@ static weft_status_t report_outside(weft_context_t *context, const weft_position
   const char *node = weft_text(descriptor, row.node), *of = weft_text(descriptor, row.of);
   weft_message_t m;
   if (*node)
-    weft_text_add(&m.text, "'%.200s': ", node);
+    weft_text_add(&m.text, "%.200s: ", node);
   weft_text_add(&m.text, "index %lld", position);
   add_place(&m.text, p, at);
   if (*of)

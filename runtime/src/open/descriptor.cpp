@@ -215,6 +215,10 @@ static bool check_positions(checker *c, const weft_function_v1 &f) {
     weft_positions_v1 row = weft_item<weft_positions_v1>(*c->descriptor, f.positions, i);
     if (!check_text(c, row.node, "a node's name") || !check_text(c, row.of, "a value's name"))
       return false;
+    if (!check_formula(c, row.below, f.symbols.count, "positions"))
+      return false;
+    if (row.input != WEFT_NO_INDEX && row.input >= f.inputs.count)
+      return wrong(c, "positions %u: input %u of %u", i, row.input, f.inputs.count);
     if (row.rank >= WEFT_MAX_WORDS || !row.sizes || row.sizes >= WEFT_MAX_WORDS - row.rank ||
         (row.bits != 32 && row.bits != 64))
       return wrong(c, "positions %u have an unknown form", i);

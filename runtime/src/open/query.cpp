@@ -105,6 +105,21 @@ weft_status_t weft_in_place_info(const weft_module_t *module, int32_t index, uin
                                                {0, row.input, row.output, row.dim, row.symbol});
 }
 
+/// Rows about inputs are counted, and those that have one size.
+weft_status_t weft_positions_info(const weft_module_t *module, int32_t function, uint32_t index,
+                                  weft_positions_info_t *out_info) {
+  weft_function_v1 f;
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, function, &f))
+    return WEFT_INVALID;
+  for (uint32_t i = 0; i < f.positions.count; ++i) {
+    weft_positions_v1 row = weft_item<weft_positions_v1>(module->descriptor, f.positions, i);
+    if (row.input != WEFT_NO_INDEX && row.below.code.count && index-- == 0)
+      return weft_give_sized<weft_positions_info_t>(out_info,
+                                                    {0, row.input, text(module, row.below.text)});
+  }
+  return WEFT_INVALID;
+}
+
 weft_status_t weft_region_kernel(const weft_module_t *module, int32_t index, uint32_t region,
                                  uint32_t part, uint32_t *out_kernel) {
   weft_function_v1 f;

@@ -96,6 +96,25 @@ $ weft eval contract.mlir --dim batch=1 --dim seq=6 --dim half=1 --output-dir ou
 ! error[W0410]: input 'ids': dimension 1 is 6, but 'seq' must be a multiple of 4
 ? 1
 
+# Positions from data that are outside, unless the model was compiled to take others or to trust them.
+$ weft compile -q embedding.mlir && npy table.npy '<f4' 3,4 1 && npy far.npy '<i8' 2,8 100
+$ weft run -q embedding.weft -i table=@table.npy -i ids=@far.npy --output-dir out
+! error[W0419]: 'words': index 100 at [0, 0] of input 'ids' is outside 0..2
+? 1
+$ weft eval embedding.mlir -i table=@table.npy -i ids=@far.npy --output-dir out
+! error[W0410]: words: cannot be evaluated: index 100 at [0, 0] is outside 0..2
+? 1
+$ weft run embedding.weft --dim batch=2 --dim seq=9 2>&1 | grep ids
+|          ids    i64[2, 9]  generated, seed 1, 0..2
+$ weft verify embedding.mlir --dim batch=2 --dim seq=9 --dim width=4 2>&1 | grep ids
+|          ids    i64[2, 9]  generated, seed 1, 0..2
+$ weft compile -q embedding.mlir --indices clamp -o clamped.weft && weft run -q clamped.weft -i table=@table.npy -i ids=@far.npy --output far.npz && npy --show far.npz | cut -c1-30
+| y.npy <f4 [2, 8, 4] 1 1 1 1 1
+$ weft compile embedding.mlir --indices wrap
+! error: '--indices' is 'wrap', but must be check, clamp or unchecked
+!   hint: 'weft help compile' lists the options
+? 2
+
 # More memory than is allowed, and a damaged artifact.
 $ weft run contract.weft -i @y.npz --max-memory 1 --output-dir out
 ! inputs   ids   i64[2, 8]  y.npz

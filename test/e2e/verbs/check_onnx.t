@@ -87,5 +87,5 @@ $ head -c 40 good.onnx > cut.onnx && weft check cut.onnx
 ! error[W0202]: cut.onnx: byte 2: a field reaches beyond the end of what contains it; is the file truncated?
 ? 1
 $ : > empty.onnx && weft check empty.onnx
-! error[W0300]: empty.onnx:0:0: the model has no public function
+! error[W0202]: 'empty.onnx' is not an ONNX model: it is empty
 ? 1

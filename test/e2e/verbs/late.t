@@ -7,10 +7,10 @@ $ weft compile late.mlir -q -o late.weft --target x86:v2 && weft inspect late.we
 |          no tensor is larger than 2^62 bytes
 |          'k', which data decide, is a size
 | memory   arena = 0 B    scratch = 256·ceildiv(n, 64) B per worker
-| later    arena + 64·ceildiv(k·n, 16) B
+| later    more = 64·ceildiv(k·n, 16) B
 $ weft inspect late.weft --at n=3 | grep -E 'rows: f32.k, 3|later'
 |          rows: f32[k, 3]
-| later    arena + 64·ceildiv(k·n, 16) B
+| later    more = 64·ceildiv(k·n, 16) B
 $ weft inspect late.weft --json | grep 'late.*\['
 |         "late": ["64*ceildiv(k*n, 16)"],
 |         "late_scratch_per_worker": []

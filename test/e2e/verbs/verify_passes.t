@@ -11,6 +11,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          cse                        0          0
 |          weft-narrow-weights        2.5e-04    2.5e-04
 |          weft-fold-moves            0          2.5e-04
+|          weft-check-positions       0          2.5e-04
 |          weft-decompose-composites  0          2.5e-04
 |          weft-form-kernels          0          2.5e-04
 |          weft-fuse-rounding         0          2.5e-04
@@ -21,7 +22,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 8 of 19
+| first    pass weft-narrow-weights, 8 of 20
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]

@@ -56,3 +56,33 @@ func.func @tuples(%x: !weft.tensor<[h, w], f32>, %at: !weft.tensor<[n, 2], i64>,
   %0 = weft.scatter_nd set %x, %at, %u : (!weft.tensor<[h, w], f32>, !weft.tensor<[n, 2], i64>, !weft.tensor<[n], f32>) -> !weft.tensor<[h, w], f32>
   return %0 : !weft.tensor<[h, w], f32>
 }
+
+// -----
+
+// Pieces of what is inside are inside, and so is the index along a dimension that is no larger.
+// CHECK-LABEL: func.func @pieces
+// CHECK-NOT:     check_positions
+// CHECK:         return
+func.func @pieces(%x: !weft.tensor<[64, n], f32>, %y: !weft.tensor<[s], f32>) -> (!weft.tensor<[1, s, n], f32>, !weft.tensor<[s], f32>) attributes {weft.symbols = #weft.symbols<n, s : "s <= 64">} {
+  %all = weft.constant dense<7> : tensor<1x64xi64> -> !weft.tensor<[1, 64], i64>
+  %some = weft.slice %all from [0, 0] size [1, s] step [1, 1] : (!weft.tensor<[1, 64], i64>) -> !weft.tensor<[1, s], i64>
+  %0 = weft.gather %x, %some axis 0 : (!weft.tensor<[64, n], f32>, !weft.tensor<[1, s], i64>) -> !weft.tensor<[1, s, n], f32>
+  %index = weft.iota dim 0 : !weft.tensor<[s], i64>
+  %1 = weft.gather %y, %index axis 0 : (!weft.tensor<[s], f32>, !weft.tensor<[s], i64>) -> !weft.tensor<[s], f32>
+  return %0, %1 : !weft.tensor<[1, s, n], f32>, !weft.tensor<[s], f32>
+}
+
+// -----
+
+// Of a tuple of parts only those are checked that can be outside, by their own names.
+// CHECK-LABEL: func.func @parts
+// CHECK-NEXT:    weft.check_positions %arg1 sizes [w] : <[h], i64>
+// CHECK-NOT:     check_positions
+// CHECK:         return
+func.func @parts(%x: !weft.tensor<[h, w], f32>, %at: !weft.tensor<[h], i64>) -> !weft.tensor<[h], f32> attributes {weft.symbols = #weft.symbols<h, w>} {
+  %index = weft.iota dim 0 : !weft.tensor<[h, 1], i64>
+  %column = weft.reshape %at to [h, 1] : (!weft.tensor<[h], i64>) -> !weft.tensor<[h, 1], i64>
+  %both = weft.concat %index, %column dim 1 : (!weft.tensor<[h, 1], i64>, !weft.tensor<[h, 1], i64>) -> !weft.tensor<[h, 2], i64>
+  %0 = weft.gather_nd %x, %both batch 0 : (!weft.tensor<[h, w], f32>, !weft.tensor<[h, 2], i64>) -> !weft.tensor<[h], f32>
+  return %0 : !weft.tensor<[h], f32>
+}

@@ -282,7 +282,7 @@ TEST_CASE("code that needs a longer host table is refused") {
   opened o(s.seal());
   REQUIRE(o.status == WEFT_UNSUPPORTED);
   REQUIRE(std::string(o.err.message) ==
-          "artifact: needs 48 bytes of host table, but this runtime has 40");
+          "artifact: needs 56 bytes of host table, but this runtime has 48");
 }
 
 TEST_CASE("a damaged descriptor is refused with its place") {

@@ -104,6 +104,9 @@ FunctionView Artifact::view(int32_t index) const {
     view.inPlace.push_back({pair.input, pair.output, pair.dim});
     rooms.insert(pair.symbol);
   }
+  auto positions = emptyInfo<weft_positions_info_t>();
+  for (uint32_t i = 0; weft_positions_info(module(), index, i, &positions) == WEFT_OK; ++i)
+    view.signature.inputs[positions.input].below.push_back(text(positions.below));
   for (uint32_t i = 0; i < info.symbols; ++i) {
     auto symbol = emptyInfo<weft_symbol_info_t>();
     weft_symbol_info(module(), index, i, &symbol);

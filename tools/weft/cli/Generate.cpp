@@ -135,9 +135,11 @@ bool isGenerator(std::string_view word) {
   return word == "zeros" || word == "ones" || word == "rand" || word == "range";
 }
 
-std::string fillTensor(HostTensor &tensor, std::string_view generator, uint64_t seed) {
+std::string fillTensor(HostTensor &tensor, std::string_view generator, uint64_t seed,
+                       int64_t below) {
   bool floats = isFloat(tensor.element());
-  int64_t end = integerEnd(tensor.element(), generator == "range");
+  int64_t end =
+      std::max<int64_t>(1, std::min(below, integerEnd(tensor.element(), generator == "range")));
   if (generator == "zeros" || generator == "ones") {
     for (int64_t i = 0; generator == "ones" && i < tensor.count(); ++i)
       tensor.set(i, 1);

@@ -258,6 +258,15 @@ private:
     return generator == "rand" ? "seed " + std::to_string(request.seed) + ", " : "";
   }
 
+  /// What is not known before the call limits nothing.
+  int64_t leastOf(const std::vector<std::string> &formulas) const {
+    int64_t least = INT64_MAX;
+    for (const std::string &formula : formulas)
+      if (std::optional<int64_t> value = evaluateFormula(formula, inputs.symbols))
+        least = std::min(least, *value);
+    return least;
+  }
+
   Result<Done> generateRest() {
     for (size_t i = 0; i < choices.size(); ++i) {
       if (choices[i].tensor)
@@ -285,7 +294,8 @@ private:
       std::string generator = choices[i].source ? choices[i].source->text : "rand";
       choices[i].origin =
           "generated, " + describe(generator) +
-          fillTensor(*tensor, generator, static_cast<uint64_t>(request.seed) * 4096 + i);
+          fillTensor(*tensor, generator, static_cast<uint64_t>(request.seed) * 4096 + i,
+                     leastOf(spec.below));
       choices[i].tensor = *tensor;
     }
     return Done{};

@@ -24,7 +24,8 @@ class ParsedOptions;
 struct InputSpec {
   std::string name;
   uint32_t element;
-  std::vector<std::string> dims; ///< formulas over the symbols
+  std::vector<std::string> dims;       ///< formulas over the symbols
+  std::vector<std::string> below = {}; ///< formulas: elements are positions, less than each
 };
 struct SymbolSpec {
   std::string name;

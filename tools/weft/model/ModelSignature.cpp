@@ -1,8 +1,12 @@
 //===- ModelSignature.cpp - What a model takes, before it is compiled -------------------------===//
 
 #include "compiler/artifact/Descriptor.h"
+#include "compiler/driver/Pipeline.h"
 #include "compiler/model/EntryPlan.h"
 #include "compiler/model/ModuleImpl.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/Passes.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/model/ModelImport.h"
 
@@ -42,6 +46,24 @@ static InputSpec argument(std::string name, SymTensorType tensor) {
   return spec;
 }
 
+/// As the compiled model will check them.
+static void addLimits(mlir::FunctionOpInterface function, Signature &signature) {
+  auto module = function->getParentOfType<mlir::ModuleOp>();
+  if (plan::isPlan(module))
+    return;
+  mlir::OwningOpRef<mlir::ModuleOp> checked = module.clone();
+  mlir::ScopedDiagnosticHandler silent(function.getContext(),
+                                       [](mlir::Diagnostic &) { return mlir::success(); });
+  if (mlir::failed(runPass(*checked, createCheckPositions({}, {}))))
+    return; // what no call can give is said by those that compile or compute it
+  auto same = checked->lookupSymbol<mlir::func::FuncOp>(function.getName());
+  same.walk([&](CheckPositionsOp check) {
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(check.getPositions());
+    if (argument && argument.getOwner() == &same.getBody().front() && check.getSizes().size() == 1)
+      signature.inputs[argument.getArgNumber()].below.push_back(check.getSizes()[0].str());
+  });
+}
+
 Result<Signature> modelSignature(mlir::FunctionOpInterface function) {
   llvm::Expected<EntryPlan> plan = planEntry(function);
   if (!plan)
@@ -54,6 +76,7 @@ Result<Signature> modelSignature(mlir::FunctionOpInterface function) {
     if (!symbol.isRoom) // callers do not choose it by a dimension
       signature.symbols.push_back({symbol.name.str(), symbol.min, symbol.max, symbol.multiple,
                                    int32_t(symbol.input), int32_t(symbol.dim)});
+  addLimits(function, signature);
   return signature;
 }
 
