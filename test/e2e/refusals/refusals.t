@@ -105,9 +105,9 @@ $ weft eval embedding.mlir -i table=@table.npy -i ids=@far.npy --output-dir out
 ! error[W0410]: words: cannot be evaluated: index 100 at [0, 0] is outside 0..2
 ? 1
 $ weft run embedding.weft --dim batch=2 --dim seq=9 2>&1 | grep ids
-|          ids    i64[2, 9]  generated, seed 1, 0..2
+|          ids    i64[2, 9]   generated, seed 1, 0..2
 $ weft verify embedding.mlir --dim batch=2 --dim seq=9 --dim width=4 2>&1 | grep ids
-|          ids    i64[2, 9]  generated, seed 1, 0..2
+|          ids  i64[2, 9]  generated, seed 1, 0..2
 $ weft compile -q embedding.mlir --indices clamp -o clamped.weft && weft run -q clamped.weft -i table=@table.npy -i ids=@far.npy --output far.npz && npy --show far.npz | cut -c1-30
 | y.npy <f4 [2, 8, 4] 1 1 1 1 1
 $ weft compile embedding.mlir --indices wrap
