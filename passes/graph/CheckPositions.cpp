@@ -119,12 +119,13 @@ private:
   /// For all sizes that the facts allow.
   bool areInside(const RefTensor &positions, ArrayRef<SymExpr> sizes) {
     for (auto [i, size] : llvm::enumerate(sizes)) {
-      int64_t needed = 0;
+      int64_t furthest = -1; // from the begin or, of negative ones, from the end
       for (size_t at = i; at < positions.integers.size(); at += sizes.size()) {
         int64_t position = positions.integers[at];
-        needed = std::max(needed, position < 0 ? -position : position + 1);
+        furthest = std::max(furthest, position < 0 ? ~position : position);
       }
-      if (facts.proveLE(SymExpr::constant(function.getContext(), needed), size) != Proof::Yes)
+      if (furthest == INT64_MAX ||
+          facts.proveLE(SymExpr::constant(function.getContext(), furthest + 1), size) != Proof::Yes)
         return false;
     }
     return true;
