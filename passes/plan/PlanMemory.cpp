@@ -216,7 +216,6 @@ public:
   }
 
   bool isExact() const { return exact; }
-  unsigned proofsTried() const { return proofs; }
 
 private:
   static constexpr size_t kMostSums = 64;
@@ -294,7 +293,6 @@ MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<S
   for (const Sum &peak : peaks)
     plan.peaks.push_back(peak.bytes);
   plan.isExact = largest.isExact();
-  plan.proofs = largest.proofsTried();
   if (plan.peaks.empty())
     plan.peaks.push_back(SymExpr::constant(context, 0));
   return plan;

@@ -25,7 +25,6 @@ struct MemoryPlan {
   /// Whether the maximum is what the order takes. Else there were too many sums, and it is more: what a call asks for all the same, so
   /// that the formula tells the truth.
   bool isExact = true;
-  unsigned proofs = 0; ///< tried to find the peaks, which is what planning costs
 };
 
 /// Small and large values of the symbols, within the facts, at which orders are compared.
