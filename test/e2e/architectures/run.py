@@ -11,6 +11,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ import registry
 
 SKIPPED = 77  # SKIP_RETURN_CODE in CMakeLists.txt
 MOST = 1e-4  # of the largest element of an output
+MOST_COMPILER_MEMORY = "300MiB"  # beside the mapped model
+MOST_PLANNING = 0.5  # of the time of a compilation: nested sizes once took 57 s of 69
 
 
 def cache():
@@ -82,14 +85,26 @@ def judge(name, got, want):
     return ("" if difference <= MOST else f"{name} differs by {difference:.3g} of its scale"), difference
 
 
+def compile_within_bounds(program, model, artifact):
+    """Findings: that it fails, or takes more memory or planning than any model should."""
+    limits = ["--limit", f"memory={MOST_COMPILER_MEMORY}"]
+    result = subprocess.run([program, "compile", model, "--output", artifact, "--verbose", *limits],
+                            capture_output=True, text=True)
+    if result.returncode:
+        return [f"compile: exit {result.returncode}: {result.stderr.strip()[-1500:]}"]
+    seconds = {phase: float(took) for phase, took in re.findall(r"^  (\w+) .* ([0-9.]+) s$", result.stderr, re.MULTILINE)}
+    share = seconds["plan"] / sum(seconds.values())
+    return [f"planning takes {share:.0%} of the compilation"] if share > MOST_PLANNING else []
+
+
 def compare(program, entry, exporter, folder, work):
     """Findings, each a sentence."""
     import numpy
 
     artifact = os.path.join(work, f"{entry.name}-{exporter}.weft")
-    if failure := weft(program, "compile", os.path.join(folder, "model.onnx"), "--output", artifact, "--quiet"):
-        return [f"compile: {failure}"]
-    findings = []
+    findings = compile_within_bounds(program, os.path.join(folder, "model.onnx"), artifact)
+    if not os.path.exists(artifact):
+        return findings
     for index, at in enumerate(entry.sizes):
         out = os.path.join(work, f"{entry.name}-{exporter}.npz")
         shape = ", ".join(f"{name} = {size}" for name, size in at.items())
