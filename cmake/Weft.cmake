@@ -64,15 +64,22 @@ function(weft_add_precompiled)
   add_dependencies(weft_precompiled weft_dialect_tablegen)
 endfunction()
 
-# weft_add_objects(NAME [PLAIN] sources...): one part of the compiler, linked into libweft_compiler.so. PLAIN: it includes no MLIR.
-function(weft_add_objects name)
-  cmake_parse_arguments(ARG "PLAIN" "" "" ${ARGN})
-  add_library(${name} OBJECT ${ARG_UNPARSED_ARGUMENTS})
-  if(TARGET weft_precompiled AND NOT ARG_PLAIN)
+# weft_use_precompiled(NAME): a target with sources that include MLIR.
+function(weft_use_precompiled name)
+  if(TARGET weft_precompiled)
     target_precompile_headers(${name} REUSE_FROM weft_precompiled)
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
       target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
     endif()
+  endif()
+endfunction()
+
+# weft_add_objects(NAME [PLAIN] sources...): one part of the compiler, linked into libweft_compiler.so. PLAIN: it includes no MLIR.
+function(weft_add_objects name)
+  cmake_parse_arguments(ARG "PLAIN" "" "" ${ARGN})
+  add_library(${name} OBJECT ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT ARG_PLAIN)
+    weft_use_precompiled(${name})
   endif()
   set_property(GLOBAL APPEND PROPERTY WEFT_COMPILER_OBJECTS ${name})
   if(TARGET weft_dialect_tablegen)
