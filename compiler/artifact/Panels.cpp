@@ -16,12 +16,12 @@ static unsigned bitsOf(WeightLayout::Form form) {
 }
 
 PanelPacker::PanelPacker(const WeightLayout &layout)
-    : layout(layout), columns(layout.columns), bits(bitsOf(layout.form)) {}
+    : layout(layout), columns(layout.columns), bits(bitsOf(layout.form)),
+      perWord(layout.form == WeightLayout::F16 || bits == 8 ? 1 : 32 / bits) {}
 
 /// Values that share a word are padded to whole words.
 int64_t PanelPacker::panelBytes(int64_t depth) const {
-  int64_t perWord = bits == 8 ? 1 : 32 / bits;
-  return int64_t(llvm::divideCeil(depth, perWord)) * columns * (bits == 8 ? 1 : 4);
+  return int64_t(llvm::divideCeil(depth, perWord)) * columns * wordBytes();
 }
 
 uint64_t PanelPacker::bytes(SymTensorType type) const {
@@ -107,7 +107,6 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
   };
   auto place = [&](int64_t i) { return taps == 1 ? i : i % channels * taps + i / channels; };
   std::string panel(panelBytes(k), '\0');
-  int64_t perWord = bits == 8 ? 1 : 32 / bits, wordBytes = bits == 8 ? 1 : 4;
   for (int64_t first = 0; first < n; first += columns) {
     std::fill(panel.begin(), panel.end(), '\0');
     int64_t count = std::min(columns, n - first);
@@ -118,7 +117,7 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
           word |= uint32_t(value(transposed ? (first + j) * k + place(i + part)
                                             : (i + part) * n + first + j))
                   << shift(part);
-        memcpy(&panel[(i / perWord * columns + j) * wordBytes], &word, wordBytes);
+        memcpy(&panel[(i / perWord * columns + j) * wordBytes()], &word, wordBytes());
       }
     if (llvm::Error error = write(panel))
       return error;

@@ -1,7 +1,7 @@
 //===- Panels.h - Weights packed into panels of columns -------------------------------------------===//
 //
-// A panel holds [k][columns] f32, padded with zeros. Narrower forms hold two values of 16 bits, or eight of 4, that follow each other in k in
-// one word per column, the first in the lowest bits; or one byte per column. Values of 4 bits are unsigned, signed ones with 8 added, and
+// A panel holds [k][columns] f32, padded with zeros. Narrower forms hold two bf16, or eight values of 4 bits, that follow each other in k in
+// one word per column, the first in the lowest bits; or one f16 or byte per column. Values of 4 bits are unsigned, signed ones with 8 added, and
 // the first four are the low halves of the word's bytes, the others the high ones: a mask makes bytes.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_PANELS_H
@@ -22,7 +22,9 @@ private:
 
   const WeightLayout layout;
   const int64_t columns;
-  unsigned bits; ///< of a packed value
+  unsigned bits;   ///< of a packed value
+  int64_t perWord; ///< values of a column, which follow each other in k
+  int64_t wordBytes() const { return perWord * bits / 8; }
 };
 
 } // namespace weft

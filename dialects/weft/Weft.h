@@ -53,6 +53,8 @@ inline void printDimList(mlir::AsmPrinter &printer, DimsAttr dims) {
 }
 
 bool isFloat(mlir::Type element);
+/// f16 or bf16.
+bool isHalf(mlir::Type element);
 bool isUnsigned(mlir::Type element);
 /// Whether two elements share a byte of memory.
 bool isPacked(mlir::Type element);

@@ -34,9 +34,16 @@ static std::string familyAndModel() {
     family += eax >> 20 & 255;
   return std::to_string(family) + "/" + std::to_string(model);
 }
+
+bool x86HasFastHalves() {
+  unsigned most, vendor[3] = {};
+  __get_cpuid(0, &most, &vendor[0], &vendor[2], &vendor[1]);
+  return llvm::StringRef(reinterpret_cast<const char *>(vendor), sizeof vendor) == "AuthenticAMD";
+}
 #else
 static std::string brand() { return ""; }
 static std::string familyAndModel() { return "?"; }
+bool x86HasFastHalves() { return false; }
 #endif
 
 std::string x86Processor() {

@@ -8,6 +8,8 @@ namespace weft {
 
 /// "AMD EPYC 9B14 (25/17)": brand, and family and model in parentheses. Printable ASCII.
 std::string x86Processor();
+/// Whether this processor begins products of pairs of bf16 as often as products of f32. Intel's begin a quarter as many.
+bool x86HasFastHalves();
 
 } // namespace weft
 

@@ -31,10 +31,11 @@ std::vector<CpuLevel> allLevels() {
   std::vector<std::string> v2{"sse4.2", "popcnt"},
       v3 = with(v2, {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}),
       v4 = with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
-      vnni = with(v4, {"avx512vnni"});
+      vnni = with(v4, {"avx512vnni"}), bf16 = with(vnni, {"avx512bf16"});
+  // One instruction for products of pairs and their sum, not two.
+  const char *pairs = "+avx512vnni,+fast-dpwssd", *halves = "+avx512vnni,+fast-dpwssd,+avx512bf16";
   return {level("v2", v2, "x86-64-v2"), level("v3", v3, "x86-64-v3"), level("v4", v4, "x86-64-v4"),
-          // One instruction for products of pairs and their sum, not two.
-          level("v4+vnni", vnni, "x86-64-v4", "+avx512vnni,+fast-dpwssd")};
+          level("v4+vnni", vnni, "x86-64-v4", pairs), level("v4+bf16", bf16, "x86-64-v4", halves)};
 }
 
 class X86Family : public CpuFamily {
@@ -51,7 +52,9 @@ public:
       return llvm::all_of(features, [&](const char *feature) { return have.lookup(feature); });
     };
     if (all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "bmi2"}))
-      return all({"avx512vnni"}) ? "v4+vnni" : "v4";
+      return !all({"avx512vnni"})                        ? "v4"
+             : all({"avx512bf16"}) && x86HasFastHalves() ? "v4+bf16"
+                                                         : "v4+vnni";
     return all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}) ? "v3" : "v2";
   }
 };

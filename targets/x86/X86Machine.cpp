@@ -36,10 +36,23 @@ private:
 
 class Avx512Machine : public SseMachine {
 public:
-  Avx512Machine(Traits traits, bool hasVnni)
-      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512"), hasVnni(hasVnni) {}
+  /// What AVX-512 was extended by.
+  struct Extensions {
+    bool vnni = false, bf16 = false;
+  };
+  Avx512Machine(Traits traits, Extensions has)
+      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512"), has(has) {}
 
-  bool addsByteProducts() const override { return hasVnni; }
+  bool addsHalfProducts() const override { return has.bf16; }
+  Value addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
+    auto asPairs = [&](Value words) -> Value {
+      return b.create<LLVM::BitcastOp>(VectorType::get({32}, b.getBF16Type()), words);
+    };
+    return call(b, sum.getType(), "llvm.x86.avx512bf16.dpbf16ps.512",
+                {sum, asPairs(x), asPairs(y)});
+  }
+
+  bool addsByteProducts() const override { return has.vnni; }
   Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
                         Value signedBytes) const override {
     return call(b, sum.getType(), "llvm.x86.avx512.vpdpbusd.512",
@@ -99,7 +112,7 @@ private:
                 operands);
   }
 
-  const bool hasVnni;
+  const Extensions has;
 };
 
 } // namespace
@@ -110,12 +123,12 @@ const VectorMachine &x86Machine(llvm::StringRef level) {
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
                              "llvm.x86.sse2.pmadd.wd"),
       v3({8, 16, true, true, fewProducts, fewFilters}, 32, "llvm.x86.avx2.pmadd.wd");
-  static const Avx512Machine v4(avx512, false), vnni(avx512, true);
+  static const Avx512Machine v4(avx512, {}), vnni(avx512, {true}), bf16(avx512, {true, true});
   if (level == "v2")
     return v2;
   if (level == "v3")
     return v3;
-  return level == "v4" ? static_cast<const VectorMachine &>(v4) : vnni;
+  return level == "v4" ? v4 : level == "v4+vnni" ? vnni : bf16;
 }
 
 } // namespace weft

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// Of "v2", "v3", "v4" or "v4+vnni".
+/// Of "v2", "v3", "v4", "v4+vnni" or "v4+bf16".
 const VectorMachine &x86Machine(llvm::StringRef level);
 
 } // namespace weft

@@ -1,60 +1,13 @@
 // Products with constant weights, stored in 32, 16, 8 and 4 bits, against the evaluator.
 #include "compiler/import/text/ImportText.h"
+#include "test/support/Constant.h"
 #include "test/support/Program.h"
-#include "llvm/ADT/StringExtras.h"
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 using namespace weft::test;
 
 namespace {
-
-const std::string f4 = "!weft.f4E2M1FN", powers = "!weft.f8E8M0FNU";
-
-/// `weft.constant` with values from a seed: floats in [-1, 1), those of 4 bits and integers of all values.
-struct Constant {
-  std::string element;
-  std::vector<int64_t> dims;
-  std::string type() const {
-    std::string text;
-    for (int64_t dim : dims)
-      text += (text.empty() ? "" : ", ") + std::to_string(dim);
-    return "!weft.tensor<[" + text + "], " + element + ">";
-  }
-  std::string text(unsigned seed) const {
-    std::mt19937_64 random(seed);
-    std::string shape, bytes;
-    int64_t count = 1;
-    for (int64_t dim : dims) {
-      shape += std::to_string(dim) + "x";
-      count *= dim;
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      float value = float(random() % 2048) / 1024 - 1;
-      uint32_t word;
-      if (element == f4)
-        value =
-            std::vector<float>{0, .5, 1, 1.5, 2, 3, 4, 6}[random() % 8] * (random() % 2 ? 1 : -1);
-      else if (element == powers)
-        value = 1.0f / float(1 << random() % 4);
-      memcpy(&word, &value, 4);
-      if (element == "f32" || element[0] == '!')
-        bytes.append(reinterpret_cast<char *>(&word), 4);
-      else if (element == "bf16")
-        bytes.append(reinterpret_cast<char *>(&word) + 2, 2);
-      else if (element == "f16") // 1 / 64 <= |x| < 2
-        bytes += {char(random() % 256), char((random() % 2 ? 0x80 : 0) | 0x24 | random() % 0x18)};
-      else if (element == "f8E4M3FN")
-        bytes += char((random() % 2 ? 0x80 : 0) | random() % 0x38);
-      else
-        bytes += element.back() == '4'
-                     ? char(random() % 16)
-                     : char(random() % 256); // an element of a buffer has whole bytes
-    }
-    return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape +
-           (element[0] == '!' ? "f32" : element) + "> -> " + type();
-  }
-};
 
 struct Case {
   std::string element;     ///< of the stored weight

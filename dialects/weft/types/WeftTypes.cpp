@@ -85,6 +85,7 @@ std::string refuseDims(SymTensorType type) {
 bool isFloat(Type element) {
   return element && (isa<FloatType>(element) || floatFormatOf(element));
 }
+bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
 bool isPacked(Type element) { return !element.isInteger(1) && elementBits(element) < 8; }
 bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 

@@ -70,10 +70,12 @@ private:
     s.weights = left ? s.mix.getLhs() : s.mix.getRhs();
     if (left == right || behind.contains(s.scores.getResult()))
       return {"the softmax does not stand between the two products"};
-    if (cast<SymTensorType>(s.weights.getType()).getDimAttributes() !=
-            s.softmax.getType().getDimAttributes() ||
-        s.scores.getType() != s.softmax.getType())
-      return {"the products have other dimensions or elements than the softmax"};
+    ArrayRef<Attribute> line = s.softmax.getType().getDimAttributes();
+    for (Value product : {s.weights, Value(s.scores.getResult())})
+      if (cast<SymTensorType>(product.getType()).getDimAttributes() != line)
+        return {"the products have other dimensions than the softmax"};
+    if (s.softmax.getType().getElementType().isF64())
+      return {"the softmax is not computed in f32"};
     return {};
   }
 

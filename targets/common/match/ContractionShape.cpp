@@ -27,8 +27,9 @@ Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
   if (rounding && !RoundBlocksOp::isRegular(cast<SymTensorType>(a.getType()), rounding.getBlock()))
     return Decline{"the blocks that rows are rounded in do not divide them"};
   auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!type.getElementType().isF32() || !cast<SymTensorType>(a.getType()).getElementType().isF32())
-    return Decline{"the rows or the sums are not f32"};
+  Type element = cast<SymTensorType>(a.getType()).getElementType();
+  if (!type.getElementType().isF32() || !(element.isF32() || isHalf(element)))
+    return Decline{"the rows are no floats of 16 or 32 bits, or the sums are not f32"};
   if (Decline why = unlessResultsHave(type, spec))
     return why;
   IterationRule rule = IterationRule::of(op);
@@ -44,9 +45,9 @@ Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
   auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
   if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
     return Decline{kNotConstant};
-  return ContractionShape{
-      op,     a.getArgNumber(), rounding ? int64_t(rounding.getBlock()) : 0, type.getDim(0), *kSize,
-      *nSize, transposed};
+  int64_t roundedBlock = rounding ? int64_t(rounding.getBlock()) : 0;
+  return ContractionShape{op,     a.getArgNumber(), roundedBlock, element, type.getDim(0),
+                          *kSize, *nSize,           transposed};
 }
 
 } // namespace weft

@@ -16,13 +16,14 @@ constexpr const char *kNoProduct = "there is no product",
 /// Nothing for other tensors.
 std::optional<std::pair<unsigned, unsigned>> matrixFactors(llvm::ArrayRef<Access> accesses);
 
-/// `m k, k n -> m n` or `m k, n k -> m n` in f32 with constant k and n, of an argument, as it is or with its rows rounded, and whatever is
-/// the second operand.
+/// `m k, k n -> m n` or `m k, n k -> m n` summed in f32 with constant k and n, of an argument of floats, as it is or with its rows rounded,
+/// and whatever is the second operand.
 struct ContractionShape {
   mutable ContractOp op; ///< a handle; its methods are not const
   unsigned lhs;          ///< argument of the specification
   int64_t
       roundedBlock; ///< elements that weft.round_blocks gives one step; 0: rows are used as they are
+  mlir::Type element; ///< of the rows: f32, f16 or bf16
   SymExpr m;
   int64_t k, n;
   bool transposed; ///< the second operand is [n, k]

@@ -58,6 +58,11 @@ public:
   /// To each i32 of `sum` two products of signed numbers of 16 bits.
   virtual mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                                       mlir::Value y) const;
+  /// Whether there is an instruction for two products of bf16, at the rate of one of f32.
+  virtual bool addsHalfProducts() const { return false; }
+  /// To each f32 of `sum` two products of bf16, whose pairs are given as i32.
+  virtual mlir::Value addHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
+                                      mlir::Value y) const;
   /// Whether there is an instruction for four products of bytes.
   virtual bool addsByteProducts() const { return false; }
   /// To each i32 of `sum` four products of unsigned and signed bytes, which are given as i32, too.

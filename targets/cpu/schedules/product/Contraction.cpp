@@ -3,7 +3,7 @@
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n.
 //
 //   for block of panels, tile of up to MR rows                               [units]
-//     round the rows into scratch, where weft.round_blocks does              [round rows]
+//     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
 //       totals = 0, in registers: rows by the panels' vectors
 //       for chunk of k, the last of which may be shorter                     [chunks]
@@ -11,6 +11,8 @@
 //         for the chunk's k, some in each turn
 //           weights = one or some k's of the panels, widened to f32          [load weights]
 //           for row, vector: sums += A[row, k] in all lanes * weights        [multiply add]
+//           where the machine adds products of pairs of bf16: neither
+//             is widened, and two k's are multiplied at once                 [multiply pairs]
 //         chains are added up                                                [join chains]
 //         totals += sums, times the block's scale where there is one         [add chunk]
 //       for vector, row: epilogue and store, masked where n ends             [store]
@@ -46,44 +48,60 @@ constexpr int64_t kAheadBytes =
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 
-using Shape = PackedContraction;
+struct Shape : PackedContraction {
+  bool pairs; ///< of bf16 are multiplied as they lie, a row's and a weight's
+
+  static Shape of(func::FuncOp spec, const VectorMachine &machine) {
+    PackedContraction s = *PackedContraction::match(spec);
+    bool pairs = s.element.isBF16() && s.weight.form == PackedWeight::Halves &&
+                 s.weight.element.isBF16() && s.k % 2 == 0 && machine.addsHalfProducts();
+    return {s, pairs};
+  }
+  /// Whether a tile's rows are multiplied in scratch, as f32.
+  bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
+  /// Of a row as it is multiplied.
+  int64_t rowBytes() const { return k * (pairs ? 2 : 4); }
+  /// Times that something is multiplied along a row.
+  int64_t steps() const { return pairs ? k / 2 : k; }
+};
 
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    return Shape::match(spec).decline();
+    return PackedContraction::match(spec).decline();
   }
 
   /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the
   /// first-level cache, which has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
-    bool meet = s.k * 4 % 4096 == 0;
+    bool meet = s.rowBytes() % 4096 == 0;
     return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
   }
   static PanelBlocks blocksOf(const Shape &s, const VectorMachine &machine) {
     return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
-                       llvm::divideCeil(s.n, tileColumns(machine)), s.k * tileColumns(machine) * 4,
-                       s.k, pick(s.op, "block", kBlockKiB));
+                       llvm::divideCeil(s.n, tileColumns(machine)),
+                       s.rowBytes() * tileColumns(machine), s.steps(),
+                       pick(s.op, "block", kBlockKiB));
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = *Shape::match(spec);
+    Shape s = Shape::of(spec, machine);
     std::vector<Choice> list;
     blocksOf(s, machine).offer(list, estimateRows(s, machine), machine);
     return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = *Shape::match(spec);
+    Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, machine).units(), constant(1),
-            constant(s.roundedBlock ? tileRows(machine) * s.k * 4 : 0)};
+            constant(s.laysRows() ? tileRows(machine) * s.k * 4 : 0)};
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
-    Shape s = *Shape::match(spec);
+    Shape s = Shape::of(spec, machine);
     SmallVector<WeightLayout> result(spec.getNumArguments());
     result[s.weight.data] = s.weight.layout(s.order(), tileColumns(machine));
     s.weight.placeScales(s.order(), tileColumns(machine), result);
@@ -91,7 +109,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    PanelBlocks blocks = blocksOf(*Shape::match(c.spec), c.machine);
+    PanelBlocks blocks = blocksOf(Shape::of(c.spec, c.machine), c.machine);
     // [units] Tiles of one size that follow each other share a call.
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
       inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
@@ -123,14 +141,14 @@ private:
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
                          const PanelBlocks::Tile &tile) {
-    Shape s = *Shape::match(c.spec);
+    Shape s = Shape::of(c.spec, c.machine);
     Value first = tile.first, from = tile.from, to = tile.to;
-    Value a =
-        elementPointer(c.b, c.inputs[s.lhs], c.b.getF32Type(), c.mul(first, constantI64(c.b, s.k)));
-    Value next = elementPointer(c.b, a, c.b.getF32Type(), constantI64(c.b, rows * s.k));
-    // [round rows] Once for all panels of the block.
-    if (s.roundedBlock) {
-      RoundedRows(c, s.k, s.roundedBlock).toReals(a, tile.scratch, constantI64(c.b, rows));
+    Type stored = memoryType(s.element);
+    Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, constantI64(c.b, s.k)));
+    Value next = elementPointer(c.b, a, stored, constantI64(c.b, rows * s.k));
+    // [lay rows] Once for all panels of the block.
+    if (s.laysRows()) {
+      layRows(c, s, a, tile.scratch, rows);
       a = tile.scratch;
     }
     // [panels] Beside the sums of many rows, what comes next is fetched: weights or rows.
@@ -138,7 +156,7 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
         Tile t{rows, panels, first, a, panel};
-        if (s.weight.form == PackedWeight::Words && rows > kFewRows)
+        if ((s.weight.form == PackedWeight::Words || s.pairs) && rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
@@ -202,8 +220,9 @@ private:
 
   /// The k's that a turn of the inner loop sums.
   static int64_t turnDepth(const Shape &s, int64_t rows) {
-    return std::max(s.weight.unit(),
-                    s.weight.form != PackedWeight::Words && rows <= 2 ? kUnrollFew : kUnroll);
+    if (s.weight.form != PackedWeight::Words && rows <= 2)
+      return kUnrollFew;
+    return s.pairs ? 2 * kUnroll : std::max(s.weight.unit(), kUnroll);
   }
 
   static Value zeros(KernelContext &c) {
@@ -277,7 +296,7 @@ private:
       for (int64_t v = 0; w.zero && v < 2; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
     }
-    Value row = elementPointer(c.b, t.a, c.b.getF32Type(), part.from);
+    Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {
       t.nextRows.fetch(
@@ -308,43 +327,89 @@ private:
                           ArrayRef<Value> zero, Value row, Value k, Value inRow, int64_t depth,
                           MutableArrayRef<Value> sums) {
     const PackedWeight &w = s.weight;
-    int64_t columns = tileColumns(c.machine), unit = w.unit(), bytesPerUnit = w.unitBytes(columns),
-            count = t.rows * t.vectors();
-    int64_t chains = sums.size() / count;
-    Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-    auto vector = VectorType::get({c.machine.lanes()}, f32);
-    auto at = [&](Value base, Type type, int64_t offset) -> Value {
-      return c.b.create<LLVM::GEPOp>(pointer, type, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    };
+    int64_t unit = w.unit(), bytesPerUnit = w.unitBytes(tileColumns(c.machine)),
+            count = t.rows * t.vectors(), chains = sums.size() / count;
     Value units =
         unit == 1 ? k : Value(c.b.createOrFold<arith::DivUIOp>(k, constantI64(c.b, unit)));
     Value offset = c.mul(units, constantI64(c.b, bytesPerUnit)),
-          x = elementPointer(c.b, row, f32, inRow);
+          x = elementPointer(c.b, row, rowType(c, s), inRow);
     SmallVector<Value> here;
     for (Value panel : data) {
       here.push_back(bytes(c, panel, offset));
       if (w.form != PackedWeight::Words && t.rows <= kFewRows)
         prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
     }
+    int64_t together = s.pairs ? 2 : 1; // k's that one instruction multiplies
     for (int64_t u = 0; u * unit < depth; ++u) {
-      t.ahead.fetch(c, c.add(k, constantI64(c.b, u)));
+      t.ahead.fetch(c, c.add(units, constantI64(c.b, u)));
       // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
       SmallVector<SmallVector<Value, 8>> weights;
       for (int64_t v = 0; v < t.vectors(); ++v)
-        weights.push_back(w.decode(
-            c, at(here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
+        weights.push_back(loadUnit(
+            c, s,
+            at(c, here[v / 2], c.b.getI8Type(), u * bytesPerUnit + (v % 2) * bytesPerUnit / 2),
             zero.empty() ? Value() : zero[v]));
-      // [multiply add] Chains take turns from one k to the next.
-      for (int64_t i = 0; i < unit && u * unit + i < depth; ++i)
+      // [multiply add] Chains take turns from one step to the next.
+      for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
-          Value scalar = c.b.create<LLVM::LoadOp>(f32, at(x, f32, r * s.k + u * unit + i), 4);
-          Value all = c.b.create<vector::SplatOp>(scalar, vector);
+          int64_t depthHere = u * unit + i * together;
+          Value all = spread(c, s, at(c, x, rowType(c, s), r * s.k + depthHere));
           for (int64_t v = 0; v < t.vectors(); ++v) {
-            Value &sum = sums[((u * unit + i) % chains) * count + r * t.vectors() + v];
-            sum = c.b.create<vector::FMAOp>(all, weights[v][i], sum);
+            Value &sum = sums[(depthHere / together % chains) * count + r * t.vectors() + v];
+            sum = multiplyAdd(c, s, all, weights[v][i], sum);
           }
         }
     }
+  }
+
+  static Value at(KernelContext &c, Value base, Type type, int64_t offset) {
+    return c.b.create<LLVM::GEPOp>(base.getType(), type, base,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  }
+
+  /// Of a row's elements as they are multiplied.
+  static Type rowType(KernelContext &c, const Shape &s) {
+    return s.pairs ? memoryType(s.element) : Type(c.b.getF32Type());
+  }
+
+  static SmallVector<Value, 8> loadUnit(KernelContext &c, const Shape &s, Value pointer,
+                                        Value zero) {
+    if (!s.pairs)
+      return s.weight.decode(c, pointer, zero);
+    auto words = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
+    return {c.b.create<LLVM::LoadOp>(words, pointer, 4)};
+  }
+
+  /// An element of a row, or a pair of them, in all lanes.
+  static Value spread(KernelContext &c, const Shape &s, Value pointer) {
+    Type type = s.pairs ? Type(c.b.getI32Type()) : Type(c.b.getF32Type());
+    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(type, pointer, 4),
+                                       VectorType::get({c.machine.lanes()}, type));
+  }
+
+  /// [multiply pairs] What the machine does at once.
+  static Value multiplyAdd(KernelContext &c, const Shape &s, Value all, Value weights, Value sum) {
+    if (s.pairs)
+      return c.machine.addHalfProducts(c.b, sum, all, weights);
+    return c.b.create<vector::FMAOp>(all, weights, sum);
+  }
+
+  /// [lay rows] They lie one behind the other, here and there.
+  static void layRows(KernelContext &c, const Shape &s, Value from, Value to, int64_t rows) {
+    if (s.roundedBlock)
+      return RoundedRows(c, s.k, s.roundedBlock).toReals(from, to, constantI64(c.b, rows));
+    int64_t count = rows * s.k, whole = count / c.machine.lanes() * c.machine.lanes();
+    auto copy = [&](Value first, Type bits) {
+      Value narrow = c.b.create<LLVM::LoadOp>(
+          bits, elementPointer(c.b, from, memoryType(s.element), first), 2);
+      c.b.create<LLVM::StoreOp>(decodeFloat(c.b, s.element, narrow),
+                                elementPointer(c.b, to, c.b.getF32Type(), first), 4);
+    };
+    Type bits = memoryType(s.element);
+    c.loop(constantI64(c.b, 0), constantI64(c.b, whole), c.machine.lanes(),
+           [&](Value first) { copy(first, VectorType::get({c.machine.lanes()}, bits)); });
+    c.loop(constantI64(c.b, whole), constantI64(c.b, count), 1,
+           [&](Value first) { copy(first, bits); });
   }
 };
 

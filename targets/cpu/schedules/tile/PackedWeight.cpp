@@ -4,7 +4,7 @@
 // it:
 //
 //   Words: the lanes are f32                                             [words]
-//   Halves: a lane has two k's; bf16 are shifted, f16 converted          [halves]
+//   Halves: two k's of bf16 in a lane are shifted; f16 are converted     [halves]
 //   Bytes: integers are converted, floats decoded; minus the zero point  [bytes]
 //   Nibbles: a lane has eight k's; for each of them                      [nibbles]
 //     looked up among 16 reals, where the machine does that              [look up]
@@ -95,12 +95,11 @@ std::optional<PackedWeight> PackedWeight::find(Value weight, unsigned depthDim) 
   if (auto op = weight.getDefiningOp<DequantizeBlocksOp>())
     return findDequantized(op, depthDim);
   PackedWeight stored;
+  auto convert = weight.getDefiningOp<ConvertOp>();
+  if (convert && elementOf(weight).isF32()) // widened in registers
+    weight = convert.getInput();
   stored.element = elementOf(weight);
-  if (auto wide = weight.getDefiningOp<ConvertOp>()) {
-    weight = wide.getInput();
-    stored.element = elementOf(weight);
-    if (!stored.element.isF16() && !stored.element.isBF16())
-      return std::nullopt;
+  if (isHalf(stored.element)) {
     stored.form = Halves;
     if (auto narrow = weight.getDefiningOp<ConvertOp>()) // rounded while it is packed
       weight = narrow.getInput();
@@ -142,12 +141,13 @@ void PackedWeight::placeScales(WeightLayout::Order order, int64_t columns,
 
 SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Value zero) const {
   ImplicitLocOpBuilder &b = c.b;
-  Type lanes = VectorType::get({c.machine.lanes()}, form == Bytes ? b.getI8Type() : b.getI32Type());
+  unsigned bits = form == Bytes ? 8 : form == Halves && !isPaired() ? 16 : 32;
+  Type lanes = VectorType::get({c.machine.lanes()}, b.getIntegerType(bits));
   // [words] Loaded as they are.
   if (form == Words)
     return {
         b.create<LLVM::LoadOp>(VectorType::get({c.machine.lanes()}, b.getF32Type()), pointer, 4)};
-  Value loaded = b.create<LLVM::LoadOp>(lanes, pointer, form == Bytes ? 1 : 4);
+  Value loaded = b.create<LLVM::LoadOp>(lanes, pointer, bits / 8);
   if (form == Nibbles)
     return decodeNibbles(c, loaded, zero);
   // [bytes] The scale waits for the sum of its block.
@@ -166,13 +166,10 @@ SmallVector<Value, 8> PackedWeight::decode(KernelContext &c, Value pointer, Valu
     return {value};
   }
   // [halves] The lower half is the first k.
-  Value high = b.create<arith::ShRUIOp>(loaded, integers(c, 16));
-  if (element.isBF16())
-    return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
-            asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
-  Type half = VectorType::get({c.machine.lanes()}, b.getI16Type());
-  return {decodeFloat(b, element, b.create<arith::TruncIOp>(half, loaded)),
-          decodeFloat(b, element, b.create<arith::TruncIOp>(half, high))};
+  if (!isPaired())
+    return {decodeFloat(b, element, loaded)};
+  return {asReals(c, b.create<arith::ShLIOp>(loaded, integers(c, 16))),
+          asReals(c, b.create<arith::AndIOp>(loaded, integers(c, 0xffff0000)))};
 }
 
 /// [nibbles] A machine may look the real up in a register. Otherwise a nibble is moved into the low

@@ -1,6 +1,6 @@
 //===- PackedWeight.h - The constant operand of a contraction as it lies in memory ----------------===//
 //
-// A weight may be stored narrower than it is computed with: as floats of 16 bits behind weft.convert, or as integers with a scale per
+// A weight may be stored narrower than it is computed with: as floats of 16 bits, behind weft.convert or not, or as integers with a scale per
 // block behind weft.dequantize_blocks. It is packed into panels of columns, and registers are filled from it a unit of depth at a time:
 //
 //   auto stored = PackedWeight::find(contract.getRhs(), /*depthDim=*/1);
@@ -15,8 +15,8 @@
 namespace weft {
 
 struct PackedWeight {
-  /// f32 one per lane; two of 16 bits or eight of 4 bits that follow each other in depth, in one word per column (compiler/artifact/Panels.h);
-  /// bytes one per column.
+  /// f32 and f16 one per lane; two bf16 or eight numbers of 4 bits that follow each other in depth, in one word per column
+  /// (compiler/artifact/Panels.h); bytes one per column.
   enum Form { Words, Halves, Bytes, Nibbles } form = Words;
   unsigned data = 0;  ///< argument of the specification
   mlir::Type element; ///< that the values are rounded to
@@ -29,10 +29,11 @@ struct PackedWeight {
   /// Nothing when `weight` is not stored in one of these forms. `depthDim` is its dimension that is summed over.
   static std::optional<PackedWeight> find(mlir::Value weight, unsigned depthDim);
 
-  int64_t unit() const { return form == Nibbles ? 8 : form == Halves ? 2 : 1; } ///< k's
+  int64_t unit() const { return form == Nibbles ? 8 : isPaired() ? 2 : 1; } ///< k's
   int64_t unitBytes(int64_t columns) const {
-    return form == Bytes ? columns : 4 * columns;
+    return form == Bytes ? columns : form == Halves && !isPaired() ? 2 * columns : 4 * columns;
   } ///< of one unit of a panel
+  bool isPaired() const { return form == Halves && element.isBF16(); }
   int64_t panelBytes(int64_t depth, int64_t columns) const {
     return (depth + unit() - 1) / unit() * unitBytes(columns);
   }

@@ -1,0 +1,102 @@
+// Models in f16 and bf16: products and attention take operands and results of 16 bits where they take f32.
+#include "test/support/Constant.h"
+#include "test/support/Program.h"
+#include <catch2/catch.hpp>
+
+using namespace weft::test;
+
+namespace {
+
+const char *const kTargets[] = {"x86:host", "x86:v4+bf16", "x86:v4+vnni", "x86:v3", "x86:v2"};
+
+std::string tensor(const std::string &dims, const std::string &element) {
+  return "!weft.tensor<[" + dims + "], " + element + ">";
+}
+
+/// A place of the type: what one rounding more or less may change.
+double place(const std::string &element) { return element == "f16" ? 0x1p-10 : 0x1p-7; }
+
+/// Calls `body` with the program for every target that this machine runs.
+template <typename Body> void onTargets(const std::string &text, Body body) {
+  for (const char *target : kTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(text, target);
+    INFO(target);
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    body(program, std::string(target));
+  }
+}
+
+/// tanh(x * w + bias) in one type, as exporters write a layer in half precision.
+std::string layer(const std::string &element, int64_t k, int64_t n) {
+  Constant w{element, {k, n}}, bias{element, {n}};
+  std::string x = tensor("m, " + std::to_string(k), element),
+              y = tensor("m, " + std::to_string(n), element),
+              sum = tensor("m, " + std::to_string(n), "f32");
+  return "func.func @main(%x: " + x + ") -> " + y +
+         " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = " + w.text(1) +
+         "\n  %bias = " + bias.text(2) +
+         "\n  %0 = weft.contract \"m k, k n -> m n\" %x, %w accumulate f32 : (" + x + ", " +
+         w.type() + ") -> " + sum + "\n  %1 = weft.convert %0 to " + element + " : (" + sum +
+         ") -> " + y + "\n  %2 = weft.add %1, %bias : (" + y + ", " + bias.type() + ") -> " + y +
+         "\n  %3 = weft.tanh %2 : (" + y + ") -> " + y + "\n  return %3 : " + y + "\n}\n";
+}
+
+/// softmax(q * k / 4 + mask) * v in one type.
+std::string attention(const std::string &element) {
+  std::string q = tensor("b, 2, s, 20", element), kv = tensor("b, 2, t, 20", element),
+              mask = tensor("b, 1, 1, t", element), scores = tensor("b, 2, s, t", element),
+              sum = tensor("b, 2, s, t", "f32"), mixed = tensor("b, 2, s, 20", "f32");
+  return "func.func @main(%q: " + q + ", %k: " + kv + ", %v: " + kv + ", %mask: " + mask + ") -> " +
+         q + " attributes {weft.symbols = #weft.symbols<b, s, t>} {\n" +
+         "  %0 = weft.contract \"b h s d, b h t d -> b h s t\" %q, %k accumulate f32 : (" + q +
+         ", " + kv + ") -> " + sum + "\n  %1 = weft.convert %0 to " + element + " : (" + sum +
+         ") -> " + scores + "\n  %c = weft.fill 0.25 : " + element + " -> " + tensor("", element) +
+         "\n  %2 = weft.mul %1, %c : (" + scores + ", " + tensor("", element) + ") -> " + scores +
+         "\n  %3 = weft.add %2, %mask : (" + scores + ", " + mask + ") -> " + scores +
+         "\n  %4 = weft.softmax %3 : (" + scores + ") -> " + scores +
+         "\n  %5 = weft.contract \"b h s t, b h t d -> b h s d\" %4, %v accumulate f32 : (" +
+         scores + ", " + kv + ") -> " + mixed + "\n  %6 = weft.convert %5 to " + element + " : (" +
+         mixed + ") -> " + q + "\n  return %6 : " + q + "\n}\n";
+}
+
+} // namespace
+
+TEST_CASE("rows and weights of 16 bits are multiplied by the schedule of packed weights") {
+  for (const char *element : {"f16", "bf16"})
+    for (auto [k, n] : {std::pair(300, 33), {7, 64}})
+      onTargets(layer(element, k, n),
+                [&, element = element](Program &program, const std::string &) {
+                  CHECK(uses(program, "contraction"));
+                  for (int64_t m : {0, 1, 2, 5, 14, 15, 29, 120})
+                    CHECK(program.difference({{"m", m}}) <= place(element));
+                });
+}
+
+TEST_CASE("rows of bf16 are multiplied where they lie when the machine adds products of pairs") {
+  auto scratch = [](const std::string &target, int64_t k) -> std::string {
+    Program program(layer("bf16", k, 40), target);
+    weft_function_info_t info = {};
+    info.struct_size = sizeof info;
+    REQUIRE(weft_function_info(program.artifact, 0, &info) == WEFT_OK);
+    return info.scratch;
+  };
+  if (isSupported("x86:v4+bf16")) {
+    CHECK(scratch("x86:v4+bf16", 64) == "0");
+    CHECK(scratch("x86:v4+bf16", 63) != "0"); // pairs would cross rows
+  }
+  CHECK(scratch("x86:v3", 64) != "0");
+}
+
+TEST_CASE("attention of 16 bits is one kernel") {
+  for (const char *element : {"f16", "bf16"})
+    onTargets(attention(element), [&](Program &program, const std::string &) {
+      weft_module_info_t info = {sizeof info};
+      REQUIRE(weft_module_info(program.artifact, &info) == WEFT_OK);
+      CHECK(info.kernels == 1);
+      for (auto [s, t] : {std::pair(1, 1), {31, 45}, {14, 64}, {3, 257}, {3, 0}})
+        CHECK(program.difference({{"b", 2}, {"s", s}, {"t", t}}) <= 2 * place(element));
+    });
+}

@@ -1,0 +1,22 @@
+//===- Constant.h - Text of constants with values from a seed -------------------------------------------===//
+#ifndef WEFT_TEST_SUPPORT_CONSTANT_H
+#define WEFT_TEST_SUPPORT_CONSTANT_H
+
+#include <string>
+#include <vector>
+
+namespace weft::test {
+
+const std::string f4 = "!weft.f4E2M1FN", powers = "!weft.f8E8M0FNU";
+
+/// `weft.constant` with values from a seed: floats in [-1, 1), those of 4 bits and integers of all values.
+struct Constant {
+  std::string element;
+  std::vector<int64_t> dims;
+  std::string type() const;
+  std::string text(unsigned seed) const;
+};
+
+} // namespace weft::test
+
+#endif // WEFT_TEST_SUPPORT_CONSTANT_H
