@@ -40,8 +40,8 @@ public:
       : impl(module.get()), options(options) {}
 
   Result<Artifact> run() {
-    if (std::optional<List> bad = prepare())
-      return *bad;
+    if (Result<void> done = prepare(); !done)
+      return done.diagnostics();
     std::vector<std::string> objects;
     if (llvm::Error failure = compileKernels(objects))
       return error("W0390", llvm::toString(std::move(failure)));
@@ -52,14 +52,14 @@ public:
       if (llvm::Error failure = compileHost(v, descriptor, objects.emplace_back()))
         return error("W0390", llvm::toString(std::move(failure)));
     report("code", std::to_string(kernelCount()) + " kernels");
-    if (std::optional<weft::Diagnostic> bad = keepTemporaries(objects))
-      return *bad;
+    if (Result<void> done = keepTemporaries(objects); !done)
+      return done.diagnostics();
     return wasCancelled() ? Result<Artifact>(interruption()) : write(descriptor, objects);
   }
 
   Result<Artifact> check() {
-    if (std::optional<List> bad = prepare())
-      return *bad;
+    if (Result<void> done = prepare(); !done)
+      return done.diagnostics();
     return describe();
   }
 
@@ -70,58 +70,58 @@ public:
       return error("W0305", "there is no phase '" + phase + "'",
                    "the phases are " + llvm::join(phases().drop_back(), ", ") + " and " +
                        phases().back().str());
-    if (std::optional<List> bad = findVariants())
-      return *bad;
-    if (std::optional<List> bad = start(variants[0]))
-      return *bad;
-    if (std::optional<List> bad = runUntil(phase, variants[0], collector))
-      return *bad;
+    if (Result<void> done = findVariants(); !done)
+      return done.diagnostics();
+    if (Result<void> done = start(variants[0]); !done)
+      return done.diagnostics();
+    if (Result<void> done = runUntil(phase, variants[0], collector); !done)
+      return done.diagnostics();
     return textOf(*variants[0].module);
   }
 
   /// For the best target.
   Result<Explanation> explain() {
     explains = true;
-    if (std::optional<List> bad = findVariants())
-      return *bad;
+    if (Result<void> done = findVariants(); !done)
+      return done.diagnostics();
     DiagnosticCollector collector(impl.context.get(), "W0300");
     Variant &best = variants[0];
-    if (std::optional<List> bad = start(best))
-      return *bad;
-    if (std::optional<List> bad = runUntil("fuse", best, collector))
-      return *bad;
+    if (Result<void> done = start(best); !done)
+      return done.diagnostics();
+    if (Result<void> done = runUntil("fuse", best, collector); !done)
+      return done.diagnostics();
     Explanation explanation = explainKernels(*best.target.kernels, *best.module, tuning);
-    if (std::optional<List> bad = runUntil("plan", best, collector)) // it may refuse a kernel
-      return *bad;
+    if (Result<void> done = runUntil("plan", best, collector); !done) // it may refuse a kernel
+      return done.diagnostics();
     return explanation;
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
     DiagnosticCollector collector(impl.context.get(), "W0300");
-    if (std::optional<List> bad = findVariants())
-      return *bad;
+    if (Result<void> done = findVariants(); !done)
+      return done.diagnostics();
     Variant &best = variants[0];
-    if (std::optional<List> bad = start(best))
-      return *bad;
+    if (Result<void> done = start(best); !done)
+      return done.diagnostics();
     programs.emplace();
     keepProgram("import", *best.module);
-    if (std::optional<List> bad = runUntil("plan", best, collector))
-      return *bad;
+    if (Result<void> done = runUntil("plan", best, collector); !done)
+      return done.diagnostics();
     return std::move(*programs);
   }
 
 private:
   using List = std::vector<weft::Diagnostic>;
 
-  std::optional<List> findVariants() {
+  Result<void> findVariants() {
     const std::string &narrow = options.numerics.weights;
     if (!narrow.empty() && narrow != "bf16" && narrow != "f16")
-      return List{error("W0306", "weights cannot be stored as '" + narrow + "'",
-                        "they can be stored as bf16 and f16")};
+      return error("W0306", "weights cannot be stored as '" + narrow + "'",
+                   "they can be stored as bf16 and f16");
     llvm::Expected<std::vector<FoundTarget>> targets =
         findTargets(options.target, options.numerics.exact);
     if (!targets)
-      return List{error("W0301", llvm::toString(targets.takeError()), accuracyHint())};
+      return error("W0301", llvm::toString(targets.takeError()), accuracyHint());
     for (FoundTarget &target : *targets)
       variants.push_back({std::move(target), nullptr, "", {}, {}});
     return readTuning();
@@ -135,54 +135,51 @@ private:
                : "";
   }
 
-  std::optional<List> readTuning() {
+  Result<void> readTuning() {
     if (options.tuningFiles.empty())
-      return std::nullopt;
+      return {};
     llvm::Expected<Tuning> read = Tuning::read(options.tuningFiles, options.tunedFor);
     if (!read)
-      return List{error("W0307", llvm::toString(read.takeError()))};
+      return error("W0307", llvm::toString(read.takeError()));
     tuning = std::move(*read);
     if (tuning.others().empty())
-      return std::nullopt;
+      return {};
     std::string others = llvm::join(ArrayRef(tuning.others()).take_front(kOthersShown), "', '");
     warnings.push_back({weft::Diagnostic::Warning, "W0308", "",
                         "no record of the tuning files is for '" + tuning.processor() +
                             "'; they are for '" + others + "'" +
                             (tuning.others().size() > kOthersShown ? " and others" : ""),
                         ""});
-    return std::nullopt;
+    return {};
   }
 
   /// A copy of the program with all facts.
-  std::optional<List> start(Variant &variant) {
+  Result<void> start(Variant &variant) {
     variant.module = impl.module->clone();
     variant.phase = phaseOf(*variant.module);
-    if (std::optional<weft::Diagnostic> bad = applyFacts(*variant.module, options.facts))
-      return List{*bad};
-    return std::nullopt;
+    return applyFacts(*variant.module, options.facts);
   }
 
   /// All that comes before code.
-  std::optional<List> prepare() {
-    if (std::optional<List> bad = findVariants())
-      return bad;
+  Result<void> prepare() {
+    if (Result<void> done = findVariants(); !done)
+      return done;
     for (Variant &variant : variants)
-      if (std::optional<List> bad = prepare(variant))
-        return bad;
+      if (Result<void> done = prepare(variant); !done)
+        return done;
     placeWeights(weights);
-    return std::nullopt;
+    return {};
   }
 
-  std::optional<List> prepare(Variant &variant) {
+  Result<void> prepare(Variant &variant) {
     DiagnosticCollector collector(impl.context.get(), "W0300");
-    if (std::optional<List> bad = start(variant))
-      return bad;
+    if (Result<void> done = start(variant); !done)
+      return done;
     for (auto [i, phase] : llvm::enumerate(phases())) {
-      if (std::optional<List> bad = runUntil(phase, variant, collector))
-        return bad;
-      if (std::optional<weft::Diagnostic> bad =
-              dump(std::to_string(i) + "-" + phase.str(), variant))
-        return List{*bad};
+      if (Result<void> done = runUntil(phase, variant, collector); !done)
+        return done;
+      if (Result<void> done = dump(std::to_string(i) + "-" + phase.str(), variant); !done)
+        return done;
     }
     if (failed(variant.findKernelTargets()) ||
         (plan::isPlan(*impl.module) && failed(variant.checkPlan())))
@@ -199,12 +196,12 @@ private:
                  tuning.processor(),
              &variant);
     if (options.maxMemory > 0)
-      if (std::optional<weft::Diagnostic> bad = refuseMemory(variant.program, options.maxMemory))
-        return List{*bad};
+      if (Result<void> done = checkMemory(variant.program, options.maxMemory); !done)
+        return done;
     report("plan", "peak = " + peakText(variant), &variant);
     if (wasCancelled())
-      return List{interruption()};
-    return std::nullopt;
+      return interruption();
+    return {};
   }
 
   bool wasCancelled() const { return options.cancelled && options.cancelled(); }
@@ -217,8 +214,8 @@ private:
     return text + "\n";
   }
 
-  static std::optional<weft::Diagnostic> writeFile(const std::string &folder,
-                                                   const std::string &name, StringRef bytes) {
+  static Result<void> writeFile(const std::string &folder, const std::string &name,
+                                StringRef bytes) {
     std::error_code why = llvm::sys::fs::create_directories(folder);
     std::string path = folder + "/" + name;
     if (!why) {
@@ -232,7 +229,7 @@ private:
     }
     if (why)
       return error("W0311", "cannot write '" + path + "': " + why.message());
-    return std::nullopt;
+    return {};
   }
 
   /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
@@ -242,33 +239,32 @@ private:
     return variants.size() > 1 ? name : "";
   }
 
-  std::optional<weft::Diagnostic> dump(const std::string &phase, Variant &variant) {
+  Result<void> dump(const std::string &phase, Variant &variant) {
     if (options.dumpDirectory.empty())
-      return std::nullopt;
+      return {};
     return writeFile(options.dumpDirectory, phase + ending(variant) + ".mlir",
                      textOf(*variant.module));
   }
 
   /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.
-  std::optional<weft::Diagnostic> keepTemporaries(const std::vector<std::string> &objects) {
+  Result<void> keepTemporaries(const std::vector<std::string> &objects) {
     if (options.temporariesDirectory.empty())
-      return std::nullopt;
+      return {};
     const std::string &folder = options.temporariesDirectory, *object = objects.data();
     auto keep = [&](const std::string &name, StringRef bytes) {
       return writeFile(folder, name, bytes);
     };
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels) {
-        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".mlir", kernel.text))
-          return bad;
-        if (std::optional<weft::Diagnostic> bad = keep(kernel.symbol + ".o", *object++))
-          return bad;
+        if (Result<void> done = keep(kernel.symbol + ".mlir", kernel.text); !done)
+          return done;
+        if (Result<void> done = keep(kernel.symbol + ".o", *object++); !done)
+          return done;
       }
     for (const Variant &variant : variants)
-      if (std::optional<weft::Diagnostic> bad =
-              keep("weft_host" + ending(variant) + ".o", *object++))
-        return bad;
-    return std::nullopt;
+      if (Result<void> done = keep("weft_host" + ending(variant) + ".o", *object++); !done)
+        return done;
+    return {};
   }
 
   List diagnostics(DiagnosticCollector &collector) {
@@ -313,7 +309,7 @@ private:
   }
 
   /// Runs the phases that the variant's program does not have behind it, `last` as the last.
-  std::optional<List> runUntil(StringRef last, Variant &variant, DiagnosticCollector &collector) {
+  Result<void> runUntil(StringRef last, Variant &variant, DiagnosticCollector &collector) {
     if (failed(checkSizes(*variant.module)))
       return diagnostics(collector);
     ArrayRef<StringRef> list = phases();
@@ -322,7 +318,7 @@ private:
         return diagnostics(collector);
       variant.phase = *next;
     }
-    return std::nullopt;
+    return {};
   }
 
   LogicalResult runPhase(StringRef phase, Variant &variant) {

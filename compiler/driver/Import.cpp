@@ -17,8 +17,8 @@ namespace weft {
 static Result<Module> withFacts(Result<Module> module, const ImportOptions &options) {
   if (!module)
     return module;
-  if (std::optional<Diagnostic> bad = applyFacts(*module->get().module, options.facts))
-    return *bad;
+  if (Result<void> done = applyFacts(*module->get().module, options.facts); !done)
+    return done.diagnostics();
   return module;
 }
 
@@ -43,20 +43,21 @@ static Result<Module> readModel(const std::string &path, const ImportOptions &op
   auto error = [&](const char *code, const std::string &text) {
     return Diagnostic{Diagnostic::Error, code, path, text, ""};
   };
-  std::optional<Diagnostic> onlyOnnx;
+  Result<void> suits; // whether a model that is not of ONNX can have these options
   if (!options.constants.empty())
-    onlyOnnx = error("W0205", "only inputs of ONNX models can be given constants");
+    suits = error("W0205", "only inputs of ONNX models can be given constants");
   else if (!options.operators.empty())
-    onlyOnnx = error("W0208", "only ONNX models have operators that can be given");
+    suits = error("W0208", "only ONNX models have operators that can be given");
   if (llvm::sys::fs::is_directory(path))
-    return onlyOnnx ? *onlyOnnx : withFacts(importCheckpoint(path), options);
+    return suits ? withFacts(importCheckpoint(path), options) : suits.diagnostics();
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return error("W0200", "cannot read '" + path + "': " + buffer.getError().message());
   llvm::StringRef bytes = (*buffer)->getBuffer();
   if (isProgram(path, bytes))
-    return onlyOnnx ? *onlyOnnx : withFacts(importText(path, bytes, options.limits), options);
+    return suits ? withFacts(importText(path, bytes, options.limits), options)
+                 : suits.diagnostics();
   OnnxImportOptions onnx{options.facts, options.constants, options.operators, options.limits, {}};
   return importOnnx(path, onnx); // facts make shapes simpler while nodes are imported
 }
@@ -71,8 +72,8 @@ Result<Module> Compiler::importFile(const std::string &path, const ImportOptions
   Result<Module> module = readModel(path, options);
   if (!module)
     return module;
-  if (std::optional<Diagnostic> bad = refuseTensors(module->get(), path, options.limits))
-    return *bad;
+  if (Result<void> done = checkTensors(module->get(), path, options.limits); !done)
+    return done.diagnostics();
   module->get().facts = options.facts;
   return module;
 }

@@ -27,14 +27,15 @@ std::string printSize(int64_t bytes) {
 
 class FunctionMemory {
 public:
-  FunctionMemory(const PlannedFunction &planned, int64_t limit)
-      : planned(planned), limit(limit), facts(plan::FuncOp(planned.function).getContext()) {
+  FunctionMemory(const PlannedFunction &planned, std::string where, int64_t limit)
+      : planned(planned), where(std::move(where)), limit(limit),
+        facts(plan::FuncOp(planned.function).getContext()) {
     plan::FuncOp function = planned.function;
     if (auto attribute = function->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
       facts = attribute.asFacts();
   }
 
-  std::optional<weft::Diagnostic> refuse() {
+  Result<void> check() {
     std::optional<int64_t> arena = largest(planned.arena);
     std::optional<int64_t> scratch = largest(planned.scratch);
     int64_t total;
@@ -45,7 +46,7 @@ public:
                        " and nothing limits it",
                    "a context has a limit of its own, as 'weft run --max-memory' gives it");
     if (arena && scratch && !llvm::AddOverflow(*arena, *scratch, total) && total <= limit)
-      return std::nullopt;
+      return {};
     if (std::string unbounded = unboundedSymbols(); !unbounded.empty())
       return error("W0313",
                    "--max-memory " + printSize(limit) +
@@ -64,9 +65,8 @@ public:
   }
 
 private:
-  static weft::Diagnostic error(const char *code, const std::string &text,
-                                const std::string &hint) {
-    return {weft::Diagnostic::Error, code, "", text, hint};
+  weft::Diagnostic error(const char *code, const std::string &text, const std::string &hint) const {
+    return {weft::Diagnostic::Error, code, where, text, hint};
   }
 
   /// The largest of the upper bounds, 0 for none; nothing when one of them is beyond 64 bits.
@@ -124,6 +124,7 @@ private:
   }
 
   const PlannedFunction &planned;
+  std::string where; ///< of messages: the function, where there are several
   int64_t limit;
   SymFacts facts;
   std::string firstUnbounded;
@@ -131,14 +132,14 @@ private:
 
 } // namespace
 
-std::optional<weft::Diagnostic> refuseMemory(const Program &program, int64_t limit) {
-  for (const PlannedFunction &function : program.functions)
-    if (std::optional<weft::Diagnostic> why = FunctionMemory(function, limit).refuse()) {
-      if (program.functions.size() > 1)
-        why->where = plan::FuncOp(function.function).getName().str();
-      return why;
-    }
-  return std::nullopt;
+Result<void> checkMemory(const Program &program, int64_t limit) {
+  bool isOnly = program.functions.size() == 1;
+  for (const PlannedFunction &function : program.functions) {
+    std::string where = isOnly ? "" : plan::FuncOp(function.function).getName().str();
+    if (Result<void> done = FunctionMemory(function, where, limit).check(); !done)
+      return done;
+  }
+  return {};
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- MemoryLimit.h - Whether every call of a program does with so much memory ---------------===//
 //
-//   if (std::optional<Diagnostic> why = refuseMemory(program, 64 << 20)) return *why;
+//   if (Result<void> done = checkMemory(program, 64 << 20); !done) return done.diagnostics();
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_DRIVER_MEMORYLIMIT_H
 #define WEFT_COMPILER_DRIVER_MEMORYLIMIT_H
@@ -10,9 +10,9 @@
 
 namespace weft {
 
-/// Why some call of `program` could need more than `limit` bytes of arena and of one worker's
-/// scratch, or why nobody can tell: a symbol without an upper bound. Nothing when all calls fit.
-std::optional<Diagnostic> refuseMemory(const Program &program, int64_t limit);
+/// Refuses a program some call of which could need more than `limit` bytes of arena and of one
+/// worker's scratch, or of which nobody can tell: a symbol has no upper bound.
+Result<void> checkMemory(const Program &program, int64_t limit);
 
 } // namespace weft
 

@@ -30,8 +30,8 @@ SymFacts together(MLIRContext *context, ArrayRef<SymPred> facts) {
 }
 
 /// A range given by the caller must lie inside what the model says.
-std::string contradiction(MLIRContext *context, ArrayRef<StringAttr> names,
-                          ArrayRef<SymPred> ofModel, ArrayRef<SymPred> ofCaller) {
+Result<void> checkRanges(MLIRContext *context, ArrayRef<StringAttr> names,
+                         ArrayRef<SymPred> ofModel, ArrayRef<SymPred> ofCaller) {
   SymFacts model = together(context, ofModel), given = together(context, ofCaller);
   for (StringAttr name : names) {
     SymInterval allowed = model.bounds(SymExpr::symbol(name)),
@@ -39,13 +39,14 @@ std::string contradiction(MLIRContext *context, ArrayRef<StringAttr> names,
     int64_t high = wanted.high.value_or(kMaxSymbolValue), low = wanted.low.value_or(0);
     int64_t most = allowed.high.value_or(kMaxSymbolValue), least = allowed.low.value_or(0);
     if (high < kMaxSymbolValue && high > most)
-      return ("'" + name.getValue() + "' up to " + Twine(high) +
-              " was asked for, but the model allows at most " + Twine(most))
-          .str();
+      return error(kContradictingFact, "'" + name.getValue() + "' up to " + Twine(high) +
+                                           " was asked for, but the model allows at most " +
+                                           Twine(most));
     if (std::max(low, least) > std::min(high, most))
-      return ("no value of '" + name.getValue() + "' satisfies all facts").str();
+      return error(kContradictingFact,
+                   "no value of '" + name.getValue() + "' satisfies all facts");
   }
-  return "";
+  return {};
 }
 
 /// The symbols that can have one value only.
@@ -59,10 +60,9 @@ SymMap fixedSymbols(MLIRContext *context, ArrayRef<StringAttr> names, ArrayRef<S
 }
 
 /// The facts that are left to check, in terms of the symbols that are left; one that is false now is the error.
-std::optional<weft::Diagnostic> substituteFacts(SmallVectorImpl<SymPred> &facts,
-                                                const SymMap &fixed) {
+Result<void> substituteFacts(SmallVectorImpl<SymPred> &facts, const SymMap &fixed) {
   if (fixed.empty())
-    return std::nullopt;
+    return {};
   SmallVector<SymPred> left;
   for (const SymPred &fact : facts) {
     SymPred now = fact.substitute(fixed);
@@ -73,11 +73,11 @@ std::optional<weft::Diagnostic> substituteFacts(SmallVectorImpl<SymPred> &facts,
       return error(kContradictingFact, "'" + fact.str() + "' does not hold for the given sizes");
   }
   facts = left;
-  return std::nullopt;
+  return {};
 }
 
 /// Numbers take the place of symbols in all types and attributes of the function.
-std::optional<weft::Diagnostic> substituteProgram(func::FuncOp function, const SymMap &fixed) {
+Result<void> substituteProgram(func::FuncOp function, const SymMap &fixed) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](SymExprAttr attribute) -> std::pair<Attribute, WalkResult> {
     return {attribute.getExpr().substitute(fixed).asAttribute(), WalkResult::skip()};
@@ -86,40 +86,41 @@ std::optional<weft::Diagnostic> substituteProgram(func::FuncOp function, const S
                                         /*replaceTypes=*/true);
   DiagnosticCollector collector(function.getContext(), kContradictingFact);
   if (succeeded(verify(function)))
-    return std::nullopt;
+    return {};
   std::vector<weft::Diagnostic> found = collector.take();
   return found.empty() ? error(kContradictingFact, "the program has no meaning for the given sizes")
                        : found.front();
 }
 
-std::optional<weft::Diagnostic> applyTo(func::FuncOp function, ArrayRef<std::string> texts) {
+Result<void> applyTo(func::FuncOp function, ArrayRef<std::string> texts) {
   MLIRContext *context = function.getContext();
   SymbolsAttr symbols = symbolsOf(function);
   SmallVector<StringAttr> names(symbols.getNames());
   SmallVector<SymPred> ofModel, inner;
   for (const SymPred &fact : symbols.getFacts())
     (symbols.isInner(fact) ? inner : ofModel).push_back(fact);
-  std::vector<SymPred> ofCaller;
-  if (std::optional<weft::Diagnostic> bad = readFacts(texts, names, context, ofCaller))
-    return bad;
-  if (std::string why = contradiction(context, names, ofModel, ofCaller); !why.empty())
-    return error(kContradictingFact, why);
+  Result<std::vector<SymPred>> ofCaller = readFacts(texts, names, context);
+  if (!ofCaller)
+    return ofCaller.diagnostics();
+  if (Result<void> done = checkRanges(context, names, ofModel, *ofCaller); !done)
+    return done;
   SmallVector<SymPred> facts = ofModel;
-  llvm::append_range(facts, ofCaller);
+  llvm::append_range(facts, *ofCaller);
   SymMap fixed = fixedSymbols(context, names, facts);
-  if (std::optional<weft::Diagnostic> bad = substituteFacts(facts, fixed))
-    return bad;
+  if (Result<void> done = substituteFacts(facts, fixed); !done)
+    return done;
   llvm::erase_if(names, [&](StringAttr name) { return fixed.count(name) > 0; });
   for (const SymPred &fact : inner)
     facts.push_back(fact.substitute(fixed));
   function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, names, facts, symbols.getBoundNames()));
-  return fixed.empty() ? std::nullopt : substituteProgram(function, fixed);
+  return fixed.empty() ? Result<void>() : substituteProgram(function, fixed);
 }
 
 } // namespace
 
-std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<StringAttr> names,
-                                          MLIRContext *context, std::vector<SymPred> &facts) {
+Result<std::vector<SymPred>> readFacts(ArrayRef<std::string> texts, ArrayRef<StringAttr> names,
+                                       MLIRContext *context) {
+  std::vector<SymPred> facts;
   for (const std::string &text : texts) {
     std::string why;
     FailureOr<SymPred> fact = parseSymPred(context, text, &why);
@@ -133,15 +134,15 @@ std::optional<weft::Diagnostic> readFacts(ArrayRef<std::string> texts, ArrayRef<
                      names.empty() ? "it has no symbols" : "its symbols are: " + listOf(names));
     facts.push_back(*fact);
   }
-  return std::nullopt;
+  return facts;
 }
 
-std::optional<weft::Diagnostic> applyFacts(ModuleOp module, ArrayRef<std::string> texts) {
+Result<void> applyFacts(ModuleOp module, ArrayRef<std::string> texts) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic())
-      if (std::optional<weft::Diagnostic> bad = applyTo(function, texts))
-        return bad;
-  return std::nullopt;
+      if (Result<void> done = applyTo(function, texts); !done)
+        return done;
+  return {};
 }
 
 } // namespace weft

@@ -1,6 +1,6 @@
 //===- Facts.h - What a caller promises about the symbols of a program ------------------------------------------------===//
 //
-//   if (std::optional<Diagnostic> bad = applyFacts(*module, {"seq <= 512", "batch == 4"})) return *bad;
+//   if (Result<void> done = applyFacts(*module, {"seq <= 512", "batch == 4"}); !done) return done;
 //
 // Facts join the contract of every public function. A symbol that they leave one value for becomes that number everywhere.
 //===------------------------------------------------------------------------------------------------------------------===//
@@ -15,13 +15,13 @@ namespace weft {
 
 constexpr const char *kUnreadableFact = "W0302", *kContradictingFact = "W0303";
 
-/// Appends the facts that `texts` spell. Each may speak of `names` only.
-std::optional<Diagnostic> readFacts(llvm::ArrayRef<std::string> texts,
-                                    llvm::ArrayRef<mlir::StringAttr> names,
-                                    mlir::MLIRContext *context, std::vector<SymPred> &facts);
+/// The facts that `texts` spell. Each may speak of `names` only.
+Result<std::vector<SymPred>> readFacts(llvm::ArrayRef<std::string> texts,
+                                       llvm::ArrayRef<mlir::StringAttr> names,
+                                       mlir::MLIRContext *context);
 
 /// Refuses facts that cannot be read, that promise more than the program allows, or that no size satisfies.
-std::optional<Diagnostic> applyFacts(mlir::ModuleOp module, llvm::ArrayRef<std::string> texts);
+Result<void> applyFacts(mlir::ModuleOp module, llvm::ArrayRef<std::string> texts);
 
 } // namespace weft
 

@@ -43,8 +43,7 @@ bool makesResults(Operation *op) {
 
 } // namespace
 
-std::optional<weft::Diagnostic> refuseTensors(Module::Impl &model, const std::string &path,
-                                              const Limits &limits) {
+Result<void> checkTensors(Module::Impl &model, const std::string &path, const Limits &limits) {
   DiagnosticCollector collector(model.context.get(), kOverLimit);
   llvm::SmallPtrSet<const void *, 16> seen;
   uint64_t constants = 0;
@@ -69,7 +68,7 @@ std::optional<weft::Diagnostic> refuseTensors(Module::Impl &model, const std::st
     return found;
   }
   if (constants <= limits.tensorBytes)
-    return std::nullopt;
+    return {};
   return weft::Diagnostic{weft::Diagnostic::Error, kOverLimit, path,
                           "the constants of the model take " + std::to_string(constants) +
                               " bytes, more than " + std::to_string(limits.tensorBytes) +

@@ -7,8 +7,7 @@
 namespace weft {
 
 /// Holds an imported model against Limits::tensorBytes; `path` names it. Whatever the front end was: they all end in one module.
-std::optional<Diagnostic> refuseTensors(Module::Impl &model, const std::string &path,
-                                        const Limits &limits);
+Result<void> checkTensors(Module::Impl &model, const std::string &path, const Limits &limits);
 
 } // namespace weft
 

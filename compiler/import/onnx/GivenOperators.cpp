@@ -8,12 +8,12 @@ using namespace mlir;
 
 namespace weft::onnx {
 
-bool GivenOperators::fail(const std::string &where, const Twine &text, const std::string &hint) {
-  diagnostics.push_back({weft::Diagnostic::Error, kWrongOperator, where, text.str(), hint});
-  return false;
+static weft::Diagnostic error(const std::string &where, const Twine &text,
+                              const std::string &hint = "") {
+  return {weft::Diagnostic::Error, kWrongOperator, where, text.str(), hint};
 }
 
-bool GivenOperators::read(const std::vector<OperatorFile> &files, const Limits &given) {
+Result<void> GivenOperators::read(const std::vector<OperatorFile> &files, const Limits &given) {
   limits = given;
   for (const OperatorFile &file : files) {
     auto [domain, name] = StringRef(file.name).rsplit(':');
@@ -22,34 +22,34 @@ bool GivenOperators::read(const std::vector<OperatorFile> &files, const Limits &
     if (domain == "ai.onnx")
       domain = "";
     if (name.empty())
-      return fail(file.path, "the operator has no name", "write DOMAIN:NAME=FILE.mlir");
+      return error(file.path, "the operator has no name", "write DOMAIN:NAME=FILE.mlir");
     for (const Operator &other : operators)
       if (other.domain == domain && other.name == name)
-        return fail(file.path, "operator " + file.name + " is given twice");
+        return error(file.path, "operator " + file.name + " is given twice");
     auto buffer = llvm::MemoryBuffer::getFile(file.path);
     if (!buffer)
-      return fail(file.path, "cannot be read: " + buffer.getError().message());
+      return error(file.path, "cannot be read: " + buffer.getError().message());
     operators.push_back(
         {domain.str(), name.str(), file.path, (*buffer)->getBuffer().str(), false, {}, {}});
   }
-  return true;
+  return {};
 }
 
-bool GivenOperators::parseInto(MLIRContext *context) {
+Result<void> GivenOperators::parseInto(MLIRContext *context) {
   for (Operator &each : operators) {
     Result<OwningOpRef<ModuleOp>> module = parseText(context, each.path, each.text, limits);
     if (!module) {
-      for (weft::Diagnostic found : module.diagnostics()) {
+      for (weft::Diagnostic &found : module.diagnostics())
         found.code = kWrongOperator;
-        diagnostics.push_back(found);
-      }
-      return false;
+      return module.diagnostics();
     }
     each.module = std::move(*module);
-    if (!choose(each) || !checkBody(each))
-      return false;
+    if (Result<void> done = choose(each); !done)
+      return done;
+    if (Result<void> done = checkBody(each); !done)
+      return done;
   }
-  return true;
+  return {};
 }
 
 void GivenOperators::forget() {
@@ -60,38 +60,47 @@ void GivenOperators::forget() {
 }
 
 /// The only function, or the one with the operator's name.
-bool GivenOperators::choose(Operator &each) {
+Result<void> GivenOperators::choose(Operator &each) {
   SmallVector<func::FuncOp> all(each.module->getOps<func::FuncOp>());
   each.function = {};
   for (func::FuncOp function : all)
     if (all.size() == 1 || function.getName() == each.name)
       each.function = function;
   if (each.function && each.function.isExternal())
-    return fail(each.path, "function '" + each.function.getName() + "' has no body");
+    return error(each.path, "function '" + each.function.getName() + "' has no body");
   if (each.function)
-    return true;
-  return fail(each.path, all.empty() ? Twine("has no function")
-                                     : "has " + Twine(all.size()) + " functions, none of them '" +
-                                           each.name + "'");
+    return {};
+  return error(each.path, all.empty() ? Twine("has no function")
+                                      : "has " + Twine(all.size()) + " functions, none of them '" +
+                                            each.name + "'");
 }
 
-bool GivenOperators::checkBody(Operator &each) {
-  std::string why;
+Result<void> GivenOperators::checkBody(Operator &each) {
+  Result<void> done;
   each.function->walk([&](Operation *op) {
-    if (!why.empty() || op == each.function || isa<func::ReturnOp>(op))
-      return;
-    if (auto call = dyn_cast<func::CallOp>(op))
-      why = call.getCallee() == each.function.getName()
-                ? "it calls itself"
-                : ("it calls '" + call.getCallee() + "': a function of an operator calls no others")
-                      .str();
-    else if (!isa<WeftDialect>(op->getDialect()))
-      why = ("operation '" + op->getName().getStringRef() + "' is not one of Weft").str();
-    else if (auto constant = dyn_cast<ConstantOp>(op);
-             constant && isa<FlatSymbolRefAttr>(constant.getValue()))
-      why = "it reads a weight of a file; write dense elements";
+    done = checkOperation(each, op);
+    return done ? WalkResult::advance() : WalkResult::interrupt();
   });
-  return why.empty() || fail(each.path, "function '" + each.function.getName() + "': " + why);
+  return done;
+}
+
+Result<void> GivenOperators::checkOperation(Operator &each, Operation *op) {
+  auto wrong = [&](const Twine &text) {
+    return error(each.path, "function '" + each.function.getName() + "': " + text);
+  };
+  if (op == each.function || isa<func::ReturnOp>(op))
+    return {};
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return call.getCallee() == each.function.getName()
+               ? wrong("it calls itself")
+               : wrong("it calls '" + call.getCallee() +
+                       "': a function of an operator calls no others");
+  if (!isa<WeftDialect>(op->getDialect()))
+    return wrong("operation '" + op->getName().getStringRef() + "' is not one of Weft");
+  auto constant = dyn_cast<ConstantOp>(op);
+  if (constant && isa<FlatSymbolRefAttr>(constant.getValue()))
+    return wrong("it reads a weight of a file; write dense elements");
+  return {};
 }
 
 func::FuncOp GivenOperators::find(StringRef domain, StringRef name) {

@@ -1,7 +1,7 @@
 //===- GivenOperators.h - ONNX operators that the caller supplies as functions ----------------===//
 //
-//   given.read(options.operators, options.limits);                 // texts, read once
-//   std::optional<Diagnostic> bad = given.parseInto(context);      // functions, in every pass's context
+//   Result<void> read = given.read(options.operators, options.limits); // texts, read once
+//   Result<void> parsed = given.parseInto(context);      // functions, in every pass's context
 //   if (func::FuncOp function = given.find("com.acme", "ScaledTanh")) ...
 //
 // docs/howto/bring-an-operator.md says what a function looks like.
@@ -30,12 +30,11 @@ constexpr llvm::StringLiteral kIgnoredAttr = "weft.ignored";
 
 class GivenOperators {
 public:
-  /// Reads the files. False: see problem().
-  bool read(const std::vector<OperatorFile> &files, const Limits &limits);
+  /// Reads the files.
+  Result<void> read(const std::vector<OperatorFile> &files, const Limits &limits);
   /// Parses and checks all functions. The context must live until forget().
-  bool parseInto(mlir::MLIRContext *context);
+  Result<void> parseInto(mlir::MLIRContext *context);
   void forget();
-  const std::vector<Diagnostic> &problems() const { return diagnostics; }
 
   /// Null when the operator was not given.
   mlir::func::FuncOp find(llvm::StringRef domain, llvm::StringRef name);
@@ -50,13 +49,12 @@ private:
     mlir::func::FuncOp function;
   };
 
-  bool fail(const std::string &where, const llvm::Twine &text, const std::string &hint = "");
-  bool choose(Operator &each);
-  bool checkBody(Operator &each);
+  static Result<void> choose(Operator &each);
+  static Result<void> checkBody(Operator &each);
+  static Result<void> checkOperation(Operator &each, mlir::Operation *op);
 
   std::vector<Operator> operators;
   Limits limits;
-  std::vector<Diagnostic> diagnostics;
 };
 
 } // namespace weft::onnx

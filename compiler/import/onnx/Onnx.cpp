@@ -64,12 +64,12 @@ public:
       return result;
     }
     given = std::move(*read);
-    if (std::optional<weft::Diagnostic> why = refuseModel(*model)) {
-      result.diagnostics.push_back(*why);
+    if (Result<void> done = checkModel(*model); !done) {
+      result.diagnostics = done.diagnostics();
       return result;
     }
-    if (!operators.read(options.operators, options.limits)) {
-      result.diagnostics = operators.problems();
+    if (Result<void> done = operators.read(options.operators, options.limits); !done) {
+      result.diagnostics = done.diagnostics();
       return result;
     }
     for (unsigned pass = 0; pass < kMostPasses; ++pass) {
@@ -81,7 +81,7 @@ public:
   }
 
 private:
-  std::optional<weft::Diagnostic> refuseModel(const OnnxModel &model) {
+  Result<void> checkModel(const OnnxModel &model) {
     if (model.irVersion > kNewestIrVersion)
       return problem(kUnsupported, path,
                      "the model is written in version " + std::to_string(model.irVersion) +
@@ -108,15 +108,15 @@ private:
       if (!input.type.hasShape && !given.find(input.name))
         return problem(kUnsupported, path, name + " has no declared rank");
     }
-    return std::nullopt;
+    return {};
   }
 
   /// True when the whole graph was imported.
   bool importOnce(const OnnxModel &model, Imported &result) {
     auto impl = Module::Impl::create(llvm::sys::path::stem(path).str());
     auto forget = llvm::make_scope_exit([&] { operators.forget(); });
-    if (!operators.parseInto(impl->context.get())) {
-      result.diagnostics = operators.problems();
+    if (Result<void> done = operators.parseInto(impl->context.get()); !done) {
+      result.diagnostics = done.diagnostics();
       return false;
     }
     Requirements known = readRequirements(impl->context.get());
@@ -129,8 +129,8 @@ private:
     for (const OnnxValueInfo &input : model.graph.inputs)
       if (!initialized.contains(input.name))
         inputs.push_back(&input);
-    if (std::optional<weft::Diagnostic> bad = contract.declare(inputs)) {
-      result.diagnostics.push_back(*bad);
+    if (Result<void> done = contract.declare(inputs); !done) {
+      result.diagnostics = done.diagnostics();
       return false;
     }
     GraphImport import(model, given, *impl, contract, operators, options.limits);

@@ -18,7 +18,7 @@ weft::Diagnostic error(const char *code, const std::string &where, const std::st
 }
 
 /// Maps the files that weights name; their paths are relative to the text's folder.
-std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::string &path) {
+Result<void> openWeights(Module::Impl &impl, const std::string &path) {
   std::string folder = llvm::sys::path::parent_path(path).str();
   for (auto weight : impl.module->getOps<WeightOp>()) {
     std::string name = weight.getFile().str();
@@ -34,11 +34,11 @@ std::optional<weft::Diagnostic> openWeights(Module::Impl &impl, const std::strin
       return error("W0204", path,
                    "weight '" + weight.getSymName().str() + "' lies outside file '" + name + "'");
   }
-  return std::nullopt;
+  return {};
 }
 
 /// The rest of the compiler takes functions of tensors for granted.
-std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::string &path) {
+Result<void> checkFunctions(ModuleOp module, const std::string &path) {
   for (auto function : module.getOps<func::FuncOp>())
     for (Type type :
          llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
@@ -48,15 +48,15 @@ std::optional<weft::Diagnostic> refuseFunctions(ModuleOp module, const std::stri
         llvm::raw_string_ostream(text) << type << ", which is not a tensor of Weft";
         return error("W0201", path, text);
       }
-  return std::nullopt;
+  return {};
 }
 
 } // namespace
 
 Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string &path,
                                         StringRef text, const Limits &limits) {
-  if (std::optional<TextRefusal> refusal = refuseText(text, limits))
-    return error(refusal->code, path + refusal->place, refusal->why);
+  if (Result<void> done = checkText(path, text, limits); !done)
+    return done.diagnostics();
   DiagnosticCollector collector(context, "W0201");
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, path);
   llvm::SourceMgr sources;
@@ -68,8 +68,8 @@ Result<OwningOpRef<ModuleOp>> parseText(MLIRContext *context, const std::string 
       found.push_back(error("W0201", path, "the text is not textual IR"));
     return found;
   }
-  if (std::optional<weft::Diagnostic> bad = refuseFunctions(*module, path))
-    return *bad;
+  if (Result<void> done = checkFunctions(*module, path); !done)
+    return done.diagnostics();
   uint64_t operations = 0;
   (*module)->walk([&](Operation *) { ++operations; });
   if (operations - 1 > limits.nodes) // but for the module
@@ -83,8 +83,8 @@ Result<Module> importText(const std::string &path, StringRef text, const Limits 
   if (!module)
     return module.diagnostics();
   impl->module = std::move(*module);
-  if (std::optional<weft::Diagnostic> bad = openWeights(*impl, path))
-    return *bad;
+  if (Result<void> done = openWeights(*impl, path); !done)
+    return done.diagnostics();
   return Module(impl);
 }
 

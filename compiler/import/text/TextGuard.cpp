@@ -16,15 +16,20 @@ namespace {
 constexpr const char *kWrongText = "W0201", *kOverLimit = "W0203";
 constexpr size_t kMostText = 256 << 20;
 
+Diagnostic error(const char *code, const std::string &where, const std::string &text) {
+  return {Diagnostic::Error, code, where, text, ""};
+}
+
 bool isNameCharacter(char c) { return isAlnum(c) || StringRef("_$.-").contains(c); }
 
 /// Walks over a text as MLIR's lexer sees it: strings and comments hide what is in them, and arrows close nothing. Blocks of Weft's
 /// programs have no successors, so a value's definition always stands before its uses.
 class Scan {
 public:
-  Scan(StringRef text, const Limits &limits) : text(text), limits(limits) {}
+  Scan(const std::string &path, StringRef text, const Limits &limits)
+      : path(path), text(text), limits(limits) {}
 
-  std::optional<TextRefusal> refuse() {
+  Result<void> check() {
     for (at = 0; at < text.size();) {
       StringRef rest = text.substr(at);
       if (rest[0] == '"')
@@ -35,20 +40,20 @@ public:
         at += 2;
       else if (rest[0] == '%') {
         if (!readValue())
-          return TextRefusal{kWrongText, place(),
-                             "'" + rest.take_front(nameEnd(at + 1) - at).str() +
-                                 "' is used before it is defined"};
+          return error(kWrongText, place(),
+                       "'" + rest.take_front(nameEnd(at + 1) - at).str() +
+                           "' is used before it is defined");
       } else if (isAlpha(rest[0]) || rest[0] == '^' || rest[0] == '@') {
         if (!readWord())
-          return TextRefusal{kWrongText, "", "affine maps are not part of textual IR"};
+          return error(kWrongText, path, "affine maps are not part of textual IR");
       } else if (!readBracket())
-        return TextRefusal{kOverLimit, place(),
-                           "brackets are nested deeper than " + std::to_string(limits.nesting) +
-                               limitText("nesting=N")};
+        return error(kOverLimit, place(),
+                     "brackets are nested deeper than " + std::to_string(limits.nesting) +
+                         limitText("nesting=N"));
       if (results > limits.nodes) // long before MLIR has made all of them
-        return TextRefusal{kOverLimit, "", tooManyOperations(limits)};
+        return error(kOverLimit, path, tooManyOperations(limits));
     }
-    return std::nullopt;
+    return {};
   }
 
 private:
@@ -153,10 +158,11 @@ private:
   std::string place() const {
     StringRef before = text.take_front(at);
     size_t line = before.rfind('\n');
-    return ":" + std::to_string(before.count('\n') + 1) + ":" +
+    return path + ":" + std::to_string(before.count('\n') + 1) + ":" +
            std::to_string(line == StringRef::npos ? at + 1 : at - line);
   }
 
+  const std::string &path;
   StringRef text;
   const Limits &limits;
   size_t at = 0;
@@ -176,13 +182,13 @@ std::string tooManyOperations(const Limits &limits) {
          limitText("nodes=N");
 }
 
-std::optional<TextRefusal> refuseText(StringRef text, const Limits &limits) {
+Result<void> checkText(const std::string &path, StringRef text, const Limits &limits) {
   if (text.size() > kMostText)
-    return TextRefusal{kWrongText, "",
-                       "the text is larger than " + std::to_string(kMostText >> 20) + " MiB"};
+    return error(kWrongText, path,
+                 "the text is larger than " + std::to_string(kMostText >> 20) + " MiB");
   if (text.contains('\0'))
-    return TextRefusal{kWrongText, "", "the text contains a zero byte"};
-  return Scan(text, limits).refuse();
+    return error(kWrongText, path, "the text contains a zero byte");
+  return Scan(path, text, limits).check();
 }
 
 } // namespace weft

@@ -56,6 +56,24 @@ private:
   std::vector<Diagnostic> list;
 };
 
+/// Success, or the diagnostics that say why not.
+template <> class Result<void> {
+public:
+  /// Success.
+  Result() = default;
+  /// Failure; an error is among the diagnostics.
+  Result(std::vector<Diagnostic> diagnostics) : succeeded(false), list(std::move(diagnostics)) {}
+  Result(Diagnostic diagnostic) : succeeded(false), list{std::move(diagnostic)} {}
+  /// Whether it is success.
+  explicit operator bool() const { return succeeded; }
+  /// In the order they were found; none of a success.
+  const std::vector<Diagnostic> &diagnostics() const { return list; }
+
+private:
+  bool succeeded = true;
+  std::vector<Diagnostic> list;
+};
+
 /// A model at the graph level, together with the mapped files its weights lie in.
 class Module {
 public:

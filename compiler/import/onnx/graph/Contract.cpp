@@ -174,12 +174,14 @@ void Contract::declareInput(const OnnxValueInfo &input, bool parameterPass) {
   }
 }
 
-std::optional<weft::Diagnostic> Contract::declare(ArrayRef<const OnnxValueInfo *> inputs) {
+Result<void> Contract::declare(ArrayRef<const OnnxValueInfo *> inputs) {
   for (bool parameterPass : {true, false})
     for (const OnnxValueInfo *input : inputs)
       declareInput(*input, parameterPass);
-  if (std::optional<weft::Diagnostic> bad = readFacts(userTexts, names, context, userFacts))
-    return bad;
+  Result<std::vector<SymPred>> read = readFacts(userTexts, names, context);
+  if (!read)
+    return read.diagnostics();
+  userFacts = std::move(*read);
   std::vector<SymPred> preds;
   for (const SymPred &fact : userFacts) {
     if (known.prove(fact.substitute(solved)) == Proof::No)
@@ -198,7 +200,7 @@ std::optional<weft::Diagnostic> Contract::declare(ArrayRef<const OnnxValueInfo *
   for (const auto &[ways, pred] : byWays)
     solve(pred, preds);
   rebuildFacts(preds);
-  return std::nullopt;
+  return {};
 }
 
 SymExpr Contract::inputDim(const OnnxValueInfo &input, unsigned index) const {

@@ -32,7 +32,7 @@ public:
 
   /// Declares the symbols of all inputs; afterwards inputDim gives their dimensions. Refuses a
   /// user's fact that cannot be read, speaks of unknown symbols or contradicts.
-  std::optional<Diagnostic> declare(llvm::ArrayRef<const OnnxValueInfo *> inputs);
+  Result<void> declare(llvm::ArrayRef<const OnnxValueInfo *> inputs);
 
   /// The dimension of an input after substitution of solved equalities.
   SymExpr inputDim(const OnnxValueInfo &input, unsigned index) const;
