@@ -43,8 +43,7 @@ Result<void> checkRanges(MLIRContext *context, ArrayRef<StringAttr> names,
                                            " was asked for, but the model allows at most " +
                                            Twine(most));
     if (std::max(low, least) > std::min(high, most))
-      return error(kContradictingFact,
-                   "no value of '" + name.getValue() + "' satisfies all facts");
+      return error(kContradictingFact, "no value of '" + name.getValue() + "' satisfies all facts");
   }
   return {};
 }
@@ -122,10 +121,9 @@ Result<std::vector<SymPred>> readFacts(ArrayRef<std::string> texts, ArrayRef<Str
                                        MLIRContext *context) {
   std::vector<SymPred> facts;
   for (const std::string &text : texts) {
-    std::string why;
-    FailureOr<SymPred> fact = parseSymPred(context, text, &why);
-    if (failed(fact))
-      return error(kUnreadableFact, "fact '" + text + "': " + why);
+    llvm::Expected<SymPred> fact = parseSymPred(context, text);
+    if (!fact)
+      return error(kUnreadableFact, "fact '" + text + "': " + llvm::toString(fact.takeError()));
     for (StringAttr name : fact->symbols())
       if (!llvm::is_contained(names, name))
         return error(kUnreadableFact,

@@ -20,6 +20,7 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
 
@@ -122,10 +123,9 @@ llvm::raw_ostream &operator<<(llvm::raw_ostream &os, SymExpr expr);
 /// The hash of the pointer, for types and attributes that hold expressions.
 inline llvm::hash_code hash_value(SymExpr expr) { return mlir::hash_value(expr.asAttribute()); }
 
-/// Reads one expression from text in the grammar that str() prints, with `-` and parentheses. On failure `error` says what is wrong and where.
-/// Nesting deeper than 64 is refused.
-mlir::FailureOr<SymExpr> parseSymExpr(mlir::MLIRContext *context, llvm::StringRef text,
-                                      std::string *error);
+/// Reads one expression from text in the grammar that str() prints, with `-` and parentheses. An error says what is wrong and where. Nesting
+/// deeper than 64 is refused.
+llvm::Expected<SymExpr> parseSymExpr(mlir::MLIRContext *context, llvm::StringRef text);
 /// The same inside MLIR's text (attributes and types); reports through the parser.
 mlir::FailureOr<SymExpr> parseSymExpr(mlir::AsmParser &parser);
 

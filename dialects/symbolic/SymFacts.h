@@ -45,8 +45,7 @@ private:
   llvm::SmallVector<SymRelation, 1> clauses;
 };
 
-mlir::FailureOr<SymPred> parseSymPred(mlir::MLIRContext *context, llvm::StringRef text,
-                                      std::string *error);
+llvm::Expected<SymPred> parseSymPred(mlir::MLIRContext *context, llvm::StringRef text);
 mlir::FailureOr<SymPred> parseSymPred(mlir::AsmParser &parser);
 
 enum class Proof { Yes, No, Unknown };

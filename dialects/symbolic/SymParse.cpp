@@ -45,8 +45,7 @@ public:
 
 class TextTokens : public Tokens {
 public:
-  TextTokens(MLIRContext *context, StringRef text, std::string *message)
-      : context(context), text(text), message(message) {}
+  TextTokens(MLIRContext *context, StringRef text) : context(context), text(text) {}
 
   MLIRContext *getContext() override { return context; }
   bool consume(char punctuation) override {
@@ -116,9 +115,13 @@ public:
     return position < text.size() && text[position] == '>';
   }
   ParseResult error(const Twine &text) override {
-    if (message && message->empty())
-      *message = (text + " at character " + Twine(position + 1)).str();
+    if (message.empty())
+      message = (text + " at character " + Twine(position + 1)).str();
     return failure();
+  }
+  /// The first one.
+  llvm::Error takeError() {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
   }
   bool atEnd() {
     skipSpace();
@@ -152,7 +155,7 @@ private:
 
   MLIRContext *context;
   StringRef text;
-  std::string *message;
+  std::string message;
   size_t position = 0;
 };
 
@@ -391,31 +394,28 @@ private:
 
 /// Runs one rule of the grammar over the whole text.
 template <typename Result>
-static FailureOr<Result> parseAll(MLIRContext *context, StringRef text, std::string *error,
-                                  ParseResult (Grammar::*rule)(Result &)) {
-  if (error)
-    error->clear();
-  TextTokens tokens(context, text, error);
-  if (text.size() > kMaxText) {
-    (void)tokens.error("the text is longer than 1 MiB");
-    return failure();
-  }
+static llvm::Expected<Result> parseAll(MLIRContext *context, StringRef text,
+                                       ParseResult (Grammar::*rule)(Result &)) {
+  TextTokens tokens(context, text);
   Result result;
-  if ((Grammar(tokens).*rule)(result))
-    return failure();
-  if (!tokens.atEnd()) {
-    (void)tokens.error("unexpected text after the end");
-    return failure();
-  }
+  auto parse = [&]() -> ParseResult {
+    if (text.size() > kMaxText)
+      return tokens.error("the text is longer than 1 MiB");
+    if ((Grammar(tokens).*rule)(result))
+      return failure();
+    return tokens.atEnd() ? ParseResult(success()) : tokens.error("unexpected text after the end");
+  };
+  if (parse())
+    return tokens.takeError();
   return result;
 }
 
-FailureOr<SymExpr> weft::parseSymExpr(MLIRContext *context, StringRef text, std::string *error) {
-  return parseAll<SymExpr>(context, text, error, &Grammar::expression);
+llvm::Expected<SymExpr> weft::parseSymExpr(MLIRContext *context, StringRef text) {
+  return parseAll<SymExpr>(context, text, &Grammar::expression);
 }
 
-FailureOr<SymPred> weft::parseSymPred(MLIRContext *context, StringRef text, std::string *error) {
-  return parseAll<SymPred>(context, text, error, &Grammar::predicate);
+llvm::Expected<SymPred> weft::parseSymPred(MLIRContext *context, StringRef text) {
+  return parseAll<SymPred>(context, text, &Grammar::predicate);
 }
 
 FailureOr<SymExpr> weft::parseSymExpr(AsmParser &parser) {

@@ -138,10 +138,9 @@ std::optional<llvm::SmallVector<SymExpr>> Builder::Impl::parseDims(const Dims &d
                                                                    bool declares) {
   llvm::SmallVector<SymExpr> parsed;
   for (const Dim &dim : dims) {
-    std::string reason;
-    mlir::FailureOr<SymExpr> expr = parseSymExpr(context(), dim.text(), &reason);
-    if (mlir::failed(expr)) {
-      error("size '" + dim.text() + "' is not an expression: " + reason);
+    llvm::Expected<SymExpr> expr = parseSymExpr(context(), dim.text());
+    if (!expr) {
+      error("size '" + dim.text() + "' is not an expression: " + llvm::toString(expr.takeError()));
       return std::nullopt;
     }
     for (mlir::StringAttr symbol : expr->symbols())
@@ -255,12 +254,12 @@ Value Builder::input(const std::string &name, Element element, const Dims &dims)
 }
 
 void Builder::fact(const std::string &predicate) {
-  std::string reason;
-  mlir::FailureOr<SymPred> parsed = parseSymPred(impl->context(), predicate, &reason);
-  if (mlir::failed(parsed))
-    impl->error("fact '" + predicate + "' is not a predicate: " + reason);
-  else
+  llvm::Expected<SymPred> parsed = parseSymPred(impl->context(), predicate);
+  if (parsed)
     impl->facts.push_back(*parsed);
+  else
+    impl->error("fact '" + predicate +
+                "' is not a predicate: " + llvm::toString(parsed.takeError()));
 }
 
 void Builder::output(const std::string &name, Value value) {

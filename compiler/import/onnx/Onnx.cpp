@@ -170,9 +170,11 @@ private:
   Requirements readRequirements(MLIRContext *context) {
     Requirements list;
     for (auto &[text, place] : texts) {
-      FailureOr<SymPred> pred = parseSymPred(context, text, nullptr);
-      if (succeeded(pred))
+      llvm::Expected<SymPred> pred = parseSymPred(context, text);
+      if (pred)
         list.push_back({*pred, place});
+      else
+        llvm::consumeError(pred.takeError()); // too long to be read back: it is found again
     }
     return list;
   }

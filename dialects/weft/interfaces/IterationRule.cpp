@@ -242,11 +242,12 @@ private:
     }
     std::string error = "expected a number, a name or {expression}";
     if (text.size() > 2 && text.front() == '{' && text.back() == '}') {
-      FailureOr<SymExpr> parsed = parseSymExpr(context, text.drop_front().drop_back(), &error);
-      if (succeeded(parsed)) {
+      llvm::Expected<SymExpr> parsed = parseSymExpr(context, text.drop_front().drop_back());
+      if (parsed) {
         number = *parsed;
         return success();
       }
+      error = llvm::toString(parsed.takeError());
     }
     report("in rule access '" + text + "': " + error);
     return failure();

@@ -229,12 +229,13 @@ Attribute SymbolsAttr::parse(AsmParser &parser, Type) {
     return {};
   if (succeeded(parser.parseOptionalColon()))
     do {
-      std::string text, why; // quoted: a bare '<=' would unbalance the brackets of the attribute
+      std::string text; // quoted: a bare '<=' would unbalance the brackets of the attribute
       if (parser.parseString(&text))
         return {};
-      FailureOr<SymPred> fact = parseSymPred(parser.getContext(), text, &why);
-      if (failed(fact)) {
-        parser.emitError(parser.getCurrentLocation()) << "fact \"" << text << "\": " << why;
+      llvm::Expected<SymPred> fact = parseSymPred(parser.getContext(), text);
+      if (!fact) {
+        parser.emitError(parser.getCurrentLocation())
+            << "fact \"" << text << "\": " << llvm::toString(fact.takeError());
         return {};
       }
       facts.push_back(*fact);

@@ -15,20 +15,23 @@
 
 namespace weft::test {
 
+/// What the parser says; "" when it read the text.
+template <typename T> std::string errorOf(llvm::Expected<T> parsed) {
+  return llvm::toString(parsed.takeError());
+}
+
+template <typename T> T requireParsed(llvm::StringRef text, llvm::Expected<T> parsed) {
+  if (!parsed)
+    FAIL(text.str() << ": " << llvm::toString(parsed.takeError()));
+  return *parsed;
+}
+
 inline SymExpr parse(mlir::MLIRContext &context, llvm::StringRef text) {
-  std::string error;
-  mlir::FailureOr<SymExpr> expr = parseSymExpr(&context, text, &error);
-  INFO(text.str() << ": " << error);
-  REQUIRE(mlir::succeeded(expr));
-  return *expr;
+  return requireParsed(text, parseSymExpr(&context, text));
 }
 
 inline SymPred parsePred(mlir::MLIRContext &context, llvm::StringRef text) {
-  std::string error;
-  mlir::FailureOr<SymPred> pred = parseSymPred(&context, text, &error);
-  INFO(text.str() << ": " << error);
-  REQUIRE(mlir::succeeded(pred));
-  return *pred;
+  return requireParsed(text, parseSymPred(&context, text));
 }
 
 using Random = std::mt19937_64;

@@ -133,9 +133,12 @@ bool Contract::isInner(const SymPred &pred) const {
 
 /// The text as an expression over names that are symbols already; null when it is not one.
 SymExpr Contract::parameterExpr(StringRef text) {
-  std::string error;
-  FailureOr<SymExpr> expr = parseSymExpr(context, text, &error);
-  if (failed(expr) || expr->isOverflow())
+  llvm::Expected<SymExpr> expr = parseSymExpr(context, text);
+  if (!expr) {
+    llvm::consumeError(expr.takeError());
+    return {};
+  }
+  if (expr->isOverflow())
     return {};
   for (StringAttr name : expr->symbols())
     if (!taken.contains(name.getValue()))
