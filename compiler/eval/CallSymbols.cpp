@@ -79,8 +79,8 @@ llvm::Error checkPositions(const RefTensor &positions, DimsAttr sizes, const Sym
       return fail("'" + size.str() + "' is not a size");
     limits.push_back(*value);
   }
-  std::string why = describeOutside(positions, limits);
-  return why.empty() ? llvm::Error::success() : fail(where + why);
+  std::optional<OutsidePosition> outside = findOutside(positions, limits);
+  return outside ? fail(where + outside->text()) : llvm::Error::success();
 }
 
 } // namespace weft

@@ -62,11 +62,14 @@ bool isPacked(mlir::Type element);
 mlir::Type numberType(mlir::Type element);
 /// The number of a float type that is nearest to `value`.
 mlir::FloatAttr floatAttribute(mlir::Type element, double value);
-/// Why no value can have these dimensions; empty when one can. Types that operators infer are judged by the verifier of the function, not when
-/// they are made.
-std::string refuseDims(SymTensorType type);
-/// Why a type cannot be an element; empty when it can.
-std::string refuseElement(mlir::Type element);
+/// Whether a value can have these dimensions. Types that operators infer are judged by the verifier of the function, not when they are made.
+mlir::LogicalResult verifyDims(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                               SymTensorType type);
+/// Whether tensors can have elements of a type.
+bool isElement(mlir::Type type);
+/// The same with an error when they cannot.
+mlir::LogicalResult verifyElement(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                  mlir::Type type);
 
 } // namespace weft
 

@@ -41,8 +41,9 @@ public:
     auto tensor = dyn_cast<SymTensorType>(type);
     if (!tensor)
       return success();
-    if (std::string why = refuseDims(tensor); !why.empty())
-      return op->emitError() << "gives a value of type " << type << ": " << why;
+    auto emitError = [&] { return op->emitError() << "gives a value of type " << type << ": "; };
+    if (failed(verifyDims(emitError, tensor)))
+      return failure();
     return llvm::success(
         llvm::all_of(tensor.getDims(), [&](SymExpr dim) { return succeeded(checkExpr(op, dim)); }));
   }

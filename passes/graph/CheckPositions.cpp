@@ -136,10 +136,10 @@ private:
     SmallVector<int64_t> sizes;
     for (SymExpr size : demand.sizes)
       sizes.push_back(size.asConstant().value_or(INT64_MAX));
-    std::string why = describeOutside(positions, sizes);
-    if (why.empty() || demand.user->getParentOp() != function)
+    std::optional<OutsidePosition> outside = findOutside(positions, sizes);
+    if (!outside || demand.user->getParentOp() != function)
       return success();
-    return emitError(demand.location) << why;
+    return emitError(demand.location) << outside->text();
   }
 
   void insert(const Demand &demand) {

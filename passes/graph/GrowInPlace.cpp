@@ -33,8 +33,11 @@ SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType());
 struct Pair {
   ConcatOp concat;
   unsigned output;
-  std::string reason; ///< why there is no pair; empty when there is one
 };
+
+llvm::Error fail(const Twine &reason) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), reason);
+}
 
 class Growing {
 public:
@@ -42,20 +45,22 @@ public:
       : function(function), symbols(symbolsOf(function)),
         end(function.getBody().front().getTerminator()) {}
 
-  Pair find(BlockArgument input) {
+  /// The error says why there is none.
+  llvm::Expected<Pair> find(BlockArgument input) {
     Pair pair;
     for (OpOperand &returned : end->getOpOperands()) {
       auto concat = returned.get().getDefiningOp<ConcatOp>();
       if (!concat || concat.getInputs()[0] != input || concat.getInputs().size() < 2)
         continue;
       if (pair.concat && pair.concat != concat)
-        return {{}, 0, "several outputs extend it"};
+        return fail("several outputs extend it");
       if (!pair.concat)
-        pair = {concat, returned.getOperandNumber(), ""};
+        pair = {concat, returned.getOperandNumber()};
     }
     if (!pair.concat)
-      return {{}, 0, "no output is this input with something behind it"};
-    pair.reason = unlessPossible(pair.concat);
+      return fail("no output is this input with something behind it");
+    if (llvm::Error reason = checkGrowth(pair.concat))
+      return std::move(reason);
     return pair;
   }
 
@@ -114,22 +119,23 @@ public:
   }
 
 private:
-  /// Why the pair cannot lie in one buffer; empty when it can.
-  std::string unlessPossible(ConcatOp concat) {
+  /// Whether past and present can lie in one buffer.
+  llvm::Error checkGrowth(ConcatOp concat) {
     SymTensorType past = typeOf(concat.getInputs()[0]), present = typeOf(concat.getResult());
     unsigned dim = concat.getDim();
     if (dim == 0)
-      return "it grows along its first dimension, so that no stride says how much room it has";
+      return fail(
+          "it grows along its first dimension, so that no stride says how much room it has");
     if (isPacked(past.getElementType()))
-      return "its elements share bytes";
+      return fail("its elements share bytes");
     for (unsigned d = dim + 1; d < past.getRank(); ++d)
       if (past.getDim(d).asConstant().value_or(0) < 1)
-        return "dimension " + std::to_string(d) + ", behind the one that grows, is '" +
-               past.getDim(d).str() + "', which is no positive number";
+        return fail("dimension " + Twine(d) + ", behind the one that grows, is '" +
+                    past.getDim(d).str() + "', which is no positive number");
     for (StringAttr name : present.getDim(dim).symbols())
       if (llvm::is_contained(symbols.getBoundNames(), name))
-        return "the contents of tensors decide how much it grows";
-    return "";
+        return fail("the contents of tensors decide how much it grows");
+    return llvm::Error::success();
   }
 
   /// What is behind the past.
@@ -218,13 +224,15 @@ struct GrowInPlace : impl::GrowInPlaceBase<GrowInPlace> {
       if (!wanted.empty() && !isWanted)
         continue;
       seen.insert(text);
-      Pair pair = growing.find(input);
-      if (!pair.reason.empty() && isWanted)
-        return function.emitError("input '") << text << "' cannot grow in place: " << pair.reason;
-      if (!pair.reason.empty())
+      llvm::Expected<Pair> pair = growing.find(input);
+      if (pair) {
+        growing.rewrite(input, *pair);
+        ++found;
         continue;
-      growing.rewrite(input, pair);
-      ++found;
+      }
+      std::string reason = llvm::toString(pair.takeError());
+      if (isWanted)
+        return function.emitError("input '") << text << "' cannot grow in place: " << reason;
     }
     if (found)
       growing.finish();

@@ -156,8 +156,8 @@ bool Graph::add(ValueRange results, ArrayRef<Knowledge> knowledge) {
     bool finite = !isFloat(element(value)) || k.most <= largestOf(element(value)) / 4;
     good &= finite && std::isfinite(k.error) && mostElements(type(value)) <= kMostElements &&
             rank(value) <= 6 && k.error <= 0.1 * std::max(k.most, 0.01) && k.most < 1e25 &&
-            llvm::all_of(type(value).getDims(), [&](SymExpr d) { return least(d) >= 0; }) &&
-            refuseDims(type(value)).empty();
+            llvm::all_of(type(value).getDims(),
+                         [&](SymExpr d) { return !d.isOverflow() && least(d) >= 0; });
     numbers.append({k.most, double(k.quantum), k.error, double(k.special)});
   }
   Operation *op = results.empty() ? nullptr : results[0].getDefiningOp();

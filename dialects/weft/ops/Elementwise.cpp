@@ -185,8 +185,8 @@ LogicalResult MultiplyAddOp::inferReturnTypes(MLIRContext *, std::optional<Locat
 
 LogicalResult ConvertOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
-  if (std::string why = refuseElement(adaptor.getTo()); !why.empty())
-    return emitOptionalError(location, "'weft.convert': ", why);
+  if (failed(requireElement("'weft.convert': ", location, adaptor.getTo())))
+    return failure();
   results.push_back(tensorType(adaptor.getInput()).withElement(adaptor.getTo()));
   return success();
 }
@@ -217,8 +217,8 @@ RootKind ConvertOp::rootKind() {
 LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Type from = elementOf(adaptor.getInput()), to = adaptor.getTo();
-  if (std::string why = refuseElement(to); !why.empty())
-    return emitOptionalError(location, "'weft.bitcast': ", why);
+  if (failed(requireElement("'weft.bitcast': ", location, to)))
+    return failure();
   if (elementBits(from) != elementBits(to)) // R1
     return emitOptionalError(location, "'weft.bitcast' cannot read elements of ", from, " as ", to,
                              ", which have another width");

@@ -34,6 +34,14 @@ inline mlir::LogicalResult requireReal(llvm::StringRef name, std::optional<mlir:
                                  elementOf(operand));
 }
 
+/// Refuses what tensors have no elements of; the error begins with `what`.
+inline mlir::LogicalResult requireElement(const llvm::Twine &what,
+                                          std::optional<mlir::Location> location, mlir::Type type) {
+  if (!location)
+    return mlir::success(isElement(type));
+  return verifyElement([&] { return mlir::emitError(*location) << what; }, type);
+}
+
 /// Refuses a value for what another one is; a note shows where that one, called `name`, is defined.
 template <typename... Parts>
 mlir::LogicalResult refuseBeside(std::optional<mlir::Location> location, mlir::Value other,
@@ -50,8 +58,8 @@ mlir::LogicalResult refuseBeside(std::optional<mlir::Location> location, mlir::V
 inline mlir::LogicalResult verifyAccumulate(llvm::StringRef name,
                                             std::optional<mlir::Location> location,
                                             mlir::Type element, mlir::Type accumulate) {
-  if (std::string why = refuseElement(accumulate); !why.empty())
-    return mlir::emitOptionalError(location, "'weft.", name, "' accumulates: ", why);
+  if (mlir::failed(requireElement("'weft." + name + "' accumulates: ", location, accumulate)))
+    return mlir::failure();
   if (isFloat(element) == isFloat(accumulate) && elementBits(accumulate) >= elementBits(element))
     return mlir::success();
   return mlir::emitOptionalError(location, "'weft.", name, "' cannot sum products of ", element,

@@ -6,36 +6,37 @@
 using namespace mlir;
 
 namespace weft {
-namespace {
 
-std::string placeOf(int64_t flat, ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> index(dims.size());
-  for (size_t d = dims.size(); d-- > 0; flat /= dims[d])
-    index[d] = flat % dims[d];
+std::string OutsidePosition::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
+  os << "index " << position;
   if (!index.empty())
     llvm::interleaveComma(index, os << " at ["), os << "]";
+  os << " is outside ";
+  if (size == 0)
+    os << "an empty dimension";
+  else
+    os << (position < 0 ? -size : 0) << ".." << size - 1;
   return text;
 }
 
-std::string rangeOf(int64_t position, int64_t size) {
-  if (size == 0)
-    return "an empty dimension";
-  return (Twine(position < 0 ? -size : 0) + ".." + Twine(size - 1)).str();
+static SmallVector<int64_t, 4> indexOf(int64_t flat, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t, 4> index(dims.size());
+  for (size_t d = dims.size(); d-- > 0; flat /= dims[d])
+    index[d] = flat % dims[d];
+  return index;
 }
 
-} // namespace
-
-std::string describeOutside(const RefTensor &positions, ArrayRef<int64_t> sizes) {
+std::optional<OutsidePosition> findOutside(const RefTensor &positions, ArrayRef<int64_t> sizes) {
+  if (sizes.empty())
+    return std::nullopt;
   for (auto [i, position] : llvm::enumerate(positions.integers)) {
     int64_t size = sizes[i % sizes.size()];
     if (position < -size || position >= size)
-      return ("index " + Twine(position) + placeOf(i, positions.dims) + " is outside " +
-              rangeOf(position, size))
-          .str();
+      return OutsidePosition{position, size, indexOf(i, positions.dims)};
   }
-  return "";
+  return std::nullopt;
 }
 
 LogicalResult evaluateReference(Operation *op, ReferenceCall &call) {
@@ -45,9 +46,8 @@ LogicalResult evaluateReference(Operation *op, ReferenceCall &call) {
     SmallVector<int64_t> sizes;
     for (unsigned dim : indexed.positionDims())
       sizes.push_back(call.inputs[0]->dims[dim]);
-    if (std::string why = sizes.empty() ? "" : describeOutside(*call.inputs[1], sizes);
-        !why.empty())
-      return call.fail(why);
+    if (std::optional<OutsidePosition> outside = findOutside(*call.inputs[1], sizes))
+      return call.fail(outside->text());
   }
   return cast<ReferenceOpInterface>(op).evaluate(call);
 }

@@ -83,9 +83,17 @@ struct ReferenceCall {
 Scalar combineScalars(Combiner combiner, mlir::Type element, const Scalar &a, const Scalar &b);
 Scalar identityScalar(Combiner combiner, mlir::Type element);
 
-/// "index 40000 at [0, 3] is outside 0..30521", about the first position that is; empty when all are inside. Positions in the last
-/// dimension have a size each where there are several.
-std::string describeOutside(const RefTensor &positions, llvm::ArrayRef<int64_t> sizes);
+/// A position that names no element of a dimension.
+struct OutsidePosition {
+  int64_t position, size;
+  llvm::SmallVector<int64_t, 4> index; ///< where it stands among the positions
+
+  std::string text() const; ///< "index 40000 at [0, 3] is outside 0..30521"
+};
+
+/// The first that is outside, if one is. Positions in the last dimension have a size each where there are several.
+std::optional<OutsidePosition> findOutside(const RefTensor &positions,
+                                           llvm::ArrayRef<int64_t> sizes);
 
 /// What an operation with ReferenceOpInterface gives, once its positions from data are found inside.
 mlir::LogicalResult evaluateReference(mlir::Operation *op, ReferenceCall &call);

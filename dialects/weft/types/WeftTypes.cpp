@@ -47,13 +47,9 @@ Type SymTensorType::parse(AsmParser &parser) {
   if (parser.parseLess() || parseDimList(parser, dims) || parser.parseComma() ||
       parser.parseType(element) || parser.parseGreater())
     return {};
-  auto type = getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                         dims.getDimAttributes(), element);
-  if (std::string why = type ? refuseDims(type) : ""; !why.empty()) {
-    parser.emitError(parser.getNameLoc()) << why;
-    return {};
-  }
-  return type;
+  auto emitError = [&] { return parser.emitError(parser.getNameLoc()); };
+  auto type = getChecked(emitError, parser.getContext(), dims.getDimAttributes(), element);
+  return type && succeeded(verifyDims(emitError, type)) ? type : SymTensorType();
 }
 
 void SymTensorType::print(AsmPrinter &printer) const {
@@ -64,22 +60,20 @@ void SymTensorType::print(AsmPrinter &printer) const {
 
 LogicalResult SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
                                     ArrayRef<Attribute> dims, Type element) {
-  if (std::string why = refuseElement(element); !why.empty())
-    return emitError() << why;
-  return success();
+  return verifyElement(emitError, element);
 }
 
-std::string refuseDims(SymTensorType type) {
+LogicalResult verifyDims(function_ref<InFlightDiagnostic()> emitError, SymTensorType type) {
   if (type.getRank() > 8)
-    return "a tensor has at most 8 dimensions, but this one has " + std::to_string(type.getRank());
+    return emitError() << "a tensor has at most 8 dimensions, but this one has " << type.getRank();
   for (auto [i, dim] : llvm::enumerate(type.getDims())) {
     if (dim.isOverflow())
-      return "dimension " + std::to_string(i) + " overflows 64 bits";
+      return emitError() << "dimension " << i << " overflows 64 bits";
     if (dim.asConstant() && *dim.asConstant() < 0)
-      return "dimension " + std::to_string(i) + " is " + std::to_string(*dim.asConstant()) +
-             ", but a size is at least 0";
+      return emitError() << "dimension " << i << " is " << *dim.asConstant()
+                         << ", but a size is at least 0";
   }
-  return "";
+  return success();
 }
 
 bool isFloat(Type element) {
@@ -97,20 +91,20 @@ FloatAttr floatAttribute(Type element, double value) {
   return FloatAttr::get(numberType(element), roundReal(element, value));
 }
 
-std::string refuseElement(Type element) {
-  bool known = element.isF64() || element.isF32() || floatFormatOf(element);
-  if (auto integer = dyn_cast<IntegerType>(element)) {
-    unsigned w = integer.getWidth();
-    bool isSize = w == 2 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64;
-    known = integer.isSignless() ? w == 1 || isSize : integer.isUnsigned() && isSize;
-  }
-  if (known)
-    return "";
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << "'" << element
-      << "' is not an element type; signed integers are written 'i8', unsigned ones 'ui8'";
-  return text;
+bool isElement(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return type.isF64() || type.isF32() || floatFormatOf(type);
+  unsigned w = integer.getWidth();
+  bool isSize = w == 2 || w == 4 || w == 8 || w == 16 || w == 32 || w == 64;
+  return integer.isSignless() ? w == 1 || isSize : integer.isUnsigned() && isSize;
+}
+
+LogicalResult verifyElement(function_ref<InFlightDiagnostic()> emitError, Type type) {
+  if (isElement(type))
+    return success();
+  return emitError() << type << " is not an element type; signed integers are written 'i8', "
+                     << "unsigned ones 'ui8'";
 }
 
 void WeftDialect::registerTypes() {
