@@ -32,86 +32,97 @@ std::optional<int64_t> number(StringRef text, int64_t most) {
   return value;
 }
 
-/// The reason why the fields of a line are no record; empty when they are.
+/// Errors say what is wrong with the line, which its reader names.
 class RecordParser {
 public:
-  explicit RecordParser(StringRef line) { line.split(fields, kBar); }
+  explicit RecordParser(StringRef line) : line(line) {}
 
-  std::string parse(TuningRecord &record) {
-    StringRef version = fields[0];
-    if (version.consume_front("weft-tuning ") && version != "1")
-      return "the record is of version " + quotedText(version) + "; this Weft reads version 1";
-    if (fields[0] != kVersion)
-      return "no record: it does not begin with 'weft-tuning 1'";
-    if (fields.size() != kFields)
-      return "a record has " + std::to_string(kFields) + " fields between bars, this has " +
-             std::to_string(fields.size());
-    for (StringRef field : fields)
-      if (field.empty() || field.size() > kMostFieldBytes || field != field.trim())
-        return "a field is empty, begins or ends with a space, or is too long";
-    record.processor = fields[1].str();
-    record.target = fields[2].str();
-    record.kernel = fields[3].str();
-    record.sizes = fields[5].str();
-    if (record.kernel.size() != 16 ||
-        !all_of(record.kernel, [](char c) { return isDigit(c) || (c >= 'a' && c <= 'f'); }))
-      return quotedText(record.kernel) + " is no kernel: 16 hexadecimal digits";
-    if (std::string why = parsePicks(fields[4], record.picks); !why.empty())
-      return why;
-    return parseNumbers(record);
+  Expected<TuningRecord> parse() {
+    if (Error error = checkText())
+      return std::move(error);
+    line.split(fields, kBar);
+    if (Error error = checkFields())
+      return std::move(error);
+    TuningRecord record{fields[1].str(), fields[2].str(), fields[3].str(), {}, fields[5].str(),
+                        /*threads=*/0,   /*gain=*/0};
+    if (Error error = readPicks(fields[4], record.picks))
+      return std::move(error);
+    if (Error error = readNumbers(record))
+      return std::move(error);
+    return record;
   }
 
 private:
+  /// Before the fields are looked at.
+  Error checkText() const {
+    if (line.size() > kMostRecordBytes)
+      return readError("longer than " + Twine(kMostRecordBytes) + " bytes");
+    if (!all_of(line, isPrint))
+      return readError("a byte is no printable ASCII character");
+    return Error::success();
+  }
+
+  Error checkFields() const {
+    StringRef version = fields[0];
+    if (version.consume_front("weft-tuning ") && version != "1")
+      return readError("the record is of version " + quotedText(version) +
+                       "; this Weft reads version 1");
+    if (fields[0] != kVersion)
+      return readError("no record: it does not begin with 'weft-tuning 1'");
+    if (fields.size() != kFields)
+      return readError("a record has " + Twine(kFields) + " fields between bars, this has " +
+                       Twine(fields.size()));
+    for (StringRef field : fields)
+      if (field.empty() || field.size() > kMostFieldBytes || field != field.trim())
+        return readError("a field is empty, begins or ends with a space, or is too long");
+    if (fields[3].size() != 16 ||
+        !all_of(fields[3], [](char c) { return isDigit(c) || (c >= 'a' && c <= 'f'); }))
+      return readError(quotedText(fields[3]) + " is no kernel: 16 hexadecimal digits");
+    return Error::success();
+  }
+
   /// "contraction rows=7 block=200"
-  static std::string parsePicks(StringRef text, Picks &picks) {
+  static Error readPicks(StringRef text, Picks &picks) {
     SmallVector<StringRef> words;
     text.split(words, ' ');
     if (!isName(words[0]))
-      return quotedText(words[0]) + " is no name of a schedule";
+      return readError(quotedText(words[0]) + " is no name of a schedule");
     picks.schedule = words[0].str();
     for (StringRef word : ArrayRef(words).drop_front()) {
       auto [name, digits] = word.split('=');
       std::optional<int64_t> value = number(digits, kMostValue);
       if (!isName(name) || name == "schedule" || !value)
-        return quotedText(word) + " is no pick such as rows=7";
+        return readError(quotedText(word) + " is no pick such as rows=7");
       if (picks.values.count(name.str()))
-        return quotedText(name) + " is picked twice";
+        return readError(quotedText(name) + " is picked twice");
       if (!picks.values.empty() && name < picks.values.rbegin()->first)
-        return "picks are sorted by name, but " + quotedText(name) + " is not";
+        return readError("picks are sorted by name, but " + quotedText(name) + " is not");
       picks.values[name.str()] = *value;
     }
-    return "";
+    return Error::success();
   }
 
-  std::string parseNumbers(TuningRecord &record) const {
+  Error readNumbers(TuningRecord &record) const {
     StringRef threads = fields[6], gain = fields[7];
     std::optional<int64_t> count, whole, tenth;
     if (threads.consume_front("threads="))
       count = number(threads, kMostThreads);
     if (!count || *count < 1)
-      return quotedText(fields[6]) + " is no number of threads such as threads=1";
+      return readError(quotedText(fields[6]) + " is no number of threads such as threads=1");
     if (gain.consume_back(" %")) {
       auto [before, behind] = gain.split('.');
       whole = number(before, kMostGain / 10 - 1), tenth = number(behind, 9);
     }
     if (!whole || !tenth)
-      return quotedText(fields[7]) + " is no gain such as 4.1 %";
+      return readError(quotedText(fields[7]) + " is no gain such as 4.1 %");
     record.threads = *count;
     record.gain = *whole * 10 + *tenth;
-    return "";
+    return Error::success();
   }
 
+  StringRef line;
   SmallVector<StringRef> fields;
 };
-
-/// What is wrong with the line as text, before its fields are looked at.
-std::string judgeLine(StringRef line) {
-  if (line.size() > kMostRecordBytes)
-    return "longer than " + std::to_string(kMostRecordBytes) + " bytes";
-  if (!all_of(line, isPrint))
-    return "a byte is no printable ASCII character";
-  return "";
-}
 
 } // namespace
 
@@ -134,21 +145,20 @@ std::string TuningRecord::text() const {
 
 Expected<std::vector<TuningRecord>> parseRecords(StringRef text, StringRef name) {
   std::vector<TuningRecord> records;
-  std::string place = printableText(name);
   for (size_t number = 1; !text.empty(); ++number) {
+    auto wrong = [&](const Twine &reason) {
+      return readError(printableText(name) + ": line " + Twine(number) + ": " + reason);
+    };
     auto [line, rest] = text.split('\n');
     text = rest;
     if (line.empty())
       continue;
-    std::string why = judgeLine(line);
-    TuningRecord record;
-    if (why.empty())
-      why = RecordParser(line).parse(record);
-    if (why.empty() && records.size() == kMostRecords)
-      why = "more than " + std::to_string(kMostRecords) + " records";
-    if (!why.empty())
-      return readError(place + ": line " + Twine(number) + ": " + why);
-    records.push_back(std::move(record));
+    Expected<TuningRecord> record = RecordParser(line).parse();
+    if (!record)
+      return wrong(toString(record.takeError()));
+    if (records.size() == kMostRecords)
+      return wrong("more than " + Twine(kMostRecords) + " records");
+    records.push_back(std::move(*record));
   }
   return std::move(records);
 }

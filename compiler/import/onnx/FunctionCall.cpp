@@ -260,13 +260,9 @@ void FunctionCall::cloneBody() {
                                           /*replaceTypes=*/true);
     rename(copy);
     copy->walk([&](Operation *each) { each->setLoc(state.builder.getLoc()); });
-    std::string why;
-    ScopedDiagnosticHandler handler(context(), [&](mlir::Diagnostic &diagnostic) {
-      why = why.empty() ? diagnostic.str() : why;
-      return success();
-    });
+    FirstReport report(context());
     if (failed(verify(copy))) {
-      refuse("the function has no meaning for these sizes: " + why);
+      refuse("the function has no meaning for these sizes: " + report.text());
       return;
     }
     state.values.learn(copy, facts());

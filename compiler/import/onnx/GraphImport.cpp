@@ -51,8 +51,8 @@ bool GraphImport::run() {
   }
   if (outputs.empty())
     return fail("the model has no outputs");
-  const NodeOrder &order = orderOf(model.graph.nodes, outputs, &model.graph);
-  return importNodes(model.graph.nodes, order, scope) && finish(scope);
+  ArrayRef<OnnxNode> nodes = model.graph.nodes;
+  return importNodes(nodes, orderOf(nodes, outputs, &model.graph), scope) && finish(scope);
 }
 
 /// Also of what nothing reads: which of two values is meant cannot be known.
@@ -82,15 +82,16 @@ bool GraphImport::addInitializers(const OnnxGraph &graph, Scope &scope) {
 /// Contents that the caller gave become a constant where the input would have been.
 bool GraphImport::bindConstant(const OnnxValueInfo &input, const GivenConstant &constant,
                                Scope &scope) {
-  std::string name = "input " + quotedText(input.name), why;
+  std::string name = "input " + quotedText(input.name);
   if (!requireShape(input, constant, contract))
     return fail(name + " cannot have the shape " + shapeText(constant.tensor.dims) +
                 " of its constant");
   state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), name)));
-  Value value = constants.create(state, constant.tensor, constant.bytes, input.name, why);
+  llvm::Expected<Value> value =
+      constants.create(state, constant.tensor, constant.bytes, input.name);
   if (!value)
-    return fail(name + ": " + why);
-  scope.values[input.name] = value;
+    return fail(name + ": " + llvm::toString(value.takeError()));
+  scope.values[input.name] = *value;
   return true;
 }
 
@@ -171,23 +172,18 @@ bool GraphImport::finish(Scope &scope) {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
   for (const OnnxValueInfo &output : model.graph.outputs) {
-    Value value;
-    std::string why;
-    switch (lookUp(output.name, scope, value, why)) {
-    case Found::Value:
-      if (!isTensor(value))
-        return fail("output " + quotedText(output.name) + " is " + kindOf(value) +
-                        ", which is not supported",
-                    Refusal::Unsupported);
-      checkOutput(output, value);
-      results.push_back(value);
-      break;
-    case Found::Missing:
-      return fail("output " + quotedText(output.name) + ": " + why);
-    case Found::Omitted:
-    case Found::Poisoned:
-      break;
-    }
+    llvm::Expected<Found> found = lookUp(output.name, scope);
+    if (!found)
+      return fail("output " + quotedText(output.name) + ": " + llvm::toString(found.takeError()));
+    Value value = found->value;
+    if (!value)
+      continue;
+    if (!isTensor(value))
+      return fail("output " + quotedText(output.name) + " is " + kindOf(value) +
+                      ", which is not supported",
+                  Refusal::Unsupported);
+    checkOutput(output, value);
+    results.push_back(value);
   }
   if (!refusedNodes.empty() || graphProblem)
     return false;
@@ -210,26 +206,22 @@ bool GraphImport::finish(Scope &scope) {
 
 //===-- Names ---------------------------------------------------------------------------------===//
 
-GraphImport::Found GraphImport::lookUp(StringRef name, Scope &scope, Value &value,
-                                       std::string &why) {
+llvm::Expected<GraphImport::Found> GraphImport::lookUp(StringRef name, Scope &scope) {
   for (Scope *each = &scope; each; each = each->parent) {
-    if (auto found = each->values.find(name); found != each->values.end()) {
-      value = found->second;
-      return value ? Found::Value : Found::Poisoned;
-    }
+    if (auto found = each->values.find(name); found != each->values.end())
+      return Found{found->second, /*isPoisoned=*/!found->second};
     if (each->omitted.contains(name))
-      return Found::Omitted;
-    if (auto found = each->unavailable.find(name); found != each->unavailable.end()) {
-      why = found->second;
-      return Found::Missing;
-    }
+      return Found();
+    if (auto found = each->unavailable.find(name); found != each->unavailable.end())
+      return readError(found->second);
     if (auto found = each->initializers.find(name); found != each->initializers.end()) {
-      value = constantOf(*found->second, name, why);
-      return value ? Found::Value : Found::Missing;
+      llvm::Expected<Value> value = constantOf(*found->second, name);
+      if (!value)
+        return value.takeError();
+      return Found{*value};
     }
   }
-  why = "nothing defines the value " + quotedText(name);
-  return Found::Missing;
+  return readError("nothing defines the value " + quotedText(name));
 }
 
 bool GraphImport::bind(StringRef name, Scope &scope, Value value) {
@@ -246,31 +238,36 @@ void GraphImport::tell(StringRef name, const Scope &scope, Value value) {
     onValue(name.str(), typeOf(value));
 }
 
-Value GraphImport::constantOf(const OnnxTensor &tensor, StringRef name, std::string &why) {
-  Value &value = tensorValues[&tensor];
-  if (!value) {
-    Location before = state.builder.getLoc();
-    OpBuilder::InsertionGuard guard(
-        state.builder); // visible everywhere: in front of all loops and branches around here
-    for (Block *block = state.builder.getInsertionBlock(); block != &function.front();
-         block = state.builder.getInsertionBlock())
-      state.builder.setInsertionPoint(block->getParentOp());
-    state.builder.setLoc(
-        NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
-    value = constants.create(state, tensor, name, why);
-    state.builder.setLoc(before);
-  }
+llvm::Expected<Value> GraphImport::constantOf(const OnnxTensor &tensor, StringRef name) {
+  if (Value made = tensorValues.lookup(&tensor))
+    return made;
+  Location before = state.builder.getLoc();
+  OpBuilder::InsertionGuard guard(
+      state.builder); // visible everywhere: in front of all loops and branches around here
+  for (Block *block = state.builder.getInsertionBlock(); block != &function.front();
+       block = state.builder.getInsertionBlock())
+    state.builder.setInsertionPoint(block->getParentOp());
+  state.builder.setLoc(
+      NameLoc::get(StringAttr::get(impl.context.get(), "tensor " + quotedText(name))));
+  llvm::Expected<Value> value = constants.create(state, tensor, name);
+  state.builder.setLoc(before);
+  if (value)
+    tensorValues[&tensor] = *value;
   return value;
 }
 
 //===-- Nodes ---------------------------------------------------------------------------------===//
 
-const NodeOrder &GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs,
-                                      const void *key) {
+llvm::Expected<ArrayRef<unsigned>>
+GraphImport::orderOf(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs, const void *key) {
   auto found = orders.find(key);
-  if (found == orders.end())
-    found = orders.emplace(key, orderNodes(nodes, outputs)).first;
-  return found->second;
+  if (found == orders.end()) {
+    llvm::Expected<std::vector<unsigned>> order = orderNodes(nodes, outputs);
+    if (!order)
+      return order.takeError();
+    found = orders.emplace(key, std::move(*order)).first;
+  }
+  return ArrayRef<unsigned>(found->second);
 }
 
 /// A function's nodes count wherever it is called: a chain of calls may double them at every link.
@@ -282,10 +279,11 @@ bool GraphImport::countNodes(uint64_t more) {
               Refusal::OverLimit);
 }
 
-bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope) {
-  if (!order.problem.empty())
-    return fail(order.problem);
-  for (unsigned i : order.nodes) {
+bool GraphImport::importNodes(ArrayRef<OnnxNode> nodes, llvm::Expected<ArrayRef<unsigned>> order,
+                              Scope &scope) {
+  if (!order)
+    return fail(llvm::toString(order.takeError()));
+  for (unsigned i : *order) {
     if (!countNodes(1))
       return false;
     importNode(nodes[i], scope);
@@ -313,15 +311,13 @@ void GraphImport::importNode(const OnnxNode &node, Scope &scope) {
   std::string place = describeNode(node);
   state.builder.setLoc(NameLoc::get(StringAttr::get(impl.context.get(), place)));
   for (StringRef name : node.inputs) {
-    Value value;
-    std::string why;
-    Found found = name.empty() ? Found::Omitted : lookUp(name, scope, value, why);
-    if (found == Found::Missing) {
-      refuseNode(node, scope, false, {Refusal::Wrong, why, ""});
+    llvm::Expected<Found> found = name.empty() ? Found() : lookUp(name, scope);
+    if (!found) {
+      refuseNode(node, scope, false, {Refusal::Wrong, llvm::toString(found.takeError()), ""});
       return poison(node, scope);
     }
-    poisoned |= found == Found::Poisoned;
-    inputs.push_back(value);
+    poisoned |= found->isPoisoned;
+    inputs.push_back(found->value);
   }
   while (!inputs.empty() && !inputs.back())
     inputs.pop_back();
@@ -458,11 +454,13 @@ void GraphImport::importCall(const OnnxNode &node, const OnnxFunction &called, S
   bool complete = importNodes(called.nodes, orderOf(called.nodes, called.outputs, &called), body);
   calls.pop_back();
   SmallVector<Value> values(node.outputs.size());
-  for (auto [i, name] : llvm::enumerate(node.outputs)) {
-    std::string why;
-    if (complete && lookUp(called.outputs[i], body, values[i], why) == Found::Missing &&
-        !name.empty())
-      return refuse("function " + quotedText(called.name) + ": " + why);
+  for (size_t i = 0; complete && i < values.size(); ++i) {
+    llvm::Expected<Found> found =
+        node.outputs[i].empty() ? Found() : lookUp(called.outputs[i], body);
+    if (!found)
+      return refuse("function " + quotedText(called.name) + ": " +
+                    llvm::toString(found.takeError()));
+    values[i] = found->value;
   }
   for (auto [name, value] : llvm::zip(node.outputs, values))
     bind(name, scope, value);
@@ -493,14 +491,13 @@ bool GraphImport::inlineGraph(const OnnxGraph &graph, ArrayRef<Value> arguments,
   bool complete = importNodes(graph.nodes, orderOf(graph.nodes, names, &graph), body);
   --depth;
   for (StringRef name : names) {
-    Value value;
-    std::string why;
-    Found found = complete ? lookUp(name, body, value, why) : Found::Poisoned;
-    if (found == Found::Missing)
-      return fail("output " + quotedText(name) + " of a branch: " + why);
-    if (found != Found::Value)
+    llvm::Expected<Found> found = complete ? lookUp(name, body) : Found();
+    if (!found)
+      return fail("output " + quotedText(name) +
+                  " of a branch: " + llvm::toString(found.takeError()));
+    if (!found->value)
       return false;
-    outputs.push_back(value);
+    outputs.push_back(found->value);
   }
   return true;
 }

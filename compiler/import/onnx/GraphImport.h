@@ -45,7 +45,7 @@ public:
   llvm::ArrayRef<RefusedNode> refusals() const { return refusedNodes; }
   llvm::ArrayRef<std::string> warnings() const { return warningTexts; }
 
-  Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) override;
+  llvm::Expected<Value> constantOf(const OnnxTensor &tensor, llvm::StringRef name) override;
   Value reinterpret(Value constant, SymTensorType type) override {
     return constants.reinterpret(state, constant, type);
   }
@@ -71,7 +71,8 @@ private:
   void checkOutput(const OnnxValueInfo &declared, Value value);
   bool addInitializers(const OnnxGraph &graph, Scope &scope);
   bool countNodes(uint64_t more);
-  bool importNodes(llvm::ArrayRef<OnnxNode> nodes, const NodeOrder &order, Scope &scope);
+  bool importNodes(llvm::ArrayRef<OnnxNode> nodes, llvm::Expected<llvm::ArrayRef<unsigned>> order,
+                   Scope &scope);
   void importNode(const OnnxNode &node, Scope &scope);
   void importOperator(const OnnxNode &node, Scope &scope, llvm::ArrayRef<Value> inputs);
   void callGiven(const OnnxNode &node, mlir::func::FuncOp function, Scope &scope,
@@ -83,14 +84,18 @@ private:
                   llvm::ArrayRef<Value> inputs);
   void refuseNode(const OnnxNode &node, const Scope &scope, bool wholeOperator, Refusal refusal);
   void poison(const OnnxNode &node, Scope &scope);
-  enum class Found { Value, Omitted, Poisoned, Missing };
-  Found lookUp(llvm::StringRef name, Scope &scope, Value &value, std::string &why);
+  /// What a name stands for. No value: a caller left the input out, or the node that makes it was refused.
+  struct Found {
+    Value value;
+    bool isPoisoned = false; ///< the latter
+  };
+  llvm::Expected<Found> lookUp(llvm::StringRef name, Scope &scope);
   bool bind(llvm::StringRef name, Scope &scope, Value value);
   void tell(llvm::StringRef name, const Scope &scope, Value value);
   const OnnxFunction *functionOf(const OnnxNode &node) const;
   int64_t opsetOf(llvm::StringRef domain, const Scope &scope) const;
-  const NodeOrder &orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs,
-                           const void *key);
+  llvm::Expected<llvm::ArrayRef<unsigned>>
+  orderOf(llvm::ArrayRef<OnnxNode> nodes, llvm::ArrayRef<llvm::StringRef> outputs, const void *key);
 
   const OnnxModel &model;
   const GivenConstants &given; ///< contents of inputs
@@ -104,7 +109,7 @@ private:
   mlir::func::FuncOp function;   ///< main
   Scope *currentScope = nullptr; ///< of the node being converted
   llvm::SmallVector<const OnnxFunction *> calls;
-  std::map<const void *, NodeOrder> orders;               ///< by graph or function
+  std::map<const void *, std::vector<unsigned>> orders;   ///< of nodes, by graph or function
   llvm::DenseMap<const OnnxTensor *, Value> tensorValues; ///< initializers already made
   std::map<std::tuple<llvm::StringRef, llvm::StringRef, llvm::StringRef>, const OnnxFunction *>
       functions;

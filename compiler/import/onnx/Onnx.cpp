@@ -148,8 +148,9 @@ private:
     for (const std::string &name : operators.unused())
       result.diagnostics.push_back({weft::Diagnostic::Warning, kWrongOperator, path,
                                     "operator " + name + " is given, but no node needs it", ""});
-    if (std::string why = contract.conflict(); !why.empty()) {
-      result.diagnostics.push_back(problem(kContradictingFact, path, why));
+    if (llvm::Error conflict = contract.checkPromise()) {
+      result.diagnostics.push_back(
+          problem(kContradictingFact, path, llvm::toString(std::move(conflict))));
       return false;
     }
     if (failed(verify(*impl->module))) {

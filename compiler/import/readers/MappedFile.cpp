@@ -54,18 +54,19 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::open(StringRef path) {
   return file;
 }
 
-/// Why the text alone is no path inside a directory; empty when nothing speaks against it.
-static std::string refuseRelative(StringRef relativePath) {
+/// Whether the text alone can be a path inside a directory.
+static Error checkRelative(StringRef relativePath) {
+  auto wrong = [&](const char *why) { return readError(quotedText(relativePath) + why); };
   if (relativePath.empty() || relativePath.contains('\0'))
-    return quotedText(relativePath) + " is not a file name";
+    return wrong(" is not a file name");
   if (relativePath.starts_with("/"))
-    return quotedText(relativePath) + " is an absolute path, but must lie in the model's directory";
+    return wrong(" is an absolute path, but must lie in the model's directory");
   SmallVector<StringRef> components;
   relativePath.split(components, '/');
   for (StringRef component : components)
     if (component == "..")
-      return quotedText(relativePath) + " contains '..', which could leave the model's directory";
-  return "";
+      return wrong(" contains '..', which could leave the model's directory");
+  return Error::success();
 }
 
 static Error leavesDirectory(StringRef relativePath) {
@@ -113,8 +114,8 @@ static int openResolved(const std::string &directory, const std::string &relativ
 
 Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory,
                                                              StringRef relativePath) {
-  if (std::string reason = refuseRelative(relativePath); !reason.empty())
-    return readError(reason);
+  if (Error error = checkRelative(relativePath))
+    return std::move(error);
   std::string root = directory.empty() ? "." : directory.str();
   int rootDescriptor = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (rootDescriptor < 0)

@@ -27,10 +27,9 @@ static bool countsUp(const OnnxTensor &tensor, Type element, const char *bytes, 
   return true;
 }
 
-SymTensorType Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor, std::string &why) {
+llvm::Expected<SymTensorType> Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor) {
   auto fail = [&](const Twine &reason) {
-    why = ("tensor " + quotedText(tensor.name) + " " + reason).str();
-    return SymTensorType();
+    return readError("tensor " + quotedText(tensor.name) + " " + reason);
   };
   Type element = elementTypeOf(context, tensor.elementType);
   if (!element)
@@ -47,33 +46,32 @@ SymTensorType Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor, 
   return SymTensorType::get(context, DimsAttr::get(context, dims).getDimAttributes(), element);
 }
 
-Value Constants::create(BuildState &state, const OnnxTensor &tensor, StringRef name,
-                        std::string &why) {
-  if (!typeOf(state.builder.getContext(), tensor, why))
-    return {};
+llvm::Expected<Value> Constants::create(BuildState &state, const OnnxTensor &tensor,
+                                        StringRef name) {
+  if (llvm::Error error = typeOf(state.builder.getContext(), tensor).takeError())
+    return std::move(error);
   llvm::Expected<TensorBytes> bytes = data.read(tensor);
-  if (bytes)
-    return create(state, tensor, *bytes, name, why);
-  why = llvm::toString(bytes.takeError());
-  return {};
+  if (!bytes)
+    return bytes.takeError();
+  return create(state, tensor, *bytes, name);
 }
 
-Value Constants::create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
-                        StringRef name, std::string &why) {
-  SymTensorType type = typeOf(state.builder.getContext(), tensor, why);
+llvm::Expected<Value> Constants::create(BuildState &state, const OnnxTensor &tensor,
+                                        const TensorBytes &bytes, StringRef name) {
+  llvm::Expected<SymTensorType> type = typeOf(state.builder.getContext(), tensor);
   if (!type)
-    return {};
-  Type element = type.getElementType();
+    return type.takeError();
+  Type element = type->getElementType();
   uint64_t count = elementCount(tensor.dims).value_or(0);
   if (countsUp(tensor, element, bytes.bytes.data(), count)) {
     int64_t dim =
         llvm::find_if(tensor.dims, [](int64_t d) { return d != 1; }) - tensor.dims.begin();
-    auto iota = state.builder.create<IotaOp>(type, dim);
+    auto iota = state.builder.create<IotaOp>(*type, dim);
     state.values.learn(iota, state.contract.facts());
-    return iota;
+    return iota.getResult();
   }
   if (count > (isFloat(element) ? kMostInlineFloats : kMostInlineIntegers))
-    return createWeight(state, name, type, bytes);
+    return createWeight(state, name, *type, bytes);
   RefTensor values = fromBytes(element, tensor.dims, bytes.bytes.data());
   Value constant = createConstant(state.builder, values);
   state.values.learn(constant.getDefiningOp(), state.contract.facts());

@@ -3,7 +3,7 @@
 // Small tensors become constants in the program. Large ones stay where they lie: a `weft.weight`
 // names their bytes in the mapped file, and equal ranges are one weight.
 //
-//   Value w = constants.create(state, tensor, why);
+//   llvm::Expected<Value> w = constants.create(state, tensor, "w");
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_IMPORT_ONNX_GRAPH_CONSTANTS_H
 #define WEFT_COMPILER_IMPORT_ONNX_GRAPH_CONSTANTS_H
@@ -19,18 +19,18 @@ public:
   Constants(const OnnxModel &model, Module::Impl &impl, mlir::ModuleOp module)
       : data(model), impl(impl), module(module), symbols(module) {}
 
-  /// At the builder's position. `name` is for a weight. Null with `why` set when the element type is
-  /// not supported or the data cannot be read.
-  Value create(BuildState &state, const OnnxTensor &tensor, llvm::StringRef name, std::string &why);
+  /// At the builder's position. `name` is for a weight. Fails when the element type is not supported
+  /// or the data cannot be read.
+  llvm::Expected<Value> create(BuildState &state, const OnnxTensor &tensor, llvm::StringRef name);
   /// The same for contents that do not lie in the file.
-  Value create(BuildState &state, const OnnxTensor &tensor, const TensorBytes &bytes,
-               llvm::StringRef name, std::string &why);
+  llvm::Expected<Value> create(BuildState &state, const OnnxTensor &tensor,
+                               const TensorBytes &bytes, llvm::StringRef name);
 
   /// The bytes of a constant as elements of another type; as many bytes. Null when it is no constant.
   Value reinterpret(BuildState &state, Value constant, SymTensorType type);
 
 private:
-  SymTensorType typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor, std::string &why);
+  static llvm::Expected<SymTensorType> typeOf(mlir::MLIRContext *context, const OnnxTensor &tensor);
   Value createWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,
                      const TensorBytes &bytes);
   Value nameWeight(BuildState &state, llvm::StringRef wish, SymTensorType type,

@@ -267,12 +267,12 @@ std::vector<Requirement> Contract::requirements() const {
 
 /// Promises are sets of sizes that must all work: the ends of a promised range are tried against
 /// every requirement about that symbol alone.
-std::string Contract::conflict() const {
+llvm::Error Contract::checkPromise() const {
   for (const Requirement &requirement : requirements()) {
     SymPred pred = requirement.pred.substitute(promisedSolved);
     if (promised.prove(pred) == Proof::No)
-      return "the model needs '" + requirement.pred.str() + "' (" + requirement.place +
-             "), which contradicts the given facts";
+      return readError("the model needs '" + requirement.pred.str() + "' (" + requirement.place +
+                       "), which contradicts the given facts");
     auto symbols = pred.symbols();
     if (symbols.size() != 1)
       continue;
@@ -287,11 +287,11 @@ std::string Contract::conflict() const {
       values[symbols[0]] = end;
       FailureOr<bool> holds = pred.evaluate(values);
       if (succeeded(holds) && !*holds)
-        return "the model needs '" + pred.str() + "' (" + requirement.place +
-               "), but the given facts allow " + symbols[0].str() + " = " + std::to_string(end);
+        return readError("the model needs '" + pred.str() + "' (" + requirement.place +
+                         "), but the given facts allow " + symbols[0].str() + " = " + Twine(end));
     }
   }
-  return "";
+  return llvm::Error::success();
 }
 
 SymbolsAttr Contract::attribute() const {

@@ -58,8 +58,8 @@ public:
   /// All, in the order they were found.
   std::vector<Requirement> requirements() const;
 
-  /// Why the caller's promise and the requirements do not fit together; empty when they do.
-  std::string conflict() const;
+  /// Whether the caller's promise and the requirements fit together.
+  llvm::Error checkPromise() const;
 
   SymbolsAttr attribute() const;
 

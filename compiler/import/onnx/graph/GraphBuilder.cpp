@@ -13,6 +13,12 @@ constexpr int64_t kMostElements = int64_t(1) << 48;
 
 //===-- Refusals ------------------------------------------------------------------------------===//
 
+FirstReport::FirstReport(MLIRContext *context)
+    : handler(context, [this](mlir::Diagnostic &diagnostic) {
+        kept = kept.empty() ? diagnostic.str() : kept;
+        return success();
+      }) {}
+
 Value GraphBuilder::refuse(const Twine &text, const Twine &hint) {
   if (!reason)
     reason = Refusal{Refusal::Unsupported, text.str(), hint.str()};

@@ -50,6 +50,17 @@ struct BuildState {
   std::vector<BoundSize> branchCopies; ///< of symbols, in branches that need facts about them
 };
 
+/// The first that MLIR reports about a context while this lives. Nothing is printed.
+class FirstReport {
+public:
+  explicit FirstReport(mlir::MLIRContext *context);
+  const std::string &text() const { return kept; }
+
+private:
+  std::string kept;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 inline SymTensorType typeOf(Value value) { return mlir::cast<SymTensorType>(value.getType()); }
 /// Null, and 0, for a null value, so that a converter may go on behind a refusal.
 inline Type elementOf(Value value) { return value ? typeOf(value).getElementType() : Type(); }
@@ -273,19 +284,15 @@ llvm::SmallVector<Value, 2> GraphBuilder::emitAll(ValueRange operands,
   using Properties = typename Op::template InferredProperties<Op>;
   mlir::DictionaryAttr dictionary = state.builder.getDictionaryAttr(attributes);
   llvm::SmallVector<Type, 1> types;
-  std::string why;
-  mlir::ScopedDiagnosticHandler handler(context(), [&](mlir::Diagnostic &diagnostic) {
-    why = diagnostic.str();
-    return mlir::success();
-  });
+  FirstReport report(context());
   Properties properties{};
   if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>)
     if (mlir::failed(Op::setPropertiesFromAttr(
             properties, dictionary, [&] { return mlir::emitError(state.builder.getLoc()); })))
-      return refuse(why), llvm::SmallVector<Value, 2>();
+      return refuse(report.text()), llvm::SmallVector<Value, 2>();
   if (mlir::failed(Op::inferReturnTypes(context(), state.builder.getLoc(), operands, dictionary,
                                         mlir::OpaqueProperties(&properties), {}, types)))
-    return wrong(why), llvm::SmallVector<Value, 2>();
+    return wrong(report.text()), llvm::SmallVector<Value, 2>();
   return create(Op::getOperationName(), operands, attributes, types);
 }
 

@@ -74,10 +74,9 @@ Type NodeImport::elementType(int64_t onnxType) {
 Value NodeImport::constantOf(const OnnxTensor &tensor) {
   if (refused())
     return {};
-  std::string why;
-  Value value = services.constantOf(
-      tensor, tensor.name.empty() && !node.outputs.empty() ? node.outputs[0] : tensor.name, why);
-  return value ? value : refuse(why);
+  llvm::Expected<Value> value = services.constantOf(
+      tensor, tensor.name.empty() && !node.outputs.empty() ? node.outputs[0] : tensor.name);
+  return value ? *value : refuse(llvm::toString(value.takeError()));
 }
 
 //===-- Inputs --------------------------------------------------------------------------------===//

@@ -30,8 +30,8 @@ constexpr llvm::StringLiteral kItself = "itself";
 class GraphServices {
 public:
   virtual ~GraphServices() = default;
-  /// A constant, or a weight called `name`; null with `why` set when its data cannot be used.
-  virtual Value constantOf(const OnnxTensor &tensor, llvm::StringRef name, std::string &why) = 0;
+  /// A constant, or a weight called `name`. Fails when its data cannot be used.
+  virtual llvm::Expected<Value> constantOf(const OnnxTensor &tensor, llvm::StringRef name) = 0;
   /// The bytes of a constant as elements of another type and number; null when it is none.
   virtual Value reinterpret(Value constant, SymTensorType type) = 0;
   /// The outputs of a subgraph that sees the values around the node, built at the builder's position.

@@ -55,20 +55,21 @@ class Orderer {
 public:
   explicit Orderer(ArrayRef<OnnxNode> nodes) : nodes(nodes), state(nodes.size(), Unseen) {}
 
-  NodeOrder run(ArrayRef<StringRef> outputs) {
+  llvm::Expected<std::vector<unsigned>> run(ArrayRef<StringRef> outputs) {
     for (auto [i, node] : llvm::enumerate(nodes))
       for (StringRef output : node.outputs)
         if (!output.empty() && !writer.try_emplace(output, unsigned(i)).second)
-          return {{}, "two nodes write the value " + quotedText(output)};
+          return readError("two nodes write the value " + quotedText(output));
     for (StringRef output : outputs) {
       open(output);
       while (!stack.empty())
         if (!step())
-          return {{}, "the graph has a cycle through " + describeNode(nodes[stack.back().node])};
+          return readError("the graph has a cycle through " +
+                           describeNode(nodes[stack.back().node]));
     }
     std::vector<unsigned> sorted = order;
     llvm::sort(sorted);
-    return {respectsReads(sorted) ? sorted : order, ""};
+    return respectsReads(sorted) ? sorted : order;
   }
 
 private:
@@ -122,7 +123,8 @@ private:
 };
 } // namespace
 
-NodeOrder orderNodes(ArrayRef<OnnxNode> nodes, ArrayRef<StringRef> outputs) {
+llvm::Expected<std::vector<unsigned>> orderNodes(ArrayRef<OnnxNode> nodes,
+                                                 ArrayRef<StringRef> outputs) {
   return Orderer(nodes).run(outputs);
 }
 
