@@ -27,17 +27,17 @@ public:
   }
 
   explicit Messages(const std::string &text) : text(text) {}
-  /// False at the end, and where the sender was cut off.
-  bool next(std::string &message) {
+  /// Nothing at the end, and where the sender was cut off.
+  std::optional<std::string> next() {
     uint64_t length;
     if (text.size() - at < sizeof length)
-      return false;
+      return std::nullopt;
     memcpy(&length, text.data() + at, sizeof length);
     if (text.size() - at - sizeof length < length)
-      return false;
-    message = text.substr(at + sizeof length, length);
-    at += sizeof length + length;
-    return true;
+      return std::nullopt;
+    size_t begin = at + sizeof length;
+    at = begin + length;
+    return text.substr(begin, length);
   }
 
 private:
@@ -69,8 +69,9 @@ OnnxTypes inferredTypes(const std::string &path, const ImportOptions &import, On
     return 0;
   });
   Messages messages(end.report);
-  for (std::string name, type; messages.next(name) && messages.next(type);)
-    types[name] = type;
+  while (std::optional<std::string> name = messages.next())
+    if (std::optional<std::string> type = messages.next())
+      types[*name] = *type;
   return types;
 }
 
