@@ -78,12 +78,14 @@ struct ReadInOrder : OpRewritePattern<ContractOp> {
   }
 };
 
-/// transpose(contract(x, y)) writes in the new order when the innermost dimension stays.
+/// transpose(contract(x, y)) writes in the new order when the innermost dimension stays; with a conversion between the two as well.
 struct WriteInOrder : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp move, PatternRewriter &rewriter) const override {
-    auto op = move.getInput().getDefiningOp<ContractOp>();
-    if (!op || !op->hasOneUse() || move.getOrder().back() + 1 != int64_t(move.getOrder().size()))
+    auto convert = move.getInput().getDefiningOp<ConvertOp>();
+    auto op = (convert ? convert.getInput() : move.getInput()).getDefiningOp<ContractOp>();
+    if (!op || !op->hasOneUse() || (convert && !convert->hasOneUse()) ||
+        move.getOrder().back() + 1 != int64_t(move.getOrder().size()))
       return failure();
     std::optional<Walk> walk = Walk::of(op);
     if (!walk)
@@ -91,8 +93,12 @@ struct WriteInOrder : OpRewritePattern<TransposeOp> {
     SmallVector<unsigned> before(walk->result);
     for (auto [i, from] : llvm::enumerate(move.getOrder()))
       walk->result[i] = before[from];
-    rewriter.replaceOpWithNewOp<ContractOp>(move, move.getType(), walk->text(), op.getLhs(),
-                                            op.getRhs(), op.getAccumulate());
+    Value ordered =
+        rewriter.create<ContractOp>(move.getLoc(), move.getType().withElement(op.getAccumulate()),
+                                    walk->text(), op.getLhs(), op.getRhs(), op.getAccumulate());
+    if (convert)
+      ordered = rewriter.create<ConvertOp>(convert.getLoc(), ordered, convert.getTo());
+    rewriter.replaceOp(move, ordered);
     return success();
   }
 };

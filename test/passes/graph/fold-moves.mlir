@@ -41,3 +41,26 @@ func.func @scaled(%x: !weft.tensor<[s, 8], f32>, %w: !weft.tensor<[8, 6], f32>) 
   %3 = weft.mul %2, %c : (!weft.tensor<[2, s, 3], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[2, s, 3], f32>
   return %3 : !weft.tensor<[2, s, 3], f32>
 }
+
+// A product that is rounded on the way writes in order, too, unless the unmoved numbers are needed elsewhere.
+// CHECK-LABEL: func @rounded
+// CHECK:         %[[C:.*]] = weft.contract "d0 d1 d3, d0 d3 d2 -> d1 d0 d2" {{.*}} -> !weft.tensor<[m, 3, n], f32>
+// CHECK-NEXT:    %[[R:.*]] = weft.convert %[[C]] to bf16 : {{.*}} -> !weft.tensor<[m, 3, n], bf16>
+// CHECK-NEXT:    return %[[R]]
+func.func @rounded(%a: !weft.tensor<[3, m, k], f32>, %b: !weft.tensor<[3, k, n], f32>) -> !weft.tensor<[m, 3, n], bf16> attributes {weft.symbols = #weft.symbols<m, k, n>} {
+  %0 = weft.contract "h m k, h k n -> h m n" %a, %b accumulate f32 : (!weft.tensor<[3, m, k], f32>, !weft.tensor<[3, k, n], f32>) -> !weft.tensor<[3, m, n], f32>
+  %1 = weft.convert %0 to bf16 : (!weft.tensor<[3, m, n], f32>) -> !weft.tensor<[3, m, n], bf16>
+  %2 = weft.transpose %1 [1, 0, 2] : (!weft.tensor<[3, m, n], bf16>) -> !weft.tensor<[m, 3, n], bf16>
+  return %2 : !weft.tensor<[m, 3, n], bf16>
+}
+
+// CHECK-LABEL: func @both
+// CHECK:         %[[C:.*]] = weft.contract "h m k, h k n -> h m n"
+// CHECK:         %[[R:.*]] = weft.convert %[[C]] to bf16
+// CHECK:         weft.transpose %[[R]] [1, 0, 2]
+func.func @both(%a: !weft.tensor<[3, m, k], f32>, %b: !weft.tensor<[3, k, n], f32>) -> (!weft.tensor<[m, 3, n], bf16>, !weft.tensor<[3, m, n], bf16>) attributes {weft.symbols = #weft.symbols<m, k, n>} {
+  %0 = weft.contract "h m k, h k n -> h m n" %a, %b accumulate f32 : (!weft.tensor<[3, m, k], f32>, !weft.tensor<[3, k, n], f32>) -> !weft.tensor<[3, m, n], f32>
+  %1 = weft.convert %0 to bf16 : (!weft.tensor<[3, m, n], f32>) -> !weft.tensor<[3, m, n], bf16>
+  %2 = weft.transpose %1 [1, 0, 2] : (!weft.tensor<[3, m, n], bf16>) -> !weft.tensor<[m, 3, n], bf16>
+  return %2, %1 : !weft.tensor<[m, 3, n], bf16>, !weft.tensor<[3, m, n], bf16>
+}
