@@ -68,6 +68,23 @@ def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def RoundOperands : Pass<"weft-round-operands", "::mlir::func::FuncOp"> {
+  let summary = "operands of products of f32 are rounded to a float of 16 bits";
+  let description = [{
+    Sums stay f32, and so do results and all other operators. A value is rounded once, in front of views, where the kernel that computes it can
+    store it so. Products with an operand that integers stand for, or without dimensions, and convolutions are computed as before.
+
+    ```mlir
+                                                    %r = weft.convert %0 to bf16 …
+    %1 = weft.transpose %0 [1, 0] …                 %1 = weft.transpose %r [1, 0] …
+    %2 = weft.contract … %1, %w accumulate f32  ->  %2 = weft.contract … %1, %c accumulate f32     // %c = weft.convert %w to bf16
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">,
+                 ListOption<"keep", "keep", "std::string", "products of nodes with such a name stay; `*` is any text, `?` any character">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
   let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
   let description = [{

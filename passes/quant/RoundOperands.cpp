@@ -1,0 +1,143 @@
+//===- RoundOperands.cpp - Operands of products in 16 bits ----------------------------------------------===//
+//
+//   before   %2 = reshape %1 to [m, 64]                      after   %r = convert %1 to bf16
+//            %3 = contract "m k, k n -> m n" %2, %w                  %2 = reshape %r to [m, 64]
+//                                                                    %3 = contract "m k, k n -> m n" %2, (convert %w to bf16)
+//
+// Rounding is written into the program, so the evaluator rounds alike. A value is rounded once for all products, directly behind what
+// computes it: whatever moves its elements on the way to a product moves the rounded ones. So the kernel that computes the value can
+// round it, too, and it lies in memory in 16 bits.
+//===------------------------------------------------------------------------------------------===//
+
+#include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Rounding.h"
+#include "passes/quant/NodeNames.h"
+#include "passes/quant/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_ROUNDOPERANDS
+#include "passes/quant/Passes.h.inc"
+
+namespace {
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+/// Whether all of an operand is read: where it is a part of it, rounding the whole would be work for nothing.
+bool isWhole(ArrayRef<Access> read) {
+  return llvm::all_of(read, [](const Access &access) {
+    return access.kind == AccessKind::Point || access.kind == AccessKind::Maybe ||
+           access.kind == AccessKind::Fixed;
+  });
+}
+
+/// An operator whose result is made of all elements of its only tensor, as they are.
+bool isMove(Operation *op) {
+  auto element = dyn_cast_or_null<ElementOpInterface>(op);
+  if (!element || op->getNumOperands() != 1 || element.rootKind() != RootKind::View)
+    return false;
+  auto ruled = dyn_cast<RuleOpInterface>(op);
+  return ruled ? ruled.scalarCost() == 0 && isWhole(ruled.rule().operand(0))
+               : typeOf(op->getOperand(0)).getElements() == typeOf(op->getResult(0)).getElements();
+}
+
+/// Reals that integers stand for: rounding them again would add to the error of quantising.
+bool isQuantised(Value value) {
+  while (isMove(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return isa_and_nonnull<DequantizeOp, DequantizeBlocksOp, RoundBlocksOp>(value.getDefiningOp());
+}
+
+bool isRoundable(Value operand) {
+  return typeOf(operand).getElementType().isF32() && typeOf(operand).getRank() > 0 &&
+         !isQuantised(operand);
+}
+
+/// The rounded twins of values. Each stands directly behind its value, so it is there for all its readers.
+class Twins {
+public:
+  explicit Twins(Type element) : element(element) {}
+
+  /// `reader` is the first product that asks: what rounds an input is named after it.
+  Value of(Value value, Location reader) {
+    SmallVector<Operation *> path; // from the product to what computes the value, or to what has a twin
+    for (; !twins.contains(value) && isMove(value.getDefiningOp()); value = path.back()->getOperand(0))
+      path.push_back(value.getDefiningOp());
+    if (!twins.contains(value))
+      twins[value] = converted(value, reader);
+    Value twin = twins.lookup(value);
+    for (Operation *op : llvm::reverse(path))
+      twins[op->getResult(0)] = twin = moved(op, twin);
+    return twin;
+  }
+
+  /// What nobody reads any more.
+  void eraseMoved() {
+    for (Operation *op : llvm::reverse(moves))
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  Value moved(Operation *op, Value source) {
+    moves.push_back(op);
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    Operation *twin = b.clone(*op);
+    twin->setOperand(0, source);
+    twin->getResult(0).setType(typeOf(op->getResult(0)).withElement(element));
+    return twin->getResult(0);
+  }
+
+  Value converted(Value value, Location reader) {
+    auto widened = value.getDefiningOp<ConvertOp>();
+    if (widened && typeOf(widened.getInput()).getElementType() == element)
+      return widened.getInput();
+    OpBuilder b(value.getContext());
+    b.setInsertionPointAfterValue(value);
+    return b.create<ConvertOp>(isa<BlockArgument>(value) ? reader : value.getLoc(), value, element);
+  }
+
+  Type element;
+  llvm::DenseMap<Value, Value> twins;
+  SmallVector<Operation *> moves; ///< a move behind those that it reads
+};
+
+struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
+  using RoundOperandsBase::RoundOperandsBase;
+  void runOnOperation() override {
+    FailureOr<SmallVector<llvm::GlobPattern>> kept = readPatterns();
+    if (failed(kept))
+      return signalPassFailure();
+    SmallVector<ContractOp> products;
+    getOperation().walk([&](ContractOp op) {
+      bool isKept = llvm::any_of(*kept, [&](auto &each) { return matchesNode(each, op.getLoc()); });
+      if (!isKept && op.getAccumulate().isF32() && isRoundable(op.getLhs()) &&
+          isRoundable(op.getRhs()))
+        products.push_back(op);
+    });
+    Builder b(&getContext());
+    Twins twins(element == "f16" ? b.getF16Type() : b.getBF16Type());
+    for (ContractOp op : products) {
+      op.getLhsMutable().assign(twins.of(op.getLhs(), op.getLoc()));
+      op.getRhsMutable().assign(twins.of(op.getRhs(), op.getLoc()));
+    }
+    twins.eraseMoved();
+  }
+
+  FailureOr<SmallVector<llvm::GlobPattern>> readPatterns() {
+    SmallVector<llvm::GlobPattern> patterns;
+    for (const std::string &text : keep) {
+      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
+      if (!pattern)
+        return getOperation().emitError("pattern '")
+               << text << "': " << llvm::toString(pattern.takeError());
+      patterns.push_back(std::move(*pattern));
+    }
+    return patterns;
+  }
+};
+
+} // namespace
+} // namespace weft
