@@ -9,6 +9,7 @@
 #include "compiler/artifact/Writer.h"
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/MemoryLimit.h"
+#include "compiler/driver/Numerics.h"
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
 #include "compiler/host/HostProgram.h"
@@ -114,10 +115,8 @@ private:
   using List = std::vector<weft::Diagnostic>;
 
   Result<void> findVariants() {
-    const std::string &narrow = options.numerics.weights;
-    if (!narrow.empty() && narrow != "bf16" && narrow != "f16")
-      return error("W0306", "weights cannot be stored as '" + narrow + "'",
-                   "they can be stored as bf16 and f16");
+    if (Result<void> done = checkNumerics(options.numerics, *impl.module); !done)
+      return done.diagnostics();
     llvm::Expected<std::vector<FoundTarget>> targets =
         findTargets(options.target, options.numerics.exact);
     if (!targets)
@@ -334,6 +333,8 @@ private:
 
   PipelineOptions pipelineFor(const Variant &variant) {
     PipelineOptions pipeline;
+    pipeline.roundOperands = options.numerics.compute;
+    pipeline.keepOperands = options.numerics.keepF32;
     pipeline.narrowWeights = options.numerics.weights;
     pipeline.roundActivations = options.numerics.roundActivations;
     pipeline.outside = outside();
@@ -495,6 +496,10 @@ private:
       object["accuracy"] = "exact";
     if (!options.numerics.weights.empty())
       object["weights"] = options.numerics.weights;
+    if (!options.numerics.compute.empty())
+      object["compute"] = options.numerics.compute;
+    if (!options.numerics.keepF32.empty())
+      object["keep_f32"] = llvm::json::Array(options.numerics.keepF32);
     if (options.numerics.roundActivations)
       object["activations"] = "bytes";
     if (options.indices != Indices::Check)

@@ -29,7 +29,13 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createChannelsLast());
   passes.push_back(createCanonicalizerPass());
   passes.push_back(createCSEPass());
-  if (!options.narrowWeights.empty()) {
+  if (!options.roundOperands.empty()) {
+    RoundOperandsOptions round;
+    round.element = options.roundOperands;
+    round.keep = options.keepOperands;
+    passes.push_back(createRoundOperands(round));
+  }
+  if (!options.narrowWeights.empty()) { // behind: weights of rounded products are narrow already
     NarrowWeightsOptions narrow;
     narrow.element = options.narrowWeights;
     passes.push_back(createNarrowWeights(narrow));

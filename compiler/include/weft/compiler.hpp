@@ -125,6 +125,12 @@ struct Numerics {
   bool roundActivations = false;
   /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
   std::string weights = "";
+  /// What all operands of products of f32 are rounded to: "bf16", "f16", or empty for as they are. Sums and results stay f32, and so do
+  /// convolutions and products of quantised operands.
+  std::string compute = "";
+  /// Of `compute` excepted: products of nodes whose name is such a pattern, where `*` is any text and `?` any character. One that is no
+  /// product's is refused.
+  std::vector<std::string> keepF32;
 };
 
 /// What a call does whose data hold a position that is none: an index of an embedding, of a gather or a scatter.

@@ -1,5 +1,6 @@
 //===- Artifact.cpp ---------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Manifest.h"
 #include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/Values.h"
 
@@ -188,6 +189,16 @@ std::vector<VariantView> Artifact::variants() const {
     all.push_back(std::move(view));
   }
   return all;
+}
+
+NumericsView Artifact::numerics() const {
+  const char *data = nullptr;
+  size_t size = 0;
+  if (weft_module_text(module(), "manifest", &data, &size))
+    return {};
+  auto texts = [&](const char *name) { return manifestTexts({data, size}, name); };
+  return {texts("accuracy"), texts("activations"), texts("weights"), texts("compute"),
+          texts("keep_f32")};
 }
 
 Result<Context> Artifact::createContext(const weft_context_options_t &options) const {

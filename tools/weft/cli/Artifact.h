@@ -44,6 +44,11 @@ struct KernelView {
   std::vector<std::string> nodes;
 };
 
+/// What changes numbers, in the words of the manifest; nothing where it is as the model says.
+struct NumericsView {
+  std::vector<std::string> accuracy, activations, weights, compute, keepF32;
+};
+
 /// The code for one target. `missing` is a CPU feature that this machine lacks, or empty.
 struct VariantView {
   std::string target, missing;
@@ -66,6 +71,7 @@ public:
   Result<FunctionView> function(const std::string &name) const;
   std::vector<KernelView> kernels() const;
   std::vector<VariantView> variants() const;
+  NumericsView numerics() const;
 
   Result<Context> createContext(const weft_context_options_t &options) const;
   /// The cost of one call; every symbol of the function needs a value.

@@ -163,7 +163,8 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
 
 Numerics readNumerics(const ParsedOptions &options) {
   std::string accuracy = options.value("accuracy");
-  return {accuracy == "exact", accuracy == "bytes", options.value("weights")};
+  return {accuracy == "exact", accuracy == "bytes", options.value("weights"),
+          options.value("compute"), options.values("keep-f32")};
 }
 
 CompileOptions readCompileOptions(const ParsedOptions &options) {

@@ -64,8 +64,8 @@ std::string textOf(const Diagnostic &diagnostic) {
 
 int exitCodeOf(const std::vector<Diagnostic> &diagnostics) {
   const std::string code = diagnostics.empty() ? "" : diagnostics.back().code;
-  if (code == "W0301" || code == "W0302" || code == "W0305" ||
-      code == "W0306") // target, fact, phase and weights are options
+  if (code == "W0301" || code == "W0302" || code == "W0305" || code == "W0306" ||
+      code == "W0309") // target, fact, phase, weights and compute are options
     return ExitWrongUsage;
   if (code == "W0399")
     return ExitInterrupted;

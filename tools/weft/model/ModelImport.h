@@ -40,7 +40,7 @@ Result<Signature> modelSignature(mlir::FunctionOpInterface function);
 /// What it gives.
 std::vector<InputSpec> modelOutputs(mlir::FunctionOpInterface function);
 
-/// --accuracy and --weights.
+/// --accuracy, --weights, --compute and --keep-f32.
 Numerics readNumerics(const ParsedOptions &options);
 /// What `compile` and `tune` have in common: target, numerics, indices, jobs and what grows in place.
 CompileOptions readCompileOptions(const ParsedOptions &options);

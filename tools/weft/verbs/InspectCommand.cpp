@@ -148,6 +148,7 @@ private:
          printBytes(static_cast<double>(info.file_size)) + "  sha256 " +
          (console.verbosity() > 0 ? hash : hash.substr(0, 12)));
     reportVariants();
+    reportNumerics();
     for (size_t i = 0; i < functions.size(); ++i)
       reportFunction(functions[i], costs[i]);
     if (info.weights)
@@ -174,6 +175,20 @@ private:
       items.push_back(item);
     }
     list("targets", items);
+  }
+
+  void reportNumerics() {
+    NumericsView n = artifact.numerics();
+    std::vector<std::string> items;
+    for (const auto &[name, texts] : {std::pair{"accuracy ", n.accuracy},
+                                      {"activations ", n.activations},
+                                      {"weights ", n.weights},
+                                      {"compute ", n.compute},
+                                      {"kept in f32: ", n.keepF32}})
+      for (const std::string &text : texts)
+        items.push_back(name + text);
+    if (!items.empty())
+      list("numerics", items);
   }
 
   static std::string joined(const std::vector<std::string> &words) {
@@ -416,6 +431,20 @@ private:
     json.end();
   }
 
+  void numericsJson(JsonWriter &json) const {
+    NumericsView n = artifact.numerics();
+    json.object("numerics");
+    for (const auto &[name, texts] : {std::pair{"accuracy", n.accuracy},
+                                      {"activations", n.activations},
+                                      {"weights", n.weights},
+                                      {"compute", n.compute}})
+      if (!texts.empty())
+        json.field(name, texts[0]);
+    if (!n.keepF32.empty())
+      json.list("keep_f32", n.keepF32);
+    json.end();
+  }
+
   void reportJson() {
     JsonWriter json("weft.inspect/1");
     json.field("kind", "artifact").field("file", options.positional()[0]).field("name", info.name);
@@ -430,7 +459,9 @@ private:
           .field("missing", variant.missing)
           .list("features", variant.features)
           .end();
-    json.end().array("functions");
+    json.end();
+    numericsJson(json);
+    json.array("functions");
     for (size_t i = 0; i < functions.size(); ++i)
       functionJson(json, functions[i], costs[i]);
     json.end().array("kernels");

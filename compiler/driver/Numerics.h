@@ -1,0 +1,19 @@
+//===- Numerics.h - Whether a program can be computed with what is asked of its numbers -------===//
+//
+//   if (Result<void> done = checkNumerics(options.numerics, *module); !done) return done.diagnostics();
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_DRIVER_NUMERICS_H
+#define WEFT_COMPILER_DRIVER_NUMERICS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "weft/compiler.hpp"
+
+namespace weft {
+
+/// Of `program` as it was imported. Names of nodes are looked up here: passes may take out what nobody
+/// reads.
+Result<void> checkNumerics(const Numerics &numerics, mlir::ModuleOp program);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_DRIVER_NUMERICS_H
