@@ -56,10 +56,10 @@ Result<void> checkPatterns(const Numerics &n, ModuleOp program) {
   for (const std::string &text : n.keepF32) {
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
     if (!pattern)
-      return error("W0309",
-                   "'--keep-f32 " + text + "' is no pattern: " +
-                       llvm::toString(pattern.takeError()),
-                   "'*' is any text, '?' any character, and a backslash in front takes one as it is");
+      return error(
+          "W0309",
+          "'--keep-f32 " + text + "' is no pattern: " + llvm::toString(pattern.takeError()),
+          "'*' is any text, '?' any character, and a backslash in front takes one as it is");
     if (llvm::none_of(products, [&](Location at) { return matchesNode(*pattern, at); }))
       return error("W0309", "'--keep-f32 " + text + "' names no product of the model",
                    hintOf(products));

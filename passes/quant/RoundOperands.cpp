@@ -61,8 +61,10 @@ public:
 
   /// `reader` is the first product that asks: what rounds an input is named after it.
   Value of(Value value, Location reader) {
-    SmallVector<Operation *> path; // from the product to what computes the value, or to what has a twin
-    for (; !twins.contains(value) && isMove(value.getDefiningOp()); value = path.back()->getOperand(0))
+    SmallVector<Operation *>
+        path; // from the product to what computes the value, or to what has a twin
+    for (; !twins.contains(value) && isMove(value.getDefiningOp());
+         value = path.back()->getOperand(0))
       path.push_back(value.getDefiningOp());
     if (!twins.contains(value))
       twins[value] = converted(value, reader);

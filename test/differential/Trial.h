@@ -22,8 +22,8 @@ struct Trial {
 std::string tryProgram(const Module &module, const Trial &trial);
 
 /// The same for the program behind every pass on the plan, evaluated instead of compiled. It gives the bits of the program that it was made
-/// from.
-std::string tryPlan(const Module &module, const Trial &trial);
+/// from. With `compute` operands of products are rounded to that type; what is right is then what the pass says that rounds them.
+std::string tryPlan(const Module &module, const Trial &trial, const std::string &compute = "");
 
 /// tryProgram in another process, so that crashes and endless loops are answers, too.
 std::string tryProgramApart(const Module &module, const Trial &trial);

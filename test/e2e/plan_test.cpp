@@ -100,6 +100,14 @@ TEST_CASE("plans of random programs give the bits of the programs that they were
   }
 }
 
+TEST_CASE("plans of random programs with rounded operands give the bits of the rounded programs") {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    RandomProgram program = randomProgram(seed);
+    CHECK(tryPlan(program.module, program.trial, seed % 2 ? "bf16" : "f16") == "");
+  }
+}
+
 TEST_CASE("a plan that somebody wrote is compiled as it says") {
   CHECK(refusal(planOf(std::string("  plan.arena peaks [0]\n") + kLaunch)) == "");
 }
