@@ -166,8 +166,13 @@ private:
     SymExpr most = symbols.getUpperBound(scratch);
     SmallVector<SymExpr> &all = most ? planned.scratch : planned.lateScratch;
     SymExpr bytes = most ? most : scratch;
-    if (!bytes.isConstant(0) && !llvm::is_contained(all, bytes))
+    if (bytes.isConstant(0) || llvm::is_contained(all, bytes))
+      return;
+    auto *number = llvm::find_if(all, [](SymExpr each) { return each.asConstant().has_value(); });
+    if (!bytes.asConstant() || number == all.end())
       all.push_back(bytes);
+    else if (*bytes.asConstant() > *number->asConstant())
+      *number = bytes;
   }
 
   Program &program;
