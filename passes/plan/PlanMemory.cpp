@@ -219,7 +219,7 @@ public:
 
 private:
   static constexpr size_t kMostSums = 64;
-  static constexpr unsigned kMostProofs = 2000;
+  static constexpr unsigned kMostProofs = 1000;
 
   bool isCovered(const Sum &small, const Sum &large) {
     if (small.bytes == large.bytes)
