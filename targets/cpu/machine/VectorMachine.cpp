@@ -23,24 +23,6 @@ Value VectorMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x
   return sum;
 }
 
-/// The second of a pair is added first, as by the instruction that some have.
-Value VectorMachine::addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
-  auto reals = cast<VectorType>(sum.getType());
-  auto words = reals.clone(b.getI32Type());
-  auto constant = [&](uint32_t value) -> Value {
-    return b.create<arith::ConstantOp>(
-        DenseElementsAttr::get(words, b.getI32IntegerAttr(int32_t(value))));
-  };
-  auto second = [&](Value pairs) -> Value {
-    return b.create<arith::BitcastOp>(reals, b.create<arith::AndIOp>(pairs, constant(0xffff0000)));
-  };
-  auto first = [&](Value pairs) -> Value {
-    return b.create<arith::BitcastOp>(reals, b.create<arith::ShLIOp>(pairs, constant(16)));
-  };
-  sum = b.create<vector::FMAOp>(second(x), second(y), sum);
-  return b.create<vector::FMAOp>(first(x), first(y), sum);
-}
-
 void VectorMachine::prefetch(ImplicitLocOpBuilder &b, Value pointer, Cache cache,
                              bool isWritten) const {
   b.create<LLVM::Prefetch>(pointer, isWritten, cache == Cache::First ? 3 : 2, /*cache=*/1);
@@ -48,6 +30,9 @@ void VectorMachine::prefetch(ImplicitLocOpBuilder &b, Value pointer, Cache cache
 
 // Who asks for what a machine has not was to ask first.
 
+Value VectorMachine::addHalfProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
+  llvm_unreachable("addsHalfProducts() says so");
+}
 Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
   llvm_unreachable("addsByteProducts() says so");
 }
