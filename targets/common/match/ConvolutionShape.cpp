@@ -13,7 +13,7 @@ bool hasElements(ConvOp op) {
   Type input = element(op.getInput()), filter = element(op.getFilter()),
        sum = element(op.getResult());
   if (sum.isF32())
-    return input.isF32() && filter.isF32();
+    return input == filter && (input.isF32() || isHalf(input));
   return op.getChannelsLast() && isa<IntegerType>(input) && isa<IntegerType>(filter) &&
          elementBits(input) == 8 && elementBits(filter) == 8 && sum.isInteger(32);
 }
@@ -69,7 +69,7 @@ Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channels
   if (!filter || !spec.getArgAttr(filter.getArgNumber(), kWeightAttr))
     return Decline{"the filter is no constant in memory"};
   if (!hasElements(op))
-    return Decline{"elements are neither f32 nor bytes summed in i32"};
+    return Decline{"elements are neither floats of 16 or 32 bits nor bytes summed in i32"};
   if (out.getRank() > 4)
     return Decline{"the window has more than two dimensions"};
   if (Decline why = unlessResultsHave(out, spec))

@@ -1,6 +1,6 @@
 //===- ConvolutionShape.h - What the schedules of convolutions know of a kernel ----------------------===//
 //
-// One or two spatial dimensions, f32 or bytes, constant filters; in one dimension, the image has one row.
+// One or two spatial dimensions, floats of 16 or 32 bits or bytes, constant filters; in one dimension, the image has one row.
 //
 //   if (auto shape = ConvolutionShape::match(spec)) … shape->window[1].stride …
 //===------------------------------------------------------------------------------------------===//
@@ -47,6 +47,14 @@ struct ConvolutionShape {
   Decline unlessThreeByThree(bool ofBytes = false) const;
   /// Whether bytes are multiplied.
   bool hasBytes() const { return op.getAccumulate().isInteger(32); }
+  /// Of the image and the filters.
+  mlir::Type element() const {
+    return llvm::cast<SymTensorType>(op.getInput().getType()).getElementType();
+  }
+  /// Nothing when neither image nor filters are floats of 16 bits.
+  Decline unlessHalves() const {
+    return isHalf(element()) ? Decline{"elements are floats of 16 bits"} : Decline{};
+  }
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
   bool walksPixelsInOrder() const;

@@ -42,7 +42,8 @@ class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    return ConvolutionShape::match(spec).decline();
+    Match<ConvolutionShape> s = ConvolutionShape::match(spec);
+    return s ? s->unlessHalves() : s.decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {

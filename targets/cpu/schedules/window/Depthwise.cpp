@@ -59,6 +59,8 @@ public:
       return s.decline();
     if (Decline why = s->unlessDepthwise())
       return why;
+    if (Decline why = s->unlessHalves())
+      return why;
     return windowsOf(*s).decline();
   }
 

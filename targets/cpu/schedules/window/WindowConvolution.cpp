@@ -304,7 +304,9 @@ public:
   StringRef name() const override { return "window_convolution"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
-    return s && s->groups != 1 ? Decline{kHasGroups} : s.decline();
+    if (!s)
+      return s.decline();
+    return s->groups != 1 ? Decline{kHasGroups} : s->unlessHalves();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {

@@ -65,6 +65,8 @@ Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorMachine
     return shape.decline();
   if (Decline why = shape->unlessThreeByThree())
     return why;
+  if (Decline why = shape->unlessHalves())
+    return why;
   if (!machine.hasFma())
     return Decline{kNotFused};
   if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
