@@ -66,7 +66,8 @@ std::string attention(const std::string &element) {
 
 TEST_CASE("rows and weights of 16 bits are multiplied by the schedule of packed weights") {
   for (const char *element : {"f16", "bf16"})
-    for (auto [k, n] : {std::pair(300, 33), {7, 64}})
+    for (auto [k, n] :
+         {std::pair(300, 33), {7, 64}, {1024, 40}}) // the last meet in one set of a cache
       onTargets(layer(element, k, n),
                 [&, element = element](Program &program, const std::string &) {
                   CHECK(uses(program, "contraction"));

@@ -2,7 +2,9 @@
 //
 // C[m, n] = epilogue(sum over k of A[m, k] * W[k, n]) with constant k and n.
 //
-//   for block of panels, tile of up to MR rows                               [units]
+//   for block of panels                                                      [units]
+//     weights of 16 bits as f32 into scratch, where many tiles follow        [widen]
+//   for tile of up to MR rows                                                [tiles]
 //     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
 //       totals = 0, in registers: rows by the panels' vectors
@@ -35,6 +37,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/WidenedPanels.h"
 
 using namespace mlir;
 
@@ -47,6 +50,7 @@ constexpr int64_t kAheadBytes =
     8192; ///< of narrow weights: what the processor fetches by itself comes too late
 constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle and take four
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
+constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
 
 struct Shape : PackedContraction {
   bool pairs; ///< of bf16 are multiplied as they lie, a row's and a weight's
@@ -59,8 +63,15 @@ struct Shape : PackedContraction {
   }
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
-  /// Of a row as it is multiplied.
-  int64_t rowBytes() const { return k * (pairs ? 2 : 4); }
+  /// Whether panels may be widened before tiles meet them.
+  bool widens() const { return weight.form == PackedWeight::Halves && !pairs; }
+  /// Between rows as they are multiplied, in elements. Those laid in scratch do not meet in the
+  /// first-level cache.
+  int64_t rowStride() const {
+    bool meet = k * 4 % kPageBytes == 0;
+    return laysRows() && !roundedBlock && meet ? k + kLineBytes / 4 : k;
+  }
+  int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
   /// Times that something is multiplied along a row.
   int64_t steps() const { return pairs ? k / 2 : k; }
 };
@@ -72,17 +83,19 @@ public:
     return PackedContraction::match(spec).decline();
   }
 
-  /// Rows of a tile. Where they lie a multiple of 4 KiB apart, they meet in one set of the
-  /// first-level cache, which has 8 to 12 ways.
+  /// Rows of a tile. Where they meet in one set of the first-level cache, this has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
-    bool meet = s.rowBytes() % 4096 == 0;
+    bool meet = s.rowBytes() % kPageBytes == 0;
     return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
   }
   static PanelBlocks blocksOf(const Shape &s, const VectorMachine &machine) {
-    return PanelBlocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
+    PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
                        llvm::divideCeil(s.n, tileColumns(machine)),
-                       s.rowBytes() * tileColumns(machine), s.steps(),
+                       s.k * (s.pairs ? 2 : 4) * tileColumns(machine), s.steps(),
                        pick(s.op, "block", kBlockKiB));
+    if (s.widens())
+      blocks.storedBytes = s.weight.panelBytes(s.k, tileColumns(machine));
+    return blocks;
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -95,8 +108,10 @@ public:
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    return {blocksOf(s, machine).units(), constant(1),
-            constant(s.laysRows() ? tileRows(machine) * s.k * 4 : 0)};
+    PanelBlocks blocks = blocksOf(s, machine);
+    int64_t widened =
+        s.widens() && blocks.mayPrepare() ? widenedOf(s, machine).bytes(blocks.perBlock) : 0;
+    return {blocks.units(), constant(1), constant(rowsBytes(s, machine) + widened)};
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
@@ -109,21 +124,44 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    PanelBlocks blocks = blocksOf(Shape::of(c.spec, c.machine), c.machine);
-    // [units] Tiles of one size that follow each other share a call.
-    blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
-      inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
-        inner.e.forget();
-        emitPanels(inner, blocks, rows, tile.nth(inner, n, rows));
-      });
-    });
+    Shape s = Shape::of(c.spec, c.machine);
+    PanelBlocks blocks = blocksOf(s, c.machine);
+    // [widen] Else a tile does so in registers.
+    PanelBlocks::Prepare widen = [&](KernelContext &c, Value from, Value to) {
+      int64_t panelBytes = s.weight.panelBytes(s.k, tileColumns(c.machine));
+      Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, panelBytes)));
+      widenedOf(s, c.machine).emit(c, stored, widenedAt(c, s, c.scratch), c.sub(to, from));
+    };
+    // [units] [tiles] Tiles of one size that follow each other share a call.
+    blocks.emit(
+        c,
+        [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+          inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
+            inner.e.forget();
+            emitPanels(inner, blocks, rows, tile.nth(inner, n, rows));
+          });
+        },
+        s.widens() ? widen : PanelBlocks::Prepare());
   }
 
 private:
+  static WidenedPanels widenedOf(const Shape &s, const VectorMachine &machine) {
+    return {s.weight, s.k, tileColumns(machine)};
+  }
+  /// Of scratch, for the rows of a tile.
+  static int64_t rowsBytes(const Shape &s, const VectorMachine &machine) {
+    return s.laysRows() ? tileRows(machine) * s.rowStride() * 4 : 0;
+  }
+  /// Where widened panels lie in scratch: behind the rows.
+  static Value widenedAt(KernelContext &c, const Shape &s, Value scratch) {
+    return bytes(c, scratch, constantI64(c.b, rowsBytes(s, c.machine)));
+  }
+
   /// What a tile's function knows: how many rows and panels at a time, and where they begin.
   struct Tile {
     int64_t rows, panels;
     Value first, a;
+    Value weights;    ///< where panel 0 begins, or would
     Value panel;      ///< the first of them
     Ahead ahead = {}; ///< a step for every k
     NextRows nextRows = {};
@@ -142,7 +180,12 @@ private:
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
                          const PanelBlocks::Tile &tile) {
     Shape s = Shape::of(c.spec, c.machine);
-    Value first = tile.first, from = tile.from, to = tile.to;
+    Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
+    if (tile.isPrepared) {
+      Value skipped = c.mul(from, constantI64(c.b, widenedOf(s, c.machine).panelBytes()));
+      weights = bytes(c, widenedAt(c, s, tile.scratch), c.sub(constantI64(c.b, 0), skipped));
+      s.weight.form = PackedWeight::Words;
+    }
     Type stored = memoryType(s.element);
     Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, constantI64(c.b, s.k)));
     Value next = elementPointer(c.b, a, stored, constantI64(c.b, rows * s.k));
@@ -155,7 +198,7 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows, panels, first, a, panel};
+        Tile t{rows, panels, first, a, weights, panel};
         if ((s.weight.form == PackedWeight::Words || s.pairs) && rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
@@ -290,9 +333,8 @@ private:
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
-      data.push_back(
-          bytes(c, c.inputs[w.data],
-                c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.machine))))));
+      data.push_back(bytes(
+          c, t.weights, c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.machine))))));
       for (int64_t v = 0; w.zero && v < 2; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
     }
@@ -353,7 +395,7 @@ private:
       for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
           int64_t depthHere = u * unit + i * together;
-          Value all = spread(c, s, at(c, x, rowType(c, s), r * s.k + depthHere));
+          Value all = spread(c, s, at(c, x, rowType(c, s), r * s.rowStride() + depthHere));
           for (int64_t v = 0; v < t.vectors(); ++v) {
             Value &sum = sums[(depthHere / together % chains) * count + r * t.vectors() + v];
             sum = multiplyAdd(c, s, all, weights[v][i], sum);
@@ -394,11 +436,23 @@ private:
     return c.b.create<vector::FMAOp>(all, weights, sum);
   }
 
-  /// [lay rows] They lie one behind the other, here and there.
+  /// [lay rows] They lie one behind the other; in scratch, they may be further apart.
   static void layRows(KernelContext &c, const Shape &s, Value from, Value to, int64_t rows) {
     if (s.roundedBlock)
       return RoundedRows(c, s.k, s.roundedBlock).toReals(from, to, constantI64(c.b, rows));
-    int64_t count = rows * s.k, whole = count / c.machine.lanes() * c.machine.lanes();
+    if (s.rowStride() == s.k)
+      return layElements(c, s, from, to, rows * s.k);
+    c.loop(constantI64(c.b, 0), constantI64(c.b, rows), 1, [&](Value row) {
+      auto at = [&](Value base, Type type, int64_t stride) {
+        return elementPointer(c.b, base, type, c.mul(row, constantI64(c.b, stride)));
+      };
+      layElements(c, s, at(from, memoryType(s.element), s.k),
+                  at(to, c.b.getF32Type(), s.rowStride()), s.k);
+    });
+  }
+
+  static void layElements(KernelContext &c, const Shape &s, Value from, Value to, int64_t count) {
+    int64_t whole = count / c.machine.lanes() * c.machine.lanes();
     auto copy = [&](Value first, Type bits) {
       Value narrow = c.b.create<LLVM::LoadOp>(
           bits, elementPointer(c.b, from, memoryType(s.element), first), 2);

@@ -15,13 +15,15 @@ constexpr int64_t kPairBytes =
 constexpr int64_t kManyTiles = 4; ///< that then fetch a block's weights with most of their panels
 constexpr int64_t kTilesToPart =
     8; ///< among workers: each then reads the whole weight, but nobody else's rows
+constexpr int64_t kTilesToPrepare =
+    8; ///< a block for: what is written then has to reach the second-level cache
 
 } // namespace
 
 PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes,
                          int64_t steps, int64_t blockKiB)
-    : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), steps(steps),
-      perBlock(panelsOfBlock(panels, panelBytes, blockKiB, leastOf(panelBytes))) {}
+    : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), storedBytes(panelBytes),
+      steps(steps), perBlock(panelsOfBlock(panels, panelBytes, blockKiB, leastOf(panelBytes))) {}
 
 int64_t PanelBlocks::leastOf(int64_t panelBytes) { return 2 * panelBytes <= kPairBytes ? 2 : 1; }
 
@@ -60,62 +62,126 @@ Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value 
   return c.b.create<arith::SelectOp>(byRows, ofRows, ofPanels);
 }
 
-void PanelBlocks::emitUnits(KernelContext &c, ArrayRef<func::FuncOp> tiles) const {
-  Value rows = c.e.uniform(m), count = c.e.uniform(SymExpr::ceildiv(m, mostRows));
-  auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  auto run = [&](Value from, Value to, Value fromBlock, Value toBlock, Value ofTile, Value stride,
-                 Value skipped) {
-    Value fromPanel = c.mul(fromBlock, number(perBlock)),
-          toPanel = c.mul(toBlock, number(perBlock));
-    toPanel = c.b.create<arith::MinSIOp>(toPanel, number(panels));
-    callRowTiles(c, tiles, rows, count, from, to, [&](const TileRange &r) -> SmallVector<Value> {
-      Value ahead = c.add(number(perBlock * panelBytes), c.mul(c.sub(r.tile, from), ofTile));
-      return {c.kernel.getArgument(0),
-              r.first,
-              fromPanel,
-              toPanel,
-              c.scratch,
-              ahead,
-              stride,
-              skipped,
-              ofTile,
-              r.count};
-    });
-  };
-  Value one = number(1), zero = number(0), size = number(perBlock * panelBytes);
-  Value single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
-  auto branch = c.b.create<scf::IfOp>(single, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard insertion(c.b);
-  c.b.setInsertionPointToStart(branch.thenBlock());
-  run(zero, one, c.begin, c.end, zero, number(panelBytes / steps), zero);
-  c.b.setInsertionPointToStart(branch.elseBlock());
-  Value many = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kManyTiles));
-  Value skipped =
-      perBlock > 1 ? c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many).getResult() : zero;
-  Value fetching = c.mul(c.sub(number(perBlock), skipped), number(steps));
-  c.loop(zero, number(llvm::divideCeil(panels, perBlock)), 1, [&](Value block) {
-    Value from = tilesBefore(c, c.begin, block, count), to = tilesBefore(c, c.end, block, count);
-    Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
-    Value stride = c.b.create<arith::DivUIOp>(size, c.mul(fetching, here));
-    run(from, to, block, c.add(block, one), c.mul(stride, fetching), stride, skipped);
-  });
+bool PanelBlocks::mayPrepare() const {
+  std::optional<int64_t> rows = m.asConstant();
+  return !rows || *rows > (kTilesToPrepare - 1) * mostRows;
 }
 
-void PanelBlocks::emit(KernelContext &c,
-                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const {
-  Type i64 = c.b.getI64Type();
-  SmallVector<func::FuncOp> tiles;
-  for (int64_t r = 1; r <= mostRows; ++r)
-    tiles.push_back(
-        declareRowTile(c, r, {i64, i64, i64, c.scratch.getType(), i64, i64, i64, i64, i64}));
-  emitUnits(c, tiles);
-  for (auto [i, function] : llvm::enumerate(tiles))
-    emitRowTile(c, function, [&, rows = i + 1, function = function](KernelContext &inner) mutable {
-      auto argument = [&](unsigned i) { return function.getArgument(i); };
-      body(inner, rows,
-           {argument(1), argument(2), argument(3), argument(4), argument(5), argument(6),
-            argument(7), argument(8), argument(9)});
+/// The loops of a call over its units.
+class PanelBlocks::Units {
+public:
+  Units(KernelContext &c, const PanelBlocks &blocks, const Functions &tiles,
+        const Functions &prepared, const Prepare &prepare)
+      : c(c), p(blocks), tiles(tiles), prepared(prepared), prepare(prepare), rows(c.e.uniform(p.m)),
+        count(c.e.uniform(SymExpr::ceildiv(p.m, p.mostRows))) {}
+
+  void emit() {
+    Value one = number(1), zero = number(0);
+    Value single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
+    choose(
+        single,
+        [&] {
+          run(tiles, zero, one,
+              {panelOf(c.begin), endOf(c.end), zero, number(p.storedBytes / p.steps), zero});
+        },
+        [&] { emitBlocks(); });
+  }
+
+private:
+  /// Panels of a call, and what Tile::ahead needs.
+  struct Panels {
+    Value from, to, ofTile, stride, skipped;
+  };
+
+  void emitBlocks() {
+    Value one = number(1), zero = number(0), size = number(p.perBlock * p.storedBytes);
+    Value skipped = zero;
+    if (Value many = isAtLeast(count, kManyTiles); p.perBlock > 1)
+      skipped = c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many);
+    Value fetching = c.mul(c.sub(number(p.perBlock), skipped), number(p.steps));
+    c.loop(zero, number(llvm::divideCeil(p.panels, p.perBlock)), 1, [&](Value block) {
+      Value from = p.tilesBefore(c, c.begin, block, count),
+            to = p.tilesBefore(c, c.end, block, count);
+      Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
+      Value stride = c.b.create<arith::DivUIOp>(size, c.mul(fetching, here));
+      Panels panels{panelOf(block), endOf(c.add(block, one)), c.mul(stride, fetching), stride,
+                    skipped};
+      if (prepared.empty())
+        return run(tiles, from, to, panels);
+      choose(
+          isAtLeast(here, kTilesToPrepare),
+          [&] {
+            prepare(c, panels.from, panels.to);
+            run(prepared, from, to, panels);
+          },
+          [&] { run(tiles, from, to, panels); });
     });
+  }
+
+  void run(const Functions &functions, Value from, Value to, const Panels &panels) {
+    callRowTiles(
+        c, functions, rows, count, from, to, [&](const TileRange &r) -> SmallVector<Value> {
+          Value ahead =
+              c.add(number(p.perBlock * p.storedBytes), c.mul(c.sub(r.tile, from), panels.ofTile));
+          return {
+              c.kernel.getArgument(0), r.first,        panels.from,   panels.to, c.scratch, ahead,
+              panels.stride,           panels.skipped, panels.ofTile, r.count};
+        });
+  }
+
+  Value number(int64_t value) { return constantI64(c.b, value); }
+  Value panelOf(Value block) { return c.mul(block, number(p.perBlock)); }
+  Value endOf(Value block) { return c.b.create<arith::MinSIOp>(panelOf(block), number(p.panels)); }
+  Value isAtLeast(Value a, int64_t least) {
+    return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, a, number(least));
+  }
+  void choose(Value condition, function_ref<void()> yes, function_ref<void()> no) {
+    auto branch = c.b.create<scf::IfOp>(condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard insertion(c.b);
+    c.b.setInsertionPointToStart(branch.thenBlock());
+    yes();
+    c.b.setInsertionPointToStart(branch.elseBlock());
+    no();
+  }
+
+  KernelContext &c;
+  const PanelBlocks &p;
+  const Functions &tiles, &prepared;
+  const Prepare &prepare;
+  Value rows, count;
+};
+
+void PanelBlocks::emit(KernelContext &c,
+                       function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
+                       const Prepare &prepare) const {
+  Type i64 = c.b.getI64Type();
+  auto declare = [&](int64_t rows, StringRef suffix) {
+    func::FuncOp function =
+        declareRowTile(c, rows, {i64, i64, i64, c.scratch.getType(), i64, i64, i64, i64, i64});
+    function.setName((function.getName() + suffix).str());
+    return function;
+  };
+  Functions tiles, prepared;
+  for (int64_t r = 1; r <= mostRows; ++r)
+    tiles.push_back(declare(r, ""));
+  // Of sizes that several tiles may have.
+  int64_t fewest = ((kTilesToPrepare - 1) * mostRows + 1) / kTilesToPrepare;
+  for (int64_t r = 1; prepare && mayPrepare() && r <= mostRows; ++r)
+    prepared.push_back(r < fewest ? func::FuncOp() : declare(r, "_prepared"));
+  Units(c, *this, tiles, prepared, prepare).emit();
+  auto emitTiles = [&](const Functions &functions, bool isPrepared) {
+    for (auto [i, function] : llvm::enumerate(functions))
+      if (function)
+        emitRowTile(c, function,
+                    [&, rows = i + 1, function = function](KernelContext &inner) mutable {
+                      auto argument = [&](unsigned i) { return function.getArgument(i); };
+                      body(inner, rows,
+                           {argument(1), argument(2), argument(3), argument(4), argument(5),
+                            argument(6), argument(7), argument(8), argument(9), isPrepared});
+                    });
+  };
+  emitTiles(tiles, false);
+  emitTiles(prepared, true);
 }
 
 PanelBlocks::Tile PanelBlocks::Tile::nth(KernelContext &c, Value n, int64_t rows) const {
@@ -131,7 +197,7 @@ Ahead PanelBlocks::ahead(KernelContext &c, const Tile &tile, Value panel, Value 
   Type byte = c.b.getI8Type();
   Value nth = c.sub(panel, tile.from),
         done = c.mul(c.sub(nth, tile.skipped), constantI64(c.b, steps));
-  Value block = elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, panelBytes)));
+  Value block = elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, storedBytes)));
   Value next = elementPointer(c.b, block, byte, c.add(tile.ahead, c.mul(done, tile.stride)));
   Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, tile.skipped);
   return {c.b.create<LLVM::SelectOp>(first, nextRows, next),

@@ -20,11 +20,12 @@ constexpr int64_t kBlockKiB = 400; ///< stays in L2
 
 struct PanelBlocks {
   SymExpr m;
-  int64_t mostRows;   ///< of a tile
-  int64_t panels;     ///< in all
-  int64_t panelBytes; ///< of the weight
-  int64_t steps;      ///< of a panel's sum: as often, something may be fetched
-  int64_t perBlock;   ///< panels
+  int64_t mostRows;    ///< of a tile
+  int64_t panels;      ///< in all
+  int64_t panelBytes;  ///< of the weight as it is multiplied
+  int64_t storedBytes; ///< of a panel in memory, from where the next block's are fetched
+  int64_t steps;       ///< of a panel's sum: as often, something may be fetched
+  int64_t perBlock;    ///< panels
 
   /// Blocks have `blockKiB` of weights at most, but a panel at least, or two that are small.
   PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
@@ -47,12 +48,18 @@ struct PanelBlocks {
     mlir::Value ahead, stride, skipped; ///< what ahead() needs
     mlir::Value ofTile;                 ///< by how much `ahead` grows with every tile
     mlir::Value count;                  ///< tiles, one behind the other
+    bool isPrepared = false;            ///< the block's panels are
     /// The n-th of them alone.
     Tile nth(KernelContext &c, mlir::Value n, int64_t rows) const;
   };
-  /// Emits the units' loops and, with `body`, a function for every number of rows.
+  /// What is done with a block's panels [from, to) before several tiles of rows meet them.
+  using Prepare = std::function<void(KernelContext &, mlir::Value from, mlir::Value to)>;
+  /// Emits the units' loops and, with `body`, a function for every number of rows; with `prepare` another for those of many tiles.
   void emit(KernelContext &c,
-            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body) const;
+            llvm::function_ref<void(KernelContext &, int64_t rows, const Tile &)> body,
+            const Prepare &prepare = {}) const;
+  /// Whether rows may be so many that panels are prepared.
+  bool mayPrepare() const;
   /// What to fetch while a panel is summed. `weights` is the argument's first byte, `nextRows` that of the rows behind the tile's.
   Ahead ahead(KernelContext &c, const Tile &tile, mlir::Value panel, mlir::Value weights,
               mlir::Value nextRows) const;
@@ -61,7 +68,9 @@ private:
   static int64_t leastOf(int64_t panelBytes);
   mlir::Value tilesBefore(KernelContext &c, mlir::Value unit, mlir::Value block,
                           mlir::Value count) const;
-  void emitUnits(KernelContext &c, llvm::ArrayRef<mlir::func::FuncOp> tiles) const;
+  /// Functions for tiles of 1, 2, … rows; null where there are none of that size.
+  using Functions = llvm::SmallVector<mlir::func::FuncOp>;
+  class Units;
 };
 
 } // namespace weft

@@ -52,8 +52,11 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
 static void callForSize(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value size,
                         ArrayRef<Value> operands) {
   SmallVector<int64_t> cases;
-  for (size_t i = 1; i < tiles.size(); ++i)
-    cases.push_back(i + 1);
+  for (auto [i, function] : llvm::enumerate(tiles))
+    if (function)
+      cases.push_back(i + 1);
+  func::FuncOp first = tiles[cases.front() - 1];
+  cases.erase(cases.begin());
   Value index = c.b.create<arith::IndexCastOp>(c.b.getIndexType(), size);
   auto choose = c.b.create<scf::IndexSwitchOp>(TypeRange(), index, cases, cases.size());
   auto fill = [&](Region &region, func::FuncOp function) {
@@ -62,9 +65,9 @@ static void callForSize(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value si
     c.b.create<func::CallOp>(function, operands);
     c.b.create<scf::YieldOp>();
   };
-  fill(choose.getDefaultRegion(), tiles[0]);
-  for (size_t i = 1; i < tiles.size(); ++i)
-    fill(choose.getCaseRegions()[i - 1], tiles[i]);
+  fill(choose.getDefaultRegion(), first);
+  for (auto [i, rows] : llvm::enumerate(cases))
+    fill(choose.getCaseRegions()[i], tiles[rows - 1]);
 }
 
 void callRowTile(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value count, Value tile,

@@ -22,7 +22,8 @@ void callRowTile(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tile
 struct TileRange {
   mlir::Value first, tile, count;
 };
-/// Tiles [from, to) of `count` that m rows are cut into, as callRowTile does, but those of one size in one call.
+/// Tiles [from, to) of `count` that m rows are cut into, as callRowTile does, but those of one size in one call. `tiles` has null for sizes
+/// that cannot be.
 void callRowTiles(KernelContext &context, llvm::ArrayRef<mlir::func::FuncOp> tiles, mlir::Value m,
                   mlir::Value count, mlir::Value from, mlir::Value to,
                   llvm::function_ref<llvm::SmallVector<mlir::Value>(const TileRange &)> arguments);
