@@ -19,7 +19,7 @@ class TargetFamily {
 public:
   virtual ~TargetFamily() = default;
   virtual std::string name() const = 0;
-  /// Every level has all that those before it need of a processor.
+  /// Those that need more of a processor stand behind those that need less.
   virtual std::vector<std::string> levels() const = 0;
   /// The highest level that this machine has; empty when it is of another family.
   virtual std::string hostLevel() const = 0;

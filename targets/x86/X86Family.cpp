@@ -30,12 +30,17 @@ CpuLevel level(const char *name, std::vector<std::string> features, const char *
 std::vector<CpuLevel> allLevels() {
   std::vector<std::string> v2{"sse4.2", "popcnt"},
       v3 = with(v2, {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}),
+      v3vnni = with(v3, {"avxvnni"}),
       v4 = with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
       vnni = with(v4, {"avx512vnni"}), bf16 = with(vnni, {"avx512bf16"});
   // One instruction for products of pairs and their sum, not two.
   const char *pairs = "+avx512vnni,+fast-dpwssd", *halves = "+avx512vnni,+fast-dpwssd,+avx512bf16";
-  return {level("v2", v2, "x86-64-v2"), level("v3", v3, "x86-64-v3"), level("v4", v4, "x86-64-v4"),
-          level("v4+vnni", vnni, "x86-64-v4", pairs), level("v4+bf16", bf16, "x86-64-v4", halves)};
+  return {level("v2", v2, "x86-64-v2"),
+          level("v3", v3, "x86-64-v3"),
+          level("v3+vnni", v3vnni, "x86-64-v3", "+avxvnni"),
+          level("v4", v4, "x86-64-v4"),
+          level("v4+vnni", vnni, "x86-64-v4", pairs),
+          level("v4+bf16", bf16, "x86-64-v4", halves)};
 }
 
 class X86Family : public CpuFamily {
@@ -55,7 +60,9 @@ public:
       return !all({"avx512vnni"})                        ? "v4"
              : all({"avx512bf16"}) && x86HasFastHalves() ? "v4+bf16"
                                                          : "v4+vnni";
-    return all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}) ? "v3" : "v2";
+    if (!all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}))
+      return "v2";
+    return all({"avxvnni"}) ? "v3+vnni" : "v3";
   }
 };
 

@@ -21,17 +21,23 @@ constexpr unsigned kNeverMasked = 1024;
 /// SSE4.2 and AVX2.
 class SseMachine : public VectorMachine {
 public:
-  /// `masked`: bits of the narrowest elements whose loads and stores take a mask; `pairs`: the intrinsic.
-  SseMachine(Traits traits, unsigned masked, const char *pairs)
-      : VectorMachine(std::move(traits)), masked(masked), pairs(pairs) {}
+  /// `masked`: bits of the narrowest elements whose loads and stores take a mask; `pairs`: the
+  /// intrinsic; `bytes`: that for four products of bytes, or null.
+  SseMachine(Traits traits, unsigned masked, const char *pairs, const char *bytes = nullptr)
+      : VectorMachine(std::move(traits)), masked(masked), pairs(pairs), bytes(bytes) {}
   bool masks(unsigned bits) const override { return bits >= masked; }
   Value addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
     return b.create<arith::AddIOp>(sum, call(b, sum.getType(), pairs, {x, y}));
   }
+  bool addsByteProducts() const override { return bytes; }
+  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
+                        Value signedBytes) const override {
+    return call(b, sum.getType(), bytes, {sum, unsignedBytes, signedBytes});
+  }
 
 private:
   const unsigned masked;
-  const char *pairs;
+  const char *pairs, *bytes;
 };
 
 class Avx512Machine : public SseMachine {
@@ -41,7 +47,9 @@ public:
     bool vnni = false, bf16 = false;
   };
   Avx512Machine(Traits traits, Extensions has)
-      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512"), has(has) {}
+      : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512",
+                   has.vnni ? "llvm.x86.avx512.vpdpbusd.512" : nullptr),
+        has(has) {}
 
   bool addsHalfProducts() const override { return has.bf16; }
   Value addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
@@ -50,13 +58,6 @@ public:
     };
     return call(b, sum.getType(), "llvm.x86.avx512bf16.dpbf16ps.512",
                 {sum, asPairs(x), asPairs(y)});
-  }
-
-  bool addsByteProducts() const override { return has.vnni; }
-  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
-                        Value signedBytes) const override {
-    return call(b, sum.getType(), "llvm.x86.avx512.vpdpbusd.512",
-                {sum, unsignedBytes, signedBytes});
   }
 
   bool looksUp(Type type) const override {
@@ -120,14 +121,18 @@ private:
 const VectorMachine &x86Machine(llvm::StringRef level) {
   const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}};
   const VectorMachine::Traits avx512{16, 32, true, true, {14, {14, 10, 7}}, {13, {13, 9, 6}}};
+  const VectorMachine::Traits avx2{8, 16, true, true, fewProducts, fewFilters};
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
                              "llvm.x86.sse2.pmadd.wd"),
-      v3({8, 16, true, true, fewProducts, fewFilters}, 32, "llvm.x86.avx2.pmadd.wd");
+      v3(avx2, 32, "llvm.x86.avx2.pmadd.wd"),
+      v3vnni(avx2, 32, "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256");
   static const Avx512Machine v4(avx512, {}), vnni(avx512, {true}), bf16(avx512, {true, true});
   if (level == "v2")
     return v2;
   if (level == "v3")
     return v3;
+  if (level == "v3+vnni")
+    return v3vnni;
   return level == "v4" ? v4 : level == "v4+vnni" ? vnni : bf16;
 }
 

@@ -1,13 +1,15 @@
 // Products of bytes, as programs say them and as quantised models do: compared with the reference evaluator at sizes that fill no vector,
 // no tile, no block and no group of bytes, with and without instructions for them.
 #include "test/support/Program.h"
+#include "test/targets/plain/PlainFamily.h"
 #include <catch2/catch.hpp>
 
 using namespace weft::test;
 
 namespace {
 
-const std::vector<std::string> kTargets = {"x86:host", "x86:v4", "x86:v3", "x86:v2"};
+const std::vector<std::string> kTargets = {"x86:host", "x86:v4",        "x86:v3",
+                                           "x86:v2",   "plain:v4+vnni", "plain:v3+vnni"};
 
 std::string tensor(const std::string &dims, const std::string &element) {
   return "!weft.tensor<[" + dims + "], " + element + ">";
