@@ -61,7 +61,7 @@ public:
   Result<Artifact> check() {
     if (Result<void> done = prepare(); !done)
       return done.diagnostics();
-    return describe();
+    return withWarnings(describe());
   }
 
   /// For the best target, when there are several.
@@ -167,6 +167,9 @@ private:
       if (Result<void> done = prepare(variant); !done)
         return done;
     placeWeights(weights);
+    if (phaseOf(*impl.module) == "import")
+      if (auto note = adviceOnSpeed(options.numerics, *variants[0].target.kernels, *impl.module))
+        warnings.push_back(*note);
     return {};
   }
 
@@ -456,9 +459,12 @@ private:
     artifact.bytes = *size;
     artifact.codeBytes = image->bytes.size();
     report("write", "");
-    Result<Artifact> result = std::move(artifact);
-    result.diagnostics() = warnings;
-    return result;
+    return withWarnings(std::move(artifact));
+  }
+
+  Result<Artifact> withWarnings(Result<Artifact> artifact) {
+    artifact.diagnostics() = warnings;
+    return artifact;
   }
 
   Artifact describe() {
@@ -518,7 +524,7 @@ private:
   const CompileOptions &options;
   bool explains = false; ///< kernels keep why they are apart
   Tuning tuning;
-  List warnings;
+  List warnings; ///< and notes
   std::vector<Variant> variants;
   std::vector<StoredWeight> weights;                ///< of all variants
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list

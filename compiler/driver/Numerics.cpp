@@ -4,11 +4,14 @@
 #include "compiler/driver/Pipeline.h"
 #include "dialects/weft/Weft.h"
 #include "passes/quant/NodeNames.h"
+#include "passes/quant/RoundOperands.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
+
+constexpr int64_t kManyWeights = 1 << 20; ///< of products that are worth a word on their speed
 
 Diagnostic error(const char *code, const std::string &text, const std::string &hint) {
   return {Diagnostic::Error, code, "", text, hint};
@@ -78,6 +81,25 @@ Result<void> checkNumerics(const Numerics &numerics, ModuleOp program) {
                  "kernels already",
                  "give the model that it was made from");
   return checkPatterns(numerics, program);
+}
+
+std::optional<Diagnostic> adviceOnSpeed(const Numerics &numerics, const KernelTarget &target,
+                                        ModuleOp program) {
+  auto note = [](const std::string &text, const std::string &hint) {
+    return Diagnostic{Diagnostic::Note, "", "", text, hint};
+  };
+  std::string name = target.name().str(), rate = std::to_string(target.halfProductRate());
+  bool isFast = target.halfProductRate() > 1;
+  if (!numerics.compute.empty() && !(numerics.compute == "bf16" && isFast))
+    return note(name + " has no unit for products of " + numerics.compute +
+                    ": they take the time of f32 or more, and save memory only",
+                "");
+  if (numerics.compute.empty() && !numerics.exact && isFast &&
+      roundableWeights(program) >= kManyWeights)
+    return note(name + " multiplies bf16 " + rate + " times as fast as f32",
+                "--compute bf16 (answers move by about 1e-2 of their scale; 'weft verify' measures "
+                "by how much)");
+  return std::nullopt;
 }
 
 } // namespace weft

@@ -6,6 +6,7 @@
 #define WEFT_COMPILER_DRIVER_NUMERICS_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/common/KernelTarget.h"
 #include "weft/compiler.hpp"
 
 namespace weft {
@@ -13,6 +14,12 @@ namespace weft {
 /// Of `program` as it was imported. Names of nodes are looked up here: passes may take out what nobody
 /// reads.
 Result<void> checkNumerics(const Numerics &numerics, mlir::ModuleOp program);
+
+/// What its user may want to know about the speed of `program`, as it was imported, with these
+/// numbers on `target`, the best of those compiled for: that products of bf16 would take less time, or
+/// that operands in 16 bits take no less.
+std::optional<Diagnostic> adviceOnSpeed(const Numerics &numerics, const KernelTarget &target,
+                                        mlir::ModuleOp program);
 
 } // namespace weft
 

@@ -9,6 +9,7 @@
 // round it, too, and it lies in memory in 16 bits.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/quant/RoundOperands.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Rounding.h"
 #include "passes/quant/NodeNames.h"
@@ -52,6 +53,10 @@ bool isQuantised(Value value) {
 bool isRoundable(Value operand) {
   return typeOf(operand).getElementType().isF32() && typeOf(operand).getRank() > 0 &&
          !isQuantised(operand);
+}
+
+bool isRoundable(ContractOp op) {
+  return op.getAccumulate().isF32() && isRoundable(op.getLhs()) && isRoundable(op.getRhs());
 }
 
 /// The rounded twins of values. Each stands directly behind its value, so it is there for all its readers.
@@ -115,8 +120,7 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
     SmallVector<ContractOp> products;
     getOperation().walk([&](ContractOp op) {
       bool isKept = llvm::any_of(*kept, [&](auto &each) { return matchesNode(each, op.getLoc()); });
-      if (!isKept && op.getAccumulate().isF32() && isRoundable(op.getLhs()) &&
-          isRoundable(op.getRhs()))
+      if (!isKept && isRoundable(op))
         products.push_back(op);
     });
     Builder b(&getContext());
@@ -142,4 +146,15 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
 };
 
 } // namespace
+
+int64_t roundableWeights(ModuleOp program) {
+  int64_t elements = 0;
+  program.walk([&](ContractOp op) {
+    for (Value operand : {op.getLhs(), op.getRhs()})
+      if (operand.getDefiningOp<ConstantOp>() && isRoundable(op))
+        elements += typeOf(operand).getElements().asConstant().value_or(0);
+  });
+  return elements;
+}
+
 } // namespace weft

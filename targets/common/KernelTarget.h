@@ -69,6 +69,8 @@ public:
   virtual llvm::Expected<KernelImage> compile(llvm::StringRef specification, llvm::StringRef symbol,
                                               llvm::StringRef schedule) const = 0;
   virtual llvm::Expected<PeakLoops> compilePeakLoops() const = 0;
+  /// How many products of bf16 are summed in f32 in the time of one of f32.
+  virtual unsigned halfProductRate() const { return 1; }
 };
 
 } // namespace weft

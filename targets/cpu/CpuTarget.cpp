@@ -84,6 +84,8 @@ public:
     return loops;
   }
 
+  unsigned halfProductRate() const override { return level.machine.addsHalfProducts() ? 2 : 1; }
+
 private:
   /// What takes whatever others are made for.
   const Schedule *general() const { return level.schedules.back(); }

@@ -3,6 +3,7 @@
 #include "compiler/eval/Evaluate.h"
 #include "compiler/import/text/ImportText.h"
 #include "test/support/Program.h"
+#include "test/targets/plain/PlainFamily.h"
 #include "llvm/ADT/StringExtras.h"
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -233,6 +234,40 @@ TEST_CASE("what cannot be computed so is refused in a line") {
   CHECK(refusalOf(numerics).empty());
   numerics.compute = "";
   CHECK(refusalOf(numerics).find("W0309: '--keep-f32 *' has no effect") == 0);
+}
+
+TEST_CASE("who compiles learns where operands of 16 bits would be faster, and where they are not") {
+  auto notesOf = [](int64_t k, const std::string &target, const weft::Numerics &numerics) {
+    std::string rows = "!weft.tensor<[m, " + std::to_string(k) + "], f32>";
+    std::string text = "func.func @main(%x: " + rows + ") -> " + rows +
+                       " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = weft.constant "
+                       "dense<0.5> : tensor<" +
+                       std::to_string(k) + "x" + std::to_string(k) + "xf32> -> " + matrix(k, k) +
+                       "\n  %y = weft.contract \"m k, k n -> m n\" %x, %w accumulate f32 : (" +
+                       rows + ", " + matrix(k, k) + ") -> " + rows + "\n  return %y : " + rows +
+                       "\n}\n";
+    weft::CompileOptions options;
+    options.target = target;
+    options.numerics = numerics;
+    weft::Result<weft::Artifact> checked = weft::Compiler().check(import(text), options);
+    REQUIRE(checked);
+    std::string notes;
+    for (const weft::Diagnostic &each : checked.diagnostics())
+      if (each.severity == weft::Diagnostic::Note)
+        notes += each.text;
+    return notes;
+  };
+  weft::Numerics bf16, f16, exact;
+  bf16.compute = "bf16", f16.compute = "f16", exact.exact = true;
+  const std::string fast = "plain:v4+bf16", slow = "x86:v3";
+  CHECK(notesOf(1024, fast, {}) == fast + " multiplies bf16 2 times as fast as f32");
+  CHECK(notesOf(64, fast, {}).empty()); // too small to matter
+  CHECK(notesOf(1024, fast, exact).empty());
+  CHECK(notesOf(1024, fast, bf16).empty());
+  CHECK(notesOf(1024, slow, {}).empty());
+  CHECK(notesOf(1024, slow, bf16) == slow + " has no unit for products of bf16: they take the time "
+                                            "of f32 or more, and save memory only");
+  CHECK(notesOf(1024, fast, f16).find(fast + " has no unit for products of f16") == 0);
 }
 
 TEST_CASE("a program that is grouped into kernels is not rounded any more") {

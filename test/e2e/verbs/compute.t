@@ -10,6 +10,8 @@ $ weft verify layers.mlir --compute bf16 --dim batch=5 --tol 0.1 --bisect=passes
 | first    no pass changes an output by more than the tolerance
 $ weft check layers.mlir --compute f16 -t x86:v3
 | layers.mlir: can be compiled for x86:v3; 4 kernels, peak = {*}
+$ weft compile layers.mlir --compute f16 -t x86:v3 -o slow.weft 2>&1 | grep note
+| note: x86:v3 has no unit for products of f16: they take the time of f32 or more, and save memory only
 
 # The file says what was asked for.
 $ weft inspect narrow.weft | sed -n 2,3p

@@ -119,6 +119,8 @@ void warn(Console &console, const std::vector<Diagnostic> &diagnostics) {
   for (const Diagnostic &each : diagnostics)
     if (each.severity == Diagnostic::Warning)
       console.warn(textOf(each));
+    else if (each.severity == Diagnostic::Note)
+      console.say("note: " + textOf(each) + (each.hint.empty() ? "" : "\n  hint: " + each.hint));
 }
 
 } // namespace weft::cli
