@@ -19,7 +19,9 @@ import numpy as np
 
 import bench
 import cases
+import engines
 import kernels
+import plot
 import processes
 import report
 import weft_runtime
@@ -78,6 +80,21 @@ class Inputs(unittest.TestCase):
         self.assertEqual(cases.inputs("superres", "h64w64")[0]["image"].shape, (1, 3, 64, 64))
         past = [feed["past_key_0"].shape[2] for feed in cases.inputs("llama160m", "growing32")]
         self.assertEqual(past, list(range(128, 160)))
+
+
+class Engines(unittest.TestCase):
+    """An engine that stands beside another is the same code with another precision."""
+
+    def test_who_is_who(self):
+        self.assertEqual((engines.base("onnxruntime_int8"), engines.kind("onnxruntime_int8", "int4")), ("onnxruntime", "int8"))
+        self.assertEqual((engines.base("openvino"), engines.kind("openvino", "f32")), ("openvino", "f32"))
+        self.assertTrue(engines.read_by("work", "onnxruntime_int8", "minilm", "int4").endswith("minilm.int8.onnx"))
+
+    def test_every_engine_has_a_file_and_a_colour(self):
+        folder = os.path.join(ROOT, "tools", "bench", "engines")
+        for name in list(engines.ENGINES)[1:]:
+            self.assertTrue(os.path.exists(os.path.join(folder, engines.base(name) + "_engine.py")), name)
+            self.assertIn(name, plot.COLOURS)
 
 
 class Report(unittest.TestCase):

@@ -94,7 +94,7 @@ def start_all(work, store, options, model, precision, threads):
     """The loaded engines, and why others are not. Nothing is loaded while anything compiles: some compilers need gigabytes."""
     ahead = {}
     for name in names_of(options, model, precision):
-        ahead[name] = files.compiled(work, name, model, precision, options.limit, options.recompile and name == "weft")
+        ahead[name] = files.compiled(work, name, model, precision, options.limit, options.recompile and engines.base(name) == "weft")
         store.put("compile", (model, precision, name), ahead[name])
     failed = {name: answer for name, answer in ahead.items() if "failed" in answer}
     env = files.environ(work, threads)

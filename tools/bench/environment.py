@@ -51,13 +51,12 @@ def python(name):
 
 def versions(names):
     """{engine: version} of the packages named like the engines."""
-    packages = {"aotinductor": "torch", "inductor_dynamic": "torch", "inductor_static": "torch", "iree": "iree-base-runtime",
-                "iree_static": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp", "llamacpp_f32": "xllamacpp",
-                "onnxruntime_int8": "onnxruntime"}
+    packages = {"iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp"}
     found = {}
-    for name in names:
+    for name in dict.fromkeys(map(engines.base, names)):
+        package = packages.get(engines.ENGINES[name], engines.ENGINES[name])
         if name != "weft":
-            code = f"import importlib.metadata as m; print(m.version({packages.get(name, name)!r}))"
+            code = f"import importlib.metadata as m; print(m.version({package!r}))"
             done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
             found[name] = done.stdout.strip()
     return found

@@ -64,9 +64,9 @@ def make(work, model, precision, names):
         subprocess.run([environment.python("torch"), script, models, model], check=True, env=environ(work, os.cpu_count()))
         keep(stamp, key)
     used = [name for name in names if engines.supports(name, model, precision)]
-    if any(engines.ENGINES[name] == "llamacpp" for name in used):
+    if any(engines.base(name) in engines.LLAMACPP for name in used):
         gguf(work, model, key)
-    for kind in dict.fromkeys([precision, *(engines.FILE_OF.get(name, precision) for name in used)]):
+    for kind in dict.fromkeys([precision, *(engines.kind(name, precision) for name in used)]):
         if kind not in engines.ONNX_OF:
             quantise(work, model, kind, key)
 
@@ -104,6 +104,7 @@ def engine_sources(name):
 
 def compiled(work, name, model, precision, limit, again=False):
     """What the ahead-of-time step of an engine says; it runs when the model, the engine or Weft's compiler changed."""
+    name, precision = engines.base(name), engines.kind(name, precision)
     stamp = os.path.join(work, "artifacts", f"{model}.{precision}.{name}.json")
     sources = [engines.onnx_file(work, model, precision), *engine_sources(name)]
     if name == "weft":

@@ -64,7 +64,7 @@ class Store:
 
     def wrong(self, name):
         """Whether a cell of this engine has no number."""
-        return any("ms" not in row for row in self.rows["cell"].values() if row["engine"] == name)
+        return any("ms" not in row for row in self.rows["cell"].values() if engines.base(row["engine"]) == name)
 
     def group(self, model, precision, threads):
         """{case: {engine: row}} in the order of cases.py."""

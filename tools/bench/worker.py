@@ -45,7 +45,7 @@ def libraries(name):
     """Megabytes of the shared libraries that are mapped and belong to the engine, not to Python or numpy."""
     with open("/proc/self/maps") as file:
         paths = {line.split(maxsplit=5)[5].strip() for line in file if ".so" in line}
-    mine = lambda p: "libweft_runtime" in p if name == "weft" else "site-packages" in p and "/numpy" not in p
+    mine = lambda p: "libweft_runtime" in p if name.startswith("weft") else "site-packages" in p and "/numpy" not in p
     return sum(os.path.getsize(p) for p in paths if mine(p) and os.path.exists(p)) / 1e6
 
 
@@ -65,13 +65,14 @@ class Worker:
         import engines
         import numpy  # not the engine's time
         self.cases, self.name, self.model, self.precision, self.work = cases, name, model, precision, work
+        self.kind = engines.kind(name, precision)
         self.bound, self.took, self.before = {}, {}, megabytes("VmRSS")
         engine = engines.load(name)
         clock = Clock()
         for module in engine.NAMES:
             importlib.import_module(module)
         self.report, clock = clock.read("import"), Clock()
-        self.engine = engine(work, model, precision, threads)
+        self.engine = engine(work, model, self.kind, threads)
         self.report.update(clock.read("load"))
         self.loading = megabytes("VmHWM")
 
@@ -145,7 +146,7 @@ def compile_ahead(name, model, precision, work):
     import engines
     engine, clock, answer = engines.load(name), Clock(), {}
     if engine.compile:
-        answer = engine.compile(work, model, precision) or {}
+        answer = engine.compile(work, model, engines.kind(name, precision)) or {}
         peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
         answer.update(clock.read("compile"), compile_peak_mb=round(peak))
     return dict(answer, file_mb=round(size(engines.read_by(work, name, model, precision)) / 1e6, 1))
@@ -155,7 +156,7 @@ def first_answer(name, model, precision, threads, work, case):
     """Processor seconds of this process until the answer is an array; of an engine that starts by itself what it says."""
     import engines
     if start := getattr(engines.load(name), "start", None):
-        return start(work, model, precision, case)
+        return start(work, model, engines.kind(name, precision), case)
     worker = Worker(name, model, precision, threads, work)
     worker.engine.first(worker.bind(case)[0]())
     return dict(start_cpu_s=round(spent(), 4))

@@ -9,6 +9,7 @@ A file has a class `Engine`:
     first(handle)    the first output of that call as an array
     STATIC           optional: true when it has a program per set of sizes, and so no cell for streams
     REFERENCE        optional: "tokens" when it is judged by the answers that make.py wrote under that name
+Its precision is kind(name, precision): the measured one names the group of cells, and an engine may stand there with another.
 """
 import importlib
 import os
@@ -29,22 +30,37 @@ ENGINES = {
     "llamacpp": "llamacpp",
     "llamacpp_f32": "llamacpp",
 }
-FILE_OF = {"onnxruntime_int8": "int8", "llamacpp_f32": "f32"}  # engines that have the file of this precision beside one of another
+# Engines that stand beside those of a group with a precision of their own: the engine, and that precision.
+BESIDE = {
+    "onnxruntime_int8": ("onnxruntime", "int8"),
+    "llamacpp_f32": ("llamacpp", "f32"),
+}
+LLAMACPP = ("llamacpp",)
 
-DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", "llamacpp", "llamacpp_f32"]
+DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", *LLAMACPP, *BESIDE]
 PRECISIONS = {
-    "f32": [name for name in ENGINES if name not in FILE_OF],
-    "bf16": ["weft", "llamacpp", "llamacpp_f32"],
-    "int8": ["weft", "onnxruntime", "openvino", "llamacpp"],
-    "int4": ["weft", "onnxruntime", "onnxruntime_int8", "llamacpp"],  # of weights
+    "f32": [name for name in ENGINES if name not in BESIDE],
+    "bf16": ["weft", *LLAMACPP, "llamacpp_f32"],  # of weights
+    "int8": ["weft", "onnxruntime", "openvino", *LLAMACPP],
+    "int4": ["weft", "onnxruntime", "onnxruntime_int8", *LLAMACPP],  # of weights
 }
 ONNX_OF = {"f32": "", "bf16": ""}  # the endings of precisions whose file is not named after them
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
           "tvm": ".programs"}
 
 
+def base(name):
+    """The engine that a name stands for: weft of weft_f32."""
+    return BESIDE[name][0] if name in BESIDE else name
+
+
+def kind(name, precision):
+    """The precision that the engine of this name has in a group."""
+    return BESIDE[name][1] if name in BESIDE else precision
+
+
 def load(name):
-    return importlib.import_module(f"engines.{name}_engine").Engine
+    return importlib.import_module(f"engines.{base(name)}_engine").Engine
 
 
 def why(error):
@@ -54,7 +70,7 @@ def why(error):
 
 
 def supports(name, model, precision):
-    if ENGINES[name] == "llamacpp" and model != "llama160m":
+    if base(name) in LLAMACPP and model != "llama160m":
         return False
     return name in PRECISIONS[precision]
 
@@ -75,7 +91,7 @@ def artifact(work, name, model, precision):
 
 def read_by(work, name, model, precision):
     """The file that the engine loads."""
-    precision = FILE_OF.get(name, precision)
-    if ENGINES[name] == "llamacpp":
+    name, precision = base(name), kind(name, precision)
+    if name in LLAMACPP:
         return gguf_file(work, model, precision)
     return artifact(work, name, model, precision) or onnx_file(work, model, precision)
