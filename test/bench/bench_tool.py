@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as xml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +21,8 @@ import numpy as np
 import bench
 import cases
 import engines
+import environment
+import files
 import kernels
 import plot
 import processes
@@ -95,6 +98,15 @@ class Engines(unittest.TestCase):
         for name in list(engines.ENGINES)[1:]:
             self.assertTrue(os.path.exists(os.path.join(folder, engines.base(name) + "_engine.py")), name)
             self.assertIn(name, plot.COLOURS)
+
+    def test_an_engine_that_cannot_be_installed_has_the_reason_in_its_cells(self):
+        def missing(name):
+            raise environment.Missing(f"{name} cannot be installed: no matching distribution")
+        os.makedirs(os.path.join(FOLDER, "models"), exist_ok=True)
+        open(os.path.join(FOLDER, "models", "minilm.onnx"), "w").close()
+        with unittest.mock.patch("environment.python", missing):
+            self.assertEqual(files.compiled(FOLDER, "openvino", "minilm", "f32", 1),
+                             dict(failed="openvino cannot be installed: no matching distribution"))
 
 
 class Report(unittest.TestCase):

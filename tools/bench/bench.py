@@ -212,9 +212,8 @@ def parse():
     return options
 
 
-def main():
-    options = parse()
-    work, store = files.folder(), report.Store(options.out)
+def measure_all(options, store):
+    work = files.folder()
     store.note(options.peers)
     if not options.no_cold:
         store.about["python_s"] = round(python_start(), 4)
@@ -226,6 +225,15 @@ def main():
             if not options.no_cold:
                 cold(work, store, options, model, precision)
             store.write()
+
+
+def main():
+    options = parse()
+    store = report.Store(options.out)
+    try:
+        measure_all(options, store)
+    except environment.Missing as missing:  # what makes a file that others read
+        raise SystemExit(f"error: {missing}\n  hint: --peers without it measures the others")
     return 3 if store.wrong("weft") else 0
 
 

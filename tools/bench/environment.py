@@ -2,6 +2,7 @@
 
     environment.python("openvino")      the interpreter that has it
 """
+import contextlib
 import functools
 import hashlib
 import os
@@ -13,6 +14,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 CACHE = os.environ.get("WEFT_CACHE_DIR") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "weft")
+
+
+class Missing(RuntimeError):
+    """An engine that cannot be installed here."""
 
 
 def tool(*command):
@@ -29,34 +34,50 @@ def base():
     raise SystemExit("error: no Python that can make virtual environments was found\n  hint: tools/setup installs python3-venv")
 
 
+def install(folder, wanted):
+    """Why it fails, or None."""
+    name = os.path.splitext(os.path.basename(wanted))[0]
+    print(f"installing {name} into {folder}", flush=True)
+    for command in ([base(), "-m", "venv", "--clear", folder],
+                    [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "-r", wanted]):
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            lines = [line for line in done.stderr.splitlines() if line.startswith(("ERROR: ", "error: "))]
+            return f"{name} cannot be installed: {lines[0][7:] if lines else f'exit {done.returncode}'}"
+    open(os.path.join(folder, "complete"), "w").close()
+
+
 @functools.cache
+def made(name):
+    """The interpreter of an environment of requirements/, and why there is none."""
+    wanted = os.path.join(HERE, "requirements", name + ".txt")
+    with open(wanted, "rb") as file:
+        key = hashlib.sha256(file.read()).hexdigest()[:12]
+    folder = os.path.join(CACHE, f"venv-bench-{name}-{key}")
+    is_there = os.path.exists(os.path.join(folder, "complete"))
+    return os.path.join(folder, "bin", "python"), None if is_there else install(folder, wanted)
+
+
 def python(name):
     if name == "base":
         return tool("test-env")
     if name == "torch":
         return tool("test-env", "torch")
-    wanted = os.path.join(HERE, "requirements", name + ".txt")
-    with open(wanted, "rb") as file:
-        key = hashlib.sha256(file.read()).hexdigest()[:12]
-    folder = os.path.join(CACHE, f"venv-bench-{name}-{key}")
-    interpreter = os.path.join(folder, "bin", "python")
-    if not os.path.exists(os.path.join(folder, "complete")):
-        print(f"installing {name} into {folder}", flush=True)
-        for command in ([base(), "-m", "venv", "--clear", folder], [interpreter, "-m", "pip", "install", "--quiet", "-r", wanted]):
-            if subprocess.run(command).returncode:
-                raise SystemExit(f"error: {name} cannot be installed\n  hint: --peers without it measures the others")
-        open(os.path.join(folder, "complete"), "w").close()
+    interpreter, reason = made(name)
+    if reason:
+        raise Missing(reason)
     return interpreter
 
 
 def versions(names):
-    """{engine: version} of the packages named like the engines."""
+    """{engine: version} of the packages named like the engines, of those that are installed."""
     packages = {"iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp"}
     found = {}
     for name in dict.fromkeys(map(engines.base, names)):
         package = packages.get(engines.ENGINES[name], engines.ENGINES[name])
-        if name != "weft":
-            code = f"import importlib.metadata as m; print(m.version({package!r}))"
-            done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
-            found[name] = done.stdout.strip()
+        with contextlib.suppress(Missing):
+            if name != "weft":
+                code = f"import importlib.metadata as m; print(m.version({package!r}))"
+                done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
+                found[name] = done.stdout.strip()
     return found

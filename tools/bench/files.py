@@ -113,7 +113,11 @@ def compiled(work, name, model, precision, limit, again=False):
                     if os.path.exists(os.path.join(build, *path))]
     key = digest(*sources)
     if again or not fresh(stamp, key):
-        result = processes.one_answer(worker(work, name, model, precision, 1, "compile"), limit, environ(work, os.cpu_count()))
+        try:
+            command = worker(work, name, model, precision, 1, "compile")
+        except environment.Missing as missing:
+            return dict(failed=str(missing))
+        result = processes.one_answer(command, limit, environ(work, os.cpu_count()))
         if result.get("failed", "").startswith(processes.TOO_LATE):
             return result  # the next run tries again
         keep(stamp, key, **result)
