@@ -12,6 +12,8 @@ import engines
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+# What builds from source are told: to take all instructions of this machine, and to leave out what reads images.
+BUILD = {"llamacpp_native": dict(CMAKE_ARGS="-DGGML_NATIVE=ON -DLLAVA_BUILD=OFF")}
 CACHE = os.environ.get("WEFT_CACHE_DIR") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "weft")
 
@@ -40,7 +42,7 @@ def install(folder, wanted):
     print(f"installing {name} into {folder}", flush=True)
     for command in ([base(), "-m", "venv", "--clear", folder],
                     [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "-r", wanted]):
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ, **BUILD.get(name, {})))
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.startswith(("ERROR: ", "error: "))]
             return f"{name} cannot be installed: {lines[0][7:] if lines else f'exit {done.returncode}'}"
@@ -71,7 +73,7 @@ def python(name):
 
 def versions(names):
     """{engine: version} of the packages named like the engines, of those that are installed."""
-    packages = {"iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp"}
+    packages = {"iree": "iree-base-runtime", "tvm": "apache-tvm", "llamacpp": "xllamacpp", "llamacpp_native": "llama-cpp-python"}
     found = {}
     for name in dict.fromkeys(map(engines.base, names)):
         package = packages.get(engines.ENGINES[name], engines.ENGINES[name])

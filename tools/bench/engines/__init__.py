@@ -29,13 +29,14 @@ ENGINES = {
     "tvm": "tvm",
     "llamacpp": "llamacpp",
     "llamacpp_f32": "llamacpp",
+    "llamacpp_native": "llamacpp_native",
 }
 # Engines that stand beside those of a group with a precision of their own: the engine, and that precision.
 BESIDE = {
     "onnxruntime_int8": ("onnxruntime", "int8"),
     "llamacpp_f32": ("llamacpp", "f32"),
 }
-LLAMACPP = ("llamacpp",)
+LLAMACPP = ("llamacpp", "llamacpp_native")
 
 DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", *LLAMACPP, *BESIDE]
 PRECISIONS = {

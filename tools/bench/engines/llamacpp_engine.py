@@ -48,9 +48,8 @@ SIGNATURES = {
 }
 
 
-def library():
-    folder = os.path.dirname(importlib.util.find_spec("xllamacpp").origin)
-    loaded = c.CDLL(glob.glob(os.path.join(folder, "*.so"))[0])
+def library(path):
+    loaded = c.CDLL(path)
     for name, (result, *arguments) in SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
@@ -62,8 +61,12 @@ class Engine:
     REFERENCE = "tokens"
     compile = None
 
+    @staticmethod
+    def path():
+        return glob.glob(os.path.join(os.path.dirname(importlib.util.find_spec("xllamacpp").origin), "*.so"))[0]
+
     def __init__(self, work, model, precision, threads):
-        self.lib = lib = library()
+        self.lib = lib = library(self.path())
         self.silent = Log(lambda *line: None)
         lib.llama_log_set(self.silent, None)
         lib.llama_backend_init()
