@@ -66,6 +66,10 @@ class Judge(unittest.TestCase):
         self.assertFalse(self.right(turned, "int8"))
         self.assertTrue(self.right(turned, "int8", "minilm"))
 
+    def test_half_precision_may_round_but_not_turn(self):
+        self.assertTrue(self.right(np.round(self.reference * 64) / 64, "half"))
+        self.assertFalse(self.right(self.reference + 0.2, "half"))
+
 
 class Inputs(unittest.TestCase):
     """Inputs are the same in every process, and every case has some."""
@@ -84,14 +88,21 @@ class Inputs(unittest.TestCase):
         past = [feed["past_key_0"].shape[2] for feed in cases.inputs("llama160m", "growing32")]
         self.assertEqual(past, list(range(128, 160)))
 
+    def test_a_model_in_16_bits_takes_floats_in_16_bits(self):
+        feed, = cases.inputs("gpt2", "prefill128", "model_bf16")
+        self.assertEqual((feed["past_key_0"].dtype.name, feed["input_ids"].dtype.name), ("bfloat16", "int64"))
+        self.assertEqual(cases.inputs("resnet50", "b1", "model_f16")[0]["image"].dtype.name, "float16")
+
 
 class Engines(unittest.TestCase):
     """An engine that stands beside another is the same code with another precision."""
 
     def test_who_is_who(self):
-        self.assertEqual((engines.base("onnxruntime_int8"), engines.kind("onnxruntime_int8", "int4")), ("onnxruntime", "int8"))
-        self.assertEqual((engines.base("openvino"), engines.kind("openvino", "f32")), ("openvino", "f32"))
-        self.assertTrue(engines.read_by("work", "onnxruntime_int8", "minilm", "int4").endswith("minilm.int8.onnx"))
+        self.assertEqual((engines.base("weft_bf16"), engines.kind("weft_bf16", "half")), ("weft", "model_bf16"))
+        self.assertEqual((engines.base("openvino"), engines.kind("openvino", "half")), ("openvino", "half"))
+        self.assertTrue(engines.read_by("work", "onnxruntime_f16", "minilm", "half").endswith("minilm.model_f16.onnx"))
+        self.assertTrue(engines.read_by("work", "openvino_f32", "minilm", "half").endswith("minilm.onnx"))
+        self.assertTrue(engines.read_by("work", "llamacpp_native_f16", "llama160m", "half").endswith("llama160m.f16.gguf"))
 
     def test_every_engine_has_a_file_and_a_colour(self):
         folder = os.path.join(ROOT, "tools", "bench", "engines")
@@ -99,13 +110,25 @@ class Engines(unittest.TestCase):
             self.assertTrue(os.path.exists(os.path.join(folder, engines.base(name) + "_engine.py")), name)
             self.assertIn(name, plot.COLOURS)
 
+    def test_a_reason_names_files_without_folders(self):
+        self.assertEqual(engines.why(ValueError("Load model from /home/me/models/vit.onnx failed: node '/head/Add'\nmore")),
+                         "ValueError: Load model from vit.onnx failed: node '/head/Add'")
+
+    def test_a_processor_without_a_unit(self):
+        lacks = lambda name, flags, precision="half": engines.missing_unit(name, precision, flags)
+        self.assertEqual(lacks("weft", {"avx2"}), "no unit for bf16 here")
+        self.assertEqual(lacks("onnxruntime_f16", {"avx512_bf16"}), "no unit for f16 here")
+        self.assertIsNone(lacks("weft", {"amx_bf16"}))
+        self.assertIsNone(lacks("openvino_f32", set()))
+        self.assertIsNone(lacks("weft", set(), "f32"))
+
     def test_an_engine_that_cannot_be_installed_has_the_reason_in_its_cells(self):
         def missing(name):
             raise environment.Missing(f"{name} cannot be installed: no matching distribution")
         os.makedirs(os.path.join(FOLDER, "models"), exist_ok=True)
         open(os.path.join(FOLDER, "models", "minilm.onnx"), "w").close()
         with unittest.mock.patch("environment.python", missing):
-            self.assertEqual(files.compiled(FOLDER, "openvino", "minilm", "f32", 1),
+            self.assertEqual(files.compiled(FOLDER, "openvino", "minilm", "half", 1),
                              dict(failed="openvino cannot be installed: no matching distribution"))
 
 
@@ -115,8 +138,8 @@ class Report(unittest.TestCase):
         self.store = report.Store(FOLDER)
         self.store.note([])
 
-    def put(self, case, name, **result):
-        self.store.put("cell", ("minilm", "f32", 1, case, name), result)
+    def put(self, case, name, precision="f32", **result):
+        self.store.put("cell", ("minilm", precision, 1, case, name), result)
 
     def test_a_written_report_is_read_again_and_added_to(self):
         self.put("b1s16", "weft", ms=2.0, spread=0.01, error=1e-6, right=True)
@@ -163,6 +186,17 @@ class Report(unittest.TestCase):
     def places(self):
         dots = xml.parse(os.path.join(FOLDER, "ratios.svg")).iter("{http://www.w3.org/2000/svg}circle")
         return [dot.get("cx") for dot in dots]
+
+    def test_half_precision_has_a_line_per_engine(self):
+        self.put("b1s16", "weft", "half", ms=1.0, spread=0.01, error=2e-3, cosine=0.99997, right=True, lacks="no unit for bf16 here")
+        self.put("b1s16", "weft_f32", "half", ms=1.8, spread=0.01, ratio=1.8, error=1e-7, cosine=1.0, right=True)
+        self.put("b1s16", "onnxruntime_bf16", "half", failed="it has no Add in bf16")
+        page = self.page()
+        self.assertIn("## all-MiniLM-L6-v2, half precision, 1 thread", page)
+        self.assertIn("| b1s16 | weft | 1.00 | 1.0 % |  | 2e-03 | 3e-05 | no unit for bf16 here |", page)
+        self.assertIn("| b1s16 | weft_f32 | 1.80 | 1.0 % | 1.80 | 1e-07 | 0e+00 |  |", page)
+        self.assertIn("| b1s16 | onnxruntime_bf16 | fails |  |  |  |  |  |", page)
+        self.assertIn("- onnxruntime_bf16, all-MiniLM-L6-v2, half, b1s16: it has no Add in bf16\n", page)
 
     def test_memory_load_and_size(self):
         self.store.put("compile", ("minilm", "f32", "weft"), dict(compile_cpu_s=3.25, file_mb=92.4, code_mb=0.4))

@@ -105,7 +105,7 @@ def start_all(work, store, options, model, precision, threads):
 
 def tables(work, store, options, model, precision, threads):
     """All cases of a model; what is measured goes into the store as it comes."""
-    names = names_of(options, model, precision)
+    names, flags = names_of(options, model, precision), environment.flags()
     running, failed = start_all(work, store, options, model, precision, threads)
     try:
         peaks = running["weft"].ask("peaks") if precision == "f32" and "weft" in running else None
@@ -116,6 +116,8 @@ def tables(work, store, options, model, precision, threads):
                 add_shares(running["weft"], case, threads, results, peaks)
             for name in names:
                 results[name].update(date=time.strftime("%Y-%m-%d"), load=round(load, 1), commit=store.about["commit"])
+                if lacks := engines.missing_unit(name, precision, flags):
+                    results[name]["lacks"] = lacks
                 store.put("cell", (model, precision, threads, case, name), results[name])
             report.say_case(model, precision, threads, case, {n: results[n] for n in names})
             store.write()
@@ -192,7 +194,7 @@ def parse():
     add("--peers", type=words, default=engines.DEFAULT, help="of " + ",".join(list(engines.ENGINES)[1:]) +
         " [" + ",".join(engines.DEFAULT) + "]")
     add("--threads", type=whole_numbers, default=[1], help="such as 1,2 [1]")
-    add("--precision", type=words, default=["f32"], help="of f32,bf16,int8,int4 [f32]")
+    add("--precision", type=words, default=["f32"], help="of " + ",".join(cases.LIMITS) + " [f32]")
     add("--rounds", type=int, default=7, help="at least 7 [7]")
     add("--budget-ms", type=float, default=60, help="of each engine per round [60]")
     add("--limit", type=float, default=900, help="seconds that an engine has for compiling a model or for an answer [900]")

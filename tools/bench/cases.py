@@ -1,4 +1,5 @@
-"""What is measured: models, the cases of each, and the inputs of a case. Needs only numpy, so every engine can import it.
+"""What is measured: models, the cases of each, and the inputs of a case. Needs only numpy, so every engine can import it;
+floats of 16 bits need ml_dtypes, too, which comes with onnx.
 
     for feed in cases.inputs("minilm", "b1s128"): ...      a feed is {input name: array}
 """
@@ -25,9 +26,12 @@ ENCODERS = ("minilm", "bert_base")
 
 # What a result may differ from float64: the largest error over the largest magnitude, or the cosine.
 # Rounding random weights to 4 bits costs more than it would cost trained ones.
-LIMITS = {"f32": ("error", 1e-4), "bf16": ("cosine", 0.999), "int8": ("cosine", 0.9), "int4": ("cosine", 0.4)}
+LIMITS = {"f32": ("error", 1e-4), "half": ("cosine", 0.999), "bf16": ("cosine", 0.999), "int8": ("cosine", 0.9),
+          "int4": ("cosine", 0.4)}
 # An encoder's products of 8 bits: the quantised file itself, computed in floats, has 0.81 to 0.85.
 ROUGHER = {("minilm", "int8"): ("cosine", 0.75), ("bert_base", "int8"): ("cosine", 0.75)}
+# The floats of models that were exported in 16 bits.
+FLOATS = {"model_f16": "float16", "model_bf16": "bfloat16"}
 
 
 def cold_case(model):
@@ -64,8 +68,19 @@ def numbers(case):
     return [int(word) for word in "".join(c if c.isdigit() else " " for c in case).split()]
 
 
-def inputs(model, case):
-    """The feeds of a case: one, or many where the case is a stream."""
+def inputs(model, case, precision="f32"):
+    """The feeds of a case for a file in this precision: one, or many where the case is a stream."""
+    feeds = feeds_of(model, case)
+    return [narrowed(feed, FLOATS[precision]) for feed in feeds] if precision in FLOATS else feeds
+
+
+def narrowed(feed, floats):
+    """A feed whose floats are of this type."""
+    import ml_dtypes  # from which numpy knows bfloat16
+    return {name: array.astype(floats) if array.dtype == "float32" else array for name, array in feed.items()}
+
+
+def feeds_of(model, case):
     import numpy as np
     random = np.random.default_rng(zlib.crc32(f"{model} {case}".encode()))
     sizes = numbers(case)
@@ -106,6 +121,6 @@ def judge(got, expected, model, precision):
         return dict(error=float("inf"), cosine=0.0, right=False)
     error = float(np.abs(a - b).max() / np.abs(b).max())
     cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
-    kind, limit = ROUGHER.get((model, precision), LIMITS[precision])
+    kind, limit = ROUGHER.get((model, precision), LIMITS["half" if precision in FLOATS else precision])
     right = error <= limit if kind == "error" else cosine >= limit  # a NaN is never right
     return dict(error=error, cosine=cosine, right=bool(right))

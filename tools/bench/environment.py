@@ -83,3 +83,9 @@ def versions(names):
                 done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
                 found[name] = done.stdout.strip()
     return found
+
+
+def flags():
+    """What the processor can do, in the words of Linux."""
+    with open("/proc/cpuinfo") as file:
+        return set(next((line.split(":")[1].split() for line in file if line.startswith("flags")), []))

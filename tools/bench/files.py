@@ -67,8 +67,20 @@ def make(work, model, precision, names):
     if any(engines.base(name) in engines.LLAMACPP for name in used):
         gguf(work, model, key)
     for kind in dict.fromkeys([precision, *(engines.kind(name, precision) for name in used)]):
-        if kind not in engines.ONNX_OF:
+        if kind in cases.FLOATS:
+            export(work, model, kind, key)
+        elif kind not in engines.ONNX_OF:
             quantise(work, model, kind, key)
+
+
+def export(work, model, precision, key):
+    """The ONNX file with the same weights in 16 bits."""
+    models = os.path.join(work, "models")
+    stamp = os.path.join(models, f"{model}.{precision}.json")
+    if not fresh(stamp, key):
+        script = os.path.join(HERE, "models", "make.py")
+        subprocess.run([environment.python("torch"), script, models, model, precision], check=True, env=environ(work, os.cpu_count()))
+        keep(stamp, key)
 
 
 def gguf(work, model, key):

@@ -13,6 +13,7 @@ import plot
 
 KEYS = {"compile": ("model", "precision", "engine"), "cold": ("model", "precision", "engine"),
         "cell": ("model", "precision", "threads", "case", "engine")}
+HEADINGS = {"half": "half precision"}
 STATIC = "†"  # behind a figure: the program is for these sizes alone
 TITLES = {"minilm": "all-MiniLM-L6-v2", "bert_base": "BERT-base", "vit_tiny": "ViT-tiny", "gpt2": "GPT-2 (124 M)",
           "llama160m": "Llama, 160 M", "resnet50": "ResNet-50", "mobilenetv2": "MobileNetV2", "superres": "super-resolution x2"}
@@ -113,7 +114,7 @@ def say_case(model, precision, threads, case, row):
              f"weft {verdict(weft)}: {weft.get('failed', weft.get('error'))}"]
     for name, r in row.items():
         if name != "weft":
-            parts.append(f"{name} {peer_cell(r)}")
+            parts.append(f"{name} {peer_cell(r)}" + (f" ({r['lacks']})" if "lacks" in r else ""))
     print(f"{model:11} {precision} {threads} thread{'s' * (threads > 1)} {case:10} " + "   ".join(parts), flush=True)
 
 
@@ -153,6 +154,19 @@ def case_lines(group):
         cells.append(f"{weft['error']:.0e}" if "error" in weft and weft["error"] is not None else "")
         note = f" ({cases.STREAMS[case]})" if case in cases.STREAMS else ""
         yield f"| {case}{note} | " + " | ".join(cells) + " |"
+
+
+def engine_lines(group):
+    """A line per engine, Weft first: what the engines lose by rounding stands beside their time."""
+    yield "| case | engine | ms | spread | ratio | largest error | 1 - cosine | |"
+    yield "|---|---|--:|--:|--:|--:|--:|---|"
+    for case, row in group.items():
+        for name in [name for name in engines.ENGINES if name in row]:
+            r = row[name]
+            cells = [milliseconds(r["ms"]), f"{100 * r['spread']:.1f} %"] if "ms" in r else [verdict(r), ""]
+            cells += [figure(r, "ratio", "{:.2f}"), figure(r, "error", "{:.0e}")]
+            cells.append(f"{1 - r['cosine']:.0e}" if "cosine" in r else "")
+            yield f"| {case} | {name} | " + " | ".join(cells) + f" | {r.get('lacks', '')} |"
 
 
 def figure(row, key, form):
@@ -203,7 +217,8 @@ def markdown(store):
               f"{STATIC} marks a program for the sizes of that case alone. [How it is measured](index.md).", "",
               "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
-        lines += ["", f"## {TITLES[model]}, {precision}, {threads} thread{'s' * (threads > 1)}", "", *case_lines(group)]
+        table = engine_lines if precision == "half" else case_lines
+        lines += ["", f"## {TITLES[model]}, {HEADINGS.get(precision, precision)}, {threads} thread{'s' * (threads > 1)}", "", *table(group)]
     python = f", of which {1e3 * about['python_s']:.0f} ms are Python and numpy" if "python_s" in about else ""
     lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. Start to "
               "first answer is wall time from the start of a process, and in brackets its processor time: of Weft `weft run`, of a peer "

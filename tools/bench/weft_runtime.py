@@ -7,9 +7,9 @@ import ctypes as c
 
 import numpy as np
 
-ELEMENTS = {np.dtype("bool"): 1, np.dtype("int8"): 4, np.dtype("uint8"): 5, np.dtype("int32"): 8, np.dtype("int64"): 10,
-            np.dtype("float16"): 14, np.dtype("float32"): 16, np.dtype("float64"): 17}
-DTYPES = {number: dtype for dtype, number in ELEMENTS.items()}
+# numpy knows bfloat16 once somebody imported ml_dtypes.
+ELEMENTS = {"bool": 1, "int8": 4, "uint8": 5, "int32": 8, "int64": 10, "float16": 14, "bfloat16": 15, "float32": 16, "float64": 17}
+DTYPES = {number: name for name, number in ELEMENTS.items()}
 
 
 class Error(c.Structure):
@@ -45,7 +45,7 @@ def tensor(array):
     """Of None, one without memory."""
     if array is None:
         return Tensor(c.sizeof(Tensor), 0, 0, 0, -1)
-    t = Tensor(c.sizeof(Tensor), ELEMENTS[array.dtype], array.ndim, 0, -1, array.ctypes.data)
+    t = Tensor(c.sizeof(Tensor), ELEMENTS[array.dtype.name], array.ndim, 0, -1, array.ctypes.data)
     for i, (size, stride) in enumerate(zip(array.shape, array.strides)):
         t.dim[i], t.stride[i] = size, stride // array.itemsize
     t.capacity = 0 if array.base is not None else array.nbytes

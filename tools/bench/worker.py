@@ -78,7 +78,7 @@ class Worker:
 
     def bind(self, case):
         """The calls of a case."""
-        feeds = self.cases.inputs(self.model, case)
+        feeds = self.cases.inputs(self.model, case, self.kind)
         if len(feeds) > 1 and getattr(self.engine, "STATIC", False):
             raise RuntimeError("it has programs for known sizes, and none for each of a stream")
         return [self.engine.bind(feed) for feed in feeds]
@@ -134,7 +134,7 @@ class Worker:
         return self.engine.peaks()
 
     def cost(self, case):
-        return self.engine.cost(self.cases.inputs(self.model, case))
+        return self.engine.cost(self.cases.inputs(self.model, case, self.kind))
 
 
 def reason(error):

@@ -13,13 +13,21 @@ Its precision is kind(name, precision): the measured one names the group of cell
 """
 import importlib
 import os
+import re
 
 # engine: the requirements file of its environment, None for one of tools/test-env
 ENGINES = {
     "weft": "base",
+    "weft_f32": "base",
+    "weft_f16": "base",
+    "weft_bf16": "base",
     "onnxruntime": "onnxruntime",
     "onnxruntime_int8": "onnxruntime",
+    "onnxruntime_f32": "onnxruntime",
+    "onnxruntime_f16": "onnxruntime",
+    "onnxruntime_bf16": "onnxruntime",
     "openvino": "openvino",
+    "openvino_f32": "openvino",
     "torch": "torch",
     "aotinductor": "torch",
     "inductor_dynamic": "torch",
@@ -29,23 +37,42 @@ ENGINES = {
     "tvm": "tvm",
     "llamacpp": "llamacpp",
     "llamacpp_f32": "llamacpp",
+    "llamacpp_f16": "llamacpp",
+    "llamacpp_bf16": "llamacpp",
     "llamacpp_native": "llamacpp_native",
+    "llamacpp_native_f16": "llamacpp_native",
+    "llamacpp_native_bf16": "llamacpp_native",
 }
 # Engines that stand beside those of a group with a precision of their own: the engine, and that precision.
 BESIDE = {
+    "weft_f32": ("weft", "f32"),
+    "weft_f16": ("weft", "model_f16"),
+    "weft_bf16": ("weft", "model_bf16"),
     "onnxruntime_int8": ("onnxruntime", "int8"),
+    "onnxruntime_f32": ("onnxruntime", "f32"),
+    "onnxruntime_f16": ("onnxruntime", "model_f16"),
+    "onnxruntime_bf16": ("onnxruntime", "model_bf16"),
+    "openvino_f32": ("openvino", "f32"),
     "llamacpp_f32": ("llamacpp", "f32"),
+    "llamacpp_f16": ("llamacpp", "f16"),
+    "llamacpp_bf16": ("llamacpp", "bf16"),
+    "llamacpp_native_f16": ("llamacpp_native", "f16"),
+    "llamacpp_native_bf16": ("llamacpp_native", "bf16"),
 }
 LLAMACPP = ("llamacpp", "llamacpp_native")
 
 DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", *LLAMACPP, *BESIDE]
 PRECISIONS = {
     "f32": [name for name in ENGINES if name not in BESIDE],
+    # The engine rounds the f32 file to 16 bits as it likes; the others stand beside it.
+    "half": ["weft", "openvino", "aotinductor", *(name for name in BESIDE if name != "onnxruntime_int8")],
     "bf16": ["weft", *LLAMACPP, "llamacpp_f32"],  # of weights
     "int8": ["weft", "onnxruntime", "openvino", *LLAMACPP],
     "int4": ["weft", "onnxruntime", "onnxruntime_int8", *LLAMACPP],  # of weights
 }
-ONNX_OF = {"f32": "", "bf16": ""}  # the endings of precisions whose file is not named after them
+ONNX_OF = {"f32": "", "half": "", "bf16": "", "f16": ""}  # the endings of precisions whose file is not named after them
+ROUNDED_TO = {"half": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
+UNITS = {"bf16": {"avx512_bf16", "amx_bf16"}, "f16": {"avx512_fp16", "amx_fp16"}}  # flags of processors that multiply such numbers
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
           "tvm": ".programs"}
 
@@ -64,9 +91,16 @@ def load(name):
     return importlib.import_module(f"engines.{base(name)}_engine").Engine
 
 
+def missing_unit(name, precision, flags):
+    """What the processor lacks for a cell of the group in half precision, or None."""
+    element = ROUNDED_TO.get(kind(name, precision)) if precision == "half" else None
+    return f"no unit for {element} here" if element and not UNITS[element] & flags else None
+
+
 def why(error):
-    """An exception as one line; what engines raise themselves needs no name of its kind."""
+    """An exception as one line, files without their folders; what engines raise themselves needs no name of its kind."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    line = re.sub(r"\S+/(?=[^/\s]+\.onnx\b)", "", line)
     return f"{type(error).__name__}: {line[:300]}".removeprefix("RuntimeError: ")
 
 

@@ -1,4 +1,4 @@
-"""torch.export and AOTInductor: PyTorch's compiler ahead of time, symbolic shapes, frozen weights."""
+"""torch.export and AOTInductor: PyTorch's compiler ahead of time, symbolic shapes, frozen weights; in half precision under autocast."""
 from engines import artifact, torch_engine
 
 
@@ -11,7 +11,7 @@ class Engine(torch_engine.Engine):
         from models.make import arguments, signature
         torch._inductor.config.freezing = True
         net, (feed, shapes, _) = models.build(model), signature(model)
-        with torch.no_grad():
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=precision == "half"):
             program = torch.export.export(net, arguments(model, feed), dynamic_shapes=shapes)
             torch._inductor.aoti_compile_and_package(program, package_path=artifact(work, "aotinductor", model, precision))
 

@@ -1,4 +1,4 @@
-"""llama.cpp on a GGUF file of the same weights (models/gguf_file.py): F32, BF16, Q8_0 as int8, Q4_0 as int4.
+"""llama.cpp on a GGUF file of the same weights (models/gguf_file.py): F32, F16, BF16, Q8_0 as int8, Q4_0 as int4.
 
 Through the C functions in the library of the package xllamacpp. That build knows AVX2 only: ggml reports its instructions, and
 no other backend comes with it. Its cache cannot be given keys and values, so with a past it holds those of the tokens

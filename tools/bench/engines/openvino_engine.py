@@ -1,4 +1,4 @@
-"""OpenVINO's CPU plugin on the ONNX file, held to float32: left alone it may choose bfloat16."""
+"""OpenVINO's CPU plugin on the ONNX file, held to float32 but in half precision: left alone it may choose bfloat16."""
 import numpy as np
 
 from engines import onnx_file
@@ -12,8 +12,9 @@ class Engine:
         import openvino
         self.library = openvino
         core = openvino.Core()
-        options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1,
-                   "INFERENCE_PRECISION_HINT": "f32"}
+        options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1}
+        if precision != "half":
+            options["INFERENCE_PRECISION_HINT"] = "f32"
         self.model = core.compile_model(core.read_model(onnx_file(work, model, precision)), "CPU", options)
         self.inputs = [port.get_any_name() for port in self.model.inputs]
 

@@ -53,7 +53,7 @@ def build_each(folder, work, model, precision, build):
     os.makedirs(folder)
     reasons, built = [], 0
     for case in [c for c in cases.CASES[model] if c not in cases.STREAMS]:
-        feed = cases.inputs(model, case)[0]
+        feed = cases.inputs(model, case, precision)[0]
         with tempfile.TemporaryDirectory() as scratch:
             frozen = os.path.join(scratch, "frozen.onnx")
             try:

@@ -28,4 +28,4 @@ class Engine:
         return self.torch.inference_mode()
 
     def first(self, result):
-        return (result[0] if isinstance(result, (tuple, list)) else result).numpy()
+        return (result[0] if isinstance(result, (tuple, list)) else result).float().numpy()  # numpy knows no bfloat16

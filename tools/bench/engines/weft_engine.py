@@ -14,6 +14,7 @@ from weft_runtime import Model
 BUILD = os.environ["WEFT_BENCH_BUILD"]
 WEFT = os.path.join(BUILD, "bin", "weft")
 IN_PLACE = {"llama160m"}  # caches grow where they lie, as in llama.cpp
+OPTIONS = {"bf16": ["--weights", "bf16"], "half": ["--compute", "bf16"]}
 PRODUCTS = "512x768x768,1x4096x4096"  # of `weft bench --kernels`: one is limited by each peak
 
 
@@ -33,8 +34,7 @@ class Engine:
 
     @classmethod
     def compile(cls, work, model, precision):
-        more = ["--weights", "bf16"] if precision == "bf16" else []
-        more += ["--in-place"] if model in IN_PLACE else []
+        more = OPTIONS.get(precision, []) + (["--in-place"] if model in IN_PLACE else [])
         path = artifact(work, "weft", model, precision)
         done = subprocess.run([WEFT, "compile", onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
         if done.returncode:
@@ -47,7 +47,8 @@ class Engine:
         """`weft run` from its start to its end: inputs come from a file, the answer goes to another."""
         with tempfile.TemporaryDirectory() as folder:
             given, made = os.path.join(folder, "in.npz"), os.path.join(folder, "out.npz")
-            np.savez(given, **cases.inputs(model, case)[0])
+            feed = cases.inputs(model, case, precision)[0]
+            np.savez(given, **{name: array.view("u2") if array.dtype.name == "bfloat16" else array for name, array in feed.items()})
             begin = time.perf_counter()
             process = subprocess.Popen([WEFT, "run", artifact(work, "weft", model, precision), "--input", "@" + given, "-o", made,
                                         "--threads", "1", "-q"])
@@ -56,7 +57,7 @@ class Engine:
             if status:
                 raise RuntimeError("'weft run' fails")
             with np.load(made) as file:
-                got = file[file.files[0]]
+                got = file[file.files[0]].view(cases.FLOATS.get(precision, "float32"))
         if not cases.judge(got, cases.references(os.path.join(work, "models"), model, case)[0], model, precision)["right"]:
             raise RuntimeError("the answer of 'weft run' is wrong")
         return dict(start_s=round(seconds, 5), start_cpu_s=round(usage.ru_utime + usage.ru_stime, 5))

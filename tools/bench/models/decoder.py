@@ -18,14 +18,20 @@ class RMSNorm(nn.Module):
         self.epsilon = epsilon
 
     def forward(self, x):
-        return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon))
+        y = x.to(wide(x))
+        return self.weight * (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + self.epsilon)).to(x.dtype)
+
+
+def wide(x):
+    """The type in which a module in 16 bits computes squares and angles, as published ones do."""
+    return torch.promote_types(x.dtype, torch.float32)
 
 
 def rotate(x, position, base=10000.0):
     half = x.shape[-1] // 2
-    frequency = base ** (-torch.arange(half, device=x.device, dtype=x.dtype) / half)
-    angle = position.to(x.dtype)[:, None] * frequency[None, :]
-    cos, sin = (torch.cat([f(angle), f(angle)], -1) for f in (torch.cos, torch.sin))
+    frequency = base ** (-torch.arange(half, device=x.device, dtype=wide(x)) / half)
+    angle = position.to(wide(x))[:, None] * frequency[None, :]
+    cos, sin = (torch.cat([f(angle), f(angle)], -1).to(x.dtype) for f in (torch.cos, torch.sin))
     return x * cos + torch.cat([-x[..., half:], x[..., :half]], -1) * sin
 
 

@@ -1,6 +1,6 @@
 """The weights of the Llama as GGUF files for llama.cpp. Runs in the torch environment; `gguf` lies beside it in GGUF_PATH.
 
-    python gguf_file.py FOLDER MODEL      FOLDER/MODEL.PRECISION.gguf: f32, bf16, int8 (Q8_0), int4 (Q4_0)
+    python gguf_file.py FOLDER MODEL      FOLDER/MODEL.PRECISION.gguf: f32, f16, bf16, int8 (Q8_0), int4 (Q4_0)
 """
 import os
 import sys
@@ -49,7 +49,7 @@ def weights(net, c):
 
 def main(folder, model):
     net, c, kinds = models.build(model), CONFIGURATIONS[model], gguf.GGMLQuantizationType
-    for precision, kind in (("f32", None), ("bf16", kinds.BF16), ("int8", kinds.Q8_0), ("int4", kinds.Q4_0)):
+    for precision, kind in (("f32", None), ("f16", kinds.F16), ("bf16", kinds.BF16), ("int8", kinds.Q8_0), ("int4", kinds.Q4_0)):
         writer = gguf.GGUFWriter(os.path.join(folder, f"{model}.{precision}.gguf"), "llama")
         describe(writer, c)
         for name, array in weights(net, c):

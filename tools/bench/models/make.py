@@ -1,6 +1,7 @@
 """Writes a model as ONNX with symbolic shapes, and the float64 answers of its cases. Runs in the torch environment.
 
-    python make.py FOLDER MODEL...      FOLDER/MODEL.onnx, FOLDER/MODEL.CASE.reference.npz (and .tokens.npz)
+    python make.py FOLDER MODEL                 FOLDER/MODEL.onnx, FOLDER/MODEL.CASE.reference.npz (and .tokens.npz)
+    python make.py FOLDER MODEL model_bf16      FOLDER/MODEL.model_bf16.onnx, exported from the same module in 16 bits
 """
 import logging
 import os
@@ -23,9 +24,11 @@ warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 
 
-def arguments(name, feed):
-    """A feed as the arguments of the module."""
+def arguments(name, feed, floats=None):
+    """A feed as the arguments of the module, with floats of this type if one is given."""
     tensors = [torch.from_numpy(array) for array in feed.values()]
+    if floats:
+        tensors = [tensor.to(floats) if tensor.is_floating_point() else tensor for tensor in tensors]
     return (tensors[0], tensors[1:]) if name in cases.DECODERS else tuple(tensors)
 
 
@@ -47,9 +50,9 @@ def signature(name):
     return cases.image(random, 2), ({0: batch},), ["logits"]
 
 
-def export(name, net, path):
+def export(name, net, path, floats=torch.float32):
     feed, shapes, outputs = signature(name)
-    program = torch.onnx.export(net, arguments(name, feed), dynamo=True, opset_version=18, dynamic_shapes=shapes,
+    program = torch.onnx.export(net.to(floats), arguments(name, feed, floats), dynamo=True, opset_version=18, dynamic_shapes=shapes,
                                 input_names=list(feed), output_names=outputs, optimize=True, verbose=False,
                                 external_data=False)
     program.save(path)
@@ -83,15 +86,18 @@ def write_token_references(folder, name, net):
         np.savez(os.path.join(folder, f"{name}.{case}.tokens.npz"), **answers)
 
 
-def main(folder, *names):
-    for name in names:
-        begin = time.process_time()
-        net = models.build(name)
+def main(folder, name, precision="f32"):
+    begin, net = time.process_time(), models.build(name)
+    if precision in cases.FLOATS:
+        made = f"{name}.{precision}.onnx"
+        export(name, net, os.path.join(folder, made), getattr(torch, cases.FLOATS[precision]))
+    else:
+        made = f"{name}.onnx and its float64 answers"
         export(name, net, os.path.join(folder, name + ".onnx"))
         write_references(folder, name, net)
         if name in cases.DECODERS:
             write_token_references(folder, name, net)
-        print(f"{name}.onnx and its float64 answers: {time.process_time() - begin:.0f} s of processor time", flush=True)
+    print(f"{made}: {time.process_time() - begin:.0f} s of processor time", flush=True)
 
 
 if __name__ == "__main__":
