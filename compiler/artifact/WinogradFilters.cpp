@@ -1,7 +1,9 @@
 //===- WinogradFilters.cpp - G w G^T -----------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/WinogradFilters.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -24,8 +26,8 @@ constexpr double kIntegers4[6][3] = {{6, 0, 0}, {1, 1, 1},  {1, -1, 1},
                                      {1, 2, 4}, {1, -2, 4}, {0, 0, 6}};
 
 /// One filter of one channel, multiplied by G from both sides.
-template <typename T, typename Tap>
-void transform(const double (*g)[3], int64_t n, const Tap (&w)[9], T *result) {
+template <typename T>
+void transform(const double (*g)[3], int64_t n, const double (&w)[9], T *result) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;
@@ -44,16 +46,21 @@ uint64_t WinogradPacker::bytes(SymTensorType type) const {
 }
 
 Error WinogradPacker::pack(SymTensorType type, const char *source, Write write) const {
+  auto asItIs = [](auto tap) { return double(tap); };
+  const double(*g)[3] = integers ? kIntegers4 : m == 2 ? kFilter2 : kFilter4;
+  if (const FloatFormat *format = floatFormatOf(type.getElementType()))
+    return packPanels<float, uint16_t>(
+        type, source, g, [&](uint16_t bits) { return format->decode(bits); }, write);
   if (!integers)
-    return packPanels<float, float>(type, source, m == 2 ? kFilter2 : kFilter4, write);
+    return packPanels<float, float>(type, source, g, asItIs, write);
   if (isUnsigned(type.getElementType()))
-    return packPanels<int16_t, uint8_t>(type, source, kIntegers4, write);
-  return packPanels<int16_t, int8_t>(type, source, kIntegers4, write);
+    return packPanels<int16_t, uint8_t>(type, source, g, asItIs, write);
+  return packPanels<int16_t, int8_t>(type, source, g, asItIs, write);
 }
 
-template <typename T, typename Tap>
+template <typename T, typename Tap, typename Decode>
 Error WinogradPacker::packPanels(SymTensorType type, const char *source, const double (*g)[3],
-                                 Write write) const {
+                                 Decode decode, Write write) const {
   SmallVector<int64_t> dims = *type.getConstantDims();
   constexpr int64_t together = kWordBytes / sizeof(T);
   int64_t filters = dims[0], channels = dims[1], n = m + 2, ofProduct = words(channels) * columns;
@@ -63,9 +70,11 @@ Error WinogradPacker::packPanels(SymTensorType type, const char *source, const d
     for (int64_t f = 0; f < std::min(columns, filters - first); ++f)
       for (int64_t c = 0; c < channels; ++c) {
         Tap taps[9];
+        double values[9];
         T transformed[36];
         memcpy(taps, source + ((first + f) * channels + c) * sizeof(taps), sizeof(taps));
-        transform(g, n, taps, transformed);
+        std::transform(std::begin(taps), std::end(taps), values, decode);
+        transform(g, n, values, transformed);
         for (int64_t p = 0; p < n * n; ++p)
           panel[(p * ofProduct + c / together * columns + f) * together + c % together] =
               transformed[p];

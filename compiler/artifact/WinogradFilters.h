@@ -1,7 +1,7 @@
 //===- WinogradFilters.h - Filters of 3x3 convolutions, transformed while they are packed ----------------------------===//
 //
 // "winograd4<13>" of [filters, channels, 3, 3]: G w G^T for tiles of 4x4 results, 13 filters side by side:
-// [group of filters][6 * 6][channel][13], the last group filled with zeros. Computed in double, rounded once.
+// [group of filters][6 * 6][channel][13], the last group filled with zeros. Computed in double, rounded to f32 once, whatever the floats.
 // "winograd4_i16<32>" of bytes: G without fractions, which is exact; [group][6 * 6][two channels][32][2], an odd channel beside zeros.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_WINOGRADFILTERS_H
@@ -24,9 +24,10 @@ private:
   int64_t words(int64_t channels) const {
     return integers ? llvm::divideCeil(channels, 2) : channels;
   }
-  template <typename T, typename Tap>
+  /// `decode` makes a real of a tap.
+  template <typename T, typename Tap, typename Decode>
   llvm::Error packPanels(SymTensorType type, const char *source, const double (*g)[3],
-                         Write write) const;
+                         Decode decode, Write write) const;
 
   const int64_t m;       ///< results of a tile's side
   const int64_t columns; ///< filters side by side

@@ -1,33 +1,26 @@
 // Models in f16 and bf16: products and attention take operands and results of 16 bits where they take f32.
 #include "test/support/Constant.h"
-#include "test/support/Program.h"
-#include "test/targets/plain/PlainFamily.h"
+#include "test/support/Halves.h"
 #include <catch2/catch.hpp>
 
 using namespace weft::test;
 
 namespace {
 
-const char *const kTargets[] = {"x86:host",    "x86:v4+bf16", "plain:v4+bf16",
-                                "x86:v4+vnni", "x86:v3",      "x86:v2"};
-
 std::string tensor(const std::string &dims, const std::string &element) {
   return "!weft.tensor<[" + dims + "], " + element + ">";
 }
 
-/// A place of the type: what one rounding more or less may change.
-double place(const std::string &element) { return element == "f16" ? 0x1p-10 : 0x1p-7; }
-
 /// Calls `body` with the program for every target that this machine runs.
 template <typename Body> void onTargets(const std::string &text, Body body) {
-  for (const char *target : kTargets) {
+  for (const std::string &target : kHalfTargets) {
     if (!isSupported(target))
       continue;
     Program program(text, target);
     INFO(target);
     INFO(program.error());
     REQUIRE(program.error().empty());
-    body(program, std::string(target));
+    body(program, target);
   }
 }
 

@@ -39,6 +39,10 @@ std::string Constant::type() const {
 }
 
 std::string Constant::text(unsigned seed) const {
+  return "weft.constant " + numbers(seed) + " -> " + type();
+}
+
+std::string Constant::numbers(unsigned seed) const {
   std::mt19937_64 random(seed);
   std::string shape, bytes;
   int64_t count = 1;
@@ -48,8 +52,8 @@ std::string Constant::text(unsigned seed) const {
   }
   for (int64_t i = 0; i < count; ++i)
     bytes += bytesOf(element, random);
-  return "weft.constant dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape +
-         (element[0] == '!' ? "f32" : element) + "> -> " + type();
+  return "dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape +
+         (element[0] == '!' ? "f32" : element) + ">";
 }
 
 } // namespace weft::test

@@ -14,6 +14,7 @@ struct Constant {
   std::string element;
   std::vector<int64_t> dims;
   std::string type() const;
+  std::string numbers(unsigned seed) const; ///< what `text` has between its name and its type
   std::string text(unsigned seed) const;
 };
 

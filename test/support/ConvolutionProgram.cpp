@@ -1,4 +1,5 @@
 #include "test/support/ConvolutionProgram.h"
+#include "test/support/Constant.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -33,6 +34,17 @@ static std::string joined(const std::vector<int64_t> &numbers) {
   return "[" + text + "]";
 }
 
+/// The numbers of a filter as `weft.constant` takes them.
+static std::string numbersOf(const Convolution &c, const std::vector<int64_t> &dims) {
+  if (!c.filterText.empty())
+    return c.filterText;
+  if (c.filterElement == "f32")
+    return filterText(dims);
+  if (c.filterElement.back() == '8')
+    return bytesText(dims, c.filterElement);
+  return Constant{c.filterElement, dims}.numbers(3);
+}
+
 std::string textOf(const Convolution &c) {
   std::vector<int64_t> filter{c.filters, c.channels}, strides, dilations, low, high;
   std::string in, out;
@@ -46,30 +58,32 @@ std::string textOf(const Convolution &c) {
            std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
            std::to_string(a.stride) + ") + 1";
   }
-  bool ofBytes = c.element != "f32";
+  bool ofBytes = c.element.back() == '8', ofHalves = c.element.back() == '6';
   std::string sum = ofBytes ? "i32" : "f32";
   auto type = [&](int64_t channels, const std::string &pixels, const std::string &element) {
     std::string number = ", " + std::to_string(channels);
     return "!weft.tensor<[m" + (c.channelsLast ? pixels + number : number + pixels) + "], " +
            element + ">";
   };
-  std::string x = type(c.groups * c.channels, in, c.element), y = type(c.filters, out, sum),
+  std::string x = type(c.groups * c.channels, in, c.element), sums = type(c.filters, out, sum),
+              y = ofHalves ? type(c.filters, out, c.element) : sums,
               f = "!weft.tensor<" + joined(filter) + ", " + c.filterElement + ">";
-  std::string numbers = !c.filterText.empty() ? c.filterText
-                        : ofBytes             ? bytesText(filter, c.filterElement)
-                                              : filterText(filter);
   std::string epilogue = c.epilogue;
   for (size_t at; (at = epilogue.find("$y")) != std::string::npos;)
     epilogue.replace(at, 2, y);
   for (size_t at; (at = epilogue.find("$x")) != std::string::npos;)
     epilogue.replace(at, 2, x);
+  std::string rounded =
+      ofHalves ? "  %y = weft.convert %sum to " + c.element + " : (" + sums + ") -> " + y + "\n"
+               : "";
   return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m" +
-         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " + numbers + " -> " +
-         f + "\n  %y = weft.conv %x, %f strides " + joined(strides) + " dilations " +
-         joined(dilations) + " low " + joined(low) + " high " + joined(high) + " groups " +
-         std::to_string(c.groups) + " accumulate " + sum +
-         (c.channelsLast ? " {channels_last}" : "") + " : (" + x + ", " + f + ") -> " + y + "\n" +
-         epilogue + "  return " + (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
+         (c.axes.size() == 2 ? ", h" : "") + ", w>} {\n  %f = weft.constant " +
+         numbersOf(c, filter) + " -> " + f + "\n  " + (ofHalves ? "%sum" : "%y") +
+         " = weft.conv %x, %f strides " + joined(strides) + " dilations " + joined(dilations) +
+         " low " + joined(low) + " high " + joined(high) + " groups " + std::to_string(c.groups) +
+         " accumulate " + sum + (c.channelsLast ? " {channels_last}" : "") + " : (" + x + ", " + f +
+         ") -> " + sums + "\n" + rounded + epilogue + "  return " +
+         (epilogue.empty() ? "%y" : "%z") + " : " + y + "\n}\n";
 }
 
 /// The same inputs with two workers.

@@ -21,8 +21,9 @@ struct Convolution {
   std::string epilogue =
       ""; ///< operations on %y that define %z; $x and $y stand for the types of operand and result
   bool channelsLast = false;
-  std::string element = "f32", filterElement = "f32"; ///< or bytes, summed in i32
-  std::string filterText = "";                        ///< unless empty, in place of random numbers
+  /// Or bytes, summed in i32, or f16 or bf16.
+  std::string element = "f32", filterElement = "f32";
+  std::string filterText = ""; ///< unless empty, in place of random numbers
 };
 
 /// Numbers of a filter: no two alike, about as large as keeps sums near 1.

@@ -22,7 +22,8 @@
 // registers for all channels of a chunk. Filters lie as [tile][c, i, j][filter], packed while
 // compiling.
 //
-// A 1x1 filter that meets every pixel in place needs no copy: the strips are the channels of x.
+// A 1x1 filter that meets every pixel of f32 in place needs no copy: the strips are the channels of
+// x. Strips are f32 whatever the pixels are, and filters are packed as f32.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,8 +43,7 @@ class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    Match<ConvolutionShape> s = ConvolutionShape::match(spec);
-    return s ? s->unlessHalves() : s.decline();
+    return ConvolutionShape::match(spec).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {

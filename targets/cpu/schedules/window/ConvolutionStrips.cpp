@@ -6,7 +6,7 @@
 //         for vector of positions in it
 //           for column j of the window                                [columns]
 //             inside the row: load; else masked, zeros outside        [vector]
-//             for channel: store at the strip's position              [copy]
+//             for channel: store as f32 at the strip's position       [copy]
 //             an operand that is computed, far strides: pull, masked  [pull]
 //===------------------------------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ public:
         planes.push_back(plane);
         if (input)
           sources.push_back(
-              elementPointer(c.b, c.inputs[input.getArgNumber()], c.b.getF32Type(),
+              elementPointer(c.b, c.inputs[input.getArgNumber()], memoryType(s.element()),
                              c.mul(c.add(c.mul(image, number(s.groups * s.channels)), plane),
                                    c.mul(height, width))));
         strips.push_back(elementPointer(
@@ -130,25 +130,20 @@ private:
 
   /// [copy] Of a stride of 2, two vectors are loaded, and the even lanes kept.
   void copyColumns(Value from, ArrayRef<Value> masks, Value to) {
-    Type f32 = c.b.getF32Type();
     SmallVector<int64_t> even;
     for (unsigned i = 0; i < c.machine.lanes(); ++i)
       even.push_back(2 * i);
     for (auto [source, strip] : llvm::zip(sources, strips)) {
       SmallVector<Value, 2> parts;
       for (int64_t part = 0; part < columns.stride; ++part) {
-        Value at = elementPointer(c.b, source, f32, c.add(from, number(part * c.machine.lanes())));
-        if (masks.empty()) {
-          parts.push_back(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
-          continue;
-        }
-        Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vectorType()));
-        parts.push_back(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, masks[part], zero, 4));
+        Value at = elementPointer(c.b, source, memoryType(s.element()),
+                                  c.add(from, number(part * c.machine.lanes())));
+        parts.push_back(loadReals(c, s.element(), at, masks.empty() ? Value() : masks[part]));
       }
       Value data = parts.size() == 1
                        ? parts[0]
                        : Value(c.b.create<vector::ShuffleOp>(parts[0], parts[1], even));
-      c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, f32, to), 4);
+      c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, strip, c.b.getF32Type(), to), 4);
     }
   }
 

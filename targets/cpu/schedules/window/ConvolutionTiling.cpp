@@ -50,8 +50,8 @@ ConvolutionTiling::ConvolutionTiling(const ConvolutionShape &s, const VectorMach
   phases = h.kernel > 1 ? std::min(h.stride, (h.kernel - 1) * h.dilation + 1) : 1;
   planes = s.window[1].kernel * phases;
   reach = (h.kernel - 1) * h.dilation / h.stride;
-  inPlace = llvm::isa<mlir::BlockArgument>(s.op.getInput()) && s.window[0].isPointwise() &&
-            s.window[1].isPointwise();
+  inPlace = llvm::isa<mlir::BlockArgument>(s.op.getInput()) && s.element().isF32() &&
+            s.window[0].isPointwise() && s.window[1].isPointwise();
   chunk = std::max<int64_t>(1, kChunk / (h.kernel * s.window[1].kernel));
   pixels = pixelsOfBlock(s, machine, pick(s.op, "pixels", kMostPixels));
   totalFloats = isWhole(s) ? 0 : tiles * pixels * slot(machine);

@@ -59,13 +59,19 @@ public:
       return s.decline();
     if (Decline why = s->unlessDepthwise())
       return why;
-    if (Decline why = s->unlessHalves())
-      return why;
     return windowsOf(*s).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &) const override {
     return windowsOf(*ConvolutionShape::match(spec)).launch();
+  }
+  /// Filters of 16 bits as f32, in the same order: they are few.
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorMachine &) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec);
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    if (isHalf(s.element()))
+      result[s.filter] = WeightLayout::panels(1, WeightLayout::WidthByDepth);
+    return result;
   }
   void emit(KernelContext &c) const override {
     DepthwiseEmitter(c, *ConvolutionShape::match(c.spec)).emit();

@@ -65,6 +65,10 @@ protected:
   const ConvolutionWindow &rows, &columns;
 
 private:
+  /// Of the operand; it is computed with as f32.
+  mlir::Type element() const {
+    return llvm::cast<SymTensorType>(c.spec.getArgument(s.input).getType()).getElementType();
+  }
   mlir::Value atLeast(mlir::Value a, mlir::Value d);
   mlir::Value both(mlir::Value a, mlir::Value d);
   void emitColumns(mlir::Value column);

@@ -65,8 +65,6 @@ Match<WinogradShape> WinogradShape::match(func::FuncOp spec, const VectorMachine
     return shape.decline();
   if (Decline why = shape->unlessThreeByThree())
     return why;
-  if (Decline why = shape->unlessHalves())
-    return why;
   if (!machine.hasFma())
     return Decline{kNotFused};
   if (shape->channels < kFewestChannels || shape->filters < kFewestFilters)
@@ -147,6 +145,9 @@ private:
   Value most(Value a, Value d) { return c.b.createOrFold<arith::MaxSIOp>(a, d); }
   Value at(Value base, Value offset) { return elementPointer(c.b, base, f32, offset); }
   Value at(Value base, int64_t offset) { return offset == 0 ? base : at(base, number(offset)); }
+  Value pixelAt(Value base, Value offset) {
+    return elementPointer(c.b, base, memoryType(s.element()), offset);
+  }
   Value load(Value pointer) { return c.b.create<LLVM::LoadOp>(vector, pointer, 4); }
   void store(Value data, Value pointer) { c.b.create<LLVM::StoreOp>(data, pointer, 4); }
 
@@ -203,7 +204,8 @@ private:
           x = c.sub(c.mul(run.from, number(s.m)), left);
     Value columns = c.add(c.mul(c.sub(run.to, run.from), number(s.m)), number(s.n - s.m));
     Value plane = c.add(c.mul(run.image, number(s.channels)), channel), size = c.mul(height, width);
-    Value source = at(c.inputs[s.input()], c.add(c.mul(plane, size), c.add(c.mul(y, width), x)));
+    Value source =
+        pixelAt(c.inputs[s.input()], c.add(c.mul(plane, size), c.add(c.mul(y, width), x)));
     Value target = at(c.scratch, c.mul(run.position, number(s.m)));
     c.loop(number(0), columns, lanes, [&](Value column) {
       Value all = inside(c.add(x, column), width),
@@ -222,14 +224,13 @@ private:
       Value every = c.b.create<arith::ConstantOp>(
           DenseElementsAttr::get(cast<ShapedType>(all.getType()), true));
       Value shifted = c.b.create<arith::SelectOp>(isFirst, later, every);
-      Value zero = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector));
       c.loop(number(0), some, 1, [&](Value each) {
-        Value from = at(source, c.add(c.mul(each, size), column)),
+        Value from = pixelAt(source, c.add(c.mul(each, size), column)),
               to = at(target, c.add(c.mul(each, number(s.lineFloats())), column));
         SmallVector<Value> elements;
         for (int64_t i = 0; i < s.n; ++i)
-          elements.push_back(c.b.create<LLVM::MaskedLoadOp>(
-              vector, at(from, c.mul(width, number(i))), masks[i], zero, 4));
+          elements.push_back(
+              loadReals(c, s.element(), pixelAt(from, c.mul(width, number(i))), masks[i]));
         for (auto [i, value] : llvm::enumerate(transform.input(c.b, elements))) {
           store(value, at(to, i * s.lineWidth));
           c.b.create<LLVM::MaskedStoreOp>(value, at(to, int64_t(s.n + i) * s.lineWidth - s.m),

@@ -191,22 +191,24 @@ private:
     return memoryType(cast<SymTensorType>(s.op.getInput().getType()).getElementType());
   }
 
-  /// A vector of them, zeros behind the first `some`.
+  /// A vector of them as they are transformed, zeros behind the first `some`.
   Value loadPixels(Value pointer, int64_t some) {
-    auto type = VectorType::get({lanes}, inputElement());
-    Value data;
-    if (some == lanes) {
-      data = c.b.create<LLVM::LoadOp>(type, pointer, elementBits(inputElement()) / 8);
-    } else {
+    Value mask;
+    if (some != lanes) {
       SmallVector<bool> bits(lanes, false);
       std::fill_n(bits.begin(), some, true);
-      Value mask = c.b.create<arith::ConstantOp>(
+      mask = c.b.create<arith::ConstantOp>(
           DenseElementsAttr::get(VectorType::get({lanes}, c.b.getI1Type()), ArrayRef<bool>(bits)));
-      Value zeros = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(type));
-      data = c.b.create<LLVM::MaskedLoadOp>(type, pointer, mask, zeros,
-                                            elementBits(inputElement()) / 8);
     }
-    return s.kind == WinogradTiles::Bytes ? dot.widen(c, data, s.op.getInput()) : data;
+    if (s.kind == WinogradTiles::Floats)
+      return loadReals(c, s.element(), pointer, mask);
+    auto type = VectorType::get({lanes}, inputElement());
+    Value data, zeros = c.b.create<arith::ConstantOp>(c.b.getZeroAttr(type));
+    if (mask)
+      data = c.b.create<LLVM::MaskedLoadOp>(type, pointer, mask, zeros, 1);
+    else
+      data = c.b.create<LLVM::LoadOp>(type, pointer, 1);
+    return dot.widen(c, data, s.op.getInput());
   }
 
   /// [both ways] Applies the transform to the columns of what `element` gives, then to the rows.

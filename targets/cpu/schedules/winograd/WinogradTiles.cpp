@@ -45,8 +45,6 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
   if (!shape)
     return shape.decline();
   Decline why = shape->unlessThreeByThree(kind == Bytes);
-  if (!why)
-    why = shape->unlessHalves();
   if (!why && kind == Bytes)
     why = unlessExact(*shape, machine);
   if (!why && kind == Floats && !machine.hasFma())

@@ -8,7 +8,7 @@
 //
 //   if (auto s = WinogradTiles::match(spec, machine, WinogradTiles::Floats)) … s->m …
 //
-// Elements of floats are floats, those of bytes are numbers of 16 bits.
+// Elements of floats are f32, those of bytes are numbers of 16 bits.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRADTILES_H
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRADTILES_H
