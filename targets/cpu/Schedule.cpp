@@ -142,6 +142,21 @@ Value loadReals(KernelContext &c, Type element, Value pointer, Value mask, Value
   return outside ? Value(c.b.create<arith::SelectOp>(mask, reals, outside)) : reals;
 }
 
+void widen(KernelContext &c, Type element, Value from, Value to, Value count) {
+  int64_t lanes = c.machine.lanes();
+  Type bits = memoryType(element);
+  auto copy = [&](Value first, Type type) {
+    Value narrow = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, from, bits, first), 2);
+    c.b.create<LLVM::StoreOp>(decodeFloat(c.b, element, narrow),
+                              elementPointer(c.b, to, c.b.getF32Type(), first), 4);
+  };
+  Value vectors = c.b.createOrFold<arith::DivUIOp>(count, constantI64(c.b, lanes)),
+        whole = c.mul(vectors, constantI64(c.b, lanes));
+  c.loop(constantI64(c.b, 0), whole, lanes,
+         [&](Value first) { copy(first, VectorType::get({lanes}, bits)); });
+  c.loop(whole, count, 1, [&](Value first) { copy(first, bits); });
+}
+
 void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;

@@ -54,6 +54,10 @@ mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir:
 mlir::Value loadReals(KernelContext &context, mlir::Type element, mlir::Value pointer,
                       mlir::Value mask = {}, mlir::Value outside = {});
 
+/// Writes `count` elements of 16 bits that follow each other to `to`, as f32.
+void widen(KernelContext &context, mlir::Type element, mlir::Value from, mlir::Value to,
+           mlir::Value count);
+
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 

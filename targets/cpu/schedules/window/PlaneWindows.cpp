@@ -1,11 +1,12 @@
 //===- PlaneWindows.cpp - Rows by four, columns by vectors ------------------------------------===//
 //
 //   for plane                                                               [planes]
+//     of 16 bits: as f32 into scratch                                       [widen]
 //     for vector of columns: with masks where one lies outside, or without  [columns]
 //       rows at the top, one by one; rows by four; the rest, one by one     [rows]
 //         sums = identity, in registers: one vector for each row
 //         for row of the operand under these rows                           [walk]
-//           load what its taps read, once, as f32; stride 2: parted by lanes [load]
+//           load what its taps read, once; stride 2: parted by lanes        [load]
 //           for row of the result that it belongs to: sums = add(sums, it)  [add]
 //         for row of the result: finish, epilogue and store, masked         [store]
 //
@@ -34,6 +35,11 @@ Decline PlaneWindows::decline() const {
   return {};
 }
 
+Type PlaneWindows::element() const {
+  auto spec = result.getDefiningOp()->getParentOfType<func::FuncOp>();
+  return cast<SymTensorType>(spec.getArgument(input).getType()).getElementType();
+}
+
 Launch PlaneWindows::launch() const {
   MLIRContext *context = result.getContext();
   SymExpr one = SymExpr::constant(context, 1), work = SymExpr::constant(context, kGrainWork),
@@ -42,7 +48,8 @@ Launch PlaneWindows::launch() const {
     planes = planes * dim;
   SymExpr grain =
       SymExpr::max(SymExpr::floordiv(work, SymExpr::max(window[0].out * window[1].out, one)), one);
-  return {planes, grain, SymExpr::constant(context, 0)};
+  SymExpr scratch = isHalf(element()) ? window[0].in * window[1].in * 4 : one * 0;
+  return {planes, grain, scratch};
 }
 
 void PlaneEmitter::emit() {
@@ -64,8 +71,13 @@ void PlaneEmitter::emit() {
       std::tie(left, plane[d]) = c.e.divmod(left, c.e.symbolic(s.outer[d]));
     if (!plane.empty())
       plane[0] = left;
-    source = elementPointer(c.b, c.inputs[s.input], memoryType(element()),
-                            c.mul(unit, c.mul(inHeight, width)));
+    Value size = c.mul(inHeight, width);
+    source = elementPointer(c.b, c.inputs[s.input], memoryType(s.element()), c.mul(unit, size));
+    // [widen] Windows overlap: an element is read by many of them.
+    if (isHalf(s.element())) {
+      widen(c, s.element(), source, c.scratch, size);
+      source = c.scratch;
+    }
     startPlane(unit);
     c.loop(number(0), outWidth, c.machine.lanes(), [&](Value column) { emitColumns(column); });
   });
@@ -138,21 +150,23 @@ void PlaneEmitter::makeMasks() {
 /// [load] The elements that the taps of one row of the operand read, by tap. `inside`: whether the
 /// row is, null when it is known to be.
 SmallVector<Value> PlaneEmitter::readRow(Value row, Value inside) {
+  Type f32 = c.b.getF32Type();
   Value line = c.mul(inside ? c.b.create<arith::SelectOp>(inside, row, number(0)) : row, width);
   std::map<int64_t, Value> loaded;
   auto load = [&](int64_t offset) {
     Value &value = loaded[offset];
     if (value)
       return value;
-    Value at = elementPointer(c.b, source, memoryType(element()),
-                              c.add(c.add(line, x), number(offset))),
+    Value at = elementPointer(c.b, source, f32, c.add(c.add(line, x), number(offset))),
           mask = useMasks ? masks[offset] : Value();
     if (inside) {
       Value some = c.b.create<vector::SplatOp>(
           inside, VectorType::get({c.machine.lanes()}, c.b.getI1Type()));
       mask = mask ? both(mask, some) : some;
     }
-    return value = loadReals(c, element(), at, mask, mask ? identity() : Value());
+    return value =
+               mask ? Value(c.b.create<LLVM::MaskedLoadOp>(vectorType(), at, mask, identity(), 4))
+                    : Value(c.b.create<LLVM::LoadOp>(vectorType(), at, 4));
   };
   SmallVector<Value> result;
   for (int64_t j = 0; j < columns.kernel; ++j) {

@@ -23,6 +23,7 @@ struct PlaneWindows {
   bool isLine;                 ///< one dimension with windows
   ConvolutionWindow window[2]; ///< rows, columns
 
+  mlir::Type element() const; ///< of the operand
   /// What the emitter can do: columns up to two apart, so few taps that they are written out.
   Decline decline() const;
   Launch launch() const;
@@ -65,10 +66,6 @@ protected:
   const ConvolutionWindow &rows, &columns;
 
 private:
-  /// Of the operand; it is computed with as f32.
-  mlir::Type element() const {
-    return llvm::cast<SymTensorType>(c.spec.getArgument(s.input).getType()).getElementType();
-  }
   mlir::Value atLeast(mlir::Value a, mlir::Value d);
   mlir::Value both(mlir::Value a, mlir::Value d);
   void emitColumns(mlir::Value column);
