@@ -11,6 +11,7 @@
 //       small ones: the sum with a number whose last place is the least step  [small]
 //       overflow and nan where the format has them; the sign                  [special]
 //   16 bits: the processor's conversion                                       [halves]
+//     to the type that a value was decoded from: its bits                     [as it was]
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/interfaces/Element.h"
@@ -188,8 +189,11 @@ Value encodeFloat(ImplicitLocOpBuilder &b, Type element, Value value) {
   const FloatFormat *format = floatFormatOf(element);
   if (format->bits() <= 8)
     return encodeSmall(b, *format, value);
+  // [as it was] A value that was just decoded, which conversions do that are stored, has its bits.
   Bits o(b, value);
-  Value narrow = b.create<arith::TruncFOp>(o.type(element), value);
+  auto decoded = value.getDefiningOp<arith::ExtFOp>();
+  bool isExact = decoded && decoded.getIn().getType() == o.type(element);
+  Value narrow = isExact ? decoded.getIn() : b.create<arith::TruncFOp>(o.type(element), value);
   return o.as(narrow, b.getIntegerType(format->bits()));
 }
 
