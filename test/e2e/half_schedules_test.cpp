@@ -1,4 +1,4 @@
-// Convolutions in f16 and bf16 take the schedules of their twins in f32: compared with the reference evaluator over strides, groups and
+// Convolutions and products in f16 and bf16 take the schedules of their twins in f32: compared with the reference evaluator over strides, groups and
 // padding, at sizes that fill no tile and no vector.
 #include "test/support/ConvolutionProgram.h"
 #include "test/support/Halves.h"
@@ -31,6 +31,20 @@ void agrees(Convolution c, const std::string &schedule, std::initializer_list<Si
 void agreesLast(Convolution c, const std::string &schedule, std::initializer_list<Sizes> all) {
   c.channelsLast = true;
   agrees(c, schedule, all);
+}
+
+/// The product of two inputs, rounded to their type.
+std::string product(const std::string &rule, const std::vector<std::string> &dims,
+                    const std::string &element) {
+  auto type = [&](size_t i, const std::string &of) {
+    return "!weft.tensor<[" + dims[i] + "], " + of + ">";
+  };
+  return "func.func @main(%a: " + type(0, element) + ", %b: " + type(1, element) + ") -> " +
+         type(2, element) + " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n" +
+         "  %0 = weft.contract \"" + rule + "\" %a, %b accumulate f32 : (" + type(0, element) +
+         ", " + type(1, element) + ") -> " + type(2, "f32") + "\n  %1 = weft.convert %0 to " +
+         element + " : (" + type(2, "f32") + ") -> " + type(2, element) +
+         "\n  return %1 : " + type(2, element) + "\n}\n";
 }
 
 } // namespace
@@ -79,4 +93,23 @@ TEST_CASE("one channel of 16 bits per filter: around every pixel, strides, dilat
          {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 14, 14), sizes(1, 5, 39)});
   agrees({1, 3, 3, {kHalf, kHalf}}, "depthwise", {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 9, 70)});
   agrees({1, 3, 3, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, "depthwise", {sizes(1, 30, 90)});
+}
+
+TEST_CASE("products of two values of 16 bits: rows laid one behind the other, or turned") {
+  const std::vector<Sizes> all{sizes(1, 1, 1), sizes(2, 17, 40), sizes(1, 130, 33)};
+  for (const std::string &target : targets(false))
+    for (const char *element : {"f16", "bf16"})
+      for (const std::string &text :
+           {product("b m k, b k n -> b m n", {"m, h, 19", "m, 19, w", "m, h, w"}, element),
+            product("b m k, b n k -> b m n", {"m, h, 64", "m, w, 64", "m, h, w"}, element),
+            product("b m h k, b h k n -> b h m n", {"m, h, 3, 100", "m, 3, 100, w", "m, 3, h, w"},
+                    element),
+            product("b m k, b k n -> b m n", {"m, h, w", "m, w, 20", "m, h, 20"}, element)}) {
+        Program program(text, target);
+        INFO(target << " " << program.error() << text);
+        REQUIRE(program.error().empty());
+        CHECK(uses(program, "product"));
+        for (const Sizes &each : all)
+          CHECK(program.difference(each) <= place(element));
+      }
 }

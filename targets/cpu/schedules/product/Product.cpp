@@ -6,6 +6,7 @@
 //
 //   for combination of the outer factors, block of rows                    [units]
 //     pull the rows of A into scratch as [k][block], unless read in place  [pull rows]
+//       or row by row, where they are of 16 bits and could be read in place [lay rows]
 //     for panel of two vectors of n
 //       pull B into scratch as [k][2 vectors], zeros beyond n              [pull panel]
 //       for register tile of the block's rows                              [tiles]
@@ -13,7 +14,8 @@
 //         for chunk of k: totals += sum of A[row, k] in all lanes * B[k]   [sum]
 //         for vector, row: epilogue and store, masked where n ends         [store]
 //
-// A is read where it is when its rows are a constant distance apart and k is contiguous.
+// A is read where it is when its rows are a constant distance apart, k is contiguous and elements
+// are f32. In scratch, both sides are f32.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -98,11 +100,12 @@ Match<Shape> match(func::FuncOp spec) {
   return s;
 }
 
-/// The distance of A's rows when it can be read where it is: an f32 argument whose last dimension
-/// is k.
+/// The distance of A's rows when they lie one by one, a constant apart: in an argument of f32, or of
+/// 16 bits, whose last dimension is k.
 std::optional<int64_t> rowDistance(const Shape &s) {
   auto type = cast<SymTensorType>(s.a.getType());
-  if (!isa<BlockArgument>(s.a) || !type.getElementType().isF32() || s.inA.back() != s.k)
+  Type element = type.getElementType();
+  if (!isa<BlockArgument>(s.a) || !(element.isF32() || isHalf(element)) || s.inA.back() != s.k)
     return std::nullopt;
   int64_t distance = 1;
   for (size_t d = s.inA.size(); d-- > 0 && s.inA[d] != s.m;) {
@@ -112,6 +115,11 @@ std::optional<int64_t> rowDistance(const Shape &s) {
     distance *= *size;
   }
   return distance;
+}
+
+/// Whether A is multiplied where it is.
+bool isInPlace(const Shape &s) {
+  return rowDistance(s) && cast<SymTensorType>(s.a.getType()).getElementType().isF32();
 }
 
 class ProductSchedule : public Schedule {
@@ -141,7 +149,7 @@ public:
     SymExpr units = SymExpr::ceildiv(s.extent(s.m), blockRows(s, machine));
     for (unsigned factor : s.outer)
       units = units * s.extent(factor);
-    int64_t perDepth = tileColumns(machine) + (rowDistance(s) ? 0 : blockRows(s, machine));
+    int64_t perDepth = tileColumns(machine) + (isInPlace(s) ? 0 : blockRows(s, machine));
     return {units, SymExpr::constant(spec.getContext(), 1), s.extent(s.k) * (4 * perDepth)};
   }
 
@@ -168,6 +176,8 @@ public:
       Value count = c.b.create<arith::MinSIOp>(c.sub(m, first), constantI64(c.b, rows));
       if (!rowDistance(s))
         pullRows(c, s, outer, first, count, k, aBlock);
+      else if (!isInPlace(s))
+        layRows(c, s, outer, first, count, aBlock);
       Value tileCount =
           c.b.create<arith::CeilDivUIOp>(count, constantI64(c.b, tileRows(c.machine)));
       c.loop(constantI64(c.b, 0), n, columns, [&](Value column) {
@@ -246,6 +256,21 @@ private:
     });
   }
 
+  /// [lay rows] The same rows one behind the other, widened along k.
+  static void layRows(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value first,
+                      Value count, Value to) {
+    SymExpr k = s.extent(s.k);
+    Type f32 = c.b.getF32Type();
+    auto line = SymTensorType::get({k}, f32);
+    c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
+      Value place = elementPointer(c.b, to, f32, c.mul(row, c.e.uniform(k)));
+      c.vectors(k, [&](IndexValue depth) {
+        Value data = c.e.pull(s.a, indexOf(s, s.inA, outer, {c.add(first, row)}, {}, depth));
+        c.e.store(place, line, {depth}, data);
+      });
+    });
+  }
+
   static func::FuncOp declareTile(KernelContext &c, int64_t rows, size_t outer) {
     Type i64 = c.b.getI64Type();
     SmallVector<Type> types{c.scratch.getType(), i64, i64, i64};
@@ -272,7 +297,8 @@ private:
     int64_t columns = tileColumns(c.machine);
     Type f32 = c.b.getF32Type();
     TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.machine)};
-    if (std::optional<int64_t> distance = rowDistance(s)) {
+    std::optional<int64_t> distance = rowDistance(s);
+    if (isInPlace(s)) {
       IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
                                  indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
       source.a =
@@ -280,8 +306,13 @@ private:
       source.rowStride = *distance;
       source.depthStride = 1;
     } else {
-      source.a = elementPointer(c.b, c.scratch, f32,
-                                c.add(c.mul(k, constantI64(c.b, columns)), rowOfBlock));
+      Value row = distance ? c.mul(rowOfBlock, k) : rowOfBlock;
+      source.a =
+          elementPointer(c.b, c.scratch, f32, c.add(c.mul(k, constantI64(c.b, columns)), row));
+    }
+    if (distance && !isInPlace(s)) {
+      source.rowStride = *s.extent(s.k).asConstant();
+      source.depthStride = 1;
     }
     auto vector = VectorType::get({c.machine.lanes()}, f32);
     const SmallVector<Value> zeros(rows * 2,
