@@ -131,7 +131,8 @@ public:
     }
   }
 
-  /// In the type that is computed with.
+  /// In the type that is computed with. Weights are converted where they are multiplied: what moves
+  /// constants comes before.
   Value operand(unsigned input) { return n.convert(n.input(input), computed); }
 
   /// Row d of an operand that has one per direction.
@@ -149,9 +150,9 @@ public:
 
   /// Products with rows of R, all gates or `count` of them from `first` on.
   Value recurrence(unsigned d, Value state, unsigned first, unsigned count) {
-    Value r = n.sliceDim(perDirection(operand(2), d), 0, hidden * int64_t(first),
+    Value r = n.sliceDim(perDirection(n.input(2), d), 0, hidden * int64_t(first),
                          hidden * int64_t(count));
-    return r ? buildMatMul(n, state, n.transpose(r, {1, 0}), computed) : r;
+    return r ? buildMatMul(n, state, n.transpose(n.convert(r, computed), {1, 0}), computed) : r;
   }
 
   /// Biases: of the input's products, then of the states'. Null without any.
@@ -212,10 +213,11 @@ private:
   }
 
   Value inputProducts(unsigned d) {
-    Value w = perDirection(operand(1), d);
+    Value w = perDirection(n.input(1), d);
     if (!w)
       return {};
-    return plus(buildMatMul(n, x, n.transpose(w, {1, 0}), computed), bias(d, false));
+    w = n.transpose(n.convert(w, computed), {1, 0});
+    return plus(buildMatMul(n, x, w, computed), bias(d, false));
   }
 
   bool fillBody(unsigned d, SymExpr time, Value products, ValueRange states, Step step,
