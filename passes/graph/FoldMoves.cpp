@@ -4,7 +4,8 @@
 //            %2 = transpose %1 [0, 2, 1, 3]
 //
 // Heads are split off and merged again by transposes around the products of attention. In the order of a product's rule they cost nothing.
-// Scaling between a product and its transpose is done before the move, where it can join the product that made the value.
+// Scaling between a product and its transpose is done before the move, where it can join the product that made the value. A constant is
+// reshaped before it is converted, as biases of 16 bits are.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -164,10 +165,24 @@ struct ScaleBeforeMove : RewritePattern {
   }
 };
 
+/// reshape(convert(constant)) is convert(reshape(constant)), and so another name of what lies in memory: no kernel has to look through the
+/// reshape, which would keep it from merging dimensions.
+struct ReshapeConstant : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto convert = op.getInput().getDefiningOp<ConvertOp>();
+    if (!convert || convert.rootKind() != weft::RootKind::View)
+      return failure();
+    Value named = rewriter.create<ReshapeOp>(op.getLoc(), convert.getInput(), op.getDims());
+    rewriter.replaceOpWithNewOp<ConvertOp>(op, named, convert.getTo());
+    return success();
+  }
+};
+
 class FoldMoves : public impl::FoldMovesBase<FoldMoves> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ReadInOrder, WriteInOrder, ScaleBeforeMove>(&getContext());
+    patterns.add<ReadInOrder, WriteInOrder, ScaleBeforeMove, ReshapeConstant>(&getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -7,7 +7,8 @@ include "mlir/Pass/PassBase.td"
 def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let summary = "products read and write in the order that is wanted";
   let description = [{
-    Transposes around a product become the order of its rule's dimensions; scaling between a product and a move is done before the move.
+    Transposes around a product become the order of its rule's dimensions; scaling between a product and a move is done before the move. A
+    constant is reshaped before it is converted.
 
     ```mlir
     %1 = weft.contract "b h m k, b h k n -> b h m n" %x, %y …

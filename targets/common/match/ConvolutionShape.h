@@ -51,10 +51,6 @@ struct ConvolutionShape {
   mlir::Type element() const {
     return llvm::cast<SymTensorType>(op.getInput().getType()).getElementType();
   }
-  /// Nothing when neither image nor filters are floats of 16 bits.
-  Decline unlessHalves() const {
-    return isHalf(element()) ? Decline{"elements are floats of 16 bits"} : Decline{};
-  }
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.
   bool walksPixelsInOrder() const;

@@ -64,3 +64,27 @@ func.func @both(%a: !weft.tensor<[3, m, k], f32>, %b: !weft.tensor<[3, k, n], f3
   %2 = weft.transpose %1 [1, 0, 2] : (!weft.tensor<[3, m, n], bf16>) -> !weft.tensor<[m, 3, n], bf16>
   return %2, %1 : !weft.tensor<[m, 3, n], bf16>, !weft.tensor<[3, m, n], bf16>
 }
+
+// A reshape of a constant is another name of what lies in memory, also when the constant is widened.
+// CHECK-LABEL: func @bias
+// CHECK:         %[[B:.*]] = weft.constant
+// CHECK:         %[[R:.*]] = weft.reshape %[[B]] to [1, 3] {{.*}}, f16>
+// CHECK:         %[[W:.*]] = weft.convert %[[R]] to f32
+// CHECK:         weft.add %arg0, %[[W]]
+func.func @bias(%x: !weft.tensor<[n, 3], f32>) -> !weft.tensor<[n, 3], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %b = weft.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf16> -> !weft.tensor<[3], f16>
+  %0 = weft.convert %b to f32 : (!weft.tensor<[3], f16>) -> !weft.tensor<[3], f32>
+  %1 = weft.reshape %0 to [1, 3] : (!weft.tensor<[3], f32>) -> !weft.tensor<[1, 3], f32>
+  %2 = weft.add %x, %1 : (!weft.tensor<[n, 3], f32>, !weft.tensor<[1, 3], f32>) -> !weft.tensor<[n, 3], f32>
+  return %2 : !weft.tensor<[n, 3], f32>
+}
+
+// What is computed is converted by the kernel that computes it, before it is reshaped.
+// CHECK-LABEL: func @computed
+// CHECK:         weft.convert %arg0 to f32
+// CHECK-NEXT:    weft.reshape
+func.func @computed(%x: !weft.tensor<[n, 3], f16>) -> !weft.tensor<[3 * n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = weft.convert %x to f32 : (!weft.tensor<[n, 3], f16>) -> !weft.tensor<[n, 3], f32>
+  %1 = weft.reshape %0 to [3 * n] : (!weft.tensor<[n, 3], f32>) -> !weft.tensor<[3 * n], f32>
+  return %1 : !weft.tensor<[3 * n], f32>
+}

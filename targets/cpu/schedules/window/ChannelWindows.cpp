@@ -84,18 +84,18 @@ bool waitsForRows(const ChannelWindows &s) {
     return false;
   SymExpr elements = s.window[0].in * s.window[1].in * s.channels();
   std::optional<int64_t> known = elements.asConstant();
-  return !known || *known * elementBits(s.type().getElementType()) / 8 > kNearBytes;
+  return !known || *known * elementBits(s.element()) / 8 > kNearBytes;
 }
 
 /// Lanes of a register; bytes are not spread.
 unsigned lanesOf(const ChannelWindows &s, const VectorMachine &machine) {
-  return machine.lanes() * 32 / elementBits(computeType(s.type().getElementType()));
+  return machine.lanes() * 32 / elementBits(computeType(s.element()));
 }
 
 } // namespace
 
 SymTensorType ChannelWindows::lineType() const {
-  return SymTensorType::get({channels()}, type().getElementType());
+  return SymTensorType::get({channels()}, element());
 }
 
 Launch ChannelWindows::launch(const VectorMachine &machine) const {
@@ -107,7 +107,7 @@ Launch ChannelWindows::launch(const VectorMachine &machine) const {
   SymExpr elements =
       SymExpr::min(SymExpr::max(window[1].out, one), SymExpr::constant(context, columns)) * rows *
       SymExpr::max(channels(), one);
-  int64_t bytes = elementBits(type().getElementType()) / 8;
+  int64_t bytes = elementBits(element()) / 8;
   return {units, SymExpr::max(SymExpr::floordiv(work, elements), one),
           SymExpr::ceildiv(channels(), 64) * (64 * bytes)};
 }
@@ -117,13 +117,13 @@ class ChannelEmitter::Pixels {
 public:
   Pixels(KernelContext &c, const ChannelWindows &s, Tile tile, Value column)
       : c(c), s(s), isBorder(tile.isBorder), outside(tile.function.getArgument(1)),
-        element(memoryType(s.type().getElementType())) {
+        element(memoryType(s.element())) {
     auto first = [&](const ConvolutionWindow &w, Value of) {
       return c.sub(c.mul(of, number(w.stride)), c.e.uniform(w.low));
     };
     top = first(s.window[0], tile.function.getArgument(3)), left = first(s.window[1], column);
     image = c.mul(tile.function.getArgument(2), c.e.uniform(s.window[0].in));
-    origin = pixel(c.inputs[s.input], c.add(image, top), left);
+    origin = pixel(c.inputs[s.input.getArgNumber()], c.add(image, top), left);
   }
 
   /// The first channel of the element that is (y, x) from the tile's first.
@@ -131,7 +131,7 @@ public:
     if (!isBorder)
       return pixel(origin, y, x);
     y = c.add(top, y), x = c.add(left, x);
-    Value here = pixel(c.inputs[s.input], c.add(image, y), x);
+    Value here = pixel(c.inputs[s.input.getArgNumber()], c.add(image, y), x);
     Value both = c.b.create<arith::AndIOp>(isInside(y, s.window[0]), isInside(x, s.window[1]));
     return c.b.create<arith::SelectOp>(both, here, outside);
   }
@@ -179,7 +179,7 @@ void ChannelEmitter::emit() {
   // [neutral line] Once for all units of a call.
   c.vectors(s.channels(), [&](IndexValue channel) {
     c.e.store(c.scratch, s.lineType(), {channel},
-              c.e.constantData(computeType(s.type().getElementType()), identity()));
+              c.e.constantData(computeType(s.element()), identity()));
   });
   // [units] Columns are innermost: rows of the operand stay near.
   c.loop(c.begin, c.end, 1, [&](Value unit) { emitUnit(unit); });
@@ -292,7 +292,7 @@ struct RowUse {
 /// then it is in the second-level cache.
 void ChannelEmitter::fetchRow(KernelContext &c, const Pixels &pixels, int64_t y,
                               IndexValue channel) {
-  Type element = memoryType(s.type().getElementType());
+  Type element = memoryType(s.element());
   for (int64_t x = 0; x < tileColumns * columns.stride; ++x) {
     Value at = elementPointer(c.b, pixels.at(constantI64(c.b, y), constantI64(c.b, x)), element,
                               channel.base);

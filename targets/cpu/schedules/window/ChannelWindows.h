@@ -21,7 +21,7 @@ namespace weft {
 
 struct ChannelWindows {
   mlir::Value result;          ///< of the root
-  unsigned input;              ///< argument of the specification
+  mlir::BlockArgument input;   ///< of the specification; its elements may be narrower than sums
   bool isLine;                 ///< one dimension with windows
   ConvolutionWindow window[2]; ///< rows, columns
   bool hasWeights;             ///< one vector for every tap
@@ -29,6 +29,7 @@ struct ChannelWindows {
   SymTensorType type() const { return llvm::cast<SymTensorType>(result.getType()); }
   SymExpr batch() const { return type().getDim(0); }
   SymExpr channels() const { return type().getDim(type().getRank() - 1); }
+  mlir::Type element() const { return llvm::cast<SymTensorType>(input.getType()).getElementType(); }
   /// One pixel of the operand.
   SymTensorType lineType() const;
   Launch launch(const VectorMachine &machine) const;

@@ -1,7 +1,8 @@
 //===- DepthwiseLast.cpp - Convolutions with one channel per filter, channels last ----------------------------===//
 //
 // y[n, p, q, g] = epilogue(sum over i, j of w[g, i, j] * x[n, p * s + i * d - top, q * t + j * e - left, g]). The filter is packed as
-// [channels / lanes][taps][lanes]: what a vector of channels needs lies side by side.
+// [channels / lanes][taps][lanes] of f32: what a vector of channels needs lies side by side. Elements of 16 bits are widened when they are
+// loaded.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,7 +16,7 @@ namespace {
 
 ChannelWindows windowsOf(const ConvolutionShape &s) {
   return {s.op.getResult(),
-          cast<BlockArgument>(s.op.getInput()).getArgNumber(),
+          cast<BlockArgument>(s.op.getInput()),
           s.isLine,
           {s.window[0], s.window[1]},
           true};
@@ -57,8 +58,7 @@ public:
       return s.decline();
     if (Decline why = s->unlessDepthwise())
       return why;
-    bool isFloat = cast<SymTensorType>(s->op.getInput().getType()).getElementType().isF32();
-    return isFloat ? Decline{} : Decline{"elements are not f32"};
+    return s->hasBytes() ? Decline{"bytes are multiplied"} : Decline{};
   }
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     return windowsOf(*ConvolutionShape::match(spec, true)).launch(machine);

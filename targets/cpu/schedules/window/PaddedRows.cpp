@@ -11,7 +11,7 @@
 //
 // Rows are written from the first to the last in whole vectors: what one writes too much lies in
 // the next, which follows, or behind the last, where there is room. Bytes become numbers of 16 bits
-// on the way where they are multiplied as such.
+// on the way where they are multiplied as such, and floats of 16 bits become f32.
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/window/PaddedRows.h"
@@ -44,10 +44,11 @@ class RowCopy {
 public:
   RowCopy(KernelContext &c, const ConvolutionShape &s, const PaddedRows::Block &block, Value pitch,
           Value span)
-      : c(c), s(s), block(block),
-        element(memoryType(cast<SymTensorType>(s.op.getInput().getType()).getElementType())),
-        stored(block.widen ? c.b.getI16Type() : element), pitch(pitch), span(span),
-        width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
+      : c(c), s(s), block(block), element(memoryType(s.element())),
+        stored(block.widen     ? c.b.getI16Type()
+               : block.decodes ? c.b.getF32Type()
+                               : element),
+        pitch(pitch), span(span), width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
         left(uniform(s.window[1].low)) {
     Value begin = most(left, number(0)), stop = least(span, c.add(width, left));
     from = least(begin, span), to = most(stop, from);
@@ -117,7 +118,9 @@ private:
       return block.widen->widen(c, source, target, at, count, s.op.getInput());
     Type type = count == 1 ? element : Type(VectorType::get({count}, element));
     Value data = c.b.create<LLVM::LoadOp>(type, elementPointer(c.b, source, element, at), 1);
-    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, element, at), 1);
+    if (block.decodes)
+      data = decodeFloat(c.b, s.element(), data);
+    c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, target, stored, at), 1);
   }
 
   /// [pull] The same for an operand that is computed on the way: vectors of columns. Few channels
@@ -149,7 +152,7 @@ private:
     if (s.isLine)
       index.erase(index.begin() + 1);
     Value zeros = c.b.create<arith::ConstantOp>(
-        c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, element)));
+        c.b.getZeroAttr(VectorType::get({c.machine.lanes()}, computeType(s.element()))));
     Value data = c.e.guarded(
         c.e.less(x, {width}), [&] { return c.e.pull(s.op.getInput(), index); }, zeros);
     c.e.forget();

@@ -16,11 +16,14 @@ public:
   struct Block {
     int64_t rows, channels;
     const IntegerDot *widen; ///< makes numbers of 16 bits of bytes, when not null
+    bool decodes = false;    ///< makes f32 of floats of 16 bits
   };
   PaddedRows(const ConvolutionShape &s, Block block) : s(s), block(block) {}
 
   /// Of one element in scratch.
-  int64_t elementBytes() const { return block.widen ? 2 : elementBits(element()) / 8; }
+  int64_t elementBytes() const {
+    return block.widen ? 2 : block.decodes ? 4 : elementBits(element()) / 8;
+  }
   int64_t columnBytes() const { return block.channels * elementBytes(); }
   SymExpr pitch() const { return span() * columnBytes(); }
   /// Of scratch, with what whole vectors write too much.

@@ -77,7 +77,7 @@ PlaneWindows planesOf(PoolOp pool) {
 
 ChannelWindows channelsOf(PoolOp pool) {
   ChannelWindows w{pool.getResult(),
-                   cast<BlockArgument>(pool.getInput()).getArgNumber(),
+                   cast<BlockArgument>(pool.getInput()),
                    pool.getKernel().size() == 1,
                    {},
                    false};

@@ -9,6 +9,7 @@
 //
 //   for block of rows of an image, block of filters                    [units]
 //     copy what the rows read, with its border, or x is read in place  [copy rows]
+//     filters of 16 bits: as f32 into scratch                          [widen]
 //     for row of the block                                             [rows]
 //       for tile of neighbours in it                                   [tiles]
 //         put the runs of the next tile side by side, where that pays  [gather]
@@ -22,6 +23,9 @@
 // scratch, with the border around it (and bytes as 16-bit numbers where they are multiplied as
 // such), once for all filters of these rows. Without a border, and with whole groups, x is read in
 // place; then all rows follow each other with the same filters.
+//
+// Floats of 16 bits are multiplied as f32: x is widened as it is copied, and filters are widened
+// once for all tiles of a unit; where they are one block, for all units of a call.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,6 +37,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 #include "targets/cpu/schedules/tile/TrailingRows.h"
+#include "targets/cpu/schedules/tile/WidenedPanels.h"
 #include "targets/cpu/schedules/window/GatheredRuns.h"
 #include "targets/cpu/schedules/window/PaddedRows.h"
 
@@ -48,7 +53,8 @@ constexpr int64_t kGrainWork = 1 << 20;
 
 /// How a shape is cut for a processor.
 struct Tiling {
-  std::optional<IntegerDot> dot; ///< of bytes
+  std::optional<IntegerDot> dot;      ///< of bytes
+  std::optional<PackedWeight> narrow; ///< filters of 16 bits
   bool inPlace;
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
   bool gathers;                ///< puts them side by side
@@ -59,7 +65,8 @@ struct Tiling {
   int64_t panels, panelsOfBlock;
   int64_t panelBytes, steps; ///< of a panel, and of its sum
 
-  Tiling(const ConvolutionShape &s, const VectorMachine &machine) : dot(dotOf(s, machine)) {
+  Tiling(const ConvolutionShape &s, const VectorMachine &machine)
+      : dot(dotOf(s, machine)), narrow(narrowOf(s)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
     apart = tapsOfRun * s.channels;
@@ -68,7 +75,7 @@ struct Tiling {
       return w.low.isConstant(0) && w.high.isConstant(0);
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !(dot && (dot->widens() || apart % dot->group()));
+              isInside(across) && !narrow && !(dot && (dot->widens() || apart % dot->group()));
     gathers = dot && !inPlace && !dot->widens() &&
               GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine);
     runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
@@ -83,11 +90,22 @@ struct Tiling {
     panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
     rows = pick(s.op, "lines", estimateLines(s));
   }
-  int64_t gatheredBytes() const {
-    return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
-  }
+  /// Of a panel in memory.
+  int64_t storedBytes() const { return narrow ? narrow->panelBytes(steps, columns) : panelBytes; }
+  WidenedPanels widened() const { return {*narrow, steps, columns}; }
+  int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
   PaddedRows::Block block(const ConvolutionShape &s) const {
-    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr};
+    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, narrow.has_value()};
+  }
+  /// Of scratch: rows, then gathered runs or filters.
+  SymExpr roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
+    SymExpr rows = padded.bytes(machine);
+    return narrow ? SymExpr::ceildiv(rows, kLineBytes) * kLineBytes : rows;
+  }
+  int64_t roomsBytes() const {
+    if (narrow)
+      return widened().bytes(panelsOfBlock);
+    return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
   }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (dot)
@@ -116,6 +134,11 @@ private:
       return std::nullopt;
     return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
   }
+  static std::optional<PackedWeight> narrowOf(const ConvolutionShape &s) {
+    if (!isHalf(s.element()))
+      return std::nullopt;
+    return PackedWeight{PackedWeight::Halves, s.filter, s.element()};
+  }
 };
 
 class Emitter {
@@ -133,18 +156,19 @@ public:
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
-          blocksOfFilters = number(llvm::divideCeil(t.panels, t.panelsOfBlock)),
+          blocksOfFilters = number(t.blocksOfFilters()),
           blocksOfRows = c.mul(blocks, c.e.uniform(s.batch));
     // Every tile fetches its part of the next block of filters. There may be none, in rows without
     // pixels.
     Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
           tilesOfFilters = t.inPlace ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
-          part = div(number(t.panelsOfBlock * t.panelBytes),
+          part = div(number(t.panelsOfBlock * t.storedBytes()),
                      c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
           stride = div(part, number(t.panelsOfBlock * t.steps));
     Value rooms = c.scratch; // behind the rows
-    if (t.gathers)
-      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.e.uniform(padded.bytes(c.machine)));
+    if (t.gathers || t.narrow)
+      rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(),
+                             c.e.uniform(t.roomsAt(padded, c.machine)));
     // [units] Blocks of filters are innermost; of rows, when x is read in place.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
       Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
@@ -156,6 +180,8 @@ public:
       // [copy rows] They stay for the blocks of filters that follow.
       if (!t.inPlace)
         onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
+      if (t.narrow)
+        widenFilters(unit, from, to, rooms);
       // [rows] A tile lies in one row of the result.
       c.loop(first, end, 1, [&](Value row) {
         Value before = c.mul(c.sub(row, first), tilesOfRow);
@@ -169,7 +195,7 @@ public:
           list[Image] = image, list[Row] = row, list[Column] = r.first;
           list[From] = from, list[To] = to;
           list[Fetched] =
-              c.add(number(t.panelsOfBlock * t.panelBytes), c.mul(c.add(before, r.tile), part));
+              c.add(number(t.panelsOfBlock * t.storedBytes()), c.mul(c.add(before, r.tile), part));
           list[Stride] = stride, list[OfTile] = part;
           list[Count] = r.count, list[Rooms] = rooms;
           return list;
@@ -194,7 +220,7 @@ private:
     Stride,  ///< between two of its lines
     OfTile,  ///< offset between tiles
     Count,   ///< tiles
-    Rooms,   ///< for gathered runs
+    Rooms,   ///< for gathered runs, or with the widened filters
   };
 
   Value number(int64_t value) { return constantI64(c.b, value); }
@@ -205,16 +231,29 @@ private:
   /// The first unit of a worker and those with the first filters: the following ones read the same
   /// rows.
   void onceForRows(Value unit, Value ofFilters, function_ref<void()> body) {
-    auto is = [&](Value a, Value d) {
-      return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
-    };
-    Value isDue = c.b.create<arith::OrIOp>(is(unit, c.begin), is(ofFilters, number(0)));
+    Value isDue = c.b.create<arith::OrIOp>(equal(unit, c.begin), equal(ofFilters, number(0)));
+    when(isDue, body);
+  }
+
+  /// [widen] Where filters are one block, it stays for the units that follow.
+  void widenFilters(Value unit, Value from, Value to, Value rooms) {
+    auto widen = [&] { t.widened().emit(c, storedPanel(c, from), rooms, c.sub(to, from)); };
+    if (t.blocksOfFilters() > 1)
+      return widen();
+    when(equal(unit, c.begin), widen);
+  }
+
+  void when(Value isDue, function_ref<void()> body) {
     auto due = c.b.create<scf::IfOp>(isDue, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(due.thenBlock());
     c.e.forget();
     body();
     c.e.forget();
+  }
+
+  Value equal(Value a, Value d) {
+    return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
   }
 
   /// Bytes between two rows of what is read.
@@ -246,7 +285,7 @@ private:
     int64_t rowBytes = across.stride * padded.columnBytes();
     IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
     Value from = function.getArgument(From), stride = function.getArgument(Stride);
-    Value block = filters(inner, from);
+    Value block = storedPanel(inner, from);
     block = elementPointer(c.b, block, c.b.getI8Type(), function.getArgument(Fetched));
     auto extent = [&](unsigned i) { return inner.e.uniform(s.window[i].out); };
     Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
@@ -281,16 +320,19 @@ private:
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
         source.nextRows = NextRows(inner, s.op.getResult(), rows,
                                    inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
-      return filters(inner, panel);
+      if (!t.narrow)
+        return storedPanel(inner, panel);
+      return elementPointer(c.b, function.getArgument(Rooms), c.b.getI8Type(),
+                            inner.mul(inner.sub(panel, from), number(t.panelBytes)));
     };
     // [panels] Of all tiles of the call.
     trailing.loop(function.getArgument(Count), from, function.getArgument(To), sourceOf, prepare);
   }
 
-  /// The first byte of a panel.
-  Value filters(KernelContext &inner, Value panel) {
+  /// The first byte of a panel in memory.
+  Value storedPanel(KernelContext &inner, Value panel) {
     return elementPointer(c.b, inner.inputs[s.filter], c.b.getI8Type(),
-                          inner.mul(panel, number(t.panelBytes)));
+                          inner.mul(panel, number(t.storedBytes())));
   }
 
   KernelContext &c;
@@ -306,7 +348,7 @@ public:
     Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
     if (!s)
       return s.decline();
-    return s->groups != 1 ? Decline{kHasGroups} : s->unlessHalves();
+    return s->groups != 1 ? Decline{kHasGroups} : Decline{};
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -314,13 +356,12 @@ public:
     Tiling t(s, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PaddedRows padded(s, t.block(s));
-    SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) *
-                    llvm::divideCeil(t.panels, t.panelsOfBlock);
+    SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) * t.blocksOfFilters();
     int64_t rowWork = t.runs[0] * t.runs[1] * t.run * t.panelsOfBlock * t.columns * t.rows;
     SymExpr work = SymExpr::max(s.window[1].out, constant(1)) * rowWork;
     std::optional<int64_t> known = work.asConstant();
     return {units, constant(known ? std::max<int64_t>(1, kGrainWork / *known) : 1),
-            t.inPlace ? constant(0) : padded.bytes(machine) + t.gatheredBytes()};
+            t.inPlace ? constant(0) : t.roomsAt(padded, machine) + t.roomsBytes()};
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
@@ -328,8 +369,11 @@ public:
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
     Tiling t(s, machine);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.filter] = t.dot ? t.dot->layout(WeightLayout::WidthByDepth, t.columns, t.tapsOfRun)
-                             : WeightLayout::panels(t.columns, WeightLayout::TapByTap);
+    if (t.dot)
+      result[s.filter] = t.dot->layout(WeightLayout::WidthByDepth, t.columns, t.tapsOfRun);
+    else
+      result[s.filter] = t.narrow ? t.narrow->layout(WeightLayout::TapByTap, t.columns)
+                                  : WeightLayout::panels(t.columns, WeightLayout::TapByTap);
     return result;
   }
 

@@ -1,0 +1,176 @@
+// Layers of f16 and bf16 with channels last: convolutions and pools have the kernels of their f32 twins, at sizes that fill no vector, no
+// tile and no block, and no result is more than a place of its type away from the evaluator's.
+#include "test/support/Constant.h"
+#include "test/support/ConvolutionProgram.h"
+#include "test/support/Halves.h"
+#include <catch2/catch.hpp>
+
+using namespace weft::test;
+
+namespace {
+
+/// A convolution with channels last, as exporters write it, or with all axes of 1 the product it becomes.
+struct Layer {
+  std::string element;
+  int64_t channels, filters, groups;
+  std::vector<Axis> axes;
+  bool isComputed = false; ///< the image, on the way
+};
+
+std::string list(const std::vector<Axis> &axes, int64_t Axis::*field) {
+  std::string text;
+  for (const Axis &axis : axes)
+    text += (text.empty() ? "" : ", ") + std::to_string(axis.*field);
+  return "[" + text + "]";
+}
+
+/// [m, h, w, channels], or [m, w, channels] when there is one axis; `results`: of windows over it.
+std::string tensor(const std::vector<Axis> &axes, int64_t channels, const std::string &element,
+                   bool results) {
+  std::string dims = "[m";
+  for (size_t d = 0; d < axes.size(); ++d) {
+    const Axis &a = axes[d];
+    std::string size = d + 1 == axes.size() ? "w" : "h";
+    int64_t less = a.low + a.high - a.dilation * (a.kernel - 1) - 1;
+    dims += ", " + (results ? "floordiv(" + size + " + " + std::to_string(less) + ", " +
+                                  std::to_string(a.stride) + ") + 1"
+                            : size);
+  }
+  return "!weft.tensor<" + dims + ", " + std::to_string(channels) + "], " + element + ">";
+}
+
+std::string windows(const std::vector<Axis> &axes) {
+  return " strides " + list(axes, &Axis::stride) + " dilations " + list(axes, &Axis::dilation) +
+         " low " + list(axes, &Axis::low) + " high " + list(axes, &Axis::high);
+}
+
+std::string main(const std::string &x, const std::string &y, size_t axes, const std::string &body) {
+  return "func.func @main(%x: " + x + ") -> " + y + " attributes {weft.symbols = #weft.symbols<m" +
+         (axes == 2 ? ", h" : "") + ", w>} {\n" + body + "}\n";
+}
+
+/// relu(conv(x) + bias), or of -x; the sum is in f32 and rounded behind the bias.
+std::string textOf(const Layer &l) {
+  Constant filter{l.element, {l.filters, l.channels}}, bias{l.element, {l.filters}};
+  for (const Axis &axis : l.axes)
+    filter.dims.push_back(axis.kernel);
+  std::string number = std::to_string(l.filters), one = l.axes.size() == 2 ? "1, 1, 1, " : "1, 1, ",
+              x = tensor(l.axes, l.groups * l.channels, l.element, false),
+              sum = tensor(l.axes, l.filters, "f32", true),
+              y = tensor(l.axes, l.filters, l.element, true),
+              wide = "!weft.tensor<[" + number + "], f32>",
+              shaped = "!weft.tensor<[" + one + number + "], f32>",
+              image = l.isComputed ? "%n" : "%x";
+  std::string body = "  %f = " + filter.text(1) + "\n  %b = " + bias.text(2) + "\n";
+  if (l.isComputed)
+    body += "  %n = weft.neg %x : (" + x + ") -> " + x + "\n";
+  body += "  %0 = weft.conv " + image + ", %f" + windows(l.axes) + " groups " +
+          std::to_string(l.groups) + " accumulate f32 {channels_last} : (" + x + ", " +
+          filter.type() + ") -> " + sum + "\n  %1 = weft.convert %b to f32 : (" + bias.type() +
+          ") -> " + wide + "\n  %2 = weft.reshape %1 to [" + one + number + "] : (" + wide +
+          ") -> " + shaped + "\n  %3 = weft.add %0, %2 : (" + sum + ", " + shaped + ") -> " + sum +
+          "\n  %4 = weft.convert %3 to " + l.element + " : (" + sum + ") -> " + y +
+          "\n  %5 = weft.activation relu %4 : (" + y + ") -> " + y + "\n  return %5 : " + y + "\n";
+  return main(x, y, l.axes.size(), body);
+}
+
+std::string poolText(const std::string &kind, int64_t channels, const std::vector<Axis> &axes,
+                     const std::string &element) {
+  std::string x = tensor(axes, channels, element, false), y = tensor(axes, channels, element, true);
+  return main(x, y, axes.size(),
+              "  %y = weft.pool " + kind + " %x kernel " + list(axes, &Axis::kernel) +
+                  windows(axes) + " {channels_last} : (" + x + ") -> " + y +
+                  "\n  return %y : " + y + "\n");
+}
+
+/// On every target that this machine runs, in one place of the type.
+void agrees(const std::string &text, const std::string &element, std::initializer_list<Sizes> all,
+            const std::string &schedule) {
+  for (const std::string &target : kHalfTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(text, exactly(target));
+    INFO(target << " " << text.substr(0, text.find('\n')));
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, schedule));
+    for (const Sizes &each : all) {
+      INFO("m=" << each.at("m") << " w=" << each.at("w"));
+      double difference = program.difference(each);
+      INFO(program.error());
+      CHECK(difference <= (element == "f16" ? 0x1p-10 : 0x1p-7));
+    }
+  }
+}
+
+void agrees(Layer layer, std::initializer_list<Sizes> all, const std::string &schedule) {
+  for (const char *element : {"f16", "bf16"}) {
+    layer.element = element;
+    agrees(textOf(layer), element, all, schedule);
+  }
+}
+
+const Axis kSame{3, 1, 1, 1, 1}, kHalf{3, 2, 1, 1, 1};
+
+} // namespace
+
+TEST_CASE("a convolution of 16 bits has the kernels of its f32 twin: 1, 3 and 5 channels") {
+  agrees({"", 1, 39, 1, {{5, 1, 1, 2, 2}, {5, 1, 1, 2, 2}}},
+         {sizes(0, 5, 5), sizes(1, 0, 4), sizes(2, 3, 0), sizes(1, 1, 1), sizes(2, 7, 9)},
+         "window_convolution");
+  agrees({"", 3, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}},
+         {sizes(1, 1, 2), sizes(2, 7, 7), sizes(1, 3, 71)}, "window_convolution");
+  agrees({"", 5, 16, 1, {kSame, kSame}}, {sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 3, 40)},
+         "window_convolution");
+}
+
+TEST_CASE("a convolution of 16 bits: dilations, padding on one side, cropping, a stride apart") {
+  agrees({"", 4, 13, 1, {{5, 1, 2, 4, -1}, {3, 1, 3, -1, 8}}}, {sizes(1, 6, 2), sizes(2, 9, 17)},
+         "window_convolution");
+  agrees({"", 40, 14, 1, {{1, 2}, {1, 2}}},
+         {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)}, "window_convolution");
+}
+
+TEST_CASE("a convolution of 16 bits: fewer filters than lanes, blocks of filters, one dimension") {
+  agrees({"", 12, 3, 1, {kSame, kSame}}, {sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 3, 40)},
+         "window_convolution");
+  agrees({"", 151, 140, 1, {{2, 1, 1, 0, 1}, kSame}}, {sizes(1, 2, 3), sizes(2, 1, 16)},
+         "window_convolution");
+  agrees({"", 7, 17, 1, {{3, 2, 1, 1, 1}}}, {line(1, 0), line(1, 1), line(2, 9), line(1, 300)},
+         "window_convolution");
+}
+
+TEST_CASE("a convolution of 16 bits: an operand that is computed on the way") {
+  for (int64_t channels : {3, 9})
+    agrees({"", channels, 33, 1, {kSame, kSame}, true},
+           {sizes(1, 1, 1), sizes(2, 6, 19), sizes(1, 3, 40)}, "window_convolution");
+}
+
+TEST_CASE("a convolution of 16 bits of one pixel is a product of matrices, whatever its bias") {
+  agrees({"", 19, 40, 1, {{}, {}}},
+         {sizes(0, 2, 3), sizes(1, 1, 1), sizes(2, 5, 9), sizes(1, 14, 15)}, "contraction");
+  agrees({"", 64, 7, 1, {{}}}, {line(1, 1), line(2, 33)}, "contraction");
+}
+
+TEST_CASE("a convolution of 16 bits with one channel per filter") {
+  agrees({"", 1, 7, 7, {kSame, kSame}},
+         {sizes(0, 5, 5), sizes(1, 0, 3), sizes(1, 3, 0), sizes(1, 1, 1), sizes(2, 7, 7),
+          sizes(1, 5, 39)},
+         "depthwise_last");
+  agrees({"", 1, 35, 35, {kHalf, kHalf}}, {sizes(1, 1, 1), sizes(2, 8, 8), sizes(1, 3, 70)},
+         "depthwise_last");
+  agrees({"", 1, 19, 19, {{3, 3, 1, 0, 1}, {4, 2, 3, 5, 2}}}, {sizes(1, 2, 3), sizes(1, 5, 70)},
+         "depthwise_last");
+  agrees({"", 1, 17, 17, {{9, 2, 1, 4, 4}, {11, 1, 2, 10, 10}}}, {sizes(1, 1, 1), sizes(2, 5, 20)},
+         "depthwise_last");
+  agrees({"", 1, 40, 40, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50), line(1, 200)},
+         "depthwise_last");
+}
+
+TEST_CASE("pools of 16 bits with channels last have the schedule of f32") {
+  for (const char *element : {"f16", "bf16"})
+    for (const char *kind : {"max", "average"})
+      for (int64_t channels : {3, 32, 37})
+        agrees(poolText(kind, channels, {kHalf, kSame}, element), element,
+               {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 9), sizes(1, 15, 22)}, "pool");
+}
