@@ -41,8 +41,8 @@ public:
   Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
                         Value signedBytes) const override {
     for (int part = 0; part < 4; ++part) {
-      Value x = b.create<arith::AndIOp>(
-          b.create<arith::ShRUIOp>(unsignedBytes, words(b, 8 * part)), words(b, 255));
+      Value x = b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(unsignedBytes, words(b, 8 * part)),
+                                        words(b, 255));
       Value y = b.create<arith::ShRSIOp>(
           b.create<arith::ShLIOp>(signedBytes, words(b, 24 - 8 * part)), words(b, 24));
       sum = b.create<arith::AddIOp>(sum, b.create<arith::MulIOp>(x, y));
