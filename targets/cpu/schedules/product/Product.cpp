@@ -291,29 +291,34 @@ private:
     });
   }
 
-  /// [sum] In chunks: the error of a long sum stays that of a short one.
-  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
-                                       Value row, Value rowOfBlock, Value k, int64_t rows) {
-    int64_t columns = tileColumns(c.machine);
+  /// Where a tile's row of A and the panel of B begin.
+  static TileSource sourceOf(KernelContext &c, const Shape &s, ArrayRef<Value> outer, Value row,
+                             Value rowOfBlock, Value k) {
     Type f32 = c.b.getF32Type();
-    TileSource source{{}, 1, c.scratch, constantI64(c.b, columns), blockRows(s, c.machine)};
+    Value columns = constantI64(c.b, tileColumns(c.machine));
+    TileSource source{{}, 1, c.scratch, columns, blockRows(s, c.machine)};
     std::optional<int64_t> distance = rowDistance(s);
     if (isInPlace(s)) {
       IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
                                  indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
       source.a =
           elementPointer(c.b, c.inputs[cast<BlockArgument>(s.a).getArgNumber()], f32, at.base);
-      source.rowStride = *distance;
-      source.depthStride = 1;
     } else {
-      Value row = distance ? c.mul(rowOfBlock, k) : rowOfBlock;
-      source.a =
-          elementPointer(c.b, c.scratch, f32, c.add(c.mul(k, constantI64(c.b, columns)), row));
+      Value first = distance ? c.mul(rowOfBlock, k) : rowOfBlock;
+      source.a = elementPointer(c.b, c.scratch, f32, c.add(c.mul(k, columns), first));
     }
-    if (distance && !isInPlace(s)) {
-      source.rowStride = *s.extent(s.k).asConstant();
+    if (distance) {
+      source.rowStride = isInPlace(s) ? *distance : *s.extent(s.k).asConstant();
       source.depthStride = 1;
     }
+    return source;
+  }
+
+  /// [sum] In chunks: the error of a long sum stays that of a short one.
+  static SmallVector<Value> accumulate(KernelContext &c, const Shape &s, ArrayRef<Value> outer,
+                                       Value row, Value rowOfBlock, Value k, int64_t rows) {
+    Type f32 = c.b.getF32Type();
+    TileSource source = sourceOf(c, s, outer, row, rowOfBlock, k);
     auto vector = VectorType::get({c.machine.lanes()}, f32);
     const SmallVector<Value> zeros(rows * 2,
                                    c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)));
