@@ -44,8 +44,8 @@ public:
                        "'" + rest.take_front(nameEnd(at + 1) - at).str() +
                            "' is used before it is defined");
       } else if (isAlpha(rest[0]) || rest[0] == '^' || rest[0] == '@') {
-        if (!readWord())
-          return error(kWrongText, path, "affine maps are not part of textual IR");
+        if (StringRef foreign = readWord(); !foreign.empty())
+          return error(kWrongText, path, (foreign + " are not part of textual IR").str());
       } else if (!readBracket())
         return error(kOverLimit, place(),
                      "brackets are nested deeper than " + std::to_string(limits.nesting) +
@@ -71,9 +71,9 @@ private:
     return from;
   }
 
-  /// A function's name or a block's may be followed by arguments, which are definitions. False for affine maps, which recurse without
-  /// brackets.
-  bool readWord() {
+  /// A function's name or a block's may be followed by arguments, which are definitions. What the word begins that no program
+  /// of Weft has, or nothing: affine maps recurse without brackets, and a dialect's resources ask for memory of any alignment.
+  StringRef readWord() {
     size_t end = std::max(nameEnd(at), nameEnd(at + 1));
     StringRef word = text.slice(at, end);
     if (word == "func.func" || word == "plan.func") {
@@ -82,7 +82,9 @@ private:
     }
     beginsArguments = word[0] == '^' || (isSignature && word[0] == '@');
     at = end;
-    return word[0] == '@' || !word.contains("affine_");
+    if (word[0] != '@' && word.contains("affine_"))
+      return "affine maps";
+    return word == "dialect_resources" ? "resources of dialects" : "";
   }
 
   /// Only the bracket that was opened last is closed: a wrong one hides no depth.
