@@ -74,12 +74,6 @@ void CheckpointModel::refuse(StringRef key, const Twine &what) {
 
 //===-- Weights -------------------------------------------------------------------------------===//
 
-static std::string relativePath(StringRef path, StringRef directory) {
-  if (path.consume_front(directory))
-    path = path.ltrim('/');
-  return path.str();
-}
-
 /// Null for types that are no floating-point weights.
 static std::optional<Element> floatElement(SafetensorsType type) {
   switch (type) {
@@ -145,7 +139,7 @@ Value CheckpointModel::storedWeight(StringRef name, const std::vector<int64_t> &
   if (!tensor)
     return b.failedValue();
   used.insert(tensor->name);
-  WeightFile file(tensor->file, relativePath(tensor->file->path(), checkpoint.directory));
+  WeightFile file(tensor->file, tensor->file->pathFrom(checkpoint.directory).str());
   return b.weight(tensor->name, *floatElement(tensor->type), shape, file, tensor->offset);
 }
 

@@ -25,14 +25,14 @@ namespace weft {
 /// O_NONBLOCK keeps a named pipe from blocking; it means nothing for regular files.
 static constexpr int openFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-static Error systemError(const Twine &place, int code) {
-  return readError(place + ": cannot be opened: " + StringRef(std::strerror(code)).lower());
+static Error cannotOpen(const Twine &place, int code) {
+  return systemError(place + ": cannot be opened: " + StringRef(std::strerror(code)).lower(), code);
 }
 
 Expected<std::shared_ptr<MappedFile>> MappedFile::mapDescriptor(int descriptor, StringRef path) {
   struct stat status;
   if (::fstat(descriptor, &status) != 0)
-    return systemError(path, errno);
+    return cannotOpen(path, errno);
   if (!S_ISREG(status.st_mode))
     return readError(path + ": is not a regular file");
   auto length = static_cast<uint64_t>(status.st_size);
@@ -48,7 +48,7 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::mapDescriptor(int descriptor, 
 Expected<std::shared_ptr<MappedFile>> MappedFile::open(StringRef path) {
   int descriptor = ::open(path.str().c_str(), openFlags);
   if (descriptor < 0)
-    return systemError(path, errno);
+    return cannotOpen(path, errno);
   auto file = mapDescriptor(descriptor, path);
   ::close(descriptor);
   return file;
@@ -119,7 +119,7 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory
   std::string root = directory.empty() ? "." : directory.str();
   int rootDescriptor = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (rootDescriptor < 0)
-    return systemError(root, errno);
+    return cannotOpen(root, errno);
   int descriptor = openBeneath(rootDescriptor, relativePath.str());
   // Sandboxes that do not know the call answer EPERM; a real EPERM comes back from the second
   // attempt.
@@ -129,7 +129,7 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openInside(StringRef directory
   ::close(rootDescriptor);
   if (descriptor < 0)
     return code == EXDEV ? leavesDirectory(relativePath)
-                         : systemError(quotedText(relativePath), code);
+                         : cannotOpen(quotedText(relativePath), code);
   SmallString<128> path(directory);
   sys::path::append(path, relativePath);
   auto file = mapDescriptor(descriptor, path);
@@ -144,21 +144,28 @@ Expected<std::shared_ptr<MappedFile>> MappedFile::openEntry(StringRef directory,
   sys::path::append(path, name);
   int descriptor = ::open(path.c_str(), openFlags);
   if (descriptor < 0)
-    return systemError(quotedText(name), errno);
+    return cannotOpen(quotedText(name), errno);
   auto file = mapDescriptor(descriptor, path);
   ::close(descriptor);
   return file;
 }
 
-std::shared_ptr<MappedFile> MappedFile::view(StringRef name, ArrayRef<char> bytes) {
-  auto *file = new MappedFile(name, bytes.data(), bytes.size(), false);
+std::shared_ptr<MappedFile> MappedFile::view(StringRef name, ArrayRef<char> bytes,
+                                             std::shared_ptr<const void> owner) {
+  std::shared_ptr<MappedFile> file(new MappedFile(name, bytes.data(), bytes.size(), false));
   file->fromMemory = true;
-  return std::shared_ptr<MappedFile>(file);
+  file->owner = std::move(owner);
+  return file;
 }
 
 MappedFile::~MappedFile() {
   if (mapped)
     ::munmap(const_cast<char *>(data), length);
+}
+
+StringRef MappedFile::pathFrom(StringRef directory) const {
+  StringRef path = name;
+  return path.consume_front(directory) ? path.ltrim('/') : path;
 }
 
 bool MappedFile::contains(ArrayRef<char> range) const {

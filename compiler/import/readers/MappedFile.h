@@ -39,8 +39,9 @@ public:
   static llvm::Expected<std::shared_ptr<MappedFile>> openEntry(llvm::StringRef directory,
                                                                llvm::StringRef name);
 
-  /// Wraps bytes in memory that the caller keeps alive; `name` stands for the path in messages.
-  static std::shared_ptr<MappedFile> view(llvm::StringRef name, llvm::ArrayRef<char> bytes);
+  /// Wraps bytes in memory that the caller or `owner` keeps alive; `name` stands for the path in messages.
+  static std::shared_ptr<MappedFile> view(llvm::StringRef name, llvm::ArrayRef<char> bytes,
+                                          std::shared_ptr<const void> owner = nullptr);
 
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
@@ -51,6 +52,9 @@ public:
 
   /// The path that was opened, or the name of a view.
   llvm::StringRef path() const { return name; }
+
+  /// The path as it is from the directory that it was opened in: what a text there calls the file.
+  llvm::StringRef pathFrom(llvm::StringRef directory) const;
 
   /// True when there is no file behind it, and so no directory beside it.
   bool isView() const { return fromMemory; }
@@ -77,6 +81,7 @@ private:
   uint64_t length;
   bool mapped; ///< false for a view and for an empty file
   bool fromMemory = false;
+  std::shared_ptr<const void> owner; ///< of a view's bytes, unless the caller keeps them
 };
 
 } // namespace weft

@@ -18,11 +18,22 @@ Error limitError(const Twine &text) {
   return createStringError(overLimit(), "%s", text.str().c_str());
 }
 
-bool isOverLimit(const Error &error) {
+static bool hasCode(const Error &error, std::error_code code) {
   bool found = false;
-  visitErrors(
-      error, [&](const ErrorInfoBase &each) { found |= each.convertToErrorCode() == overLimit(); });
+  visitErrors(error,
+              [&](const ErrorInfoBase &each) { found |= each.convertToErrorCode() == code; });
   return found;
+}
+
+bool isOverLimit(const Error &error) { return hasCode(error, overLimit()); }
+
+Error systemError(const Twine &text, int code) {
+  return createStringError(std::error_code(code, std::generic_category()), "%s",
+                           text.str().c_str());
+}
+
+bool isMissing(const Error &error) {
+  return hasCode(error, std::make_error_code(std::errc::no_such_file_or_directory));
 }
 
 std::string limitText(StringRef flag) {

@@ -21,6 +21,10 @@ llvm::Error readError(const llvm::Twine &text);
 /// The same about a limit that the caller chose (weft::Limits), which isOverLimit tells apart.
 llvm::Error limitError(const llvm::Twine &text);
 bool isOverLimit(const llvm::Error &error);
+/// The same about what the system refused with the errno `code`.
+llvm::Error systemError(const llvm::Twine &text, int code);
+/// Whether a file or folder does not exist.
+bool isMissing(const llvm::Error &error);
 
 /// ", the limit (raise it with --limit nodes=N)", to be said behind "the model has more than 100 nodes". `flag` is "nodes=N".
 std::string limitText(llvm::StringRef flag);

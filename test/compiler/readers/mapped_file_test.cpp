@@ -27,6 +27,26 @@ TEST_CASE("a mapping shows the bytes of its file, and lives as long as it is sha
   CHECK_FALSE(second->contains(asBytes("elsewhere")));
 }
 
+TEST_CASE("a file is called as it is from the folder that it was opened in") {
+  TemporaryFolder folder;
+  folder.write("a.bin", "content");
+  CHECK(valueOf(MappedFile::openInside(folder.path, "a.bin"))->pathFrom(folder.path) == "a.bin");
+  CHECK(valueOf(MappedFile::openInside(folder.path, "./a.bin"))->pathFrom(folder.path) ==
+        "./a.bin");
+  CHECK(MappedFile::view("a.bin", {})->pathFrom("") == "a.bin");
+}
+
+TEST_CASE("a view keeps the owner of its bytes") {
+  auto owner = std::make_shared<std::string>("content");
+  std::weak_ptr<std::string> watched = owner;
+  auto view = MappedFile::view("a", asBytes(*owner), owner);
+  owner.reset();
+  CHECK(asText(view->bytes()) == "content");
+  CHECK(view->isView());
+  view.reset();
+  CHECK(watched.expired());
+}
+
 TEST_CASE("released pages are read again") {
   TemporaryFolder folder;
   std::string content(50000, 'q');

@@ -78,24 +78,21 @@ llvm::Expected<Value> Constants::create(BuildState &state, const OnnxTensor &ten
   return constant;
 }
 
-/// The name of the file that holds the bytes. Those that the file spells as numbers were decoded
-/// into memory, which then stands for a file of its own.
+/// The name of the file that holds the bytes, as from the model's folder. Those that the file spells as numbers were decoded into memory,
+/// which then stands for a file of its own.
 std::string Constants::fileOf(StringRef tensorName, const TensorBytes &bytes, uint64_t &offset) {
   if (bytes.file) {
-    std::string path = bytes.file->path().str();
-    impl.files.emplace(path, bytes.file);
+    std::string path = bytes.file->pathFrom(folder).str();
+    while (impl.files.emplace(path, bytes.file).first->second->isView())
+      path = "./" + path; // some memory has that name
     offset = bytes.file->offsetOf(bytes.bytes);
     return path;
   }
   offset = 0;
-  std::string wish = impl.name + "#" + tensorName.str(), name = wish;
+  std::string wish = "#" + tensorName.str(), name = wish;
   for (unsigned i = 2; impl.files.count(name); ++i)
     name = wish + "_" + std::to_string(i);
-  // The view owns nothing: its deleter keeps the bytes.
-  std::shared_ptr<MappedFile> view = MappedFile::view(name, bytes.bytes);
-  MappedFile *pointer = view.get();
-  impl.files[name] =
-      std::shared_ptr<MappedFile>(pointer, [view, owned = bytes.owned](MappedFile *) {});
+  impl.files[name] = MappedFile::view(name, bytes.bytes, bytes.owned);
   return name;
 }
 

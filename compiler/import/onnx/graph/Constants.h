@@ -11,13 +11,15 @@
 #include "compiler/import/onnx/file/OnnxTensorData.h"
 #include "compiler/import/onnx/graph/GraphBuilder.h"
 #include "compiler/model/ModuleImpl.h"
+#include "llvm/Support/Path.h"
 
 namespace weft::onnx {
 
 class Constants {
 public:
   Constants(const OnnxModel &model, Module::Impl &impl, mlir::ModuleOp module)
-      : data(model), impl(impl), module(module), symbols(module) {}
+      : data(model), folder(llvm::sys::path::parent_path(model.file->path())), impl(impl),
+        module(module), symbols(module) {}
 
   /// At the builder's position. `name` is for a weight. Fails when the element type is not supported
   /// or the data cannot be read.
@@ -38,6 +40,7 @@ private:
   std::string fileOf(llvm::StringRef tensorName, const TensorBytes &bytes, uint64_t &offset);
 
   OnnxTensorData data;
+  std::string folder; ///< of the model
   Module::Impl &impl;
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
