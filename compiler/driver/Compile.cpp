@@ -77,7 +77,7 @@ public:
       return done.diagnostics();
     if (Result<void> done = runUntil(phase, variants[0], collector); !done)
       return done.diagnostics();
-    return textOf(*variants[0].module);
+    return impl.textOf(*variants[0].module) + "\n";
   }
 
   /// For the best target.
@@ -209,13 +209,6 @@ private:
   bool wasCancelled() const { return options.cancelled && options.cancelled(); }
   static weft::Diagnostic interruption() { return error("W0399", "interrupted"); }
 
-  static std::string textOf(ModuleOp module) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    module.print(os);
-    return text + "\n";
-  }
-
   static Result<void> writeFile(const std::string &folder, const std::string &name,
                                 StringRef bytes) {
     std::error_code why = llvm::sys::fs::create_directories(folder);
@@ -245,7 +238,7 @@ private:
     if (options.dumpDirectory.empty())
       return {};
     return writeFile(options.dumpDirectory, phase + ending(variant) + ".mlir",
-                     textOf(*variant.module));
+                     impl.textOf(*variant.module) + "\n");
   }
 
   /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.

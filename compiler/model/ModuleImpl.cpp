@@ -1,9 +1,13 @@
 //===- ModuleImpl.cpp - Contexts, weights and diagnostics of a module -------------------------------===//
 
 #include "compiler/model/ModuleImpl.h"
+#include "compiler/model/BytesInText.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -29,21 +33,37 @@ std::shared_ptr<Module::Impl> Module::Impl::clone() const {
 }
 
 std::string Module::text() const {
+  return impl->textOf(*impl->module, OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+}
+
+std::string Module::Impl::textOf(ModuleOp program, const OpPrintingFlags &flags) const {
+  AsmState state(program, flags);
+  state.attachResourcePrinter(kBytesInText, [&](Operation *, AsmResourceBuilder &resources) {
+    llvm::StringSet<> written;
+    for (auto weight : program.getOps<WeightOp>()) {
+      auto file = files.find(weight.getFile().str());
+      if (file != files.end() && file->second->isView() && written.insert(file->first).second)
+        resources.buildString(keyOfBytes(file->first),
+                              llvm::toHex(llvm::toStringRef(file->second->bytes())));
+    }
+  });
   std::string text;
   llvm::raw_string_ostream os(text);
-  impl->module.get()->print(os, OpPrintingFlags().enableDebugInfo(true, /*prettyForm=*/false));
+  program->print(os, state);
   return text;
 }
 
 const char *Module::Impl::weightBytes(StringRef symbol) {
   auto weight = SymbolTable::lookupSymbolIn(*module, symbol);
   auto op = dyn_cast_or_null<WeightOp>(weight);
-  if (!op)
-    return nullptr;
-  auto it = files.find(op.getFile().str());
+  return op ? bytesOf(op) : nullptr;
+}
+
+const char *Module::Impl::bytesOf(WeightOp weight) const {
+  auto it = files.find(weight.getFile().str());
   if (it == files.end())
     return nullptr;
-  uint64_t offset = op.getOffset(), bytes = op.getBytes();
+  uint64_t offset = weight.getOffset(), bytes = weight.getBytes();
   if (offset > it->second->size() || bytes > it->second->size() - offset)
     return nullptr;
   return it->second->bytes().data() + offset;

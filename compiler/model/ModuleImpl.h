@@ -5,10 +5,13 @@
 #include "compiler/import/readers/MappedFile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "weft/compiler.hpp"
 
 namespace weft {
+
+class WeightOp;
 
 struct Module::Impl {
   std::shared_ptr<mlir::MLIRContext> context; ///< also of the module's copies
@@ -26,6 +29,9 @@ struct Module::Impl {
   std::shared_ptr<Impl> clone() const;
   /// The bytes of a weight, or null when its file is not open or too short.
   const char *weightBytes(llvm::StringRef symbol);
+  const char *bytesOf(WeightOp weight) const;
+  /// The module's text, or that of what passes made of it. It is read back beside the same files: bytes that lie in none stand at its end.
+  std::string textOf(mlir::ModuleOp program, const mlir::OpPrintingFlags &flags = {}) const;
 };
 
 /// Collects MLIR diagnostics of a context as weft::Diagnostic while it lives.

@@ -5,7 +5,7 @@
 //   random_programs --from 1234 --count 1 --print
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
 //
-// A program that fails is made smaller and written as seed-N.mlir (with weights.bin when it has some), beside what is wrong. Exit code 3 when
+// A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when
 // one failed.
 //===------------------------------------------------------------------------------------------===//
 #include "compiler/reduce/ReduceModule.h"
@@ -109,9 +109,6 @@ void writeFailure(const Options &options, const RandomProgram &program, std::str
   std::string path = options.output + "/seed-" + std::to_string(trial.seed) + ".mlir";
   std::string text = module.text();
   std::ofstream(path) << "// " << problem << "\n// " << trial.str() << "\n" << text;
-  if (!trial.weights->empty())
-    std::ofstream(options.output + "/weights.bin", std::ios::binary)
-        .write(trial.weights->data(), std::streamsize(trial.weights->size()));
   std::printf("%s\n%s\n%s\nwritten to %s\n", text.c_str(), problem.c_str(), trial.str().c_str(),
               path.c_str());
 }

@@ -36,11 +36,10 @@ std::string differs(const Module &module, bool compile) {
   if (!printed)
     return ""; // refused
   auto impl = Module::Impl::create(module.get().name);
-  auto parsed = parseText(impl->context.get(), "plan.mlir", *printed, Limits());
+  auto parsed = parseText(impl->context.get(), "plan.mlir", *printed, Limits(), &impl->files);
   if (!parsed)
     return "the plan does not read back: " + parsed.diagnostics()[0].text;
   impl->module = std::move(*parsed);
-  impl->files = module.get().files; // what weights lie in
   Module read(impl);
   Result<std::string> again = Compiler().programAfter("plan", read, options);
   if (!again || *again != *printed)

@@ -81,7 +81,7 @@ public:
   struct Impl;
   /// For the compiler: importFile and Builder::finish make modules.
   explicit Module(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
-  /// The program as text that importFile reads back. Weights stay references into their files.
+  /// The program as text that importFile reads back beside its files. Weights in memory are part of it.
   std::string text() const;
   /// For the compiler. Lives as long as the module.
   Impl &get() const { return *impl; }

@@ -9,7 +9,8 @@ include "mlir/IR/SymbolInterfaces.td"
 def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
   let summary = "a named constant whose bytes lie in a file";
   let description = [{
-    The `bytes` bytes at `offset` of `file` are the elements in row-major order, little endian. IR text never holds weight bytes.
+    The `bytes` bytes at `offset` of `file` are the elements in row-major order, little endian. A file is named as from the text's folder, in
+    which it lies or below. Bytes that lie in no file stand behind the program, in the text's resources, under the name that `file` has.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$file, I64Attr:$offset, I64Attr:$bytes, TypeAttrOf<Weft_Tensor>:$type);
   let assemblyFormat = "$sym_name `from` $file `at` $offset `bytes` $bytes attr-dict `:` $type";

@@ -20,6 +20,16 @@ $ sh refuse make_text.py no_tensor tensor_of_mlir calls_itself other_file behind
 | error[W0204]: other_file.mlir: weight 'w': '../secret.bin' contains '..', which could leave the model's directory
 | error[W0204]: weight 'w' lies outside file 'behind_end.mlir'
 
+# Bytes of weights behind a program.
+$ sh refuse make_text.py no_name no_digits half_a_byte no_text two_contents few_bytes foreign_bytes
+| error[W0201]: no_name.mlir:6:43: '_b$4' spells no name of a weight's file
+| error[W0201]: no_digits.mlir:6:43: the bytes of '_b' are not pairs of hexadecimal digits
+| error[W0201]: half_a_byte.mlir:6:43: the bytes of '_b' are not pairs of hexadecimal digits
+| error[W0201]: no_text.mlir:6:47: expected string value for key '_b'
+| error[W0201]: two_contents.mlir:6:59: the bytes of '_b' are given twice
+| error[W0204]: few_bytes.mlir: weight 'w' lies outside file 'b'
+| error[W0201]: foreign_bytes.mlir: resources of dialects are not part of textual IR
+
 # A kernel takes so many operators and no more, and a value that is used twice is computed once.
 $ python3 make_text.py long_chain doubled && for case in long_chain doubled; do timeout 60 weft compile -q $case.mlir -o out.weft || echo $case: exit $?; done
 $ weft verify -q doubled.mlir --dim n=3

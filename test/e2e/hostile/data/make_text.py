@@ -46,6 +46,12 @@ def chain(count, operator):
     return program(lines, f"%v{count - 1}")
 
 
+def with_bytes(*entries, count=1):
+    """A weight whose bytes stand behind the program."""
+    weight = f'weft.weight @w from "b" at 0 bytes {4 * count} : !weft.tensor<[{count}], f32>\n'
+    return weight + program(["%r = weft.neg %a"]) + "{-# external_resources: { weft_weights: { " + ", ".join(entries) + " } } #-}\n"
+
+
 CASES = {
     "brackets_deep": lambda: attribute("[" * 490 + "1" + "]" * 490),
     "regions_deep": lambda: nested(245),
@@ -62,6 +68,13 @@ CASES = {
     "calls_itself": lambda: program(["%r = func.call @main(%a)"]),
     "other_file": lambda: 'weft.weight @w from "../secret.bin" at 0 bytes 4 : !weft.tensor<[1], f32>\n' + program(["%r = weft.neg %a"]),
     "behind_end": lambda: 'weft.weight @w from "behind_end.mlir" at 9223372036854775807 bytes 4 : !weft.tensor<[1], f32>\n' + program(["%r = weft.neg %a"]),
+    "foreign_bytes": lambda: program(["%r = weft.neg %a"]) + '{-# dialect_resources: { builtin: { x: "0x00000000ff" } } #-}\n',
+    "no_digits": lambda: with_bytes('_b: "0011223g"'),
+    "no_name": lambda: with_bytes('_b$4: "00112233"'),
+    "half_a_byte": lambda: with_bytes('_b: "0011223"'),
+    "no_text": lambda: with_bytes("_b: true"),
+    "two_contents": lambda: with_bytes('_b: "00112233"', '_b: "00112244"'),
+    "few_bytes": lambda: with_bytes('_b: "00112233"', count=2),
     "long_chain": lambda: chain(5000, "neg"),
     "doubled": lambda: chain(60, "add"),
 }
