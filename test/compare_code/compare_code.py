@@ -165,6 +165,69 @@ class Records(unittest.TestCase):
         self.assertEqual((code, output), (1, f"error: {FOLDER}/wrong.txt:1: a name and a path, separated by a tab, are needed\n"))
 
 
+WEIGHTS = """weft.weight @w from "below/w.bin" at 0 bytes 16 : !weft.tensor<[4], f32>
+weft.weight @v from "\\22#v" at 4 bytes 16 : !weft.tensor<[4], f32>
+func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %w = weft.constant @w -> !weft.tensor<[4], f32>
+  %v = weft.constant @v -> !weft.tensor<[4], f32>
+  %0 = weft.mul %x, %w : (!weft.tensor<[n, 4], f32>, !weft.tensor<[4], f32>) -> !weft.tensor<[n, 4], f32>
+  %1 = weft.add %0, %v : (!weft.tensor<[n, 4], f32>, !weft.tensor<[4], f32>) -> !weft.tensor<[n, 4], f32>
+  return %1 : !weft.tensor<[n, 4], f32>
+}
+{-# external_resources: { weft_weights: { _$22$23v: "000000000000803f0000004000004040000080c0" } } #-}
+"""
+
+
+class ThroughPlan(unittest.TestCase):
+    """A compiler whose plans are changed between print and read."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = FOLDER.with_name(FOLDER.name + "-plans")
+        shutil.rmtree(cls.folder, ignore_errors=True)
+        (cls.folder / "below").mkdir(parents=True)
+        (cls.folder / "below" / "w.bin").write_bytes(bytes(range(16)))
+        (cls.folder / "weights.mlir").write_text(WEIGHTS)
+        cls.list = cls.folder / "models.txt"
+        cls.list.write_text(f"{LIST}weights\t{cls.folder}/weights.mlir\n")
+
+    def compare(self, models, change=""):
+        """`change`: a script of sed."""
+        path = self.folder / "weft"
+        path.write_text("#!/bin/bash\nset -o pipefail\ncase \"$*\" in\n"
+                        f"  *--stop-after*) '{WEFT}' \"$@\" | sed '{change}' ;;\n  *) exec '{WEFT}' \"$@\" ;;\nesac\n")
+        path.chmod(0o755)
+        return compare_code("--through-plan", WEFT, path, "--models", models, "--targets", TARGET)
+
+    def assertReported(self, change, text):
+        code, output = self.compare(self.folder / "weights.mlir", change)
+        self.assertEqual(code, 3, output)
+        self.assertIn(text, output)
+
+    def test_plans_are_compiled_to_the_same_once_they_were_read(self):
+        code, output = self.compare(self.list)
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output, rf"\n{TARGET} +5 +4 +1 +5 +0 +0\n$")
+
+    def test_a_plan_that_cannot_be_read(self):
+        self.assertReported("s/plan.return/plan.back/", "compiled -> exit 1: error[W0201]: MODEL:")
+
+    def test_a_weight_that_the_text_does_not_have(self):
+        self.assertReported("/^{-#/,$d", "compiled -> exit 1: error[W0204]: MODEL: weight 'v': ")
+
+    def test_a_plan_that_prints_differently(self):
+        self.assertReported("1i // of a model",
+                            "compiled -> its plan prints differently: line 1 is '// of a model', and 'module")
+
+    def test_a_plan_that_says_other_than_what_was_compiled(self):
+        self.assertReported("s/0000803F/00000040/", "different: weights, 1\n")
+
+    def test_a_record_has_no_plans(self):
+        code, output = compare_code("--through-plan", WEFT, "other.json")
+        self.assertEqual(code, 2)
+        self.assertIn("error: --through-plan asks a command, and 'other.json' is a record\n", output)
+
+
 class Objects(unittest.TestCase):
     """The code of an object is what is mapped and what that refers to."""
 

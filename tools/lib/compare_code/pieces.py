@@ -25,10 +25,11 @@ import tempfile
 import answers
 from artifact import Artifact
 from elf import Malformed, code_of
+from plan_text import PlanText
 
 COMPILED = "compiled"
-TOO_LATE, UNREADABLE = "not done within", "made what cannot be read"
-NOT_COMPARED = (TOO_LATE, UNREADABLE)  # as these begin, outcomes say nothing of the code
+TOO_LATE, UNREADABLE, UNSTABLE = "not done within", "made what cannot be read", "its plan prints differently"
+NOT_COMPARED = (TOO_LATE, UNREADABLE, UNSTABLE)  # as these begin, outcomes say nothing of the code
 INTERRUPTED = (130, -2)  # exit codes of a command that got SIGINT, as an interrupted tool passes it on
 DESCRIPTOR = "weft_descriptor"  # compiled into the host program's object; compared by its fields
 
@@ -42,16 +43,17 @@ class Interrupted(Exception):
 
 
 class Compiler:
-    """A command `weft`, with the options that every model gets."""
+    """A command `weft`, with the options that every model gets. `through_plan`: what is compiled is a model's plan, printed and read."""
 
-    def __init__(self, weft, seconds, wants_answers):
+    def __init__(self, weft, seconds, wants_answers, through_plan=False):
         self.weft, self.seconds, self.wants_answers = pathlib.Path(weft).resolve(), seconds, wants_answers
+        self.through_plan = through_plan
         # A copied folder uses its own libraries, not those of the tree where it was built.
         self.environment = dict(os.environ, LD_LIBRARY_PATH=str(self.weft.parent))
 
     def identity(self):
-        """Of the command and the libraries beside it."""
-        value = hashlib.sha256()
+        """Of the command and the libraries beside it, and of the way that models take."""
+        value = hashlib.sha256(b"through the plan" if self.through_plan else b"")
         for path in [self.weft, *sorted(self.weft.parent.glob("libweft*.so"))]:
             value.update(path.read_bytes())
         return value.hexdigest()[:16]
@@ -59,10 +61,11 @@ class Compiler:
     def take_apart(self, model, target):
         with tempfile.TemporaryDirectory(prefix="weft-compare-") as folder:
             path, objects = os.path.join(folder, "model.weft"), os.path.join(folder, "objects")
-            said = self.call(["compile", model.path, "-t", target, "-o", path, "--save-temps", objects, "-j", "1", "-q",
-                              *model.options])
+            made = ["-o", path, "--save-temps", objects, "-j", "1"]
+            said = self.compile_plan(model, target, made, folder) if self.through_plan else \
+                self.compile(model.path, target, model.options, made)
             if said:
-                return {"outcome": {"": said.replace(str(model.path), "MODEL").replace(folder, "FOLDER")}}
+                return {"outcome": {"": said.replace(folder, "FOLDER")}}
             try:
                 artifact = Artifact(pathlib.Path(path).read_bytes())
                 module, = artifact.modules()  # one target was asked for
@@ -73,11 +76,29 @@ class Compiler:
                 pieces["answers"] = answers.ask(self, path, module["functions"], folder)
             return pieces
 
-    def call(self, arguments):
+    def compile(self, path, target, options, made, printed=subprocess.DEVNULL):
+        return self.call(["compile", path, "-t", target, "-q", *options, *made], printed).replace(str(path), "MODEL")
+
+    def compile_plan(self, model, target, made, folder):
+        """Says what is wrong with the plan's text, too."""
+        text = PlanText(model, pathlib.Path(folder) / "plan")
+        text.folder.mkdir()
+        with open(text.path, "wb") as printed:
+            said = self.compile(model.path, target, model.options, ["--stop-after", "plan"], printed)
+        if said:
+            return said
+        text.bring_files()
+        said = self.compile(text.path, target, text.options, [*made, "--dump-ir", text.printed])
+        if said:
+            return said
+        difference = text.difference()
+        return f"{UNSTABLE}: {difference}" if difference else ""
+
+    def call(self, arguments, printed=subprocess.DEVNULL):
         """Nothing when all went well, else how it ended and what it said."""
         try:
-            done = subprocess.run([self.weft, *map(str, arguments)], capture_output=True, text=True, errors="replace",
-                                  timeout=self.seconds, env=self.environment)
+            done = subprocess.run([self.weft, *map(str, arguments)], stdout=printed, stderr=subprocess.PIPE, text=True,
+                                  errors="replace", timeout=self.seconds, env=self.environment)
         except subprocess.TimeoutExpired:
             return f"{TOO_LATE} {self.seconds:g} s"
         if done.returncode in INTERRUPTED:
