@@ -1,4 +1,4 @@
-// Layers of f16 and bf16 with channels last: convolutions and pools have the kernels of their f32 twins, at sizes that fill no vector, no
+// Layers of f16 and bf16 with channels last: convolutions have the kernels of their f32 twins, at sizes that fill no vector, no
 // tile and no block, and no result is more than a place of its type away from the evaluator's.
 #include "test/support/Constant.h"
 #include "test/support/ConvolutionProgram.h"
@@ -72,15 +72,6 @@ std::string textOf(const Layer &l) {
           "\n  %4 = weft.convert %3 to " + l.element + " : (" + sum + ") -> " + y +
           "\n  %5 = weft.activation relu %4 : (" + y + ") -> " + y + "\n  return %5 : " + y + "\n";
   return main(x, y, l.axes.size(), body);
-}
-
-std::string poolText(const std::string &kind, int64_t channels, const std::vector<Axis> &axes,
-                     const std::string &element) {
-  std::string x = tensor(axes, channels, element, false), y = tensor(axes, channels, element, true);
-  return main(x, y, axes.size(),
-              "  %y = weft.pool " + kind + " %x kernel " + list(axes, &Axis::kernel) +
-                  windows(axes) + " {channels_last} : (" + x + ") -> " + y +
-                  "\n  return %y : " + y + "\n");
 }
 
 /// On every target that this machine runs, in one place of the type.
@@ -165,12 +156,4 @@ TEST_CASE("a convolution of 16 bits with one channel per filter") {
          "depthwise_last");
   agrees({"", 1, 40, 40, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50), line(1, 200)},
          "depthwise_last");
-}
-
-TEST_CASE("pools of 16 bits with channels last have the schedule of f32") {
-  for (const char *element : {"f16", "bf16"})
-    for (const char *kind : {"max", "average"})
-      for (int64_t channels : {3, 32, 37})
-        agrees(poolText(kind, channels, {kHalf, kSame}, element), element,
-               {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 9), sizes(1, 15, 22)}, "pool");
 }

@@ -1,6 +1,7 @@
 // Maxima, averages and sums of moving windows, which a schedule of their own computes: compared with the reference evaluator over strides,
 // dilations and padding, at sizes that fill no vector.
 #include "test/support/ConvolutionProgram.h"
+#include "test/support/Halves.h"
 #include <catch2/catch.hpp>
 
 using namespace weft::test;
@@ -39,7 +40,7 @@ std::string lastText(const std::string &kind, int64_t channels, const std::vecto
 
 /// Windows over [m, 3, h, w], or over the columns of it when there is one axis.
 std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
-                   const std::string &attributes = "") {
+                   const std::string &attributes = "", const std::string &element = "f32") {
   std::string out = "[m, 3";
   std::vector<std::string> names{"h", "w"};
   for (size_t d = 0; d < 2; ++d) {
@@ -52,7 +53,8 @@ std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
            std::to_string(a.low + a.high - a.dilation * (a.kernel - 1) - 1) + ", " +
            std::to_string(a.stride) + ") + 1";
   }
-  std::string x = "!weft.tensor<[m, 3, h, w], f32>", y = "!weft.tensor<" + out + "], f32>";
+  std::string x = "!weft.tensor<[m, 3, h, w], " + element + ">",
+              y = "!weft.tensor<" + out + "], " + element + ">";
   return "func.func @main(%x: " + x + ") -> " + y +
          " attributes {weft.symbols = #weft.symbols<m, h, w>} {\n  %y = weft.pool " + kind +
          " %x kernel " + list(axes, &Axis::kernel) + " strides " + list(axes, &Axis::stride) +
@@ -63,7 +65,7 @@ std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
 }
 
 void agrees(const std::string &text, std::initializer_list<Sizes> all,
-            const std::string &schedule = "pool") {
+            const std::string &schedule = "pool", double most = 1e-5) {
   for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
     Program program(text, target);
     INFO(target << " " << text.substr(text.find("weft.pool ")));
@@ -74,7 +76,7 @@ void agrees(const std::string &text, std::initializer_list<Sizes> all,
       INFO("m=" << each.at("m") << " h=" << each.at("h") << " w=" << each.at("w"));
       double difference = program.difference(each, 1);
       INFO(program.error());
-      CHECK(difference <= 1e-5);
+      CHECK(difference <= most);
     }
   }
 }
@@ -124,4 +126,17 @@ TEST_CASE("pool: channels last, averages of what lies inside, and of all") {
            {sizes(1, 2, 3), sizes(1, 11, 70)});
   agrees(lastText("average", 5, {{9, 1, 1, 4, 4}, {9, 1, 1, 4, 4}}),
          {sizes(1, 1, 1), sizes(1, 12, 14)}); // more elements than are written out
+}
+
+TEST_CASE("pool: elements of 16 bits, in either order") {
+  for (const char *element : {"f16", "bf16"})
+    for (const char *kind : {"max", "average"}) {
+      for (int64_t channels : {3, 32, 37})
+        agrees(lastText(kind, channels, {kHalf, kSame}, element),
+               {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 9), sizes(1, 15, 22)}, "pool",
+               place(element));
+      agrees(textOf(kind, {kHalf, kHalf}, "", element),
+             {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 8), sizes(1, 13, 47)}, "pool",
+             place(element));
+    }
 }

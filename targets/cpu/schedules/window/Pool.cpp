@@ -42,7 +42,9 @@ Match<PoolOp> match(func::FuncOp spec) {
   if (Decline why = unlessResultsHave(type, spec))
     return why;
   unsigned bits = elementBits(type.getElementType());
-  bool fits = pool->getChannelsLast() ? bits >= 8 && bits <= 32 : type.getElementType().isF32();
+  Type element = type.getElementType();
+  bool fits =
+      pool->getChannelsLast() ? bits >= 8 && bits <= 32 : element.isF32() || isHalf(element);
   if (!fits)
     return Decline{"there is no code for its elements"};
   if (pool->getChannelsLast() && type.getRank() != pool->getKernel().size() + 2)
