@@ -132,9 +132,26 @@ TEST_CASE("a convolution of 16 bits: fewer filters than lanes, blocks of filters
 }
 
 TEST_CASE("a convolution of 16 bits: an operand that is computed on the way") {
-  for (int64_t channels : {3, 9})
+  for (int64_t channels : {3, 4, 10})
     agrees({"", channels, 33, 1, {kSame, kSame}, true},
            {sizes(1, 1, 1), sizes(2, 6, 19), sizes(1, 3, 40)}, "window_convolution");
+}
+
+TEST_CASE(
+    "a convolution of bf16 reads pairs of channels where they lie when the machine adds them") {
+  auto scratch = [](const std::string &target, const std::string &element, int64_t channels) {
+    Program program(textOf({element, channels, 14, 1, {{1, 2}, {1, 2}}}), target);
+    weft_function_info_t info = {};
+    info.struct_size = sizeof info;
+    REQUIRE(weft_function_info(program.artifact, 0, &info) == WEFT_OK);
+    return std::string(info.scratch);
+  };
+  if (isSupported("x86:v4+bf16")) {
+    CHECK(scratch("x86:v4+bf16", "bf16", 40) == "0");
+    CHECK(scratch("x86:v4+bf16", "bf16", 41) != "0"); // pairs would cross pixels
+    CHECK(scratch("x86:v4+bf16", "f16", 40) != "0");
+  }
+  CHECK(scratch("x86:v3", "bf16", 40) != "0");
 }
 
 TEST_CASE("a convolution of 16 bits of one pixel is a product of matrices, whatever its bias") {

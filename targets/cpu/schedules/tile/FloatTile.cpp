@@ -29,6 +29,7 @@ FloatTile::Sums FloatTile::addProducts(const RowRuns &source, Value from, Value 
   TileSource products{elementPointer(c.b, from, f32, k), source.rowBytes / 4,
                       elementPointer(c.b, panel, f32, c.mul(k, constantI64(c.b, columns))),
                       constantI64(c.b, columns)};
+  products.pairs = pairs;
   products.ahead = source.ahead.behind(c, k);
   products.everyTurn = [&](Value within) {
     source.nextRows.fetch(

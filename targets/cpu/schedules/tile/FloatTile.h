@@ -6,10 +6,12 @@
 
 namespace weft {
 
-/// Weights packed as panels of some vectors, [products of all runs][columns].
+/// Weights packed as panels of some vectors, [products of all runs][columns]. Two bf16 in place of each f32, in rows and weights, are
+/// multiplied as pairs: what is said of f32 and products is said of pairs then.
 class FloatTile : public RunTile {
 public:
-  FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2) : RunTile(c, rows, vectors) {}
+  FloatTile(KernelContext &c, int64_t rows, int64_t vectors = 2, bool pairs = false)
+      : RunTile(c, rows, vectors), pairs(pairs) {}
   int64_t runBytes(int64_t run) const override { return run * columns * 4; }
   int64_t steps(int64_t run) const override { return run; }
   int64_t turns(const RowRuns &source) const override;
@@ -21,6 +23,7 @@ private:
   Sums addProducts(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value k,
                    int64_t count, Sums sums);
   Sums zeros();
+  bool pairs;
   bool inOneChain = false; ///< the whole row is short enough
 };
 

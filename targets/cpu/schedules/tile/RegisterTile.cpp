@@ -14,7 +14,8 @@ namespace {
 void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
   Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-  auto vector = VectorType::get({c.machine.lanes()}, f32);
+  Type word = s.pairs ? Type(c.b.getI32Type()) : f32;
+  auto vector = VectorType::get({c.machine.lanes()}, word);
   auto at = [&](Value base, int64_t offset) -> Value {
     return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   };
@@ -26,10 +27,14 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
   for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = c.b.create<LLVM::LoadOp>(f32, at(column, r * s.rowStride + ahead * s.depthStride), 4);
+    Value x =
+        c.b.create<LLVM::LoadOp>(word, at(column, r * s.rowStride + ahead * s.depthStride), 4);
     Value all = c.b.create<vector::SplatOp>(x, vector);
-    for (int64_t v = 0; v < vectors; ++v)
-      sums[vectors * r + v] = c.b.create<vector::FMAOp>(all, loaded[v], sums[vectors * r + v]);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value &sum = sums[vectors * r + v];
+      sum = s.pairs ? c.machine.addHalfProducts(c.b, sum, all, loaded[v])
+                    : Value(c.b.create<vector::FMAOp>(all, loaded[v], sum));
+    }
   }
 }
 

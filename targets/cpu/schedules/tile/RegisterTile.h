@@ -28,7 +28,8 @@ struct TileSource {
   mlir::Value b;
   mlir::Value columnStride;
   int64_t depthStride = 1;
-  Ahead ahead = {};                                  ///< a step for every k
+  bool pairs = false; ///< two bf16, in place of each f32: two k's are multiplied at once
+  Ahead ahead = {};   ///< a step for every k
   std::function<void(mlir::Value k)> everyTurn = {}; ///< of the loop, which begins with k
 };
 void multiplyAdd(KernelContext &context, const TileSource &source, mlir::Value depth,

@@ -156,6 +156,8 @@ private:
     Value data = c.e.guarded(
         c.e.less(x, {width}), [&] { return c.e.pull(s.op.getInput(), index); }, zeros);
     c.e.forget();
+    if (isHalf(s.element()) && !block.decodes)
+      data = encodeFloat(c.b, s.element(), data);
     return block.widen ? block.widen->widen(c, data, s.op.getInput()) : data;
   }
 

@@ -25,7 +25,9 @@
 // place; then all rows follow each other with the same filters.
 //
 // Floats of 16 bits are multiplied as f32: x is widened as it is copied, and filters are widened
-// once for all tiles of a unit; where they are one block, for all units of a call.
+// once for all tiles of a unit; where they are one block, for all units of a call. Where the machine
+// adds products of pairs of bf16 and channels are even, neither is widened: a pair takes the place
+// of an f32.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,6 +57,7 @@ constexpr int64_t kGrainWork = 1 << 20;
 struct Tiling {
   std::optional<IntegerDot> dot;      ///< of bytes
   std::optional<PackedWeight> narrow; ///< filters of 16 bits
+  bool pairs;                         ///< of bf16 are multiplied, and counted as one product
   bool inPlace;
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
   bool gathers;                ///< puts them side by side
@@ -66,21 +69,22 @@ struct Tiling {
   int64_t panelBytes, steps; ///< of a panel, and of its sum
 
   Tiling(const ConvolutionShape &s, const VectorMachine &machine)
-      : dot(dotOf(s, machine)), narrow(narrowOf(s)) {
+      : dot(dotOf(s, machine)), narrow(narrowOf(s)), pairs(hasPairs(s, machine)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
-    apart = tapsOfRun * s.channels;
+    int64_t ofPixel = s.channels / (pairs ? 2 : 1);
+    apart = tapsOfRun * ofPixel;
     runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
     auto isInside = [](const ConvolutionWindow &w) {
       return w.low.isConstant(0) && w.high.isConstant(0);
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !narrow && !(dot && (dot->widens() || apart % dot->group()));
+              isInside(across) && !widens() && !(dot && (dot->widens() || apart % dot->group()));
     gathers = dot && !inPlace && !dot->widens() &&
               GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine);
     runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
     tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
-    run = tapsOfRun * s.channels;
+    run = tapsOfRun * ofPixel;
     mostPixels = pick(s.op, "rows", estimatePixels(machine));
     vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
     columns = vectors * machine.lanes();
@@ -90,27 +94,29 @@ struct Tiling {
     panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
     rows = pick(s.op, "lines", estimateLines(s));
   }
+  /// Whether floats of 16 bits become f32 in scratch.
+  bool widens() const { return narrow && !pairs; }
   /// Of a panel in memory.
-  int64_t storedBytes() const { return narrow ? narrow->panelBytes(steps, columns) : panelBytes; }
+  int64_t storedBytes() const { return widens() ? narrow->panelBytes(steps, columns) : panelBytes; }
   WidenedPanels widened() const { return {*narrow, steps, columns}; }
   int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
   PaddedRows::Block block(const ConvolutionShape &s) const {
-    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, narrow.has_value()};
+    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, widens()};
   }
   /// Of scratch: rows, then gathered runs or filters.
   SymExpr roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
     SymExpr rows = padded.bytes(machine);
-    return narrow ? SymExpr::ceildiv(rows, kLineBytes) * kLineBytes : rows;
+    return widens() ? SymExpr::ceildiv(rows, kLineBytes) * kLineBytes : rows;
   }
   int64_t roomsBytes() const {
-    if (narrow)
+    if (widens())
       return widened().bytes(panelsOfBlock);
     return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
   }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (dot)
       return std::make_unique<IntegerTile>(c, *dot, rows);
-    return std::make_unique<FloatTile>(c, rows, vectors);
+    return std::make_unique<FloatTile>(c, rows, vectors, pairs);
   }
 
   /// Neighbours in a row of the result that are the rows of a tile.
@@ -133,6 +139,9 @@ private:
     if (!s.hasBytes())
       return std::nullopt;
     return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
+  }
+  static bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {
+    return s.element().isBF16() && s.channels % 2 == 0 && machine.addsHalfProducts();
   }
   static std::optional<PackedWeight> narrowOf(const ConvolutionShape &s) {
     if (!isHalf(s.element()))
@@ -166,7 +175,7 @@ public:
                      c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
           stride = div(part, number(t.panelsOfBlock * t.steps));
     Value rooms = c.scratch; // behind the rows
-    if (t.gathers || t.narrow)
+    if (t.gathers || t.widens())
       rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(),
                              c.e.uniform(t.roomsAt(padded, c.machine)));
     // [units] Blocks of filters are innermost; of rows, when x is read in place.
@@ -180,7 +189,7 @@ public:
       // [copy rows] They stay for the blocks of filters that follow.
       if (!t.inPlace)
         onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
-      if (t.narrow)
+      if (t.widens())
         widenFilters(unit, from, to, rooms);
       // [rows] A tile lies in one row of the result.
       c.loop(first, end, 1, [&](Value row) {
@@ -320,7 +329,7 @@ private:
       if (int64_t turns = tile->turns(source) * t.runs[0] * t.runs[1])
         source.nextRows = NextRows(inner, s.op.getResult(), rows,
                                    inner.add(pixel, inner.mul(nth, number(rows))), panel, turns);
-      if (!t.narrow)
+      if (!t.widens())
         return storedPanel(inner, panel);
       return elementPointer(c.b, function.getArgument(Rooms), c.b.getI8Type(),
                             inner.mul(inner.sub(panel, from), number(t.panelBytes)));
