@@ -29,7 +29,9 @@ ENCODERS = ("minilm", "bert_base")
 LIMITS = {"f32": ("error", 1e-4), "half": ("cosine", 0.999), "bf16": ("cosine", 0.999), "int8": ("cosine", 0.9),
           "int4": ("cosine", 0.4)}
 # An encoder's products of 8 bits: the quantised file itself, computed in floats, has 0.81 to 0.85.
-ROUGHER = {("minilm", "int8"): ("cosine", 0.75), ("bert_base", "int8"): ("cosine", 0.75)}
+# Random weights of CNNs enlarge what rounding to bf16 changes: OpenVINO has 0.994 and 0.996, Weft 0.996 and 0.998.
+ROUGHER = {("minilm", "int8"): ("cosine", 0.75), ("bert_base", "int8"): ("cosine", 0.75), ("resnet50", "half"): ("cosine", 0.99),
+           ("mobilenetv2", "half"): ("cosine", 0.99)}
 # The floats of models that were exported in 16 bits.
 FLOATS = {"model_f16": "float16", "model_bf16": "bfloat16"}
 
@@ -121,6 +123,7 @@ def judge(got, expected, model, precision):
         return dict(error=float("inf"), cosine=0.0, right=False)
     error = float(np.abs(a - b).max() / np.abs(b).max())
     cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
-    kind, limit = ROUGHER.get((model, precision), LIMITS["half" if precision in FLOATS else precision])
+    group = "half" if precision in FLOATS else precision
+    kind, limit = ROUGHER.get((model, group), LIMITS[group])
     right = error <= limit if kind == "error" else cosine >= limit  # a NaN is never right
     return dict(error=error, cosine=cosine, right=bool(right))

@@ -2,6 +2,7 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 
 class ViT(nn.Module):
@@ -119,6 +120,14 @@ def normalised(net):
             module.momentum = None  # a plain average
     with torch.no_grad():
         net.train()(torch.randn(8, 3, 224, 224))
+    return net
+
+
+def folded(net):
+    """The same network with batch norms in the weights of their convolutions; of bf16 the exporter makes weights in f32 there."""
+    for module in net.modules():
+        if isinstance(module, nn.Sequential) and [type(part) for part in module] == [nn.Conv2d, nn.BatchNorm2d]:
+            module[0], module[1] = fuse_conv_bn_eval(*module), nn.Identity()
     return net
 
 
