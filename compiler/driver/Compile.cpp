@@ -168,8 +168,7 @@ private:
         return done;
     placeWeights(weights);
     if (phaseOf(*impl.module) == "import")
-      if (auto note = adviceOnSpeed(options.numerics, *variants[0].target.kernels, *impl.module))
-        warnings.push_back(*note);
+      adviseOnSpeed(options.numerics, *variants[0].target.kernels, *impl.module, warnings);
     return {};
   }
 

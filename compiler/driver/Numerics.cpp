@@ -83,23 +83,22 @@ Result<void> checkNumerics(const Numerics &numerics, ModuleOp program) {
   return checkPatterns(numerics, program);
 }
 
-std::optional<Diagnostic> adviceOnSpeed(const Numerics &numerics, const KernelTarget &target,
-                                        ModuleOp program) {
-  auto note = [](const std::string &text, const std::string &hint) {
-    return Diagnostic{Diagnostic::Note, "", "", text, hint};
+void adviseOnSpeed(const Numerics &numerics, const KernelTarget &target, ModuleOp program,
+                   std::vector<Diagnostic> &notes) {
+  auto note = [&notes](const std::string &text, const std::string &hint) {
+    notes.push_back({Diagnostic::Note, "", "", text, hint});
   };
   std::string name = target.name().str(), rate = std::to_string(target.halfProductRate());
   bool isFast = target.halfProductRate() > 1;
   if (!numerics.compute.empty() && !(numerics.compute == "bf16" && isFast))
-    return note(name + " has no unit for products of " + numerics.compute +
-                    ": they take the time of f32 or more, and save memory only",
-                "");
-  if (numerics.compute.empty() && !numerics.exact && isFast &&
-      roundableWeights(program) >= kManyWeights)
-    return note(name + " multiplies bf16 " + rate + " times as fast as f32",
-                "--compute bf16 (answers move by about 1e-2 of their scale; 'weft verify' measures "
-                "by how much)");
-  return std::nullopt;
+    note(name + " has no unit for products of " + numerics.compute +
+             ": they take the time of f32 or more, and save memory only",
+         "");
+  else if (numerics.compute.empty() && !numerics.exact && isFast &&
+           roundableWeights(program) >= kManyWeights)
+    note(name + " multiplies bf16 " + rate + " times as fast as f32",
+         "--compute bf16 (answers move by about 1e-2 of their scale; 'weft verify' measures "
+         "by how much)");
 }
 
 } // namespace weft

@@ -15,11 +15,11 @@ namespace weft {
 /// reads.
 Result<void> checkNumerics(const Numerics &numerics, mlir::ModuleOp program);
 
-/// What its user may want to know about the speed of `program`, as it was imported, with these
+/// Adds what its user may want to know about the speed of `program`, as it was imported, with these
 /// numbers on `target`, the best of those compiled for: that products of bf16 would take less time, or
 /// that operands in 16 bits take no less.
-std::optional<Diagnostic> adviceOnSpeed(const Numerics &numerics, const KernelTarget &target,
-                                        mlir::ModuleOp program);
+void adviseOnSpeed(const Numerics &numerics, const KernelTarget &target, mlir::ModuleOp program,
+                   std::vector<Diagnostic> &notes);
 
 } // namespace weft
 

@@ -17,14 +17,13 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "targets/cpu/math/VectorMath.h"
+#include "targets/cpu/math/WideComparisons.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -53,21 +52,6 @@ static llvm::Error fail(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
 
-/// Comparisons and selections of what was widened from f16 stay comparisons of f32: LLVM would narrow
-/// them, and then compare lane by lane where the processor has no arithmetic of f16.
-static void keepWide(ModuleOp module) {
-  module.walk([](LLVM::FPExtOp op) {
-    if (!getElementTypeOrSelf(op.getArg().getType()).isF16())
-      return;
-    ImplicitLocOpBuilder b(op.getLoc(), op->getContext());
-    b.setInsertionPointAfter(op);
-    Value wide = op.getRes();
-    auto fence = b.create<LLVM::CallIntrinsicOp>(
-        wide.getType(), b.getStringAttr("llvm.arithmetic.fence"), ValueRange{wide});
-    wide.replaceAllUsesExcept(fence.getResult(0), fence);
-  });
-}
-
 llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   PassManager pm(module.getContext());
   pm.addPass(createCanonicalizerPass());
@@ -88,7 +72,7 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   lower.addPass(createReconcileUnrealizedCastsPass());
   if (failed(lower.run(module)))
     return fail("lowering to LLVM failed");
-  keepWide(module);
+  keepComparisonsWide(module);
   return llvm::Error::success();
 }
 

@@ -49,15 +49,6 @@ public:
 mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element,
                          mlir::Value vector);
 
-/// A vector of elements that lie side by side, floats of 16 bits as f32. Those outside `mask` are not read: they are `outside`, zeros when
-/// null.
-mlir::Value loadReals(KernelContext &context, mlir::Type element, mlir::Value pointer,
-                      mlir::Value mask = {}, mlir::Value outside = {});
-
-/// Writes `count` elements of 16 bits that follow each other to `to`, as f32.
-void widen(KernelContext &context, mlir::Type element, mlir::Value from, mlir::Value to,
-           mlir::Value count);
-
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 

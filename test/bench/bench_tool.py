@@ -111,7 +111,7 @@ class Engines(unittest.TestCase):
             self.assertIn(name, plot.COLOURS)
 
     def test_a_reason_names_files_without_folders(self):
-        self.assertEqual(engines.why(ValueError("Load model from /home/me/models/vit.onnx failed: node '/head/Add'\nmore")),
+        self.assertEqual(engines.why(ValueError("Load model from /some/models/vit.onnx failed: node '/head/Add'\nmore")),
                          "ValueError: Load model from vit.onnx failed: node '/head/Add'")
 
     def test_a_processor_without_a_unit(self):

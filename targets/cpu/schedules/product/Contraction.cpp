@@ -7,14 +7,12 @@
 //   for tile of up to MR rows                                                [tiles]
 //     the rows as reals into scratch, where they are rounded or narrow       [lay rows]
 //     for 1, 2 or 4 panels at once, then for each of those left over         [panels]
-//       totals = 0, in registers: rows by the panels' vectors
 //       for chunk of k, the last of which may be shorter                     [chunks]
 //         sums = 0, in registers, too: few rows have several chains of them  [sum chunk]
 //         for the chunk's k, some in each turn
 //           weights = one or some k's of the panels, widened to f32          [load weights]
 //           for row, vector: sums += A[row, k] in all lanes * weights        [multiply add]
-//           where the machine adds products of pairs of bf16: neither
-//             is widened, and two k's are multiplied at once                 [multiply pairs]
+//             or of pairs of bf16, neither widened, where the machine does   [multiply pairs]
 //         chains are added up                                                [join chains]
 //         totals += sums, times the block's scale where there is one         [add chunk]
 //       for vector, row: epilogue and store, masked where n ends             [store]
@@ -37,6 +35,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/WidenedElements.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
 
 using namespace mlir;
@@ -132,7 +131,8 @@ public:
       Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, panelBytes)));
       widenedOf(s, c.machine).emit(c, stored, widenedAt(c, s, c.scratch), c.sub(to, from));
     };
-    // [units] [tiles] Tiles of one size that follow each other share a call.
+    // [units] Here and in the functions:
+    // [tiles] those of one size that follow each other share a call.
     blocks.emit(
         c,
         [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
@@ -441,29 +441,14 @@ private:
     if (s.roundedBlock)
       return RoundedRows(c, s.k, s.roundedBlock).toReals(from, to, constantI64(c.b, rows));
     if (s.rowStride() == s.k)
-      return layElements(c, s, from, to, rows * s.k);
+      return widen(c, s.element, from, to, constantI64(c.b, rows * s.k));
     c.loop(constantI64(c.b, 0), constantI64(c.b, rows), 1, [&](Value row) {
       auto at = [&](Value base, Type type, int64_t stride) {
         return elementPointer(c.b, base, type, c.mul(row, constantI64(c.b, stride)));
       };
-      layElements(c, s, at(from, memoryType(s.element), s.k),
-                  at(to, c.b.getF32Type(), s.rowStride()), s.k);
+      widen(c, s.element, at(from, memoryType(s.element), s.k),
+            at(to, c.b.getF32Type(), s.rowStride()), constantI64(c.b, s.k));
     });
-  }
-
-  static void layElements(KernelContext &c, const Shape &s, Value from, Value to, int64_t count) {
-    int64_t whole = count / c.machine.lanes() * c.machine.lanes();
-    auto copy = [&](Value first, Type bits) {
-      Value narrow = c.b.create<LLVM::LoadOp>(
-          bits, elementPointer(c.b, from, memoryType(s.element), first), 2);
-      c.b.create<LLVM::StoreOp>(decodeFloat(c.b, s.element, narrow),
-                                elementPointer(c.b, to, c.b.getF32Type(), first), 4);
-    };
-    Type bits = memoryType(s.element);
-    c.loop(constantI64(c.b, 0), constantI64(c.b, whole), c.machine.lanes(),
-           [&](Value first) { copy(first, VectorType::get({c.machine.lanes()}, bits)); });
-    c.loop(constantI64(c.b, whole), constantI64(c.b, count), 1,
-           [&](Value first) { copy(first, bits); });
   }
 };
 

@@ -6,7 +6,7 @@
 //
 //   for combination of the outer factors, block of rows                    [units]
 //     pull the rows of A into scratch as [k][block], unless read in place  [pull rows]
-//       or row by row, where they are of 16 bits and could be read in place [lay rows]
+//       or row by row, of 16 bits that could be read in place            [lay rows]
 //     for panel of two vectors of n
 //       pull B into scratch as [k][2 vectors], zeros beyond n              [pull panel]
 //       for register tile of the block's rows                              [tiles]

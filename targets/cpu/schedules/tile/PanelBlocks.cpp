@@ -1,4 +1,11 @@
-//===- PanelBlocks.cpp - Tiles of rows by blocks of panels of a weight ----------------------------------===//
+//===- PanelBlocks.cpp - Tiles of rows by blocks of panels of a weight --------------------------===//
+//
+//   where the rows are one tile: it meets the panels of all blocks of the call     [single tile]
+//   else for block of panels                                                       [blocks]
+//     the tiles of the block among the units of the call                           [tiles before]
+//     where they are many: prepare the panels, if there is anything to do          [prepare]
+//     call the function of each size of tiles                                      [call]
+//===--------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,7 +56,7 @@ SymExpr PanelBlocks::units() const {
   return SymExpr::ceildiv(m, mostRows) * llvm::divideCeil(panels, perBlock);
 }
 
-/// The tiles of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
+/// [tiles before] Those of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
 /// is then block u % blocks of tile u / blocks, else tile u % count of block u / count.
 Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value count) const {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
@@ -78,6 +85,7 @@ public:
   void emit() {
     Value one = number(1), zero = number(0);
     Value single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
+    // [single tile] Its blocks are the units.
     choose(
         single,
         [&] {
@@ -93,6 +101,7 @@ private:
     Value from, to, ofTile, stride, skipped;
   };
 
+  /// [blocks] Each stays near for all of its tiles.
   void emitBlocks() {
     Value one = number(1), zero = number(0), size = number(p.perBlock * p.storedBytes);
     Value skipped = zero;
@@ -108,6 +117,7 @@ private:
                     skipped};
       if (prepared.empty())
         return run(tiles, from, to, panels);
+      // [prepare] For the tiles of the call.
       choose(
           isAtLeast(here, kTilesToPrepare),
           [&] {
@@ -118,6 +128,7 @@ private:
     });
   }
 
+  /// [call] Tiles of one size follow each other.
   void run(const Functions &functions, Value from, Value to, const Panels &panels) {
     callRowTiles(
         c, functions, rows, count, from, to, [&](const TileRange &r) -> SmallVector<Value> {

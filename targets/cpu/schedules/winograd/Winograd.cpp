@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/tile/RegisterTile.h"
+#include "targets/cpu/schedules/tile/WidenedElements.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;

@@ -27,6 +27,7 @@
 #include "targets/cpu/schedules/tile/FloatTile.h"
 #include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/WidenedElements.h"
 #include "targets/cpu/schedules/winograd/WinogradTiles.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
