@@ -2,6 +2,7 @@
 #include "test/support/Constant.h"
 #include "test/support/Halves.h"
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 using namespace weft::test;
 
@@ -82,6 +83,33 @@ TEST_CASE("rows of bf16 are multiplied where they lie when the machine adds prod
   CHECK(scratch("plain:v4+bf16", 64) == "0");
   CHECK(scratch("plain:v4+bf16", 63) != "0"); // pairs would cross rows
   CHECK(scratch("x86:v3", 64) != "0");
+}
+
+/// Of the object of the only kernel that takes a value, rounded by an operator before, through relu.
+static uint64_t bytesOfRelu(const std::string &element) {
+  std::string x = tensor("m, 64", element), wide = tensor("m, 64", "f32");
+  weft::CompileOptions options;
+  options.target = "x86:v4+vnni"; // compiled, not run
+  options.temporariesDirectory = "relu_of_" + element;
+  std::filesystem::remove_all(options.temporariesDirectory);
+  Program program("func.func @main(%x: " + x + ") -> " + x +
+                      " attributes {weft.symbols = #weft.symbols<m>} {\n  %0 = weft.convert %x to "
+                      "f32 : (" +
+                      x + ") -> " + wide + "\n  %1 = weft.convert %0 to " + element + " : (" +
+                      wide + ") -> " + x + "\n  %2 = weft.activation relu %1 : (" + x + ") -> " +
+                      x + "\n  return %2 : " + x + "\n}\n",
+                  options);
+  uint64_t bytes = 0;
+  for (auto &file : std::filesystem::directory_iterator(options.temporariesDirectory))
+    if (std::string name = file.path().filename(); name.rfind("weft_k_", 0) == 0)
+      bytes += file.path().extension() == ".o" ? file.file_size() : 0;
+  return bytes;
+}
+
+TEST_CASE("relu of f16 compares vectors, as that of bf16 does") {
+  uint64_t f16 = bytesOfRelu("f16"), bf16 = bytesOfRelu("bf16");
+  REQUIRE(bf16 > 0);
+  CHECK(f16 <= bf16); // lane by lane, it has 16 comparisons for each of bf16's
 }
 
 TEST_CASE("attention of 16 bits is one kernel") {

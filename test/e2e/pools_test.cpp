@@ -8,13 +8,6 @@ using namespace weft::test;
 
 namespace {
 
-std::string list(const std::vector<Axis> &axes, int64_t Axis::*field) {
-  std::string text;
-  for (const Axis &axis : axes)
-    text += (text.empty() ? "" : ", ") + std::to_string(axis.*field);
-  return "[" + text + "]";
-}
-
 /// Windows over [m, h, w, channels], or over [m, w, channels] when there is one axis.
 std::string lastText(const std::string &kind, int64_t channels, const std::vector<Axis> &axes,
                      const std::string &element = "f32", const std::string &attributes = "") {

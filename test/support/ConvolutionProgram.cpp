@@ -34,6 +34,13 @@ static std::string joined(const std::vector<int64_t> &numbers) {
   return "[" + text + "]";
 }
 
+std::string list(const std::vector<Axis> &axes, int64_t Axis::*field) {
+  std::vector<int64_t> numbers;
+  for (const Axis &axis : axes)
+    numbers.push_back(axis.*field);
+  return joined(numbers);
+}
+
 /// The numbers of a filter as `weft.constant` takes them.
 static std::string numbersOf(const Convolution &c, const std::vector<int64_t> &dims) {
   if (!c.filterText.empty())

@@ -14,6 +14,9 @@ struct Axis {
   int64_t kernel = 1, stride = 1, dilation = 1, low = 0, high = 0;
 };
 
+/// "[3, 3]": one number of each.
+std::string list(const std::vector<Axis> &axes, int64_t Axis::*field);
+
 /// One convolution of [m, groups * channels, h, w], or of [m, groups * channels, w] when there is one axis; channels may be last.
 struct Convolution {
   int64_t channels, filters, groups;
