@@ -16,7 +16,7 @@ import sys
 SOURCES = (".h", ".hpp", ".c", ".cpp")
 GENERIC = ("targets/cpu", "targets/common")
 USERS = ("compiler", "dialects", "passes", "tools", "runtime/src")
-PROBE = ("runtime/src/cpu_features.cpp",)
+PROBE = ("runtime/src/cpu/cpu_features.cpp",)
 
 PROCESSOR = re.compile(r"\b(?:x86|avx|sse|vnni|fma3|neon|sve|amx|arm|aarch64)(?![a-z])|llvm\.(?:x86|aarch64|arm)\b|(?:avx|sse|neon|sve)\d", re.I)
 COUNT = r"\b(?:lanes|laneCount|registers|vectorBits)\b(?:\(\))?\)*"
@@ -64,7 +64,7 @@ def self_test():
     good = [("targets/cpu/A.cpp", "if (lanes == 1)"), ("targets/cpu/A.cpp", "for (int64_t l = 0; l < lanes; ++l)"),
             ("targets/cpu/A.cpp", "s.filters <= int64_t(machine.lanes())"), ("targets/cpu/A.cpp", "rows * 8 + machine.lanes()"),
             ("targets/cpu/A.cpp", "assert(assemble(classes))"), ("targets/x86/A.cpp", '"llvm.x86.avx2.pmadd.wd"'),
-            ("tools/weft/A.h", 'std::string target; ///< "x86:v4"'), ("runtime/src/cpu_features.cpp", '"x86:v4"')]
+            ("tools/weft/A.h", 'std::string target; ///< "x86:v4"'), ("runtime/src/cpu/cpu_features.cpp", '"x86:v4"')]
     for path, line in bad:
         assert list(findings_of(path, 1, line)), line
     for path, line in good:

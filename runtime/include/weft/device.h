@@ -126,7 +126,8 @@ struct weft_device_v1 {
   /* Ends the device. Everything that was opened, loaded or allocated on it has been ended before. */
   void (*close)(weft_device_t *device);
   /* A number that launches and memory depend on. Every device has "processors" (of the CPU: threads that the process may run at once)
-   * and "alignment" (bytes, of what `allocate` gives at least); the CPU has "feature.avx2" and the like, 1 or 0. Formulas of a program may
+   * and "alignment" (bytes, of what `allocate` gives at least); the CPU has "feature.avx2" and the like, 1 or 0, and "permission.amx-tile" and
+   * the like: 0 when the system, which this asks, does not let the process use a feature that the processor has. Formulas of a program may
    * name properties as they name symbols. NOT_FOUND, without a text, for a name that the device does not have. */
   weft_status_t (*property)(weft_device_t *device, const char *name, int64_t *out_value);
   /* Lets launches and copies on this device use memory of `peer`: all of a CPU's, WEFT_MEMORY_SHARED of another. UNSUPPORTED when

@@ -218,10 +218,12 @@ typedef struct {
 } weft_module_info_t;
 /* Name, producer, target, numbers and sizes (bytes) of the module, and the hash that its file carries. */
 WEFT_API weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info);
-/* The code of an artifact for one target. missing: the first CPU feature that this machine does not have, or NULL. */
+/* The code of an artifact for one target. missing: the first CPU feature that this machine does not have, or NULL. is_refused: it has the
+ * feature, but the system does not let this process use it. */
 typedef struct {
   uint32_t struct_size, features, is_chosen;
   const char *target, *missing;
+  uint32_t is_refused, reserved;
 } weft_variant_info_t;
 /* The number of variants of an artifact, the best first; 0 for NULL. */
 WEFT_API uint32_t weft_variant_count(const weft_module_t *module);

@@ -22,6 +22,11 @@ template <> struct weft_sizes<weft_env_t> {
                                    sizeof(weft_env_t)};
 };
 
+template <> struct weft_sizes<weft_variant_info_t> {
+  static constexpr size_t all[] = {offsetof(weft_variant_info_t, is_refused),
+                                   sizeof(weft_variant_info_t)};
+};
+
 /// The largest of `sizes`, which ascend, that a struct of `given` bytes has all members of; 0 when it is shorter than the first.
 size_t weft_known_size(const size_t *sizes, size_t count, uint32_t given);
 

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace {
 enum cpuid_register { EAX, EBX, ECX, EDX };
@@ -78,6 +80,16 @@ bool weft_cpu_has(const char *name) {
   return false;
 }
 
+/// Of the Linux ABI: arch_prctl's request for registers that are given on demand, and the number of tiles.
+static const long ask_for_registers = 0x1023, tile_registers = 18;
+
+bool weft_cpu_permits(const char *name) {
+  return strcmp(name, "amx-tile") != 0 ||
+         syscall(SYS_arch_prctl, ask_for_registers, tile_registers) == 0;
+}
+
+const char *weft_cpu_target_without_asking() { return "x86:v4"; }
+
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
@@ -103,6 +115,10 @@ bool weft_cpu_has(const char *name) {
              (getauxval(AT_HWCAP2) & row.hwcap2) == row.hwcap2;
   return false;
 }
+
+bool weft_cpu_permits(const char *) { return true; }
+
+const char *weft_cpu_target_without_asking() { return "host"; }
 
 #else
 #error "the runtime supports x86-64 and aarch64"

@@ -25,7 +25,7 @@ static void close_device(weft_device_t *device) {
 }
 
 static weft_status_t find_property(weft_device_t *device, const char *name, int64_t *out_value) {
-  static const char feature[] = "feature.";
+  static const char feature[] = "feature.", permission[] = "permission.";
   const weft_env_t *env = env_of(device);
   if (strcmp(name, "processors") == 0)
     *out_value = env->parallel ? env->workers : weft_cpus_allowed();
@@ -33,6 +33,8 @@ static weft_status_t find_property(weft_device_t *device, const char *name, int6
     *out_value = least_alignment;
   else if (strncmp(name, feature, sizeof feature - 1) == 0)
     *out_value = weft_cpu_has(name + sizeof feature - 1);
+  else if (strncmp(name, permission, sizeof permission - 1) == 0)
+    *out_value = weft_cpu_permits(name + sizeof permission - 1);
   else
     return WEFT_NOT_FOUND;
   return WEFT_OK;

@@ -10,11 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <new>
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
+#include "runtime/src/cpu/cpu_features.h"
 #include "runtime/src/cpu/env.h"
 #include "runtime/src/cpu/threads.h"
 #include "weft/sha256.h"
@@ -98,20 +100,35 @@ static bool check_hash(const weft_elf_t &elf, const weft_mapping_t &head,
                      "is damaged: its SHA-256 is not the one that was written into it");
 }
 
-/// The first CPU feature that the variant needs and the device does not have, or NULL.
-static const char *missing_feature(const weft_module_t *module, const weft_module_v1 &variant) {
+/// A CPU feature that a variant needs and this process cannot use, or NULL.
+struct weft_lack_t {
+  const char *feature;
+  bool is_refused; ///< by the system, though the processor has it
+};
+
+/// What the device says of a feature, or `unknown`.
+static bool device_says(const weft_module_t *module, const char *kind, const char *feature,
+                        bool unknown) {
+  char property[128];
+  weft_text_t text = weft_text_in(property, sizeof property);
+  weft_text_add(&text, "%s.%s", kind, feature);
+  int64_t value;
+  if (module->device->calls->property(module->device, property, &value))
+    return unknown;
+  return value != 0;
+}
+
+/// The first one. The system is asked for what it gives on demand only when nothing else is lacking.
+static weft_lack_t find_lack(const weft_module_t *module, const weft_module_v1 &variant) {
   const weft_descriptor_t &descriptor = module->descriptor;
   const weft_list_t &list = variant.cpu_features;
-  for (uint32_t i = 0; i < list.count; ++i) {
-    const char *name = weft_text(descriptor, weft_item<weft_list_t>(descriptor, list, i));
-    char property[128];
-    weft_text_t text = weft_text_in(property, sizeof property);
-    weft_text_add(&text, "feature.%s", name);
-    int64_t has;
-    if (module->device->calls->property(module->device, property, &has) || !has)
-      return name;
-  }
-  return nullptr;
+  for (bool is_refused : {false, true})
+    for (uint32_t i = 0; i < list.count; ++i) {
+      const char *name = weft_text(descriptor, weft_item<weft_list_t>(descriptor, list, i));
+      if (!device_says(module, is_refused ? "permission" : "feature", name, is_refused))
+        return {name, is_refused};
+    }
+  return {};
 }
 
 /// Variant `index` of a module whose descriptor was checked.
@@ -119,46 +136,64 @@ static weft_module_v1 variant_of(const weft_module_t *module, uint32_t index) {
   return weft_variant(module->descriptor, module->elf.file.variant_step, index);
 }
 
-/// "'x86:v4' (needs 'avx512f'), 'x86:v3' (needs 'avx2')" of all variants, or without what they need.
+/// "'x86:v4' (needs 'avx512f'), 'x86:v3' (needs 'avx2')" of all variants, or without what they lack.
 static void list_variants(const weft_module_t *module, bool with_needs, weft_text_t *out) {
   for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
     weft_module_v1 variant = variant_of(module, i);
     weft_text_add(out, "%s'%.40s'", i ? ", " : "", weft_text(module->descriptor, variant.target));
-    const char *missing = missing_feature(module, variant);
-    if (with_needs)
-      weft_text_add(out, " (needs '%.40s')", missing ? missing : "");
+    if (!with_needs)
+      continue;
+    weft_lack_t lack = find_lack(module, variant);
+    weft_text_add(out, " (%s '%.40s')", lack.is_refused ? "is refused" : "needs",
+                  lack.feature ? lack.feature : "");
   }
 }
 
-/// Chooses the wanted variant, or else the first that this machine can run.
+/// No variant is the wanted one, or this process can run none.
+static bool refuse_all(const weft_module_t *module, weft_refusal_t *refusal) {
+  const char *wanted = module->env.target;
+  char names[256];
+  weft_text_t list = weft_text_in(names, sizeof names);
+  list_variants(module, !wanted, &list);
+  if (wanted)
+    return weft_refuse(refusal, WEFT_INVALID, "W0511", "is not compiled for '%.40s', but for %s",
+                       wanted, names);
+  return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                     "is compiled for %s; this process can use none of these features", names);
+}
+
+static bool refuse_lack(const weft_module_t *module, weft_lack_t lack, weft_refusal_t *refusal) {
+  const char *target = weft_text(module->descriptor, module->descriptor.root.target);
+  if (lack.is_refused)
+    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0512",
+                       "is compiled for '%.64s' and needs the CPU feature '%.64s', which the "
+                       "system does not let this process use",
+                       target, lack.feature);
+  return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                     "is compiled for '%.64s' and needs the CPU feature '%.64s', which this "
+                     "machine does not have",
+                     target, lack.feature);
+}
+
+/// Chooses the wanted variant, or else the first that this process can run.
 static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
   weft_descriptor_t &descriptor = module->descriptor;
-  const char *wanted = module->env.target, *missing = nullptr;
+  const char *wanted = module->env.target;
   uint32_t count = module->elf.file.variants, i = 0;
+  weft_lack_t lack = {};
   for (; i < count; ++i) {
     descriptor.root = variant_of(module, i);
     if (wanted && strcmp(weft_text(descriptor, descriptor.root.target), wanted) != 0)
       continue;
-    missing = missing_feature(module, descriptor.root);
-    if (!missing || wanted || count == 1)
+    lack = find_lack(module, descriptor.root);
+    if (!lack.feature || wanted || count == 1)
       break;
   }
   module->variant = i;
-  char names[256];
-  weft_text_t list = weft_text_in(names, sizeof names);
-  if (i == count) {
-    list_variants(module, !wanted, &list);
-    if (wanted)
-      return weft_refuse(refusal, WEFT_INVALID, "W0511", "is not compiled for '%.40s', but for %s",
-                         wanted, names);
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
-                       "is compiled for %s; this machine has none of these features", names);
-  }
-  if (missing)
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
-                       "is compiled for '%.64s' and needs the CPU feature '%.64s', which this "
-                       "machine does not have",
-                       weft_text(descriptor, descriptor.root.target), missing);
+  if (i == count)
+    return refuse_all(module, refusal);
+  if (lack.feature)
+    return refuse_lack(module, lack, refusal);
   uint64_t needed = descriptor.root.host_table_size;
   if (needed > sizeof(weft_host_v1))
     return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
@@ -290,6 +325,9 @@ static weft_status_t report(const weft_refusal_t &refusal, const char *path, wef
     weft_set_hint(err, "copy the file again or compile the model again");
   if (strcmp(refusal.code, "W0502") == 0)
     weft_set_hint(err, "compile the model for this machine: weft compile … --target host");
+  if (strcmp(refusal.code, "W0512") == 0)
+    weft_set_hint(err, "compile the model without it: weft compile … --target %s",
+                  weft_cpu_target_without_asking());
   if (strcmp(refusal.code, "W0505") == 0)
     weft_set_hint(err, "use the runtime of the weft that compiled it, or compile the model again");
   return refusal.status;
@@ -383,9 +421,10 @@ weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
   if (!weft_has_room(out_info) || index >= weft_variant_count(module))
     return WEFT_INVALID;
   weft_module_v1 variant = variant_of(module, index);
+  weft_lack_t lack = find_lack(module, variant);
   return weft_give_sized<weft_variant_info_t>(
       out_info, {0, variant.cpu_features.count, index == module->variant,
-                 weft_text(module->descriptor, variant.target), missing_feature(module, variant)});
+                 weft_text(module->descriptor, variant.target), lack.feature, lack.is_refused, 0});
 }
 
 const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {

@@ -1,5 +1,16 @@
 #include <catch2/catch.hpp>
 
+#if defined(__x86_64__)
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -66,5 +77,42 @@ TEST_CASE("features agree with the kernel") {
     INFO(own);
     CHECK(weft_cpu_has(own) == (flags.count(kernel) == 1));
   }
+}
+
+/// From here on the kernel answers a wish for registers with `error`, or with success when it is 0, without looking at it.
+static bool answer_wishes(int error) {
+  const uint32_t ask_for_registers = 0x1023;
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ask_for_registers, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | uint32_t(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// What a process says in which the kernel answers so: 0 or 1, or more when it cannot be tested.
+static int permits(const char *name, int error) {
+  pid_t child = fork();
+  if (child == 0)
+    _exit(answer_wishes(error) ? weft_cpu_permits(name) : 2);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+TEST_CASE("the kernel is asked for registers of tiles, and what it answers holds") {
+  if (permits("avx2", EPERM) == 2)
+    return; // no filters here
+  CHECK(permits("amx-tile", 0) == 1);
+  for (int error : {EPERM, EINVAL, ENOSPC})
+    CHECK(permits("amx-tile", error) == 0);
+  for (const char *free : {"avx2", "avx512f", "amx-int8", "avx1024"}) // nobody is asked for these
+    CHECK(permits(free, EPERM) == 1);
 }
 #endif

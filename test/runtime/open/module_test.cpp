@@ -246,7 +246,130 @@ TEST_CASE("a machine that can run no variant is told what each needs") {
   REQUIRE(o.status == WEFT_UNSUPPORTED);
   REQUIRE(text_of(o.err).find("W0502 artifact: is compiled for 'x86:v9' (needs 'avx1024'), "
                               "'x86:v2' (needs 'avx512000'), 'x86:v1' (needs 'sse9'); this "
-                              "machine has none of these features | ") == 0);
+                              "process can use none of these features | ") == 0);
+}
+
+namespace {
+/// The CPU of a machine that may have tiles, and whose system may refuse them.
+struct tile_device {
+  weft_device_t *cpu = nullptr;
+  const weft_device_v1 *calls;
+  weft_device_v1 answering;
+  static inline const weft_device_v1 *all;
+  static inline bool has, permits;
+  static inline int wishes;
+
+  tile_device(bool has_tiles, bool permits_tiles) {
+    REQUIRE(weft_cpu_open(nullptr, &cpu, nullptr) == WEFT_OK);
+    all = calls = cpu->calls, answering = *calls;
+    answering.property = answer;
+    cpu->calls = &answering;
+    has = has_tiles, permits = permits_tiles, wishes = 0;
+  }
+  ~tile_device() {
+    cpu->calls = calls;
+    calls->close(cpu);
+  }
+  weft_env_t env() const {
+    weft_env_t env = {};
+    env.struct_size = sizeof env;
+    env.device = cpu;
+    return env;
+  }
+  static weft_status_t answer(weft_device_t *device, const char *name, int64_t *out_value) {
+    std::string asked = name;
+    if (asked == "feature.amx-tile" || asked == "feature.amx-bf16")
+      return *out_value = has, WEFT_OK;
+    if (asked == "permission.amx-tile")
+      return ++wishes, *out_value = permits, WEFT_OK;
+    return all->property(device, name, out_value);
+  }
+};
+} // namespace
+
+/// A sample for a level with tiles and, when it is to run everywhere, for one without.
+static sample with_tiles(bool everywhere) {
+  sample s = make_sample();
+  s.description.target = "x86:v9+tiles";
+  s.description.cpu_features = {"amx-bf16", "amx-tile"};
+  if (everywhere) {
+    module other = s.description;
+    other.target = "x86:v1";
+    other.cpu_features.clear();
+    s.others.push_back(other);
+  }
+  return s;
+}
+
+/// The variant that a machine chooses, as its row says.
+static weft_variant_info_t chosen(const opened &o, uint32_t index) {
+  weft_variant_info_t info = {};
+  info.struct_size = sizeof info;
+  REQUIRE(weft_variant_info(o.module, index, &info) == WEFT_OK);
+  REQUIRE(info.is_chosen);
+  return info;
+}
+
+TEST_CASE(
+    "a variant with tiles is chosen where the machine has them and the system lets them be used") {
+  tile_device device(true, true);
+  weft_env_t env = device.env();
+  opened o(with_tiles(true).seal(), &env);
+  REQUIRE(o.status == WEFT_OK);
+  REQUIRE(tile_device::wishes == 1);
+  weft_variant_info_t info = chosen(o, 0);
+  REQUIRE(info.missing == nullptr);
+  REQUIRE(!info.is_refused);
+}
+
+TEST_CASE(
+    "where the system refuses tiles the next variant is chosen, and the row of the first says so") {
+  tile_device device(true, false);
+  weft_env_t env = device.env();
+  opened o(with_tiles(true).seal(), &env);
+  REQUIRE(o.status == WEFT_OK);
+  chosen(o, 1);
+  weft_variant_info_t info = {};
+  info.struct_size = sizeof info;
+  REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_OK);
+  REQUIRE(std::string(info.missing) == "amx-tile");
+  REQUIRE(info.is_refused);
+  info.struct_size = offsetof(weft_variant_info_t, is_refused); // a caller of the first version
+  info.is_refused = 7;
+  REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_OK);
+  REQUIRE(info.is_refused == 7);
+}
+
+TEST_CASE("where the machine has no tiles, or another variant is wanted, the system is not asked") {
+  tile_device without(false, true);
+  weft_env_t env = without.env();
+  opened o(with_tiles(true).seal(), &env);
+  REQUIRE(o.status == WEFT_OK);
+  chosen(o, 1);
+  REQUIRE(tile_device::wishes == 0);
+  tile_device with(true, true);
+  env = with.env();
+  env.target = "x86:v1";
+  REQUIRE(opened(with_tiles(true).seal(), &env).status == WEFT_OK);
+  REQUIRE(tile_device::wishes == 0);
+}
+
+TEST_CASE("an artifact that cannot do without tiles says who lacks them, and what to compile for") {
+  tile_device refusing(true, false);
+  weft_env_t env = refusing.env();
+  opened refused(with_tiles(false).seal(), &env);
+  REQUIRE(refused.status == WEFT_UNSUPPORTED);
+  REQUIRE(text_of(refused.err) ==
+          "W0512 artifact: is compiled for 'x86:v9+tiles' and needs the CPU feature 'amx-tile', "
+          "which the system does not let this process use | compile the model without it: weft "
+          "compile … --target x86:v4");
+  tile_device without(false, false);
+  env = without.env();
+  opened lacking(with_tiles(false).seal(), &env);
+  REQUIRE(text_of(lacking.err) ==
+          "W0502 artifact: is compiled for 'x86:v9+tiles' and needs the CPU feature 'amx-bf16', "
+          "which this machine does not have | compile the model for this machine: weft compile … "
+          "--target host");
 }
 
 TEST_CASE("the number of variants is checked") {

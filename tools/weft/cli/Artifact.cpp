@@ -183,7 +183,11 @@ std::vector<VariantView> Artifact::variants() const {
   for (uint32_t i = 0; i < weft_variant_count(module()); ++i) {
     auto variant = emptyInfo<weft_variant_info_t>();
     weft_variant_info(module(), i, &variant);
-    VariantView view{text(variant.target), text(variant.missing), {}, variant.is_chosen != 0};
+    VariantView view{text(variant.target),
+                     text(variant.missing),
+                     {},
+                     variant.is_chosen != 0,
+                     variant.is_refused != 0};
     for (uint32_t f = 0; f < variant.features; ++f)
       view.features.push_back(text(weft_variant_feature(module(), i, f)));
     all.push_back(std::move(view));

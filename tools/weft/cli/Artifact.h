@@ -49,11 +49,11 @@ struct NumericsView {
   std::vector<std::string> accuracy, activations, weights, compute, keepF32;
 };
 
-/// The code for one target. `missing` is a CPU feature that this machine lacks, or empty.
+/// The code for one target. `missing` is a CPU feature that this machine lacks, or refuses to this process, or empty.
 struct VariantView {
   std::string target, missing;
   std::vector<std::string> features;
-  bool isChosen;
+  bool isChosen, isRefused;
 };
 
 using Context = std::shared_ptr<weft_context_t>;

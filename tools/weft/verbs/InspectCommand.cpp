@@ -169,7 +169,9 @@ private:
       if (variant.isChosen)
         item += "  (used here)";
       if (!variant.missing.empty())
-        item += "  (needs " + variant.missing + ", which this machine lacks)";
+        item += "  (needs " + variant.missing +
+                (variant.isRefused ? ", which the system does not let this process use)"
+                                   : ", which this machine lacks)");
       if (console.verbosity() > 0)
         item += "  " + joined(variant.features);
       items.push_back(item);
@@ -457,6 +459,7 @@ private:
           .field("target", variant.target)
           .field("used", variant.isChosen)
           .field("missing", variant.missing)
+          .field("refused", variant.isRefused)
           .list("features", variant.features)
           .end();
     json.end();
