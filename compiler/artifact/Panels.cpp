@@ -1,7 +1,6 @@
 //===- Panels.cpp - Packs weights panel by panel --------------------------------------------------===//
 
 #include "compiler/artifact/Panels.h"
-#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
@@ -9,10 +8,21 @@ using namespace mlir;
 namespace weft {
 
 static unsigned bitsOf(WeightLayout::Form form) {
-  return form == WeightLayout::F32       ? 32
-         : form == WeightLayout::Bytes   ? 8
-         : form == WeightLayout::Nibbles ? 4
-                                         : 16;
+  switch (form) {
+  case WeightLayout::F32:
+  case WeightLayout::OfBF16:
+  case WeightLayout::OfF16:
+    return 32;
+  case WeightLayout::BF16:
+  case WeightLayout::F16:
+  case WeightLayout::I16:
+    return 16;
+  case WeightLayout::Bytes:
+    return 8;
+  case WeightLayout::Nibbles:
+    return 4;
+  }
+  llvm_unreachable("all forms are above");
 }
 
 PanelPacker::PanelPacker(const WeightLayout &layout)
@@ -85,6 +95,7 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
   Type element = type.getElementType();
   Elements elements(element, bytes);
   bool plain = element.isF32();
+  const FloatFormat *rounding = roundingOf(layout, type);
   const llvm::fltSemantics &semantics =
       layout.form == WeightLayout::F16 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
   uint64_t flip = bits == 4 && !isUnsigned(element) && !isFloat(element) ? 8 : 0;
@@ -95,6 +106,8 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
         memcpy(&real, bytes + at * sizeof(float), sizeof(real));
       else
         real = elements.real(at);
+      if (rounding)
+        real = float(rounding->decode(rounding->encode(real)));
       uint32_t word;
       memcpy(&word, &real, sizeof(word));
       return word;

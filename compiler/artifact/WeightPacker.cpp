@@ -33,4 +33,12 @@ MatrixSize MatrixSize::of(SymTensorType type, WeightLayout::Order order) {
   return size;
 }
 
+const FloatFormat *roundingOf(const WeightLayout &layout, SymTensorType type) {
+  if (layout.form == WeightLayout::OfBF16)
+    return floatFormatOf(BFloat16Type::get(type.getContext()));
+  if (layout.form == WeightLayout::OfF16)
+    return floatFormatOf(Float16Type::get(type.getContext()));
+  return nullptr;
+}
+
 } // namespace weft

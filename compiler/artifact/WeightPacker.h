@@ -10,6 +10,7 @@
 
 #include "dialects/plan/WeightLayout.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
@@ -34,6 +35,9 @@ struct MatrixSize {
   int64_t depth, width;
   static MatrixSize of(SymTensorType type, WeightLayout::Order order);
 };
+
+/// What f32 of such a weight are rounded to before they are packed as f32; null: they stay as they are.
+const FloatFormat *roundingOf(const WeightLayout &layout, SymTensorType type);
 
 } // namespace weft
 

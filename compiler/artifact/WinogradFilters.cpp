@@ -1,7 +1,6 @@
 //===- WinogradFilters.cpp - G w G^T -----------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/WinogradFilters.h"
-#include "dialects/weft/types/FloatFormat.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cstring>
@@ -51,6 +50,9 @@ Error WinogradPacker::pack(SymTensorType type, const char *source, Write write) 
   if (const FloatFormat *format = floatFormatOf(type.getElementType()))
     return packPanels<float, uint16_t>(
         type, source, g, [&](uint16_t bits) { return format->decode(bits); }, write);
+  if (const FloatFormat *rounding = roundingOf(layout, type))
+    return packPanels<float, float>(
+        type, source, g, [&](float tap) { return rounding->decode(rounding->encode(tap)); }, write);
   if (!integers)
     return packPanels<float, float>(type, source, g, asItIs, write);
   if (isUnsigned(type.getElementType()))

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kManyWeights = 1 << 20; ///< of products that are worth a word on their speed
+constexpr int64_t kManyWeights = 1 << 20; ///< that make products worth a word on their speed
 
 Diagnostic error(const char *code, const std::string &text, const std::string &hint) {
   return {Diagnostic::Error, code, "", text, hint};
@@ -24,12 +24,13 @@ Result<void> checkElements(const Numerics &n) {
     return error("W0306", "weights cannot be stored as '" + n.weights + "'",
                  "they can be stored as bf16 and f16");
   if (!n.compute.empty() && !isNarrow(n.compute))
-    return error("W0309", "operands of products cannot be rounded to '" + n.compute + "'",
+    return error("W0309",
+                 "operands of products and convolutions cannot be rounded to '" + n.compute + "'",
                  "they can be rounded to bf16 and f16");
   if (!n.compute.empty() && !n.weights.empty() && n.weights != n.compute)
     return error("W0309",
                  "weights cannot be stored as " + n.weights +
-                     " where operands of products are rounded to " + n.compute,
+                     " where operands of products and convolutions are rounded to " + n.compute,
                  "'--compute " + n.compute + "' rounds weights, too");
   if (n.compute.empty() && !n.keepF32.empty())
     return error("W0309", "'--keep-f32 " + n.keepF32[0] + "' has no effect without '--compute'",
@@ -37,7 +38,7 @@ Result<void> checkElements(const Numerics &n) {
   return {};
 }
 
-/// Filters of one pixel become products, so convolutions have names, too.
+/// Of products and convolutions.
 SmallVector<Location> productsOf(ModuleOp program) {
   SmallVector<Location> products;
   program.walk([&](Operation *op) {
@@ -50,8 +51,8 @@ SmallVector<Location> productsOf(ModuleOp program) {
 std::string hintOf(ArrayRef<Location> products) {
   for (Location product : products)
     for (const std::string &name : nodeNames(product))
-      return "one of its products is '" + name + "'";
-  return products.empty() ? "it has none" : "its products have no names";
+      return "one of them is '" + name + "'";
+  return products.empty() ? "it has none" : "they have no names";
 }
 
 Result<void> checkPatterns(const Numerics &n, ModuleOp program) {
@@ -64,7 +65,8 @@ Result<void> checkPatterns(const Numerics &n, ModuleOp program) {
           "'--keep-f32 " + text + "' is no pattern: " + llvm::toString(pattern.takeError()),
           "'*' is any text, '?' any character, and a backslash in front takes one as it is");
     if (llvm::none_of(products, [&](Location at) { return matchesNode(*pattern, at); }))
-      return error("W0309", "'--keep-f32 " + text + "' names no product of the model",
+      return error("W0309",
+                   "'--keep-f32 " + text + "' names no product or convolution of the model",
                    hintOf(products));
   }
   return {};
@@ -77,8 +79,8 @@ Result<void> checkNumerics(const Numerics &numerics, ModuleOp program) {
     return done;
   if (!numerics.compute.empty() && phaseOf(program) != "import")
     return error("W0309",
-                 "operands of products cannot be rounded any more: the program is grouped into "
-                 "kernels already",
+                 "operands of products and convolutions cannot be rounded any more: the program is "
+                 "grouped into kernels already",
                  "give the model that it was made from");
   return checkPatterns(numerics, program);
 }

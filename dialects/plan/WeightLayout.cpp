@@ -12,7 +12,7 @@ namespace {
 
 // By the numbers of the enums.
 constexpr StringLiteral kKinds[] = {"", "panels", "dots", "winograd"};
-constexpr StringLiteral kForms[] = {"", "_bf16", "_f16", "_i16", "_8", "_4"};
+constexpr StringLiteral kForms[] = {"", "_bf16", "_f16", "_i16", "_8", "_4", "_of_bf16", "_of_f16"};
 constexpr StringLiteral kOrders[] = {"", "_t", "_w"};
 
 /// Takes one of the words, which are empty or begin alike with none of the others; the number of an empty one when there is none.
@@ -39,7 +39,8 @@ bool exists(const WeightLayout &layout) {
     return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap;
   case WeightLayout::Winograd:
     return layout.order == WeightLayout::DepthByWidth &&
-           (layout.form == WeightLayout::F32 || layout.form == WeightLayout::I16) &&
+           (layout.form == WeightLayout::F32 || layout.form == WeightLayout::I16 ||
+            layout.form == WeightLayout::OfBF16 || layout.form == WeightLayout::OfF16) &&
            (layout.tile == 2 || layout.tile == 4);
   }
   llvm_unreachable("all kinds are above");

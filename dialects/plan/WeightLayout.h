@@ -22,7 +22,8 @@ struct WeightLayout {
     Dots, ///< panels of bytes [run][group][columns][in group]: one instruction adds a group's products
     Winograd ///< filters transformed for tiles of `tile` x `tile` results, in panels for each product
   };
-  enum Form { F32, BF16, F16, I16, Bytes, Nibbles }; ///< of a packed value
+  /// Of a packed value. OfBF16 and OfF16: f32 of what f32 are rounded to.
+  enum Form { F32, BF16, F16, I16, Bytes, Nibbles, OfBF16, OfF16 };
   enum Order {
     DepthByWidth, ///< the weight is stored as [k, n]
     WidthByDepth, ///< as [n, k], or as filters [n, c, taps…] whose inner dimensions count as one
@@ -43,7 +44,7 @@ struct WeightLayout {
   static WeightLayout winograd(int64_t tile, int64_t columns, Form form = F32);
 
   /// Empty for rows. Else the kind, the side of a tile, then form and order where they are not the first, then numbers:
-  /// "panels_bf16_t<32>", "panels_w<32>", "dots_t<16,4,1>", "winograd4_i16<32>".
+  /// "panels_bf16_t<32>", "panels_w<32>", "dots_t<16,4,1>", "winograd4_i16<32>", "winograd4_of_bf16<32>".
   std::string str() const;
   /// Nothing when `text` is not what str() gives of some layout.
   static std::optional<WeightLayout> parse(llvm::StringRef text);

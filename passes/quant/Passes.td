@@ -69,10 +69,11 @@ def NarrowWeights : Pass<"weft-narrow-weights", "::mlir::func::FuncOp"> {
 }
 
 def RoundOperands : Pass<"weft-round-operands", "::mlir::func::FuncOp"> {
-  let summary = "operands of products of f32 are rounded to a float of 16 bits";
+  let summary = "operands of products and convolutions of f32 are rounded to a float of 16 bits";
   let description = [{
     Sums stay f32, and so do results and all other operators. A value is rounded once, in front of views, where the kernel that computes it can
-    store it so. Products with an operand that integers stand for, or without dimensions, and convolutions are computed as before.
+    store it so. Products with an operand that integers stand for, or without dimensions, are computed as before, and so are convolutions in
+    groups, along three dimensions or of an odd number of channels: units multiply channels in pairs, and no schedule uses them there.
 
     ```mlir
                                                     %r = weft.convert %0 to bf16 …
@@ -81,7 +82,7 @@ def RoundOperands : Pass<"weft-round-operands", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">,
-                 ListOption<"keep", "keep", "std::string", "products of nodes with such a name stay; `*` is any text, `?` any character">];
+                 ListOption<"keep", "keep", "std::string", "products and convolutions of nodes with such a name stay; `*` is any text, `?` any character">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

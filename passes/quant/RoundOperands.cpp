@@ -1,12 +1,12 @@
-//===- RoundOperands.cpp - Operands of products in 16 bits ----------------------------------------------===//
+//===- RoundOperands.cpp - Operands of products and convolutions in 16 bits ------------------------------===//
 //
 //   before   %2 = reshape %1 to [m, 64]                      after   %r = convert %1 to bf16
 //            %3 = contract "m k, k n -> m n" %2, %w                  %2 = reshape %r to [m, 64]
 //                                                                    %3 = contract "m k, k n -> m n" %2, (convert %w to bf16)
 //
-// Rounding is written into the program, so the evaluator rounds alike. A value is rounded once for all products, directly behind what
-// computes it: whatever moves its elements on the way to a product moves the rounded ones. So the kernel that computes the value can
-// round it, too, and it lies in memory in 16 bits.
+// Rounding is written into the program, so the evaluator rounds alike. A value is rounded once for all products and convolutions, directly
+// behind what computes it: whatever moves its elements on the way to them moves the rounded ones. So the kernel that computes the value
+// can round it, too, and it lies in memory in 16 bits.
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/quant/RoundOperands.h"
@@ -55,8 +55,20 @@ bool isRoundable(Value operand) {
          !isQuantised(operand);
 }
 
-bool isRoundable(ContractOp op) {
-  return op.getAccumulate().isF32() && isRoundable(op.getLhs()) && isRoundable(op.getRhs());
+/// Whether a schedule can use a unit, which multiplies channels in pairs: images have 3, filters of
+/// depthwise convolutions 1.
+bool hasPairs(ConvOp op) {
+  SymTensorType filter = typeOf(op.getFilter());
+  std::optional<int64_t> channels = filter.getDim(1).asConstant();
+  return op.getGroups() == 1 && filter.getRank() <= 4 && channels && *channels % 2 == 0;
+}
+
+/// A product or convolution whose operands are rounded.
+bool isRoundable(Operation *op) {
+  auto conv = dyn_cast<ConvOp>(op);
+  return (isa<ContractOp>(op) || (conv && hasPairs(conv))) &&
+         typeOf(op->getResult(0)).getElementType().isF32() &&
+         llvm::all_of(op->getOperands(), [](Value operand) { return isRoundable(operand); });
 }
 
 /// The rounded twins of values. Each stands directly behind its value, so it is there for all its readers.
@@ -117,18 +129,17 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
     FailureOr<SmallVector<llvm::GlobPattern>> kept = readPatterns();
     if (failed(kept))
       return signalPassFailure();
-    SmallVector<ContractOp> products;
-    getOperation().walk([&](ContractOp op) {
-      bool isKept = llvm::any_of(*kept, [&](auto &each) { return matchesNode(each, op.getLoc()); });
-      if (!isKept && isRoundable(op))
+    SmallVector<Operation *> products;
+    getOperation().walk([&](Operation *op) {
+      auto keeps = [&](auto &pattern) { return matchesNode(pattern, op->getLoc()); };
+      if (isRoundable(op) && llvm::none_of(*kept, keeps))
         products.push_back(op);
     });
     Builder b(&getContext());
     Twins twins(element == "f16" ? b.getF16Type() : b.getBF16Type());
-    for (ContractOp op : products) {
-      op.getLhsMutable().assign(twins.of(op.getLhs(), op.getLoc()));
-      op.getRhsMutable().assign(twins.of(op.getRhs(), op.getLoc()));
-    }
+    for (Operation *op : products)
+      for (OpOperand &operand : op->getOpOperands())
+        operand.set(twins.of(operand.get(), op->getLoc()));
     twins.eraseMoved();
   }
 
@@ -149,8 +160,8 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
 
 int64_t roundableWeights(ModuleOp program) {
   int64_t elements = 0;
-  program.walk([&](ContractOp op) {
-    for (Value operand : {op.getLhs(), op.getRhs()})
+  program.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
       if (operand.getDefiningOp<ConstantOp>() && isRoundable(op))
         elements += typeOf(operand).getElements().asConstant().value_or(0);
   });

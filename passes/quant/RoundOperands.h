@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// Elements of the constants that the products read whose operands the pass rounds.
+/// Elements of the constants that the products and convolutions read whose operands the pass rounds.
 int64_t roundableWeights(mlir::ModuleOp program);
 
 } // namespace weft

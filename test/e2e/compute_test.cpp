@@ -2,8 +2,8 @@
 // that does not.
 #include "compiler/eval/Evaluate.h"
 #include "compiler/import/text/ImportText.h"
-#include "test/support/Program.h"
-#include "test/targets/plain/PlainFamily.h"
+#include "test/support/ConvolutionProgram.h"
+#include "test/support/Halves.h"
 #include "llvm/ADT/StringExtras.h"
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -75,6 +75,40 @@ std::string layer() {
   return text + "  return %y : " + kRows + "\n}\n";
 }
 
+/// Of 12 by 12 pixels.
+std::string images(int64_t channels) {
+  return "!weft.tensor<[n, " + std::to_string(channels) + ", 12, 12], f32>";
+}
+
+/// A convolution of them by a constant filter of kernel * kernel, and relu.
+std::string convolved(const std::string &result, const std::string &image, int64_t channels,
+                      int64_t filters, int64_t kernel) {
+  std::string side = std::to_string(kernel), pad = std::to_string(kernel / 2),
+              filter = "!weft.tensor<[" + std::to_string(filters) + ", " +
+                       std::to_string(channels) + ", " + side + ", " + side + "], f32>",
+              y = images(filters);
+  return "  %f" + result + " = weft.constant " + filterText({filters, channels, kernel, kernel}) +
+         " -> " + filter + "\n  %c" + result + " = weft.conv %" + image + ", %f" + result +
+         " strides [1, 1] dilations [1, 1] low [" + pad + ", " + pad + "] high [" + pad + ", " +
+         pad + "] groups 1 accumulate f32 : (" + images(channels) + ", " + filter + ") -> " + y +
+         " loc(\"/" + result + "\")\n  %" + result + " = weft.activation relu %c" + result +
+         " : (" + y + ") -> " + y + "\n";
+}
+
+/// A stem and a block of a network of convolutions, as exporters write them: channels before
+/// pixels. With a shortcut, what the stem gives is read by a sum, too.
+std::string network(bool hasShortcut) {
+  const std::string sums = "!weft.tensor<[n, 32], f32>", y = images(32);
+  std::string text = "func.func @main(%x: " + images(3) + ") -> " + sums +
+                     " attributes {weft.symbols = #weft.symbols<n>} {\n" +
+                     convolved("a", "x", 3, 32, 7) + convolved("b", "a", 32, 16, 1) +
+                     convolved("c", "b", 16, 16, 3) + convolved("d", "c", 16, 32, 1);
+  if (hasShortcut)
+    text += "  %e = weft.add %d, %a : (" + y + ", " + y + ") -> " + y + "\n";
+  return text + "  %s = weft.reduce sum %" + (hasShortcut ? "e" : "d") + " [2, 3] : (" + y +
+         ") -> " + sums + "\n  return %s : " + sums + "\n}\n";
+}
+
 /// What both inputs of a product with a symbolic depth become.
 const char *const kProduct = R"(
 func.func @main(%x: !weft.tensor<[m, k], f32>, %y: !weft.tensor<[k, n], f32>) -> !weft.tensor<[m, n], f32>
@@ -140,6 +174,15 @@ int64_t arena(const Program &program, std::vector<int64_t> symbols) {
   return cost.arena;
 }
 
+/// Called in every call.
+uint64_t kernelsOf(const Program &program) {
+  uint64_t calls = 0;
+  weft_kernel_info_t info = {sizeof info};
+  for (uint32_t i = 0; weft_kernel_info(program.artifact, i, &info) == WEFT_OK; ++i)
+    calls += info.calls;
+  return calls;
+}
+
 std::string refusalOf(const weft::Numerics &numerics, const std::string &text = kProduct) {
   weft::CompileOptions options;
   options.numerics = numerics;
@@ -170,6 +213,47 @@ TEST_CASE("a product of rounded operands is summed in f32") {
     }
 }
 
+/// Compiled as its program says, by this schedule, at sizes around those of vectors.
+void agrees(const Convolution &convolution, const std::string &schedule,
+            const weft::CompileOptions &options, double tolerance) {
+  std::string text = textOf(convolution);
+  Program narrow(text, options);
+  weft::Module said = import(rounded(text, options));
+  INFO(options.target << " " << options.numerics.compute << " " << narrow.error());
+  REQUIRE(narrow.error().empty());
+  CHECK(uses(narrow, schedule));
+  for (int64_t w : {0, 1, 15, 16, 17, 33}) {
+    std::vector<Tensor> inputs =
+        narrow.generate(convolution.axes.size() == 1 ? line(2, w) : sizes(2, 5, w), 1);
+    CHECK(narrow.difference(inputs, evaluate(said, inputs)) <= tolerance);
+  }
+}
+
+const Axis kSame{3, 1, 1, 1, 1}, kHalf{3, 2, 1, 1, 1};
+
+TEST_CASE("a convolution of rounded operands has the schedule of its twin in 16 bits") {
+  const std::pair<const char *, const char *> all[] = {{"bf16", "x86:host"},
+                                                       {"bf16", "plain:v4+bf16"},
+                                                       {"bf16", "x86:v3"},
+                                                       {"f16", "x86:host"},
+                                                       {"f16", "x86:v2"}};
+  for (auto [element, target] : all) {
+    weft::CompileOptions options = computing(element, target);
+    options.numerics.exact = true;
+    agrees({8, 33, 1, {kHalf, kHalf}, "", true}, "window_convolution", options, 1e-5);
+    agrees({16, 7, 1, {kSame}, "", true}, "window_convolution", options, 1e-5);
+    agrees({4, 14, 1, {kHalf, {1, 1, 1, 0, 0}}}, "convolution", options, 1e-5);
+  }
+}
+
+TEST_CASE("filters are rounded before they are transformed") {
+  for (auto [element, target] : {std::pair("bf16", "x86:v3"), std::pair("f16", "x86:host")}) {
+    weft::CompileOptions options = computing(element, target);
+    agrees({16, 33, 1, {kSame, kSame}, "", true}, "winograd_last", options, 1e-4);
+    agrees({16, 13, 1, {kSame, kSame}}, "winograd", options, 1e-4);
+  }
+}
+
 TEST_CASE("a layer is computed as its program says, and so much nearer to it than to f32") {
   const std::string text = layer();
   Program plain(text);
@@ -191,6 +275,25 @@ TEST_CASE("a layer is computed as its program says, and so much nearer to it tha
       CHECK(toWide <= step * 2);
     }
     CHECK(arena(narrow, {4, 64}) < arena(plain, {4, 64}) * 3 / 4);
+  }
+}
+
+TEST_CASE("a network of convolutions is rounded by the kernels that compute its values") {
+  weft::CompileOptions options = computing("bf16");
+  for (bool hasShortcut : {false, true}) {
+    const std::string text = network(hasShortcut);
+    Program plain(text), narrow(text, options);
+    INFO(narrow.error());
+    REQUIRE(narrow.error().empty());
+    CHECK(kernelsOf(narrow) == kernelsOf(plain));
+    if (!hasShortcut)
+      CHECK(arena(narrow, {4}) < arena(plain, {4}));
+    std::vector<Tensor> inputs = narrow.generate({{"n", 2}}, 7);
+    weft::RefTensor got = narrow.run(inputs).at(0).reference();
+    double toWide = distance(evaluate(import(text), inputs).at(0), got);
+    weft::Module said = import(rounded(text, options));
+    CHECK(distance(evaluate(said, inputs).at(0), got) <= toWide / 5);
+    CHECK(toWide <= 1.0 / 128);
   }
 }
 
@@ -218,16 +321,17 @@ TEST_CASE("narrow weights beside rounded operands change nothing") {
 TEST_CASE("what cannot be computed so is refused in a line") {
   weft::Numerics numerics;
   numerics.compute = "i4";
-  CHECK(refusalOf(numerics) == "W0309: operands of products cannot be rounded to 'i4' (they can be "
-                               "rounded to bf16 and f16)");
+  CHECK(refusalOf(numerics) == "W0309: operands of products and convolutions cannot be rounded to "
+                               "'i4' (they can be rounded to bf16 and f16)");
   numerics.compute = "f16";
   numerics.weights = "bf16";
-  CHECK(refusalOf(numerics) == "W0309: weights cannot be stored as bf16 where operands of products "
-                               "are rounded to f16 ('--compute f16' rounds weights, too)");
+  CHECK(refusalOf(numerics) ==
+        "W0309: weights cannot be stored as bf16 where operands of products "
+        "and convolutions are rounded to f16 ('--compute f16' rounds weights, too)");
   numerics.weights = "";
   numerics.keepF32 = {"*/MatMul", "/body/*"};
-  CHECK(refusalOf(numerics) == "W0309: '--keep-f32 /body/*' names no product of the model (one of "
-                               "its products is '/head/MatMul')");
+  CHECK(refusalOf(numerics) == "W0309: '--keep-f32 /body/*' names no product or convolution of "
+                               "the model (one of them is '/head/MatMul')");
   numerics.keepF32 = {"[a"};
   CHECK(refusalOf(numerics).find("W0309: '--keep-f32 [a' is no pattern: ") == 0);
   numerics.keepF32 = {"*"};
@@ -270,12 +374,26 @@ TEST_CASE("who compiles learns where operands of 16 bits would be faster, and wh
   CHECK(notesOf(1024, fast, f16).find(fast + " has no unit for products of f16") == 0);
 }
 
+TEST_CASE("weights of convolutions count where bf16 would be faster, but of those that stay f32") {
+  auto notesOf = [](int64_t groups) {
+    Convolution wide{512 / groups, 512, groups, {{9}}};
+    wide.filterText = "dense<0.5> : tensor<512x" + std::to_string(wide.channels) + "x9xf32>";
+    weft::CompileOptions options;
+    options.target = "plain:v4+bf16";
+    weft::Result<weft::Artifact> checked = weft::Compiler().check(import(textOf(wide)), options);
+    REQUIRE(checked);
+    return std::count_if(checked.diagnostics().begin(), checked.diagnostics().end(),
+                         [](auto &each) { return each.severity == weft::Diagnostic::Note; });
+  };
+  CHECK(notesOf(1) == 1);
+  CHECK(notesOf(2) == 0);
+}
+
 TEST_CASE("a program that is grouped into kernels is not rounded any more") {
   weft::Result<std::string> fused = weft::Compiler().programAfter("fuse", import(kProduct), {});
   REQUIRE(fused);
   weft::Numerics numerics;
   numerics.compute = "bf16";
-  CHECK(
-      refusalOf(numerics, *fused).find("W0309: operands of products cannot be rounded any more") ==
-      0);
+  CHECK(refusalOf(numerics, *fused)
+            .find("W0309: operands of products and convolutions cannot be rounded any more") == 0);
 }

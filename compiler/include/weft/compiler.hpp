@@ -125,11 +125,11 @@ struct Numerics {
   bool roundActivations = false;
   /// What constant operands of products are rounded to and stored as: "bf16", "f16", or empty for as they are.
   std::string weights = "";
-  /// What all operands of products of f32 are rounded to: "bf16", "f16", or empty for as they are. Sums and results stay f32, and so do
-  /// convolutions and products of quantised operands.
+  /// What all operands of products and convolutions of f32 are rounded to: "bf16", "f16", or empty for as they are. Sums and results stay
+  /// f32, and so do products of quantised operands and convolutions in groups, along three dimensions or of an odd number of channels.
   std::string compute = "";
-  /// Of `compute` excepted: products of nodes whose name is such a pattern, where `*` is any text and `?` any character. One that is no
-  /// product's is refused.
+  /// Of `compute` excepted: products and convolutions of nodes whose name is such a pattern, where `*` is any text and `?` any character. One
+  /// that is of none is refused.
   std::vector<std::string> keepF32;
 };
 

@@ -12,6 +12,9 @@ bool hasElements(ConvOp op) {
   auto element = [](Value value) { return cast<SymTensorType>(value.getType()).getElementType(); };
   Type input = element(op.getInput()), filter = element(op.getFilter()),
        sum = element(op.getResult());
+  auto rounding = op.getFilter().getDefiningOp<ConvertOp>(); // of a filter, while it is packed
+  if (rounding && !(isHalf(filter) && element(rounding.getInput()).isF32()))
+    return false;
   if (sum.isF32())
     return input == filter && (input.isF32() || isHalf(input));
   return op.getChannelsLast() && isa<IntegerType>(input) && isa<IntegerType>(filter) &&
@@ -63,7 +66,8 @@ Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channels
   if (op.getChannelsLast() != channelsLast)
     return Decline::otherKind(channelsLast ? "channels are not the last dimension"
                                            : "channels are the last dimension");
-  auto filter = dyn_cast<BlockArgument>(op.getFilter());
+  auto rounding = op.getFilter().getDefiningOp<ConvertOp>();
+  auto filter = dyn_cast<BlockArgument>(rounding ? rounding.getInput() : op.getFilter());
   auto in = cast<SymTensorType>(op.getInput().getType()),
        out = cast<SymTensorType>(op.getResult().getType());
   if (!filter || !spec.getArgAttr(filter.getArgNumber(), kWeightAttr))
@@ -80,7 +84,7 @@ Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channels
     return Decline{"the filter's sizes are no positive constants"};
   ConvolutionShape s;
   s.op = op;
-  s.filter = filter.getArgNumber();
+  s.filter = filter.getArgNumber(), s.roundsFilter = bool(rounding);
   s.groups = op.getGroups(), s.filters = (*sizes)[0], s.channels = (*sizes)[1];
   s.batch = out.getDim(0);
   s.isLine = out.getRank() == 3;

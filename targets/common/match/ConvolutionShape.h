@@ -7,6 +7,7 @@
 #ifndef WEFT_TARGETS_COMMON_MATCH_CONVOLUTIONSHAPE_H
 #define WEFT_TARGETS_COMMON_MATCH_CONVOLUTIONSHAPE_H
 
+#include "dialects/plan/WeightLayout.h"
 #include "targets/common/match/Match.h"
 
 namespace weft {
@@ -30,8 +31,9 @@ constexpr const char *kImageIsComputed = "the image is not in memory as it is mu
                      *kWasteful = "the image is so small that tiles of results cover much in vain";
 
 struct ConvolutionShape {
-  mutable ConvOp op;                 ///< a handle; its methods are not const
-  unsigned filter;                   ///< argument of the specification
+  mutable ConvOp op; ///< a handle; its methods are not const
+  unsigned filter;   ///< argument of the specification
+  bool roundsFilter; ///< which is of f32, and rounded to the image's 16 bits while it is packed
   int64_t groups, filters, channels; ///< channels of one group
   SymExpr batch;
   bool isLine;                 ///< one spatial dimension
@@ -50,6 +52,12 @@ struct ConvolutionShape {
   /// Of the image and the filters.
   mlir::Type element() const {
     return llvm::cast<SymTensorType>(op.getInput().getType()).getElementType();
+  }
+  /// Of packed filters that are multiplied as f32.
+  WeightLayout::Form filterForm() const {
+    return !roundsFilter        ? WeightLayout::F32
+           : element().isBF16() ? WeightLayout::OfBF16
+                                : WeightLayout::OfF16;
   }
   SymExpr pixels() const { return window[0].out * window[1].out; }
   /// Whether everything behind the convolution walks over rows and columns as one: operands have all pixels in a row, or one for all.

@@ -60,18 +60,18 @@ $ weft inspect layers.mlir --compute bf16
 !   hint: 'weft help inspect' lists the options
 ? 2
 $ weft compile -q layers.mlir --compute bf16 --keep-f32 '/layers/*'
-! error[W0309]: '--keep-f32 /layers/*' names no product of the model
-!   hint: one of its products is '/layer/MatMul'
+! error[W0309]: '--keep-f32 /layers/*' names no product or convolution of the model
+!   hint: one of them is '/layer/MatMul'
 ? 2
 $ weft compile -q other.mlir --compute bf16 --keep-f32 '[a'
 ! error[W0309]: '--keep-f32 [a' is no pattern: {*}
 !   hint: {*}
 ? 2
 $ weft check layers.mlir --compute bf16 --weights f16
-! error[W0309]: weights cannot be stored as f16 where operands of products are rounded to bf16
+! error[W0309]: weights cannot be stored as f16 where operands of products and convolutions are rounded to bf16
 !   hint: '--compute bf16' rounds weights, too
 ? 2
 $ weft compile -q layers.mlir --stop-after fuse > fused.mlir && weft compile -q fused.mlir --compute bf16
-! error[W0309]: operands of products cannot be rounded any more: the program is grouped into kernels already
+! error[W0309]: operands of products and convolutions cannot be rounded any more: the program is grouped into kernels already
 !   hint: give the model that it was made from
 ? 2

@@ -110,17 +110,21 @@ func.func @quantised(%x: !weft.tensor<[m, 32], f32>, %p: !weft.tensor<[32, m], u
 
 // -----
 
-// Numbers, sums of wider floats and convolutions stay as they are.
+// Numbers and sums of wider floats stay as they are. So do convolutions that no unit computes faster: of channels that are odd in number, in
+// groups, though a group has two, and along three dimensions.
 // CHECK-LABEL: func @others
 // CHECK-NOT:     weft.convert
 // CHECK:         return
-func.func @others(%x: !weft.tensor<[m, 4], f32>, %c: !weft.tensor<[], f32>, %d: !weft.tensor<[m, 4], f64>, %i: !weft.tensor<[1, 1, 8, 8], f32>, %f: !weft.tensor<[2, 1, 3, 3], f32>)
-    -> (!weft.tensor<[m, 4], f32>, !weft.tensor<[m, m], f64>, !weft.tensor<[m, m], f64>, !weft.tensor<[1, 2, 6, 6], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+func.func @others(%x: !weft.tensor<[m, 4], f32>, %c: !weft.tensor<[], f32>, %d: !weft.tensor<[m, 4], f64>, %i: !weft.tensor<[1, 3, 8, 8], f32>, %f: !weft.tensor<[2, 3, 3, 3], f32>, %j: !weft.tensor<[1, 8, 4], f32>, %g: !weft.tensor<[8, 2, 3], f32>, %h: !weft.tensor<[8, 1, 3], f32>, %k: !weft.tensor<[1, 2, 4, 4, 4], f32>, %l: !weft.tensor<[2, 2, 1, 1, 1], f32>)
+    -> (!weft.tensor<[m, 4], f32>, !weft.tensor<[m, m], f64>, !weft.tensor<[m, m], f64>, !weft.tensor<[1, 2, 6, 6], f32>, !weft.tensor<[1, 8, 2], f32>, !weft.tensor<[1, 8, 2], f32>, !weft.tensor<[1, 2, 4, 4, 4], f32>) attributes {weft.symbols = #weft.symbols<m>} {
   %0 = weft.contract "m k, -> m k" %x, %c accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[m, 4], f32>
   %1 = weft.contract "m k, n k -> m n" %d, %d accumulate f64 : (!weft.tensor<[m, 4], f64>, !weft.tensor<[m, 4], f64>) -> !weft.tensor<[m, m], f64>
   %2 = weft.contract "m k, n k -> m n" %x, %x accumulate f64 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[m, 4], f32>) -> !weft.tensor<[m, m], f64>
-  %3 = weft.conv %i, %f strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 1, 8, 8], f32>, !weft.tensor<[2, 1, 3, 3], f32>) -> !weft.tensor<[1, 2, 6, 6], f32>
-  return %0, %1, %2, %3 : !weft.tensor<[m, 4], f32>, !weft.tensor<[m, m], f64>, !weft.tensor<[m, m], f64>, !weft.tensor<[1, 2, 6, 6], f32>
+  %3 = weft.conv %i, %f strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 3, 8, 8], f32>, !weft.tensor<[2, 3, 3, 3], f32>) -> !weft.tensor<[1, 2, 6, 6], f32>
+  %4 = weft.conv %j, %g strides [1] dilations [1] low [0] high [0] groups 4 accumulate f32 : (!weft.tensor<[1, 8, 4], f32>, !weft.tensor<[8, 2, 3], f32>) -> !weft.tensor<[1, 8, 2], f32>
+  %5 = weft.conv %j, %h strides [1] dilations [1] low [0] high [0] groups 8 accumulate f32 : (!weft.tensor<[1, 8, 4], f32>, !weft.tensor<[8, 1, 3], f32>) -> !weft.tensor<[1, 8, 2], f32>
+  %6 = weft.conv %k, %l strides [1, 1, 1] dilations [1, 1, 1] low [0, 0, 0] high [0, 0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 2, 4, 4, 4], f32>, !weft.tensor<[2, 2, 1, 1, 1], f32>) -> !weft.tensor<[1, 2, 4, 4, 4], f32>
+  return %0, %1, %2, %3, %4, %5, %6 : !weft.tensor<[m, 4], f32>, !weft.tensor<[m, m], f64>, !weft.tensor<[m, m], f64>, !weft.tensor<[1, 2, 6, 6], f32>, !weft.tensor<[1, 8, 2], f32>, !weft.tensor<[1, 8, 2], f32>, !weft.tensor<[1, 2, 4, 4, 4], f32>
 }
 
 // -----
@@ -139,4 +143,42 @@ func.func @inside(%x: !weft.tensor<[4, 4], f32>, %v: !weft.tensor<[4, 4], f32>) 
     weft.yield %1 : !weft.tensor<[4, 4], f32>
   }
   return %0 : !weft.tensor<[4, 4], f32>
+}
+
+// -----
+
+// Convolutions are rounded as products are, along one dimension or more, but those that are kept. What lies between two is rounded once, behind
+// the activation, also for the product; the kernel of the first one stores it so, beside the f32 that the sum reads, and reads its filter as it is.
+// CHECK-LABEL: func @convolutions
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[n, 5, 4], f32>)
+// CHECK:         %[[XR:.*]] = weft.convert %[[X]] to bf16
+// CHECK:         %[[F:.*]] = weft.constant
+// CHECK:         %[[FR:.*]] = weft.convert %[[F]] to bf16
+// CHECK:         weft.conv %[[XR]], %[[FR]] {{.*}} accumulate f32 {channels_last} : {{.*}} -> !weft.tensor<[n, 5, 4], f32>
+// CHECK:         %[[R:.*]] = weft.activation
+// CHECK-NEXT:    %[[RR:.*]] = weft.convert %[[R]] to bf16
+// CHECK-NEXT:    weft.conv %[[RR]], %[[FR]]
+// CHECK-NEXT:    weft.contract {{.*}} %[[RR]], %
+// CHECK-NEXT:    weft.add %{{.*}}, %[[R]]
+// HALF-LABEL:  func @convolutions
+// HALF:          weft.conv %{{.*}} : (!weft.tensor<[n, 5, 4], f16>, !weft.tensor<[4, 4, 3], f16>) -> !weft.tensor<[n, 5, 4], f32>
+// KEEP-LABEL:  func @convolutions
+// KEEP:          weft.conv %{{.*}} : (!weft.tensor<[n, 5, 4], bf16>, !weft.tensor<[4, 4, 3], bf16>)
+// KEEP:          weft.conv %{{.*}} : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[4, 4, 3], f32>)
+// KERNEL-LABEL: func @convolutions
+// KERNEL:         weft.kernel "loop"({{.*}}) : (!weft.tensor<[n, 5, 4], f32>) -> !weft.tensor<[n, 5, 4], bf16>
+// KERNEL:         weft.kernel "window"({{.*}}) : (!weft.tensor<[n, 5, 4], bf16>) -> (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 4], bf16>)
+// KERNEL:           weft.activation
+// KERNEL-NEXT:      weft.convert
+// KERNEL:         weft.kernel "window"({{.*}}) : (!weft.tensor<[n, 5, 4], bf16>, !weft.tensor<[n, 5, 4], f32>) -> !weft.tensor<[n, 5, 4], f32>
+// KERNEL:         weft.kernel "contraction"({{.*}}) : (!weft.tensor<[n, 5, 4], bf16>) -> !weft.tensor<[n, 5, 2], f32>
+func.func @convolutions(%x: !weft.tensor<[n, 5, 4], f32>) -> (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 2], f32>) attributes {weft.symbols = #weft.symbols<n>} {
+  %f = weft.constant dense<0.1> : tensor<4x4x3xf32> -> !weft.tensor<[4, 4, 3], f32>
+  %w = weft.constant dense<0.1> : tensor<4x2xf32> -> !weft.tensor<[4, 2], f32>
+  %0 = weft.conv %x, %f strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 {channels_last} : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[4, 4, 3], f32>) -> !weft.tensor<[n, 5, 4], f32>
+  %1 = weft.activation relu %0 : (!weft.tensor<[n, 5, 4], f32>) -> !weft.tensor<[n, 5, 4], f32>
+  %2 = weft.conv %1, %f strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 {channels_last} : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[4, 4, 3], f32>) -> !weft.tensor<[n, 5, 4], f32> loc("node '/layer/Second' (Conv)")
+  %3 = weft.contract "n s c, c o -> n s o" %1, %w accumulate f32 : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[4, 2], f32>) -> !weft.tensor<[n, 5, 2], f32>
+  %4 = weft.add %2, %1 : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 4], f32>) -> !weft.tensor<[n, 5, 4], f32>
+  return %4, %3 : !weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 2], f32>
 }

@@ -17,7 +17,10 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
       {WeightLayout::dots(16, WeightLayout::WidthByDepth, 4, 1), "dots_t<16,4,1>"},
       {WeightLayout::dots(32, WeightLayout::DepthByWidth, 2, 3), "dots<32,2,3>"},
       {WeightLayout::winograd(4, 13), "winograd4<13>"},
-      {WeightLayout::winograd(4, 32, WeightLayout::I16), "winograd4_i16<32>"}};
+      {WeightLayout::winograd(4, 32, WeightLayout::I16), "winograd4_i16<32>"},
+      {WeightLayout::panels(13, WeightLayout::WidthByDepth, WeightLayout::OfF16),
+       "panels_of_f16_t<13>"},
+      {WeightLayout::winograd(2, 13, WeightLayout::OfBF16), "winograd2_of_bf16<13>"}};
   for (const auto &[layout, text] : all) {
     CHECK(layout.str() == text);
     std::optional<WeightLayout> read = WeightLayout::parse(text);
@@ -47,6 +50,8 @@ TEST_CASE("what no layout prints is no layout") {
                            "winograd4<>",
                            "winograd4_t<13>",
                            "winograd4_bf16<13>",
+                           "winograd4_of_i16<13>",
+                           "panels_of_8<8>",
                            "panels_i16<8>",
                            "dots_w<16,4,1>",
                            "dots_8<16,4,1>",

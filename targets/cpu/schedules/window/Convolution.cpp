@@ -61,8 +61,8 @@ public:
                                     const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.filter] =
-        WeightLayout::panels(ConvolutionTiling(s, machine).rows, WeightLayout::WidthByDepth);
+    result[s.filter] = WeightLayout::panels(ConvolutionTiling(s, machine).rows,
+                                            WeightLayout::WidthByDepth, s.filterForm());
     return result;
   }
 

@@ -70,7 +70,7 @@ public:
     ConvolutionShape s = *ConvolutionShape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
     if (isHalf(s.element()))
-      result[s.filter] = WeightLayout::panels(1, WeightLayout::WidthByDepth);
+      result[s.filter] = WeightLayout::panels(1, WeightLayout::WidthByDepth, s.filterForm());
     return result;
   }
   void emit(KernelContext &c) const override {

@@ -65,9 +65,10 @@ public:
   }
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
+    ConvolutionShape s = *ConvolutionShape::match(spec, true);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[ConvolutionShape::match(spec, true)->filter] =
-        WeightLayout::panels(machine.lanes(), WeightLayout::WidthByDepth);
+    result[s.filter] =
+        WeightLayout::panels(machine.lanes(), WeightLayout::WidthByDepth, s.filterForm());
     return result;
   }
   void emit(KernelContext &c) const override {

@@ -395,7 +395,7 @@ public:
                                     const VectorMachine &machine) const override {
     WinogradShape s = *WinogradShape::match(spec, machine);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.filter] = WeightLayout::winograd(s.m, s.rows);
+    result[s.filter] = WeightLayout::winograd(s.m, s.rows, s.filterForm());
     return result;
   }
 

@@ -111,7 +111,7 @@ void WinogradTiles::offerBlocks(std::vector<Choice> &list, const VectorMachine &
 }
 
 WeightLayout WinogradTiles::layout() const {
-  return WeightLayout::winograd(m, columns, kind == Bytes ? WeightLayout::I16 : WeightLayout::F32);
+  return WeightLayout::winograd(m, columns, kind == Bytes ? WeightLayout::I16 : filterForm());
 }
 
 int64_t WinogradTiles::panelBytes() const {
