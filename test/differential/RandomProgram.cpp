@@ -157,20 +157,29 @@ private:
 
 } // namespace
 
-RandomProgram randomProgram(unsigned seed) {
+RandomProgram programOf(const Trial &trial,
+                        llvm::function_ref<std::vector<char>(ModuleOp)> generate) {
   auto impl = Module::Impl::create("random");
+  impl->module = ModuleOp::create(UnknownLoc::get(impl->context.get()));
+  RandomProgram program{Module(impl), trial};
+  std::vector<char> weights = generate(*impl->module);
+  program.trial.weights = std::make_shared<std::vector<char>>(std::move(weights));
+  if (!program.trial.weights->empty())
+    impl->files[kWeightsFile.str()] = MappedFile::view(kWeightsFile, *program.trial.weights);
+  return program;
+}
+
+RandomProgram randomProgram(unsigned seed) {
   Dice dice(seed);
   Trial trial;
   trial.seed = seed;
   trial.sizes = randomSizes(dice);
   trial.target = dice.oneOf({"x86:host", "x86:host", "x86:host", "x86:v3", "x86:v3", "x86:v2"});
   trial.threads = dice.oneOf({1, 1, 3});
-  impl->module = ModuleOp::create(UnknownLoc::get(impl->context.get()));
-  std::vector<char> weights = Generator(*impl->module, dice.engine(), trial).run(4 + dice(14));
-  trial.weights = std::make_shared<std::vector<char>>(std::move(weights));
-  if (!trial.weights->empty())
-    impl->files[kWeightsFile.str()] = MappedFile::view(kWeightsFile, *trial.weights);
-  return {Module(impl), trial};
+  return programOf(trial, [&](ModuleOp module) {
+    Generator generator(module, dice.engine(), trial);
+    return generator.run(4 + dice(14));
+  });
 }
 
 RandomProgram wildProgram(unsigned seed) {

@@ -21,6 +21,12 @@ struct RandomProgram {
 RandomProgram randomProgram(unsigned seed);
 /// The same program, but positions outside are refused.
 RandomProgram wildProgram(unsigned seed);
+/// Products and convolutions of 16 bits, or of f32 that are rounded to them, at sizes around those of vectors.
+RandomProgram halfProgram(unsigned seed);
+
+/// The module that `generate` fills; it gives the file of weights.
+RandomProgram programOf(const Trial &trial,
+                        llvm::function_ref<std::vector<char>(mlir::ModuleOp)> generate);
 
 } // namespace weft::test
 

@@ -22,7 +22,8 @@ static std::string textOf(const Sizes &sizes) {
 }
 
 std::string Trial::str() const {
-  std::string text = "target " + target + ", " + std::to_string(threads) + " threads, sizes";
+  std::string text = "target " + target + ", " + std::to_string(threads) + " threads" +
+                     (compute.empty() ? "" : ", operands in " + compute) + ", sizes";
   for (const Sizes &each : sizes)
     text += " (" + textOf(each) + ")";
   return text;
@@ -121,26 +122,6 @@ Knowledge allowed(func::FuncOp function, unsigned result) {
   return Knowledge::of(end->getOperand(result)).value_or(Knowledge{1, 0, 1e-3, true});
 }
 
-std::string compareAll(Program &program, func::FuncOp function, const Sizes &sizes, unsigned seed,
-                       bool mayRefuse) {
-  std::vector<Tensor> inputs = inputsOf(function, sizes, seed);
-  std::vector<RefTensor> expected = program.evaluate(inputs);
-  std::string why = program.error();
-  if (expected.empty() && !(mayRefuse && isAboutPositions(why)))
-    return "evaluator: " + why;
-  std::vector<Tensor> got = program.run(inputs);
-  if (expected.empty())
-    return got.empty() && isAboutPositions(program.error()) ? "" : "call: not refused: " + why;
-  if (got.size() != expected.size())
-    return "call: " + program.error();
-  for (size_t i = 0; i < got.size(); ++i) {
-    std::string problem = compare(got[i].reference(), expected[i], allowed(function, i));
-    if (!problem.empty())
-      return "result " + std::to_string(i) + ": " + problem;
-  }
-  return "";
-}
-
 /// What the compiler refused no call may give.
 std::string refusedAlways(Program &program, func::FuncOp function, const Trial &trial) {
   std::string why = program.error();
@@ -184,6 +165,30 @@ ModuleOp meantProgram(ArrayRef<PassProgram> graph) {
   return *graph.front().program;
 }
 
+/// What is right for some inputs, or nothing and why.
+using Meaning =
+    llvm::function_ref<std::vector<RefTensor>(const std::vector<Tensor> &inputs, std::string &why)>;
+
+std::string compareAll(Program &program, func::FuncOp function, Meaning meaning, const Sizes &sizes,
+                       const Trial &trial) {
+  std::vector<Tensor> inputs = inputsOf(function, sizes, trial.seed);
+  std::string why;
+  std::vector<RefTensor> expected = meaning(inputs, why);
+  if (expected.empty() && !(trial.mayRefuse && isAboutPositions(why)))
+    return "evaluator: " + why;
+  std::vector<Tensor> got = program.run(inputs);
+  if (expected.empty())
+    return got.empty() && isAboutPositions(program.error()) ? "" : "call: not refused: " + why;
+  if (got.size() != expected.size())
+    return "call: " + program.error();
+  for (size_t i = 0; i < got.size(); ++i) {
+    std::string problem = compare(got[i].reference(), expected[i], allowed(function, i));
+    if (!problem.empty())
+      return "result " + std::to_string(i) + ": " + problem;
+  }
+  return "";
+}
+
 /// `graph`: the programs before it is planned.
 std::string comparePlans(const Module &module, ArrayRef<PassProgram> graph,
                          ArrayRef<PassProgram> plans, ArrayRef<Tensor> inputs) {
@@ -208,11 +213,15 @@ std::string comparePlans(const Module &module, ArrayRef<PassProgram> graph,
 
 } // namespace
 
-std::string tryPlan(const Module &module, const Trial &trial, const std::string &compute) {
+static CompileOptions optionsOf(const Trial &trial) {
   CompileOptions options;
   options.target = trial.target;
-  options.numerics.compute = compute;
-  Result<std::vector<PassProgram>> programs = programsAfterPasses(module, options);
+  options.numerics.compute = trial.compute;
+  return options;
+}
+
+std::string tryPlan(const Module &module, const Trial &trial) {
+  Result<std::vector<PassProgram>> programs = programsAfterPasses(module, optionsOf(trial));
   if (!programs)
     return "compiler: " + programs.diagnostics()[0].text;
   auto first =
@@ -238,15 +247,29 @@ std::string tryProgram(const Module &module, const Trial &trial) {
   }
   if (!invalid.empty())
     return "invalid: " + invalid;
-  Program program(module, trial.target, trial.threads);
+  Program program(module, optionsOf(trial), trial.threads);
   program.guarded = trial.mayRefuse;
   auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
   if (trial.mayRefuse && isAboutPositions(program.error()))
     return refusedAlways(program, function, trial);
   if (!program.error().empty())
     return "compiler: " + program.error();
+  Result<std::vector<PassProgram>> programs = trial.compute.empty()
+                                                  ? std::vector<PassProgram>()
+                                                  : programsAfterPasses(module, optionsOf(trial));
+  auto meaning = [&](const std::vector<Tensor> &inputs, std::string &why) {
+    if (trial.compute.empty()) {
+      std::vector<RefTensor> expected = program.evaluate(inputs);
+      why = program.error();
+      return expected;
+    }
+    Evaluations evaluations(module, inputs);
+    std::vector<RefTensor> expected = evaluations.of(meantProgram(*programs));
+    why = evaluations.error;
+    return expected;
+  };
   for (const Sizes &sizes : trial.sizes) {
-    std::string problem = compareAll(program, function, sizes, trial.seed, trial.mayRefuse);
+    std::string problem = compareAll(program, function, meaning, sizes, trial);
     if (!problem.empty())
       return textOf(sizes) + ": " + problem;
   }

@@ -11,6 +11,7 @@ struct Trial {
   unsigned seed = 0; ///< of the inputs' elements
   std::vector<Sizes> sizes;
   std::string target = "x86:host";
+  std::string compute = ""; ///< what operands of products are rounded to, "bf16" or "f16", or empty
   int threads = 1;
   bool mayRefuse = false; ///< positions outside, where the evaluator refuses them, too
   std::shared_ptr<std::vector<char>> weights; ///< the file that its weights lie in
@@ -18,12 +19,12 @@ struct Trial {
 };
 
 /// What is wrong: a refusal, an error of a call, or the worst difference at the first sizes that show one. Empty when nothing is. How far
-/// results may differ stands in their locations (Knowledge).
+/// results may differ stands in their locations (Knowledge). Where operands are rounded, what is right is what the pass says that rounds them.
 std::string tryProgram(const Module &module, const Trial &trial);
 
 /// The same for the program behind every pass on the plan, evaluated instead of compiled. It gives the bits of the program that it was made
-/// from. With `compute` operands of products are rounded to that type; what is right is then what the pass says that rounds them.
-std::string tryPlan(const Module &module, const Trial &trial, const std::string &compute = "");
+/// from.
+std::string tryPlan(const Module &module, const Trial &trial);
 
 /// tryProgram in another process, so that crashes and endless loops are answers, too.
 std::string tryProgramApart(const Module &module, const Trial &trial);

@@ -4,9 +4,10 @@
 //   random_programs --seconds 3600             # from a fresh seed
 //   random_programs --from 1234 --count 1 --print
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
+//   random_programs --half --target x86:v3     # products and convolutions of operands in 16 bits
 //
 // A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when
-// one failed.
+// one failed, 77 when this machine cannot run code for the target.
 //===------------------------------------------------------------------------------------------===//
 #include "compiler/reduce/ReduceModule.h"
 #include "test/differential/RandomProgram.h"
@@ -25,14 +26,15 @@ struct Options {
   unsigned from = std::random_device()();
   unsigned count = 0; ///< 0: until the time is over
   double seconds = 60;
-  bool print = false, reduce = true, wild = false;
+  bool print = false, reduce = true, wild = false, half = false;
   std::string target, output = ".";
 };
 
 [[noreturn]] void usage() {
-  std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
-             "                       [--output-dir DIR] [--no-reduce] [--print] [--wild]\n",
-             stderr);
+  std::fputs(
+      "usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
+      "                       [--output-dir DIR] [--no-reduce] [--print] [--wild | --half]\n",
+      stderr);
   exit(2);
 }
 
@@ -61,6 +63,8 @@ Options parse(int count, char **arguments) {
       options.print = true;
     else if (name == "--wild")
       options.wild = true;
+    else if (name == "--half")
+      options.half = true;
     else
       usage();
   }
@@ -124,6 +128,8 @@ bool hasPositions(const RandomProgram &program) {
 
 int main(int count, char **arguments) {
   Options options = parse(count, arguments);
+  if (!options.target.empty() && !isSupported(options.target))
+    return 77;
   auto start = std::chrono::steady_clock::now();
   auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -131,7 +137,9 @@ int main(int count, char **arguments) {
   unsigned tried = 0, failed = 0;
   for (unsigned seed = options.from;
        options.count ? tried < options.count : seconds() < options.seconds; ++seed) {
-    RandomProgram program = options.wild ? wildProgram(seed) : randomProgram(seed);
+    RandomProgram program = options.wild   ? wildProgram(seed)
+                            : options.half ? halfProgram(seed)
+                                           : randomProgram(seed);
     if (options.wild && !hasPositions(program))
       continue;
     ++tried;

@@ -45,8 +45,8 @@ Program::Program(Module given, const std::string &target, int threads) : module(
   compile(optionsFor(target), threads);
 }
 
-Program::Program(Module given, const CompileOptions &options) : module(given) {
-  compile(options, 1);
+Program::Program(Module given, const CompileOptions &options, int threads) : module(given) {
+  compile(options, threads);
 }
 
 Program::~Program() {

@@ -33,7 +33,7 @@ public:
   explicit Program(const std::string &text, const std::string &target = "host", int threads = 1);
   explicit Program(Module module, const std::string &target = "host", int threads = 1);
   /// As the options say; their output path is not used.
-  Program(Module module, const CompileOptions &options);
+  Program(Module module, const CompileOptions &options, int threads = 1);
   Program(const std::string &text, const CompileOptions &options);
   ~Program();
   const std::string &error() const { return failure; }
