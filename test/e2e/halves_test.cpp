@@ -13,8 +13,10 @@ std::string tensor(const std::string &dims, const std::string &element) {
 }
 
 /// Calls `body` with the program for every target that this machine runs.
-template <typename Body> void onTargets(const std::string &text, Body body) {
-  for (const std::string &target : kHalfTargets) {
+template <typename Body>
+void onTargets(const std::string &text, Body body,
+               const std::vector<std::string> &targets = kHalfTargets) {
+  for (const std::string &target : targets) {
     if (!isSupported(target))
       continue;
     Program program(text, target);
@@ -40,22 +42,38 @@ std::string layer(const std::string &element, int64_t k, int64_t n) {
          "\n  %3 = weft.tanh %2 : (" + y + ") -> " + y + "\n  return %3 : " + y + "\n}\n";
 }
 
-/// softmax(q * k / 4 + mask) * v in one type.
-std::string attention(const std::string &element) {
-  std::string q = tensor("b, 2, s, 20", element), kv = tensor("b, 2, t, 20", element),
+/// softmax(q * k / 4 + mask) * v in one type, with `d` and `e` columns of keys and values. Heads lie side by side in a row, or apart.
+std::string attention(const std::string &element, int64_t d = 20, int64_t e = 20,
+                      bool sideBySide = false) {
+  auto heads = [&](const char *rows, int64_t columns) {
+    std::string size = std::to_string(columns);
+    return tensor(sideBySide ? std::string("b, ") + rows + ", 2, " + size
+                             : std::string("b, 2, ") + rows + ", " + size,
+                  element);
+  };
+  std::string h = sideBySide ? "b X h Y" : "b h X Y";
+  auto named = [&](const char *row, const char *column) {
+    std::string names = h;
+    names[names.find('X')] = *row;
+    names[names.find('Y')] = *column;
+    return names;
+  };
+  std::string q = heads("s", d), k = heads("t", d), v = heads("t", e), y = heads("s", e),
               mask = tensor("b, 1, 1, t", element), scores = tensor("b, 2, s, t", element),
-              sum = tensor("b, 2, s, t", "f32"), mixed = tensor("b, 2, s, 20", "f32");
-  return "func.func @main(%q: " + q + ", %k: " + kv + ", %v: " + kv + ", %mask: " + mask + ") -> " +
-         q + " attributes {weft.symbols = #weft.symbols<b, s, t>} {\n" +
-         "  %0 = weft.contract \"b h s d, b h t d -> b h s t\" %q, %k accumulate f32 : (" + q +
-         ", " + kv + ") -> " + sum + "\n  %1 = weft.convert %0 to " + element + " : (" + sum +
+              sum = tensor("b, 2, s, t", "f32");
+  std::string mixed = y.substr(0, y.rfind(' ')) + " f32>";
+  return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + v + ", %mask: " + mask + ") -> " +
+         y + " attributes {weft.symbols = #weft.symbols<b, s, t>} {\n  %0 = weft.contract \"" +
+         named("s", "d") + ", " + named("t", "d") + " -> b h s t\" %q, %k accumulate f32 : (" + q +
+         ", " + k + ") -> " + sum + "\n  %1 = weft.convert %0 to " + element + " : (" + sum +
          ") -> " + scores + "\n  %c = weft.fill 0.25 : " + element + " -> " + tensor("", element) +
          "\n  %2 = weft.mul %1, %c : (" + scores + ", " + tensor("", element) + ") -> " + scores +
          "\n  %3 = weft.add %2, %mask : (" + scores + ", " + mask + ") -> " + scores +
          "\n  %4 = weft.softmax %3 : (" + scores + ") -> " + scores +
-         "\n  %5 = weft.contract \"b h s t, b h t d -> b h s d\" %4, %v accumulate f32 : (" +
-         scores + ", " + kv + ") -> " + mixed + "\n  %6 = weft.convert %5 to " + element + " : (" +
-         mixed + ") -> " + q + "\n  return %6 : " + q + "\n}\n";
+         "\n  %5 = weft.contract \"b h s t, " + named("t", "e") + " -> " + named("s", "e") +
+         "\" %4, %v accumulate f32 : (" + scores + ", " + v + ") -> " + mixed +
+         "\n  %6 = weft.convert %5 to " + element + " : (" + mixed + ") -> " + y +
+         "\n  return %6 : " + y + "\n}\n";
 }
 
 } // namespace
@@ -112,13 +130,46 @@ TEST_CASE("relu of f16 compares vectors, as that of bf16 does") {
   CHECK(f16 <= bf16); // lane by lane, it has 16 comparisons for each of bf16's
 }
 
+static bool isOneKernel(const Program &program) {
+  weft_module_info_t info = {sizeof info};
+  REQUIRE(weft_module_info(program.artifact, &info) == WEFT_OK);
+  return info.kernels == 1;
+}
+
 TEST_CASE("attention of 16 bits is one kernel") {
   for (const char *element : {"f16", "bf16"})
     onTargets(attention(element), [&](Program &program, const std::string &) {
-      weft_module_info_t info = {sizeof info};
-      REQUIRE(weft_module_info(program.artifact, &info) == WEFT_OK);
-      CHECK(info.kernels == 1);
+      CHECK(isOneKernel(program));
       for (auto [s, t] : {std::pair(1, 1), {31, 45}, {14, 64}, {3, 257}, {3, 0}})
         CHECK(program.difference({{"b", 2}, {"s", s}, {"t", t}}) <= 2 * place(element));
     });
+}
+
+TEST_CASE("attention of 16 bits takes depths and columns that are odd, and heads side by side") {
+  struct Size {
+    int64_t d, e;
+    bool sideBySide;
+  };
+  for (auto [d, e, sideBySide] : {Size{1, 1, false}, {7, 33, true}, {31, 16, false}})
+    onTargets(attention("bf16", d, e, sideBySide),
+              [&](Program &program, const std::string &) {
+                CHECK(isOneKernel(program));
+                for (auto [s, t] : {std::pair(1, 2), {17, 33}, {2, 64}})
+                  CHECK(program.difference({{"b", 2}, {"s", s}, {"t", t}}) <= 2 * place("bf16"));
+              },
+              {"plain:v4+bf16", "x86:v3"});
+}
+
+TEST_CASE("attention keeps half as much beside its scores where pairs of bf16 are multiplied") {
+  auto scratch = [](const std::string &target) {
+    Program program(attention("bf16", 64, 64), target);
+    weft_cost_t cost = {sizeof cost};
+    weft_error_t error = WEFT_ERROR_INIT;
+    const int64_t sizes[] = {1, 14, 1024};
+    REQUIRE(weft_query_cost(program.artifact, 0, sizes, &cost, &error) == WEFT_OK);
+    return cost.scratch_per_worker;
+  };
+  const int64_t scores = 14 * 1024 * 4, operand = 1024 * 64, queries = 14 * 64 * 4;
+  CHECK(scratch("plain:v4+bf16") == scores + 2 * operand * 2); // queries are read where they are
+  CHECK(scratch("plain:v4+vnni") == scores + 2 * operand * 4 + queries);
 }

@@ -205,8 +205,7 @@ SmallVector<IndexValue> AttentionOperand::storedIndex(ElementEmitter &e,
 }
 
 bool AttentionOperand::isInPlace() const {
-  return isa<BlockArgument>(stored()) && type().getElementType().isF32() &&
-         column + 1 == type().getRank();
+  return isa<BlockArgument>(stored()) && column + 1 == type().getRank();
 }
 
 SymExpr AttentionOperand::rowStride() const {

@@ -27,7 +27,7 @@ struct AttentionOperand {
   mlir::Value stored() const;
   llvm::SmallVector<IndexValue> storedIndex(ElementEmitter &emitter,
                                             llvm::ArrayRef<IndexValue> index) const;
-  /// Whether its rows can be read where they are: f32 in memory, contiguous along `column`.
+  /// Whether its rows can be read where they are: in memory, contiguous along `column`.
   bool isInPlace() const;
   /// Elements from one row to the next.
   SymExpr rowStride() const;

@@ -1,10 +1,10 @@
 //===- Attention.cpp - Softmax between two contractions, scores never in memory ---------------===//
 //
 //   for combination of the batch factors: batch and head                   [units]
-//     copy K into panels [n / C][d][C] of scratch                          [pack keys]
-//     copy V, where it cannot be read in place                             [copy values]
+//     K as panels [n / C][d][C] into scratch                               [pack keys]
+//     V, where it cannot be read in place                                  [copy values]
 //     for tile of rows of Q                                                [tiles]
-//       copy them, where they cannot be read in place                      [copy queries]
+//       the rows, where they cannot be read in place                       [copy queries]
 //       for panel: scores = program(Q K^T), -infinity beyond n             [scores]
 //       for row: scores become e^(score - largest); 1 / their sum is kept  [softmax]
 //         what stands between softmax and product, if anything, in place   [between]
@@ -13,8 +13,8 @@
 //         for row, vector: times what is kept, epilogue, masked store      [finish]
 //
 // C are two vectors. Scores of a tile are in scratch as [n / C][rows][C], and never leave it;
-// "program" is what stands before the softmax. Rows of Q and V are read where they are; where they
-// are views or narrow, they are copied.
+// "program" is what stands before the softmax. Pairs of bf16 are multiplied as they are where the
+// machine does (AttentionScratch.h): weights are divided and rounded before the product then.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,57 +22,13 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/AttentionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
-#include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/product/AttentionScratch.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
-
-int64_t roundUp(int64_t value, int64_t to) { return llvm::divideCeil(value, to) * to; }
-
-/// What a unit keeps in its scratch, in f32 elements: keys [n / C][d][C], scores [n / C][rows][C],
-/// then copies of V [n][e] and of a tile's Q [rows][d] where they cannot be read in place, rows
-/// padded to whole vectors.
-struct ScratchPlan {
-  SymExpr panels, scores, values, queries, size; ///< where parts begin
-  bool copiesValues, copiesQueries;
-  int64_t valueStride, queryStride;
-  int64_t rows; ///< of a tile, at most
-
-  ScratchPlan(const AttentionShape &s, const VectorMachine &machine) {
-    copiesValues = !s.v.isInPlace() || s.e % machine.lanes();
-    copiesQueries = !s.q.isInPlace() || !s.q.rowStride().asConstant();
-    rows = pick(s.mix, "rows", tileRows(machine));
-    valueStride = roundUp(s.e, machine.lanes());
-    queryStride = roundUp(s.d, machine.lanes());
-    panels = SymExpr::ceildiv(s.n, tileColumns(machine));
-    scores = panels * (tileColumns(machine) * s.d);
-    values = scores + panels * (tileColumns(machine) * rows);
-    queries = copiesValues ? values + s.n * valueStride : values;
-    size = copiesQueries ? queries + rows * queryStride : queries;
-  }
-};
-
-/// Swaps rows and columns of a square of vectors.
-void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
-  int64_t lanes = rows.size();
-  for (int64_t step = 1; step < lanes; step *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t l = 0; l < lanes; ++l) {
-      low.push_back(l & step ? lanes + l - step : l);
-      high.push_back(l & step ? lanes + l : l + step);
-    }
-    for (int64_t i = 0; i < lanes; ++i)
-      if (!(i & step)) {
-        Value a = rows[i], c = rows[i + step];
-        rows[i] = b.create<vector::ShuffleOp>(a, c, low);
-        rows[i + step] = b.create<vector::ShuffleOp>(a, c, high);
-      }
-  }
-}
 
 class AttentionSchedule : public Schedule {
 public:
@@ -89,7 +45,7 @@ public:
     for (SymExpr extent : s.batch)
       units = units * extent;
     return {units, SymExpr::constant(spec.getContext(), 1),
-            ScratchPlan(s, machine).size * int64_t(4)};
+            AttentionScratch(s, machine).size * int64_t(4)};
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -101,7 +57,7 @@ public:
   void emit(KernelContext &c) const override {
     AttentionShape s = *AttentionShape::match(c.spec);
     SmallVector<func::FuncOp> tiles;
-    ScratchPlan plan(s, c.machine);
+    AttentionScratch plan(s, c.machine);
     for (int64_t r = 1; r <= plan.rows; ++r)
       tiles.push_back(declareTile(c, r, s.batch.size()));
     Value m = c.e.uniform(s.m), count = c.e.uniform(SymExpr::ceildiv(s.m, plan.rows));
@@ -116,11 +72,10 @@ public:
       }
       if (!batch.empty())
         batch[0] = rest.base;
-      packKeys(c, s, batch);
-      // [copy values] Rows in whole vectors, zeros behind them: the mix then has no masks.
-      if (plan.copiesValues)
-        copyRows(c, s.v, batch, constantI64(c.b, 0), c.e.uniform(s.n), plan.values,
-                 plan.valueStride, s.e);
+      // [pack keys] Once for all rows of queries.
+      plan.packKeys(c, batch);
+      // [copy values] All of a unit, too.
+      plan.copyValues(c, batch);
       c.loop(constantI64(c.b, 0), count, 1, [&](Value tile) {
         // [tiles] A function for every number of rows.
         callRowTile(c, tiles, m, count, tile, [&](Value first) {
@@ -135,91 +90,11 @@ public:
   }
 
 private:
-  static Value pointerTo(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
-                         Value row) {
-    auto argument = cast<BlockArgument>(operand.stored());
-    SmallVector<IndexValue> index =
-        operand.storedIndex(c.e, operand.index(batch, {row}, c.e.constant(0)));
-    IndexValue at = c.e.linear(cast<SymTensorType>(argument.getType()), index);
-    Value base = c.inputs[argument.getArgNumber()];
-    return elementPointer(c.b, base, c.b.getF32Type(), at.base);
-  }
-
   static func::FuncOp declareTile(KernelContext &c, int64_t rows, size_t batch) {
     Type i64 = c.b.getI64Type();
     SmallVector<Type> types{c.scratch.getType(), i64};
     types.append(batch, i64);
     return declareRowTile(c, rows, types);
-  }
-
-  /// Columns [first, first + lanes) of a row, those from `limit` on zero.
-  static Value pullColumns(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
-                           Value row, Value first, bool whole, int64_t limit) {
-    IndexValue column{first, 1};
-    c.e.setTailMask(whole ? Value() : c.e.less(column, c.e.constant(limit)));
-    Value x = c.e.pull(operand.tensor, operand.index(batch, {row}, column));
-    if (!whole)
-      x = c.b.create<arith::SelectOp>(c.e.less(column, c.e.constant(limit)), x,
-                                      c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
-    c.e.setTailMask({});
-    return x;
-  }
-
-  /// For every vector of [0, width): `body(first, whole)`.
-  static void eachVector(KernelContext &c, int64_t width, function_ref<void(Value, bool)> body) {
-    int64_t lanes = c.machine.lanes(), whole = width / lanes * lanes;
-    c.e.forget();
-    c.loop(constantI64(c.b, 0), constantI64(c.b, whole), lanes, [&](Value first) {
-      body(first, true);
-      c.e.forget();
-    });
-    if (whole < width)
-      body(constantI64(c.b, whole), false);
-    c.e.forget();
-  }
-
-  /// `count` rows from `first` on to scratch at `to`, `stride` elements apart.
-  static void copyRows(KernelContext &c, const AttentionOperand &operand, ArrayRef<Value> batch,
-                       Value first, Value count, SymExpr to, int64_t stride, int64_t width) {
-    Type f32 = c.b.getF32Type();
-    Value base = elementPointer(c.b, c.scratch, f32, c.e.uniform(to));
-    c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
-      Value target = elementPointer(c.b, base, f32, c.mul(row, constantI64(c.b, stride))),
-            from = c.add(first, row);
-      eachVector(c, width, [&](Value column, bool whole) {
-        c.b.create<LLVM::StoreOp>(pullColumns(c, operand, batch, from, column, whole, width),
-                                  elementPointer(c.b, target, f32, column), 4);
-      });
-    });
-  }
-
-  /// [pack keys] K of one unit as panels [n / C][d][C], a square of vectors at a time. Columns
-  /// beyond n repeat the last row.
-  static void packKeys(KernelContext &c, const AttentionShape &s, ArrayRef<Value> batch) {
-    int64_t lanes = c.machine.lanes(), columns = tileColumns(c.machine);
-    Type f32 = c.b.getF32Type();
-    Value last = c.e.uniform(s.n - 1),
-          halves = c.e.uniform(SymExpr::ceildiv(s.n, columns) * int64_t(2));
-    c.loop(constantI64(c.b, 0), halves, 1, [&](Value half) {
-      Value panel = c.b.create<arith::DivUIOp>(half, constantI64(c.b, 2)),
-            odd = c.b.create<arith::RemUIOp>(half, constantI64(c.b, 2));
-      Value at =
-          c.add(c.mul(panel, constantI64(c.b, columns * s.d)), c.mul(odd, constantI64(c.b, lanes)));
-      Value to = elementPointer(c.b, c.scratch, f32, at),
-            first = c.mul(half, constantI64(c.b, lanes));
-      eachVector(c, s.d, [&](Value depth, bool whole) {
-        SmallVector<Value> square;
-        for (int64_t i = 0; i < lanes; ++i) {
-          Value row = c.b.create<arith::MinSIOp>(c.add(first, constantI64(c.b, i)), last);
-          square.push_back(pullColumns(c, s.k, batch, row, depth, whole, s.d));
-        }
-        transposeSquare(c.b, square);
-        for (int64_t i = 0, rest = s.d % lanes; i < (whole ? lanes : rest); ++i) {
-          Value line = c.mul(c.add(depth, constantI64(c.b, i)), constantI64(c.b, columns));
-          c.b.create<LLVM::StoreOp>(square[i], elementPointer(c.b, to, f32, line), 4);
-        }
-      });
-    });
   }
 
   static void emitTile(KernelContext &outer, func::FuncOp tile, int64_t rows) {
@@ -233,7 +108,7 @@ private:
   struct TileEmitter {
     KernelContext &c;
     AttentionShape s;
-    ScratchPlan plan;
+    AttentionScratch plan;
     int64_t rows, columns, lanes;
     Value first, tileScores;
     SmallVector<Value> batch;
@@ -249,7 +124,7 @@ private:
         batch.push_back(c.kernel.getArgument(3 + i));
       f32 = c.b.getF32Type();
       vector = VectorType::get({lanes}, f32);
-      tileScores = elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.scores));
+      tileScores = plan.scoresAt(c);
     }
 
     Value zeros() { return c.b.create<arith::ConstantOp>(c.b.getZeroAttr(vector)); }
@@ -263,9 +138,8 @@ private:
 
     void emit() {
       Value panels = c.e.uniform(plan.panels);
-      // [copy queries] Their distance is then constant: one base register for all rows.
-      if (plan.copiesQueries)
-        copyRows(c, s.q, batch, first, constantI64(c.b, rows), plan.queries, plan.queryStride, s.d);
+      // [copy queries] Or not.
+      plan.copyQueries(c, batch, first, rows);
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) { emitScores(panel); });
       auto sumsType = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), f32,
                                                  constantI64(c.b, rows), 4);
@@ -280,16 +154,9 @@ private:
     /// [scores] program(Q K^T) of one panel; lanes beyond n are minus infinity.
     void emitScores(Value panel) {
       c.e.forget();
-      Value keys =
-          elementPointer(c.b, c.scratch, f32, c.mul(panel, constantI64(c.b, columns * s.d)));
       SmallVector<Value> sums(rows * 2, zeros());
-      TileSource source =
-          plan.copiesQueries
-              ? TileSource{elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.queries)),
-                           plan.queryStride, keys, constantI64(c.b, columns)}
-              : TileSource{pointerTo(c, s.q, batch, first), *s.q.rowStride().asConstant(), keys,
-                           constantI64(c.b, columns)};
-      multiplyAdd(c, source, constantI64(c.b, s.d), 4, sums, rows, 2);
+      multiplyAdd(c, plan.scoreSource(c, batch, first, panel), constantI64(c.b, plan.depth), 4,
+                  sums, rows, 2);
       Value lowest = c.e.constantData(f32, combinerIdentity(Combiner::Max, f32));
       for (int64_t v = 0; v < 2; ++v) {
         IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)),
@@ -351,14 +218,14 @@ private:
                                               zero); // a sum over nothing is 0
       Value factor =
           c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
-      if (s.weights == s.softmax.getResult())
+      if (s.weights == s.softmax.getResult() && !plan.mixPairs)
         return factor;
       emitAfter(panels, row, c.e.splat(factor));
       return one;
     }
 
-    /// [between] What stands between the softmax and the product with V, in place. Scores are
-    /// divided by their sum before it.
+    /// [between] What stands between the softmax and the product with V, in place, or in the first
+    /// half of it. Scores are divided by their sum before it.
     void emitAfter(Value panels, Value row, Value factor) {
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
         for (int64_t v = 0; v < 2; ++v) {
@@ -368,31 +235,42 @@ private:
           Value address = scoreAddress(panel, row, v);
           Value x = c.b.create<arith::MulFOp>(c.b.create<LLVM::LoadOp>(vector, address, 4), factor);
           c.e.provide(s.softmax.getResult(), [&](ArrayRef<IndexValue>) { return x; });
-          c.e.setTailMask(c.e.less(n, c.e.symbolic(s.n)));
-          c.b.create<LLVM::StoreOp>(
-              c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n)), address, 4);
+          Value inside = c.e.less(n, c.e.symbolic(s.n));
+          c.e.setTailMask(inside);
+          Value weight = c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n));
           c.e.setTailMask({});
+          keepWeight(weight, inside, scoreAddress(panel, row, 0), v);
         }
         c.e.forget();
       });
+    }
+
+    /// Weights of a vector of a panel, whose row begins at `to`. With pairs, the last may have a weight beyond n: it is zero.
+    void keepWeight(Value weight, Value inside, Value to, int64_t v) {
+      Type element = f32;
+      if (plan.mixPairs) {
+        Type bf16 = c.b.getBF16Type();
+        weight = encodeFloat(c.b, bf16, c.b.create<arith::SelectOp>(inside, weight, zeros()));
+        element = memoryType(bf16);
+      }
+      c.b.create<LLVM::StoreOp>(weight,
+                                elementPointer(c.b, to, element, constantI64(c.b, v * lanes)), 2);
     }
 
     /// [mix] Columns [column, column + vectors * lanes) of the result.
     void emitMix(int64_t column, int64_t vectors, Value factors) {
       Value n = c.e.uniform(s.n), zero = constantI64(c.b, 0);
       Value whole = c.e.uniform(SymExpr::floordiv(s.n, columns));
-      Value stride =
-          plan.copiesValues ? constantI64(c.b, plan.valueStride) : c.e.uniform(s.v.rowStride());
-      Value values = plan.copiesValues
-                         ? elementPointer(c.b, c.scratch, f32, c.e.uniform(plan.values))
-                         : pointerTo(c, s.v, batch, zero);
-      values = elementPointer(c.b, values, f32, constantI64(c.b, column));
+      Value stride = plan.valueStride(c), values = plan.valuesAt(c, batch, column);
+      int64_t together = plan.mixPairs ? 2 : 1; // rows of V that one instruction multiplies
       SmallVector<Value> sums(rows * vectors, zeros());
       auto add = [&](Value panel, Value depth, SmallVectorImpl<Value> &sums) {
-        Value from = elementPointer(c.b, values, f32,
-                                    c.mul(c.mul(panel, constantI64(c.b, columns)), stride));
-        multiplyAdd(c, {scoreAddress(panel, zero, 0), columns, from, stride}, depth, 4, sums, rows,
-                    vectors);
+        Value row = c.mul(panel, constantI64(c.b, columns / together));
+        TileSource source{scoreAddress(panel, zero, 0), columns,
+                          elementPointer(c.b, values, f32, c.mul(row, stride)), stride};
+        source.pairs = plan.mixPairs;
+        Value steps = c.b.createOrFold<arith::CeilDivUIOp>(depth, constantI64(c.b, together));
+        multiplyAdd(c, source, steps, 4, sums, rows, vectors);
       };
       sums = c.loop(zero, whole, 1, ValueRange(sums), [&](Value panel, ValueRange carried) {
         SmallVector<Value> next(carried);
