@@ -59,6 +59,11 @@ public:
     return call(b, sum.getType(), "llvm.x86.avx512bf16.dpbf16ps.512",
                 {sum, asPairs(x), asPairs(y)});
   }
+  Value roundForHalfProducts(ImplicitLocOpBuilder &b, Value reals) const override {
+    Value rounded = call(b, VectorType::get({16}, b.getBF16Type()),
+                         "llvm.x86.avx512bf16.cvtneps2bf16.512", reals);
+    return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI16Type()), rounded);
+  }
 
   bool looksUp(Type type) const override {
     auto vector = dyn_cast<VectorType>(type);

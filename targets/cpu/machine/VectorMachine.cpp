@@ -33,6 +33,9 @@ void VectorMachine::prefetch(ImplicitLocOpBuilder &b, Value pointer, Cache cache
 Value VectorMachine::addHalfProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
   llvm_unreachable("addsHalfProducts() says so");
 }
+Value VectorMachine::roundForHalfProducts(ImplicitLocOpBuilder &, Value) const {
+  llvm_unreachable("addsHalfProducts() says so");
+}
 Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
   llvm_unreachable("addsByteProducts() says so");
 }

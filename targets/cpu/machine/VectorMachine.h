@@ -63,6 +63,9 @@ public:
   /// To each f32 of `sum` two products of bf16, whose pairs are given as i32.
   virtual mlir::Value addHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                                       mlir::Value y) const;
+  /// The bits of the bf16 nearest to each f32; signed zeros, as addHalfProducts reads them anyway,
+  /// may stand for those below the normal ones.
+  virtual mlir::Value roundForHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value reals) const;
   /// Whether there is an instruction for four products of bytes.
   virtual bool addsByteProducts() const { return false; }
   /// To each i32 of `sum` four products of unsigned and signed bytes, which are given as i32, too.

@@ -37,6 +37,12 @@ public:
     return b.create<vector::FMAOp>(first(x), first(y), sum);
   }
 
+  Value roundForHalfProducts(ImplicitLocOpBuilder &b, Value reals) const override {
+    auto shape = cast<VectorType>(reals.getType());
+    Value rounded = b.create<arith::TruncFOp>(shape.clone(b.getBF16Type()), reals);
+    return b.create<arith::BitcastOp>(shape.clone(b.getI16Type()), rounded);
+  }
+
   bool addsByteProducts() const override { return like.addsByteProducts(); }
   Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
                         Value signedBytes) const override {

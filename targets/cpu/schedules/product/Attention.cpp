@@ -220,41 +220,33 @@ private:
           c.b.create<arith::SelectOp>(empty, nothing, c.b.create<arith::DivFOp>(one, sum));
       if (s.weights == s.softmax.getResult() && !plan.mixPairs)
         return factor;
-      emitAfter(panels, row, c.e.splat(factor));
+      emitBetween(panels, row, c.e.splat(factor));
       return one;
     }
 
     /// [between] What stands between the softmax and the product with V, in place, or in the first
     /// half of it. Scores are divided by their sum before it.
-    void emitAfter(Value panels, Value row, Value factor) {
+    void emitBetween(Value panels, Value row, Value factor) {
       c.loop(constantI64(c.b, 0), panels, 1, [&](Value panel) {
         for (int64_t v = 0; v < 2; ++v) {
           c.e.forget();
           IndexValue n{c.add(c.mul(panel, constantI64(c.b, columns)), constantI64(c.b, v * lanes)),
                        1};
-          Value address = scoreAddress(panel, row, v);
-          Value x = c.b.create<arith::MulFOp>(c.b.create<LLVM::LoadOp>(vector, address, 4), factor);
+          Value score = c.b.create<LLVM::LoadOp>(vector, scoreAddress(panel, row, v), 4);
+          Value x = c.b.create<arith::MulFOp>(score, factor);
           c.e.provide(s.softmax.getResult(), [&](ArrayRef<IndexValue>) { return x; });
-          Value inside = c.e.less(n, c.e.symbolic(s.n));
-          c.e.setTailMask(inside);
-          Value weight = c.e.pull(s.weights, s.line.index(batch, {c.add(first, row)}, n));
+          c.e.setTailMask(c.e.less(n, c.e.symbolic(s.n)));
+          SmallVector<IndexValue> index = s.line.index(batch, {c.add(first, row)}, n);
+          if (plan.mixPairs)
+            plan.storeWeights(c, index, scoreAddress(panel, row, 0), v);
+          else
+            c.b.create<LLVM::StoreOp>(c.e.pull(s.weights, index), scoreAddress(panel, row, v), 4);
           c.e.setTailMask({});
-          keepWeight(weight, inside, scoreAddress(panel, row, 0), v);
         }
         c.e.forget();
       });
-    }
-
-    /// Weights of a vector of a panel, whose row begins at `to`. With pairs, the last may have a weight beyond n: it is zero.
-    void keepWeight(Value weight, Value inside, Value to, int64_t v) {
-      Type element = f32;
-      if (plan.mixPairs) {
-        Type bf16 = c.b.getBF16Type();
-        weight = encodeFloat(c.b, bf16, c.b.create<arith::SelectOp>(inside, weight, zeros()));
-        element = memoryType(bf16);
-      }
-      c.b.create<LLVM::StoreOp>(weight,
-                                elementPointer(c.b, to, element, constantI64(c.b, v * lanes)), 2);
+      if (plan.mixPairs)
+        plan.endWeights(c, [&](Value panel) { return scoreAddress(panel, row, 0); });
     }
 
     /// [mix] Columns [column, column + vectors * lanes) of the result.

@@ -5,6 +5,7 @@
 //   for row of V, or two of them, vector of e                                  [copy values]
 //     store it, or the pairs of both; zeros stand for what follows an odd row
 //   for row of the tile, vector of d: store it, in the bits that are summed    [copy queries]
+//   where n is odd: the weight beyond the last becomes zero                    [end weights]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/product/AttentionScratch.h"
@@ -77,6 +78,7 @@ void eachVector(KernelContext &c, int64_t width, int64_t step,
   c.e.forget();
 }
 
+/// Of elements that are bf16 already, widened or just rounded.
 Value asBits(KernelContext &c, Value reals) { return encodeFloat(c.b, c.b.getBF16Type(), reals); }
 
 VectorType wordVector(KernelContext &c) {
@@ -241,6 +243,34 @@ Value AttentionScratch::valueStride(KernelContext &c) const {
 Value AttentionScratch::valuesAt(KernelContext &c, ArrayRef<Value> batch, int64_t column) const {
   Value from = copiesValues ? at(c, values) : inPlace(c, s.v, batch, constantI64(c.b, 0));
   return elementPointer(c.b, from, c.b.getF32Type(), constantI64(c.b, column));
+}
+
+/// Weights that are only rounded before the product need not be pulled rounded.
+static Value unrounded(Value weights) {
+  auto rounded = weights.getDefiningOp<ConvertOp>();
+  bool fromReal =
+      rounded && cast<SymTensorType>(rounded.getInput().getType()).getElementType().isF32();
+  return fromReal ? rounded.getInput() : weights;
+}
+
+void AttentionScratch::storeWeights(KernelContext &c, ArrayRef<IndexValue> index, Value row,
+                                    int64_t vector) const {
+  Value bits = c.machine.roundForHalfProducts(c.b, c.e.pull(unrounded(s.weights), index));
+  Value offset = constantI64(c.b, vector * c.machine.lanes());
+  c.b.create<LLVM::StoreOp>(bits, elementPointer(c.b, row, c.b.getI16Type(), offset), 2);
+}
+
+void AttentionScratch::endWeights(KernelContext &c, function_ref<Value(Value panel)> rowAt) const {
+  // [end weights] Once or never, which is what a loop over a remainder is.
+  Value n = c.e.uniform(s.n);
+  auto remainder = [&](int64_t by) -> Value {
+    return c.b.create<arith::RemUIOp>(n, constantI64(c.b, by));
+  };
+  c.loop(constantI64(c.b, 0), remainder(2), 1, [&](Value) {
+    Value panel = c.b.create<arith::DivUIOp>(n, constantI64(c.b, columns));
+    Value at = elementPointer(c.b, rowAt(panel), c.b.getI16Type(), remainder(columns));
+    c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI16IntegerAttr(0)), at, 2);
+  });
 }
 
 } // namespace weft

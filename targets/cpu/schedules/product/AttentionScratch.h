@@ -42,6 +42,12 @@ public:
   mlir::Value valuesAt(KernelContext &c, llvm::ArrayRef<mlir::Value> batch, int64_t column) const;
   mlir::Value valueStride(KernelContext &c) const;
 
+  /// With pairs: weights of one vector of a panel, whose row begins at `row`.
+  void storeWeights(KernelContext &c, llvm::ArrayRef<IndexValue> index, mlir::Value row,
+                    int64_t vector) const;
+  /// With pairs: a weight that has no row of V beside the last one's becomes zero.
+  void endWeights(KernelContext &c, llvm::function_ref<mlir::Value(mlir::Value panel)> rowAt) const;
+
 private:
   mlir::Value at(KernelContext &c, SymExpr offset) const;
   mlir::Value inPlace(KernelContext &c, const AttentionOperand &operand,
