@@ -90,7 +90,7 @@ public:
   static PanelBlocks blocksOf(const Shape &s, const VectorMachine &machine) {
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
                        llvm::divideCeil(s.n, tileColumns(machine)),
-                       s.k * (s.pairs ? 2 : 4) * tileColumns(machine), s.steps(),
+                       s.k * (s.pairs || s.widens() ? 2 : 4) * tileColumns(machine), s.steps(),
                        pick(s.op, "block", kBlockKiB));
     if (s.widens())
       blocks.storedBytes = s.weight.panelBytes(s.k, tileColumns(machine));
@@ -199,7 +199,7 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
         Tile t{rows, panels, first, a, weights, panel};
-        if ((s.weight.form == PackedWeight::Words || s.pairs) && rows > kFewRows)
+        if ((s.weight.form == PackedWeight::Words || s.pairs || (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1)) && rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
