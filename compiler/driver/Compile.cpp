@@ -20,6 +20,7 @@
 #include "llvm/Support/JSON.h"
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 using namespace mlir;
@@ -396,6 +397,7 @@ private:
       for (const PlannedKernel &kernel : variant.program.kernels)
         kernels.push_back({&variant.targetOf(kernel), &kernel});
     objects.resize(kernels.size());
+    std::vector<Unit> used(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
     auto work = [&] {
@@ -404,7 +406,7 @@ private:
         llvm::Expected<KernelImage> image =
             target->compile(kernel->text, kernel->symbol, kernel->schedule);
         if (image)
-          objects[i] = std::move(image->bytes);
+          objects[i] = std::move(image->bytes), used[i] = image->unit;
         else
           failures[i] = llvm::toString(image.takeError());
       }
@@ -419,6 +421,9 @@ private:
     for (const std::string &failure : failures)
       if (!failure.empty())
         return llvm::createStringError(failure);
+    for (auto [kernel, unit] : llvm::zip_equal(kernels, used))
+      if (unit != Unit::Reals)
+        units[unit].insert(kernel.second->symbol);
     return llvm::Error::success();
   }
 
@@ -504,6 +509,11 @@ private:
       object["indices"] = stringifyOutside(outside()).str();
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
+    llvm::json::Object byUnit;
+    for (auto &[unit, symbols] : units)
+      byUnit[nameOf(unit)] = llvm::json::Array(symbols);
+    if (!byUnit.empty())
+      object["units"] = std::move(byUnit);
     // A plan that names them is for one host.
     if (std::vector<std::string> others = variants[0].otherTargets(); !others.empty())
       object["kernel_targets"] = llvm::json::Array(others);
@@ -519,6 +529,7 @@ private:
   List warnings; ///< and notes
   std::vector<Variant> variants;
   std::vector<StoredWeight> weights;                ///< of all variants
+  std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
   Clock::time_point since = Clock::now();
 };

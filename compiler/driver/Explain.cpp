@@ -45,6 +45,7 @@ private:
     row.chosen = choicesOf(specified);
     if (std::optional<KernelChoice> choice = target.choose(specified)) {
       row.schedule = choice->schedule;
+      row.unit = target.unit(specified);
       row.symbol = kernelName(kernelText(choice->target, choice->schedule, specified), *choice);
     }
     if (auto apart = kernel->getAttrOfType<ArrayAttr>(kApartAttr))

@@ -40,6 +40,7 @@ struct ExplainedKernel {
   std::vector<DeclinedSchedule>
       declined; ///< asked before the one that takes the kernel by itself, in that order
   ExplainedChoices chosen;
+  Unit unit = Unit::Reals;
 };
 
 struct Explanation {

@@ -15,7 +15,9 @@
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
 #include "targets/common/TargetName.h"
+#include "targets/common/Unit.h"
 #include "llvm/Support/Error.h"
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,14 +35,18 @@ struct KernelImage {
   enum Kind { ElfObject } kind; ///< relocatable, to be linked with the host's program
   std::string bytes;
   std::string entry; ///< the symbol it is called by
+  Unit unit = Unit::Reals;
 };
 
-/// Two functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
+/// Functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
 struct PeakLoops {
-  static constexpr const char *kMultiply = "weft_peak_multiply", *kRead = "weft_peak_read";
-  std::string object; ///< ELF; no function of it calls or refers to anything
-  int64_t flops;      ///< of a round of the first, in registers
-  int64_t bytes;      ///< that a round of the second reads
+  struct Loop {
+    std::string symbol;
+    int64_t perRound; ///< additions and multiplications in registers, or bytes read
+  };
+  std::string object;         ///< ELF; no function of it calls or refers to anything
+  std::map<Unit, Loop> units; ///< that the processor has
+  Loop read;
   /// Bytes at `data`, which are read before the first round, and at `out`, at least.
   static constexpr int64_t kLeastBytes = 4096;
 };
@@ -63,6 +69,8 @@ public:
   virtual std::vector<DeclinedSchedule> declined(mlir::func::FuncOp specification) const = 0;
   /// The schedules that may be picked, the one that is taken by itself first; empty when there is none.
   virtual std::vector<std::string> alternatives(mlir::func::FuncOp specification) const = 0;
+  /// What the schedule of `choose` multiplies with.
+  virtual Unit unit(mlir::func::FuncOp specification) const = 0;
   /// What the schedule of `choose` lets be picked besides.
   virtual std::vector<Choice> choices(mlir::func::FuncOp specification) const = 0;
   /// The code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
+#include "targets/common/Unit.h"
 
 namespace weft {
 
@@ -35,6 +36,8 @@ public:
   virtual llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec, const Machine &) const {
     return llvm::SmallVector<WeightLayout>(spec.getNumArguments());
   }
+  /// What multiplies in the loop that takes the time.
+  virtual Unit unit(mlir::func::FuncOp, const Machine &) const { return Unit::Reals; }
   /// What it lets be picked of a kernel that it takes. Every candidate is right for all sizes.
   virtual std::vector<Choice> choices(mlir::func::FuncOp, const Machine &) const { return {}; }
 };

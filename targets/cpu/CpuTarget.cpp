@@ -48,6 +48,11 @@ public:
     return names;
   }
 
+  Unit unit(func::FuncOp spec) const override {
+    const Schedule *schedule = taken(spec);
+    return schedule ? schedule->unit(spec, level.machine) : Unit::Reals;
+  }
+
   std::vector<Choice> choices(func::FuncOp spec) const override {
     const Schedule *schedule = taken(spec);
     return schedule ? schedule->choices(spec, level.machine) : std::vector<Choice>();
@@ -61,15 +66,18 @@ public:
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(specification, &context);
     if (!module)
       return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
+    Unit unit = Unit::Reals;
     for (const Schedule *schedule : level.schedules)
-      if (schedule->name() == scheduleName)
+      if (schedule->name() == scheduleName) {
+        unit = schedule->unit(*module->getOps<func::FuncOp>().begin(), level.machine);
         if (failed(emitKernel(*module, symbol, *schedule, level.machine)))
           return llvm::createStringError("schedule '" + scheduleName + "' cannot emit kernel '" +
                                          symbol + "'");
+      }
     llvm::Expected<std::string> object = level.compile(*module);
     if (!object)
       return object.takeError();
-    return KernelImage{KernelImage::ElfObject, std::move(*object), symbol.str()};
+    return KernelImage{KernelImage::ElfObject, std::move(*object), symbol.str(), unit};
   }
 
   llvm::Expected<PeakLoops> compilePeakLoops() const override {

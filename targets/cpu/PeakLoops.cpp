@@ -1,4 +1,4 @@
-//===- PeakLoops.cpp - Multiply and add, and read -----------------------------------------------------------===//
+//===- PeakLoops.cpp - Multiply and add with every unit, and read ---------------------------------===//
 //
 //   loop(data, out, rounds):  sums = first vectors of data;  rounds times: every sum = step(sum);  out = sums
 //
@@ -57,10 +57,20 @@ public:
     b.create<func::ReturnOp>();
   }
 
-  Value multiplyAdd(Value sum) {
-    if (machine.hasFma())
-      return b.create<vector::FMAOp>(sum, factor, addend);
-    return b.create<arith::AddFOp>(b.create<arith::MulFOp>(sum, factor), addend);
+  Value multiplyAdd(Unit unit, Value sum) {
+    switch (unit) {
+    case Unit::Reals:
+      if (machine.hasFma())
+        return b.create<vector::FMAOp>(sum, factor, addend);
+      return b.create<arith::AddFOp>(b.create<arith::MulFOp>(sum, factor), addend);
+    case Unit::HalfPairs:
+      return machine.addHalfProducts(b, sum, words(factor), words(addend));
+    case Unit::ShortPairs:
+      return reals(machine.addPairProducts(b, words(sum), shorts(factor), shorts(addend)));
+    case Unit::ByteQuads:
+      return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend)));
+    }
+    llvm_unreachable("all units are above");
   }
 
   Value addNext(Value round, int64_t i, Value sum) {
@@ -71,6 +81,12 @@ public:
   }
 
 private:
+  Value words(Value x) { return b.create<LLVM::BitcastOp>(vector.clone(b.getI32Type()), x); }
+  Value shorts(Value x) {
+    int64_t count = 2 * int64_t(machine.lanes());
+    return b.create<LLVM::BitcastOp>(VectorType::get({count}, b.getI16Type()), x);
+  }
+  Value reals(Value x) { return b.create<LLVM::BitcastOp>(vector, x); }
   Value constant(int64_t v) { return b.create<arith::ConstantOp>(b.getI64IntegerAttr(v)); }
   Value at(Value base, int64_t bytes) {
     return b.create<LLVM::GEPOp>(pointer, b.getI8Type(), base,
@@ -88,14 +104,31 @@ private:
 
 } // namespace
 
+/// Products per lane and instruction, of the units that the machine has.
+static std::map<Unit, int64_t> unitsOf(const VectorMachine &machine) {
+  std::map<Unit, int64_t> units{{Unit::Reals, 1}, {Unit::ShortPairs, 2}};
+  if (machine.addsHalfProducts())
+    units[Unit::HalfPairs] = 2;
+  if (machine.addsByteProducts())
+    units[Unit::ByteQuads] = 4;
+  return units;
+}
+
 PeakLoops emitPeakLoops(ModuleOp module, const VectorMachine &machine) {
   LoopEmitter emitter(module, machine);
+  PeakLoops loops;
   int64_t sums = machine.registers() - 4;
-  emitter.emit(PeakLoops::kMultiply, sums,
-               [&](Value, int64_t, Value sum) { return emitter.multiplyAdd(sum); });
-  emitter.emit(PeakLoops::kRead, kReadSums,
+  for (auto [unit, products] : unitsOf(machine)) {
+    std::string symbol = "weft_peak_" + std::to_string(int(unit));
+    emitter.emit(symbol, sums, [&, unit = unit](Value, int64_t, Value sum) {
+      return emitter.multiplyAdd(unit, sum);
+    });
+    loops.units[unit] = {symbol, 2 * products * sums * int64_t(machine.lanes())};
+  }
+  loops.read = {"weft_peak_read", kReadSums * emitter.vectorBytes()};
+  emitter.emit(loops.read.symbol, kReadSums,
                [&](Value round, int64_t i, Value sum) { return emitter.addNext(round, i, sum); });
-  return {"", 2 * sums * int64_t(machine.lanes()), kReadSums * emitter.vectorBytes()};
+  return loops;
 }
 
 } // namespace weft

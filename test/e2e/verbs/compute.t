@@ -31,6 +31,15 @@ $ weft inspect kept.weft --json | grep -A4 numerics
 |     "keep_f32": ["/layer/*", "*MatMul"]
 $ weft verify -q layers.mlir kept.weft --dim batch=5
 
+# Where the target has a unit for it, that multiplies; the file says which kernels have one.
+$ head -c 393216 /dev/zero > w.bin && weft inspect tune.mlir --why --compute bf16 -t x86:v4+bf16 | grep -c "^  multiplies pairs of bf16$"
+| 1
+$ weft inspect tune.mlir --why --compute bf16 -t x86:v4+vnni | grep -c multiplies
+| 0
+? 1
+$ weft compile -q tune.mlir --compute bf16 -t x86:v4+bf16 -o pairs.weft && strings -n 20 pairs.weft | grep -o '"units":{"pairs of bf16":."weft_k_contraction_'
+| "units":{"pairs of bf16":["weft_k_contraction_
+
 # The kernel that computes an operand rounds it, too.
 $ weft inspect layers.mlir --why --compute bf16 -t x86:v3 | grep "^kernel"
 | kernel 1  weft_k_loop_{*}  /layer/MatMul

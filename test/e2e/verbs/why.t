@@ -102,6 +102,7 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |       "function": "main",
 |       "name": "weft_k_loop_{*}",
 |       "schedule": "loop",
+|       "unit": "f32",
 |       "nodes": ["/Abs"],
 |       "reads": [
 |         {

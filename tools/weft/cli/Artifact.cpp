@@ -195,12 +195,16 @@ std::vector<VariantView> Artifact::variants() const {
   return all;
 }
 
-NumericsView Artifact::numerics() const {
+std::vector<std::string> Artifact::listed(const std::string &name) const {
   const char *data = nullptr;
   size_t size = 0;
   if (weft_module_text(module(), "manifest", &data, &size))
     return {};
-  auto texts = [&](const char *name) { return manifestTexts({data, size}, name); };
+  return manifestTexts({data, size}, name);
+}
+
+NumericsView Artifact::numerics() const {
+  auto texts = [&](const char *name) { return listed(name); };
   return {texts("accuracy"), texts("activations"), texts("weights"), texts("compute"),
           texts("keep_f32")};
 }

@@ -72,6 +72,8 @@ public:
   std::vector<KernelView> kernels() const;
   std::vector<VariantView> variants() const;
   NumericsView numerics() const;
+  /// What the manifest has under a name: one text or a list of them.
+  std::vector<std::string> listed(const std::string &name) const;
 
   Result<Context> createContext(const weft_context_options_t &options) const;
   /// The cost of one call; every symbol of the function needs a value.

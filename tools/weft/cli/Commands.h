@@ -9,7 +9,9 @@
 #include "tools/weft/cli/Console.h"
 #include "tools/weft/cli/Options.h"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace weft::cli {
 
@@ -17,7 +19,8 @@ int runCommand(const ParsedOptions &options, Console &console);
 int benchCommand(const ParsedOptions &options, Console &console);
 /// What one thread can do at most, as measured right before.
 struct MeasuredPeak {
-  double flops, bytes; ///< per second; bytes are read from memory
+  std::map<std::string, double> operations; ///< per second, by unit
+  double bytes;                             ///< per second, read from memory
 };
 /// Without a peak, no shares of it.
 int profileCommand(const ParsedOptions &options, Console &console,

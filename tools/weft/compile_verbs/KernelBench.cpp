@@ -14,7 +14,7 @@ namespace weft::cli {
 
 namespace {
 
-constexpr double kTolerance = 1e-5;
+constexpr double kTolerance = 1e-5, kRoundedTolerance = 1e-2;
 constexpr int kCheckedElements = 256;
 
 double now() {
@@ -83,10 +83,11 @@ double ProductBench::Row::median() const { return medianOf(seconds); }
 double ProductBench::Row::peak() const { return medianOf(peaks); }
 
 Result<ProductBench> ProductBench::create(const std::vector<ProductSize> &sizes,
-                                          const std::string &target,
+                                          const CompileOptions &options,
                                           const TemporaryFolder &folder) {
   ProductBench bench;
-  bench.usedTarget = target;
+  bench.options = options;
+  bench.tolerance = options.numerics.compute.empty() ? kTolerance : kRoundedTolerance;
   std::vector<ProductSize> sorted = sizes;
   std::stable_sort(sorted.begin(), sorted.end(), [](const ProductSize &a, const ProductSize &b) {
     return std::pair(a.k, a.n) < std::pair(b.k, b.n);
@@ -103,11 +104,6 @@ Result<ProductBench> ProductBench::create(const std::vector<ProductSize> &sizes,
     return std::tuple(a.size.isRead(), a.size.m, a.size.k, a.size.n) <
            std::tuple(b.size.isRead(), b.size.m, b.size.k, b.size.n);
   });
-  // The artifacts were opened: this machine runs the target's code.
-  Result<MachinePeak> machine = MachinePeak::create(bench.usedTarget);
-  if (!machine)
-    return machine.failure();
-  bench.machine = *machine;
   return bench;
 }
 
@@ -123,8 +119,6 @@ Result<Done> ProductBench::compile(const ProductSize &size, const TemporaryFolde
   weft::Result<Module> module = Compiler().importFile(path);
   if (!module)
     return failureOf(module.diagnostics());
-  CompileOptions options;
-  options.target = usedTarget;
   Result<std::string> compiled = compileAside(*module, options, folder);
   if (!compiled)
     return compiled.failure();
@@ -132,13 +126,22 @@ Result<Done> ProductBench::compile(const ProductSize &size, const TemporaryFolde
   if (!opened)
     return opened.failure();
   artifact = *opened;
-  usedTarget = artifact.info().target;
+  options.target = artifact.info().target;
+  if (machine)
+    return Done{};
+  // The artifact was opened: this machine runs the target's code.
+  Result<MachinePeak> created = MachinePeak::create(options.target);
+  if (!created)
+    return created.failure();
+  machine = *created;
   return Done{};
 }
 
 Result<Done> ProductBench::addRow(const ProductSize &size) {
   Row row;
   row.size = size;
+  row.unit = unitUsed();
+  row.bytesOfWeight = options.numerics.compute.empty() ? 4 : 2;
   row.x = numbers(size.m * size.k, 2);
   row.y.resize(size_t(size.m * size.n));
   weft_context_options_t options{};
@@ -153,7 +156,7 @@ Result<Done> ProductBench::addRow(const ProductSize &size) {
   if (!second)
     return second.failure();
   row.error = worstError(size, row.x, weight, row.y);
-  if (!(row.error <= kTolerance)) {
+  if (!(row.error <= tolerance)) {
     char text[160];
     snprintf(text, sizeof text,
              "the product %lldx%lldx%lld is wrong: an element differs by %.2g of its terms",
@@ -163,6 +166,14 @@ Result<Done> ProductBench::addRow(const ProductSize &size) {
   row.callsPerPiece = std::clamp<int64_t>(int64_t(MachinePeak::kPieceSeconds / *second), 1, 100000);
   all.push_back(std::move(row));
   return Done{};
+}
+
+/// A product that is not of f32 is named in the manifest.
+std::string ProductBench::unitUsed() const {
+  for (const std::string &unit : machine->unitNames())
+    if (!artifact.listed(unit).empty())
+      return unit;
+  return "f32";
 }
 
 /// Seconds of one of `times` calls.
@@ -184,8 +195,8 @@ Result<double> ProductBench::call(Row &row, int64_t times) {
 
 Result<Done> ProductBench::sample() {
   for (Row &row : all) {
-    double peak = row.size.isRead() ? machine->bytesPerSecond(int64_t(row.size.weightBytes()))
-                                    : machine->flopsPerSecond();
+    double peak = row.size.isRead() ? machine->bytesPerSecond(int64_t(row.weightBytes()))
+                                    : machine->operationsPerSecond(row.unit);
     double best = INFINITY;
     for (int piece = 0; piece < MachinePeak::kPieces; ++piece) {
       Result<double> seconds = call(row, row.callsPerPiece);

@@ -99,8 +99,10 @@ private:
     Result<TemporaryFolder> folder = TemporaryFolder::create();
     if (!folder)
       return folder.failure();
-    Result<ProductBench> created =
-        ProductBench::create(sizes, options.value("target", CompileOptions().target), *folder);
+    CompileOptions compile;
+    compile.target = options.value("target", compile.target);
+    compile.numerics.compute = options.value("compute");
+    Result<ProductBench> created = ProductBench::create(sizes, compile, *folder);
     if (!created)
       return created.failure();
     bench.emplace(std::move(*created));
@@ -132,14 +134,14 @@ private:
 
   void report() {
     Table table;
-    table.header = {"m", "k", "n", "median", "GFLOP/s", "GB/s", "peak", "of peak", "error"};
+    table.header = {"m", "k", "n", "unit", "median", "GFLOP/s", "GB/s", "peak", "of peak", "error"};
     for (const ProductBench::Row &row : bench->rows()) {
       const char *unit = row.size.isRead() ? "%.1f GB/s" : "%.1f GFLOP/s";
       double seconds = row.median();
       table.rows.push_back(
           {std::to_string(row.size.m), std::to_string(row.size.k), std::to_string(row.size.n),
-           printSeconds(seconds), number("%.1f", row.size.flops() / seconds / 1e9),
-           number("%.1f", row.size.weightBytes() / seconds / 1e9), number(unit, row.peak() / 1e9),
+           row.unit, printSeconds(seconds), number("%.1f", row.size.flops() / seconds / 1e9),
+           number("%.1f", row.weightBytes() / seconds / 1e9), number(unit, row.peak() / 1e9),
            number("%.1f %%", 100 * row.share()), number("%.1e", row.error)});
     }
     console.result(format == "md"    ? table.markdown()
@@ -166,8 +168,9 @@ private:
     for (const ProductBench::Row &row : bench->rows()) {
       double seconds = row.median();
       json.object().field("m", row.size.m).field("k", row.size.k).field("n", row.size.n);
+      json.field("unit", row.unit);
       json.field("median_seconds", seconds).field("flops_per_second", row.size.flops() / seconds);
-      json.field("weight_bytes_per_second", row.size.weightBytes() / seconds);
+      json.field("weight_bytes_per_second", row.weightBytes() / seconds);
       json.field("limit", row.size.isRead() ? "read" : "multiply").field("peak", row.peak());
       json.field("share", row.share()).field("error", row.error).end();
     }

@@ -37,18 +37,20 @@ public:
       llvm::Expected<uint64_t> address = symbol.getAddress();
       if (!name || !address)
         return llvm::joinErrors(name.takeError(), address.takeError());
-      for (auto [wanted, place] :
-           {std::pair(PeakLoops::kMultiply, &multiply), std::pair(PeakLoops::kRead, &read)})
-        if (*name == wanted)
-          *place = static_cast<char *>(memory.get()) + *address;
+      offsets[name->str()] = *address;
     }
-    return multiply && read ? llvm::Error::success()
-                            : llvm::createStringError("the peak loops have no code");
+    return llvm::Error::success();
+  }
+  /// Null when there is no such function.
+  void *find(const std::string &symbol) const {
+    auto found = offsets.find(symbol);
+    return memory && found != offsets.end() ? static_cast<char *>(memory.get()) + found->second
+                                            : nullptr;
   }
   std::shared_ptr<void> memory;
-  void *multiply = nullptr, *read = nullptr;
 
 private:
+  std::map<std::string, uint64_t> offsets;
   llvm::Error mapSection(const llvm::object::SectionRef &section) {
     llvm::Expected<llvm::StringRef> bytes = section.getContents();
     if (!bytes)
@@ -84,31 +86,44 @@ Result<MachinePeak> MachinePeak::create(const std::string &target) {
   if (llvm::Error error = mapped.map(loops->object))
     return failure(std::move(error));
   MachinePeak peak;
-  peak.multiply = reinterpret_cast<Loop>(mapped.multiply);
-  peak.read = reinterpret_cast<Loop>(mapped.read);
-  peak.flops = loops->flops;
-  peak.bytes = loops->bytes;
+  for (auto &[unit, loop] : loops->units)
+    peak.units[nameOf(unit).str()] = {reinterpret_cast<Function>(mapped.find(loop.symbol)),
+                                      loop.perRound};
+  peak.read = {reinterpret_cast<Function>(mapped.find(loops->read.symbol)), loops->read.perRound};
+  bool isWhole = peak.read.function != nullptr;
+  for (auto &[unit, loop] : peak.units)
+    isWhole &= loop.function != nullptr;
+  if (!isWhole)
+    return failure(llvm::createStringError("the peak loops have no code"));
   peak.code = mapped.memory;
   return peak;
 }
 
-double MachinePeak::seconds(Loop loop, const float *from, int64_t rounds) const {
+double MachinePeak::seconds(const Loop &loop, const float *from, int64_t rounds) const {
   alignas(64) float out[PeakLoops::kLeastBytes / sizeof(float)];
   double begin = now();
-  loop(from, out, rounds);
+  loop.function(from, out, rounds);
   return now() - begin;
 }
 
-double MachinePeak::flopsPerSecond() const {
+double MachinePeak::operationsPerSecond(const std::string &unit) const {
+  const Loop &loop = units.at(units.count(unit) ? unit : nameOf(Unit::Reals).str());
   alignas(64) float start[PeakLoops::kLeastBytes / sizeof(float)];
   std::fill(std::begin(start), std::end(start), 0.5f); // x = x / 2 + 1 / 2 stays what it is
   int64_t rounds = 1000;
-  while (seconds(multiply, start, rounds) < kPieceSeconds && rounds < (int64_t(1) << 40))
+  while (seconds(loop, start, rounds) < kPieceSeconds && rounds < (int64_t(1) << 40))
     rounds *= 2;
   double best = 1e9;
   for (int i = 0; i < kPieces; ++i)
-    best = std::min(best, seconds(multiply, start, rounds));
-  return double(rounds) * double(flops) / best;
+    best = std::min(best, seconds(loop, start, rounds));
+  return double(rounds) * double(loop.perRound) / best;
+}
+
+std::vector<std::string> MachinePeak::unitNames() const {
+  std::vector<std::string> names;
+  for (auto &[unit, loop] : units)
+    names.push_back(unit);
+  return names;
 }
 
 double MachinePeak::bytesPerSecond(int64_t size) {
@@ -123,7 +138,7 @@ double MachinePeak::bytesPerSecond(int64_t size) {
     std::fill(data.get(), data.get() + room / sizeof(float), 0.5f);
     dataBytes = int64_t(room);
   }
-  int64_t rounds = std::max<int64_t>(needed / bytes, 1), times = 1;
+  int64_t rounds = std::max<int64_t>(needed / read.perRound, 1), times = 1;
   auto sample = [&] {
     double total = 0;
     for (int64_t i = 0; i < times; ++i)
@@ -135,7 +150,7 @@ double MachinePeak::bytesPerSecond(int64_t size) {
   double best = 1e9;
   for (int i = 0; i < kPieces; ++i)
     best = std::min(best, sample());
-  return double(times) * double(rounds) * double(bytes) / best;
+  return double(times) * double(rounds) * double(read.perRound) / best;
 }
 
 } // namespace weft::cli

@@ -1,7 +1,7 @@
 //===- MachinePeak.h - What this machine can do at most, measured ------------------------------===//
 //
 //   Result<MachinePeak> peak = MachinePeak::create("host");
-//   double flops = peak->flopsPerSecond(), bytes = peak->bytesPerSecond(16 << 20);
+//   double most = peak->operationsPerSecond("pairs of bf16"), bytes = peak->bytesPerSecond(16 << 20);
 //
 // On one thread, with loops that the target compiles like kernels (targets/cpu/PeakLoops.h).
 //===------------------------------------------------------------------------------------------===//
@@ -11,7 +11,10 @@
 #include "tools/weft/cli/Result.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace weft::cli {
 
@@ -24,17 +27,23 @@ public:
   /// The first target of `target`, which this machine must be able to run.
   static Result<MachinePeak> create(const std::string &target);
 
-  /// Additions and multiplications of f32 in registers; takes some milliseconds.
-  double flopsPerSecond() const;
+  /// Additions and multiplications in registers, of f32 where the machine lacks the unit; takes some milliseconds.
+  double operationsPerSecond(const std::string &unit) const;
+  /// Those that the machine has.
+  std::vector<std::string> unitNames() const;
   /// Reads `bytes` again and again, so from the cache that holds them or from memory.
   double bytesPerSecond(int64_t bytes);
 
 private:
-  using Loop = void (*)(const float *data, float *out, int64_t rounds);
-  double seconds(Loop loop, const float *data, int64_t rounds) const;
+  using Function = void (*)(const float *data, float *out, int64_t rounds);
+  struct Loop {
+    Function function = nullptr;
+    int64_t perRound = 0; ///< operations or bytes
+  };
+  double seconds(const Loop &loop, const float *data, int64_t rounds) const;
 
-  Loop multiply = nullptr, read = nullptr;
-  int64_t flops = 0, bytes = 0; ///< of a round
+  std::map<std::string, Loop> units;
+  Loop read;
   std::shared_ptr<void> code;
   std::shared_ptr<float> data;
   int64_t dataBytes = 0;

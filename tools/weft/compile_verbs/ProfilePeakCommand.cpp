@@ -24,9 +24,10 @@ int profilePeakCommand(const ParsedOptions &options, Console &console) {
   Result<MachinePeak> machine = MachinePeak::create(artifact->info().target);
   if (!machine)
     return console.fail(machine.failure());
-  MeasuredPeak peak{0, 0}; // the best of several: others may use the machine meanwhile
+  MeasuredPeak peak{{}, 0}; // the best of several: others may use the machine meanwhile
   for (int i = 0; i < kMeasurements; ++i) {
-    peak.flops = std::max(peak.flops, machine->flopsPerSecond());
+    for (const std::string &unit : machine->unitNames())
+      peak.operations[unit] = std::max(peak.operations[unit], machine->operationsPerSecond(unit));
     peak.bytes = std::max(peak.bytes, machine->bytesPerSecond(kBeyondCaches));
   }
   return profileCommand(options, console, peak);

@@ -104,6 +104,8 @@ private:
           if (edge.producer == kernel.number)
             reportEdge("read by kernel " + std::to_string(reader.number), edge);
     reportDeclined(kernel);
+    if (kernel.unit != Unit::Reals)
+      line("  multiplies " + nameOf(kernel.unit).str());
     reportChoices(kernel);
   }
 
@@ -168,6 +170,7 @@ private:
     for (const ExplainedKernel *kernel : shown) {
       json.object().field("number", kernel->number).field("function", kernel->function);
       json.field("name", kernel->symbol).field("schedule", kernel->schedule);
+      json.field("unit", nameOf(kernel->unit).str());
       json.list("nodes", kernel->nodes).array("reads");
       for (const ExplainedEdge &edge : kernel->edges)
         json.object()

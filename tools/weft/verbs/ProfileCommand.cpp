@@ -30,9 +30,12 @@ double median(std::vector<double> samples) {
   return *middle;
 }
 
+constexpr const char *kReals = "f32";
+
 /// What one call spends in one kernel.
 struct Row {
   KernelView kernel;
+  std::string unit = kReals; ///< of its products
   int64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;
 };
@@ -40,7 +43,7 @@ struct Row {
 class Profile {
 public:
   Profile(const ParsedOptions &options, Console &console, std::optional<MeasuredPeak> peak)
-      : options(options), console(console), peak(peak) {}
+      : options(options), console(console), peak(std::move(peak)) {}
   ~Profile() {
     for (weft_tensor_t &output : outputs)
       weft_tensor_release(context.get(), &output);
@@ -141,7 +144,7 @@ private:
 
   void collect() {
     for (const KernelView &kernel : artifact.kernels())
-      rows.push_back({kernel});
+      rows.push_back({kernel, unitOf(kernel.name)});
     for (size_t i = 0; i < events.size(); ++i) {
       Row &row = rows[events[i].kernel];
       ++row.calls;
@@ -154,6 +157,19 @@ private:
     std::sort(rows.begin(), rows.end(),
               [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
   }
+
+  /// The manifest lists the kernels of every unit but the most common.
+  std::string unitOf(const std::string &kernel) const {
+    if (peak)
+      for (const auto &[unit, most] : peak->operations) {
+        std::vector<std::string> kernels = artifact.listed(unit);
+        if (std::find(kernels.begin(), kernels.end(), kernel) != kernels.end())
+          return unit;
+      }
+    return kReals;
+  }
+
+  double mostOf(const Row &row) const { return peak->operations.at(row.unit); }
 
   static std::string number(const char *format, double value) {
     char text[40];
@@ -178,7 +194,7 @@ private:
     auto percent = [&](double most, double work) {
       return work > 0 ? number("%.1f %%", 100 * shareOf(most, work, row.seconds)) : "-";
     };
-    return {cells[0], percent(peak->flops, row.flops), cells[1], percent(peak->bytes, row.bytes)};
+    return {cells[0], percent(mostOf(row), row.flops), cells[1], percent(peak->bytes, row.bytes)};
   }
 
   static std::string nodesOf(const Row &row) {
@@ -191,6 +207,18 @@ private:
     return more ? text + " +" + std::to_string(more) : text;
   }
 
+  /// Units that no kernel of the model has are left out.
+  std::string peakText() const {
+    std::string text;
+    for (const auto &[unit, most] : peak->operations)
+      if (unit == kReals || std::any_of(rows.begin(), rows.end(), [&, name = unit](const Row &row) {
+            return row.unit == name;
+          }))
+        text +=
+            number("%.1f G", most / 1e9) + (unit == kReals ? "FLOP/s, " : "OP/s by " + unit + ", ");
+    return text + number("%.1f GB/s from memory", peak->bytes / 1e9);
+  }
+
   void report() {
     std::string line;
     for (const auto &[name, value] : inputs.symbols)
@@ -201,8 +229,7 @@ private:
     console.say(line + "threads=" + std::to_string(threads) + ": " + printSeconds(median(whole)) +
                 " a call, median of " + std::to_string(rounds) + " rounds");
     if (peak)
-      console.say("peak of a thread: " + number("%.1f GFLOP/s, ", peak->flops / 1e9) +
-                  number("%.1f GB/s from memory", peak->bytes / 1e9));
+      console.say("peak of a thread: " + peakText());
     Table table;
     table.header = {"share", "time", "calls", "GFLOP/s", "GB/s", "kernel", "nodes"};
     if (peak)
@@ -230,7 +257,7 @@ private:
       json.field(name, value);
     json.end().field("median_seconds", median(whole));
     if (peak)
-      json.field("peak_flops", peak->flops).field("peak_bytes", peak->bytes);
+      json.field("peak_flops", peak->operations.at(kReals)).field("peak_bytes", peak->bytes);
     json.array("kernels");
     for (const Row &row : rows) {
       json.object()
@@ -240,7 +267,9 @@ private:
           .field("flops", row.flops)
           .field("bytes_moved", row.bytes);
       if (peak)
-        json.field("share_of_peak", shareOf(peak->flops, row.flops, row.seconds))
+        json.field("unit", row.unit)
+            .field("unit_peak", mostOf(row))
+            .field("share_of_peak", shareOf(mostOf(row), row.flops, row.seconds))
             .field("share_of_memory", shareOf(peak->bytes, row.bytes, row.seconds));
       json.list("nodes", row.kernel.nodes).end();
     }
@@ -291,7 +320,7 @@ private:
 
 int profileCommand(const ParsedOptions &options, Console &console,
                    std::optional<MeasuredPeak> peak) {
-  return Profile(options, console, peak).run();
+  return Profile(options, console, std::move(peak)).run();
 }
 
 } // namespace weft::cli

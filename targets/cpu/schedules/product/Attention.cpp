@@ -39,6 +39,12 @@ public:
     return s && s->e == 0 ? Decline{"the values have no columns"} : s.decline();
   }
 
+  Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
+    AttentionShape s = *AttentionShape::match(spec);
+    AttentionScratch scratch(s, machine);
+    return scratch.scorePairs && scratch.mixPairs ? Unit::HalfPairs : Unit::Reals;
+  }
+
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     AttentionShape s = *AttentionShape::match(spec);
     SymExpr units = SymExpr::constant(spec.getContext(), 1);

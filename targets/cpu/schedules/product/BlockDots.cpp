@@ -244,6 +244,7 @@ public:
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }
+  Unit unit(func::FuncOp, const VectorMachine &) const override { return Unit::ByteQuads; }
 
   static int64_t panelsOf(const Shape &s, const VectorMachine &machine) {
     return llvm::divideCeil(s.n, tileColumns(machine));

@@ -82,6 +82,10 @@ public:
     return PackedContraction::match(spec).decline();
   }
 
+  Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
+    return Shape::of(spec, machine).pairs ? Unit::HalfPairs : Unit::Reals;
+  }
+
   /// Rows of a tile. Where they meet in one set of the first-level cache, this has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
     bool meet = s.rowBytes() % kPageBytes == 0;
@@ -199,7 +203,9 @@ private:
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
         Tile t{rows, panels, first, a, weights, panel};
-        if ((s.weight.form == PackedWeight::Words || s.pairs || (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1)) && rows > kFewRows)
+        if ((s.weight.form == PackedWeight::Words || s.pairs ||
+             (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1)) &&
+            rows > kFewRows)
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);

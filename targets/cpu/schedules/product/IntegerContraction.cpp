@@ -137,6 +137,11 @@ public:
     return match(spec).decline();
   }
 
+  Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec);
+    return dotOf(s, machine).unit();
+  }
+
   static IntegerDot dotOf(Shape &s, const VectorMachine &machine) {
     return IntegerDot(machine, s.op.getLhs(), s.op.getRhs());
   }

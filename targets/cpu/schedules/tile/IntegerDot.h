@@ -18,6 +18,7 @@ public:
   /// Of activations and weights that both are numbers of 16 bits in memory.
   static IntegerDot ofPairs() { return IntegerDot(); }
 
+  Unit unit() const { return four ? Unit::ByteQuads : Unit::ShortPairs; }
   /// Products per lane and instruction.
   int64_t group() const { return four ? 4 : 2; }
   /// Bytes of a group of weights.

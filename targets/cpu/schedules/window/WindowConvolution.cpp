@@ -359,6 +359,10 @@ public:
       return s.decline();
     return s->groups != 1 ? Decline{kHasGroups} : Decline{};
   }
+  Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
+    Tiling t(*ConvolutionShape::match(spec, true), machine);
+    return t.dot ? t.dot->unit() : t.pairs ? Unit::HalfPairs : Unit::Reals;
+  }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);

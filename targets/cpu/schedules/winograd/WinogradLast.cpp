@@ -382,6 +382,9 @@ public:
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return WinogradTiles::match(spec, machine, kind).decline();
   }
+  Unit unit(func::FuncOp, const VectorMachine &) const override {
+    return kind == WinogradTiles::Bytes ? Unit::ShortPairs : Unit::Reals;
+  }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     WinogradTiles s = *WinogradTiles::match(spec, machine, kind);

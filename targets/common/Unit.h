@@ -1,0 +1,30 @@
+//===- Unit.h - What a processor multiplies with ------------------------------------------------===//
+#ifndef WEFT_TARGETS_COMMON_UNIT_H
+#define WEFT_TARGETS_COMMON_UNIT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace weft {
+
+/// How many products of which numbers an instruction sums in each lane.
+enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads };
+
+/// As users read it, and manifests name it.
+inline llvm::StringRef nameOf(Unit unit) {
+  switch (unit) {
+  case Unit::Reals:
+    return "f32";
+  case Unit::HalfPairs:
+    return "pairs of bf16";
+  case Unit::ShortPairs:
+    return "pairs of i16";
+  case Unit::ByteQuads:
+    return "quads of i8";
+  }
+  llvm_unreachable("all units are above");
+}
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_COMMON_UNIT_H
