@@ -32,15 +32,18 @@ std::vector<CpuLevel> allLevels() {
       v3 = with(v2, {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}),
       v3vnni = with(v3, {"avxvnni"}),
       v4 = with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
-      vnni = with(v4, {"avx512vnni"}), bf16 = with(vnni, {"avx512bf16"});
+      vnni = with(v4, {"avx512vnni"}), bf16 = with(vnni, {"avx512bf16"}),
+      amx = with(bf16, {"amx-tile", "amx-bf16", "amx-int8"});
   // One instruction for products of pairs and their sum, not two.
-  const char *pairs = "+avx512vnni,+fast-dpwssd", *halves = "+avx512vnni,+fast-dpwssd,+avx512bf16";
+  const char *pairs = "+avx512vnni,+fast-dpwssd", *halves = "+avx512vnni,+fast-dpwssd,+avx512bf16",
+             *tiles = "+avx512vnni,+fast-dpwssd,+avx512bf16,+amx-tile,+amx-bf16,+amx-int8";
   return {level("v2", v2, "x86-64-v2"),
           level("v3", v3, "x86-64-v3"),
           level("v3+vnni", v3vnni, "x86-64-v3", "+avxvnni"),
           level("v4", v4, "x86-64-v4"),
           level("v4+vnni", vnni, "x86-64-v4", pairs),
-          level("v4+bf16", bf16, "x86-64-v4", halves)};
+          level("v4+bf16", bf16, "x86-64-v4", halves),
+          level("v4+amx", amx, "x86-64-v4", tiles)};
 }
 
 class X86Family : public CpuFamily {

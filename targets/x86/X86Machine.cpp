@@ -6,6 +6,7 @@
 #include "targets/x86/X86Machine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/x86/X86Tiles.h"
 
 using namespace mlir;
 
@@ -42,15 +43,16 @@ private:
 
 class Avx512Machine : public SseMachine {
 public:
-  /// What AVX-512 was extended by.
+  /// What AVX-512 was extended by. `bf16`: products at the rate of f32.
   struct Extensions {
-    bool vnni = false, bf16 = false;
+    bool vnni = false, bf16 = false, tiles = false;
   };
   Avx512Machine(Traits traits, Extensions has)
       : SseMachine(std::move(traits), 8, "llvm.x86.avx512.pmaddw.d.512",
                    has.vnni ? "llvm.x86.avx512.vpdpbusd.512" : nullptr),
         has(has) {}
 
+  const TileUnit *tiles() const override { return has.tiles ? &x86Tiles() : nullptr; }
   bool addsHalfProducts() const override { return has.bf16; }
   Value addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
     auto asPairs = [&](Value words) -> Value {
@@ -131,14 +133,18 @@ const VectorMachine &x86Machine(llvm::StringRef level) {
                              "llvm.x86.sse2.pmadd.wd"),
       v3(avx2, 32, "llvm.x86.avx2.pmadd.wd"),
       v3vnni(avx2, 32, "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.vpdpbusd.256");
-  static const Avx512Machine v4(avx512, {}), vnni(avx512, {true}), bf16(avx512, {true, true});
+  // Processors with tiles multiply pairs of bf16 in vectors at half the rate of f32.
+  static const Avx512Machine v4(avx512, {}), vnni(avx512, {true}), bf16(avx512, {true, true}),
+      amx(avx512, {true, false, true});
   if (level == "v2")
     return v2;
   if (level == "v3")
     return v3;
   if (level == "v3+vnni")
     return v3vnni;
-  return level == "v4" ? v4 : level == "v4+vnni" ? vnni : bf16;
+  if (level == "v4")
+    return v4;
+  return level == "v4+vnni" ? vnni : level == "v4+bf16" ? bf16 : amx;
 }
 
 } // namespace weft

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// Of "v2", "v3", "v3+vnni", "v4", "v4+vnni" or "v4+bf16".
+/// Of "v2", "v3", "v3+vnni", "v4", "v4+vnni", "v4+bf16" or "v4+amx".
 const VectorMachine &x86Machine(llvm::StringRef level);
 
 } // namespace weft

@@ -125,8 +125,8 @@ TEST_CASE("a kernel's target is one that there is") {
        {"x86:v9", "gpu:big", "host", "x86:host", "x86:v2,v3", "x86:v2:fast", "x"})
     CHECK(refusal(planOf(body, "loop", target)) ==
           "no kernels are compiled for '" + std::string(target) +
-              "', but for x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, also with "
-              "':exact'");
+              "', but for x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, "
+              "x86:v4+amx, also with ':exact'");
 }
 
 TEST_CASE("an artifact needs of a processor what any of its kernels does") {

@@ -18,6 +18,8 @@
 
 namespace weft {
 
+class TileUnit;
+
 /// Rows of a tile that stays in registers while products are summed, and what may be picked instead, the most first. Follows from the
 /// number of registers, and from whether an element is spread to all lanes by the instruction that multiplies or takes a register.
 struct TileRows {
@@ -66,6 +68,8 @@ public:
   /// The bits of the bf16 nearest to each f32; signed zeros, as addHalfProducts reads them anyway,
   /// may stand for those below the normal ones.
   virtual mlir::Value roundForHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value reals) const;
+  /// What multiplies small matrices (TileUnit.h); null where nothing does.
+  virtual const TileUnit *tiles() const { return nullptr; }
   /// Whether there is an instruction for four products of bytes.
   virtual bool addsByteProducts() const { return false; }
   /// To each i32 of `sum` four products of unsigned and signed bytes, which are given as i32, too.

@@ -7,6 +7,7 @@
 #include "targets/cpu/CpuTarget.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/x86/X86Machine.h"
+#include "test/targets/plain/PlainTiles.h"
 
 using namespace mlir;
 
@@ -42,6 +43,7 @@ public:
     Value rounded = b.create<arith::TruncFOp>(shape.clone(b.getBF16Type()), reals);
     return b.create<arith::BitcastOp>(shape.clone(b.getI16Type()), rounded);
   }
+  const TileUnit *tiles() const override { return like.tiles() ? &plainTiles() : nullptr; }
 
   bool addsByteProducts() const override { return like.addsByteProducts(); }
   Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
@@ -77,7 +79,8 @@ CpuLevel level(const char *name) {
 
 class PlainFamily : public CpuFamily {
 public:
-  PlainFamily() : CpuFamily({level("v3+vnni"), level("v4+vnni"), level("v4+bf16")}) {}
+  PlainFamily()
+      : CpuFamily({level("v3+vnni"), level("v4+vnni"), level("v4+bf16"), level("v4+amx")}) {}
   std::string name() const override { return "plain"; }
   std::string hostLevel() const override { return ""; }
   std::string hostProcessor() const override { return ""; }

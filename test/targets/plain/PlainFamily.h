@@ -13,7 +13,7 @@
 
 namespace weft::test {
 
-/// plain:v3+vnni, plain:v4+vnni, plain:v4+bf16.
+/// plain:v3+vnni, plain:v4+vnni, plain:v4+bf16, plain:v4+amx.
 const TargetFamily &plainFamily();
 
 inline const bool kPlainFamilyIsKnown = (addFamily(plainFamily()), true);
