@@ -92,7 +92,10 @@ public:
     return loops;
   }
 
-  unsigned halfProductRate() const override { return level.machine.addsHalfProducts() ? 2 : 1; }
+  unsigned halfProductRate() const override {
+    const unsigned ofTiles = 8; // of whole products: of operands in registers twice that
+    return level.machine.tiles() ? ofTiles : level.machine.addsHalfProducts() ? 2 : 1;
+  }
 
 private:
   /// What takes whatever others are made for.

@@ -1,4 +1,10 @@
 //===- Schedule.cpp - The frame around every kernel's loops --------------------------------------===//
+//
+//   read the kernel's words: pointers of operands and results, then symbols   [words]
+//   what the schedule emits, in which                                         [emit]
+//     for whole vector of the innermost dimension; then a masked rest         [vectors]
+//       elements of all results are pulled, and then stored                   [store]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/Schedule.h"
 #include "dialects/weft/Aliases.h"
@@ -32,6 +38,15 @@ void KernelContext::loop(Value from, Value to, int64_t step, function_ref<void(V
   });
 }
 
+void KernelContext::choose(Value condition, function_ref<void()> yes, function_ref<void()> no) {
+  auto branch = b.create<scf::IfOp>(condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  yes();
+  b.setInsertionPointToStart(branch.elseBlock());
+  no();
+}
+
 /// Where an element of a result lies: in a buffer, behind what was there.
 static SmallVector<IndexValue> placeOf(ElementEmitter &e, Value result,
                                        ArrayRef<IndexValue> index) {
@@ -42,6 +57,7 @@ static SmallVector<IndexValue> placeOf(ElementEmitter &e, Value result,
 }
 
 void KernelContext::storeResults(ArrayRef<IndexValue> index) {
+  // [store] What one result replaces another may still read.
   SmallVector<Value> data;
   for (Value result : returnOp()->getOperands())
     data.push_back(e.pull(writtenValue(result), index));
@@ -59,6 +75,7 @@ void KernelContext::vectors(SymExpr size, function_ref<void(IndexValue)> body) {
     });
     return;
   }
+  // [vectors] There is no rest where the size says so.
   SymExpr whole = SymExpr::floordiv(size, lanes) * int64_t(lanes);
   Value end = e.uniform(size), wholeEnd = e.uniform(whole);
   if (!whole.isConstant(0))
@@ -103,6 +120,7 @@ Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Val
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
 }
 
+/// [words] In the order of the specification.
 void bindWords(KernelContext &c, Value words) {
   Type pointer = LLVM::LLVMPointerType::get(c.b.getContext()), i64 = c.b.getI64Type();
   int64_t word = 0;
@@ -137,6 +155,7 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
                         {}, {},   {}};
   bindWords(context, words);
   context.scratch = b.create<LLVM::LoadOp>(pointer, kernel.getArgument(3), 8);
+  // [emit] For units [begin, end).
   schedule.emit(context);
   b.create<func::ReturnOp>();
   spec.erase();

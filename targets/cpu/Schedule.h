@@ -30,6 +30,8 @@ struct KernelContext {
   llvm::SmallVector<mlir::Value>
   loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// if (condition) yes(); else no();
+  void choose(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
   mlir::Value mul(mlir::Value a, mlir::Value c);
   mlir::Value add(mlir::Value a, mlir::Value c);
   mlir::Value sub(mlir::Value a, mlir::Value c);

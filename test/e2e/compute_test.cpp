@@ -365,6 +365,7 @@ TEST_CASE("who compiles learns where operands of 16 bits would be faster, and wh
   bf16.compute = "bf16", f16.compute = "f16", exact.exact = true;
   const std::string fast = "plain:v4+bf16", slow = "x86:v3";
   CHECK(notesOf(1024, fast, {}) == fast + " multiplies bf16 2 times as fast as f32");
+  CHECK(notesOf(1024, "plain:v4+amx", {}) == "plain:v4+amx multiplies bf16 8 times as fast as f32");
   CHECK(notesOf(64, fast, {}).empty()); // too small to matter
   CHECK(notesOf(1024, fast, exact).empty());
   CHECK(notesOf(1024, fast, bf16).empty());

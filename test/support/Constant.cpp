@@ -42,17 +42,29 @@ std::string Constant::text(unsigned seed) const {
   return "weft.constant " + numbers(seed) + " -> " + type();
 }
 
-std::string Constant::numbers(unsigned seed) const {
+std::string Constant::bytes(unsigned seed) const {
   std::mt19937_64 random(seed);
-  std::string shape, bytes;
+  std::string bytes;
   int64_t count = 1;
-  for (int64_t dim : dims) {
-    shape += std::to_string(dim) + "x";
+  for (int64_t dim : dims)
     count *= dim;
-  }
   for (int64_t i = 0; i < count; ++i)
     bytes += bytesOf(element, random);
-  return "dense<\"0x" + llvm::toHex(bytes) + "\"> : tensor<" + shape +
+  return bytes;
+}
+
+std::vector<uint16_t> Constant::halves(unsigned seed) const {
+  std::string values = bytes(seed);
+  std::vector<uint16_t> halves(values.size() / 2);
+  memcpy(halves.data(), values.data(), values.size());
+  return halves;
+}
+
+std::string Constant::numbers(unsigned seed) const {
+  std::string shape;
+  for (int64_t dim : dims)
+    shape += std::to_string(dim) + "x";
+  return "dense<\"0x" + llvm::toHex(bytes(seed)) + "\"> : tensor<" + shape +
          (element[0] == '!' ? "f32" : element) + ">";
 }
 

@@ -2,6 +2,7 @@
 #ifndef WEFT_TEST_SUPPORT_CONSTANT_H
 #define WEFT_TEST_SUPPORT_CONSTANT_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct Constant {
   std::string type() const;
   std::string numbers(unsigned seed) const; ///< what `text` has between its name and its type
   std::string text(unsigned seed) const;
+  /// The same values, of 16 bits.
+  std::vector<uint16_t> halves(unsigned seed) const;
+
+private:
+  std::string bytes(unsigned seed) const;
 };
 
 } // namespace weft::test

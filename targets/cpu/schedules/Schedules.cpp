@@ -5,13 +5,24 @@
 namespace weft {
 
 llvm::ArrayRef<const Schedule *> cpuSchedules() {
-  static const Schedule *all[] = {
-      blockDotsSchedule(),         contractionSchedule(),   integerContractionSchedule(),
-      depthwiseSchedule(),         depthwiseLastSchedule(), winogradSchedule(),
-      winogradLastSchedule(),      winogradBytesSchedule(), convolutionSchedule(),
-      windowConvolutionSchedule(), poolSchedule(),          productSchedule(),
-      attentionSchedule(),         serialSchedule(),        rowSchedule(),
-      columnsSchedule(),           loopSchedule()};
+  static const Schedule *all[] = {blockDotsSchedule(),
+                                  tileContractionSchedule(),
+                                  contractionSchedule(),
+                                  integerContractionSchedule(),
+                                  depthwiseSchedule(),
+                                  depthwiseLastSchedule(),
+                                  winogradSchedule(),
+                                  winogradLastSchedule(),
+                                  winogradBytesSchedule(),
+                                  convolutionSchedule(),
+                                  windowConvolutionSchedule(),
+                                  poolSchedule(),
+                                  productSchedule(),
+                                  attentionSchedule(),
+                                  serialSchedule(),
+                                  rowSchedule(),
+                                  columnsSchedule(),
+                                  loopSchedule()};
   return all;
 }
 

@@ -10,6 +10,7 @@ namespace weft {
 llvm::ArrayRef<const Schedule *> cpuSchedules();
 
 const Schedule *blockDotsSchedule();
+const Schedule *tileContractionSchedule();
 const Schedule *contractionSchedule();
 const Schedule *integerContractionSchedule();
 const Schedule *depthwiseSchedule();

@@ -38,6 +38,7 @@ $ weft inspect why.mlir --why=/MatMul -t x86:v4
 |   read by kernel 6  /Add -> /Abs
 |     data change their places or dimensions between them: /Transpose
 |   not block_dots, contraction: the second matrix is no constant that panels are made of
+|   not tile_contraction: the target has no unit for tiles
 |   not integer_contraction: the product is not of integers summed in i32
 |   not depthwise, depthwise_last, winograd, winograd_last, winograd_bytes, convolution, window_convolution: there is no convolution
 |   not pool: there is no pooling
@@ -60,7 +61,7 @@ $ weft inspect window.mlir --why=/Next -t x86:v4 --accuracy exact
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: it rounds more than the operators do, and exact results are asked for
@@ -71,7 +72,7 @@ $ weft inspect window.mlir --why=2 -t x86:v2
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the target has no fused multiply-add
@@ -84,12 +85,20 @@ $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the image is so small that tiles of results cover much in vain
 |   rows 13, not 6: estimated
 |   pixels 256, not 128, 512: estimated
+
+# A unit for tiles multiplies bf16.
+$ truncate -s 393216 w.bin && weft inspect tune.mlir --why -t x86:v4+amx | grep "^kernel 1\|not tile"
+| kernel 1  weft_k_contraction_{*}  /layer/MatMul
+|   not tile_contraction: the rows are not bf16 in memory
+$ weft inspect tune.mlir --why --compute bf16 -t x86:v4+amx | grep "^kernel\|not tile"
+| kernel 1  weft_k_loop_{*}  /layer/MatMul
+| kernel 2  weft_k_tile_contraction_{*}  /layer/MatMul
 
 $ weft inspect why.mlir --why=6 --json -t x86:v4
 | {
@@ -116,6 +125,11 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |       "declined": [
 |         {
 |           "schedule": "block_dots",
+|           "reason": "there is no product",
+|           "other_kind": true
+|         },
+|         {
+|           "schedule": "tile_contraction",
 |           "reason": "there is no product",
 |           "other_kind": true
 |         },

@@ -9,7 +9,6 @@
 
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 
 using namespace mlir;
@@ -86,7 +85,7 @@ public:
     Value one = number(1), zero = number(0);
     Value single = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, one);
     // [single tile] Its blocks are the units.
-    choose(
+    c.choose(
         single,
         [&] {
           run(tiles, zero, one,
@@ -118,7 +117,7 @@ private:
       if (prepared.empty())
         return run(tiles, from, to, panels);
       // [prepare] For the tiles of the call.
-      choose(
+      c.choose(
           isAtLeast(here, kTilesToPrepare),
           [&] {
             prepare(c, panels.from, panels.to);
@@ -145,14 +144,6 @@ private:
   Value endOf(Value block) { return c.b.create<arith::MinSIOp>(panelOf(block), number(p.panels)); }
   Value isAtLeast(Value a, int64_t least) {
     return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, a, number(least));
-  }
-  void choose(Value condition, function_ref<void()> yes, function_ref<void()> no) {
-    auto branch = c.b.create<scf::IfOp>(condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard insertion(c.b);
-    c.b.setInsertionPointToStart(branch.thenBlock());
-    yes();
-    c.b.setInsertionPointToStart(branch.elseBlock());
-    no();
   }
 
   KernelContext &c;

@@ -1,0 +1,265 @@
+//===- TileStrips.cpp - Strips of 16 rows, two by two tiles of sums -----------------------------===//
+//
+//   give tiles their sizes; strips have 16 rows, or m if that is less          [configure]
+//   for block of rows, panel of 32 columns                                     [units]
+//     for chunk of the panel's k, which stays in the first-level cache         [chunks]
+//       for pair of strips in the block; the last of all may be a single one   [pairs]
+//         sums = 0, or those of the chunk before                               [begin sums]
+//         for step of 16 words: sums += strips * panel, tile by tile           [steps]
+//         and a step of the words left over                                    [tail]
+//         park the sums until the next chunk, or                               [park]
+//         for row: epilogue and store, masked where n ends                     [store]
+//   give the tiles back                                                        [release]
+//
+// Sums lie in scratch as [rows][32 columns]. Those that wait for the next chunk are many; those that
+// are stored have a place of their own, which therefore stays near. It begins a strip in front of
+// the pair's first row, because the last strip of all may.
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cpu/schedules/tile/TileStrips.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/schedules/tile/RowTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kStrip = TileUnit::kRows, kPair = 2 * kStrip;
+constexpr int64_t kStepWords = TileUnit::kRowWords;
+constexpr int64_t kPanelRow = 2 * TileUnit::kRowBytes; ///< bytes, also of a row of sums
+constexpr int64_t kStripBytes = kStrip * kPanelRow, kPairBytes = 2 * kStripBytes;
+constexpr int64_t kChunkSteps = 16;      ///< 32 KiB of a panel: rows only pass through beside them
+constexpr int64_t kMostPairs = 8;        ///< of a block: their parked sums take 32 KiB
+constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
+
+} // namespace
+
+bool TileStrips::fit(const VectorMachine &machine) {
+  return machine.tiles() && tileColumns(machine) * 4 == kPanelRow;
+}
+
+int64_t TileStrips::panels() const { return llvm::divideCeil(n, kPanelRow / 4); }
+
+int64_t TileStrips::pairsOfBlock() const {
+  return std::clamp<int64_t>(kBlockBytes / (kPair * words * 4), 1, kMostPairs);
+}
+
+int64_t TileStrips::steps() const { return std::max<int64_t>(1, words / kStepWords); }
+
+int64_t TileStrips::chunks() const { return llvm::divideCeil(steps(), kChunkSteps); }
+
+Launch TileStrips::launch(const VectorMachine &machine) const {
+  auto constant = [&](int64_t value) { return SymExpr::constant(sum.getContext(), value); };
+  int64_t parked = chunks() > 1 ? pairsOfBlock() : 0;
+  return {SymExpr::ceildiv(m, kPair * pairsOfBlock()) * panels(), constant(1),
+          constant(kStripBytes + (1 + parked) * kPairBytes + machine.tiles()->stateBytes())};
+}
+
+class TileStrips::Emitter {
+public:
+  Emitter(KernelContext &c, const TileStrips &strips, Value rows, Value weights, Value root)
+      : c(c), p(strips), unit(*c.machine.tiles()), rows(rows), weights(weights), root(root),
+        ready(at(c.scratch, number(kStripBytes))), parked(at(ready, number(kPairBytes))),
+        state(at(parked, number(p.chunks() > 1 ? p.pairsOfBlock() * kPairBytes : 0))),
+        m(c.e.uniform(p.m)), strip(least(m, number(kStrip))) {}
+
+  void emit() {
+    configure();
+    // [units] Of neighbours, all panels meet the same rows.
+    Value pairs = ceilDiv(m, kPair), blocks = ceilDiv(pairs, p.pairsOfBlock());
+    c.loop(c.begin, c.end, 1, [&](Value nth) {
+      panel = c.b.create<arith::RemUIOp>(nth, number(p.panels()));
+      Value block = c.b.create<arith::DivUIOp>(nth, number(p.panels()));
+      emitUnit(rowsOfTile(c, pairs, blocks, block));
+    });
+    // [release] Threads change places faster without them.
+    unit.release(c.b, state);
+  }
+
+private:
+  /// Two strips, or one alone.
+  struct Pair {
+    Value first; ///< row of the result
+    int64_t strips = 2;
+    Value begin[2];            ///< rows that strips begin with
+    Value parked[2], ready[2]; ///< places for their sums
+  };
+  /// Steps [from, to) of a panel.
+  struct Chunk {
+    Value from, to, isFirst, isLast;
+  };
+  /// Of tiles for strips and for halves of a panel's row, which may take turns in one.
+  struct Numbers {
+    int64_t strips[2], halves[2];
+  };
+
+  int64_t tailWords() const { return p.words > kStepWords ? p.words % kStepWords : 0; }
+  Numbers wholeTiles() const {
+    return tailWords() ? Numbers{{4, 4}, {6, 6}} : Numbers{{4, 5}, {6, 7}};
+  }
+  static Numbers tailTiles() { return {{5, 5}, {7, 7}}; }
+  static int64_t sumsOf(int64_t strip, int64_t half) { return 2 * strip + half; }
+
+  /// [configure] Tiles of the tail have numbers of their own: other sizes would cost the sums.
+  void configure() {
+    SmallVector<TileUnit::Size, TileUnit::kTiles> sizes(TileUnit::kTiles, {strip, kStepWords});
+    auto give = [&](const Numbers &tiles, int64_t words) {
+      for (int64_t i = 0; i < 2; ++i) {
+        sizes[tiles.strips[i]] = {strip, words};
+        sizes[tiles.halves[i]] = {number(words), kStepWords};
+      }
+    };
+    give(wholeTiles(), std::min(p.words, kStepWords));
+    if (tailWords())
+      give(tailTiles(), tailWords());
+    unit.configure(c.b, state, sizes);
+  }
+
+  /// [chunks] A single pair has its sums in tiles all the time: nobody reads the panel after it.
+  void emitUnit(const RowRange &pairs) {
+    Value one = number(1), zero = number(0), all = number(p.steps());
+    if (p.chunks() == 1)
+      return emitPairs(pairs, {zero, all, Value(), Value()});
+    Value alone = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, pairs.size, one);
+    Value count = c.b.create<arith::SelectOp>(alone, one, number(p.chunks())),
+          size = c.b.create<arith::SelectOp>(alone, all,
+                                             number(llvm::divideCeil(p.steps(), p.chunks())));
+    c.loop(zero, count, 1, [&](Value nth) {
+      Value from = c.mul(nth, size), isFirst = isEqual(nth, zero),
+            isLast = isEqual(nth, c.sub(count, one));
+      emitPairs(pairs, {from, least(c.add(from, size), all), isFirst, isLast});
+    });
+  }
+
+  /// [pairs] A strip that would end behind the last row begins earlier.
+  void emitPairs(const RowRange &pairs, const Chunk &chunk) {
+    c.loop(number(0), pairs.size, 1, [&](Value nth) {
+      Pair pair;
+      pair.first = c.mul(c.add(pairs.first, nth), number(kPair));
+      Value waiting = at(parked, c.mul(nth, number(kPairBytes))), lastStrip = c.sub(m, strip),
+            second = c.add(pair.first, number(kStrip));
+      for (int64_t s = 0; s < 2; ++s) {
+        pair.begin[s] = least(s ? second : pair.first, lastStrip);
+        pair.parked[s] = at(waiting, number(s * kStripBytes));
+        pair.ready[s] = at(ready, c.mul(c.sub(pair.begin[s], pair.first), number(kPanelRow)));
+      }
+      auto multiply = [&](int64_t strips) {
+        pair.strips = strips;
+        emitSums(pair, chunk);
+      };
+      Value hasSecond = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, second, m);
+      c.choose(
+          hasSecond, [&] { multiply(2); }, [&] { multiply(1); });
+      whenLast(chunk, [&] { store(pair.first); });
+    });
+  }
+
+  /// What is done with the last chunk only, and with all others.
+  void whenLast(
+      const Chunk &chunk, function_ref<void()> body, function_ref<void()> otherwise = [] {}) {
+    chunk.isLast ? c.choose(chunk.isLast, body, otherwise) : body();
+  }
+
+  void emitSums(const Pair &pair, const Chunk &chunk) {
+    auto everySum = [&](const Value *places, function_ref<void(int64_t tile, Value place)> body) {
+      for (int64_t s = 0; s < pair.strips; ++s)
+        for (int64_t half = 0; half < 2; ++half)
+          body(sumsOf(s, half), at(places[s], number(half * TileUnit::kRowBytes)));
+    };
+    auto put = [&](const Value *places) {
+      everySum(places, [&](int64_t tile, Value place) {
+        unit.store(c.b, state, tile, place, number(kPanelRow));
+      });
+    };
+    auto zero = [&] {
+      everySum(pair.ready, [&](int64_t tile, Value) { unit.zero(c.b, state, tile); });
+    };
+    auto resume = [&] {
+      everySum(pair.parked, [&](int64_t tile, Value place) {
+        unit.load(c.b, state, tile, place, number(kPanelRow));
+      });
+    };
+    // [begin sums] What waits in memory has lost nothing: chunks change no result.
+    chunk.isFirst ? c.choose(chunk.isFirst, zero, resume) : zero();
+    // [steps] Nothing but loads and products.
+    c.loop(chunk.from, chunk.to, 1, [&](Value nth) { step(pair, nth, wholeTiles()); });
+    // [tail] Its tiles have fewer words.
+    if (tailWords())
+      whenLast(chunk, [&] { step(pair, number(p.steps()), tailTiles()); });
+    // [park] Else they are ready.
+    whenLast(
+        chunk, [&] { put(pair.ready); }, [&] { put(pair.parked); });
+  }
+
+  /// The rows of a pair pass by, and the panel is read again by the next one. A single strip is the
+  /// last that reads the panel.
+  void step(const Pair &pair, Value nth, const Numbers &tiles) {
+    using Reuse = TileUnit::Reuse;
+    Value word = c.mul(nth, number(kStepWords)), depth = c.add(c.mul(panel, number(p.words)), word),
+          columns = at(weights, c.mul(depth, number(kPanelRow)));
+    auto loadStrip = [&](int64_t s) {
+      Value first = c.mul(pair.begin[s], number(p.words));
+      unit.load(c.b, state, tiles.strips[s], at(rows, c.mul(c.add(first, word), number(4))),
+                number(p.words * 4), pair.strips == 2 ? Reuse::Late : Reuse::Soon);
+    };
+    auto loadHalf = [&](int64_t half) {
+      unit.load(c.b, state, tiles.halves[half], at(columns, number(half * TileUnit::kRowBytes)),
+                number(kPanelRow), pair.strips == 2 ? Reuse::Soon : Reuse::Late);
+    };
+    auto multiply = [&](int64_t s, int64_t half) {
+      p.multiply(c.b, unit, state, {sumsOf(s, half), tiles.strips[s], tiles.halves[half]});
+    };
+    loadStrip(0);
+    for (int64_t half = 0; half < 2; ++half) {
+      loadHalf(half);
+      multiply(0, half);
+    }
+    if (pair.strips == 1)
+      return;
+    loadStrip(1);
+    multiply(1, 1);
+    if (tiles.halves[0] == tiles.halves[1])
+      loadHalf(0);
+    multiply(1, 0);
+  }
+
+  /// [store] The rows of a pair that begins with `first`. Those that a strip has in common with the
+  /// one before are not stored again: what is added to them may lie where they go.
+  void store(Value first) {
+    auto vector = VectorType::get({c.machine.lanes()}, p.sum);
+    c.loop(first, least(c.add(first, number(kPair)), m), 1, [&](Value row) {
+      c.e.forget();
+      Value from = at(ready, c.mul(c.sub(row, first), number(kPanelRow)));
+      SmallVector<Value> sums;
+      for (int64_t half = 0; half < 2; ++half)
+        sums.push_back(
+            c.b.create<LLVM::LoadOp>(vector, at(from, number(half * TileUnit::kRowBytes)), 4));
+      storeRowTile(c, root, row, panel, 2, p.n, sums);
+    });
+  }
+
+  Value number(int64_t value) { return constantI64(c.b, value); }
+  Value at(Value base, Value bytes) { return elementPointer(c.b, base, c.b.getI8Type(), bytes); }
+  Value least(Value a, Value d) { return c.b.create<arith::MinSIOp>(a, d); }
+  Value ceilDiv(Value a, int64_t d) {
+    return c.b.create<arith::DivUIOp>(c.add(a, number(d - 1)), number(d));
+  }
+  Value isEqual(Value a, Value d) {
+    return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, a, d);
+  }
+
+  KernelContext &c;
+  const TileStrips &p;
+  const TileUnit &unit;
+  const Value rows, weights, root;
+  const Value ready, parked, state; ///< places in scratch
+  const Value m, strip;             ///< rows: all, and those of a strip
+  Value panel;
+};
+
+void TileStrips::emit(KernelContext &c, Value rows, Value weights, Value root) const {
+  Emitter(c, *this, rows, weights, root).emit();
+}
+
+} // namespace weft

@@ -1,0 +1,174 @@
+// Products by tiles: compared with the reference evaluator at sizes that fill no tile, no panel and no chunk of a sum, and bit by bit with what
+// the processor is documented to compute. What is compiled for it is looked at, as few machines run it.
+#include "test/support/Constant.h"
+#include "test/support/Disassembly.h"
+#include "test/support/Halves.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+using namespace weft::test;
+
+namespace {
+
+std::string tensor(const std::string &dims, const std::string &element) {
+  return "!weft.tensor<[" + dims + "], " + element + ">";
+}
+
+/// A function of rows [m, k] and of what is added to its result [m, n], in one type, whose product with a weight of bf16 is %p, in f32. `after`
+/// says what follows: $y is the result's type.
+struct Layer {
+  int64_t k, n;
+  std::string element = "bf16", after = "";
+  bool transposed = false;
+
+  std::string text() const {
+    Constant w{"bf16", transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}},
+        bias{element, {n}};
+    std::string K = "m, " + std::to_string(k), N = "m, " + std::to_string(n),
+                x = tensor(K, element), y = tensor(N, element), rows = "%x",
+                text = "func.func @main(%x: " + x + ", %r: " + y + ") -> " + y +
+                       " attributes {weft.symbols = #weft.symbols<m>} {\n  %w = " + w.text(1) +
+                       "\n  %b = " + bias.text(2) + "\n";
+    if (element != "bf16") {
+      rows = "%rounded";
+      text += "  %rounded = weft.convert %x to bf16 : (" + x + ") -> " + tensor(K, "bf16") + "\n";
+    }
+    text += "  %p = weft.contract \"m k, " + std::string(transposed ? "n k" : "k n") +
+            " -> m n\" " + rows + ", %w accumulate f32 : (" + tensor(K, "bf16") + ", " + w.type() +
+            ") -> " + tensor(N, "f32") + "\n";
+    std::string result = "%p";
+    if (element != "f32") {
+      result = "%c";
+      text +=
+          "  %c = weft.convert %p to " + element + " : (" + tensor(N, "f32") + ") -> " + y + "\n";
+    }
+    if (!after.empty()) {
+      text += "  %s = weft.add " + result + ", %b : (" + y + ", " + bias.type() + ") -> " + y +
+              "\n  %a = weft.activation " + after + " %s : (" + y + ") -> " + y +
+              "\n  %t = weft.add %a, %r : (" + y + ", " + y + ") -> " + y + "\n";
+      result = "%t";
+    }
+    return text + "  return " + result + " : " + y + "\n}\n";
+  }
+};
+
+const std::vector<std::string> kTileTargets{"plain:v4+amx", "x86:v4+amx"};
+
+/// Compares at every number of rows. Nothing behind the last row is read.
+void agrees(const Layer &layer, std::initializer_list<int64_t> rows,
+            const std::string &schedule = "tile_contraction") {
+  for (const std::string &target : kTileTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(layer.text(), target);
+    INFO(target << " k=" << layer.k << " n=" << layer.n << " " << layer.element);
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, schedule));
+    program.guarded = true;
+    for (int64_t m : rows) {
+      INFO("m=" << m);
+      CHECK(program.difference({{"m", m}}) <= (layer.element == "f32" ? 4e-5 : place("bf16")));
+    }
+  }
+}
+
+float realOf(uint16_t bits) {
+  uint32_t word = uint32_t(bits) << 16;
+  float value;
+  memcpy(&value, &word, 4);
+  return value;
+}
+
+/// As processors document it: in each step of 32, even and odd elements are summed apart.
+float sumByTiles(const uint16_t *row, const uint16_t *column, int64_t stride, int64_t k) {
+  float sum = 0;
+  for (int64_t from = 0; from < k; from += 32) {
+    float parts[2] = {};
+    for (int64_t i = from; i < std::min(k, from + 32); ++i)
+      parts[i % 2] = std::fma(realOf(row[i]), realOf(column[i * stride]), parts[i % 2]);
+    sum += parts[0] + parts[1];
+  }
+  return sum;
+}
+
+} // namespace
+
+TEST_CASE("tiles: rows of bf16, what follows rounded as the operators round") {
+  for (int64_t n : {1, 15, 16, 17, 31, 32, 33, 64})
+    agrees({64, n, "bf16", "gelu"}, {0, 1, 15, 16, 17, 33});
+}
+
+TEST_CASE("tiles: sums that end inside a tile") {
+  for (int64_t k : {2, 30, 32, 34, 62, 96, 100})
+    agrees({k, 40, "bf16", "silu", k % 4 == 0}, {1, 16, 31, 32, 47, 48});
+}
+
+TEST_CASE("tiles: f32 that is rounded before") {
+  agrees({96, 33, "f32", "gelu"}, {0, 1, 17, 33});
+  agrees({66, 20, "f32"}, {5, 40});
+}
+
+TEST_CASE("tiles: sums in several chunks, rows in several blocks") {
+  agrees({1100, 33, "f32", "relu", true}, {1, 32, 33, 64, 257, 300});
+  agrees({1024, 16, "bf16", "gelu"}, {16, 48, 512});
+  agrees({8320, 5, "f32"}, {3, 70}); // a block is one pair of strips
+}
+
+TEST_CASE("tiles: an odd number of products is left to the schedule of packed weights") {
+  agrees({33, 17, "bf16", "gelu"}, {1, 17}, "contraction");
+}
+
+TEST_CASE("tiles: sums are those of the processor, bit by bit, however rows are cut") {
+  const int64_t k = 1100, n = 37, m = 83;
+  Layer layer{k, n, "f32"};
+  for (const std::string &target : kTileTargets) {
+    if (!isSupported(target))
+      continue;
+    for (int threads : {1, 3}) {
+      Program program(layer.text(), target, threads);
+      REQUIRE(program.error().empty());
+      std::vector<Tensor> inputs = program.generate({{"m", m}}, 1);
+      std::vector<Tensor> got = program.run(inputs);
+      REQUIRE(got.size() == 1);
+      // What is generated has no more bits than bf16 takes but a few, which rounding drops.
+      Program rounding("func.func @main(%x: " + tensor("m, k", "f32") + ") -> " +
+                       tensor("m, k", "bf16") +
+                       " attributes {weft.symbols = #weft.symbols<m, k>} {\n  %y = weft.convert "
+                       "%x to bf16 : (" +
+                       tensor("m, k", "f32") + ") -> " + tensor("m, k", "bf16") +
+                       "\n  return %y : " + tensor("m, k", "bf16") + "\n}\n");
+      std::vector<Tensor> rows = rounding.run({inputs[0]});
+      REQUIRE(rows.size() == 1);
+      std::vector<uint16_t> x(size_t(m * k)), w = Constant{"bf16", {k, n}}.halves(1);
+      memcpy(x.data(), rows[0].bytes.data(), x.size() * 2);
+      std::vector<float> y(size_t(m * n));
+      memcpy(y.data(), got[0].bytes.data(), y.size() * 4);
+      for (int64_t i = 0; i < m * n; ++i)
+        REQUIRE(y[size_t(i)] == sumByTiles(&x[size_t(i / n * k)], &w[size_t(i % n)], n, k));
+    }
+  }
+}
+
+TEST_CASE(
+    "tiles: a step of two by two tiles is four loads and four products, and nothing is spilled") {
+  weft::CompileOptions options;
+  options.target = "x86:v4+amx"; // compiled, not run
+  std::vector<std::string> code =
+      disassembleKernels(Layer{512, 64, "bf16", "gelu"}.text(), options);
+  auto count = [&](const std::string &mnemonic) {
+    return std::count_if(code.begin(), code.end(), [&](const std::string &line) {
+      return line.find(mnemonic) != std::string::npos;
+    });
+  };
+  CHECK(count("ldtilecfg") == 1);
+  CHECK(count("tilerelease") == 1);
+  // Unrolled or not: a step of two strips loads both and the halves of the panel, one alone is
+  // multiplied by both halves. Rows that pass by, or panels, are those that are not kept near.
+  auto late = count("tileloaddt1"), soon = count("tileloadd") - late;
+  CHECK(soon > 0);
+  CHECK(late >= soon);
+  CHECK(count("tdpbf16ps") == 2 * soon);
+  CHECK(count("tilestored") == 4 + 2);
+}
