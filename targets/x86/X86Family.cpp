@@ -60,9 +60,10 @@ public:
       return llvm::all_of(features, [&](const char *feature) { return have.lookup(feature); });
     };
     if (all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "fma", "bmi2"}))
-      return !all({"avx512vnni"})                        ? "v4"
-             : all({"avx512bf16"}) && x86HasFastHalves() ? "v4+bf16"
-                                                         : "v4+vnni";
+      return !all({"avx512vnni"})                                      ? "v4"
+             : all({"avx512bf16", "amx-tile", "amx-bf16", "amx-int8"}) ? "v4+amx"
+             : all({"avx512bf16"}) && x86HasFastHalves()               ? "v4+bf16"
+                                                                       : "v4+vnni";
     if (!all({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}))
       return "v2";
     return all({"avxvnni"}) ? "v3+vnni" : "v3";
