@@ -10,14 +10,15 @@ namespace {
 
 const std::vector<std::string> kTargets = {"x86:host", "x86:v4",        "x86:v3",
                                            "x86:v2",   "plain:v4+vnni", "plain:v3+vnni"};
+const std::vector<std::string> kTileTargets = {"plain:v4+amx", "x86:v4+amx"};
 
 std::string tensor(const std::string &dims, const std::string &element) {
   return "!weft.tensor<[" + dims + "], " + element + ">";
 }
 
 void agrees(const std::string &text, std::initializer_list<Sizes> all, const std::string &schedule,
-            double most) {
-  for (const std::string &target : kTargets) {
+            double most, const std::vector<std::string> &targets = kTargets) {
+  for (const std::string &target : targets) {
     if (!isSupported(target))
       continue;
     Program program(text, target);
@@ -145,6 +146,28 @@ TEST_CASE("integers: products of bytes of all signs are exact") {
 TEST_CASE("integers: long sums and several blocks are exact") {
   agrees(product(130, 70, "ui8", "i8", false), {rows(3), rows(17)}, "integer_contraction", 0);
   agrees(product(3000, 150, "ui8", "i8", true), {rows(1), rows(5)}, "integer_contraction", 0);
+}
+
+TEST_CASE("integers: products of bytes of all signs are exact by tiles, too") {
+  for (const char *a : {"ui8", "i8"})
+    for (const char *w : {"i8", "ui8"})
+      agrees(product(36, 33, a, w, a == std::string("i8")),
+             {rows(0), rows(1), rows(15), rows(16), rows(17), rows(33)}, "integer_tile_contraction",
+             0, kTileTargets);
+  agrees(product(132, 70, "ui8", "i8", false), {rows(3), rows(50)}, "integer_tile_contraction", 0,
+         kTileTargets);
+  agrees(product(3000, 15, "i8", "i8", true), {rows(1), rows(65)}, "integer_tile_contraction", 0,
+         kTileTargets);
+  agrees(product(37, 5, "ui8", "i8", false), {rows(17)}, "integer_contraction", 0, kTileTargets);
+}
+
+TEST_CASE("integers: what quantised models do with sums of products, by tiles") {
+  agrees(layer(40, 35, "i8", 131, 0, true, false), {rows(0), rows(1), rows(33)},
+         "integer_tile_contraction", 2e-6, kTileTargets);
+  agrees(layer(8, 17, "ui8", 131, 128, false, false), {rows(7), rows(16)},
+         "integer_tile_contraction", 2e-6, kTileTargets);
+  agrees(layer(64, 33, "i8", 128, 0, true, true), {rows(1), rows(40)}, "integer_tile_contraction",
+         1, kTileTargets); // a tie may fall to either side
 }
 
 TEST_CASE("integers: a dequantised product is one of integers, whatever the zero points") {

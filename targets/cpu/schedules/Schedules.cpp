@@ -8,6 +8,7 @@ llvm::ArrayRef<const Schedule *> cpuSchedules() {
   static const Schedule *all[] = {blockDotsSchedule(),
                                   tileContractionSchedule(),
                                   contractionSchedule(),
+                                  integerTileContractionSchedule(),
                                   integerContractionSchedule(),
                                   depthwiseSchedule(),
                                   depthwiseLastSchedule(),

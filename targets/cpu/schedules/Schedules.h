@@ -12,6 +12,7 @@ llvm::ArrayRef<const Schedule *> cpuSchedules();
 const Schedule *blockDotsSchedule();
 const Schedule *tileContractionSchedule();
 const Schedule *contractionSchedule();
+const Schedule *integerTileContractionSchedule();
 const Schedule *integerContractionSchedule();
 const Schedule *depthwiseSchedule();
 const Schedule *depthwiseLastSchedule();

@@ -39,7 +39,7 @@ $ weft inspect why.mlir --why=/MatMul -t x86:v4
 |     data change their places or dimensions between them: /Transpose
 |   not block_dots, contraction: the second matrix is no constant that panels are made of
 |   not tile_contraction: the target has no unit for tiles
-|   not integer_contraction: the product is not of integers summed in i32
+|   not integer_tile_contraction, integer_contraction: the product is not of integers summed in i32
 |   not depthwise, depthwise_last, winograd, winograd_last, winograd_bytes, convolution, window_convolution: there is no convolution
 |   not pool: there is no pooling
 |   tiles 8, not 16: estimated
@@ -61,7 +61,7 @@ $ weft inspect window.mlir --why=/Next -t x86:v4 --accuracy exact
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_tile_contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: it rounds more than the operators do, and exact results are asked for
@@ -72,7 +72,7 @@ $ weft inspect window.mlir --why=2 -t x86:v2
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_tile_contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the target has no fused multiply-add
@@ -85,7 +85,7 @@ $ weft inspect window.mlir --why=2 --dim n=1 -t x86:v4
 | kernel 2  weft_k_convolution_{*}  /Next
 |   reads kernel 1  /Skip -> /Next
 |     a convolution or pooling begins a kernel: its windows read elements many times
-|   not block_dots, tile_contraction, contraction, integer_contraction: there is no product
+|   not block_dots, tile_contraction, contraction, integer_tile_contraction, integer_contraction: there is no product
 |   not depthwise: the channels do not have a filter each
 |   not depthwise_last, winograd_last, winograd_bytes: channels are not the last dimension
 |   not winograd: the image is so small that tiles of results cover much in vain
@@ -135,6 +135,11 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |         },
 |         {
 |           "schedule": "contraction",
+|           "reason": "there is no product",
+|           "other_kind": true
+|         },
+|         {
+|           "schedule": "integer_tile_contraction",
 |           "reason": "there is no product",
 |           "other_kind": true
 |         },

@@ -23,8 +23,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "targets/common/match/ContractionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
+#include "targets/cpu/schedules/product/ByteContraction.h"
 #include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -35,46 +35,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-struct Shape {
-  mutable ContractOp op; ///< a handle; its methods are not const
-  unsigned lhs, rhs;     ///< arguments of the specification
-  SymExpr m;
-  int64_t k, n;
-  bool transposed; ///< W is stored as [n, k]
-};
-
-/// `m k, k n -> m n` or `m k, n k -> m n` on arguments of bytes, summed in i32, W a weight; more
-/// dimensions of W are 1.
-Match<Shape> match(func::FuncOp spec) {
-  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
-  if (!root)
-    return root.decline();
-  ContractOp op = *root;
-  if (!op.getAccumulate().isInteger(32))
-    return Decline::otherKind("the product is not of integers summed in i32");
-  auto a = dyn_cast<BlockArgument>(op.getLhs()), w = dyn_cast<BlockArgument>(op.getRhs());
-  auto type = cast<SymTensorType>(op.getResult().getType());
-  if (!a || !isByte(a))
-    return Decline{"the rows are not bytes in memory"};
-  if (!w || !spec.getArgAttr(w.getArgNumber(), kWeightAttr) || !isByte(w))
-    return Decline{"the second matrix is no constant of bytes"};
-  if (Decline why = unlessResultsHave(type, spec))
-    return why;
-  IterationRule rule = IterationRule::of(op);
-  auto lhs = matrixFactors(rule.operand(0)), rhs = matrixFactors(rule.operand(1)),
-       result = matrixFactors(rule.result(0));
-  if (type.getRank() != 2 || rule.factors().size() != 3 || !lhs || !rhs || !result)
-    return Decline{kNotTwoMatrices};
-  auto [m, n] = *result;
-  unsigned k = 3 - m - n;
-  if (*lhs != std::pair(m, k))
-    return Decline{kNotRows};
-  auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
-  if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
-    return Decline{kNotConstant};
-  return Shape{op,     a.getArgNumber(), w.getArgNumber(), type.getDim(0),
-               *kSize, *nSize,           rhs->first == n};
-}
+using Shape = ByteContraction;
 
 /// [widen rows] All rows as 16-bit numbers, padded to whole groups.
 void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
@@ -134,7 +95,7 @@ class IntegerContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_contraction"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    return match(spec).decline();
+    return Shape::match(spec).decline();
   }
 
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -156,14 +117,14 @@ public:
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     std::vector<Choice> list;
     blocksOf(s, machine).offer(list, IntegerTile::mostRows(machine), machine);
     return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     int64_t scratch =
         dotOf(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
@@ -172,17 +133,14 @@ public:
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.rhs] =
-        dotOf(s, machine)
-            .layout(s.transposed ? WeightLayout::WidthByDepth : WeightLayout::DepthByWidth,
-                    tileColumns(machine), 1);
+    result[s.rhs] = dotOf(s, machine).layout(s.order(), tileColumns(machine), 1);
     return result;
   }
 
   void emit(KernelContext &c) const override {
-    Shape s = *match(c.spec);
+    Shape s = *Shape::match(c.spec);
     IntegerDot dot = dotOf(s, c.machine);
     PanelBlocks blocks = blocksOf(s, c.machine);
     // [units] Tiles of one size that follow each other share a call.
