@@ -6,10 +6,14 @@
 //       for pair of strips in the block; the last of all may be a single one   [pairs]
 //         sums = 0, or those of the chunk before                               [begin sums]
 //         for step of 16 words: sums += strips * panel, tile by tile           [steps]
+//           for some rows of the pair before: epilogue and store               [store]
 //         and a step of the words left over                                    [tail]
-//         park the sums until the next chunk, or                               [park]
-//         for row: epilogue and store, masked where n ends                     [store]
-//   give the tiles back                                                        [release]
+//         park the sums until the next chunk, or leave them to what follows    [park]
+//   give the tiles back; rows of the last pair                                 [release]
+//
+// What follows from sums keeps the vector units busy, which have nothing to do with the products. So
+// it is done between those of the next pair, which may be one of the next panel: what it has to know
+// of the pair before lies in scratch.
 //
 // Sums lie in scratch as [rows][32 columns]. Those that wait for the next chunk are many; those that
 // are stored have a place of their own, which therefore stays near. It begins a strip in front of
@@ -29,6 +33,7 @@ constexpr int64_t kStrip = TileUnit::kRows, kPair = 2 * kStrip;
 constexpr int64_t kStepWords = TileUnit::kRowWords;
 constexpr int64_t kPanelRow = 2 * TileUnit::kRowBytes; ///< bytes, also of a row of sums
 constexpr int64_t kStripBytes = kStrip * kPanelRow, kPairBytes = 2 * kStripBytes;
+constexpr int64_t kDueBytes = 64;        ///< of what is known of rows to be stored
 constexpr int64_t kChunkSteps = 16;      ///< 32 KiB of a panel: rows only pass through beside them
 constexpr int64_t kMostPairs = 8;        ///< of a block: their parked sums take 32 KiB
 constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
@@ -49,11 +54,14 @@ int64_t TileStrips::steps() const { return std::max<int64_t>(1, words / kStepWor
 
 int64_t TileStrips::chunks() const { return llvm::divideCeil(steps(), kChunkSteps); }
 
+int64_t TileStrips::chunkSteps() const { return llvm::divideCeil(steps(), chunks()); }
+
 Launch TileStrips::launch(const VectorMachine &machine) const {
   auto constant = [&](int64_t value) { return SymExpr::constant(sum.getContext(), value); };
   int64_t parked = chunks() > 1 ? pairsOfBlock() : 0;
   return {SymExpr::ceildiv(m, kPair * pairsOfBlock()) * panels(), constant(1),
-          constant(kStripBytes + (1 + parked) * kPairBytes + machine.tiles()->stateBytes())};
+          constant(kStripBytes + (1 + parked) * kPairBytes + kDueBytes +
+                   machine.tiles()->stateBytes())};
 }
 
 class TileStrips::Emitter {
@@ -61,11 +69,12 @@ public:
   Emitter(KernelContext &c, const TileStrips &strips, Value rows, Value weights, Value root)
       : c(c), p(strips), unit(*c.machine.tiles()), rows(rows), weights(weights), root(root),
         ready(at(c.scratch, number(kStripBytes))), parked(at(ready, number(kPairBytes))),
-        state(at(parked, number(p.chunks() > 1 ? p.pairsOfBlock() * kPairBytes : 0))),
-        m(c.e.uniform(p.m)), strip(least(m, number(kStrip))) {}
+        due(at(parked, number(p.chunks() > 1 ? p.pairsOfBlock() * kPairBytes : 0))),
+        state(at(due, number(kDueBytes))), m(c.e.uniform(p.m)), strip(least(m, number(kStrip))) {}
 
   void emit() {
     configure();
+    remember({number(0), number(0), number(0), number(0)});
     // [units] Of neighbours, all panels meet the same rows.
     Value pairs = ceilDiv(m, kPair), blocks = ceilDiv(pairs, p.pairsOfBlock());
     c.loop(c.begin, c.end, 1, [&](Value nth) {
@@ -75,6 +84,7 @@ public:
     });
     // [release] Threads change places faster without them.
     unit.release(c.b, state);
+    storeRows(number(kPair));
   }
 
 private:
@@ -84,6 +94,10 @@ private:
     int64_t strips = 2;
     Value begin[2];            ///< rows that strips begin with
     Value parked[2], ready[2]; ///< places for their sums
+  };
+  /// Rows [from, end) of a pair that begins with `first`, whose sums at `panel` are ready.
+  struct Due {
+    Value from, end, first, panel;
   };
   /// Steps [from, to) of a panel.
   struct Chunk {
@@ -123,8 +137,7 @@ private:
       return emitPairs(pairs, {zero, all, Value(), Value()});
     Value alone = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, pairs.size, one);
     Value count = c.b.create<arith::SelectOp>(alone, one, number(p.chunks())),
-          size = c.b.create<arith::SelectOp>(alone, all,
-                                             number(llvm::divideCeil(p.steps(), p.chunks())));
+          size = c.b.create<arith::SelectOp>(alone, all, number(p.chunkSteps()));
     c.loop(zero, count, 1, [&](Value nth) {
       Value from = c.mul(nth, size), isFirst = isEqual(nth, zero),
             isLast = isEqual(nth, c.sub(count, one));
@@ -151,7 +164,9 @@ private:
       Value hasSecond = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, second, m);
       c.choose(
           hasSecond, [&] { multiply(2); }, [&] { multiply(1); });
-      whenLast(chunk, [&] { store(pair.first); });
+      whenLast(chunk, [&] {
+        remember({pair.first, least(c.add(pair.first, number(kPair)), m), pair.first, panel});
+      });
     });
   }
 
@@ -182,8 +197,12 @@ private:
     };
     // [begin sums] What waits in memory has lost nothing: chunks change no result.
     chunk.isFirst ? c.choose(chunk.isFirst, zero, resume) : zero();
-    // [steps] Nothing but loads and products.
-    c.loop(chunk.from, chunk.to, 1, [&](Value nth) { step(pair, nth, wholeTiles()); });
+    // [steps] The rows of the pair before are all stored in those of any chunk.
+    int64_t fewest = p.steps() - (p.chunks() - 1) * p.chunkSteps();
+    c.loop(chunk.from, chunk.to, 1, [&](Value nth) {
+      step(pair, nth, wholeTiles());
+      storeRows(number(llvm::divideCeil(kPair, fewest)));
+    });
     // [tail] Its tiles have fewer words.
     if (tailWords())
       whenLast(chunk, [&] { step(pair, number(p.steps()), tailTiles()); });
@@ -224,19 +243,35 @@ private:
     multiply(1, 0);
   }
 
-  /// [store] The rows of a pair that begins with `first`. Those that a strip has in common with the
-  /// one before are not stored again: what is added to them may lie where they go.
-  void store(Value first) {
+  Value placeOfDue(int64_t nth) { return at(due, number(8 * nth)); }
+  void remember(const Due &rows) {
+    const Value values[] = {rows.from, rows.end, rows.first, rows.panel};
+    for (auto [nth, value] : llvm::enumerate(values))
+      c.b.create<LLVM::StoreOp>(value, placeOfDue(nth), 8);
+  }
+  Due remembered() {
+    auto load = [&](int64_t nth) -> Value {
+      return c.b.create<LLVM::LoadOp>(c.b.getI64Type(), placeOfDue(nth), 8);
+    };
+    return {load(0), load(1), load(2), load(3)};
+  }
+
+  /// [store] So many of the rows that are due. Those that a strip has in common with the one before
+  /// are not among them: what is added to them may lie where they went.
+  void storeRows(Value count) {
+    Due rows = remembered();
+    Value to = least(c.add(rows.from, count), rows.end);
     auto vector = VectorType::get({c.machine.lanes()}, p.sum);
-    c.loop(first, least(c.add(first, number(kPair)), m), 1, [&](Value row) {
+    c.loop(rows.from, to, 1, [&](Value row) {
       c.e.forget();
-      Value from = at(ready, c.mul(c.sub(row, first), number(kPanelRow)));
+      Value from = at(ready, c.mul(c.sub(row, rows.first), number(kPanelRow)));
       SmallVector<Value> sums;
       for (int64_t half = 0; half < 2; ++half)
         sums.push_back(
             c.b.create<LLVM::LoadOp>(vector, at(from, number(half * TileUnit::kRowBytes)), 4));
-      storeRowTile(c, root, row, panel, 2, p.n, sums);
+      storeRowTile(c, root, row, rows.panel, 2, p.n, sums);
     });
+    c.b.create<LLVM::StoreOp>(to, placeOfDue(0), 8);
   }
 
   Value number(int64_t value) { return constantI64(c.b, value); }
@@ -253,8 +288,8 @@ private:
   const TileStrips &p;
   const TileUnit &unit;
   const Value rows, weights, root;
-  const Value ready, parked, state; ///< places in scratch
-  const Value m, strip;             ///< rows: all, and those of a strip
+  const Value ready, parked, due, state; ///< places in scratch
+  const Value m, strip;                  ///< rows: all, and those of a strip
   Value panel;
 };
 
