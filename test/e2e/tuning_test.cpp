@@ -4,6 +4,7 @@
 #include "compiler/import/text/ImportText.h"
 #include "targets/common/Registry.h"
 #include "test/support/ConvolutionProgram.h"
+#include "test/targets/plain/PlainFamily.h"
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -160,7 +161,8 @@ const std::vector<std::string> kTargets = {"x86:host", "x86:v3", "x86:v2"};
 
 /// On every target that runs here; what was tried on the first.
 std::set<std::string> tryAll(const std::string &text, const std::vector<Sizes> &all,
-                             double tolerance = 1e-5) {
+                             double tolerance = 1e-5,
+                             const std::vector<std::string> &targets = kTargets) {
   Module module = moduleOf(text);
   test::Program evaluator(module);
   std::vector<Expected> expected;
@@ -169,7 +171,7 @@ std::set<std::string> tryAll(const std::string &text, const std::vector<Sizes> &
     expected.push_back({sizes, inputs, evaluator.evaluate(inputs)});
   }
   std::set<std::string> first;
-  for (const std::string &target : kTargets)
+  for (const std::string &target : targets)
     if (isSupported(target)) {
       std::set<std::string> tried = Candidates(module, expected, tolerance, target).run();
       CHECK(!tried.empty());
@@ -202,6 +204,15 @@ TEST_CASE("candidates: products of bytes") {
   std::set<std::string> tried = tryAll(integerText(300, 1500), kRows, 0);
   CHECK(hasChoice(tried, "integer_contraction rows="));
   CHECK(hasChoice(tried, "integer_contraction block="));
+}
+
+TEST_CASE("candidates: products by tiles") {
+  std::vector<Sizes> all = kRows;
+  all.push_back({{"m", 97}});
+  std::set<std::string> tried = tryAll(integerText(1100, 40), all, 0, {"plain:v4+amx"});
+  CHECK(hasChoice(tried, "integer_tile_contraction chunk="));
+  CHECK(hasChoice(tried, "integer_tile_contraction block="));
+  CHECK(hasChoice(tried, "integer_contraction"));
 }
 
 TEST_CASE("candidates: attention") {

@@ -34,7 +34,7 @@ bool isSigned(Value tensor) {
 
 TileStrips stripsOf(const ByteContraction &s) {
   TileUnit::Signs signs{isSigned(s.op.getLhs()), isSigned(s.op.getRhs())};
-  return {s.m, s.k / kGroup, s.n, IntegerType::get(s.op.getContext(), 32),
+  return {s.op.getResult(), s.k / kGroup,
           [signs](ImplicitLocOpBuilder &b, const TileUnit &unit, Value state,
                   TileUnit::Tiles tiles) { unit.multiplyBytes(b, state, tiles, signs); }};
 }
@@ -50,6 +50,12 @@ public:
     return stripsOf(*match(spec, machine)).launch(machine);
   }
 
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
+    std::vector<Choice> list;
+    stripsOf(*match(spec, machine)).offer(list);
+    return list;
+  }
+
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     ByteContraction s = *match(spec, machine);
@@ -60,7 +66,7 @@ public:
 
   void emit(KernelContext &c) const override {
     ByteContraction s = *match(c.spec, c.machine);
-    stripsOf(s).emit(c, c.inputs[s.lhs], c.inputs[s.rhs], s.op.getResult());
+    stripsOf(s).emit(c, c.inputs[s.lhs], c.inputs[s.rhs]);
   }
 };
 

@@ -32,7 +32,7 @@ Match<PackedContraction> match(func::FuncOp spec, const VectorMachine &machine) 
 }
 
 TileStrips stripsOf(const PackedContraction &s) {
-  return {s.m, s.k / 2, s.n, Float32Type::get(s.element.getContext()),
+  return {s.op.getResult(), s.k / 2,
           [](ImplicitLocOpBuilder &b, const TileUnit &unit, Value state, TileUnit::Tiles tiles) {
             unit.multiplyHalves(b, state, tiles);
           }};
@@ -49,6 +49,12 @@ public:
     return stripsOf(*match(spec, machine)).launch(machine);
   }
 
+  std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
+    std::vector<Choice> list;
+    stripsOf(*match(spec, machine)).offer(list);
+    return list;
+  }
+
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     PackedContraction s = *match(spec, machine);
@@ -59,7 +65,7 @@ public:
 
   void emit(KernelContext &c) const override {
     PackedContraction s = *match(c.spec, c.machine);
-    stripsOf(s).emit(c, c.inputs[s.lhs], c.inputs[s.weight.data], s.op.getResult());
+    stripsOf(s).emit(c, c.inputs[s.lhs], c.inputs[s.weight.data]);
   }
 };
 

@@ -33,10 +33,10 @@ constexpr int64_t kStrip = TileUnit::kRows, kPair = 2 * kStrip;
 constexpr int64_t kStepWords = TileUnit::kRowWords;
 constexpr int64_t kPanelRow = 2 * TileUnit::kRowBytes; ///< bytes, also of a row of sums
 constexpr int64_t kStripBytes = kStrip * kPanelRow, kPairBytes = 2 * kStripBytes;
-constexpr int64_t kDueBytes = 64;        ///< of what is known of rows to be stored
-constexpr int64_t kChunkSteps = 16;      ///< 32 KiB of a panel: rows only pass through beside them
-constexpr int64_t kMostPairs = 8;        ///< of a block: their parked sums take 32 KiB
-constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
+constexpr int64_t kDueBytes = 64;   ///< of what is known of rows to be stored
+constexpr int64_t kChunkSteps = 16; ///< 32 KiB of a panel: rows only pass through beside them
+constexpr int64_t kLeastPairs = 2, kMostPairs = 8; ///< of a block: parked sums take 32 KiB
+constexpr int64_t kBlockBytes = 1 << 20;           ///< of rows that are read again for every panel
 
 } // namespace
 
@@ -44,33 +44,49 @@ bool TileStrips::fit(const VectorMachine &machine) {
   return machine.tiles() && tileColumns(machine) * 4 == kPanelRow;
 }
 
-int64_t TileStrips::panels() const { return llvm::divideCeil(n, kPanelRow / 4); }
+int64_t TileStrips::panels() const { return llvm::divideCeil(n(), kPanelRow / 4); }
+
+/// Few panels leave more blocks to share.
+int64_t TileStrips::estimatePairs() const {
+  int64_t most = std::clamp<int64_t>(panels(), kLeastPairs, kMostPairs);
+  return std::clamp<int64_t>(kBlockBytes / (kPair * words * 4), 1, most);
+}
 
 int64_t TileStrips::pairsOfBlock() const {
-  return std::clamp<int64_t>(kBlockBytes / (kPair * words * 4), 1, kMostPairs);
+  return pick(root.getDefiningOp(), "block", estimatePairs());
 }
 
 int64_t TileStrips::steps() const { return std::max<int64_t>(1, words / kStepWords); }
 
-int64_t TileStrips::chunks() const { return llvm::divideCeil(steps(), kChunkSteps); }
+int64_t TileStrips::chunks() const {
+  return llvm::divideCeil(steps(), pick(root.getDefiningOp(), "chunk", kChunkSteps));
+}
 
 int64_t TileStrips::chunkSteps() const { return llvm::divideCeil(steps(), chunks()); }
 
+void TileStrips::offer(std::vector<Choice> &list) const {
+  weft::offer(list, "chunk", {8, 12, 24, 32}, kChunkSteps,
+              [&](int64_t chunk) { return int64_t(llvm::divideCeil(steps(), chunk)); });
+  std::optional<int64_t> all = SymExpr::ceildiv(m(), kPair).asConstant();
+  weft::offer(list, "block", {2, 4, 8, 16}, estimatePairs(),
+              [&](int64_t pairs) { return all ? std::min(pairs, *all) : pairs; });
+}
+
 Launch TileStrips::launch(const VectorMachine &machine) const {
-  auto constant = [&](int64_t value) { return SymExpr::constant(sum.getContext(), value); };
+  auto constant = [&](int64_t value) { return SymExpr::constant(root.getContext(), value); };
   int64_t parked = chunks() > 1 ? pairsOfBlock() : 0;
-  return {SymExpr::ceildiv(m, kPair * pairsOfBlock()) * panels(), constant(1),
+  return {SymExpr::ceildiv(m(), kPair * pairsOfBlock()) * panels(), constant(1),
           constant(kStripBytes + (1 + parked) * kPairBytes + kDueBytes +
                    machine.tiles()->stateBytes())};
 }
 
 class TileStrips::Emitter {
 public:
-  Emitter(KernelContext &c, const TileStrips &strips, Value rows, Value weights, Value root)
-      : c(c), p(strips), unit(*c.machine.tiles()), rows(rows), weights(weights), root(root),
+  Emitter(KernelContext &c, const TileStrips &strips, Value rows, Value weights)
+      : c(c), p(strips), unit(*c.machine.tiles()), rows(rows), weights(weights),
         ready(at(c.scratch, number(kStripBytes))), parked(at(ready, number(kPairBytes))),
         due(at(parked, number(p.chunks() > 1 ? p.pairsOfBlock() * kPairBytes : 0))),
-        state(at(due, number(kDueBytes))), m(c.e.uniform(p.m)), strip(least(m, number(kStrip))) {}
+        state(at(due, number(kDueBytes))), m(c.e.uniform(p.m())), strip(least(m, number(kStrip))) {}
 
   void emit() {
     configure();
@@ -261,7 +277,7 @@ private:
   void storeRows(Value count) {
     Due rows = remembered();
     Value to = least(c.add(rows.from, count), rows.end);
-    auto vector = VectorType::get({c.machine.lanes()}, p.sum);
+    auto vector = VectorType::get({c.machine.lanes()}, p.type().getElementType());
     c.loop(rows.from, to, 1, [&](Value row) {
       c.e.forget();
       Value from = at(ready, c.mul(c.sub(row, rows.first), number(kPanelRow)));
@@ -269,7 +285,7 @@ private:
       for (int64_t half = 0; half < 2; ++half)
         sums.push_back(
             c.b.create<LLVM::LoadOp>(vector, at(from, number(half * TileUnit::kRowBytes)), 4));
-      storeRowTile(c, root, row, rows.panel, 2, p.n, sums);
+      storeRowTile(c, p.root, row, rows.panel, 2, p.n(), sums);
     });
     c.b.create<LLVM::StoreOp>(to, placeOfDue(0), 8);
   }
@@ -287,14 +303,14 @@ private:
   KernelContext &c;
   const TileStrips &p;
   const TileUnit &unit;
-  const Value rows, weights, root;
+  const Value rows, weights;
   const Value ready, parked, due, state; ///< places in scratch
   const Value m, strip;                  ///< rows: all, and those of a strip
   Value panel;
 };
 
-void TileStrips::emit(KernelContext &c, Value rows, Value weights, Value root) const {
-  Emitter(c, *this, rows, weights, root).emit();
+void TileStrips::emit(KernelContext &c, Value rows, Value weights) const {
+  Emitter(c, *this, rows, weights).emit();
 }
 
 } // namespace weft

@@ -1,7 +1,7 @@
 //===- TileStrips.h - Rows by panels of a weight, multiplied by a unit for tiles ------------------===//
 //
-//   TileStrips strips{m, words, n, f32, [](b, unit, state, tiles) { unit.multiplyHalves(…); }};
-//   strips.emit(c, rows, weights, root);     // stores all results where elements of root are sums
+//   TileStrips strips{root, words, [](b, unit, state, tiles) { unit.multiplyHalves(…); }};
+//   strips.emit(c, rows, weights);     // stores all results where elements of root are sums
 //
 // A row is a sequence of words, each two bf16 or four bytes that follow each other in depth. A panel
 // has as many rows of words, side by side those of 32 columns, which is what two tiles read where it
@@ -22,21 +22,25 @@ namespace weft {
 struct TileStrips {
   using Multiply = std::function<void(mlir::ImplicitLocOpBuilder &b, const TileUnit &unit,
                                       mlir::Value state, TileUnit::Tiles tiles)>;
-  SymExpr m;
+  mlir::Value root;  ///< [m, n] of f32 or i32 in the specification, n constant
   int64_t words;     ///< of a row, and rows of a panel
-  int64_t n;         ///< columns
-  mlir::Type sum;    ///< f32 or i32
-  Multiply multiply; ///< what is added to sums of this type
+  Multiply multiply; ///< what is added to sums of the root's type
 
   /// Whether the machine has tiles, and two of them are a panel.
   static bool fit(const VectorMachine &machine);
   Launch launch(const VectorMachine &machine) const;
+  /// How much of a panel rows meet before they meet the next of it, and how many rows do.
+  void offer(std::vector<Choice> &list) const;
   /// `rows` and `weights` are where the first of them begin.
-  void emit(KernelContext &c, mlir::Value rows, mlir::Value weights, mlir::Value root) const;
+  void emit(KernelContext &c, mlir::Value rows, mlir::Value weights) const;
 
 private:
   class Emitter;
+  SymTensorType type() const { return llvm::cast<SymTensorType>(root.getType()); }
+  SymExpr m() const { return type().getDim(0); }
+  int64_t n() const { return *type().getDim(1).asConstant(); }
   int64_t panels() const;
+  int64_t estimatePairs() const;
   int64_t pairsOfBlock() const;
   int64_t steps() const;
   int64_t chunks() const;
