@@ -128,6 +128,29 @@ TEST_CASE("tiles: f32 that is rounded before") {
   agrees({66, 20, "f32"}, {5, 40});
 }
 
+TEST_CASE("tiles: a model of f32 whose products are computed in bf16") {
+  Constant up{"f32", {96, 64}}, down{"f32", {64, 96}};
+  std::string x = tensor("m, 96", "f32"), h = tensor("m, 64", "f32");
+  weft::CompileOptions options;
+  options.target = "plain:v4+amx";
+  options.numerics.compute = "bf16";
+  Program program("func.func @main(%x: " + x + ") -> " + x +
+                      " attributes {weft.symbols = #weft.symbols<m>} {\n  %v = " + up.text(1) +
+                      "\n  %w = " + down.text(2) +
+                      "\n  %0 = weft.contract \"m k, k n -> m n\" %x, %v accumulate f32 : (" + x +
+                      ", " + up.type() + ") -> " + h + "\n  %1 = weft.activation sigmoid %0 : (" +
+                      h + ") -> " + h +
+                      "\n  %2 = weft.contract \"m k, k n -> m n\" %1, %w accumulate f32 : (" + h +
+                      ", " + down.type() + ") -> " + x + "\n  %3 = weft.add %2, %x : (" + x + ", " +
+                      x + ") -> " + x + "\n  return %3 : " + x + "\n}\n",
+                  options);
+  INFO(program.error());
+  REQUIRE(program.error().empty());
+  CHECK(uses(program, "tile_contraction"));
+  for (int64_t m : {1, 16, 45})
+    CHECK(program.difference({{"m", m}}) <= 0.05); // from what f32 gives
+}
+
 TEST_CASE("tiles: sums in several chunks, rows in several blocks") {
   agrees({1100, 33, "f32", "relu", true}, {1, 32, 33, 64, 257, 300});
   agrees({1024, 16, "bf16", "gelu"}, {16, 48, 512});

@@ -62,8 +62,6 @@ int64_t TileStrips::chunks() const {
   return llvm::divideCeil(steps(), pick(root.getDefiningOp(), "chunk", kChunkSteps));
 }
 
-int64_t TileStrips::chunkSteps() const { return llvm::divideCeil(steps(), chunks()); }
-
 void TileStrips::offer(std::vector<Choice> &list) const {
   weft::offer(list, "chunk", {8, 12, 24, 32}, kChunkSteps,
               [&](int64_t chunk) { return int64_t(llvm::divideCeil(steps(), chunk)); });
@@ -148,16 +146,19 @@ private:
 
   /// [chunks] A single pair has its sums in tiles all the time: nobody reads the panel after it.
   void emitUnit(const RowRange &pairs) {
-    Value one = number(1), zero = number(0), all = number(p.steps());
+    Value one = number(1), zero = number(0);
     if (p.chunks() == 1)
-      return emitPairs(pairs, {zero, all, Value(), Value()});
-    Value alone = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, pairs.size, one);
-    Value count = c.b.create<arith::SelectOp>(alone, one, number(p.chunks())),
-          size = c.b.create<arith::SelectOp>(alone, all, number(p.chunkSteps()));
+      return emitPairs(pairs, {zero, number(p.steps()), Value(), Value()});
+    Value alone = isEqual(pairs.size, one),
+          count = c.b.create<arith::SelectOp>(alone, one, number(p.chunks()));
+    auto begin = [&](Value nth) -> Value {
+      Value steps = c.mul(nth, number(p.steps())),
+            share = c.b.create<arith::DivUIOp>(steps, number(p.chunks()));
+      return c.b.create<arith::SelectOp>(alone, steps, share);
+    };
     c.loop(zero, count, 1, [&](Value nth) {
-      Value from = c.mul(nth, size), isFirst = isEqual(nth, zero),
-            isLast = isEqual(nth, c.sub(count, one));
-      emitPairs(pairs, {from, least(c.add(from, size), all), isFirst, isLast});
+      Value next = c.add(nth, one);
+      emitPairs(pairs, {begin(nth), begin(next), isEqual(nth, zero), isEqual(next, count)});
     });
   }
 
@@ -213,11 +214,11 @@ private:
     };
     // [begin sums] What waits in memory has lost nothing: chunks change no result.
     chunk.isFirst ? c.choose(chunk.isFirst, zero, resume) : zero();
-    // [steps] The rows of the pair before are all stored in those of any chunk.
-    int64_t fewest = p.steps() - (p.chunks() - 1) * p.chunkSteps();
+    // [steps] Those of any chunk are enough to store all rows of the pair before.
+    int64_t perStep = llvm::divideCeil(kPair, p.steps() / p.chunks());
     c.loop(chunk.from, chunk.to, 1, [&](Value nth) {
       step(pair, nth, wholeTiles());
-      storeRows(number(llvm::divideCeil(kPair, fewest)));
+      storeRows(number(perStep));
     });
     // [tail] Its tiles have fewer words.
     if (tailWords())

@@ -44,7 +44,6 @@ private:
   int64_t pairsOfBlock() const;
   int64_t steps() const;
   int64_t chunks() const;
-  int64_t chunkSteps() const;
 };
 
 } // namespace weft
