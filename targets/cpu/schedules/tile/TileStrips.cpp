@@ -36,7 +36,8 @@ constexpr int64_t kStripBytes = kStrip * kPanelRow, kPairBytes = 2 * kStripBytes
 constexpr int64_t kDueBytes = 64;   ///< of what is known of rows to be stored
 constexpr int64_t kChunkSteps = 16; ///< 32 KiB of a panel: rows only pass through beside them
 constexpr int64_t kLeastPairs = 2, kMostPairs = 8; ///< of a block: parked sums take 32 KiB
-constexpr int64_t kBlockBytes = 1 << 20;           ///< of rows that are read again for every panel
+constexpr int64_t kGrainWork = 4096; ///< rows times steps, of two cycles, that are worth a thread
+constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
 
 } // namespace
 
@@ -72,8 +73,10 @@ void TileStrips::offer(std::vector<Choice> &list) const {
 
 Launch TileStrips::launch(const VectorMachine &machine) const {
   auto constant = [&](int64_t value) { return SymExpr::constant(root.getContext(), value); };
-  int64_t parked = chunks() > 1 ? pairsOfBlock() : 0;
-  return {SymExpr::ceildiv(m(), kPair * pairsOfBlock()) * panels(), constant(1),
+  int64_t parked = chunks() > 1 ? pairsOfBlock() : 0, block = kPair * pairsOfBlock();
+  SymExpr rows = SymExpr::max(SymExpr::min(m(), constant(block)), constant(kStrip)),
+          grain = SymExpr::floordiv(constant(kGrainWork), rows * steps());
+  return {SymExpr::ceildiv(m(), block) * panels(), SymExpr::max(grain, constant(1)),
           constant(kStripBytes + (1 + parked) * kPairBytes + kDueBytes +
                    machine.tiles()->stateBytes())};
 }
