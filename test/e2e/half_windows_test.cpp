@@ -69,8 +69,8 @@ std::string textOf(const Layer &l) {
 
 /// On every target that this machine runs, in one place of the type.
 void agrees(const std::string &text, const std::string &element, std::initializer_list<Sizes> all,
-            const std::string &schedule) {
-  for (const std::string &target : kHalfTargets) {
+            const std::string &schedule, const std::vector<std::string> &targets = kHalfTargets) {
+  for (const std::string &target : targets) {
     if (!isSupported(target))
       continue;
     Program program(text, exactly(target));
@@ -143,6 +143,19 @@ TEST_CASE(
   CHECK(scratch("plain:v4+bf16", "bf16", 41) != "0"); // pairs would cross pixels
   CHECK(scratch("plain:v4+bf16", "f16", 40) != "0");
   CHECK(scratch("x86:v3", "bf16", 40) != "0");
+}
+
+TEST_CASE("a convolution of bf16 by tiles: sums of whole steps, and such that end inside one") {
+  const std::vector<std::string> targets{"plain:v4+amx", "x86:v4+amx"};
+  auto agree = [&](const Layer &layer, std::initializer_list<Sizes> all) {
+    agrees(textOf(layer), "bf16", all, "window_convolution", targets);
+  };
+  agree({"bf16", 32, 40, 1, {kSame, kSame}},
+        {sizes(0, 5, 5), sizes(1, 1, 1), sizes(2, 7, 16), sizes(1, 3, 33)});
+  agree({"bf16", 10, 33, 1, {{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}}}, {sizes(1, 2, 2), sizes(1, 3, 71)});
+  agree({"bf16", 40, 14, 1, {{1, 2}, {1, 2}}}, {sizes(1, 1, 1), sizes(1, 13, 24)});
+  agree({"bf16", 12, 3, 1, {{3, 1, 3, 2, 2}, {3, 1, 2, 2, 2}}}, {sizes(1, 6, 2), sizes(2, 9, 17)});
+  agree({"bf16", 150, 140, 1, {{2, 1, 1, 0, 1}, kSame}}, {sizes(1, 2, 3), sizes(2, 1, 16)});
 }
 
 TEST_CASE("a convolution of 16 bits of one pixel is a product of matrices, whatever its bias") {

@@ -203,6 +203,20 @@ TEST_CASE("integers: convolutions of bytes") {
          2e-6);
 }
 
+TEST_CASE("integers: convolutions of bytes by tiles") {
+  agrees(convolution(5, 19, 3, 1, 1, 0),
+         {image(0, 5, 5), image(1, 1, 1), image(2, 7, 7), image(1, 3, 40), image(1, 19, 33)},
+         "window_convolution", 2e-6, kTileTargets);
+  agrees(convolution(18, 14, 1, 1, 0, 0), {image(1, 1, 1), image(1, 13, 24)}, "window_convolution",
+         2e-6, kTileTargets);
+  agrees(convolution(28, 35, 3, 2, 1, 9), {image(1, 2, 2), image(2, 9, 35)}, "window_convolution",
+         2e-6, kTileTargets);
+  agrees(convolution(6, 9, 3, 1, 2, 0, 2), {image(1, 1, 1), image(2, 9, 35)}, "window_convolution",
+         2e-6, kTileTargets);
+  agrees(convolution(3, 7, 7, 2, 3, 114), {image(1, 2, 2), image(1, 21, 37)}, "window_convolution",
+         2e-6, kTileTargets);
+}
+
 /// A block as residual networks have them, quantised: 3x3 and 1x1 filters, a sum with the block's input, and the mean of all pixels.
 std::string block(int64_t channels) {
   std::string C = std::to_string(channels), x = tensor("m, " + C + ", h, w", "f32"),

@@ -47,6 +47,8 @@ public:
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
   /// Whether accumulate does what RowRuns::beside says.
   virtual bool leavesRegisters() const { return false; }
+  /// Behind the last sums of a function.
+  virtual void finish() {}
 
   KernelContext &c;
   const int64_t rows, vectors, columns;

@@ -27,7 +27,8 @@
 // Floats of 16 bits are multiplied as f32: x is widened as it is copied, and filters are widened
 // once for all tiles of a unit; where they are one block, for all units of a call. Where the machine
 // adds products of pairs of bf16 and channels are even, neither is widened: a pair takes the place
-// of an f32.
+// of an f32. Where it has a unit for tiles, that multiplies such pairs, and bytes where it can
+// (UnitTile.h): tiles of neighbours get their size in each function.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +40,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 #include "targets/cpu/schedules/tile/TrailingRows.h"
+#include "targets/cpu/schedules/tile/UnitTile.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
 #include "targets/cpu/schedules/window/GatheredRuns.h"
 #include "targets/cpu/schedules/window/PaddedRows.h"
@@ -58,6 +60,7 @@ struct Tiling {
   std::optional<IntegerDot> dot;      ///< of bytes
   std::optional<PackedWeight> narrow; ///< filters of 16 bits
   bool pairs;                         ///< of bf16 are multiplied, and counted as one product
+  bool tiles;                         ///< are multiplied by a unit for them
   bool inPlace;
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
   bool gathers;                ///< puts them side by side
@@ -69,7 +72,8 @@ struct Tiling {
   int64_t panelBytes, steps; ///< of a panel, and of its sum
 
   Tiling(const ConvolutionShape &s, const VectorMachine &machine)
-      : dot(dotOf(s, machine)), narrow(narrowOf(s)), pairs(hasPairs(s, machine)) {
+      : dot(dotOf(s, machine)), narrow(narrowOf(s)), pairs(hasPairs(s, machine)),
+        tiles(hasTiledWindows(s, machine)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     tapsOfRun = across.dilation == 1 ? across.kernel : 1;
     int64_t ofPixel = s.channels / (pairs ? 2 : 1);
@@ -114,6 +118,8 @@ struct Tiling {
     return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
   }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
+    if (tiles)
+      return std::make_unique<UnitTile>(c, rows, vectors, run, productsOf(c));
     if (dot)
       return std::make_unique<IntegerTile>(c, *dot, rows);
     return std::make_unique<FloatTile>(c, rows, vectors, pairs);
@@ -121,7 +127,7 @@ struct Tiling {
 
   /// Neighbours in a row of the result that are the rows of a tile.
   int64_t estimatePixels(const VectorMachine &machine) const {
-    return dot ? IntegerTile::mostRows(machine) : tileRows(machine);
+    return tiles ? UnitTile::mostRows() : dot ? IntegerTile::mostRows(machine) : tileRows(machine);
   }
   /// Rows of the result in a block.
   static int64_t estimateLines(const ConvolutionShape &s) {
@@ -141,7 +147,19 @@ private:
     return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
   }
   static bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {
-    return s.element().isBF16() && s.channels % 2 == 0 && machine.addsHalfProducts();
+    return s.element().isBF16() && s.channels % 2 == 0 &&
+           (machine.addsHalfProducts() || hasTiledWindows(s, machine));
+  }
+  /// What a unit for tiles does with words of rows and filters.
+  UnitTile::Products productsOf(KernelContext &c) const {
+    const TileUnit &unit = *c.machine.tiles();
+    if (pairs)
+      return {c.b.getF32Type(), 1, [&c, &unit](Value state, TileUnit::Tiles tiles) {
+                unit.multiplyHalves(c.b, state, tiles);
+              }};
+    return {c.b.getI32Type(), dot->group(), [&c, &unit](Value state, TileUnit::Tiles tiles) {
+              unit.multiplyBytes(c.b, state, tiles, {/*rows=*/false, /*columns=*/true});
+            }};
   }
   static std::optional<PackedWeight> narrowOf(const ConvolutionShape &s) {
     if (!isHalf(s.element()))
@@ -336,6 +354,7 @@ private:
     };
     // [panels] Of all tiles of the call.
     trailing.loop(function.getArgument(Count), from, function.getArgument(To), sourceOf, prepare);
+    tile->finish();
   }
 
   /// The first byte of a panel in memory.

@@ -1,0 +1,52 @@
+//===- UnitTile.h - Rows that lie in runs by a panel, multiplied by a unit for tiles -----------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_UNITTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_UNITTILE_H
+
+#include "targets/common/match/ConvolutionShape.h"
+#include "targets/cpu/machine/TileUnit.h"
+#include "targets/cpu/schedules/tile/RunTile.h"
+
+namespace weft {
+
+/// Whether windows of the convolution are words for the machine's unit: pairs of bf16, or bytes, of
+/// which the image's are unsigned and the filters' signed.
+bool hasTiledWindows(const ConvolutionShape &shape, const VectorMachine &machine);
+
+/// Sums of one tile of rows by one or two of columns. Runs and panels are words, of two bf16 or of
+/// four bytes, the last of a run padded in the panel.
+class UnitTile : public RunTile {
+public:
+  using Multiply = std::function<void(mlir::Value state, TileUnit::Tiles tiles)>;
+  struct Products {
+    mlir::Type sum;    ///< f32 or i32
+    int64_t group;     ///< products that a word has, as runs count them
+    Multiply multiply; ///< what is added to sums of this type
+  };
+  static int64_t mostRows() { return TileUnit::kRows; }
+
+  /// All runs have `run` products. Gives tiles their sizes; finish() takes them back.
+  UnitTile(KernelContext &c, int64_t rows, int64_t vectors, int64_t run, Products products);
+  int64_t runBytes(int64_t run) const override { return steps(run) * columns * 4; }
+  int64_t steps(int64_t run) const override { return llvm::divideCeil(run, products.group); }
+  /// None that something may be fetched in: that slows the unit down.
+  int64_t turns(const RowRuns &) const override { return 0; }
+  llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+  bool leavesRegisters() const override { return true; }
+  void finish() override;
+
+private:
+  Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums) override;
+  void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value word,
+            bool isTail);
+  mlir::Value at(mlir::Value base, mlir::Value bytes);
+  mlir::Value number(int64_t value) { return constantI64(c.b, value); }
+  int64_t columnBytes() const { return columns * 4; }
+
+  const Products products;
+  const TileUnit &unit;
+  mlir::Value state, sums; ///< on the stack
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_UNITTILE_H
