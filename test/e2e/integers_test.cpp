@@ -209,6 +209,8 @@ TEST_CASE("integers: convolutions of bytes by tiles") {
          "window_convolution", 2e-6, kTileTargets);
   agrees(convolution(18, 14, 1, 1, 0, 0), {image(1, 1, 1), image(1, 13, 24)}, "window_convolution",
          2e-6, kTileTargets);
+  agrees(convolution(64, 33, 3, 1, 1, 9), {image(1, 2, 2), image(1, 5, 18)}, "window_convolution",
+         2e-6, kTileTargets);
   agrees(convolution(28, 35, 3, 2, 1, 9), {image(1, 2, 2), image(2, 9, 35)}, "window_convolution",
          2e-6, kTileTargets);
   agrees(convolution(6, 9, 3, 1, 2, 0, 2), {image(1, 1, 1), image(2, 9, 35)}, "window_convolution",

@@ -3,6 +3,7 @@
 #include "targets/cpu/schedules/winograd/WinogradTiles.h"
 #include "targets/cpu/schedules/tile/IntegerDot.h"
 #include "targets/cpu/schedules/tile/RegisterTile.h"
+#include "targets/cpu/schedules/tile/UnitTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
 using namespace mlir;
@@ -49,6 +50,8 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
     why = unlessExact(*shape, machine);
   if (!why && kind == Floats && !machine.hasFma())
     why = {kNotFused};
+  if (!why && hasTiledWindows(*shape, machine))
+    why = {"a unit for tiles multiplies more at once than transforms save"};
   if (why)
     return why;
   WinogradTiles s{*shape, kind};
