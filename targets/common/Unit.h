@@ -7,8 +7,9 @@
 
 namespace weft {
 
-/// How many products of which numbers an instruction sums in each lane.
-enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads };
+/// How many products of which numbers an instruction sums in each lane, or that it multiplies small
+/// matrices of them.
+enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads, HalfTiles, ByteTiles };
 
 /// As users read it, and manifests name it.
 inline llvm::StringRef nameOf(Unit unit) {
@@ -21,6 +22,10 @@ inline llvm::StringRef nameOf(Unit unit) {
     return "pairs of i16";
   case Unit::ByteQuads:
     return "quads of i8";
+  case Unit::HalfTiles:
+    return "tiles of bf16";
+  case Unit::ByteTiles:
+    return "tiles of i8";
   }
   llvm_unreachable("all units are above");
 }

@@ -1,6 +1,9 @@
 //===- PeakLoops.cpp - Multiply and add with every unit, and read ---------------------------------===//
 //
-//   loop(data, out, rounds):  sums = first vectors of data;  rounds times: every sum = step(sum);  out = sums
+//   for unit of the machine: loop(data, out, rounds)
+//     sums = first vectors of data; rounds times: every sum = step(sum); out = sums   [sums]
+//     or rounds times: two tiles of rows times two of columns, into four of sums      [tiles]
+//   the same for reading: every sum += the next vector of data
 //
 // There are as many sums as registers hold beside two operands, which is more than latency times ports.
 //===------------------------------------------------------------------------------------------===//
@@ -12,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "targets/cpu/Schedule.h"
+#include "targets/cpu/machine/TileUnit.h"
 
 using namespace mlir;
 
@@ -30,13 +34,9 @@ public:
 
   int64_t vectorBytes() const { return 4 * int64_t(machine.lanes()); }
 
-  /// `step(round, i, sum)` gives the next value of sum i.
+  /// [sums] `step(round, i, sum)` gives the next value of sum i.
   void emit(StringRef name, int64_t sums, llvm::function_ref<Value(Value, int64_t, Value)> step) {
-    b.setInsertionPointToEnd(module.getBody());
-    auto function =
-        b.create<func::FuncOp>(name, b.getFunctionType({pointer, pointer, b.getI64Type()}, {}));
-    b.setInsertionPointToStart(function.addEntryBlock());
-    data = function.getArgument(0);
+    func::FuncOp function = begin(name);
     SmallVector<Value> first;
     for (int64_t i = 0; i < sums; ++i)
       first.push_back(load(at(data, i * vectorBytes())));
@@ -69,8 +69,40 @@ public:
       return reals(machine.addPairProducts(b, words(sum), shorts(factor), shorts(addend)));
     case Unit::ByteQuads:
       return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend)));
+    default:
+      llvm_unreachable("tiles have a loop of their own");
     }
-    llvm_unreachable("all units are above");
+  }
+
+  /// [tiles] They stay where they are.
+  void emitTiles(StringRef name, Unit kind) {
+    const TileUnit &unit = *machine.tiles();
+    func::FuncOp function = begin(name);
+    Value state = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(), constant(unit.stateBytes()), 64);
+    Value rowBytes = constant(TileUnit::kRowBytes);
+    unit.configure(b, state,
+                   SmallVector<TileUnit::Size>(TileUnit::kTiles,
+                                               {constant(TileUnit::kRows), TileUnit::kRowWords}));
+    for (int64_t tile = 0; tile < 4; ++tile) {
+      unit.zero(b, state, tile);
+      unit.load(b, state, 4 + tile, data, rowBytes);
+    }
+    auto loop = b.create<scf::ForOp>(constant(0), function.getArgument(2), constant(1));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      for (int64_t tile = 0; tile < 4; ++tile) {
+        TileUnit::Tiles tiles{tile, 4 + tile / 2, 6 + tile % 2};
+        if (kind == Unit::HalfTiles)
+          unit.multiplyHalves(b, state, tiles);
+        else
+          unit.multiplyBytes(b, state, tiles, {false, true});
+      }
+    }
+    for (int64_t tile = 0; tile < 4; ++tile)
+      unit.store(b, state, tile, function.getArgument(1), rowBytes);
+    unit.release(b, state);
+    b.create<func::ReturnOp>();
   }
 
   Value addNext(Value round, int64_t i, Value sum) {
@@ -81,6 +113,14 @@ public:
   }
 
 private:
+  func::FuncOp begin(StringRef name) {
+    b.setInsertionPointToEnd(module.getBody());
+    auto function =
+        b.create<func::FuncOp>(name, b.getFunctionType({pointer, pointer, b.getI64Type()}, {}));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    data = function.getArgument(0);
+    return function;
+  }
   Value words(Value x) { return b.create<LLVM::BitcastOp>(vector.clone(b.getI32Type()), x); }
   Value shorts(Value x) {
     int64_t count = 2 * int64_t(machine.lanes());
@@ -104,13 +144,19 @@ private:
 
 } // namespace
 
-/// Products per lane and instruction, of the units that the machine has.
+/// Products that a round adds to every sum, of the units that the machine has; in a round of tiles,
+/// all products of four of them.
 static std::map<Unit, int64_t> unitsOf(const VectorMachine &machine) {
   std::map<Unit, int64_t> units{{Unit::Reals, 1}, {Unit::ShortPairs, 2}};
   if (machine.addsHalfProducts())
     units[Unit::HalfPairs] = 2;
   if (machine.addsByteProducts())
     units[Unit::ByteQuads] = 4;
+  if (machine.tiles()) {
+    int64_t words = 4 * TileUnit::kRows * TileUnit::kRowWords * TileUnit::kRowWords;
+    units[Unit::HalfTiles] = 2 * words;
+    units[Unit::ByteTiles] = 4 * words;
+  }
   return units;
 }
 
@@ -120,10 +166,14 @@ PeakLoops emitPeakLoops(ModuleOp module, const VectorMachine &machine) {
   int64_t sums = machine.registers() - 4;
   for (auto [unit, products] : unitsOf(machine)) {
     std::string symbol = "weft_peak_" + std::to_string(int(unit));
-    emitter.emit(symbol, sums, [&, unit = unit](Value, int64_t, Value sum) {
-      return emitter.multiplyAdd(unit, sum);
-    });
-    loops.units[unit] = {symbol, 2 * products * sums * int64_t(machine.lanes())};
+    bool isTiles = unit == Unit::HalfTiles || unit == Unit::ByteTiles;
+    loops.units[unit] = {symbol, 2 * products * (isTiles ? 1 : sums * int64_t(machine.lanes()))};
+    if (isTiles)
+      emitter.emitTiles(symbol, unit);
+    else
+      emitter.emit(symbol, sums, [&, unit = unit](Value, int64_t, Value sum) {
+        return emitter.multiplyAdd(unit, sum);
+      });
   }
   loops.read = {"weft_peak_read", kReadSums * emitter.vectorBytes()};
   emitter.emit(loops.read.symbol, kReadSums,

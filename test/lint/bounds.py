@@ -32,7 +32,7 @@ KNOWN = {
     "combine": "one operation each for trees of four kinds of nodes",
     "layer": "a program of a test, written from its sizes",
     "convolution": "a program of a test, written from its sizes",
-    **dict.fromkeys(("multiplyAdd", "pullColumns", "copyRows", "widenRows", "pullRows", "accumulate", "epilogue", "step",
+    **dict.fromkeys(("multiplyAdd", "pullColumns", "widenRows", "pullRows", "accumulate", "epilogue", "step",
                      "IntegerTile::step", "callRowTiles", "storeRowTile", "copyStrips"), TILES),
 }
 

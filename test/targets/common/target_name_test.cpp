@@ -53,6 +53,25 @@ TEST_CASE("accuracy is no part of a target's name, and part of what its kernels 
   CHECK(exact->front().kernels->scope() == "x86:v3:exact"); // as records of earlier versions say it
 }
 
+TEST_CASE("a target measures every unit that it has") {
+  auto unitsOf = [](const char *target) {
+    auto found = findTargets(target);
+    REQUIRE(bool(found));
+    llvm::Expected<PeakLoops> loops = found->front().kernels->compilePeakLoops();
+    REQUIRE(bool(loops));
+    std::vector<std::string> names;
+    for (auto &[unit, loop] : loops->units)
+      names.push_back(nameOf(unit).str());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(unitsOf("x86:v3") == Names{"f32", "pairs of i16"});
+  CHECK(unitsOf("x86:v3+vnni") == Names{"f32", "pairs of i16", "quads of i8"});
+  CHECK(unitsOf("x86:v4+bf16") == Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8"});
+  CHECK(unitsOf("x86:v4+amx") ==
+        Names{"f32", "pairs of i16", "quads of i8", "tiles of bf16", "tiles of i8"});
+}
+
 TEST_CASE("a scope finds the target that it is of, and nothing else does") {
   for (const char *scope : {"x86:v3", "x86:v3:exact", "x86:v4+vnni"}) {
     auto found = findKernelTarget(scope);

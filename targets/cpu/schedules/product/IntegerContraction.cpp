@@ -99,7 +99,7 @@ public:
   }
 
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
-    Shape s = *match(spec);
+    Shape s = *Shape::match(spec);
     return dotOf(s, machine).unit();
   }
 

@@ -44,6 +44,7 @@ public:
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }
+  Unit unit(func::FuncOp, const VectorMachine &) const override { return Unit::HalfTiles; }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     return stripsOf(*match(spec, machine)).launch(machine);

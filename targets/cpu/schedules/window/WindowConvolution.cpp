@@ -380,6 +380,8 @@ public:
   }
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
     Tiling t(*ConvolutionShape::match(spec, true), machine);
+    if (t.tiles)
+      return t.dot ? Unit::ByteTiles : Unit::HalfTiles;
     return t.dot ? t.dot->unit() : t.pairs ? Unit::HalfPairs : Unit::Reals;
   }
 
