@@ -122,7 +122,7 @@ private:
     VectorType vector;
 
     TileEmitter(KernelContext &c, const AttentionShape &shape, int64_t rows)
-        : c(c), s(shape), plan(shape, c.machine), rows(rows) {
+        : c(c), s(shape), plan(s, c.machine), rows(rows) {
       columns = tileColumns(c.machine);
       lanes = c.machine.lanes();
       first = c.kernel.getArgument(2);
