@@ -20,9 +20,10 @@ constexpr int64_t kBlockKiB = 400; ///< stays in L2
 
 struct PanelBlocks {
   SymExpr m;
-  int64_t mostRows;    ///< of a tile
-  int64_t panels;      ///< in all
-  int64_t panelBytes;  ///< of the weight as it is multiplied
+  int64_t mostRows; ///< of a tile
+  int64_t panels;   ///< in all
+  int64_t
+      panelBytes; ///< by which blocks are measured: as it is multiplied, of 16 bits as it is stored
   int64_t storedBytes; ///< of a panel in memory, from where the next block's are fetched
   int64_t steps;       ///< of a panel's sum: as often, something may be fetched
   int64_t perBlock;    ///< panels
