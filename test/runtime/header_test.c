@@ -2,6 +2,7 @@
  * through them. */
 #include "weft/artifact.h"
 #include "weft/device.h"
+#include "weft/group.h"
 #include "weft/npy.h"
 #include "weft/runtime.h"
 #include "weft/sha256.h"
@@ -30,6 +31,9 @@ int main(void) {
   weft_error_t err = WEFT_ERROR_INIT;
   weft_module_t *module = NULL;
   weft_device_t *device = NULL;
+  weft_group_t *group = NULL;
+  weft_group_options_t group_options = {sizeof group_options, 0, 1, 0, "threads", NULL, NULL};
+  weft_collective_t sum = {sizeof sum, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM};
   int64_t dim[2] = {2, 3};
   float data[6] = {0};
   weft_tensor_t tensor = weft_tensor_of(data, WEFT_F32, 2, dim), empty = WEFT_TENSOR_EMPTY;
@@ -45,6 +49,15 @@ int main(void) {
   if (weft_cpu_open(NULL, &device, &err) != WEFT_OK || !device->calls->host)
     return fail("the CPU is no device");
   device->calls->close(device);
+  group_options.rendezvous = "header-test";
+  if (weft_group_open(NULL, &group_options, &group, &err) != WEFT_OK)
+    return fail(err.message);
+  sum.send = sum.receive = data;
+  sum.outer = sum.inner = 1;
+  sum.first = 6;
+  if (weft_group_collective(group, &sum, &err) != WEFT_OK || weft_group_world(group) != 1)
+    return fail(err.message);
+  weft_group_release(group);
   if (weft_npy_header(header, sizeof header, WEFT_F32, 2, dim) == 0)
     return fail("a header was not written");
   if (weft_npy_parse(header, sizeof header, &npy, &err) != WEFT_OK)

@@ -45,7 +45,10 @@ typedef enum {
   WEFT_OVER_LIMIT = 6, /* the call needs more than memory_limit, or a size overflows */
   WEFT_IO = 7,
   WEFT_CANCELLED = 8,
-  WEFT_DEVICE = 12, /* a device failed: what ran on it has no results */
+  WEFT_LOST_PEER = 9, /* another rank of the group has ended */
+  WEFT_TIMEOUT = 10,  /* another rank did not come in time */
+  WEFT_MISMATCH = 11, /* ranks of the group ask for different things */
+  WEFT_DEVICE = 12,   /* a device failed: what ran on it has no results */
   WEFT_BUSY = 13
 } weft_status_t;
 

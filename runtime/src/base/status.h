@@ -2,7 +2,7 @@
 //
 //   return weft_fail(err, WEFT_INVALID, "W0404", "input '%s': rank is %u, but %u is needed", …);
 //
-// W04xx is about the caller's arguments and tensors, W05xx about the artifact and the machine.
+// W04xx is about the caller's arguments and tensors, W05xx about the artifact and the machine, W06xx about groups of ranks.
 #pragma once
 
 #include <stddef.h>

@@ -24,7 +24,7 @@ static void futex_wake(std::atomic<uint32_t> *word) {
   syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-static void relax() {
+void weft_relax(void) {
 #if defined(__x86_64__)
   _mm_pause();
 #else
@@ -50,7 +50,7 @@ static bool spin_while(const std::atomic<uint32_t> &word, uint32_t value, int32_
     for (int i = 0; i < 32; ++i) {
       if (word.load(std::memory_order_acquire) != value)
         return true;
-      relax();
+      weft_relax();
     }
   while (go_on.load(std::memory_order_relaxed) && now_ns() < deadline);
   return false;
@@ -185,7 +185,7 @@ static void wait_for_others(weft_pool_t *pool) {
     for (int i = 0; i < 32; ++i) {
       if (!pool->pending.load(std::memory_order_acquire))
         return;
-      relax();
+      weft_relax();
     }
   pool->caller_asleep.store(1);
   while (uint32_t left = pool->pending.load())

@@ -45,6 +45,8 @@ WEFT_CALLS_IMAGE inline void weft_call_kernel(const weft_part_v1 &part, int64_t 
 void weft_compute_piece(const weft_region_t &region, int32_t piece, weft_worker_t *worker);
 /// CLOCK_MONOTONIC.
 uint64_t weft_now_ns(void);
+/// Tells the processor that this thread spins.
+void weft_relax(void);
 
 struct weft_pool;
 

@@ -1,0 +1,113 @@
+/* How ranks reach each other: a table of functions that a transport fills. Programs use weft/group.h; this header is for what stands behind it.
+ *
+ *   const weft_transport_v1 *calls = …;
+ *   weft_link_t *link = NULL;
+ *   if (calls->open(&env, &options, &link, &err)) …                    every rank, with its rank and the same rendezvous
+ *   if (calls->start(link, NULL, &collective, &ticket, &err)) …        every rank, the same collectives in the same order
+ *   do
+ *     if (calls->progress(link, ticket, 1000, &done, &err)) …
+ *   while (!done);
+ *   calls->close(link);
+ *
+ * Threads: functions of a link are called by one thread at a time, `abort` by any.
+ * Errors: as in weft/device.h. After LOST_PEER, TIMEOUT, MISMATCH or an abort the group has ended: all that is left is `close`, and every rank is
+ * told the same reason.
+ * The table only grows, at its end; struct_size says how far it goes.
+ */
+#ifndef WEFT_TRANSPORT_H
+#define WEFT_TRANSPORT_H
+
+#include "weft/artifact.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  WEFT_ALL_REDUCE = 1, /* every rank gets the combination of what all send */
+  WEFT_ALL_GATHER,     /* every rank gets the parts of all */
+  WEFT_REDUCE_SCATTER, /* every rank gets its part of the combination */
+  WEFT_ALL_TO_ALL,     /* what was split along one dimension is split along another */
+  WEFT_BROADCAST,      /* every rank gets what rank `peer` sends */
+  WEFT_PERMUTE         /* every rank sends to the one `peer` further on, in a ring */
+} weft_collective_kind_t;
+
+/* Combinations are made in the order of ranks, so that every rank, run and transport has the same bits. f16 and bf16 are combined in f32 and
+ * rounded once; integers wrap around. The largest and smallest of numbers with a nan among them is a nan. */
+typedef enum { WEFT_SUM = 1, WEFT_MAX, WEFT_MIN, WEFT_PROD } weft_combiner_t;
+
+/* One collective, as one rank calls it. A dimension of n that is split over t ranks has rows [min(r * c, n), min((r + 1) * c, n)) on rank r, where
+ * c = ceil(n / t): the last parts may be smaller, or empty. Memory is row-major and without gaps:
+ *
+ *   all_gather      [outer, part of first, inner] -> [outer, first, inner]
+ *   reduce_scatter  [outer, first, inner] -> [outer, part of first, inner]
+ *   all_to_all      [outer, part of first, middle, second, inner] -> [outer, first, middle, part of second, inner];
+ *                   is_reversed: [outer, first, middle, part of second, inner] -> [outer, part of first, middle, second, inner]
+ *   others          [outer, first, inner], the same before and after
+ *
+ * middle and second are for all_to_all only, combiner for the two that combine, peer for broadcast (the root) and permute. send and receive do
+ * not overlap, but they may be the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */
+typedef struct {
+  uint32_t struct_size;
+  uint16_t kind, element; /* weft_collective_kind_t, weft_element_t of at least 8 bits */
+  uint16_t combiner, is_reversed;
+  int32_t peer;
+  uint32_t row; /* of the user's program, for messages of a collective without `node` */
+  const char
+      *node; /* what the collective follows in the user's program, for messages; may be NULL */
+  const void *send;
+  void *receive;
+  int64_t outer, first, middle, second, inner;
+} weft_collective_t;
+
+typedef struct weft_transport_v1 weft_transport_v1;
+
+/* Who a rank is and where it meets the others. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t rank, world;   /* 0 <= rank < world */
+  int32_t timeout_ms;    /* the longest wait, for start and collectives alike; 0: 30 seconds */
+  const char *transport; /* "threads": ranks of one process, "shm": processes of one machine */
+  const char *
+      rendezvous; /* a name, or the path of a socket that is made and removed; the same on all ranks */
+  const weft_transport_v1 *table; /* another transport, in place of the built-in one; NULL: none */
+} weft_group_options_t;
+
+/* A rank's end of a transport: an implementation's own. */
+typedef struct weft_link weft_link_t;
+
+struct weft_transport_v1 {
+  uint32_t struct_size, reserved;
+  const char *name;
+  /* Meets the other ranks and returns when all have come. `env` and `options` have been checked and have no defaults left; both are valid
+   * during the call only. Fails with LOST_PEER, TIMEOUT, MISMATCH, BUSY when the rendezvous is in use, IO, OUT_OF_MEMORY. */
+  weft_status_t (*open)(const weft_env_t *env, const weft_group_options_t *options,
+                        weft_link_t **out_link, weft_error_t *err);
+  /* Makes groups of the ranks with one colour, ordered by key and then by rank; every rank of the link calls it. A negative colour is in no
+   * group: its *out_link is NULL. */
+  weft_status_t (*split)(weft_link_t *link, int32_t color, int32_t key, weft_link_t **out_link,
+                         weft_error_t *err);
+  /* Who this end is: its rank, of how many. */
+  void (*place)(weft_link_t *link, int32_t *out_rank, int32_t *out_world);
+  /* Begins a collective, behind those that were begun before, and may return before it is done: its memory and its node are in use until
+   * `progress` says that it is. `queue` is what the memory belongs to (weft/device.h); NULL is the host's. Fails with INVALID before
+   * anything is sent, and with BUSY when too many are under way. */
+  weft_status_t (*start)(weft_link_t *link, weft_queue_t *queue,
+                         const weft_collective_t *collective, uint64_t *out_ticket,
+                         weft_error_t *err);
+  /* Goes on with what was begun, for about `wait_us` at most when it has to wait. *out_done is 1 when the collective with this ticket is done. */
+  weft_status_t (*progress)(weft_link_t *link, uint64_t ticket, int64_t wait_us, int32_t *out_done,
+                            weft_error_t *err);
+  /* Memory that all ranks have in the same size, which every rank can read on every other; *out_peers are the addresses, by rank. NULL for a
+   * transport that has none. */
+  weft_status_t (*share)(weft_link_t *link, int64_t bytes, void ***out_peers, weft_error_t *err);
+  /* Ends the group for all ranks: what waits fails with CANCELLED. Any thread, signal handlers too. */
+  void (*abort)(weft_link_t *link);
+  /* Leaves the group and frees the link. Ranks that still need this one are told that it is lost. NULL is allowed. */
+  void (*close)(weft_link_t *link);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,258 @@
+#include "runtime/src/group/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/src/cpu/threads.h"
+#include "runtime/src/group/ranks_text.h"
+
+/// How often a rank that waits looks whether those that it waits for live. Half a second at most is promised to nobody, two are.
+static const int64_t look_us = 100000;
+
+//===----------------------------------------------------------------------===//
+// Who is gone
+//===----------------------------------------------------------------------===//
+
+void weft_link_watch(weft_shared_link_t *link) {
+  for (int32_t rank = 0; rank < link->world; ++rank) {
+    bool is_other = !link->in_one_process && rank != link->rank;
+    int32_t process = weft_seat(link->board, rank)->process.load();
+    link->watches[rank] = is_other ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+  }
+}
+
+void weft_link_unwatch(weft_shared_link_t *link) {
+  for (int32_t rank = 0; rank < link->world; ++rank)
+    if (link->watches[rank] >= 0)
+      close(link->watches[rank]);
+}
+
+/// Whether the rank's process has ended. A system without pidfds is asked by number, which sees a process until its parent has looked after it.
+static bool has_died(const weft_shared_link_t *link, int32_t rank) {
+  if (link->in_one_process)
+    return false;
+  if (link->watches[rank] >= 0) {
+    pollfd watch = {link->watches[rank], POLLIN, 0};
+    return poll(&watch, 1, 0) == 1;
+  }
+  return kill(weft_seat(link->board, rank)->process.load(), 0) != 0 && errno == ESRCH;
+}
+
+//===----------------------------------------------------------------------===//
+// How a group ends
+//===----------------------------------------------------------------------===//
+
+static weft_status_t say_ending(const weft_ending_t &ending, const weft_collective_t &collective,
+                                weft_error_t *err) {
+  char place[160];
+  weft_text_t text = weft_text_in(place, sizeof place);
+  weft_text_add_place(&text, collective.kind, collective.node, collective.row);
+  return weft_fail(err, (weft_status_t)ending.status, ending.code, "%s: %s", place, ending.text);
+}
+
+weft_status_t weft_link_check(weft_shared_link_t *link, const weft_collective_t &collective,
+                              weft_error_t *err) {
+  const weft_ending_t *ending = weft_board_ending(link->board);
+  return ending ? say_ending(*ending, collective, err) : WEFT_OK;
+}
+
+static const weft_collective_t &current(const weft_shared_link_t *link) {
+  return link->waiting[link->done % WEFT_MAX_BEGUN];
+}
+
+/// Ends the group, unless another rank did so before with a reason of its own.
+static weft_status_t end_group(weft_shared_link_t *link, const weft_ending_t &ending,
+                               weft_error_t *err) {
+  weft_board_end(link->board, ending);
+  const weft_ending_t *first = weft_board_ending(link->board);
+  return say_ending(first ? *first : ending, current(link), err);
+}
+
+static weft_ending_t ending_of(weft_status_t status, const char *code) {
+  weft_ending_t ending = {};
+  ending.status = status;
+  snprintf(ending.code, sizeof ending.code, "%s", code);
+  return ending;
+}
+
+/// A rank that this one waits for, and that is gone; -1: all are there.
+static int32_t lost_rank(weft_shared_link_t *link) {
+  for (int32_t rank = 0; rank < link->world; ++rank)
+    if (weft_transfer_needs(link->transfer, link->board, rank) &&
+        (weft_seat(link->board, rank)->has_left.load() || has_died(link, rank)))
+      // What it did at last may be what is waited for.
+      if (weft_transfer_needs(link->transfer, link->board, rank))
+        return rank;
+  return -1;
+}
+
+static weft_status_t fail_lost(weft_shared_link_t *link, int32_t rank, weft_error_t *err) {
+  weft_ending_t ending = ending_of(WEFT_LOST_PEER, "W0605");
+  const weft_seat_t *seat = weft_seat(link->board, rank);
+  if (seat->has_left.load())
+    snprintf(ending.text, sizeof ending.text, "rank %d has left the group", rank);
+  else
+    snprintf(ending.text, sizeof ending.text, "rank %d is lost (process %d ended)", rank,
+             seat->process.load());
+  return end_group(link, ending, err);
+}
+
+/// Where the rank is: ", which is at all_gather after 'x'".
+static void add_whereabouts(weft_text_t *text, const weft_seat_t *seat, uint64_t sequence) {
+  uint64_t begun = seat->sequence.load();
+  if (begun == 0)
+    return weft_text_add(text, ", which has not begun a collective");
+  char node[WEFT_NODE_BYTES];
+  weft_seat_node(seat, node);
+  weft_text_add(text, begun < sequence ? ", which came no further than " : ", which is at ");
+  weft_text_add_place(text, seat->kind.load(), node, 0);
+}
+
+static weft_status_t fail_late(weft_shared_link_t *link, weft_error_t *err) {
+  weft_ending_t ending = ending_of(WEFT_TIMEOUT, "W0606");
+  weft_text_t text = weft_text_in(ending.text, sizeof ending.text);
+  bool is_late[WEFT_MAX_WORLD] = {};
+  int32_t first = -1;
+  for (int32_t rank = link->world - 1; rank >= 0; --rank) {
+    is_late[rank] = weft_transfer_needs(link->transfer, link->board, rank);
+    first = is_late[rank] ? rank : first;
+  }
+  weft_text_add(&text, "waited ");
+  weft_text_add_seconds(&text, link->timeout_ms);
+  weft_text_add(&text, " for ");
+  weft_text_add_ranks(&text, is_late, link->world);
+  if (first >= 0)
+    add_whereabouts(&text, weft_seat(link->board, first), link->done + 1);
+  return end_group(link, ending, err);
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks at different collectives
+//===----------------------------------------------------------------------===//
+
+static bool same(const weft_signature_t &a, const weft_signature_t &b) {
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void add_signature(weft_text_t *text, const weft_signature_t &s) {
+  weft_text_add(text, "%s", weft_kind_name(s.kind));
+  if (s.combiner)
+    weft_text_add(text, " (%s)", weft_combiner_name(s.combiner));
+  if (s.kind == WEFT_BROADCAST)
+    weft_text_add(text, " from rank %d", s.peer);
+  if (s.kind == WEFT_PERMUTE)
+    weft_text_add(text, " by %d", s.peer);
+  weft_text_add(text, " of %s [%lld, %lld, ", weft_element_name(s.element), (long long)s.outer,
+                (long long)s.first);
+  if (s.kind == WEFT_ALL_TO_ALL)
+    weft_text_add(text, "%lld, %lld, ", (long long)s.middle, (long long)s.second);
+  weft_text_add(text, "%lld]%s", (long long)s.inner, s.is_reversed ? " back" : "");
+}
+
+/// What most ranks do, or of several such things what the first rank of them does.
+static const weft_signature_t &most_common(const weft_signature_t *const *all, int32_t world) {
+  int32_t best = 0, most = 0;
+  for (int32_t rank = 0; rank < world; ++rank) {
+    int32_t count = 0;
+    for (int32_t other = 0; other < world; ++other)
+      count += same(*all[other], *all[rank]);
+    if (count > most) {
+      best = rank;
+      most = count;
+    }
+  }
+  return *all[best];
+}
+
+weft_status_t weft_link_fail_mismatch(weft_shared_link_t *link, weft_error_t *err) {
+  const weft_signature_t *all[WEFT_MAX_WORLD];
+  bool is_odd[WEFT_MAX_WORLD] = {};
+  for (int32_t rank = 0; rank < link->world; ++rank)
+    all[rank] = &weft_slot(link->board, rank, link->pieces)->signature;
+  const weft_signature_t &usual = most_common(all, link->world);
+  int32_t first = -1, odd = 0;
+  for (int32_t rank = link->world - 1; rank >= 0; --rank) {
+    is_odd[rank] = !same(*all[rank], usual);
+    odd += is_odd[rank];
+    first = is_odd[rank] ? rank : first;
+  }
+  weft_ending_t ending = ending_of(WEFT_MISMATCH, "W0604");
+  weft_text_t text = weft_text_in(ending.text, sizeof ending.text);
+  weft_text_add_ranks(&text, is_odd, link->world);
+  weft_text_add(&text, odd == 1 ? " calls " : " call ");
+  add_signature(&text, *all[first]);
+  weft_text_add(&text, ", the others ");
+  add_signature(&text, usual);
+  return end_group(link, ending, err);
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+static bool can_move(const weft_shared_link_t *link) {
+  return weft_transfer_move(link->transfer, link->board) != WEFT_MOVE_WAIT;
+}
+
+static bool spin(const weft_shared_link_t *link, uint64_t until_ns) {
+  uint64_t end = link->waits_since_ns + (uint64_t)link->spin_us * 1000u;
+  end = end < until_ns ? end : until_ns;
+  while (weft_now_ns() < end)
+    for (int i = 0; i < 32; ++i) {
+      if (can_move(link))
+        return true;
+      weft_relax();
+    }
+  return false;
+}
+
+/// Looks at everything that ends a wait; not at who lives each time, which takes a system call for each.
+static weft_status_t look_around(weft_shared_link_t *link, uint64_t now_ns, weft_error_t *err) {
+  if (weft_status_t status = weft_link_check(link, current(link), err))
+    return status;
+  bool is_over = now_ns >= link->waits_since_ns + (uint64_t)link->timeout_ms * 1000000u;
+  if (now_ns < link->looks_again_ns && !is_over)
+    return WEFT_OK;
+  link->looks_again_ns = now_ns + (uint64_t)look_us * 1000u;
+  int32_t lost = lost_rank(link);
+  if (lost >= 0)
+    return fail_lost(link, lost, err);
+  return is_over && !can_move(link) ? fail_late(link, err) : WEFT_OK;
+}
+
+/// Says that it sleeps before it looks whether it has to, so that nobody's ring is missed.
+static void sleep_until(weft_shared_link_t *link, uint64_t now_ns, uint64_t until_ns) {
+  int64_t microseconds = (int64_t)((until_ns - now_ns) / 1000u) + 1;
+  weft_seat_t *seat = weft_seat(link->board, link->rank);
+  uint32_t bell = seat->bell.load();
+  seat->is_asleep.store(1);
+  if (!can_move(link) && !weft_board_ending(link->board))
+    weft_board_sleep(seat, bell, microseconds < look_us ? microseconds : look_us);
+  seat->is_asleep.store(0);
+}
+
+weft_status_t weft_link_wait(weft_shared_link_t *link, uint64_t until_ns, bool *out_can_move,
+                             weft_error_t *err) {
+  uint64_t now = weft_now_ns();
+  if (!link->waits_since_ns) {
+    link->waits_since_ns = now;
+    link->looks_again_ns = now + (uint64_t)look_us * 1000u;
+  }
+  *out_can_move = spin(link, until_ns);
+  while (!*out_can_move) {
+    now = weft_now_ns();
+    if (weft_status_t status = look_around(link, now, err))
+      return status;
+    if (now >= until_ns)
+      return WEFT_OK;
+    sleep_until(link, now, until_ns);
+    *out_can_move = can_move(link);
+  }
+  link->waits_since_ns = 0;
+  return WEFT_OK;
+}

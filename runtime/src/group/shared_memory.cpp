@@ -1,0 +1,258 @@
+#include "runtime/src/group/shared_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <new>
+
+#include "runtime/src/base/memory.h"
+#include "runtime/src/base/status.h"
+#include "runtime/src/cpu/threads.h"
+#include "runtime/src/group/link.h"
+#include "runtime/src/group/rendezvous.h"
+
+static weft_shared_link_t *own(weft_link_t *link) { return (weft_shared_link_t *)link; }
+
+//===----------------------------------------------------------------------===//
+// Opening and closing
+//===----------------------------------------------------------------------===//
+
+static weft_shared_link_t *new_link(const weft_env_t &env, int32_t world) {
+  size_t bytes = sizeof(weft_shared_link_t) + (size_t)world * sizeof(int);
+  void *memory = weft_allocate(&env, bytes, 64);
+  if (!memory)
+    return nullptr;
+  memset(memory, 0, bytes);
+  weft_shared_link_t *link = new (memory) weft_shared_link_t();
+  link->env = env;
+  link->bytes = bytes;
+  link->watches = (int *)(link + 1);
+  return link;
+}
+
+static weft_status_t open_link(const weft_env_t *env, const weft_group_options_t *options,
+                               bool in_one_process, weft_link_t **out_link, weft_error_t *err) {
+  *out_link = nullptr;
+  if (options->world > WEFT_MAX_WORLD)
+    return weft_fail(err, WEFT_INVALID, "W0601", "%d ranks, but %d are possible on one machine",
+                     options->world, WEFT_MAX_WORLD);
+  weft_shared_link_t *link = new_link(*env, options->world);
+  if (!link)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0603", "no memory for a group of %d ranks",
+                     options->world);
+  if (weft_status_t status = weft_meet(*options, in_one_process, &link->board, err)) {
+    weft_free(env, link, link->bytes);
+    return status;
+  }
+  link->in_one_process = in_one_process;
+  link->rank = options->rank;
+  link->world = options->world;
+  link->timeout_ms = options->timeout_ms;
+  link->spin_us = options->world > weft_cpus_allowed() ? 0 : WEFT_SPIN_US;
+  snprintf(link->rendezvous, sizeof link->rendezvous, "%s", options->rendezvous);
+  weft_link_watch(link);
+  *out_link = (weft_link_t *)link;
+  return WEFT_OK;
+}
+
+static weft_status_t open_threads(const weft_env_t *env, const weft_group_options_t *options,
+                                  weft_link_t **out_link, weft_error_t *err) {
+  return open_link(env, options, true, out_link, err);
+}
+
+static weft_status_t open_shm(const weft_env_t *env, const weft_group_options_t *options,
+                              weft_link_t **out_link, weft_error_t *err) {
+  return open_link(env, options, false, out_link, err);
+}
+
+static void close_link(weft_link_t *closed) {
+  if (!closed)
+    return;
+  weft_shared_link_t *link = own(closed);
+  weft_seat(link->board, link->rank)->has_left.store(1);
+  weft_board_ring(link->board, link->rank);
+  weft_link_unwatch(link);
+  weft_leave_board(link->board, link->in_one_process);
+  weft_env_t env = link->env;
+  weft_free(&env, link, link->bytes);
+}
+
+static void abort_link(weft_link_t *aborted) {
+  weft_shared_link_t *link = own(aborted);
+  weft_ending_t ending = {WEFT_CANCELLED, "W0607", "rank "};
+  // Also from a signal handler: no printf.
+  char *at = ending.text + strlen(ending.text);
+  for (int32_t unit = 1000; unit > 0; unit /= 10)
+    if (link->rank >= unit || unit == 1)
+      *at++ = (char)('0' + link->rank / unit % 10);
+  strcpy(at, " ended the group");
+  weft_board_end(link->board, ending);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+static weft_status_t start(weft_link_t *started, weft_queue_t *queue,
+                           const weft_collective_t *collective, uint64_t *out_ticket,
+                           weft_error_t *err) {
+  weft_shared_link_t *link = own(started);
+  if (weft_status_t status = weft_check_collective(*collective, link->rank, link->world, err))
+    return status;
+  if (queue)
+    return weft_fail(err, WEFT_UNSUPPORTED, "W0602",
+                     "%s: ranks that share memory have no queues of devices",
+                     weft_kind_name(collective->kind));
+  if (weft_status_t status = weft_link_check(link, *collective, err))
+    return status;
+  if (link->begun - link->done == WEFT_MAX_BEGUN)
+    return weft_fail(err, WEFT_BUSY, "W0602", "%s: %d collectives are under way",
+                     weft_kind_name(collective->kind), WEFT_MAX_BEGUN);
+  link->waiting[link->begun % WEFT_MAX_BEGUN] = *collective;
+  *out_ticket = ++link->begun;
+  return WEFT_OK;
+}
+
+/// Makes the first collective that is not done the one that moves.
+static void begin_next(weft_shared_link_t *link) {
+  const weft_collective_t &next = link->waiting[link->done % WEFT_MAX_BEGUN];
+  weft_seat_t *seat = weft_seat(link->board, link->rank);
+  weft_transfer_begin(&link->transfer, link->board, next, link->rank, link->pieces, link->done + 1);
+  seat->kind.store(next.kind, std::memory_order_relaxed);
+  weft_seat_set_node(seat, next.node);
+  seat->sequence.store(link->done + 1, std::memory_order_relaxed);
+  link->is_moving = true;
+}
+
+static void end_current(weft_shared_link_t *link) {
+  link->pieces += (uint32_t)link->transfer.exchange.pieces;
+  link->is_moving = false;
+  ++link->done;
+}
+
+/// One step of the collective that moves; *out_can_move says whether there may be another one.
+static weft_status_t move(weft_shared_link_t *link, uint64_t until_ns, bool *out_can_move,
+                          weft_error_t *err) {
+  *out_can_move = true;
+  switch (weft_transfer_move(link->transfer, link->board)) {
+  case WEFT_MOVE_WRITE:
+    weft_transfer_write(&link->transfer, link->board);
+    break;
+  case WEFT_MOVE_READ:
+    if (link->transfer.exchange.read == 0 && !weft_transfer_agrees(link->transfer, link->board))
+      return weft_link_fail_mismatch(link, err);
+    weft_transfer_read(&link->transfer, link->board);
+    break;
+  case WEFT_MOVE_WAIT:
+    return weft_link_wait(link, until_ns, out_can_move, err);
+  case WEFT_MOVE_DONE:
+    end_current(link);
+    break;
+  }
+  return WEFT_OK;
+}
+
+static weft_status_t progress(weft_link_t *moved, uint64_t ticket, int64_t wait_us,
+                              int32_t *out_done, weft_error_t *err) {
+  weft_shared_link_t *link = own(moved);
+  *out_done = 0;
+  if (ticket > link->begun)
+    return weft_fail(err, WEFT_INVALID, "W0602", "ticket %llu was not given",
+                     (unsigned long long)ticket);
+  uint64_t until_ns = wait_us > 0 ? weft_now_ns() + (uint64_t)wait_us * 1000u : 0;
+  for (bool can_move = true; link->done < ticket && can_move;) {
+    if (!link->is_moving)
+      begin_next(link);
+    if (weft_status_t status = move(link, until_ns, &can_move, err))
+      return status;
+  }
+  *out_done = link->done >= ticket;
+  return WEFT_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of a group
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct choice_t {
+  int32_t color, key;
+};
+} // namespace
+
+/// What every rank chose, by rank.
+static weft_status_t gather_choices(weft_shared_link_t *link, const choice_t &own_choice,
+                                    choice_t *choices, weft_error_t *err) {
+  weft_collective_t gather = {};
+  gather.struct_size = sizeof gather;
+  gather.kind = WEFT_ALL_GATHER;
+  gather.element = WEFT_I32;
+  gather.node = "split";
+  gather.send = &own_choice;
+  gather.receive = choices;
+  gather.outer = 1;
+  gather.first = link->world;
+  gather.inner = sizeof own_choice / sizeof(int32_t);
+  uint64_t ticket;
+  int32_t is_done = 0;
+  if (weft_status_t status = start((weft_link_t *)link, nullptr, &gather, &ticket, err))
+    return status;
+  while (!is_done)
+    if (weft_status_t status =
+            progress((weft_link_t *)link, ticket, link->timeout_ms * 1000ll, &is_done, err))
+      return status;
+  return WEFT_OK;
+}
+
+static weft_status_t split(weft_link_t *divided, int32_t color, int32_t key, weft_link_t **out_link,
+                           weft_error_t *err) {
+  weft_shared_link_t *link = own(divided);
+  *out_link = nullptr;
+  choice_t choices[WEFT_MAX_WORLD];
+  if (weft_status_t status = gather_choices(link, {color, key}, choices, err))
+    return status;
+  int32_t number = ++link->splits;
+  if (color < 0)
+    return WEFT_OK;
+  weft_group_options_t options = {};
+  options.timeout_ms = link->timeout_ms;
+  for (int32_t rank = 0; rank < link->world; ++rank) {
+    if (choices[rank].color != color)
+      continue;
+    ++options.world;
+    int32_t other = choices[rank].key;
+    options.rank += other < key || (other == key && rank < link->rank);
+  }
+  char rendezvous[sizeof link->rendezvous + 32];
+  snprintf(rendezvous, sizeof rendezvous, "%s.%d.%d", link->rendezvous, number, color);
+  options.rendezvous = rendezvous;
+  return open_link(&link->env, &options, link->in_one_process, out_link, err);
+}
+
+static void place(weft_link_t *link, int32_t *out_rank, int32_t *out_world) {
+  *out_rank = own(link)->rank;
+  *out_world = own(link)->world;
+}
+
+const weft_transport_v1 weft_threads_transport = {sizeof(weft_transport_v1),
+                                                  0,
+                                                  "threads",
+                                                  open_threads,
+                                                  split,
+                                                  place,
+                                                  start,
+                                                  progress,
+                                                  nullptr,
+                                                  abort_link,
+                                                  close_link};
+const weft_transport_v1 weft_shm_transport = {sizeof(weft_transport_v1),
+                                              0,
+                                              "shm",
+                                              open_shm,
+                                              split,
+                                              place,
+                                              start,
+                                              progress,
+                                              nullptr,
+                                              abort_link,
+                                              close_link};
