@@ -40,3 +40,42 @@ $ weft bench sample.weft --dim seq=600
 ! error[W0413]: input 'ids': dimension 1 is 600, but 'seq' is at most 512
 ! ...
 ? 1
+
+# Ranks of this machine, as processes and as threads; one row for every kind and size.
+$ weft bench --collectives --rounds 7 | sed 's/  */ /g; s/^ //' | grep -E "size|1.00 [KM]iB"
+| collective size median us min us bus GB/s
+| all_reduce 1.00 KiB {#} {#} {#}
+| all_reduce 1.00 MiB {#} {#} {#}
+| all_gather 1.00 KiB {#} {#} {#}
+| all_gather 1.00 MiB {#} {#} {#}
+| reduce_scatter 1.00 KiB {#} {#} {#}
+| reduce_scatter 1.00 MiB {#} {#} {#}
+! {#} CPUs, 2 ranks over shm, f32: checked, warm, interleaved, 7 rounds
+$ weft bench --collectives --ranks 3 --transport threads --rounds 7 --json -q | python3 -c "
+$+ import json, sys; d = json.load(sys.stdin); r = d['rows'][-1]
+$+ print(d['schema'], d['transport'], d['ranks'], len(d['rows']), r['collective'], r['bytes'], len(r['samples_seconds']))"
+| weft.bench_collectives/1 threads 3 42 reduce_scatter 8388608 7
+$ weft bench --collectives --rounds 7 --format csv -q | head -2
+| collective,bytes,median_seconds,min_seconds,bus_bytes_per_second
+| all_reduce,1024,{#},{#},{#}
+
+$ weft bench sample.weft --collectives
+! error: '--collectives' measures no artifact
+!   hint: leave out 'sample.weft'
+? 2
+$ weft bench --collectives --kernels all
+! error: '--kernels' is not for '--collectives'
+? 2
+$ weft bench --collectives --dim seq=4
+! error: '--dim' is not for '--collectives'
+? 2
+$ weft bench --collectives --ranks 1
+! error: '--ranks' must be 2 to 64
+? 2
+$ weft bench --collectives --rounds 3
+! error: '--rounds' must be at least 7
+? 2
+$ weft bench sample.weft --ranks 2
+! error: '--ranks' has no effect without '--collectives'
+!   hint: 'weft help bench' lists the options
+? 2

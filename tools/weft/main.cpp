@@ -69,8 +69,9 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
   if (verb.name == "run")
     return runCommand(options, console);
   if (verb.name == "bench")
-    return options.has("kernels") ? compilerCommand(options, console, argc, argv)
-                                  : benchCommand(options, console);
+    return options.has("collectives") ? collectiveBenchCommand(options, console)
+           : options.has("kernels")   ? compilerCommand(options, console, argc, argv)
+                                      : benchCommand(options, console);
   if (verb.name == "profile")
     return options.has("peak") ? compilerCommand(options, console, argc, argv)
                                : profileCommand(options, console);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,10 @@
 #include "runtime/src/cpu/threads.h"
 #include "runtime/src/group/ranks_text.h"
 
-/// How often a rank that waits looks whether those that it waits for live. Half a second at most is promised to nobody, two are.
+/// How often a rank that waits looks whether those that it waits for live: two seconds are promised.
 static const int64_t look_us = 100000;
+/// How often a rank may look for a CPU of its own.
+static const int64_t move_us = 5000;
 
 //===----------------------------------------------------------------------===//
 // Who is gone
@@ -199,6 +202,44 @@ static bool can_move(const weft_shared_link_t *link) {
   return weft_transfer_move(link->transfer, link->board) != WEFT_MOVE_WAIT;
 }
 
+void weft_link_say_cpu(weft_shared_link_t *link) {
+  weft_seat(link->board, link->rank)->cpu.store(sched_getcpu(), std::memory_order_relaxed);
+}
+
+static int32_t cpu_of(const weft_shared_link_t *link, int32_t rank) {
+  return weft_seat(link->board, rank)->cpu.load(std::memory_order_relaxed);
+}
+
+/// Whether this rank waits for one that cannot go on before it sleeps.
+static bool shares_cpu(const weft_shared_link_t *link) {
+  int32_t own = cpu_of(link, link->rank);
+  for (int32_t rank = 0; rank < link->world; ++rank)
+    if (own >= 0 && cpu_of(link, rank) == own &&
+        weft_transfer_needs(link->transfer, link->board, rank))
+      return true;
+  return false;
+}
+
+/// Moves this thread to a CPU that no rank is on, where it may use one; its mask stays as it was. A system likes to wake a thread beside its
+/// waker, and leaves two that wake each other there for long while another CPU is idle.
+static void move_off(weft_shared_link_t *link, uint64_t now_ns) {
+  if (now_ns < link->moved_ns + (uint64_t)move_us * 1000u)
+    return;
+  link->moved_ns = now_ns;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return;
+  cpu_set_t free = allowed;
+  for (int32_t rank = 0; rank < link->world; ++rank) {
+    int32_t cpu = cpu_of(link, rank);
+    if (cpu >= 0 && cpu < CPU_SETSIZE)
+      CPU_CLR(cpu, &free);
+  }
+  if (CPU_COUNT(&free) && sched_setaffinity(0, sizeof free, &free) == 0)
+    sched_setaffinity(0, sizeof allowed, &allowed);
+  weft_link_say_cpu(link);
+}
+
 static bool spin(const weft_shared_link_t *link, uint64_t until_ns) {
   uint64_t end = link->waits_since_ns + (uint64_t)link->spin_us * 1000u;
   end = end < until_ns ? end : until_ns;
@@ -243,7 +284,12 @@ weft_status_t weft_link_wait(weft_shared_link_t *link, uint64_t until_ns, bool *
     link->waits_since_ns = now;
     link->looks_again_ns = now + (uint64_t)look_us * 1000u;
   }
-  *out_can_move = spin(link, until_ns);
+  if (link->spin_us && shares_cpu(link)) {
+    weft_link_say_cpu(link);
+    if (shares_cpu(link))
+      move_off(link, now);
+  }
+  *out_can_move = !shares_cpu(link) && spin(link, until_ns);
   while (!*out_can_move) {
     now = weft_now_ns();
     if (weft_status_t status = look_around(link, now, err))

@@ -21,6 +21,7 @@ struct weft_shared_link_t {
   weft_transfer_t transfer;
   uint32_t pieces;         ///< of all that are done
   uint64_t waits_since_ns; ///< 0: something moved since
+  uint64_t moved_ns;       ///< when it last looked for a CPU of its own
   uint64_t looks_again_ns; ///< when it next looks whether others live
   int *watches;            ///< a pidfd for every rank of another process; -1: none
 };
@@ -29,6 +30,8 @@ struct weft_shared_link_t {
 void weft_link_watch(weft_shared_link_t *link);
 void weft_link_unwatch(weft_shared_link_t *link);
 
+/// Tells the others which CPU this rank is on.
+void weft_link_say_cpu(weft_shared_link_t *link);
 /// Returns when the transfer can move or `until_ns` is over, which *out_can_move says. Fails when the group has ended, or ends it: with LOST_PEER or TIMEOUT.
 weft_status_t weft_link_wait(weft_shared_link_t *link, uint64_t until_ns, bool *out_can_move,
                              weft_error_t *err);

@@ -121,6 +121,7 @@ static void begin_next(weft_shared_link_t *link) {
   seat->kind.store(next.kind, std::memory_order_relaxed);
   weft_seat_set_node(seat, next.node);
   seat->sequence.store(link->done + 1, std::memory_order_relaxed);
+  weft_link_say_cpu(link);
   link->is_moving = true;
 }
 

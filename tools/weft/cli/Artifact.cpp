@@ -20,6 +20,10 @@ int exitCodeOf(int32_t status) {
     return ExitMachineLacks;
   case WEFT_CANCELLED:
     return ExitInterrupted;
+  case WEFT_LOST_PEER:
+  case WEFT_TIMEOUT:
+  case WEFT_MISMATCH:
+    return ExitRanksFailed;
   case WEFT_BUSY:
     return ExitInternalError;
   default:

@@ -17,6 +17,8 @@ namespace weft::cli {
 
 int runCommand(const ParsedOptions &options, Console &console);
 int benchCommand(const ParsedOptions &options, Console &console);
+/// Instead of an artifact, what ranks on this machine take to exchange.
+int collectiveBenchCommand(const ParsedOptions &options, Console &console);
 /// What one thread can do at most, as measured right before.
 struct MeasuredPeak {
   std::map<std::string, double> operations; ///< per second, by unit

@@ -27,6 +27,7 @@ enum ExitCode : int {
   ExitWrongUsage = 2,       ///< the command line itself
   ExitComparisonFailed = 3, ///< --expect, verify
   ExitMachineLacks = 4,     ///< CPU feature, library, memory
+  ExitRanksFailed = 5,      ///< a rank of the group ended, came too late or did something else
   ExitInternalError = 70,
   ExitInterrupted = 130
 };

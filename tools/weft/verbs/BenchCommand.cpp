@@ -32,15 +32,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Value at `share` of the sorted samples, between neighbours.
-double quantile(const std::vector<double> &sorted, double share) {
-  double position = share * static_cast<double>(sorted.size() - 1);
-  size_t below = static_cast<size_t>(position);
-  double part = position - static_cast<double>(below);
-  return sorted[below] +
-         (below + 1 < sorted.size() ? part * (sorted[below + 1] - sorted[below]) : 0);
-}
-
 struct Row {
   SymbolValues dims;
   int64_t threads;
@@ -87,7 +78,7 @@ private:
           ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
     if (options.positional().empty())
       return Failure{ExitWrongUsage,
-                     "'weft bench' needs ARTIFACT or --kernels",
+                     "'weft bench' needs ARTIFACT, --kernels or --collectives",
                      "usage: weft bench [ARTIFACT] [options]",
                      {}};
     Result<Artifact> opened =

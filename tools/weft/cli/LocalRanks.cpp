@@ -1,0 +1,95 @@
+//===- LocalRanks.cpp -------------------------------------------------------------------------===//
+#include "tools/weft/cli/LocalRanks.h"
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Interrupt.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace weft::cli {
+
+namespace {
+
+weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, int32_t rank,
+                      const RankBody &body, weft_error_t *error) {
+  weft_group_options_t options = {
+      sizeof options, rank, ranks.world, 0, ranks.transport.c_str(), rendezvous.c_str(), nullptr};
+  weft_group_t *group = nullptr;
+  weft_status_t status = weft_group_open(nullptr, &options, &group, error);
+  if (!status)
+    status = body(group, error);
+  weft_group_release(group);
+  return status;
+}
+
+/// Ranks in processes of their own. None outlives this object, nor this process.
+class Children {
+public:
+  ~Children() { end(true); }
+
+  /// False when the system has no process left.
+  template <typename Main> bool start(Main &&childMain) {
+    pid_t parent = getpid();
+    fflush(nullptr);
+    pid_t child = fork();
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() == parent)
+        childMain();
+      _exit(0);
+    }
+    if (child > 0)
+      started.push_back(child);
+    return child > 0;
+  }
+
+  void end(bool byForce) {
+    for (pid_t child : started) {
+      if (byForce)
+        kill(child, SIGKILL);
+      while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+        ;
+    }
+    started.clear();
+  }
+
+private:
+  std::vector<pid_t> started;
+};
+
+} // namespace
+
+Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
+  std::string rendezvous = "command-" + std::to_string(getpid());
+  Children children;
+  std::vector<std::thread> threads;
+  for (int32_t rank = 1; rank < ranks.world; ++rank) {
+    auto otherRank = [&, rank] { runRank(ranks, rendezvous, rank, body, nullptr); };
+    if (ranks.transport == "threads")
+      threads.emplace_back(otherRank);
+    else if (!children.start(otherRank))
+      return Failure{ExitMachineLacks,
+                     "rank " + std::to_string(rank) + " cannot be started: " + strerror(errno), "",
+                     ""};
+  }
+  InterruptGuard guard(nullptr);
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_status_t status = runRank(ranks, rendezvous, 0, body, &error);
+  for (std::thread &thread : threads)
+    thread.join();
+  children.end(status != WEFT_OK);
+  // Ctrl-C reaches the children, too: who ends first decides what rank 0 is told.
+  if (interrupted())
+    return Failure{ExitInterrupted, "interrupted", "", ""};
+  if (status)
+    return failureOf(error);
+  return Done{};
+}
+
+} // namespace weft::cli

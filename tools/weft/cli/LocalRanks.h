@@ -1,0 +1,33 @@
+//===- LocalRanks.h - Ranks of a group on this machine ----------------------------------------===//
+//
+//   Result<Done> done = runLocalRanks({"shm", 4}, [&](weft_group_t *group, weft_error_t *error) {
+//     return weft_group_collective(group, &sum, error);
+//   });
+//
+// This process is rank 0; the others are threads of it, or children that end with it.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
+#define WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
+
+#include "tools/weft/cli/Result.h"
+#include "weft/group.h"
+
+#include <functional>
+
+namespace weft::cli {
+
+struct LocalRanks {
+  std::string transport; ///< "threads" or "shm"
+  int32_t world;
+};
+
+/// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
+using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;
+
+/// Runs the body on every rank. Returns when all are gone, with what rank 0 says; Ctrl-C is a
+/// failure with ExitInterrupted.
+Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body);
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H

@@ -1,0 +1,257 @@
+//===- CollectiveBenchCommand.cpp - weft bench --collectives ----------------------------------===//
+//
+// Collectives between ranks on this machine: one row for each kind and size, checked first, then
+// measured in turns. The result is in every rank's own memory; rank 0 looks at the clock.
+//===------------------------------------------------------------------------------------------===//
+#include "tools/weft/cli/Commands.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/LocalRanks.h"
+#include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/TimedCalls.h"
+#include "tools/weft/cli/Values.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <unistd.h>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr int64_t kLeastRounds = 7, kRounds = 21, kMostRanks = 64;
+constexpr int64_t kLeastBytes = 1 << 10, kMostBytes = 8 << 20;
+constexpr int64_t kMostCalls = 1000;
+constexpr double kSampleSeconds = 1e-3;
+constexpr weft_collective_kind_t kKinds[] = {WEFT_ALL_REDUCE, WEFT_ALL_GATHER, WEFT_REDUCE_SCATTER};
+constexpr const char *kNames[] = {"all_reduce", "all_gather", "reduce_scatter"};
+
+struct Row {
+  size_t kind;   ///< in kKinds
+  int64_t bytes; ///< of the whole tensor
+  int64_t callsPerSample = 1;
+  std::vector<double> samples;
+
+  double median() const { return quantile(samples, 0.5); }
+  /// Bytes that pass the slowest link per second, when every rank has one.
+  double busBytes(int64_t ranks) const {
+    double others = double(ranks - 1) / double(ranks);
+    return double(bytes) * (kKinds[kind] == WEFT_ALL_REDUCE ? 2 * others : others) / median();
+  }
+};
+
+/// What one rank has: whole numbers, so that sums are exact.
+class RankMemory {
+public:
+  explicit RankMemory(weft_group_t *group)
+      : group(group), rank(weft_group_rank(group)), world(weft_group_world(group)),
+        send(kMostBytes / sizeof(float)), receive(send.size()) {
+    for (size_t i = 0; i < send.size(); ++i)
+      send[i] = own(rank, i);
+  }
+
+  weft_status_t call(const Row &row, weft_error_t *error) {
+    weft_collective_t collective = {};
+    collective.struct_size = sizeof collective;
+    collective.kind = static_cast<uint16_t>(kKinds[row.kind]);
+    collective.element = WEFT_F32;
+    collective.combiner = WEFT_SUM;
+    collective.node = "bench";
+    collective.send = send.data();
+    collective.receive = receive.data();
+    collective.outer = collective.inner = 1;
+    collective.first = row.bytes / int64_t(sizeof(float));
+    return weft_group_collective(group, &collective, error);
+  }
+
+  /// Whether the result of the last call, which was for this row, is right.
+  bool isRight(const Row &row) const {
+    size_t count = size_t(row.bytes) / sizeof(float);
+    size_t each = (count + size_t(world) - 1) / size_t(world);
+    for (size_t i = 0; i < count; ++i)
+      if (kKinds[row.kind] == WEFT_ALL_GATHER) {
+        if (receive[i] != own(int32_t(i / each), i % each))
+          return false;
+      } else if (kKinds[row.kind] == WEFT_ALL_REDUCE || i / each == size_t(rank)) {
+        size_t at = kKinds[row.kind] == WEFT_ALL_REDUCE ? i : i % each;
+        float sum = float(world * (world + 1) / 2) + float(world) * float(i % 7);
+        if (receive[at] != sum)
+          return false;
+      }
+    return true;
+  }
+
+  /// Gives all ranks the number that rank 0 has.
+  weft_status_t agree(int64_t *number, weft_error_t *error) {
+    weft_collective_t collective = {};
+    collective.struct_size = sizeof collective;
+    collective.kind = WEFT_BROADCAST;
+    collective.element = WEFT_I64;
+    collective.send = collective.receive = number;
+    collective.outer = collective.first = collective.inner = 1;
+    return weft_group_collective(group, &collective, error);
+  }
+
+private:
+  static float own(int32_t rank, size_t index) { return float(rank + 1) + float(index % 7); }
+
+  weft_group_t *group;
+  int32_t rank, world;
+  std::vector<float> send, receive;
+};
+
+class CollectiveBench {
+public:
+  CollectiveBench(const ParsedOptions &options, Console &console)
+      : options(options), console(console) {}
+
+  int run() {
+    if (Result<Done> done = readOptions(); !done)
+      return console.fail(done.failure());
+    console.say(std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " CPUs, " + std::to_string(ranks) +
+                " ranks over " + transport + ", f32: checked, warm, interleaved, " +
+                std::to_string(rounds) + " rounds");
+    auto body = [this](weft_group_t *group, weft_error_t *error) { return measure(group, error); };
+    if (Result<Done> done = runLocalRanks({transport, int32_t(ranks)}, body); !done)
+      return console.fail(done.failure());
+    if (!wrong.empty())
+      return console.fail({ExitComparisonFailed, wrong + ": a result is wrong", "", ""});
+    for (Row &row : rows)
+      std::sort(row.samples.begin(), row.samples.end());
+    format == "json" ? reportJson() : report();
+    return console.finish();
+  }
+
+private:
+  Result<Done> readOptions() {
+    if (!options.positional().empty())
+      return Failure{ExitWrongUsage, "'--collectives' measures no artifact",
+                     "leave out '" + options.positional()[0] + "'", ""};
+    for (const char *name : {"kernels", "dim", "input", "seed", "function", "threads", "spin-us",
+                             "max-memory", "target"})
+      if (options.has(name))
+        return Failure{ExitWrongUsage, "'--" + std::string(name) + "' is not for '--collectives'",
+                       "", ""};
+    format = options.value("format", options.json() ? "json" : "table");
+    if (options.json() && format != "json")
+      return Failure{ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other",
+                     "", ""};
+    rounds = options.number("rounds", kRounds);
+    if (rounds < kLeastRounds)
+      return Failure{ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds),
+                     "", ""};
+    ranks = options.number("ranks", 2);
+    if (ranks < 2 || ranks > kMostRanks)
+      return Failure{ExitWrongUsage, "'--ranks' must be 2 to " + std::to_string(kMostRanks), "",
+                     ""};
+    transport = options.value("transport", "shm");
+    for (size_t kind = 0; kind < std::size(kKinds); ++kind)
+      for (int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 2)
+        rows.push_back({kind, bytes, 1, {}});
+    return Done{};
+  }
+
+  /// On every rank; rank 0 alone writes what others read later, or this process does.
+  weft_status_t measure(weft_group_t *group, weft_error_t *error) {
+    bool isFirst = weft_group_rank(group) == 0;
+    RankMemory memory(group);
+    std::vector<int64_t> calls;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      calls.push_back(1);
+      if (weft_status_t status = prepare(memory, isFirst, i, &calls[i], error))
+        return status;
+    }
+    for (int64_t round = 0; round < rounds; ++round)
+      for (size_t i = 0; i < rows.size(); ++i) {
+        double seconds;
+        if (weft_status_t status = timeCalls(memory, rows[i], calls[i], &seconds, error))
+          return status;
+        if (isFirst)
+          rows[i].samples.push_back(seconds / double(calls[i]));
+        if (isFirst && interrupted()) {
+          weft_group_abort(group);
+          return WEFT_CANCELLED;
+        }
+      }
+    return WEFT_OK;
+  }
+
+  /// Checks a row and finds how many calls make a sample.
+  weft_status_t prepare(RankMemory &memory, bool isFirst, size_t index, int64_t *calls,
+                        weft_error_t *error) {
+    const Row &row = rows[index];
+    if (weft_status_t status = memory.call(row, error))
+      return status;
+    if (isFirst && !memory.isRight(row))
+      wrong = std::string(kNames[row.kind]) + " of " + printBytes(double(row.bytes));
+    double seconds;
+    if (weft_status_t status = timeCalls(memory, row, 3, &seconds, error))
+      return status;
+    *calls = int64_t(std::clamp(kSampleSeconds * 3 / seconds, 1.0, double(kMostCalls)));
+    return memory.agree(calls, error);
+  }
+
+  /// Seconds of `count` calls together, after one by which the ranks come together.
+  static weft_status_t timeCalls(RankMemory &memory, const Row &row, int64_t count,
+                                 double *outSeconds, weft_error_t *error) {
+    using Clock = std::chrono::steady_clock;
+    weft_status_t status = memory.call(row, error);
+    Clock::time_point begin = Clock::now();
+    for (int64_t i = 0; i < count && !status; ++i)
+      status = memory.call(row, error);
+    *outSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return status;
+  }
+
+  static std::string number(const char *form, double value) {
+    char text[40];
+    snprintf(text, sizeof text, form, value);
+    return text;
+  }
+
+  void report() {
+    bool exact = format == "csv";
+    Table table;
+    table.header =
+        exact ? std::vector<std::string>{"collective", "bytes", "median_seconds", "min_seconds",
+                                         "bus_bytes_per_second"}
+              : std::vector<std::string>{"collective", "size", "median us", "min us", "bus GB/s"};
+    for (const Row &row : rows) {
+      double bus = row.busBytes(ranks), scale = exact ? 1 : 1e6;
+      const char *form = exact ? "%.6g" : "%.1f";
+      table.rows.push_back(
+          {kNames[row.kind], exact ? std::to_string(row.bytes) : printBytes(double(row.bytes)),
+           number(form, row.median() * scale), number(form, row.samples.front() * scale),
+           exact ? number(form, bus) : number("%.2f", bus / 1e9)});
+    }
+    console.result(format == "md" ? table.markdown() : exact ? table.csv() : table.text());
+  }
+
+  void reportJson() {
+    JsonWriter json("weft.bench_collectives/1");
+    json.field("transport", transport).field("ranks", ranks).field("rounds", rounds);
+    json.array("rows");
+    for (const Row &row : rows) {
+      json.object().field("collective", kNames[row.kind]).field("bytes", row.bytes);
+      json.field("median_seconds", row.median()).field("min_seconds", row.samples.front());
+      json.field("bus_bytes_per_second", row.busBytes(ranks));
+      json.list("samples_seconds", row.samples).end();
+    }
+    console.result(json.end().finish());
+  }
+
+  const ParsedOptions &options;
+  Console &console;
+  std::string format, transport, wrong;
+  int64_t rounds = kRounds, ranks = 2;
+  std::vector<Row> rows;
+};
+
+} // namespace
+
+int collectiveBenchCommand(const ParsedOptions &options, Console &console) {
+  return CollectiveBench(options, console).run();
+}
+
+} // namespace weft::cli
