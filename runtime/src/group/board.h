@@ -69,9 +69,10 @@ inline weft_seat_t *weft_seat(weft_board_t *board, int32_t rank) {
   return (weft_seat_t *)((uint8_t *)board + sizeof(weft_board_t)) + rank;
 }
 
-/// A slot of a rank's window: a signature, in the first piece of a collective, and the elements.
+/// A slot of a rank's window: a signature, in the first piece of a collective, and the elements, or where they lie.
 struct weft_slot_t {
   alignas(128) weft_signature_t signature;
+  uint64_t source; ///< weft_reach_t's name of what the sender sends; 0: it is in `data`
   alignas(128) uint8_t data[128]; ///< the first of slot_bytes
 };
 weft_slot_t *weft_slot(weft_board_t *board, int32_t rank, uint32_t piece);

@@ -7,6 +7,8 @@
 //   reads piece n of all others when all have published it, and then counts it as consumed.
 // Counters only grow, and are compared by differences, so that they may wrap around.
 //
+// Where all ranks reach the memory of a sender, a piece is published where it lies, and the sender is done when all have consumed all of it.
+//
 // A collective is a number of pieces. One of two stages (a large all_reduce: scatter and combine, then gather) sends the result of combined piece k
 // as a piece of its own, two behind, so that every rank has something to do while others combine:
 //   scatter 0, scatter 1, gather 0, scatter 2, gather 1, …, scatter K-1, gather K-2, gather K-1
@@ -22,6 +24,7 @@ struct weft_exchange_t {
   int32_t pieces; ///< of this collective, with both stages
   bool has_two_stages;
   int32_t written, read; ///< of these
+  bool must_stay;        ///< others read this rank's memory: it is done when they are
 };
 
 enum weft_move_t { WEFT_MOVE_WAIT, WEFT_MOVE_WRITE, WEFT_MOVE_READ, WEFT_MOVE_DONE };
@@ -66,19 +69,30 @@ bool weft_holds_back_read(const weft_exchange_t &x, const Flags &flags, int32_t 
   return (int32_t)(flags.published(peer) - (x.base + (uint32_t)x.read + 1)) < 0;
 }
 
+template <class Flags>
+bool weft_holds_back_end(const weft_exchange_t &x, const Flags &flags, int32_t peer) {
+  return (int32_t)(flags.consumed(peer) - (x.base + (uint32_t)x.pieces)) < 0;
+}
+
 /// Whether this rank waits for `peer`, when its next move is to wait.
 template <class Flags>
 bool weft_holds_back(const weft_exchange_t &x, const Flags &flags, int32_t peer) {
   if (peer == x.rank)
     return false;
+  if (x.read == x.pieces)
+    return x.must_stay && weft_holds_back_end(x, flags, peer);
   return (x.read < x.written && weft_holds_back_read(x, flags, peer)) ||
          (weft_wants_to_write(x) && weft_holds_back_write(x, flags, peer));
 }
 
 /// What this rank can do now.
 template <class Flags> weft_move_t weft_next_move(const weft_exchange_t &x, const Flags &flags) {
-  if (x.read == x.pieces)
+  if (x.read == x.pieces) {
+    for (int32_t peer = 0; peer < x.world; ++peer)
+      if (weft_holds_back(x, flags, peer))
+        return WEFT_MOVE_WAIT;
     return WEFT_MOVE_DONE;
+  }
   bool can_write = weft_wants_to_write(x), can_read = x.read < x.written;
   for (int32_t peer = 0; peer < x.world; ++peer)
     if (peer != x.rank) {

@@ -105,6 +105,16 @@ int64_t weft_longest_sent(const weft_collective_t &c, int32_t world) {
   return weft_view_size(weft_sent(c, world, 0, 0)); // rank 0 has the largest part
 }
 
+int64_t weft_sent_end(const weft_collective_t &c, int32_t world, int32_t from) {
+  int64_t end = 0;
+  for (int32_t to = 0; to < world; ++to) {
+    weft_view_t view = weft_sent(c, world, from, to);
+    int64_t last = view.at + (view.blocks - 1) * view.stride + view.run;
+    end = weft_view_size(view) && last > end ? last : end;
+  }
+  return end;
+}
+
 int64_t weft_view_run(const weft_view_t &view, int64_t index, int64_t *out_at) {
   if (view.blocks == 1) {
     *out_at = view.at + index;

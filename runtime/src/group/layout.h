@@ -34,6 +34,8 @@ bool weft_flows(const weft_collective_t &c, int32_t world, int32_t from, int32_t
 weft_view_t weft_sent(const weft_collective_t &c, int32_t world, int32_t from, int32_t to);
 /// The same elements in the receiver's memory.
 weft_view_t weft_received(const weft_collective_t &c, int32_t world, int32_t from, int32_t to);
+/// The elements of the sender's memory that are sent to anybody are below this one.
+int64_t weft_sent_end(const weft_collective_t &c, int32_t world, int32_t from);
 /// The most elements that one rank sends to another.
 int64_t weft_longest_sent(const weft_collective_t &c, int32_t world);
 

@@ -12,6 +12,7 @@ struct weft_shared_link_t {
   bool in_one_process;
   int32_t rank, world, timeout_ms, spin_us;
   weft_board_t *board;
+  weft_reach_t reach;
   int32_t splits; ///< groups that were made from this one
   char rendezvous[128];
   /// Collectives that were begun and those that are done, counted from the first one; those between are in `waiting`.

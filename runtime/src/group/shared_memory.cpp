@@ -44,7 +44,7 @@ static weft_status_t open_link(const weft_env_t *env, const weft_group_options_t
     weft_free(env, link, link->bytes);
     return status;
   }
-  link->in_one_process = in_one_process;
+  link->in_one_process = link->reach.is_one_process = in_one_process;
   link->rank = options->rank;
   link->world = options->world;
   link->timeout_ms = options->timeout_ms;
@@ -118,6 +118,7 @@ static void begin_next(weft_shared_link_t *link) {
   const weft_collective_t &next = link->waiting[link->done % WEFT_MAX_BEGUN];
   weft_seat_t *seat = weft_seat(link->board, link->rank);
   weft_transfer_begin(&link->transfer, link->board, next, link->rank, link->pieces, link->done + 1);
+  weft_transfer_expose(&link->transfer, link->reach);
   seat->kind.store(next.kind, std::memory_order_relaxed);
   weft_seat_set_node(seat, next.node);
   seat->sequence.store(link->done + 1, std::memory_order_relaxed);

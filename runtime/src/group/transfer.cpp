@@ -60,7 +60,7 @@ void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,
   int32_t world = (int32_t)board->world;
   transfer->signature = signature_of(collective, sequence);
   transfer->element_bytes = weft_element_bits(collective.element) / 8;
-  transfer->exchange = {world, rank, WEFT_SLOTS, pieces_ahead, base, 0, false, 0, 0};
+  transfer->exchange = {world, rank, WEFT_SLOTS, pieces_ahead, base, 0, false, 0, 0, false};
   weft_collective_t &first = transfer->stages[0];
   first = collective;
   int64_t count = collective.outer * collective.first * collective.inner;
@@ -76,6 +76,20 @@ void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,
   // An empty collective is a piece without elements: also then all ranks agree.
   pieces = pieces ? pieces : 1;
   transfer->exchange.pieces = (int32_t)(transfer->exchange.has_two_stages ? 2 * pieces : pieces);
+}
+
+void weft_transfer_expose(weft_transfer_t *transfer, const weft_reach_t &reach) {
+  weft_exchange_t &x = transfer->exchange;
+  transfer->reach = &reach;
+  for (int32_t stage = 0; stage <= (x.has_two_stages ? 1 : 0); ++stage) {
+    const weft_collective_t &c = transfer->stages[stage];
+    int64_t bytes = weft_sent_end(c, x.world, x.rank) * transfer->element_bytes;
+    // A small message goes through the window, so that nobody waits at its end; so does one whose result takes its place.
+    bool is_overwritten = c.send == c.receive && !x.has_two_stages;
+    bool pays = bytes > one_stage_bytes / 2 && !is_overwritten;
+    transfer->sources[stage] = pays ? reach.name_of(x.rank, c.send, bytes) : 0;
+    x.must_stay = x.must_stay || transfer->sources[stage];
+  }
 }
 
 weft_move_t weft_transfer_move(const weft_transfer_t &transfer, weft_board_t *board) {
@@ -120,42 +134,61 @@ struct piece_view {
   }
   /// The same as a view in which elements have the numbers that they have in the message.
   weft_view_t view() const { return {-begin, 1, begin + transfer.chunk, 0}; }
+  /// What `from` sends from, where this rank reaches it; NULL: it is in the slot.
+  const uint8_t *source(int32_t from) const {
+    if (from == transfer.exchange.rank)
+      return (const uint8_t *)stage.send;
+    uint64_t name = weft_slot(board, from, number)->source;
+    return name ? transfer.reach->memory_of(from, name) : nullptr;
+  }
 };
 } // namespace
 
-void weft_transfer_write(weft_transfer_t *transfer, weft_board_t *board) {
-  weft_exchange_t &x = transfer->exchange;
-  piece_view piece(*transfer, board, x.written);
+/// Copies what this rank sends into its slot.
+static void fill_slot(const piece_view &piece) {
+  const weft_exchange_t &x = piece.transfer.exchange;
   for (int32_t to = 0; to < x.world; ++to) {
     if (to == x.rank || !weft_flows(piece.stage, x.world, x.rank, to))
       continue;
     weft_view_t sent = weft_sent(piece.stage, x.world, x.rank, to);
     weft_copy_view(piece.view(), piece.data(x.rank, to), sent, piece.stage.send,
-                   piece.range_of(sent), transfer->element_bytes);
+                   piece.range_of(sent), piece.transfer.element_bytes);
     if (!weft_sends_parts(piece.stage))
       break; // the same for all
   }
+}
+
+void weft_transfer_write(weft_transfer_t *transfer, weft_board_t *board) {
+  weft_exchange_t &x = transfer->exchange;
+  piece_view piece(*transfer, board, x.written);
+  weft_slot_t *slot = weft_slot(board, x.rank, piece.number);
+  slot->source = transfer->sources[weft_piece_of(x, x.written).stage];
+  if (!slot->source)
+    fill_slot(piece);
   if (x.written == 0)
-    weft_slot(board, x.rank, x.base)->signature = transfer->signature;
+    slot->signature = transfer->signature;
   ++x.written;
   weft_board_raise(board, x.rank, &weft_seat(board, x.rank)->published,
                    x.base + (uint32_t)x.written);
 }
 
-/// This rank's own elements are combined where they lie, run by run.
+/// Elements are combined where they lie, run by run; all ranks send them from the same places.
 static void read_combined(const piece_view &piece) {
   const weft_exchange_t &x = piece.transfer.exchange;
   int64_t bytes = piece.transfer.element_bytes;
   weft_view_t own = weft_sent(piece.stage, x.world, x.rank, x.rank);
+  const uint8_t *lies[WEFT_MAX_WORLD];
   const void *sources[WEFT_MAX_WORLD];
+  for (int32_t from = 0; from < x.world; ++from)
+    lies[from] = piece.source(from);
   uint64_t mode = weft_float_mode_enter();
   for (int64_t index = piece.begin, end = piece.range_of(own).end, count; index < end;
        index += count) {
     int64_t at, run = weft_view_run(own, index, &at);
     count = run < end - index ? run : end - index;
     for (int32_t from = 0; from < x.world; ++from)
-      sources[from] = piece.data(from, x.rank) + (index - piece.begin) * bytes;
-    sources[x.rank] = (const uint8_t *)piece.stage.send + at * bytes;
+      sources[from] = lies[from] ? lies[from] + at * bytes
+                                 : piece.data(from, x.rank) + (index - piece.begin) * bytes;
     weft_combine(piece.stage.element, piece.stage.combiner, sources, x.world, count,
                  (uint8_t *)piece.stage.receive + index * bytes);
   }
@@ -170,10 +203,10 @@ static void read_copied(const piece_view &piece) {
     if (!weft_flows(piece.stage, x.world, from, x.rank))
       continue;
     weft_view_t received = weft_received(piece.stage, x.world, from, x.rank);
-    bool is_own = from == x.rank;
+    const uint8_t *source = piece.source(from);
     weft_copy_view(received, piece.stage.receive,
-                   is_own ? weft_sent(piece.stage, x.world, from, from) : piece.view(),
-                   is_own ? piece.stage.send : piece.data(from, x.rank), piece.range_of(received),
+                   source ? weft_sent(piece.stage, x.world, from, x.rank) : piece.view(),
+                   source ? source : piece.data(from, x.rank), piece.range_of(received),
                    piece.transfer.element_bytes);
   }
 }

@@ -4,11 +4,15 @@
 #include "runtime/src/group/board.h"
 #include "runtime/src/group/exchange.h"
 #include "runtime/src/group/layout.h"
+#include "runtime/src/group/reach.h"
 
 struct weft_transfer_t {
   weft_exchange_t exchange;
   weft_signature_t signature;
   weft_collective_t stages[2]; ///< the second one of an all_reduce in two stages
+  const weft_reach_t *reach;
+  uint64_t sources
+      [2]; ///< of each stage, the name of what this rank sends; 0: it goes through the window
   int64_t element_bytes;
   int64_t chunk; ///< elements that a piece has for one rank, or for all when all get the same
 };
@@ -17,6 +21,8 @@ struct weft_transfer_t {
 void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,
                          const weft_collective_t &collective, int32_t rank, uint32_t base,
                          uint64_t sequence);
+/// Lets others read this rank's memory where it lies, as far as they reach it and it pays.
+void weft_transfer_expose(weft_transfer_t *transfer, const weft_reach_t &reach);
 /// What can be done now.
 weft_move_t weft_transfer_move(const weft_transfer_t &transfer, weft_board_t *board);
 /// Whether the transfer waits for this rank.

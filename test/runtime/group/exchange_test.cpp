@@ -11,7 +11,7 @@ namespace {
 /// A collective, as far as the protocol knows it.
 struct task {
   int32_t pieces;
-  bool has_two_stages;
+  bool has_two_stages, must_stay = false;
 };
 
 constexpr int torn = -1;
@@ -64,7 +64,7 @@ public:
     return seen.size();
   }
 
-  int stuck = 0, overwritten = 0, too_early = 0;
+  int stuck = 0, overwritten = 0, too_early = 0, gone = 0;
 
 private:
   static std::vector<int> key(const std::vector<rank_state> &state) {
@@ -82,9 +82,16 @@ private:
     uint32_t base = 0;
     for (size_t i = 0; i < own.task; ++i)
       base += uint32_t(tasks[i].pieces);
-    return {
-        int32_t(state.size()),          int32_t(rank), slots,   ahead, base, tasks[own.task].pieces,
-        tasks[own.task].has_two_stages, own.written,   own.read};
+    return {int32_t(state.size()),
+            int32_t(rank),
+            slots,
+            ahead,
+            base,
+            tasks[own.task].pieces,
+            tasks[own.task].has_two_stages,
+            own.written,
+            own.read,
+            tasks[own.task].must_stay};
   }
 
   bool step(std::vector<rank_state> &state, size_t rank) {
@@ -120,8 +127,10 @@ private:
     int piece = int(x.base) + x.read;
     if (weft_piece_of(x, x.read).stage == 1 && x.read < weft_read_before(x, x.read))
       ++too_early;
-    for (size_t peer = 0; peer < state.size(); ++peer)
+    for (size_t peer = 0; peer < state.size(); ++peer) {
       overwritten += peer != rank && slot(state[peer], uint32_t(piece)) != piece + 1;
+      gone += x.must_stay && state[peer].task != state[rank].task;
+    }
   }
 
   int32_t slots, ahead, room;
@@ -137,6 +146,7 @@ void require_safe(int32_t world, int32_t slots, int32_t ahead, const std::vector
   CHECK(orders.stuck == 0);
   CHECK(orders.overwritten == 0);
   CHECK(orders.too_early == 0);
+  CHECK(orders.gone == 0);
 }
 } // namespace
 
@@ -145,6 +155,7 @@ TEST_CASE("two ranks never lose a piece and never hang, in all orders of their s
     for (int32_t ahead = 1; ahead <= slots; ++ahead) {
       require_safe(2, slots, ahead, {{5, false}}, 30);
       require_safe(2, slots, ahead, {{8, true}}, 50);
+      require_safe(2, slots, ahead, {{5, false, true}, {4, true, true}, {1, false, false}}, 70);
       require_safe(2, slots, ahead, {{1, false}, {2, true}, {1, false}, {6, true}, {3, false}}, 70);
     }
 }
@@ -153,6 +164,7 @@ TEST_CASE("three ranks never lose a piece and never hang, in all orders of their
   for (int32_t slots : {1, 2, 4}) {
     int32_t ahead = slots < 2 ? 1 : 2;
     require_safe(3, slots, ahead, {{3, false}}, 100);
+    require_safe(3, slots, ahead, {{2, false, true}, {2, true, true}, {1, false, false}}, 200);
     require_safe(3, slots, ahead, {{4, true}, {1, false}}, 200);
     require_safe(3, slots, ahead, {{1, false}, {1, false}, {2, true}, {1, false}}, 200);
   }
@@ -166,7 +178,7 @@ TEST_CASE("a protocol that believes in more slots than there are is found out") 
 
 TEST_CASE("pieces of two stages: every result follows the parts that it is made of") {
   for (int32_t count = 1; count < 9; ++count) {
-    weft_exchange_t x = {2, 0, 4, 2, 0, 2 * count, true, 0, 0};
+    weft_exchange_t x = {2, 0, 4, 2, 0, 2 * count, true, 0, 0, false};
     std::vector<int32_t> scattered(size_t(count), -1), gathered(size_t(count), -1);
     for (int32_t piece = 0; piece < x.pieces; ++piece) {
       weft_piece_t of = weft_piece_of(x, piece);
@@ -189,7 +201,7 @@ TEST_CASE("counters wrap around") {
     uint32_t published(int32_t) const { return published_by; }
     uint32_t consumed(int32_t) const { return consumed_by; }
   };
-  weft_exchange_t x = {2, 0, 4, 2, 0xFFFFFFFFu, 3, false, 1, 0};
+  weft_exchange_t x = {2, 0, 4, 2, 0xFFFFFFFFu, 3, false, 1, 0, false};
   REQUIRE(weft_next_move(x, numbers{0xFFFFFFFFu, 0xFFFFFFFCu}) == WEFT_MOVE_WAIT);
   REQUIRE(weft_next_move(x, numbers{0xFFFFFFFFu, 0xFFFFFFFDu}) == WEFT_MOVE_WRITE);
   REQUIRE(weft_next_move(x, numbers{0, 0xFFFFFFFCu}) == WEFT_MOVE_READ);
