@@ -36,6 +36,12 @@ WEFT_API weft_status_t weft_group_split(weft_group_t *group, int32_t color, int3
 WEFT_API int32_t weft_group_rank(const weft_group_t *group);
 /* How many ranks there are. */
 WEFT_API int32_t weft_group_world(const weft_group_t *group);
+/* Gives every rank `bytes` > 0 of memory that the others can read, too; all ranks call it, with the same number. *out_peers are the addresses
+ * of all by rank, where this caller sees them: its own, with zeros, is (*out_peers)[rank]. They live as long as the group. What is sent from there
+ * is read where it lies, as is all memory of ranks that are threads: nothing is copied on the way. Fails with UNSUPPORTED for a transport without
+ * such memory, INVALID, OUT_OF_MEMORY, or MISMATCH on all ranks, after which the group goes on, and as collectives do. */
+WEFT_API weft_status_t weft_group_share(weft_group_t *group, int64_t bytes, void ***out_peers,
+                                        weft_error_t *err);
 /* Does one collective and returns when its result is there. Fails with INVALID before anything is sent; with LOST_PEER, TIMEOUT, MISMATCH,
  * CANCELLED the group has ended and the result is undefined. */
 WEFT_API weft_status_t weft_group_collective(weft_group_t *group,

@@ -98,8 +98,9 @@ struct weft_transport_v1 {
   /* Goes on with what was begun, for about `wait_us` at most when it has to wait. *out_done is 1 when the collective with this ticket is done. */
   weft_status_t (*progress)(weft_link_t *link, uint64_t ticket, int64_t wait_us, int32_t *out_done,
                             weft_error_t *err);
-  /* Memory that all ranks have in the same size, which every rank can read on every other; *out_peers are the addresses, by rank. NULL for a
-   * transport that has none. */
+  /* Gives every rank `bytes` > 0 of memory that the others can read, too; all ranks call it with the same number. *out_peers are the addresses
+   * of all by rank, where this one sees them; they live as long as the link, and begin as zeros. Fails with OUT_OF_MEMORY, MISMATCH, without
+   * an end of the group, on all ranks alike. NULL for a transport that has none. */
   weft_status_t (*share)(weft_link_t *link, int64_t bytes, void ***out_peers, weft_error_t *err);
   /* Ends the group for all ranks: what waits fails with CANCELLED. Any thread, signal handlers too. */
   void (*abort)(weft_link_t *link);

@@ -104,6 +104,20 @@ weft_status_t weft_group_split(weft_group_t *group, int32_t color, int32_t key,
   return weft_succeed(err);
 }
 
+weft_status_t weft_group_share(weft_group_t *group, int64_t bytes, void ***out_peers,
+                               weft_error_t *err) {
+  if (!group || !out_peers || bytes <= 0)
+    return weft_fail(err, WEFT_INVALID, "W0601",
+                     "a group, a place for addresses and bytes are needed");
+  *out_peers = nullptr;
+  if (!group->calls->share)
+    return weft_fail(err, WEFT_UNSUPPORTED, "W0601", "ranks of transport '%.40s' share no memory",
+                     group->calls->name);
+  if (weft_status_t status = group->calls->share(group->link, bytes, out_peers, err))
+    return status;
+  return weft_succeed(err);
+}
+
 int32_t weft_group_rank(const weft_group_t *group) { return group->rank; }
 
 int32_t weft_group_world(const weft_group_t *group) { return group->world; }

@@ -12,8 +12,11 @@ struct weft_shared_link_t {
   bool in_one_process;
   int32_t rank, world, timeout_ms, spin_us;
   weft_board_t *board;
+  int file; ///< that the board and areas of processes lie in; -1: none
+  uint64_t file_bytes;
   weft_reach_t reach;
-  int32_t splits; ///< groups that were made from this one
+  void **peers[WEFT_MAX_AREAS]; ///< of each area, where the ranks' parts are
+  int32_t splits;               ///< groups that were made from this one
   char rendezvous[128];
   /// Collectives that were begun and those that are done, counted from the first one; those between are in `waiting`.
   uint64_t begun, done;
@@ -26,6 +29,17 @@ struct weft_shared_link_t {
   uint64_t looks_again_ns; ///< when it next looks whether others live
   int *watches;            ///< a pidfd for every rank of another process; -1: none
 };
+
+/// weft_transport_v1.share.
+weft_status_t weft_link_share(weft_shared_link_t *link, int64_t bytes, void ***out_peers,
+                              weft_error_t *err);
+void weft_link_unshare(weft_shared_link_t *link);
+/// Does a collective and returns when it is done.
+weft_status_t weft_link_run(weft_shared_link_t *link, const weft_collective_t &collective,
+                            weft_error_t *err);
+/// Gives every rank the `bytes` that each has, by rank.
+weft_status_t weft_link_gather(weft_shared_link_t *link, const char *node, const void *own,
+                               int64_t bytes, void *all, weft_error_t *err);
 
 /// Opens watches on the processes of all ranks.
 void weft_link_watch(weft_shared_link_t *link);

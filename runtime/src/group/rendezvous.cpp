@@ -35,14 +35,14 @@ static void *map_file(int file, size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-/// A file without a name, which cannot be made smaller under those who map it. Its pages are taken now: later, there would be a signal instead
+/// A file without a name, which may grow but cannot be made smaller under those who map it. Its pages are taken now: later, there would be a signal instead
 /// of an error.
 static int new_file(size_t bytes) {
   int file = memfd_create("weft-group", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0)
     return -1;
   if (fallocate(file, 0, 0, (off_t)bytes) == 0 &&
-      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
     return file;
   int reason = errno;
   close(file);
@@ -66,6 +66,7 @@ static weft_status_t make_board(int32_t world, bool in_one_process, weft_board_t
     int reason = errno;
     if (*out_file >= 0)
       close(*out_file);
+    *out_file = -1;
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0603", "no memory that %d ranks share: %s", world,
                      strerror(reason));
   }
@@ -212,24 +213,21 @@ static void answer_guests(host_t &host, weft_board_t *board, int file, const wef
 }
 
 static weft_status_t be_host(const weft_group_options_t &options, bool in_one_process,
-                             const weft_address_t &address, weft_board_t **out_board,
+                             const weft_address_t &address, weft_board_t **out_board, int *out_file,
                              weft_error_t *err) {
   host_t host(options, in_one_process);
   if (weft_status_t status = weft_door_open(address, options.rendezvous, &host.waiting[0].fd, err))
     return status;
   weft_error_t reason = WEFT_ERROR_INIT; // the guests are told, also where our caller is not
-  int file = -1;
   weft_status_t status = receive_guests(host, &reason);
   close(host.waiting[0].fd);
   if (address.is_path)
     unlink(address.name.sun_path);
   if (!status)
-    status = make_board(options.world, in_one_process, out_board, &file, &reason);
+    status = make_board(options.world, in_one_process, out_board, out_file, &reason);
   for (int32_t rank = 0; !status && rank < options.world; ++rank)
     weft_seat(*out_board, rank)->process.store(host.processes[rank]);
-  answer_guests(host, *out_board, file, reason);
-  if (file >= 0)
-    close(file);
+  answer_guests(host, *out_board, *out_file, reason);
   return status ? weft_fail(err, status, reason.code, "%s", reason.message) : WEFT_OK;
 }
 
@@ -287,8 +285,8 @@ static weft_status_t hear_host(const weft_group_options_t &options, int host,
 
 static weft_status_t be_guest(const weft_group_options_t &options, bool in_one_process,
                               const weft_address_t &address, weft_board_t **out_board,
-                              weft_error_t *err) {
-  int host, file = -1;
+                              int *out_file, weft_error_t *err) {
+  int host;
   if (weft_status_t status = find_host(options, address, &host, err))
     return status;
   int32_t process;
@@ -303,16 +301,16 @@ static weft_status_t be_guest(const weft_group_options_t &options, bool in_one_p
                        options.rendezvous);
   else {
     send(host, &hello, sizeof hello, MSG_NOSIGNAL);
-    status = hear_host(options, host, &answer, &file, err);
+    status = hear_host(options, host, &answer, out_file, err);
   }
   close(host);
   if (status)
     return status;
   *out_board = answer.board;
   if (!in_one_process) {
-    *out_board = file >= 0 ? (weft_board_t *)map_file(file, answer.bytes) : nullptr;
-    if (file >= 0)
-      close(file);
+    *out_board = *out_file >= 0 ? (weft_board_t *)map_file(*out_file, answer.bytes) : nullptr;
+    if (!*out_board && *out_file >= 0)
+      close(*out_file);
   }
   return *out_board ? WEFT_OK
                     : weft_fail(err, WEFT_OUT_OF_MEMORY, "W0603",
@@ -321,15 +319,14 @@ static weft_status_t be_guest(const weft_group_options_t &options, bool in_one_p
 }
 
 weft_status_t weft_meet(const weft_group_options_t &options, bool in_one_process,
-                        weft_board_t **out_board, weft_error_t *err) {
+                        weft_board_t **out_board, int *out_file, weft_error_t *err) {
   *out_board = nullptr;
+  *out_file = -1;
   weft_address_t address;
   if (weft_status_t status = weft_door_address(options.rendezvous, in_one_process, &address, err))
     return status;
-  if (options.world == 1) { // nobody to meet
-    int no_file;
-    return make_board(1, true, out_board, &no_file, err);
-  }
+  if (options.world == 1) // nobody to meet
+    return make_board(1, in_one_process, out_board, out_file, err);
   auto meet = options.rank == 0 ? be_host : be_guest;
-  return meet(options, in_one_process, address, out_board, err);
+  return meet(options, in_one_process, address, out_board, out_file, err);
 }

@@ -8,8 +8,8 @@
 #include "runtime/src/group/board.h"
 
 /// Returns when all ranks have come. `in_one_process`: ranks are threads of this process, else processes. The board is the caller's until
-/// weft_leave_board; its seats know the processes of all ranks. Fails as weft_group_open says.
+/// weft_leave_board, and so is the file of processes that it lies in, which may grow; its seats know the processes of all ranks. Fails as weft_group_open says.
 weft_status_t weft_meet(const weft_group_options_t &options, bool in_one_process,
-                        weft_board_t **out_board, weft_error_t *err);
+                        weft_board_t **out_board, int *out_file, weft_error_t *err);
 /// Ends this rank's use of the board.
 void weft_leave_board(weft_board_t *board, bool in_one_process);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -40,11 +41,12 @@ static weft_status_t open_link(const weft_env_t *env, const weft_group_options_t
   if (!link)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0603", "no memory for a group of %d ranks",
                      options->world);
-  if (weft_status_t status = weft_meet(*options, in_one_process, &link->board, err)) {
+  if (weft_status_t status = weft_meet(*options, in_one_process, &link->board, &link->file, err)) {
     weft_free(env, link, link->bytes);
     return status;
   }
   link->in_one_process = link->reach.is_one_process = in_one_process;
+  link->file_bytes = link->board->bytes;
   link->rank = options->rank;
   link->world = options->world;
   link->timeout_ms = options->timeout_ms;
@@ -72,6 +74,9 @@ static void close_link(weft_link_t *closed) {
   weft_seat(link->board, link->rank)->has_left.store(1);
   weft_board_ring(link->board, link->rank);
   weft_link_unwatch(link);
+  weft_link_unshare(link);
+  if (link->file >= 0)
+    close(link->file);
   weft_leave_board(link->board, link->in_one_process);
   weft_env_t env = link->env;
   weft_free(&env, link, link->bytes);
@@ -172,6 +177,35 @@ static weft_status_t progress(weft_link_t *moved, uint64_t ticket, int64_t wait_
   return WEFT_OK;
 }
 
+weft_status_t weft_link_run(weft_shared_link_t *link, const weft_collective_t &collective,
+                            weft_error_t *err) {
+  uint64_t ticket;
+  int32_t is_done = 0;
+  weft_link_t *own_end = (weft_link_t *)link;
+  if (weft_status_t status = start(own_end, nullptr, &collective, &ticket, err))
+    return status;
+  while (!is_done)
+    if (weft_status_t status =
+            progress(own_end, ticket, link->timeout_ms * int64_t(1000), &is_done, err))
+      return status;
+  return WEFT_OK;
+}
+
+weft_status_t weft_link_gather(weft_shared_link_t *link, const char *node, const void *own,
+                               int64_t bytes, void *all, weft_error_t *err) {
+  weft_collective_t gather = {};
+  gather.struct_size = sizeof gather;
+  gather.kind = WEFT_ALL_GATHER;
+  gather.element = WEFT_U8;
+  gather.node = node;
+  gather.send = own;
+  gather.receive = all;
+  gather.outer = 1;
+  gather.first = link->world;
+  gather.inner = bytes;
+  return weft_link_run(link, gather, err);
+}
+
 //===----------------------------------------------------------------------===//
 // Groups of a group
 //===----------------------------------------------------------------------===//
@@ -182,36 +216,13 @@ struct choice_t {
 };
 } // namespace
 
-/// What every rank chose, by rank.
-static weft_status_t gather_choices(weft_shared_link_t *link, const choice_t &own_choice,
-                                    choice_t *choices, weft_error_t *err) {
-  weft_collective_t gather = {};
-  gather.struct_size = sizeof gather;
-  gather.kind = WEFT_ALL_GATHER;
-  gather.element = WEFT_I32;
-  gather.node = "split";
-  gather.send = &own_choice;
-  gather.receive = choices;
-  gather.outer = 1;
-  gather.first = link->world;
-  gather.inner = sizeof own_choice / sizeof(int32_t);
-  uint64_t ticket;
-  int32_t is_done = 0;
-  if (weft_status_t status = start((weft_link_t *)link, nullptr, &gather, &ticket, err))
-    return status;
-  while (!is_done)
-    if (weft_status_t status =
-            progress((weft_link_t *)link, ticket, link->timeout_ms * 1000ll, &is_done, err))
-      return status;
-  return WEFT_OK;
-}
-
 static weft_status_t split(weft_link_t *divided, int32_t color, int32_t key, weft_link_t **out_link,
                            weft_error_t *err) {
   weft_shared_link_t *link = own(divided);
   *out_link = nullptr;
-  choice_t choices[WEFT_MAX_WORLD];
-  if (weft_status_t status = gather_choices(link, {color, key}, choices, err))
+  choice_t own_choice = {color, key}, choices[WEFT_MAX_WORLD];
+  if (weft_status_t status =
+          weft_link_gather(link, "split", &own_choice, sizeof own_choice, choices, err))
     return status;
   int32_t number = ++link->splits;
   if (color < 0)
@@ -231,6 +242,10 @@ static weft_status_t split(weft_link_t *divided, int32_t color, int32_t key, wef
   return open_link(&link->env, &options, link->in_one_process, out_link, err);
 }
 
+static weft_status_t share(weft_link_t *link, int64_t bytes, void ***out_peers, weft_error_t *err) {
+  return weft_link_share(own(link), bytes, out_peers, err);
+}
+
 static void place(weft_link_t *link, int32_t *out_rank, int32_t *out_world) {
   *out_rank = own(link)->rank;
   *out_world = own(link)->world;
@@ -244,7 +259,7 @@ const weft_transport_v1 weft_threads_transport = {sizeof(weft_transport_v1),
                                                   place,
                                                   start,
                                                   progress,
-                                                  nullptr,
+                                                  share,
                                                   abort_link,
                                                   close_link};
 const weft_transport_v1 weft_shm_transport = {sizeof(weft_transport_v1),
@@ -255,6 +270,6 @@ const weft_transport_v1 weft_shm_transport = {sizeof(weft_transport_v1),
                                               place,
                                               start,
                                               progress,
-                                              nullptr,
+                                              share,
                                               abort_link,
                                               close_link};

@@ -1,6 +1,7 @@
 // Every collective against a computation that knows all ranks' values, in integers and index by index.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -126,15 +127,25 @@ std::vector<uint8_t> encode(weft_element_t element, const std::vector<int64_t> &
   return out;
 }
 
-/// Does the collective on this rank; false when it gives something else than expected.
-bool is_right(weft_group_t *group, const shape &s, bool in_place, weft_status_t *out_status,
-              weft_error_t *err) {
+enum class memory_kind { separate, in_place, shared };
+constexpr int64_t half_area = 8 << 20;
+
+/// Does the collective on this rank; false when it gives something else than expected. `area`: of memory_kind::shared.
+bool is_right(weft_group_t *group, const shape &s, memory_kind memory, uint8_t *area,
+              weft_status_t *out_status, weft_error_t *err) {
   int32_t rank = weft_group_rank(group), world = weft_group_world(group);
   std::vector<uint8_t> send = encode(s.element, s.sent(world, rank).values);
   std::vector<uint8_t> expected = encode(s.element, s.expected(world, rank).values);
   std::vector<uint8_t> receive(expected.size(), 0xEE), sent = send;
-  weft_collective_t c = collective_of(s.kind, s.element, s.first, send.data(),
-                                      in_place ? send.data() : receive.data());
+  bool in_place = memory == memory_kind::in_place, is_shared = memory == memory_kind::shared;
+  if (is_shared) {
+    std::copy(send.begin(), send.end(), area);
+    std::fill_n(area + half_area, receive.size(), 0xEE);
+  }
+  weft_collective_t c = collective_of(s.kind, s.element, s.first, is_shared ? area : send.data(),
+                                      is_shared  ? area + half_area
+                                      : in_place ? send.data()
+                                                 : receive.data());
   c.combiner = uint16_t(s.combiner);
   c.is_reversed = s.is_reversed;
   c.peer = s.peer;
@@ -143,6 +154,10 @@ bool is_right(weft_group_t *group, const shape &s, bool in_place, weft_status_t 
   c.second = s.second;
   c.inner = s.inner;
   *out_status = weft_group_collective(group, &c, err);
+  if (is_shared) {
+    std::copy_n(area, send.size(), send.begin());
+    std::copy_n(area + half_area, receive.size(), receive.begin());
+  }
   return *out_status != WEFT_OK ||
          (in_place ? send == expected : receive == expected && send == sent);
 }
@@ -174,13 +189,19 @@ std::vector<shape> shapes_of(int32_t world, weft_element_t element) {
 
 /// Numbers of the shapes that were wrong, of all ranks.
 std::vector<size_t> wrong_ones(const std::string &transport, int32_t world,
-                               const std::vector<shape> &shapes, bool in_place = false) {
+                               const std::vector<shape> &shapes,
+                               memory_kind memory = memory_kind::separate) {
   shared_array<uint8_t> is_wrong(shapes.size());
   std::vector<verdict> all =
       run_ranks(transport, world, [&](weft_group_t *group, weft_error_t *err) {
+        void **areas = nullptr;
+        if (memory == memory_kind::shared)
+          if (weft_status_t status = weft_group_share(group, 2 * half_area, &areas, err))
+            return status;
+        uint8_t *area = areas ? (uint8_t *)areas[weft_group_rank(group)] : nullptr;
         for (size_t i = 0; i < shapes.size(); ++i) {
           weft_status_t status;
-          if (!is_right(group, shapes[i], in_place, &status, err))
+          if (!is_right(group, shapes[i], memory, area, &status, err))
             __atomic_store_n(&is_wrong[i], 1, __ATOMIC_RELAXED);
           if (status != WEFT_OK)
             return status;
@@ -233,7 +254,7 @@ TEST_CASE("all_reduce and broadcast work in place") {
     shapes.push_back({WEFT_BROADCAST, WEFT_I32, WEFT_SUM, false, 0, 1, first, 1, 1, 1});
   }
   for (int32_t world : {1, 2, 4})
-    CHECK(wrong_ones("threads", world, shapes, true) == std::vector<size_t>());
+    CHECK(wrong_ones("threads", world, shapes, memory_kind::in_place) == std::vector<size_t>());
 }
 
 TEST_CASE("random shapes in one long sequence are right") {
@@ -293,6 +314,70 @@ TEST_CASE("sums run in the order of ranks: the same bits on every rank and every
                          expected.size() * sizeof(float)) == 0);
       }
     }
+}
+
+TEST_CASE("memory that ranks share is seen by all, and sent from where it lies") {
+  for (const char *transport : {"threads", "shm"})
+    for (int32_t world : {1, 2, 3}) {
+      constexpr int64_t count = 50000;
+      shared_array<uint8_t> is_right(static_cast<size_t>(world));
+      std::vector<verdict> all =
+          run_ranks(transport, world, [&](weft_group_t *group, weft_error_t *err) {
+            int32_t rank = weft_group_rank(group);
+            void **first = nullptr, **second = nullptr;
+            if (weft_status_t status = weft_group_share(group, 100, &first, err))
+              return status;
+            if (weft_status_t status = weft_group_share(group, 2 * count * 4, &second, err))
+              return status;
+            int32_t *own = (int32_t *)second[rank], *result = own + count;
+            bool is_zero = own[0] == 0 && own[2 * count - 1] == 0 && *(int32_t *)first[rank] == 0;
+            *(int32_t *)first[rank] = 100 + rank;
+            for (int32_t i = 0; i < count; ++i)
+              own[i] = (rank + 1) * i;
+            weft_status_t status = WEFT_OK;
+            bool is_sum = true;
+            for (int round = 0; round < 20 && !status; ++round) {
+              weft_collective_t c =
+                  collective_of(WEFT_ALL_REDUCE, WEFT_I32, count - round, own, result);
+              status = weft_group_collective(group, &c, err);
+              for (int32_t i = 0; i < count - round; ++i)
+                is_sum = is_sum && result[i] == world * (world + 1) / 2 * i;
+              result[round] = 0;
+            }
+            for (int32_t peer = 0; peer < world && !status; ++peer)
+              is_sum = is_sum && *(int32_t *)first[peer] == 100 + peer;
+            // Others still look at this rank's number.
+            weft_collective_t c = collective_of(WEFT_ALL_GATHER, WEFT_U8, 0, nullptr, nullptr);
+            status = status ? status : weft_group_collective(group, &c, err);
+            is_right[size_t(rank)] = is_zero && is_sum;
+            return status;
+          });
+      for (int32_t rank = 0; rank < world; ++rank) {
+        REQUIRE(all[size_t(rank)].text == "");
+        REQUIRE(is_right[size_t(rank)]);
+      }
+    }
+}
+
+TEST_CASE("every collective is right in memory that ranks share") {
+  for (int32_t world : {2, 3})
+    CHECK(wrong_ones("shm", world, shapes_of(world, WEFT_F32), memory_kind::shared) ==
+          std::vector<size_t>());
+}
+
+TEST_CASE("ranks that share different numbers of bytes are told so, and go on") {
+  for (const char *transport : {"threads", "shm"}) {
+    std::vector<verdict> all = run_ranks(transport, 2, [&](weft_group_t *group, weft_error_t *err) {
+      void **peers = nullptr;
+      weft_status_t status =
+          weft_group_share(group, 5000 + 5000 * weft_group_rank(group), &peers, err);
+      weft_collective_t c = collective_of(WEFT_ALL_REDUCE, WEFT_F32, 0, nullptr, nullptr);
+      weft_error_t later = WEFT_ERROR_INIT;
+      return weft_group_collective(group, &c, &later) || peers ? WEFT_BUSY : status;
+    });
+    for (const verdict &each : all)
+      CHECK(each.text == "W0604 rank 1 shares 12288 bytes, but rank 0 8192");
+  }
 }
 
 TEST_CASE("a group is split by colour and key, and the parts work side by side") {

@@ -41,14 +41,21 @@ struct Row {
   }
 };
 
-/// What one rank has: whole numbers, so that sums are exact.
+/// What one rank has, in memory that the others read: whole numbers, so that sums are exact.
 class RankMemory {
 public:
   explicit RankMemory(weft_group_t *group)
-      : group(group), rank(weft_group_rank(group)), world(weft_group_world(group)),
-        send(kMostBytes / sizeof(float)), receive(send.size()) {
-    for (size_t i = 0; i < send.size(); ++i)
+      : group(group), rank(weft_group_rank(group)), world(weft_group_world(group)) {}
+
+  weft_status_t prepare(weft_error_t *error) {
+    void **peers = nullptr;
+    if (weft_status_t status = weft_group_share(group, 2 * kMostBytes, &peers, error))
+      return status;
+    send = static_cast<float *>(peers[rank]);
+    receive = send + kMostBytes / sizeof(float);
+    for (size_t i = 0; i < kMostBytes / sizeof(float); ++i)
       send[i] = own(rank, i);
+    return WEFT_OK;
   }
 
   weft_status_t call(const Row &row, weft_error_t *error) {
@@ -58,8 +65,8 @@ public:
     collective.element = WEFT_F32;
     collective.combiner = WEFT_SUM;
     collective.node = "bench";
-    collective.send = send.data();
-    collective.receive = receive.data();
+    collective.send = send;
+    collective.receive = receive;
     collective.outer = collective.inner = 1;
     collective.first = row.bytes / int64_t(sizeof(float));
     return weft_group_collective(group, &collective, error);
@@ -98,7 +105,7 @@ private:
 
   weft_group_t *group;
   int32_t rank, world;
-  std::vector<float> send, receive;
+  float *send = nullptr, *receive = nullptr;
 };
 
 class CollectiveBench {
@@ -156,6 +163,8 @@ private:
   weft_status_t measure(weft_group_t *group, weft_error_t *error) {
     bool isFirst = weft_group_rank(group) == 0;
     RankMemory memory(group);
+    if (weft_status_t status = memory.prepare(error))
+      return status;
     std::vector<int64_t> calls;
     for (size_t i = 0; i < rows.size(); ++i) {
       calls.push_back(1);
