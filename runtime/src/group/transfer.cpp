@@ -4,7 +4,8 @@
 
 #include "runtime/src/cpu/threads.h"
 
-/// Up to so many bytes from all others every rank combines the whole: one flag instead of two, for more work.
+/// Up to so many bytes from all others every rank combines the whole: one flag instead of two, for more work. Two ranks do so always: as many
+/// bytes pass between them either way.
 static const int64_t one_stage_bytes = 16 << 10;
 /// Pieces that are written before others have been read.
 static const int32_t pieces_ahead = 2;
@@ -65,7 +66,7 @@ void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,
   first = collective;
   int64_t count = collective.outer * collective.first * collective.inner;
   int64_t from_others = count * transfer->element_bytes * (world - 1);
-  if (collective.kind == WEFT_ALL_REDUCE && from_others > one_stage_bytes) {
+  if (collective.kind == WEFT_ALL_REDUCE && from_others > one_stage_bytes && world > 2) {
     transfer->exchange.has_two_stages = true;
     divide(transfer, count);
   }
