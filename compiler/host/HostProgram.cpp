@@ -60,9 +60,11 @@ private:
   void store(Value value, Value base, int64_t byteOffset) {
     b.create<LLVM::StoreOp>(value, at(base, byteOffset), 8);
   }
+  /// Straight lines that run once per call: they are compiled for size.
   func::FuncOp begin(StringRef name, ArrayRef<Type> arguments) {
     b.setInsertionPointToEnd(module.getBody());
     auto function = b.create<func::FuncOp>(name, b.getFunctionType(arguments, {i32}));
+    function->setAttr("passthrough", b.getStrArrayAttr({"optsize"}));
     b.setInsertionPointToStart(function.addEntryBlock());
     symbols.clear();
     emitted.clear();
