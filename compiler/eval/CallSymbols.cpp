@@ -28,7 +28,8 @@ llvm::Error CallSymbols::set(StringAttr name, int64_t value, const Twine &where)
   return llvm::Error::success();
 }
 
-llvm::Expected<SymValues> bindInputs(FunctionOpInterface function, ArrayRef<RefTensor> inputs) {
+llvm::Expected<SymValues> bindInputs(FunctionOpInterface function, ArrayRef<RefTensor> inputs,
+                                     SymValues ofRank) {
   if (inputs.size() != function.getNumArguments())
     return fail("the model has " + Twine(function.getNumArguments()) + " inputs, but " +
                 Twine(inputs.size()) + " were given");
@@ -47,7 +48,7 @@ llvm::Expected<SymValues> bindInputs(FunctionOpInterface function, ArrayRef<RefT
     if (input.element != type.getElementType())
       return fail("input '" + names.back() + "' has another element type than the model's");
   }
-  return plan->bind(dims, names);
+  return plan->bind(dims, names, std::move(ofRank));
 }
 
 llvm::Expected<DimValues> dimsOf(SymTensorType type, const SymValues &values) {

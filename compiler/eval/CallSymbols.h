@@ -29,9 +29,11 @@ private:
 };
 
 /// Checks the inputs as a call does. Tensors of the evaluator have no strides: of an input with
-/// room they are what callers see, and the room is what its output needs.
+/// room they are what callers see, and the room is what its output needs. `ofRank`: values of the
+/// symbols that say which rank this is.
 llvm::Expected<SymValues> bindInputs(mlir::FunctionOpInterface function,
-                                     llvm::ArrayRef<RefTensor> inputs);
+                                     llvm::ArrayRef<RefTensor> inputs,
+                                     SymValues ofRank = SymValues());
 
 using DimValues = llvm::SmallVector<int64_t, 4>;
 

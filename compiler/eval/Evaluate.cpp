@@ -1,11 +1,13 @@
-//===- Evaluate.cpp - Walks a function in order -----------------------------------------------===//
+//===- Evaluate.cpp - Calls of functions ------------------------------------------------------===//
 
 #include "compiler/eval/Evaluate.h"
 #include "compiler/eval/CallSymbols.h"
 #include "compiler/eval/ElementRuns.h"
 #include "compiler/eval/EvaluatePlan.h"
+#include "compiler/eval/GraphWalk.h"
 #include "compiler/model/EntryPlan.h"
 #include "dialects/weft/Aliases.h"
+#include <cstring>
 
 using namespace mlir;
 
@@ -15,171 +17,6 @@ namespace {
 llvm::Error fail(const Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
 }
-
-/// Values are dropped after their last use, so that a deep model needs the memory of its widest
-/// point.
-class Evaluator {
-public:
-  Evaluator(func::FuncOp function, SymValues symbols, const EvaluateOptions &options)
-      : symbols(symbolsOf(function), std::move(symbols)), options(options) {}
-
-  llvm::Error run(Block &block) {
-    for (Operation &op : block.without_terminator())
-      if (llvm::Error error = evaluate(op))
-        return error;
-    return llvm::Error::success();
-  }
-
-  llvm::Error evaluate(Operation &op) {
-    llvm::Error error = evaluateAny(op);
-    for (Value operand : op.getOperands())
-      if (operand.getParentBlock() == op.getBlock() && isLastUser(op, operand))
-        values.erase(operand);
-    return error;
-  }
-
-private:
-  llvm::Error evaluateAny(Operation &op) {
-    if (auto kernel = dyn_cast<KernelOp>(op))
-      return evaluateKernel(kernel);
-    if (auto bind = dyn_cast<BindOp>(op))
-      return symbols.set(bind.getSymbolAttr(), values[bind.getValue()]->at(0).integer, where(op));
-    if (auto check = dyn_cast<CheckPositionsOp>(op))
-      return checkPositions(*values[check.getPositions()], check.getSizes(), symbols.known(),
-                            where(op));
-    if (auto branch = dyn_cast<IfOp>(op))
-      return evaluateIf(branch);
-    if (auto loop = dyn_cast<LoopOp>(op))
-      return evaluateLoop(loop);
-    for (Type type : op.getResultTypes())
-      if (llvm::Error error = refuseSize(cast<SymTensorType>(type), symbols.known()))
-        return error;
-    if (!isa<ReferenceOpInterface>(op))
-      return fail("operator '" + op.getName().getStringRef() + "' has no reference semantics");
-    ReferenceCall call;
-    SmallVector<const RefTensor *> inputs;
-    for (Value operand : op.getOperands())
-      inputs.push_back(values[operand].get());
-    call.inputs = inputs;
-    call.symbols = &symbols.known();
-    call.weight = options.weight;
-    if (failed(evaluateReference(&op, call)))
-      return fail(where(op) + "cannot be evaluated: " + call.error);
-    if (options.observe)
-      options.observe(&op, call.outputs);
-    for (auto [result, tensor] : llvm::zip(op.getResults(), call.outputs))
-      values[result] = std::make_shared<RefTensor>(std::move(tensor));
-    return llvm::Error::success();
-  }
-
-  static bool isLastUser(Operation &op, Value operand) {
-    return llvm::all_of(operand.getUsers(), [&](Operation *user) {
-      Operation *here = op.getBlock()->findAncestorOpInBlock(*user);
-      return here == &op || here->isBeforeInBlock(&op);
-    });
-  }
-
-  /// Through a copy: making room for `to` may move what `from` has.
-  void share(Value to, Value from) {
-    std::shared_ptr<RefTensor> tensor = values.lookup(from);
-    values[to] = std::move(tensor);
-  }
-
-  llvm::Error evaluateKernel(KernelOp kernel) {
-    Block &body = kernel.getBody().front();
-    for (auto [outside, inside] : llvm::zip(kernel.getInputs(), body.getArguments()))
-      share(inside, outside);
-    if (llvm::Error error = run(body))
-      return error;
-    for (auto [result, yielded] :
-         llvm::zip(kernel.getResults(), body.getTerminator()->getOperands()))
-      share(result, yielded);
-    return llvm::Error::success();
-  }
-
-  llvm::Error evaluateIf(IfOp branch) {
-    Block &block =
-        (values[branch.getCondition()]->at(0).integer ? branch.getYes() : branch.getNo()).front();
-    if (llvm::Error error = run(block))
-      return error;
-    ValueRange yielded = block.getTerminator()->getOperands();
-    for (auto [result, value] : llvm::zip(branch.getResults(), yielded))
-      share(result, value);
-    for (auto [name, dim] : llvm::zip(branch.symbolsAfter(), branch.boundDims(yielded))) {
-      FailureOr<int64_t> size = dim.evaluate(symbols.known());
-      if (failed(size))
-        return fail("'" + dim.str() + "' is not a size");
-      if (llvm::Error error = symbols.set(name, *size, where(*branch)))
-        return error;
-    }
-    return llvm::Error::success();
-  }
-
-  llvm::Error evaluateLoop(LoopOp loop) {
-    FailureOr<int64_t> trips = loop.getTrips()[0].evaluate(symbols.known());
-    if (failed(trips))
-      return fail("'" + loop.getTrips()[0].str() + "' is not a number of times");
-    Block &body = loop.getBody().front();
-    bool goOn = !loop.isConditional() || values[loop.getInits()[0]]->at(0).integer;
-    std::vector<std::shared_ptr<RefTensor>> carried;
-    for (Value init : loop.carriedInits())
-      carried.push_back(values[init]);
-    std::vector<std::vector<std::shared_ptr<RefTensor>>> stacks(loop.getNumResults() -
-                                                                carried.size());
-    int64_t count = 0;
-    for (; goOn && count < *trips; ++count) {
-      if (llvm::Error error = symbols.set(loop.getIndexAttr(), count, where(*loop)))
-        return error;
-      for (auto [argument, value] : llvm::zip(body.getArguments(), carried))
-        values[argument] = value;
-      if (llvm::Error error = run(body))
-        return error;
-      goOn = !loop.isConditional() || values[body.getTerminator()->getOperand(0)]->at(0).integer;
-      for (auto [i, value] : llvm::enumerate(loop.yielded()))
-        (i < carried.size() ? carried[i] : stacks[i - carried.size()].emplace_back()) =
-            values[value];
-    }
-    symbols.forget(loop.getIndexAttr());
-    if (loop.isConditional())
-      if (llvm::Error error = symbols.set(loop.getCountAttr(), count, where(*loop)))
-        return error;
-    for (auto [i, value] : llvm::enumerate(carried))
-      values[loop.getResult(i)] = value;
-    for (auto [i, stack] : llvm::enumerate(stacks))
-      if (llvm::Error error = pile(loop.getResult(carried.size() + i), stack))
-        return error;
-    return llvm::Error::success();
-  }
-
-  llvm::Error pile(Value result, ArrayRef<std::shared_ptr<RefTensor>> elements) {
-    auto type = cast<SymTensorType>(result.getType());
-    ReferenceCall call;
-    call.symbols = &symbols.known();
-    auto dims = call.dims(type);
-    if (failed(dims))
-      return fail(call.error);
-    auto all = std::make_shared<RefTensor>(type.getElementType(), *dims);
-    int64_t at = 0;
-    for (const auto &element : elements)
-      for (int64_t i = 0; i < element->size(); ++i)
-        all->set(at++, element->at(i));
-    values[result] = all;
-    return llvm::Error::success();
-  }
-
-  static std::string where(Operation &op) {
-    if (auto name = dyn_cast<NameLoc>(op.getLoc()))
-      return name.getName().str() + ": ";
-    return ("'" + op.getName().getStringRef() + "' ").str();
-  }
-
-public:
-  llvm::DenseMap<Value, std::shared_ptr<RefTensor>> values;
-
-private:
-  CallSymbols symbols;
-  const EvaluateOptions &options;
-};
 
 /// The buffer of an input with room: what callers see of it, and zeros.
 llvm::Expected<RefTensor> withRoom(const RefTensor &seen, Type buffer, const SymValues &symbols) {
@@ -191,21 +28,88 @@ llvm::Expected<RefTensor> withRoom(const RefTensor &seen, Type buffer, const Sym
   return whole;
 }
 
+/// The same bits: a nan equals itself.
+bool isSame(const RefTensor &a, const RefTensor &b, int64_t i) {
+  Scalar x = a.at(i), y = b.at(i);
+  return x.integer == y.integer && std::memcmp(&x.real, &y.real, sizeof(double)) == 0;
+}
+
+/// Whoever calls on any rank gets the same.
+llvm::Error refuseDifference(const Twine &name, const RefTensor &first, const RefTensor &other,
+                             unsigned rank) {
+  for (int64_t i = 0; i < first.size(); ++i)
+    if (!isSame(first, other, i))
+      return fail("output '" + name + "' differs between ranks 0 and " + Twine(rank) +
+                  ": element " + Twine(i) + " is " + std::to_string(first.at(i).asReal()) +
+                  " and " + std::to_string(other.at(i).asReal()));
+  return llvm::Error::success();
+}
+
+/// What one rank has of the caller's tensors is not said yet: types are those of whole tensors.
+llvm::Error refuseParts(func::FuncOp function, MeshAttr mesh) {
+  auto isPart = [&](Type type) {
+    return llvm::any_of(cast<SymTensorType>(type).getDims(),
+                        [&](SymExpr dim) { return differsIn(dim, mesh); });
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (isPart(function.getArgumentTypes()[i]))
+      return fail("input '" + inputName(function, i) +
+                  "' has another size on every rank: give the whole, of which ranks take slices");
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (isPart(function.getResultTypes()[i]))
+      return fail("output '" + outputName(function, i) +
+                  "' has another size on every rank: gather it");
+  return llvm::Error::success();
+}
+
+/// On all ranks, of which each gets all inputs.
+llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(func::FuncOp function, MeshAttr mesh,
+                                                       ArrayRef<RefTensor> inputs,
+                                                       const EvaluateOptions &options) {
+  if (llvm::Error error = refuseParts(function, mesh))
+    return std::move(error);
+  std::vector<SymValues> symbols;
+  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
+    llvm::Expected<SymValues> bound = bindInputs(function, inputs, rankValues(mesh, rank));
+    if (!bound)
+      return bound.takeError();
+    symbols.push_back(std::move(*bound));
+  }
+  GraphWalk walk(function, std::move(symbols), options);
+  for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs)) {
+    auto shared = std::make_shared<RefTensor>(input);
+    for (unsigned rank : walk.all())
+      walk.set(argument, rank, shared);
+  }
+  Block &body = function.getBody().front();
+  if (llvm::Error error = walk.run(body, walk.all()))
+    return std::move(error);
+  std::vector<RefTensor> results;
+  for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    results.push_back(*walk.get(result, 0));
+    for (unsigned rank : walk.all())
+      if (llvm::Error error = refuseDifference(outputName(function, i), results.back(),
+                                               *walk.get(result, rank), rank))
+        return std::move(error);
+  }
+  return results;
+}
+
 } // namespace
 
 llvm::Expected<std::vector<RefTensor>> evaluateBody(func::FuncOp function,
                                                     std::vector<RefTensor> inputs,
                                                     const SymValues &symbols,
                                                     const EvaluateOptions &options) {
-  Evaluator evaluator(function, symbols, options);
+  GraphWalk walk(function, {symbols}, options);
   for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs))
-    evaluator.values[argument] = std::make_shared<RefTensor>(std::move(input));
+    walk.set(argument, 0, std::make_shared<RefTensor>(std::move(input)));
   Block &body = function.getBody().front();
-  if (llvm::Error error = evaluator.run(body))
+  if (llvm::Error error = walk.run(body, walk.all()))
     return std::move(error);
   std::vector<RefTensor> results;
   for (Value result : body.getTerminator()->getOperands())
-    results.push_back(*evaluator.values[result]);
+    results.push_back(*walk.get(result, 0));
   return results;
 }
 
@@ -238,6 +142,8 @@ static llvm::Expected<std::vector<RefTensor>> evaluateGraph(func::FuncOp functio
 llvm::Expected<std::vector<RefTensor>> evaluateFunction(FunctionOpInterface function,
                                                         ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options) {
+  if (MeshAttr mesh = meshOf(function))
+    return evaluateOnRanks(cast<func::FuncOp>(*function), mesh, inputs, options);
   llvm::Expected<SymValues> symbols = bindInputs(function, inputs);
   if (!symbols)
     return symbols.takeError();

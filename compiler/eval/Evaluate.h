@@ -14,14 +14,23 @@
 
 namespace weft {
 
+/// What ranks sent to each other along some axes of their mesh.
+struct Traffic {
+  std::string axes; ///< "tp", or "dp, tp" for groups along both
+  std::vector<Sent> ranks;
+};
+
 struct EvaluateOptions {
   std::function<const char *(llvm::StringRef)> weight;
-  /// Sees every operation's results as they are computed.
+  /// Sees every operation's results as they are computed, those of the first rank.
   std::function<void(mlir::Operation *, llvm::ArrayRef<RefTensor>)> observe;
+  /// What ranks sent, when somebody wants to know; in the order in which axes are met.
+  std::vector<Traffic> *traffic = nullptr;
 };
 
 /// Checks the inputs as a call does, binds symbols and evaluates a function of the graph or of the
-/// plan. The error names the node that failed.
+/// plan. One with a mesh is evaluated on all ranks in lockstep; each gets the inputs, and gives the
+/// same results. The error names the node that failed.
 llvm::Expected<std::vector<RefTensor>> evaluateFunction(mlir::FunctionOpInterface function,
                                                         llvm::ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options);

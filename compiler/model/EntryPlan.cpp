@@ -2,6 +2,7 @@
 
 #include "compiler/model/EntryPlan.h"
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/Mesh.h"
 
 using namespace mlir;
 
@@ -74,6 +75,8 @@ public:
       llvm::append_range(plan.boundSymbols, attribute.getBoundNames());
       facts = attribute.asFacts();
     }
+    if (MeshAttr mesh = meshOf(function))
+      ofRank = rankSymbols(mesh);
   }
 
   llvm::Expected<EntryPlan> run() {
@@ -109,7 +112,7 @@ public:
     }
     bindRooms();
     for (StringAttr symbol : declared)
-      if (!bound.count(symbol))
+      if (!bound.count(symbol) && !llvm::is_contained(ofRank, symbol))
         return fail("symbol '" + symbol.getValue() + "' is not determined by any input");
     addChecks();
     return std::move(plan);
@@ -204,6 +207,7 @@ private:
   FunctionOpInterface function;
   SymFacts facts;
   ArrayRef<StringAttr> declared;
+  SmallVector<StringAttr> ofRank;
   SmallVector<SymPred> contract;
   EntryPlan plan;
   llvm::DenseMap<StringAttr, unsigned> bound;
@@ -244,8 +248,7 @@ std::string outputName(FunctionOpInterface function, unsigned i) {
 }
 
 llvm::Expected<SymValues> EntryPlan::bind(ArrayRef<SmallVector<int64_t, 4>> inputDims,
-                                          ArrayRef<std::string> names) const {
-  SymValues values;
+                                          ArrayRef<std::string> names, SymValues values) const {
   auto place = [&](const EntryStep &step) {
     return "input '" + names[step.input] + "': dimension " + Twine(step.dim).str() + " is " +
            Twine(inputDims[step.input][step.dim]).str();

@@ -54,12 +54,12 @@ struct EntryPlan {
   } ///< of the check that sizes are numbers of bytes
 
   /// Values of all symbols for the dimensions of the inputs, or what is wrong with them. No strides say how much room there is: what
-  /// the outputs need.
+  /// the outputs need. `values`: those of symbols that say which rank this is.
   llvm::Expected<SymValues> bind(llvm::ArrayRef<llvm::SmallVector<int64_t, 4>> inputDims,
-                                 llvm::ArrayRef<std::string> names) const;
+                                 llvm::ArrayRef<std::string> names, SymValues values) const;
 };
 
-/// Fails when nothing determines a symbol, or when the contract contradicts itself.
+/// Fails when neither inputs nor the place of a rank determine a symbol, or when the contract contradicts itself.
 llvm::Expected<EntryPlan> planEntry(mlir::FunctionOpInterface function);
 
 /// The type that callers see of an argument or result: of a buffer with room, what is in use.

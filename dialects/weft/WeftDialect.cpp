@@ -1,6 +1,7 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Random.h"
 #include "dialects/weft/ops/Rounding.h"
@@ -122,6 +123,9 @@ void WeftDialect::initialize() {
 #include "dialects/weft/WeftOps.cpp.inc"
       ,
 #define GET_OP_LIST
+#include "dialects/weft/CollectiveOps.cpp.inc"
+      ,
+#define GET_OP_LIST
 #include "dialects/weft/QuantizeOps.cpp.inc"
       ,
 #define GET_OP_LIST
@@ -137,6 +141,10 @@ void WeftDialect::initialize() {
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kInPlaceAttr && !isa<ConcatOp>(op))
     return op->emitError() << "'" << kInPlaceAttr << "' marks a concatenation of three";
+  if (attribute.getName() == kMeshAttr &&
+      !(isa<FunctionOpInterface>(op) && isa<MeshAttr>(attribute.getValue())))
+    return op->emitError() << "'" << kMeshAttr
+                           << "' is an attribute of functions and holds #weft.mesh<...>";
   if (attribute.getName() != kSymbolsAttr)
     return success();
   auto function = dyn_cast<FunctionOpInterface>(op);

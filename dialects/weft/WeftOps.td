@@ -4,6 +4,7 @@
 
 include "dialects/weft/WeftDialect.td"
 include "dialects/weft/Aliases.td"
+include "dialects/weft/Mesh.td"
 include "dialects/weft/ops/Elementwise.td"
 include "dialects/weft/ops/Activation.td"
 include "dialects/weft/ops/Create.td"

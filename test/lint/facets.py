@@ -17,12 +17,13 @@ import tempfile
 
 DIALECT = "dialects/weft"
 ROOMS = {
-    "ops": r"inferReturnTypes|verify|ruleText|rootKind|serialUnits|serialScratch|decompose",
+    "ops": r"inferReturnTypes|verify|ruleText|rootKind|serialUnits|serialScratch|decompose|sentBytes|sentMessages",
     "code": r"emitScalar|emitElement|emitSerial",
-    "reference": r"evaluateScalar|evaluate",
+    "reference": r"evaluateScalar|evaluate|exchange",
 }
 # (family, room) -> why it has no file there.
 LACKING = {
+    ("Collective", "code"): "ranks exchange between kernels: programs over ranks are evaluated, not yet compiled",
     ("Control", "code"): "the host program is its code: compiler/host",
     ("Control", "reference"): "the evaluator walks its regions: compiler/eval",
     ("Kernel", "code"): "its region holds the operators that are computed",

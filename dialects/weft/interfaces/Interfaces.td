@@ -80,6 +80,20 @@ def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
   ];
 }
 
+def Weft_CollectiveInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    What the ranks of a group do together. Every rank of the group comes to it, in the same order as to all others.
+  }];
+  let methods = [
+    InterfaceMethod<"The group: ranks that differ along these axes alone", "::weft::MeshAttr", "getGroup">,
+    InterfaceMethod<"Computes the results of all ranks of a group, in the order of places, and counts what each of them sends",
+      "::llvm::LogicalResult", "exchange", (ins "::llvm::MutableArrayRef<::weft::ReferenceCall>":$calls, "::llvm::MutableArrayRef<::weft::Sent>":$sent)>,
+    InterfaceMethod<"Bytes that a rank sends to others", "::weft::SymExpr", "sentBytes">,
+    InterfaceMethod<"Messages that a rank sends, empty ones included", "::weft::SymExpr", "sentMessages">
+  ];
+}
+
 def Weft_HostInterface : OpInterface<"HostOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

@@ -26,6 +26,12 @@ defvar Weft_Element = DeclareOpInterfaceMethods<Weft_ElementInterface>;
 defvar Weft_Reference = DeclareOpInterfaceMethods<Weft_ReferenceInterface, ["evaluate"]>;
 defvar Weft_ElementBy = Weft_ElementInterface;
 
+def Weft_CombinerAttr : I32EnumAttr<"CombinerKind", "an associative combiner", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">,
+    I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]> {
+  let cppNamespace = "::weft";
+}
+
 def Weft_Outside : I32EnumAttr<"Outside", "what a position outside of the operand does", [
     I32EnumAttrCase<"Refused", 0, "refused">, I32EnumAttrCase<"Clamped", 1, "clamped">, I32EnumAttrCase<"Unchecked", 2, "unchecked">]> {
   let cppNamespace = "::weft";

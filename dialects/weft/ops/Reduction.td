@@ -4,12 +4,6 @@
 
 include "dialects/weft/ops/Base.td"
 
-def Weft_CombinerAttr : I32EnumAttr<"CombinerKind", "an associative combiner", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">,
-    I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"And", 4, "and">, I32EnumAttrCase<"Or", 5, "or">]> {
-  let cppNamespace = "::weft";
-}
-
 def Weft_ReduceOp : Weft_PureOp<"reduce", [Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind"]>]> {
   let summary = "combines the elements along some dimensions, which the result lacks";
   let description = "An empty line gives the combiner's identity.";

@@ -79,6 +79,11 @@ struct ReferenceCall {
   mlir::FailureOr<llvm::SmallVector<int64_t, 4>> dims(mlir::Type tensor);
 };
 
+/// What a rank sends to others.
+struct Sent {
+  int64_t bytes = 0, messages = 0;
+};
+
 /// Two values combined, and the value that changes nothing. A nan wins a maximum and a minimum.
 Scalar combineScalars(Combiner combiner, mlir::Type element, const Scalar &a, const Scalar &b);
 Scalar identityScalar(Combiner combiner, mlir::Type element);

@@ -50,7 +50,8 @@ private:
   }
 
   Result<Done> evaluate() {
-    Result<std::vector<NamedTensor>> results = evaluateModel(module, function, inputs);
+    Result<std::vector<NamedTensor>> results =
+        evaluateModel(module, function, inputs, {}, &traffic);
     if (!results)
       return results.failure();
     outputs = std::move(*results);
@@ -94,6 +95,7 @@ private:
       console.result((i ? "         " : "outputs  ") + name + "  " + shape + "  " +
                      printSummary(summarize(outputs[i].tensor)) + "\n");
     }
+    reportTraffic();
     if (options.has("output-dir"))
       console.say("wrote " + std::to_string(outputs.size()) + " files to " +
                   options.value("output-dir"));
@@ -102,6 +104,36 @@ private:
         console.say("output " + note);
     if (options.has("output"))
       console.say("wrote " + options.value("output"));
+  }
+
+  /// A line per group of axes, with the rank that sends most.
+  void reportTraffic() {
+    for (size_t i = 0; i < traffic.size(); ++i) {
+      auto most =
+          llvm::max_element(traffic[i].ranks, [](Sent a, Sent b) { return a.bytes < b.bytes; });
+      int64_t bytes = 0;
+      for (Sent each : traffic[i].ranks)
+        bytes += each.bytes;
+      console.result((i ? "         over " : "sent     over ") + traffic[i].axes + ": " +
+                     std::to_string(most->bytes) + " B in " + std::to_string(most->messages) +
+                     (most->messages == 1 ? " message" : " messages") + " by rank " +
+                     std::to_string(most - traffic[i].ranks.begin()) + ", " +
+                     std::to_string(bytes) + " B by all " +
+                     std::to_string(traffic[i].ranks.size()) + "\n");
+    }
+  }
+
+  void reportTrafficJson(JsonWriter &json) {
+    if (traffic.empty())
+      return;
+    json.array("sent");
+    for (const Traffic &each : traffic) {
+      json.object().field("axes", each.axes).array("ranks");
+      for (Sent sent : each.ranks)
+        json.object().field("bytes", sent.bytes).field("messages", sent.messages).end();
+      json.end().end();
+    }
+    json.end();
   }
 
   void reportJson() {
@@ -121,7 +153,9 @@ private:
         json.field("file", paths[i]);
       json.end();
     }
-    console.result(json.end().finish());
+    json.end();
+    reportTrafficJson(json);
+    console.result(json.finish());
   }
 
   const ParsedOptions &options;
@@ -131,6 +165,7 @@ private:
   Signature signature;
   Inputs inputs;
   std::vector<NamedTensor> outputs;
+  std::vector<Traffic> traffic;
   FileNames names;
   std::vector<std::string> paths;
 };

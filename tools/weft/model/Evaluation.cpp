@@ -2,7 +2,6 @@
 
 #include "tools/weft/model/Evaluation.h"
 #include "compiler/artifact/Descriptor.h"
-#include "compiler/eval/Evaluate.h"
 #include "compiler/model/EntryPlan.h"
 #include "compiler/model/ModuleImpl.h"
 
@@ -35,13 +34,15 @@ Result<HostTensor> toHostTensor(const RefTensor &tensor) {
 
 Result<std::vector<NamedTensor>> evaluateModel(const Module &module,
                                                mlir::FunctionOpInterface function,
-                                               const Inputs &inputs, const ObserveValues &observe) {
+                                               const Inputs &inputs, const ObserveValues &observe,
+                                               std::vector<Traffic> *traffic) {
   Result<std::vector<RefTensor>> tensors = toReference(function, inputs);
   if (!tensors)
     return tensors.failure();
   EvaluateOptions options;
   options.weight = [&](llvm::StringRef weight) { return module.get().weightBytes(weight); };
   options.observe = observe;
+  options.traffic = traffic;
   llvm::Expected<std::vector<RefTensor>> results = evaluateFunction(function, *tensors, options);
   if (!results)
     return Failure{ExitInputRefused, llvm::toString(results.takeError()), "", "W0410"};

@@ -1,0 +1,250 @@
+//===- Collective.cpp - Types and costs of what ranks give each other ----------------------------===//
+
+#include "dialects/weft/ops/Collective.h"
+#include "dialects/weft/ops/Infer.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Types of one collective, and what it refuses.
+class Inference {
+public:
+  Inference(StringRef name, std::optional<Location> location, Value input, MeshAttr group)
+      : name(name), location(location), group(group), input(tensorType(input)),
+        dims(this->input.getDims()) {}
+
+  bool hasDim(int64_t dim) const { return dim >= 0 && dim < int64_t(dims.size()); }
+  int64_t ranks() const { return group.getRanks(); }
+  SymExpr place() const { return placeIn(group); }
+
+  template <typename... Parts> LogicalResult refuse(Parts &&...parts) const {
+    return emitOptionalError(location, "'weft.", name, "' ", std::forward<Parts>(parts)...);
+  }
+
+  /// Elements of bytes, and dimensions that are the same for all ranks of the group but for `part`.
+  LogicalResult requireSame(std::optional<int64_t> part = {}) const {
+    if (isPacked(input.getElementType()))
+      return refuse("cannot send elements that share bytes: ", input);
+    for (auto [d, dim] : llvm::enumerate(dims))
+      if (part != int64_t(d) && differsIn(dim, group))
+        return refuse("needs operands of one size on all ranks of the group, but dimension ", d,
+                      " is ", dim.str());
+    return success();
+  }
+
+  LogicalResult requireCombines(CombinerKind kind) const {
+    bool bits = kind == CombinerKind::And || kind == CombinerKind::Or;
+    return bits && isFloat(input.getElementType())
+               ? refuse("cannot combine ", input.getElementType(), " by '",
+                        stringifyCombinerKind(kind), "'")
+               : success();
+  }
+
+  /// Dimension `dim` is the rank's part of the extent, and becomes all of it.
+  LogicalResult joinParts(int64_t dim, DimsAttr extent) {
+    if (!hasDim(dim))
+      return refuse("has no dimension ", dim, " in ", input);
+    if (extent.size() != 1 || differsIn(extent[0], group))
+      return refuse("needs one size that all ranks of the group have");
+    SymExpr part = partSize(extent[0], ranks(), place());
+    if (placeFacts(group).proveEqual(dims[dim], part) != Proof::Yes)
+      return refuse("joins parts of ", extent[0].str(), ", which are ", part.str(),
+                    ", but dimension ", dim, " is ", dims[dim].str());
+    if (failed(requireSame(dim)))
+      return failure();
+    dims[dim] = extent[0];
+    return success();
+  }
+
+  void takePart(int64_t dim) { dims[dim] = partSize(dims[dim], ranks(), place()); }
+
+  /// Sizes as the rank at another place has them. Once around a ring they are the own ones again.
+  void takeFrom(SymExpr other) {
+    for (SymExpr &dim : dims)
+      dim = atPlace(dim, group, other);
+  }
+
+  LogicalResult finish(SmallVectorImpl<Type> &results) const {
+    results.push_back(SymTensorType::get(dims, input.getElementType()));
+    return success();
+  }
+
+private:
+  StringRef name;
+  std::optional<Location> location;
+  MeshAttr group;
+  SymTensorType input;
+  SmallVector<SymExpr> dims;
+};
+
+/// R2 of meshes.
+LogicalResult verifyGroup(CollectiveOpInterface op) {
+  MeshAttr mesh = meshOf(op);
+  if (!mesh)
+    return op->emitOpError("stands in a function without '") << kMeshAttr << "'";
+  MeshAttr group = op.getGroup();
+  for (auto [axis, size] : llvm::zip_equal(group.getAxes(), group.getSizes())) {
+    std::optional<int64_t> have = mesh.getSize(axis);
+    if (!have)
+      return op->emitOpError("is over axis '")
+             << axis.getValue() << "', which " << mesh << " does not have";
+    if (*have != size)
+      return op->emitOpError("is over ") << size << " ranks of axis '" << axis.getValue()
+                                         << "', but " << mesh << " has " << *have;
+  }
+  return success();
+}
+
+SymExpr bytesOf(SymTensorType type, SymExpr elements) {
+  return elements * (elementBits(type.getElementType()) / 8);
+}
+
+SymExpr constantOf(CollectiveOpInterface op, int64_t value) {
+  return SymExpr::constant(op->getContext(), value);
+}
+
+int64_t othersIn(CollectiveOpInterface op) { return op.getGroup().getRanks() - 1; }
+
+/// 1 for the rank at a place, 0 for others.
+SymExpr isAt(MeshAttr group, int64_t at) {
+  SymExpr place = placeIn(group), away = SymExpr::max(place - at, -place + at);
+  return SymExpr::pos(-away + 1);
+}
+
+} // namespace
+
+//===-- all_reduce -------------------------------------------------------------------------------===//
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("all_reduce", location, adaptor.getInput(), adaptor.getGroup());
+  if (failed(infer.requireSame()) || failed(infer.requireCombines(adaptor.getKind()))) // R1
+    return failure();
+  return infer.finish(results);
+}
+
+LogicalResult AllReduceOp::verify() { return verifyGroup(*this); }
+
+SymExpr AllReduceOp::sentBytes() {
+  SymTensorType type = tensorType(getInput());
+  SymExpr elements = type.getElements(),
+          own = partSize(elements, getGroup().getRanks(), placeIn(getGroup()));
+  return bytesOf(type, elements - own + own * othersIn(*this));
+}
+SymExpr AllReduceOp::sentMessages() { return constantOf(*this, 2 * othersIn(*this)); }
+
+//===-- all_gather -------------------------------------------------------------------------------===//
+
+LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("all_gather", location, adaptor.getInput(), adaptor.getGroup());
+  if (failed(infer.joinParts(adaptor.getDim(), adaptor.getExtent()))) // R1, R2
+    return failure();
+  return infer.finish(results);
+}
+
+LogicalResult AllGatherOp::verify() { return verifyGroup(*this); }
+
+SymExpr AllGatherOp::sentBytes() {
+  SymTensorType type = tensorType(getInput());
+  return bytesOf(type, type.getElements() * othersIn(*this));
+}
+SymExpr AllGatherOp::sentMessages() { return constantOf(*this, othersIn(*this)); }
+
+//===-- reduce_scatter ---------------------------------------------------------------------------===//
+
+LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("reduce_scatter", location, adaptor.getInput(), adaptor.getGroup());
+  if (!infer.hasDim(adaptor.getDim())) // R1
+    return infer.refuse("has no dimension ", int64_t(adaptor.getDim()), " in ",
+                        tensorType(adaptor.getInput()));
+  if (failed(infer.requireSame()) || failed(infer.requireCombines(adaptor.getKind()))) // R1
+    return failure();
+  infer.takePart(adaptor.getDim());
+  return infer.finish(results);
+}
+
+LogicalResult ReduceScatterOp::verify() { return verifyGroup(*this); }
+
+SymExpr ReduceScatterOp::sentBytes() {
+  return bytesOf(tensorType(getInput()),
+                 tensorType(getInput()).getElements() - tensorType(getResult()).getElements());
+}
+SymExpr ReduceScatterOp::sentMessages() { return constantOf(*this, othersIn(*this)); }
+
+//===-- all_to_all -------------------------------------------------------------------------------===//
+
+LogicalResult AllToAllOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("all_to_all", location, adaptor.getInput(), adaptor.getGroup());
+  if (!infer.hasDim(adaptor.getSplit()) || adaptor.getSplit() == adaptor.getJoin()) // R1
+    return infer.refuse("splits dimension ", int64_t(adaptor.getSplit()), " and joins dimension ",
+                        int64_t(adaptor.getJoin()), " of ", tensorType(adaptor.getInput()));
+  if (failed(infer.joinParts(adaptor.getJoin(), adaptor.getExtent()))) // R1, R2
+    return failure();
+  infer.takePart(adaptor.getSplit());
+  return infer.finish(results);
+}
+
+LogicalResult AllToAllOp::verify() { return verifyGroup(*this); }
+
+/// All but the rank's own part along `split`.
+SymExpr AllToAllOp::sentBytes() {
+  SymTensorType type = tensorType(getInput());
+  SmallVector<SymExpr> kept = type.getDims();
+  kept[getSplit()] = tensorType(getResult()).getDim(getSplit());
+  return bytesOf(type, type.getElements() -
+                           SymTensorType::get(kept, type.getElementType()).getElements());
+}
+SymExpr AllToAllOp::sentMessages() { return constantOf(*this, othersIn(*this)); }
+
+//===-- broadcast --------------------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("broadcast", location, adaptor.getInput(), adaptor.getGroup());
+  int64_t root = adaptor.getRoot();
+  if (root < 0 || root >= infer.ranks()) // R1
+    return infer.refuse("has no place ", root, " among ", infer.ranks(), " ranks");
+  infer.takeFrom(SymExpr::constant(context, root));
+  return infer.finish(results);
+}
+
+LogicalResult BroadcastOp::verify() { return verifyGroup(*this); }
+
+SymExpr BroadcastOp::sentBytes() {
+  SymTensorType type = tensorType(getResult());
+  return isAt(getGroup(), getRoot()) * bytesOf(type, type.getElements() * othersIn(*this));
+}
+SymExpr BroadcastOp::sentMessages() { return isAt(getGroup(), getRoot()) * othersIn(*this); }
+
+//===-- permute ----------------------------------------------------------------------------------===//
+
+LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &results) {
+  Inference infer("permute", location, adaptor.getInput(), adaptor.getGroup());
+  int64_t shift = adaptor.getShift(), ranks = infer.ranks();
+  if (shift < 1 || (shift >= ranks && ranks > 1)) // R1
+    return infer.refuse("by ", shift, " among ", ranks, " ranks is no step of a ring");
+  infer.takeFrom(SymExpr::mod(infer.place() - shift, ranks));
+  return infer.finish(results);
+}
+
+LogicalResult PermuteOp::verify() { return verifyGroup(*this); }
+
+SymExpr PermuteOp::sentBytes() {
+  SymTensorType type = tensorType(getInput());
+  return bytesOf(type, type.getElements() * std::min<int64_t>(1, othersIn(*this)));
+}
+SymExpr PermuteOp::sentMessages() {
+  return constantOf(*this, std::min<int64_t>(1, othersIn(*this)));
+}
+
+} // namespace weft
+
+#define GET_OP_CLASSES
+#include "dialects/weft/CollectiveOps.cpp.inc"
