@@ -345,6 +345,7 @@ private:
     PipelineOptions pipeline;
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
+    pipeline.roundStorage = options.numerics.storage;
     pipeline.narrowWeights = options.numerics.weights;
     pipeline.roundActivations = options.numerics.roundActivations;
     pipeline.outside = outside();
@@ -514,7 +515,7 @@ private:
     if (!options.numerics.weights.empty())
       object["weights"] = options.numerics.weights;
     if (!options.numerics.compute.empty())
-      object["compute"] = options.numerics.compute;
+      object["compute"] = options.numerics.compute + (options.numerics.storage ? ",storage" : "");
     if (!options.numerics.keepF32.empty())
       object["keep_f32"] = llvm::json::Array(options.numerics.keepF32);
     if (options.numerics.roundActivations)

@@ -32,6 +32,9 @@ Result<void> checkElements(const Numerics &n) {
                  "weights cannot be stored as " + n.weights +
                      " where operands of products and convolutions are rounded to " + n.compute,
                  "'--compute " + n.compute + "' rounds weights, too");
+  if (n.compute.empty() && n.storage)
+    return error("W0309", "tensors cannot be stored in 16 bits where operands are not rounded",
+                 "'--compute bf16,storage' does both");
   if (n.compute.empty() && !n.keepF32.empty())
     return error("W0309", "'--keep-f32 " + n.keepF32[0] + "' has no effect without '--compute'",
                  "without it no operands are rounded");

@@ -43,6 +43,12 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   if (options.roundActivations)
     passes.push_back(createRoundActivations());
   passes.push_back(createFoldMoves());
+  if (options.roundStorage) { // behind: what is moved is in its place
+    RoundStorageOptions round;
+    round.element = options.roundOperands;
+    round.keep = options.keepOperands;
+    passes.push_back(createRoundStorage(round));
+  }
   passes.push_back(createCheckPositions({options.outside}, options.weight));
   if (options.inPlace) {
     GrowInPlaceOptions grow;

@@ -21,6 +21,7 @@ namespace weft {
 struct PipelineOptions {
   std::string roundOperands;              ///< bf16 or f16: what products read; empty: as it is
   std::vector<std::string> keepOperands;  ///< patterns: products of such nodes read it as it is
+  bool roundStorage = false;              ///< what lies between kernels is of that type, too
   std::string narrowWeights;              ///< bf16 or f16; empty: as they are
   bool roundActivations = false;          ///< rows that meet weights in blocks become bytes
   Outside outside = Outside::Refused;     ///< what positions from data do that are outside

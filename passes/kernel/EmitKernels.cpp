@@ -51,7 +51,7 @@ public:
     SmallVector<Value> results;
     for (Operation *op : group->operations)
       for (Value result : op->getResults())
-        if (escapes(result, group))
+        if (groups.escapes(result, group))
           results.push_back(result);
     auto region = std::make_unique<Region>();
     region->push_back(new Block());
@@ -139,16 +139,6 @@ private:
   bool openGroup(Value value) {
     KernelGroup *group = groups.groupOf(value);
     return group && group == current;
-  }
-
-  /// Whether something outside the group reads the value, free operators aside.
-  bool escapes(Value value, KernelGroup *group) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (isFree(user))
-        return llvm::any_of(user->getResults(),
-                            [&](Value result) { return escapes(result, group); });
-      return groups.owner.lookup(user) != group;
-    });
   }
 
   void emit(OpBuilder &builder, KernelGroup *group) {

@@ -15,6 +15,7 @@
 #include "dialects/weft/ops/Quantize.h"
 #include "passes/kernel/AttentionGroups.h"
 #include "passes/kernel/Passes.h"
+#include "passes/kernel/StoredValues.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -36,7 +37,8 @@ public:
       : begin(begin), end(end), made(options.explain), attention(made, chooser, end),
         replacement(replacement) {}
 
-  LogicalResult run() {
+  /// Which operators share a kernel; nothing is built.
+  LogicalResult group() {
     for (Operation &op : llvm::make_range(begin, end->getIterator())) {
       if (isStored(&op) || isFree(&op))
         continue;
@@ -44,6 +46,14 @@ public:
         return op.emitError() << "operator '" << op.getName() << "' cannot be compiled yet";
       place(&op);
     }
+    return success();
+  }
+
+  const KernelGroups &groups() const { return made; }
+
+  LogicalResult run() {
+    if (failed(group()))
+      return failure();
     if (end->hasTrait<OpTrait::IsTerminator>())
       materializeYielded();
     else
@@ -61,14 +71,20 @@ private:
         made.notes.note(source.getDefiningOp(), reader, why);
   }
 
-  /// What a value is computed from at the same point at no cost: the integers that are dequantised where they are read, else itself.
+  /// What is restored where it is read, at the same point and at no cost: integers that are dequantised, floats that are widened.
+  static Value restoredFrom(Operation *op) {
+    auto dequantize = dyn_cast_or_null<DequantizeOp>(op);
+    if (!isa_and_nonnull<DequantizeOp, ConvertOp>(op) || !isFree(op) ||
+        (dequantize && dequantize.getInput().getType().getDimAttributes() !=
+                           dequantize.getType().getDimAttributes()))
+      return {};
+    return op->getOperand(0);
+  }
+
+  /// What a value is computed from at the same point at no cost, else itself.
   static Value inPlaceSource(Value value) {
-    while (auto dequantize = value.getDefiningOp<DequantizeOp>()) {
-      if (!isFree(dequantize) || dequantize.getInput().getType().getDimAttributes() !=
-                                     dequantize.getType().getDimAttributes())
-        break;
-      value = dequantize.getInput();
-    }
+    while (Value source = restoredFrom(value.getDefiningOp()))
+      value = source;
     return value;
   }
 
@@ -208,7 +224,9 @@ private:
     Apart why = unlessTakes(into, group, operand, reader);
     if (!why && group->operations.size() + into->operations.size() > kMostOperators)
       why = kTooMany;
-    auto isRestoring = [](Operation *user) { return isa<DequantizeOp>(user) && isFree(user); };
+    auto isRestoring = [](Operation *user) {
+      return isa<DequantizeOp, ConvertOp>(user) && isFree(user);
+    };
     if (!why)
       if (Operation *other = made.readerOutside(group, into, isRestoring))
         why = alsoRead(other);
@@ -263,21 +281,19 @@ private:
   Replacements &replacement;
 };
 
-/// `old` collects what kernels replace. It is erased when all is done: new operations must not get the addresses that `replacement` knows.
-LogicalResult formBlock(Block &block, Replacements &replacement, SmallVectorImpl<Operation *> &old,
-                        const FormKernelsOptions &options, const KernelChooser *chooser) {
+/// Operations of one block that no operation of the host separates; `end` is such a one, or the terminator.
+using FormRun = llvm::function_ref<LogicalResult(Block::iterator begin, Operation *end)>;
+
+LogicalResult forEachRun(Block &block, FormRun form) {
   auto begin = block.begin();
-  for (Operation &op : block)
-    if (!isa<HostOpInterface>(op) && !op.hasTrait<OpTrait::IsTerminator>())
-      old.push_back(&op);
   for (auto it = block.begin(); it != block.end(); ++it) {
     if (!isa<HostOpInterface>(*it) && !it->hasTrait<OpTrait::IsTerminator>())
       continue;
-    if (failed(Former(begin, &*it, replacement, options, chooser).run()))
+    if (failed(form(begin, &*it)))
       return failure();
     for (Region &region : it->getRegions())
       for (Block &inner : region)
-        if (failed(formBlock(inner, replacement, old, options, chooser)))
+        if (failed(forEachRun(inner, form)))
           return failure();
     begin = std::next(it);
   }
@@ -290,9 +306,14 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     if (getOperation().isExternal())
       return;
     Replacements replacement;
-    SmallVector<Operation *> old;
-    if (failed(formBlock(getOperation().getBody().front(), replacement, old, {explain},
-                         chooser.get())))
+    SmallVector<Operation *> old; // erased when all is done: new operations must not get the
+                                  // addresses that `replacement` knows
+    auto form = [&](Block::iterator begin, Operation *end) {
+      for (Operation &op : llvm::make_range(begin, end->getIterator()))
+        old.push_back(&op);
+      return Former(begin, end, replacement, {explain}, chooser.get()).run();
+    };
+    if (failed(forEachRun(getOperation().getBody().front(), form)))
       return signalPassFailure();
     for (Operation *op : llvm::reverse(old))
       if (op->use_empty())
@@ -302,6 +323,15 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   std::shared_ptr<const KernelChooser> chooser;
 };
 
+/// Whether the value has other dimensions than what a reduction of its kernel reads.
+bool isReduced(const KernelGroup &group, Value value) {
+  SymExpr size = cast<SymTensorType>(value.getType()).getElements();
+  return group.kind == RootKind::Row && llvm::any_of(group.operations, [&](Operation *op) {
+           return cast<ElementOpInterface>(op).rootKind() == RootKind::Row &&
+                  cast<SymTensorType>(op->getOperand(0).getType()).getElements() != size;
+         });
+}
+
 } // namespace
 
 std::unique_ptr<Pass> createFormKernels(const FormKernelsOptions &options,
@@ -310,4 +340,24 @@ std::unique_ptr<Pass> createFormKernels(const FormKernelsOptions &options,
   pass->chooser = std::move(chooser);
   return pass;
 }
+
+FailureOr<SmallVector<StoredValue>> storedValues(func::FuncOp function) {
+  SmallVector<StoredValue> stored;
+  auto collect = [&](Block::iterator begin, Operation *end) {
+    Replacements none;
+    Former former(begin, end, none, {}, nullptr);
+    if (failed(former.group()))
+      return failure();
+    for (Operation &op : llvm::make_range(begin, end->getIterator()))
+      for (Value result : op.getResults())
+        if (KernelGroup *group = former.groups().groupOf(result))
+          if (former.groups().escapes(result, group))
+            stored.push_back({result, group->kind, isReduced(*group, result)});
+    return success();
+  };
+  if (!function.isExternal() && failed(forEachRun(function.getBody().front(), collect)))
+    return failure();
+  return stored;
+}
+
 } // namespace weft

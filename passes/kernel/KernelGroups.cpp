@@ -81,6 +81,14 @@ static Operation *readerOutside(Value value, llvm::function_ref<bool(Operation *
   return nullptr;
 }
 
+bool KernelGroups::escapes(Value value, const KernelGroup *group) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isFree(user))
+      return llvm::any_of(user->getResults(), [&](Value result) { return escapes(result, group); });
+    return owner.lookup(user) != group;
+  });
+}
+
 Operation *
 KernelGroups::readerOutside(KernelGroup *group, KernelGroup *reader,
                             llvm::function_ref<bool(Operation *)> isLookedThrough) const {

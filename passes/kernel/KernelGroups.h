@@ -44,6 +44,8 @@ struct KernelGroups {
   void merge(KernelGroup *into, KernelGroup *group);
   /// Whether `to` reads, directly or not, something `from` computes.
   bool reaches(KernelGroup *from, KernelGroup *to) const;
+  /// Whether something outside the group reads the value, free operators aside.
+  bool escapes(mlir::Value value, const KernelGroup *group) const;
   /// Who reads a result of `group`, neither inside it nor inside `reader`: a value in memory is needed then. Null: nobody does.
   /// `isLookedThrough`: operators whose readers count as readers.
   mlir::Operation *

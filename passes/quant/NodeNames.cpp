@@ -28,4 +28,16 @@ bool matchesNode(const llvm::GlobPattern &pattern, Location location) {
                       [&](const std::string &name) { return pattern.match(name); });
 }
 
+FailureOr<llvm::SmallVector<llvm::GlobPattern>> nodePatterns(ArrayRef<std::string> texts,
+                                                             Operation *program) {
+  llvm::SmallVector<llvm::GlobPattern> patterns;
+  for (const std::string &text : texts) {
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
+    if (!pattern)
+      return program->emitError("pattern '") << text << "': " << toString(pattern.takeError());
+    patterns.push_back(std::move(*pattern));
+  }
+  return patterns;
+}
+
 } // namespace weft

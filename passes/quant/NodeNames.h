@@ -5,7 +5,7 @@
 #ifndef WEFT_PASSES_QUANT_NODENAMES_H
 #define WEFT_PASSES_QUANT_NODENAMES_H
 
-#include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/Support/GlobPattern.h"
 #include <string>
 
@@ -18,6 +18,10 @@ llvm::SmallVector<std::string, 1> nodeNames(mlir::Location location);
 
 /// Whether `pattern` is the name of such a node.
 bool matchesNode(const llvm::GlobPattern &pattern, mlir::Location location);
+
+/// Patterns by their texts, or an error at `program`.
+mlir::FailureOr<llvm::SmallVector<llvm::GlobPattern>>
+nodePatterns(llvm::ArrayRef<std::string> texts, mlir::Operation *program);
 
 } // namespace weft
 

@@ -86,6 +86,27 @@ def RoundOperands : Pass<"weft-round-operands", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def RoundStorage : Pass<"weft-round-storage", "::mlir::func::FuncOp"> {
+  let summary = "values of f32 that kernels hand over in memory are rounded to a float of 16 bits";
+  let description = [{
+    The kernel that computes a value stores it rounded, and those that read it widen it as they load; what is computed and read in one kernel stays
+    f32, and so do inputs, constants and results of the function, what a reduction leaves, masks made of conditions and positions,
+    what a kept product or convolution reads, and what an operator of the host or one with loops of its own reads. Windows over such a value are computed of 16 bits, with their constants, and sums in f32.
+
+    ```mlir
+                                               %r = weft.convert %0 to bf16 …
+                                               %w = weft.convert %r to f32 …
+    %1 = weft.normalize %0 …                   %1 = weft.normalize %w …
+    %2 = weft.convert %0 to bf16 …
+    %3 = weft.contract … %2, %c            ->  %3 = weft.contract … %r, %c
+    %4 = weft.add %3, %0                       %4 = weft.add %3, %w
+    ```
+  }];
+  let options = [Option<"element", "element", "std::string", "\"bf16\"", "bf16 or f16">,
+                 ListOption<"keep", "keep", "std::string", "what nodes with such a name read stays; `*` is any text, `?` any character">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
   let summary = "rows that are multiplied by weights with a scale per block are rounded to bytes";
   let description = [{

@@ -126,7 +126,7 @@ private:
 struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
   using RoundOperandsBase::RoundOperandsBase;
   void runOnOperation() override {
-    FailureOr<SmallVector<llvm::GlobPattern>> kept = readPatterns();
+    FailureOr<SmallVector<llvm::GlobPattern>> kept = nodePatterns(keep, getOperation());
     if (failed(kept))
       return signalPassFailure();
     SmallVector<Operation *> products;
@@ -141,18 +141,6 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
       for (OpOperand &operand : op->getOpOperands())
         operand.set(twins.of(operand.get(), op->getLoc()));
     twins.eraseMoved();
-  }
-
-  FailureOr<SmallVector<llvm::GlobPattern>> readPatterns() {
-    SmallVector<llvm::GlobPattern> patterns;
-    for (const std::string &text : keep) {
-      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
-      if (!pattern)
-        return getOperation().emitError("pattern '")
-               << text << "': " << llvm::toString(pattern.takeError());
-      patterns.push_back(std::move(*pattern));
-    }
-    return patterns;
   }
 };
 

@@ -109,6 +109,28 @@ std::string network(bool hasShortcut) {
          ") -> " + sums + "\n  return %s : " + sums + "\n}\n";
 }
 
+/// What else reads values in networks of images: a largest of windows, a depthwise convolution, a mean, and a normalisation of the lines.
+std::string windows() {
+  const std::string y = images(16), number = "!weft.tensor<[n, 16], f32>",
+                    line = "!weft.tensor<[12], f32>", filter = "!weft.tensor<[16, 1, 3, 3], f32>";
+  return "func.func @main(%x: " + images(3) + ") -> " + number +
+         " attributes {weft.symbols = #weft.symbols<n>} {\n" + convolved("a", "x", 3, 16, 3) +
+         "  %b = weft.pool max %a kernel [3, 3] strides [1, 1] dilations [1, 1] low [1, 1] high "
+         "[1, 1] : (" +
+         y + ") -> " + y + "\n" + convolved("c", "b", 16, 16, 3) + "  %e = weft.constant " +
+         filterText({16, 1, 3, 3}) + " -> " + filter +
+         "\n  %d = weft.conv %c, %e strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups "
+         "16 accumulate f32 : (" +
+         y + ", " + filter + ") -> " + y + "\n  %f = weft.add %d, %b : (" + y + ", " + y + ") -> " +
+         y + "\n  %one = weft.fill 1.0 : f32 -> " + line + "\n  %none = weft.fill 0.0 : f32 -> " +
+         line +
+         "\n  %g = weft.normalize %f, %one, %none {center = true, epsilon = 1.0e-5 : f64} : (" + y +
+         ", " + line + ", " + line + ") -> " + y + "\n" + convolved("h", "g", 16, 16, 1) +
+         "  %i = weft.add %h, %f : (" + y + ", " + y + ") -> " + y +
+         "\n  %s = weft.reduce sum %i [2, 3] : (" + y + ") -> " + number +
+         "\n  return %s : " + number + "\n}\n";
+}
+
 /// What both inputs of a product with a symbolic depth become.
 const char *const kProduct = R"(
 func.func @main(%x: !weft.tensor<[m, k], f32>, %y: !weft.tensor<[k, n], f32>) -> !weft.tensor<[m, n], f32>
@@ -297,6 +319,107 @@ TEST_CASE("a network of convolutions is rounded by the kernels that compute its 
   }
 }
 
+/// Kernels that only convert and move what other kernels computed.
+unsigned countConverters(const std::string &text, const weft::CompileOptions &options) {
+  weft::Result<std::string> fused = weft::Compiler().programAfter("fuse", import(text), options);
+  REQUIRE(fused);
+  unsigned count = 0;
+  weft::Module module = import(*fused);
+  module.get().module->walk([&](weft::KernelOp kernel) {
+    bool readsKernels = llvm::none_of(kernel.getInputs(), [](mlir::Value input) {
+      while (auto reshape = input.getDefiningOp<weft::ReshapeOp>())
+        input = reshape.getInput();
+      return mlir::isa<mlir::BlockArgument>(input);
+    });
+    count += readsKernels && llvm::all_of(kernel.getBody().front(), [](mlir::Operation &op) {
+               auto element = mlir::dyn_cast<weft::ElementOpInterface>(op);
+               return mlir::isa<weft::ConvertOp, weft::YieldOp>(op) ||
+                      (element && element.rootKind() == weft::RootKind::View);
+             });
+  });
+  return count;
+}
+
+weft::CompileOptions storing(const std::string &element, const std::string &target = "host") {
+  weft::CompileOptions options = computing(element, target);
+  options.numerics.storage = true;
+  return options;
+}
+
+/// Sizes to try with a program of rows or of images.
+std::vector<Sizes> sizesOf(const std::string &text) {
+  std::vector<Sizes> all;
+  if (text.find("#weft.symbols<n>") != std::string::npos)
+    return {{{"n", 0}}, {{"n", 1}}, {{"n", 3}}};
+  for (int64_t size : {0, 1, 15, 16, 17, 33})
+    all.push_back({{"b", 2}, {"s", size}});
+  return all;
+}
+
+/// Compiled for the target as the rounded program says, which is the same for all of them.
+void storesAs(const std::string &text, const weft::CompileOptions &options,
+              const std::vector<std::vector<weft::RefTensor>> &wide,
+              const std::vector<std::vector<weft::RefTensor>> &meant) {
+  Program narrow(text, options);
+  INFO(options.target << " " << options.numerics.compute << " " << narrow.error());
+  REQUIRE(narrow.error().empty());
+  for (auto [i, sizes] : llvm::enumerate(sizesOf(text))) {
+    weft::RefTensor got = narrow.run(narrow.generate(sizes, 7)).at(0).reference();
+    REQUIRE(got.dims == meant[i][0].dims);
+    if (got.size() == 0)
+      continue;
+    // Sums in another order may round a value to its other neighbour.
+    double toWide = distance(wide[i][0], got), toMeant = distance(meant[i][0], got);
+    INFO("sizes " << i << ": " << toMeant << " from the rounded program, " << toWide
+                  << " from that of f32");
+    CHECK(toMeant <= toWide / 4);
+    CHECK(toWide <= 1.0 / 64);
+  }
+}
+
+TEST_CASE("tensors between kernels take half the memory, and no kernel only converts") {
+  for (const std::string &text : {layer(), network(true), windows()}) {
+    Program plain(text), computed(text, computing("bf16")), stored(text, storing("bf16"));
+    CHECK(kernelsOf(stored) <= kernelsOf(computed));
+    CHECK(countConverters(text, storing("bf16")) == 0);
+    std::vector<int64_t> sizes =
+        sizesOf(text).size() == 3 ? std::vector<int64_t>{4} : std::vector<int64_t>{4, 64};
+    CHECK(double(arena(stored, sizes)) <= 0.55 * double(arena(plain, sizes)));
+  }
+}
+
+TEST_CASE("tensors between kernels are rounded as the program says, on every level") {
+  const std::pair<const char *, std::vector<std::string>> all[] = {
+      {"bf16", {"x86:host", "x86:v3", "plain:v4+bf16"}}, {"f16", {"x86:v2"}}};
+  for (const std::string &text : {layer(), windows()})
+    for (auto &[element, targets] : all) {
+      std::vector<std::vector<weft::RefTensor>> wide, meant;
+      Program plain(text);
+      weft::Module given = import(text), said = import(rounded(text, storing(element)));
+      for (const Sizes &sizes : sizesOf(text)) {
+        std::vector<Tensor> inputs = plain.generate(sizes, 7);
+        wide.push_back(evaluate(given, inputs));
+        meant.push_back(evaluate(said, inputs));
+      }
+      for (const std::string &target : targets)
+        storesAs(text, storing(element, target), wide, meant);
+    }
+}
+
+TEST_CASE("what a kept product reads lies in memory as it is") {
+  weft::CompileOptions options = storing("bf16");
+  options.numerics.keepF32 = {"/up", "/down"};
+  std::string text = rounded(layer(), options);
+  weft::Module module = import(text);
+  unsigned kept = 0;
+  module.get().module->walk([&](weft::ContractOp op) {
+    auto type = mlir::cast<weft::SymTensorType>(op.getLhs().getType());
+    auto widened = op.getLhs().getDefiningOp<weft::ConvertOp>();
+    kept += type.getElementType().isF32() && !widened;
+  });
+  CHECK(kept == 2);
+}
+
 TEST_CASE("products that are kept have the numbers of f32, and the manifest says so") {
   weft::CompileOptions options = computing("bf16");
   options.numerics.keepF32 = {"*/head/*"};
@@ -338,6 +461,9 @@ TEST_CASE("what cannot be computed so is refused in a line") {
   CHECK(refusalOf(numerics).empty());
   numerics.compute = "";
   CHECK(refusalOf(numerics).find("W0309: '--keep-f32 *' has no effect") == 0);
+  numerics.storage = true;
+  CHECK(refusalOf(numerics) == "W0309: tensors cannot be stored in 16 bits where operands are not "
+                               "rounded ('--compute bf16,storage' does both)");
 }
 
 TEST_CASE("who compiles learns where operands of 16 bits would be faster, and where they are not") {

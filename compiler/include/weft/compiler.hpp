@@ -128,6 +128,8 @@ struct Numerics {
   /// What all operands of products and convolutions of f32 are rounded to: "bf16", "f16", or empty for as they are. Sums and results stay
   /// f32, and so do products of quantised operands and convolutions in groups, along three dimensions or of an odd number of channels.
   std::string compute = "";
+  /// With `compute`: values that lie in memory between kernels are of that type, too. Inputs and results of the model stay as they are.
+  bool storage = false;
   /// Of `compute` excepted: products and convolutions of nodes whose name is such a pattern, where `*` is any text and `?` any character. One
   /// that is of none is refused.
   std::vector<std::string> keepF32;

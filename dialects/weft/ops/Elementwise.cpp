@@ -206,12 +206,32 @@ static bool isConstantSource(Value value) {
   return false;
 }
 
-/// Floats of a constant are converted where they are read: they stay as narrow as they are stored.
+/// What was rounded to a float of 16 bits, as it is or seen through views, and is read once by each of its readers.
+static bool isRestored(ConvertOp op) {
+  auto readsOnce = [](Operation *user) {
+    auto element = dyn_cast<ElementOpInterface>(user);
+    return element && (element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::Row);
+  };
+  Value source = op.getInput();
+  while (auto view = source.getDefiningOp<ElementOpInterface>()) {
+    if (auto rounding = source.getDefiningOp<ConvertOp>())
+      return elementOf(rounding.getInput()) == op.getTo() &&
+             llvm::all_of(op->getUsers(), readsOnce);
+    if (view->getNumOperands() != 1 || view.rootKind() != RootKind::View)
+      break;
+    source = view->getOperand(0);
+  }
+  return false;
+}
+
+/// Floats of a constant are converted where they are read: they stay as narrow as they are stored. So are floats that were rounded.
 RootKind ConvertOp::rootKind() {
   Type from = elementOf(getInput());
   bool narrow =
       isFloat(from) && isFloat(getTo()) && elementBits(from) <= 32 && elementBits(getTo()) <= 32;
-  return narrow && isConstantSource(getInput()) ? RootKind::View : RootKind::Loop;
+  bool costsNothing = narrow && (isConstantSource(getInput()) ||
+                                 (isHalf(from) && getTo().isF32() && isRestored(*this)));
+  return costsNothing ? RootKind::View : RootKind::Loop;
 }
 
 LogicalResult BitcastOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

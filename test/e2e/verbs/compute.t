@@ -31,6 +31,13 @@ $ weft inspect kept.weft --json | grep -A4 numerics
 |     "keep_f32": ["/layer/*", "*MatMul"]
 $ weft verify -q layers.mlir kept.weft --dim batch=5
 
+# What lies between kernels takes 16 bits, in as many kernels, and the file says so; the rounded program says what it computes.
+$ weft compile -q layers.mlir --compute bf16,storage -o stored.weft && weft inspect stored.weft | sed -n 2p
+| numerics compute bf16,storage
+$ weft compile -q layers.mlir --compute bf16,storage --stop-after graph > stored.mlir && weft verify -q stored.mlir stored.weft --dim batch=5
+$ weft verify layers.mlir --compute bf16,storage --dim batch=5 --tol 0.1 --bisect=passes 2>/dev/null | grep "round-storage"
+|          weft-round-storage{*}
+
 # Where the target has a unit for it, that multiplies; the file says which kernels have one.
 $ head -c 393216 /dev/zero > w.bin && weft inspect tune.mlir --why --compute bf16 -t x86:v4+bf16 | grep -c "^  multiplies pairs of bf16$"
 | 1
@@ -57,7 +64,15 @@ $ weft verify layers.mlir --compute bf16 --keep-f32 /layer/MatMul --dim batch=3 
 
 # What cannot be.
 $ weft compile layers.mlir --compute int3
-! error: '--compute' is 'int3', but must be bf16 or f16
+! error: '--compute' is 'int3', but must be bf16, f16, bf16,storage or f16,storage
+!   hint: 'weft help compile' lists the options
+? 2
+$ weft compile layers.mlir --compute storage
+! error: '--compute' is 'storage', but must be bf16, f16, bf16,storage or f16,storage
+!   hint: 'weft help compile' lists the options
+? 2
+$ weft compile layers.mlir --compute bf16,storage,storage
+! error: '--compute' is 'bf16,storage,storage', but must be bf16, f16, bf16,storage or f16,storage
 !   hint: 'weft help compile' lists the options
 ? 2
 $ weft compile layers.mlir --keep-f32 '/layer/*'

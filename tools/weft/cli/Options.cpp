@@ -72,11 +72,23 @@ std::string_view valueText(const OptionRow &option) {
   return hasOptionalValue(option) ? text.substr(2, text.size() - 3) : text;
 }
 
-/// "KERNEL" stands for any text; "a|b" and "[=a]" are the words that are allowed.
+/// "KERNEL" stands for any text; "a|b", "a|b[,c]" and "[=a]" are the words that are allowed.
 bool isOneOf(const OptionRow &option) {
   std::string_view text = valueText(option);
   bool isName = std::all_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   return text.find('|') != std::string_view::npos || (hasOptionalValue(option) && !isName);
+}
+
+/// The words of "a|b"; of "a|b[,c]" also "a,c" and "b,c".
+std::vector<std::string> choicesOf(std::string_view kind) {
+  size_t bracket = std::min(kind.find('['), kind.size());
+  std::vector<std::string> choices;
+  for (std::string_view word : split(kind.substr(0, bracket), '|'))
+    choices.emplace_back(word);
+  for (size_t i = 0, count = choices.size(); bracket < kind.size() && i < count; ++i)
+    choices.push_back(choices[i] +
+                      std::string(kind.substr(bracket + 1, kind.size() - bracket - 2)));
+  return choices;
 }
 
 /// Why `value` does not fit how the option's argument is written in the table, or nothing.
@@ -96,9 +108,10 @@ std::string judge(const OptionRow &option, const std::string &value) {
   if (kind.substr(0, 4) == "SYM=" && (value.find('=') == std::string::npos || value[0] == '='))
     return flag + " is '" + value + "', but must be written " + std::string(kind);
   if (isOneOf(option)) {
-    std::vector<std::string_view> choices = split(kind, '|');
+    std::vector<std::string> choices = choicesOf(kind);
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
-      return flag + " is '" + value + "', but must be " + join(choices, " or ");
+      return flag + " is '" + value + "', but must be " +
+             join({choices.begin(), choices.end()}, " or ");
   }
   return {};
 }

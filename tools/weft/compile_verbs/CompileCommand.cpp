@@ -162,9 +162,10 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
 }
 
 Numerics readNumerics(const ParsedOptions &options) {
-  std::string accuracy = options.value("accuracy");
-  return {accuracy == "exact", accuracy == "bytes", options.value("weights"),
-          options.value("compute"), options.values("keep-f32")};
+  std::string accuracy = options.value("accuracy"), compute = options.value("compute");
+  size_t comma = compute.find(','); // behind it stands "storage"
+  return {accuracy == "exact",      accuracy == "bytes",        options.value("weights"),
+          compute.substr(0, comma), comma != std::string::npos, options.values("keep-f32")};
 }
 
 CompileOptions readCompileOptions(const ParsedOptions &options) {
