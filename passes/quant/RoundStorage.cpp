@@ -59,8 +59,8 @@ llvm::DenseSet<Value> findMeasures(func::FuncOp function) {
   };
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isSource = op->getNumOperands() == 0 && !isFree(op);
-    if (isSource || llvm::any_of(op->getOperands(),
-                                 [&](Value operand) { return measures.contains(operand); }))
+    if (isSource ||
+        llvm::any_of(op->getOperands(), [&](Value operand) { return measures.contains(operand); }))
       llvm::for_each(op->getResults(), add);
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -90,9 +90,8 @@ private:
   bool isWidening(OpOperand &use) {
     Operation *reader = use.getOwner();
     auto op = dyn_cast<ElementOpInterface>(reader);
-    if (!op || llvm::any_of(kept, [&](auto &pattern) {
-          return matchesNode(pattern, reader->getLoc());
-        }))
+    if (!op ||
+        llvm::any_of(kept, [&](auto &pattern) { return matchesNode(pattern, reader->getLoc()); }))
       return false;
     switch (op.rootKind()) {
     case RootKind::Loop:
@@ -150,9 +149,8 @@ private:
       operand.set(operand.get() == value ? narrow : converted(operand.get(), element));
     SmallVector<Type> types;
     LogicalResult inferred = cast<InferTypeOpInterface>(computed).inferReturnTypes(
-        b.getContext(), computed->getLoc(), computed->getOperands(),
-        computed->getAttrDictionary(), computed->getPropertiesStorage(), computed->getRegions(),
-        types);
+        b.getContext(), computed->getLoc(), computed->getOperands(), computed->getAttrDictionary(),
+        computed->getPropertiesStorage(), computed->getRegions(), types);
     assert(succeeded(inferred) && "a window of f32 has one of 16 bits");
     (void)inferred;
     Value result = computed->getResult(0);
