@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Regenerates docs/reference: operators and passes from ODS, help screens from the command 'weft'.
+# Regenerates docs/reference: operators and passes from ODS, help screens and instructions of products from the command 'weft'.
 #
 #   tools/docs/generate.sh [WEFT]             rewrite the pages ("bless"); WEFT is the built command [build/dev/bin/weft]
 #   tools/docs/generate.sh --check [WEFT]     compare only; exit 1 and a diff when a page is stale
 #
-# The test 'docs_reference' runs the second form. Without a built command, cli.md is left alone and said so.
+# The test 'docs_reference' runs the second form. Without a built command, cli.md and instructions.md are left alone and said so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -20,7 +20,7 @@ options=()
 if [[ -x $weft ]]; then
   options+=(--weft "$weft")
 else
-  echo "note: '$weft' is not built: the help screens are left alone" >&2
+  echo "note: '$weft' is not built: help screens and instructions are left alone" >&2
 fi
 
 if [[ $check == no ]]; then
