@@ -13,14 +13,14 @@ static const std::map<std::string, std::string> kNotMade = {
 };
 
 TEST_CASE("random programs have every operator of the dialect") {
-  std::set<std::string> made, all;
+  std::set<std::string> made, all; // but what ranks do together: programs here are compiled
   for (unsigned seed = 1; seed <= WEFT_TEST_SEEDS; ++seed) {
     RandomProgram program = randomProgram(seed);
     program.module.get().module->walk(
         [&](mlir::Operation *op) { made.insert(op->getName().getStringRef().str()); });
     for (mlir::RegisteredOperationName name :
          program.module.get().context->getRegisteredOperations())
-      if (name.getDialectNamespace() == "weft")
+      if (name.getDialectNamespace() == "weft" && !name.hasInterface<CollectiveOpInterface>())
         all.insert(name.getStringRef().str());
   }
   REQUIRE(all.size() > 80);
