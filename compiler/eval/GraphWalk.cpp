@@ -85,7 +85,7 @@ llvm::Error GraphWalk::evaluate(Operation &op, const Ranks &ranks) {
   return llvm::Error::success();
 }
 
-//===-- What a rank does alone -----------------------------------------------------------------===//
+//===-- What a rank does alone ----------------------------------------------------------------===//
 
 llvm::Error GraphWalk::evaluateOn(Operation &op, unsigned rank) {
   State &state = states[rank];
@@ -121,7 +121,7 @@ llvm::Error GraphWalk::evaluateByReference(Operation &op, unsigned rank) {
   return llvm::Error::success();
 }
 
-//===-- Regions --------------------------------------------------------------------------------===//
+//===-- Regions -------------------------------------------------------------------------------===//
 
 llvm::Error GraphWalk::evaluateKernel(KernelOp kernel, const Ranks &ranks) {
   Block &body = kernel.getBody().front();
@@ -240,7 +240,7 @@ llvm::Error GraphWalk::endLoop(LoopOp loop, State &state, Turns &turns) {
   return llvm::Error::success();
 }
 
-//===-- What ranks do together -----------------------------------------------------------------===//
+//===-- What ranks do together ----------------------------------------------------------------===//
 
 std::vector<Sent> &GraphWalk::trafficOf(MeshAttr group) {
   std::vector<Traffic> &all = options.traffic ? *options.traffic : uncounted;

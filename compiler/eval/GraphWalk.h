@@ -1,4 +1,4 @@
-//===- GraphWalk.h - Operations of a graph in order, on all ranks in lockstep ------------------===//
+//===- GraphWalk.h - Operations of a graph in order, on all ranks in lockstep -----------------===//
 //
 //   GraphWalk walk(function, {values of symbols, by rank}, options);
 //   walk.set(argument, rank, tensor);

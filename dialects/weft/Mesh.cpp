@@ -33,10 +33,11 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << "<";
-  llvm::interleaveComma(llvm::zip_equal(getAxes(), getSizes()), printer.getStream(), [&](auto axis) {
-    printer.printKeywordOrString(std::get<0>(axis).getValue());
-    printer << " = " << std::get<1>(axis);
-  });
+  llvm::interleaveComma(llvm::zip_equal(getAxes(), getSizes()), printer.getStream(),
+                        [&](auto axis) {
+                          printer.printKeywordOrString(std::get<0>(axis).getValue());
+                          printer << " = " << std::get<1>(axis);
+                        });
   printer << ">";
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("random programs have every operator of the dialect") {
         [&](mlir::Operation *op) { made.insert(op->getName().getStringRef().str()); });
     for (mlir::RegisteredOperationName name :
          program.module.get().context->getRegisteredOperations())
-      if (name.getDialectNamespace() == "weft" && !name.hasInterface<CollectiveOpInterface>())
+      if (name.getDialectNamespace() == "weft" && !name.hasInterface<weft::CollectiveOpInterface>())
         all.insert(name.getStringRef().str());
   }
   REQUIRE(all.size() > 80);

@@ -95,9 +95,9 @@ std::vector<double> upTo(int64_t count) {
 std::string plusPlace(const std::string &axis) {
   return "  %place = weft.dims_value [rank_" + axis + "] : " + type("[1], i64") +
          "\n  %p = weft.convert %place to f32 : (" + type("[1], i64") + ") -> " + type("[1], f32") +
-         "\n  %e = weft.expand %p to [3] : (" +
-         type("[1], f32") + ") -> " + type("[3], f32") + "\n  %own = weft.add %x, %e : (" +
-         type("[3], f32") + ", " + type("[3], f32") + ") -> " + type("[3], f32") + "\n";
+         "\n  %e = weft.expand %p to [3] : (" + type("[1], f32") + ") -> " + type("[3], f32") +
+         "\n  %own = weft.add %x, %e : (" + type("[3], f32") + ", " + type("[3], f32") + ") -> " +
+         type("[3], f32") + "\n";
 }
 
 std::string onOwn(const std::string &op, const std::string &dims = "[3]") {
@@ -150,10 +150,10 @@ TEST_CASE("groups are the ranks that differ along their axes alone") {
 
 TEST_CASE("all_reduce combines what ranks have, in the order of places") {
   auto run = [](const std::string &kind) {
-    return evaluateOnAll(program("tp = 4", "[3], f32", "[3], f32",
-                                 plusPlace("tp") + onOwn("all_reduce " + kind + " %own over<tp = 4>"),
-                                 ""),
-                         {3}, {1, 2, 3});
+    return evaluateOnAll(
+        program("tp = 4", "[3], f32", "[3], f32",
+                plusPlace("tp") + onOwn("all_reduce " + kind + " %own over<tp = 4>"), ""),
+        {3}, {1, 2, 3});
   };
   CHECK(run("sum").values == std::vector<double>{10, 14, 18});
   CHECK(run("max").values == std::vector<double>{4, 5, 6});
@@ -169,15 +169,17 @@ TEST_CASE("all_reduce combines what ranks have, in the order of places") {
 
 TEST_CASE("along two axes, and one after the other, sums are those of all ranks") {
   std::string both = "all_reduce sum %own over<dp = 2, tp = 2>";
-  CHECK(evaluateOnAll(program("dp = 2, tp = 2", "[3], f32", "[3], f32", plusPlace("dp") + onOwn(both),
-                              ""),
-                      {3}, {0, 1, 2})
+  CHECK(evaluateOnAll(
+            program("dp = 2, tp = 2", "[3], f32", "[3], f32", plusPlace("dp") + onOwn(both), ""),
+            {3}, {0, 1, 2})
             .values == std::vector<double>{2, 6, 10});
   std::string nested = "  %z = weft.all_reduce sum %own over<tp = 2> : (" + type("[3], f32") +
-                       ") -> " + type("[3], f32") + "\n  %y = weft.all_reduce sum %z over<dp = 2> : (" +
-                       type("[3], f32") + ") -> " + type("[3], f32");
-  Outcome outcome = evaluateOnAll(
-      program("dp = 2, tp = 2", "[3], f32", "[3], f32", plusPlace("dp") + nested, ""), {3}, {0, 1, 2});
+                       ") -> " + type("[3], f32") +
+                       "\n  %y = weft.all_reduce sum %z over<dp = 2> : (" + type("[3], f32") +
+                       ") -> " + type("[3], f32");
+  Outcome outcome =
+      evaluateOnAll(program("dp = 2, tp = 2", "[3], f32", "[3], f32", plusPlace("dp") + nested, ""),
+                    {3}, {0, 1, 2});
   CHECK(outcome.values == std::vector<double>{2, 6, 10});
   REQUIRE(outcome.traffic.size() == 2);
   CHECK(outcome.traffic[1].axes == "dp");
@@ -187,11 +189,10 @@ TEST_CASE("slices by rank and all_gather give the whole again, at any size") {
   for (int ranks : {1, 2, 3, 4, 8})
     for (int64_t n : {0, 1, 3, 7, 8, 17}) {
       std::string tp = std::to_string(ranks);
-      std::string text =
-          program("tp = " + tp, "[n, 2], f32", "[n, 2], f32",
-                  ownRows(ranks) + "  %y = weft.all_gather %own dim 0 to [n] over<tp = " + tp +
-                      "> : (" + type("[" + partOfN(ranks) + ", 2], f32") + ") -> " +
-                      type("[n, 2], f32"));
+      std::string text = program(
+          "tp = " + tp, "[n, 2], f32", "[n, 2], f32",
+          ownRows(ranks) + "  %y = weft.all_gather %own dim 0 to [n] over<tp = " + tp + "> : (" +
+              type("[" + partOfN(ranks) + ", 2], f32") + ") -> " + type("[n, 2], f32"));
       INFO(text);
       CHECK(evaluateOnAll(text, {n, 2}, upTo(2 * n)).values == upTo(2 * n));
     }
@@ -200,11 +201,10 @@ TEST_CASE("slices by rank and all_gather give the whole again, at any size") {
 TEST_CASE("reduce_scatter and all_gather are all_reduce") {
   for (int64_t n : {1, 3, 8, 9}) {
     std::string part = type("[" + partOfN(4) + ", 2], f32"), whole = type("[n, 2], f32");
-    std::string text = program("tp = 4", "[n, 2], f32", "[n, 2], f32",
-                               "  %s = weft.reduce_scatter sum %x dim 0 over<tp = 4> : (" + whole +
-                                   ") -> " + part +
-                                   "\n  %y = weft.all_gather %s dim 0 to [n] over<tp = 4> : (" +
-                                   part + ") -> " + whole);
+    std::string text = program(
+        "tp = 4", "[n, 2], f32", "[n, 2], f32",
+        "  %s = weft.reduce_scatter sum %x dim 0 over<tp = 4> : (" + whole + ") -> " + part +
+            "\n  %y = weft.all_gather %s dim 0 to [n] over<tp = 4> : (" + part + ") -> " + whole);
     std::vector<double> expected = upTo(2 * n);
     for (double &value : expected)
       value *= 4;
@@ -215,12 +215,11 @@ TEST_CASE("reduce_scatter and all_gather are all_reduce") {
 TEST_CASE("all_to_all moves the split from rows to columns") {
   for (int64_t n : {1, 4, 7}) {
     std::string rows = type("[" + partOfN(2) + ", 2], f32"), columns = type("[n, 1], f32");
-    std::string text = program("tp = 2", "[n, 2], f32", "[n, 2], f32",
-                               ownRows(2) +
-                                   "  %c = weft.all_to_all %own split 1 join 0 to [n] over<tp = 2> : (" +
-                                   rows + ") -> " + columns +
-                                   "\n  %y = weft.all_gather %c dim 1 to [2] over<tp = 2> : (" +
-                                   columns + ") -> " + type("[n, 2], f32"));
+    std::string text = program(
+        "tp = 2", "[n, 2], f32", "[n, 2], f32",
+        ownRows(2) + "  %c = weft.all_to_all %own split 1 join 0 to [n] over<tp = 2> : (" + rows +
+            ") -> " + columns + "\n  %y = weft.all_gather %c dim 1 to [2] over<tp = 2> : (" +
+            columns + ") -> " + type("[n, 2], f32"));
     CHECK(evaluateOnAll(text, {n, 2}, upTo(2 * n)).values == upTo(2 * n));
   }
 }
@@ -239,13 +238,14 @@ TEST_CASE("permute goes around, and parts keep the size of where they came from"
     from = partSize(n, 3, SymExpr::mod(place - 1, 3)).str();
   }
   for (int64_t n : {1, 4, 7}) {
-    std::string text = program(
-        "tp = 3", "[n, 2], f32", "[n, 2], f32",
-        ownRows(3) + "  %1 = weft.permute %own by 1 over<tp = 3> : (" + type("[" + own + ", 2], f32") +
-            ") -> " + type("[" + from + ", 2], f32") + "\n  %2 = weft.permute %1 by 2 over<tp = 3> : (" +
-            type("[" + from + ", 2], f32") + ") -> " + type("[" + own + ", 2], f32") +
-            "\n  %y = weft.all_gather %2 dim 0 to [n] over<tp = 3> : (" +
-            type("[" + own + ", 2], f32") + ") -> " + type("[n, 2], f32"));
+    std::string text =
+        program("tp = 3", "[n, 2], f32", "[n, 2], f32",
+                ownRows(3) + "  %1 = weft.permute %own by 1 over<tp = 3> : (" +
+                    type("[" + own + ", 2], f32") + ") -> " + type("[" + from + ", 2], f32") +
+                    "\n  %2 = weft.permute %1 by 2 over<tp = 3> : (" +
+                    type("[" + from + ", 2], f32") + ") -> " + type("[" + own + ", 2], f32") +
+                    "\n  %y = weft.all_gather %2 dim 0 to [n] over<tp = 3> : (" +
+                    type("[" + own + ", 2], f32") + ") -> " + type("[n, 2], f32"));
     INFO(text);
     CHECK(evaluateOnAll(text, {n, 2}, upTo(2 * n)).values == upTo(2 * n));
   }
@@ -277,10 +277,10 @@ TEST_CASE("a rank that goes another way is named by those who wait for it") {
 
 TEST_CASE("programs over ranks print as they are read") {
   std::string error, once, twice;
-  std::string text = program("dp = 2, tp = 4", "[n, 2], f32", "[n, 2], f32",
-                             ownRows(4) + "  %y = weft.all_gather %own dim 0 to [n] over<tp = 4> : (" +
-                                 type("[" + partOfN(4) + ", 2], f32") + ") -> " +
-                                 type("[n, 2], f32"));
+  std::string text =
+      program("dp = 2, tp = 4", "[n, 2], f32", "[n, 2], f32",
+              ownRows(4) + "  %y = weft.all_gather %own dim 0 to [n] over<tp = 4> : (" +
+                  type("[" + partOfN(4) + ", 2], f32") + ") -> " + type("[n, 2], f32"));
   for (std::string *to : {&once, &twice}) {
     auto module = parse(once.empty() ? text : once, error);
     INFO(error);
