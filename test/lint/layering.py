@@ -39,7 +39,7 @@ ALLOWED = {
     "dialects/plan": DIALECT,
     "passes/cost": DIALECT + ["dialects/plan"],
     "passes/graph": DIALECT + ["passes/quant"],
-    "passes/quant": DIALECT,
+    "passes/quant": DIALECT + ["passes/kernel"],
     "passes/kernel": DIALECT + ["passes/cost"],
     "passes/plan": DIALECT + ["dialects/plan", "passes/cost", "passes/kernel", RUNTIME],
     "targets/common": DIALECT + ["dialects/plan", "passes/cost"],
