@@ -20,7 +20,7 @@ $+ print(d['unit'], 1e-6 < d['error'] < 1e-2, d['share'] > 0)"
 
 # What cannot be measured is said before anything is compiled.
 $ weft bench
-! error: 'weft bench' needs ARTIFACT or --kernels
+! error: 'weft bench' needs ARTIFACT, --kernels or --collectives
 !   hint: usage: weft bench [ARTIFACT] [options]
 ? 2
 $ weft bench --kernels 16x64
