@@ -5,7 +5,7 @@
 //   if (llvm::Error error = walk.run(body, walk.all())) …
 //
 // Ranks that come to an operation together are a list. Where a condition differs between ranks the
-// list is split; a collective needs all ranks of a group in one.
+// list is split; verified programs have no collective there.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_EVAL_GRAPHWALK_H
 #define WEFT_COMPILER_EVAL_GRAPHWALK_H

@@ -23,6 +23,9 @@ def Weft_MeshAttr : AttrDef<Weft_Dialect, "Mesh"> {
 
     (R1) A mesh has at least one axis, no axis twice, and sizes of at least 1; at most 65536 ranks.
     (R2) A collective stands in a function with a mesh that has its axes with these sizes.
+    (R3) All ranks of its group come to a collective: conditions of branches and loops around it are the same for them. What is computed
+    from the place of a rank, or from its part of a value, may differ until a collective gives all the same.
+    (R4) Sizes of its operand that data decide are the same for them, too.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, ArrayRefParameter<"int64_t">:$sizes);
   let hasCustomAssemblyFormat = 1;

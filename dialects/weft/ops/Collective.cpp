@@ -1,6 +1,7 @@
 //===- Collective.cpp - Types and costs of what ranks give each other ----------------------------===//
 
 #include "dialects/weft/ops/Collective.h"
+#include "dialects/weft/RankVariance.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -80,7 +81,27 @@ private:
   SmallVector<SymExpr> dims;
 };
 
-/// R2 of meshes.
+/// R3 and R4 of meshes.
+LogicalResult verifySameWay(CollectiveOpInterface op, StringAttr axis) {
+  RankVariance sizes(op, axis), ways(op, axis);
+  for (SymExpr dim : tensorType(op->getOperand(0)).getDims())
+    for (StringAttr name : dim.symbols())
+      if (name != rankSymbol(axis) && sizes.mayDiffer(SymExpr::symbol(name)))
+        return op->emitOpError("has an operand of size ")
+               << dim.str() << ", but data decide '" << name.getValue() << "', and ranks along '"
+               << axis.getValue() << "' may have others";
+  for (Operation *outer = op->getParentOp(); !isa<FunctionOpInterface>(outer);
+       outer = outer->getParentOp())
+    if (ways.mayEnterDifferently(outer)) {
+      InFlightDiagnostic error = op->emitOpError("may not be reached by all ranks along '")
+                                 << axis.getValue() << "'";
+      error.attachNote(outer->getLoc()) << "what decides here may differ between them";
+      return error;
+    }
+  return success();
+}
+
+/// R2 of meshes, and what follows.
 LogicalResult verifyGroup(CollectiveOpInterface op) {
   MeshAttr mesh = meshOf(op);
   if (!mesh)
@@ -94,6 +115,8 @@ LogicalResult verifyGroup(CollectiveOpInterface op) {
     if (*have != size)
       return op->emitOpError("is over ") << size << " ranks of axis '" << axis.getValue()
                                          << "', but " << mesh << " has " << *have;
+    if (failed(verifySameWay(op, axis)))
+      return failure();
   }
   return success();
 }

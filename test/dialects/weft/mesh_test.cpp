@@ -71,8 +71,10 @@ Outcome evaluateOnAll(const std::string &text, llvm::ArrayRef<int64_t> dims,
     values[mlir::StringAttr::get(&context(), "n")] = dims.empty() ? 0 : dims[0];
     int64_t bytes = 0, messages = 0, countedBytes = 0, countedMessages = 0;
     function.walk([&](CollectiveOpInterface op) {
-      bytes += *op.sentBytes().evaluate(values);
-      messages += *op.sentMessages().evaluate(values);
+      auto loop = op->getParentOfType<LoopOp>();
+      int64_t times = loop ? *loop.getTrips()[0].evaluate(values) : 1;
+      bytes += times * *op.sentBytes().evaluate(values);
+      messages += times * *op.sentMessages().evaluate(values);
     });
     for (const Traffic &axes : outcome.traffic) {
       countedBytes += axes.ranks[rank].bytes;
@@ -259,20 +261,84 @@ TEST_CASE("ranks that give other results are an error") {
                     "1.000000");
 }
 
-TEST_CASE("a rank that goes another way is named by those who wait for it") {
-  std::string body = plusPlace("tp") + R"(
-  %zero = weft.constant dense<0.5> : tensor<1xf32> -> !weft.tensor<[1], f32>
-  %c1 = weft.compare lt %p, %zero : (!weft.tensor<[1], f32>, !weft.tensor<[1], f32>) -> !weft.tensor<[1], i1>
-  %c = weft.reshape %c1 to [] : (!weft.tensor<[1], i1>) -> !weft.tensor<[], i1>
+namespace {
+
+/// Ranks come to a sum in one branch of the condition %c, which `before` makes.
+std::string sumInBranch(const std::string &before) {
+  return program("tp = 2", "[3], f32", "[3], f32", before + R"(
   %y = weft.if %c : (!weft.tensor<[], i1>) -> !weft.tensor<[3], f32> {
     %r = weft.all_reduce sum %x over<tp = 2> : (!weft.tensor<[3], f32>) -> !weft.tensor<[3], f32>
     weft.yield %r : !weft.tensor<[3], f32>
   } else {
     weft.yield %x : !weft.tensor<[3], f32>
-  })";
-  CHECK_THROWS_WITH(
-      evaluateOnAll(program("tp = 2", "[3], f32", "[3], f32", body, ""), {3}, {1, 2, 3}),
-      Contains("rank 0 waits here for rank 1, which went another way"));
+  })",
+                 "");
+}
+
+/// Whether the sum of a value is positive, as %c.
+std::string isPositive(const std::string &value) {
+  return "  %s = weft.reduce sum %" + value + " [0] : (" + type("[3], f32") + ") -> " +
+         type("[], f32") + "\n  %zero = weft.constant dense<0.0> : tensor<f32> -> " +
+         type("[], f32") + "\n  %c = weft.compare gt %s, %zero : (" + type("[], f32") + ", " +
+         type("[], f32") + ") -> " + type("[], i1");
+}
+
+std::string given(const std::string &name, const std::string &op) {
+  return "  %" + name + " = weft." + op + " over<tp = 2> : (" + type("[3], f32") + ") -> " +
+         type("[3], f32") + "\n";
+}
+
+} // namespace
+
+TEST_CASE("a collective is where all ranks of its group come to") {
+  // mesh (R3)
+  Refusal refusal = refusalOfText(sumInBranch(plusPlace("tp") + isPositive("own")));
+  CHECK(refusal.error == "'weft.all_reduce' op may not be reached by all ranks along 'tp'");
+  REQUIRE(refusal.notes.size() == 1);
+  CHECK_THAT(refusal.notes[0], Contains("what decides here may differ between them"));
+  CHECK(evaluateOnAll(sumInBranch(isPositive("x")), {3}, {1, 2, 3}).values ==
+        std::vector<double>{2, 4, 6});
+  for (const char *same : {"all_reduce max %own", "broadcast %own from 1"})
+    CHECK(refusalOfText(sumInBranch(plusPlace("tp") + given("same", same) + isPositive("same")))
+              .error == "");
+  std::string turned = given("turned", "permute %own by 1");
+  CHECK_THAT(refusalOfText(sumInBranch(plusPlace("tp") + turned + isPositive("turned"))).error,
+             Contains("may not be reached by all ranks"));
+}
+
+TEST_CASE("a loop that ranks run for other numbers of turns has no collective") {
+  auto loop = [](const std::string &trips) {
+    std::string tensor = type("[3], f32");
+    return "func.func @main(%x: " + tensor + ") -> " + tensor +
+           " attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<rank_tp "
+           "bound i>} {\n  %y = weft.loop \"i\" trips [" +
+           trips + "] (%x) : (" + tensor + ") -> " + tensor + " {\n  ^bb0(%v: " + tensor +
+           "):\n    %r = weft.all_reduce sum %v over<tp = 2> : (" + tensor + ") -> " + tensor +
+           "\n    weft.yield %r : " + tensor + "\n  }\n  return %y : " + tensor + "\n}\n";
+  };
+  CHECK(evaluateOnAll(loop("2"), {3}, {1, 2, 3}).values == std::vector<double>{4, 8, 12});
+  CHECK(refusalOfText(loop("rank_tp + 1")).error ==
+        "'weft.all_reduce' op may not be reached by all ranks along 'tp'");
+}
+
+TEST_CASE("sizes that data decide are the same for all ranks of a collective") {
+  // mesh (R4)
+  auto sumOfFirst = [](const std::string &count) {
+    return "func.func @main(%x: " + type("[3], f32") + ", %n: " + type("[], i64") + ") -> " +
+           type("[], f32") +
+           " attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<rank_tp "
+           "bound u : \"u <= 3\">} {\n  %place = weft.dims_value [rank_tp] : " +
+           type("[], i64") + "\n  weft.bind \"u\" " + count + " : " + type("[], i64") +
+           "\n  %f = weft.slice %x from [0] size [u] step [1] : (" + type("[3], f32") + ") -> " +
+           type("[u], f32") + "\n  %a = weft.all_reduce sum %f over<tp = 2> : (" +
+           type("[u], f32") + ") -> " + type("[u], f32") + "\n  %y = weft.reduce sum %a [0] : (" +
+           type("[u], f32") + ") -> " + type("[], f32") + "\n  return %y : " + type("[], f32") +
+           "\n}\n";
+  };
+  CHECK(refusalOfText(sumOfFirst("%n")).error == "");
+  CHECK(refusalOfText(sumOfFirst("%place")).error ==
+        "'weft.all_reduce' op has an operand of size u, but data decide 'u', and ranks along 'tp' "
+        "may have others");
 }
 
 TEST_CASE("programs over ranks print as they are read") {
