@@ -181,3 +181,26 @@ TEST_CASE("a convolution of 16 bits with one channel per filter") {
   agrees({"", 1, 40, 40, {{4, 1, 1, 3, 0}}}, {line(1, 1), line(2, 50), line(1, 200)},
          "depthwise_last");
 }
+
+TEST_CASE("planes of a constant width, shorter than a vector and padded on one side") {
+  // Masks of columns are constants there, those of rows are not.
+  std::string text = R"(func.func @main(%x: !weft.tensor<[1, 4, n + 2, 7], f32>)
+    -> !weft.tensor<[1, 4, n + 2, 9], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %w = weft.constant dense<[[[[0.75, 0.5, 0.375, -0.5, 0.75]]], [[[-0.125, -1.0, 0.625, -0.25, 1.0]]],
+      [[[-0.125, 0.75, -0.625, 0.25, -0.375]]], [[[-0.5, 0.25, -0.625, -0.625, 0.75]]]]>
+      : tensor<4x1x1x5xf32> -> !weft.tensor<[4, 1, 1, 5], f32>
+  %y = weft.conv %x, %w strides [1, 1] dilations [1, 1] low [0, 4] high [0, 2] groups 4 accumulate f32
+      : (!weft.tensor<[1, 4, n + 2, 7], f32>, !weft.tensor<[4, 1, 1, 5], f32>) -> !weft.tensor<[1, 4, n + 2, 9], f32>
+  return %y : !weft.tensor<[1, 4, n + 2, 9], f32>
+})";
+  for (const std::string &target : kHalfTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(text, target);
+    INFO(target << " " << program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, "depthwise"));
+    for (int64_t n : {0, 1, 15, 16, 17, 33})
+      CHECK(program.difference({{"n", n}}) <= 1e-5);
+  }
+}

@@ -2,6 +2,7 @@
 
 #include "test/targets/plain/PlainFamily.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/Codegen.h"
 #include "targets/cpu/CpuTarget.h"
@@ -67,6 +68,42 @@ private:
   const VectorMachine &like;
 };
 
+constexpr int64_t kProcessorBits = 256;
+
+/// A masked load as two of half as many lanes.
+void halve(LLVM::MaskedLoadOp load, SmallVectorImpl<LLVM::MaskedLoadOp> &halves) {
+  ImplicitLocOpBuilder b(load.getLoc(), load);
+  auto type = cast<VectorType>(load.getType());
+  int64_t lanes = type.getNumElements() / 2;
+  auto all = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+  auto part = [&](Value vector, int64_t half) -> Value {
+    return b.create<vector::ShuffleOp>(vector, vector, ArrayRef(all).slice(half * lanes, lanes));
+  };
+  for (int64_t half : {0, 1}) {
+    Value at = b.create<LLVM::GEPOp>(load.getData().getType(), type.getElementType(),
+                                     load.getData(), ArrayRef<LLVM::GEPArg>{int32_t(half * lanes)});
+    halves.push_back(b.create<LLVM::MaskedLoadOp>(
+        type.cloneWith(ArrayRef(lanes), type.getElementType()), at, part(load.getMask(), half),
+        part(load.getPassThru()[0], half), load.getAlignment()));
+  }
+  Value low = halves[halves.size() - 2], high = halves.back();
+  load.replaceAllUsesWith(b.create<vector::ShuffleOp>(low, high, all).getResult());
+  load.erase();
+}
+
+/// Masked loads as long as the processor's vectors. LLVM 19 splits longer ones, and where a half of the mask is constant and the other is
+/// not, it loads that half as a whole, or ends the process.
+void splitMaskedLoads(ModuleOp module) {
+  SmallVector<LLVM::MaskedLoadOp> left;
+  module.walk([&](LLVM::MaskedLoadOp load) { left.push_back(load); });
+  while (!left.empty()) {
+    LLVM::MaskedLoadOp load = left.pop_back_val();
+    auto type = cast<VectorType>(load.getType());
+    if (type.getNumElements() * type.getElementTypeBitWidth() > kProcessorBits)
+      halve(load, left);
+  }
+}
+
 CpuLevel level(const char *name) {
   const VectorMachine &machine = *new PlainMachine(x86Machine(name)); // as long as the process
   CodegenOptions options{"x86_64-unknown-linux-gnu", "x86-64-v3", "", &machine};
@@ -74,7 +111,10 @@ CpuLevel level(const char *name) {
           machine,
           {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"},
           cpuSchedules(),
-          [options](ModuleOp module) { return compileToObject(module, options); }};
+          [options](ModuleOp module) {
+            splitMaskedLoads(module);
+            return compileToObject(module, options);
+          }};
 }
 
 class PlainFamily : public CpuFamily {
