@@ -1,6 +1,7 @@
 //===- Mesh.cpp - Printing, places, parts -------------------------------------------------------===//
 
 #include "dialects/weft/Mesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -84,6 +85,26 @@ MeshAttr meshOf(Operation *op) {
   while (op && !isa<FunctionOpInterface>(op))
     op = op->getParentOp();
   return op ? op->getAttrOfType<MeshAttr>(kMeshAttr) : MeshAttr();
+}
+
+/// Of places alone, so that all its symbols are known before a call.
+static bool isOfPlaces(const SymPred &fact, MeshAttr mesh) {
+  SmallVector<StringAttr> places = rankSymbols(mesh);
+  return llvm::all_of(fact.symbols(),
+                      [&](StringAttr name) { return llvm::is_contained(places, name); });
+}
+
+LogicalResult verifyMesh(Operation *op, Attribute attribute) {
+  auto mesh = dyn_cast<MeshAttr>(attribute);
+  if (!mesh || !isa<func::FuncOp>(op))
+    return op->emitError() << "'" << kMeshAttr
+                           << "' is an attribute of a func.func and holds #weft.mesh<...>";
+  for (const SymPred &fact : symbolsOf(op).getFacts()) // R5
+    for (int64_t rank = 0; isOfPlaces(fact, mesh) && rank < mesh.getRanks(); ++rank)
+      if (FailureOr<bool> holds = fact.evaluate(rankValues(mesh, rank)); failed(holds) || !*holds)
+        return op->emitError() << "fact '" << fact.str() << "' does not hold on rank " << rank
+                               << " of " << mesh;
+  return success();
 }
 
 StringAttr rankSymbol(StringAttr axis) {

@@ -17,6 +17,9 @@ constexpr llvm::StringLiteral kMeshAttr = "weft.mesh";
 /// Of the function that an operation is or is in; null when one rank runs it.
 MeshAttr meshOf(mlir::Operation *op);
 
+/// The rules of Mesh.td about functions, for the dialect's verifier.
+mlir::LogicalResult verifyMesh(mlir::Operation *op, mlir::Attribute attribute);
+
 /// The symbol that says where a rank stands along an axis.
 mlir::StringAttr rankSymbol(mlir::StringAttr axis);
 /// Those of all axes, and their values for a rank.

@@ -57,8 +57,8 @@ bool RankVariance::ofOperation(Operation *op) {
 bool RankVariance::ofRegions(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      if (!block.empty() && llvm::any_of(block.back().getOperands(),
-                                         [&](Value given) { return mayDiffer(given); }))
+      if (!block.empty() &&
+          llvm::any_of(block.back().getOperands(), [&](Value given) { return mayDiffer(given); }))
         return true;
   return false;
 }
@@ -71,9 +71,8 @@ bool RankVariance::mayEnterDifferently(Operation *op) {
     return false;
   if (mayDiffer(loop.getTrips()[0]))
     return true;
-  return loop.isConditional() &&
-         (mayDiffer(loop.getInits()[0]) ||
-          mayDiffer(loop.getBody().front().getTerminator()->getOperand(0)));
+  return loop.isConditional() && (mayDiffer(loop.getInits()[0]) ||
+                                  mayDiffer(loop.getBody().front().getTerminator()->getOperand(0)));
 }
 
 } // namespace weft

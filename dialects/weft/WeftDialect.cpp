@@ -141,10 +141,8 @@ void WeftDialect::initialize() {
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kInPlaceAttr && !isa<ConcatOp>(op))
     return op->emitError() << "'" << kInPlaceAttr << "' marks a concatenation of three";
-  if (attribute.getName() == kMeshAttr &&
-      !(isa<FunctionOpInterface>(op) && isa<MeshAttr>(attribute.getValue())))
-    return op->emitError() << "'" << kMeshAttr
-                           << "' is an attribute of functions and holds #weft.mesh<...>";
+  if (attribute.getName() == kMeshAttr)
+    return verifyMesh(op, attribute.getValue());
   if (attribute.getName() != kSymbolsAttr)
     return success();
   auto function = dyn_cast<FunctionOpInterface>(op);

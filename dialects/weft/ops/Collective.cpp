@@ -83,16 +83,16 @@ private:
 
 /// R3 and R4 of meshes.
 LogicalResult verifySameWay(CollectiveOpInterface op, StringAttr axis) {
-  RankVariance sizes(op, axis), ways(op, axis);
+  RankVariance variance(op, axis);
   for (SymExpr dim : tensorType(op->getOperand(0)).getDims())
     for (StringAttr name : dim.symbols())
-      if (name != rankSymbol(axis) && sizes.mayDiffer(SymExpr::symbol(name)))
+      if (name != rankSymbol(axis) && variance.mayDiffer(SymExpr::symbol(name)))
         return op->emitOpError("has an operand of size ")
                << dim.str() << ", but data decide '" << name.getValue() << "', and ranks along '"
                << axis.getValue() << "' may have others";
   for (Operation *outer = op->getParentOp(); !isa<FunctionOpInterface>(outer);
        outer = outer->getParentOp())
-    if (ways.mayEnterDifferently(outer)) {
+    if (variance.mayEnterDifferently(outer)) {
       InFlightDiagnostic error = op->emitOpError("may not be reached by all ranks along '")
                                  << axis.getValue() << "'";
       error.attachNote(outer->getLoc()) << "what decides here may differ between them";
