@@ -29,12 +29,4 @@ Result<double> timeCalls(InterruptGuard &guard, weft_context_t *context, int32_t
   return seconds;
 }
 
-double quantile(const std::vector<double> &sorted, double share) {
-  double position = share * static_cast<double>(sorted.size() - 1);
-  size_t below = static_cast<size_t>(position);
-  double part = position - static_cast<double>(below);
-  return sorted[below] +
-         (below + 1 < sorted.size() ? part * (sorted[below + 1] - sorted[below]) : 0);
-}
-
 } // namespace weft::cli

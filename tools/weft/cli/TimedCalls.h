@@ -14,9 +14,6 @@ Result<double> timeCalls(InterruptGuard &guard, weft_context_t *context, int32_t
                          const std::vector<weft_tensor_t> &inputs,
                          std::vector<weft_tensor_t> &outputs, int64_t count = 1);
 
-/// Value at `share` of the sorted samples, between neighbours.
-double quantile(const std::vector<double> &sorted, double share);
-
 } // namespace weft::cli
 
 #endif // WEFT_TOOLS_WEFT_CLI_TIMEDCALLS_H

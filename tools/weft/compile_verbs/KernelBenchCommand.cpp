@@ -5,6 +5,7 @@
 
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
@@ -17,7 +18,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr int64_t kLeastRounds = 7, kRounds = 15;
+constexpr int64_t kRounds = 15;
 constexpr size_t kMostSizes = 64;
 constexpr int64_t kMostElements = int64_t(1) << 27; ///< of one operand
 
@@ -54,14 +55,13 @@ private:
         return Failure{ExitWrongUsage,
                        "'--" + std::string(name) + "' is for artifacts, not for '--kernels'", "",
                        ""};
-    format = options.value("format", options.json() ? "json" : "table");
-    if (options.json() && format != "json")
-      return Failure{ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other",
-                     "", ""};
+    Result<std::string> asked = readFormat(options);
+    if (!asked)
+      return asked.failure();
+    format = *asked;
+    if (Result<Done> done = checkRounds(options); !done)
+      return done;
     rounds = options.number("rounds", kRounds);
-    if (rounds < kLeastRounds)
-      return Failure{ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds),
-                     "", ""};
     return readSizes(options.value("kernels"));
   }
 

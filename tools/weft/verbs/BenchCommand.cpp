@@ -8,6 +8,7 @@
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Room.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TimedCalls.h"
@@ -24,7 +25,7 @@ namespace weft::cli {
 
 namespace {
 
-constexpr int64_t kLeastRounds = 7, kMostRounds = 101;
+constexpr int64_t kMostRounds = 101;
 constexpr double kSampleSeconds = 1e-3, kBudgetSeconds = 3, kWarmSeconds = 0.02;
 constexpr size_t kMostRows = 256;
 
@@ -69,13 +70,12 @@ public:
 
 private:
   Result<Done> open() {
-    format = options.value("format", options.json() ? "json" : "table");
-    if (options.json() && format != "json")
-      return Failure{
-          ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other", {}, {}};
-    if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
-      return Failure{
-          ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
+    Result<std::string> asked = readFormat(options);
+    if (!asked)
+      return asked.failure();
+    format = *asked;
+    if (Result<Done> done = checkRounds(options); !done)
+      return done;
     if (options.positional().empty())
       return Failure{ExitWrongUsage,
                      "'weft bench' needs ARTIFACT, --kernels or --collectives",

@@ -7,8 +7,8 @@
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/LocalRanks.h"
+#include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Table.h"
-#include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace weft::cli {
 
 namespace {
 
-constexpr int64_t kLeastRounds = 7, kRounds = 21, kMostRanks = 64;
+constexpr int64_t kRounds = 21, kMostRanks = 64;
 constexpr int64_t kLeastBytes = 1 << 10, kMostBytes = 8 << 20;
 constexpr int64_t kMostCalls = 1000;
 constexpr double kSampleSeconds = 1e-3;
@@ -89,18 +89,26 @@ public:
     return true;
   }
 
-  /// Gives all ranks the number that rank 0 has.
+  /// Gives all ranks the number that rank 0 has, or the sum of all.
   weft_status_t agree(int64_t *number, weft_error_t *error) {
+    return exchange(WEFT_BROADCAST, number, error);
+  }
+  weft_status_t add(int64_t *number, weft_error_t *error) {
+    return exchange(WEFT_ALL_REDUCE, number, error);
+  }
+
+private:
+  weft_status_t exchange(weft_collective_kind_t kind, int64_t *number, weft_error_t *error) {
     weft_collective_t collective = {};
     collective.struct_size = sizeof collective;
-    collective.kind = WEFT_BROADCAST;
+    collective.kind = static_cast<uint16_t>(kind);
     collective.element = WEFT_I64;
+    collective.combiner = WEFT_SUM;
     collective.send = collective.receive = number;
     collective.outer = collective.first = collective.inner = 1;
     return weft_group_collective(group, &collective, error);
   }
 
-private:
   static float own(int32_t rank, size_t index) { return float(rank + 1) + float(index % 7); }
 
   weft_group_t *group;
@@ -140,14 +148,13 @@ private:
       if (options.has(name))
         return Failure{ExitWrongUsage, "'--" + std::string(name) + "' is not for '--collectives'",
                        "", ""};
-    format = options.value("format", options.json() ? "json" : "table");
-    if (options.json() && format != "json")
-      return Failure{ExitWrongUsage, "'--json' and '--format " + format + "' contradict each other",
-                     "", ""};
+    Result<std::string> asked = readFormat(options);
+    if (!asked)
+      return asked.failure();
+    format = *asked;
+    if (Result<Done> done = checkRounds(options); !done)
+      return done;
     rounds = options.number("rounds", kRounds);
-    if (rounds < kLeastRounds)
-      return Failure{ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds),
-                     "", ""};
     ranks = options.number("ranks", 2);
     if (ranks < 2 || ranks > kMostRanks)
       return Failure{ExitWrongUsage, "'--ranks' must be 2 to " + std::to_string(kMostRanks), "",
@@ -192,7 +199,10 @@ private:
     const Row &row = rows[index];
     if (weft_status_t status = memory.call(row, error))
       return status;
-    if (isFirst && !memory.isRight(row))
+    int64_t isWrong = !memory.isRight(row);
+    if (weft_status_t status = memory.add(&isWrong, error))
+      return status;
+    if (isFirst && isWrong)
       wrong = std::string(kNames[row.kind]) + " of " + printBytes(double(row.bytes));
     double seconds;
     if (weft_status_t status = timeCalls(memory, row, 3, &seconds, error))

@@ -7,6 +7,7 @@
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Room.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
@@ -20,7 +21,7 @@ namespace weft::cli {
 
 namespace {
 
-constexpr int64_t kLeastRounds = 7, kMostRounds = 1001;
+constexpr int64_t kMostRounds = 1001;
 constexpr double kBudgetSeconds = 2;
 constexpr size_t kShownNode = 48;
 
@@ -60,9 +61,8 @@ public:
 
 private:
   Result<Done> open() {
-    if (options.has("rounds") && options.number("rounds", 0) < kLeastRounds)
-      return Failure{
-          ExitWrongUsage, "'--rounds' must be at least " + std::to_string(kLeastRounds), {}, {}};
+    if (Result<Done> done = checkRounds(options); !done)
+      return done;
     Result<Artifact> opened =
         Artifact::open(options.positional()[0], false, options.value("target"));
     if (!opened)
