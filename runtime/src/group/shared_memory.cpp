@@ -251,25 +251,20 @@ static void place(weft_link_t *link, int32_t *out_rank, int32_t *out_world) {
   *out_world = own(link)->world;
 }
 
-const weft_transport_v1 weft_threads_transport = {sizeof(weft_transport_v1),
-                                                  0,
-                                                  "threads",
-                                                  open_threads,
-                                                  split,
-                                                  place,
-                                                  start,
-                                                  progress,
-                                                  share,
-                                                  abort_link,
-                                                  close_link};
-const weft_transport_v1 weft_shm_transport = {sizeof(weft_transport_v1),
-                                              0,
-                                              "shm",
-                                              open_shm,
-                                              split,
-                                              place,
-                                              start,
-                                              progress,
-                                              share,
-                                              abort_link,
-                                              close_link};
+/// They differ in how they are opened.
+static constexpr weft_transport_v1 transport(const char *name, decltype(&open_threads) open) {
+  return {sizeof(weft_transport_v1),
+          0,
+          name,
+          open,
+          split,
+          place,
+          start,
+          progress,
+          share,
+          abort_link,
+          close_link};
+}
+
+const weft_transport_v1 weft_threads_transport = transport("threads", open_threads);
+const weft_transport_v1 weft_shm_transport = transport("shm", open_shm);
