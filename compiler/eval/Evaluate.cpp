@@ -45,36 +45,11 @@ llvm::Error refuseDifference(const Twine &name, const RefTensor &first, const Re
   return llvm::Error::success();
 }
 
-/// What one rank has of the caller's tensors is not said yet: types are those of whole tensors.
-llvm::Error refuseParts(func::FuncOp function, MeshAttr mesh) {
-  auto isPart = [&](Type type) {
-    return llvm::any_of(cast<SymTensorType>(type).getDims(),
-                        [&](SymExpr dim) { return differsIn(dim, mesh); });
-  };
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (isPart(function.getArgumentTypes()[i]))
-      return fail("input '" + inputName(function, i) +
-                  "' has another size on every rank: give the whole, of which ranks take slices");
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (isPart(function.getResultTypes()[i]))
-      return fail("output '" + outputName(function, i) +
-                  "' has another size on every rank: gather it");
-  return llvm::Error::success();
-}
-
-/// On all ranks, of which each gets all inputs.
-llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(func::FuncOp function, MeshAttr mesh,
-                                                       ArrayRef<RefTensor> inputs,
-                                                       const EvaluateOptions &options) {
-  if (llvm::Error error = refuseParts(function, mesh))
-    return std::move(error);
-  std::vector<SymValues> symbols;
-  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
-    llvm::Expected<SymValues> bound = bindInputs(function, inputs, rankValues(mesh, rank));
-    if (!bound)
-      return bound.takeError();
-    symbols.push_back(std::move(*bound));
-  }
+/// A graph on all ranks: results by rank.
+llvm::Expected<std::vector<std::vector<RefTensor>>> walkGraph(func::FuncOp function,
+                                                              ArrayRef<RefTensor> inputs,
+                                                              std::vector<SymValues> symbols,
+                                                              const EvaluateOptions &options) {
   GraphWalk walk(function, std::move(symbols), options);
   for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs)) {
     auto shared = std::make_shared<RefTensor>(input);
@@ -84,15 +59,36 @@ llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(func::FuncOp function, Me
   Block &body = function.getBody().front();
   if (llvm::Error error = walk.run(body, walk.all()))
     return std::move(error);
-  std::vector<RefTensor> results;
-  for (auto [i, result] : llvm::enumerate(body.getTerminator()->getOperands())) {
-    results.push_back(*walk.get(result, 0));
+  std::vector<std::vector<RefTensor>> results(walk.all().size());
+  for (Value result : body.getTerminator()->getOperands())
     for (unsigned rank : walk.all())
-      if (llvm::Error error = refuseDifference(outputName(function, i), results.back(),
-                                               *walk.get(result, rank), rank))
-        return std::move(error);
-  }
+      results[rank].push_back(*walk.get(result, rank));
   return results;
+}
+
+/// On all ranks, of which each gets all inputs.
+llvm::Expected<std::vector<RefTensor>> evaluateOnRanks(FunctionOpInterface function, MeshAttr mesh,
+                                                       ArrayRef<RefTensor> inputs,
+                                                       const EvaluateOptions &options) {
+  std::vector<SymValues> symbols;
+  for (int64_t rank = 0; rank < mesh.getRanks(); ++rank) {
+    llvm::Expected<SymValues> bound = bindInputs(function, inputs, rankValues(mesh, rank));
+    if (!bound)
+      return bound.takeError();
+    symbols.push_back(std::move(*bound));
+  }
+  auto planned = dyn_cast<plan::FuncOp>(*function);
+  auto results =
+      planned ? evaluatePlan(planned, inputs, std::move(symbols), options)
+              : walkGraph(cast<func::FuncOp>(*function), inputs, std::move(symbols), options);
+  if (!results)
+    return results.takeError();
+  for (auto [rank, own] : llvm::enumerate(*results))
+    for (auto [i, result] : llvm::enumerate(own))
+      if (llvm::Error error =
+              refuseDifference(outputName(function, i), results->front()[i], result, rank))
+        return std::move(error);
+  return std::move(results->front());
 }
 
 } // namespace
@@ -143,12 +139,16 @@ llvm::Expected<std::vector<RefTensor>> evaluateFunction(FunctionOpInterface func
                                                         ArrayRef<RefTensor> inputs,
                                                         const EvaluateOptions &options) {
   if (MeshAttr mesh = meshOf(function))
-    return evaluateOnRanks(cast<func::FuncOp>(*function), mesh, inputs, options);
+    return evaluateOnRanks(function, mesh, inputs, options);
   llvm::Expected<SymValues> symbols = bindInputs(function, inputs);
   if (!symbols)
     return symbols.takeError();
-  if (auto planned = dyn_cast<plan::FuncOp>(*function))
-    return evaluatePlan(planned, inputs, *symbols, options);
+  if (auto planned = dyn_cast<plan::FuncOp>(*function)) {
+    auto results = evaluatePlan(planned, inputs, {*symbols}, options);
+    if (!results)
+      return results.takeError();
+    return std::move(results->front());
+  }
   return evaluateGraph(cast<func::FuncOp>(*function), inputs, *symbols, options);
 }
 

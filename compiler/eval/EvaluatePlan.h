@@ -13,11 +13,12 @@
 
 namespace weft {
 
-/// With the symbols of the signature. Values are not observed.
-llvm::Expected<std::vector<RefTensor>> evaluatePlan(plan::FuncOp function,
-                                                    llvm::ArrayRef<RefTensor> inputs,
-                                                    const SymValues &symbols,
-                                                    const EvaluateOptions &options);
+/// With the symbols of the signature on every rank, which gives results by rank. Values are not
+/// observed.
+llvm::Expected<std::vector<std::vector<RefTensor>>> evaluatePlan(plan::FuncOp function,
+                                                                 llvm::ArrayRef<RefTensor> inputs,
+                                                                 std::vector<SymValues> symbols,
+                                                                 const EvaluateOptions &options);
 
 } // namespace weft
 

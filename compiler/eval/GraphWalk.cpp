@@ -1,7 +1,6 @@
 //===- GraphWalk.cpp --------------------------------------------------------------------------===//
 
 #include "compiler/eval/GraphWalk.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -43,7 +42,7 @@ llvm::Expected<GraphWalk::Tensor> pile(SymTensorType type, ArrayRef<GraphWalk::T
 
 GraphWalk::GraphWalk(func::FuncOp function, std::vector<SymValues> symbols,
                      const EvaluateOptions &options)
-    : mesh(meshOf(function)), options(options) {
+    : options(options), exchange(meshOf(function), options) {
   for (SymValues &values : symbols)
     states.emplace_back(CallSymbols(symbolsOf(function), std::move(values)));
 }
@@ -78,7 +77,7 @@ llvm::Error GraphWalk::evaluate(Operation &op, const Ranks &ranks) {
   if (auto loop = dyn_cast<LoopOp>(op))
     return evaluateLoop(loop, ranks);
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return exchange(collective, ranks);
+    return evaluateTogether(collective, ranks);
   for (unsigned rank : ranks)
     if (llvm::Error error = evaluateOn(op, rank))
       return error;
@@ -242,53 +241,15 @@ llvm::Error GraphWalk::endLoop(LoopOp loop, State &state, Turns &turns) {
 
 //===-- What ranks do together ----------------------------------------------------------------===//
 
-std::vector<Sent> &GraphWalk::trafficOf(MeshAttr group) {
-  std::vector<Traffic> &all = options.traffic ? *options.traffic : uncounted;
-  std::string axes = llvm::join(
-      llvm::map_range(group.getAxes(), [](StringAttr axis) { return axis.str(); }), ", ");
-  auto row = llvm::find_if(all, [&](const Traffic &each) { return each.axes == axes; });
-  if (row == all.end())
-    row = all.insert(row, {axes, std::vector<Sent>(states.size())});
-  return row->ranks;
-}
-
-llvm::Error GraphWalk::exchange(CollectiveOpInterface op, const Ranks &ranks) {
-  std::vector<Sent> &sent = trafficOf(op.getGroup());
-  for (ArrayRef<int64_t> members : groupsOf(mesh, op.getGroup())) {
-    auto isHere = [&](int64_t rank) { return llvm::is_contained(ranks, unsigned(rank)); };
-    if (llvm::none_of(members, isHere))
-      continue;
-    assert(llvm::all_of(members, isHere) && "the verifier asks that all of a group come here");
-    if (llvm::Error error = exchangeIn(op, members, sent))
-      return error;
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error GraphWalk::exchangeIn(CollectiveOpInterface op, ArrayRef<int64_t> members,
-                                  std::vector<Sent> &sent) {
-  SmallVector<const RefTensor *> inputs;
-  for (int64_t rank : members)
-    inputs.push_back(get(op->getOperand(0), rank).get());
-  std::vector<ReferenceCall> calls(members.size());
-  for (auto [place, rank] : llvm::enumerate(members)) {
-    calls[place].inputs = ArrayRef(inputs).slice(place, 1);
-    calls[place].symbols = &states[rank].symbols.known();
-    if (llvm::Error error =
-            refuseSize(cast<SymTensorType>(op->getResult(0).getType()), *calls[place].symbols))
-      return error;
-  }
-  std::vector<Sent> counted(members.size());
-  if (failed(op.exchange(calls, counted)))
-    return fail(where(*op) + "cannot be evaluated: " + calls.front().error);
-  for (auto [place, rank] : llvm::enumerate(members)) {
-    if (options.observe && rank == 0)
-      options.observe(op, calls[place].outputs);
-    set(op->getResult(0), rank, std::make_shared<RefTensor>(std::move(calls[place].outputs[0])));
-    sent[rank].bytes += counted[place].bytes;
-    sent[rank].messages += counted[place].messages;
-  }
-  return llvm::Error::success();
+llvm::Error GraphWalk::evaluateTogether(CollectiveOpInterface op, const Ranks &ranks) {
+  return exchange.run(
+      op, ranks,
+      {[&](unsigned rank) -> llvm::Expected<Tensor> { return get(op->getOperand(0), rank); },
+       [&](unsigned rank) -> const SymValues & { return states[rank].symbols.known(); },
+       [&](unsigned rank, RefTensor result) {
+         set(op->getResult(0), rank, std::make_shared<RefTensor>(std::move(result)));
+         return llvm::Error::success();
+       }});
 }
 
 } // namespace weft

@@ -11,8 +11,7 @@
 #define WEFT_COMPILER_EVAL_GRAPHWALK_H
 
 #include "compiler/eval/CallSymbols.h"
-#include "compiler/eval/Evaluate.h"
-#include "dialects/weft/Mesh.h"
+#include "compiler/eval/ExchangeRanks.h"
 
 namespace weft {
 
@@ -56,16 +55,12 @@ private:
   llvm::Error beginTurn(LoopOp loop, State &state, const Turns &turns);
   void endTurn(LoopOp loop, State &state, Turns &turns);
   llvm::Error endLoop(LoopOp loop, State &state, Turns &turns);
-  llvm::Error exchange(CollectiveOpInterface op, const Ranks &ranks);
-  llvm::Error exchangeIn(CollectiveOpInterface op, llvm::ArrayRef<int64_t> members,
-                         std::vector<Sent> &sent);
-  std::vector<Sent> &trafficOf(MeshAttr group);
+  llvm::Error evaluateTogether(CollectiveOpInterface op, const Ranks &ranks);
   void forget(mlir::Operation &op, const Ranks &ranks);
 
-  MeshAttr mesh;
   std::vector<State> states; ///< by rank
   const EvaluateOptions &options;
-  std::vector<Traffic> uncounted; ///< where nobody wants to know
+  ExchangeRanks exchange;
 };
 
 } // namespace weft

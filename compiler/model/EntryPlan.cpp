@@ -76,10 +76,14 @@ public:
       facts = attribute.asFacts();
     }
     if (MeshAttr mesh = meshOf(function))
-      ofRank = rankSymbols(mesh);
+      for (StringAttr symbol : rankSymbols(mesh))
+        if (llvm::is_contained(declared, symbol))
+          plan.rankSymbols.push_back(symbol);
   }
 
   llvm::Expected<EntryPlan> run() {
+    if (llvm::Error error = refuseParts())
+      return std::move(error);
     plan.inPlace = findPairs(function);
     forDims([&](unsigned input, unsigned dim, SymExpr expr) {
       if (StringAttr symbol = expr.asSymbol(); symbol && !bound.count(symbol)) {
@@ -112,7 +116,7 @@ public:
     }
     bindRooms();
     for (StringAttr symbol : declared)
-      if (!bound.count(symbol) && !llvm::is_contained(ofRank, symbol))
+      if (!bound.count(symbol) && !llvm::is_contained(plan.rankSymbols, symbol))
         return fail("symbol '" + symbol.getValue() + "' is not determined by any input");
     addChecks();
     return std::move(plan);
@@ -123,6 +127,23 @@ private:
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       for (auto [d, dim] : llvm::enumerate(callersInput(function, i).getDims()))
         visit(i, d, dim);
+  }
+
+  llvm::Error refuseParts() {
+    MeshAttr mesh = meshOf(function);
+    auto isPart = [&](Type type) {
+      return mesh && llvm::any_of(cast<SymTensorType>(type).getDims(),
+                                  [&](SymExpr dim) { return differsIn(dim, mesh); });
+    };
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (isPart(function.getArgumentTypes()[i]))
+        return fail("input '" + inputName(function, i) +
+                    "' has another size on every rank: give the whole, of which ranks take slices");
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (isPart(function.getResultTypes()[i]))
+        return fail("output '" + outputName(function, i) +
+                    "' has another size on every rank: gather it");
+    return llvm::Error::success();
   }
 
   void bindRooms() {
@@ -207,7 +228,6 @@ private:
   FunctionOpInterface function;
   SymFacts facts;
   ArrayRef<StringAttr> declared;
-  SmallVector<StringAttr> ofRank;
   SmallVector<SymPred> contract;
   EntryPlan plan;
   llvm::DenseMap<StringAttr, unsigned> bound;

@@ -47,6 +47,8 @@ struct EntryPlan {
   /// one per symbol (its value is negative), then one per fact.
   llvm::SmallVector<mlir::StringAttr> boundSymbols;
   llvm::SmallVector<SymPred> boundFacts;
+  /// Declared symbols that say where a rank stands: they have values before bind.
+  llvm::SmallVector<mlir::StringAttr> rankSymbols;
 
   unsigned checkCount() const;
   unsigned sizeRow() const {
@@ -59,7 +61,8 @@ struct EntryPlan {
                                  llvm::ArrayRef<std::string> names, SymValues values) const;
 };
 
-/// Fails when neither inputs nor the place of a rank determine a symbol, or when the contract contradicts itself.
+/// Fails when neither inputs nor the place of a rank determine a symbol, when the contract contradicts itself, and when an argument or a
+/// result is a part: what one rank has of the caller's tensors is not said yet.
 llvm::Expected<EntryPlan> planEntry(mlir::FunctionOpInterface function);
 
 /// The type that callers see of an argument or result: of a buffer with room, what is in use.

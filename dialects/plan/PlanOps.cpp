@@ -142,6 +142,22 @@ LogicalResult TogetherOp::verify() {
   return success();
 }
 
+CollectiveOpInterface ExchangeOp::collective() {
+  return cast<CollectiveOpInterface>(getBody().front().front());
+}
+SmallVector<Value> ExchangeOp::reads() { return {getSent()}; }
+SmallVector<Value> ExchangeOp::writes() { return {getReceived()}; }
+
+LogicalResult ExchangeOp::verify() {
+  Block &block = getBody().front();
+  if (!llvm::hasSingleElement(block) || !isa<CollectiveOpInterface>(block.front()) ||
+      !llvm::equal(block.front().getOperands(), block.getArguments()))
+    return emitOpError("holds one collective of the argument of its region");
+  if (getSent() == getReceived())
+    return emitOpError("gives and gets in the same buffer");
+  return success();
+}
+
 //===-- What the host decides --------------------------------------------------------------------------===//
 
 SmallVector<Value> CheckPositionsOp::reads() { return {getPositions()}; }

@@ -205,6 +205,31 @@ def Plan_TogetherOp : Plan_Op<"together", [SingleBlock, NoTerminator, NoRegionAr
   let hasVerifier = 1;
 }
 
+def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["reads", "writes"]>, SingleBlock, NoTerminator]> {
+  let summary = "what ranks give each other";
+  let description = [{
+    The region holds the collective, an operator on tensors: what this rank gives lies in the first buffer, and what it gets in the second.
+    `node` is the place in the model. All ranks of the group come here.
+
+    (R1) The region holds one collective, of the region's argument.
+    (R2) The buffers are two.
+
+    ```mlir
+    plan.exchange %0 -> %1 node "/encoder/dense" {
+    ^bb0(%x: !weft.tensor<[n], f32>):
+      %y = weft.all_reduce sum %x over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    }
+    ```
+  }];
+  let arguments = (ins Plan_Buffer:$sent, Plan_Buffer:$received, DefaultValuedAttr<StrAttr, "\"\"">:$node);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sent `->` $received (`node` $node^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::weft::CollectiveOpInterface collective();
+  }];
+}
+
 //===-- What the host decides --------------------------------------------------------------------------===//
 
 def Plan_BindOp : Plan_Op<"bind", [Plan_Host, Plan_Access<["reads"]>]> {

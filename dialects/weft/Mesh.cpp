@@ -96,9 +96,9 @@ static bool isOfPlaces(const SymPred &fact, MeshAttr mesh) {
 
 LogicalResult verifyMesh(Operation *op, Attribute attribute) {
   auto mesh = dyn_cast<MeshAttr>(attribute);
-  if (!mesh || !isa<func::FuncOp>(op))
+  if (!mesh || !isa<FunctionOpInterface>(op))
     return op->emitError() << "'" << kMeshAttr
-                           << "' is an attribute of a func.func and holds #weft.mesh<...>";
+                           << "' is an attribute of a function and holds #weft.mesh<...>";
   for (const SymPred &fact : symbolsOf(op).getFacts()) // R5
     for (int64_t rank = 0; isOfPlaces(fact, mesh) && rank < mesh.getRanks(); ++rank)
       if (FailureOr<bool> holds = fact.evaluate(rankValues(mesh, rank)); failed(holds) || !*holds)

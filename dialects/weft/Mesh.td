@@ -26,7 +26,7 @@ def Weft_MeshAttr : AttrDef<Weft_Dialect, "Mesh"> {
     (R3) All ranks of its group come to a collective: conditions of branches and loops around it are the same for them. What is computed
     from the place of a rank, or from its part of a value, may differ until a collective gives all the same.
     (R4) Sizes of its operand that data decide are the same for them, too.
-    (R5) A mesh is an attribute of `func.func`, and facts about places alone hold on every rank.
+    (R5) A mesh is an attribute of a function, and facts about places alone hold on every rank.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes, ArrayRefParameter<"int64_t">:$sizes);
   let hasCustomAssemblyFormat = 1;

@@ -6,6 +6,7 @@
 #include "dialects/symbolic/SymExpr.h"
 #include "dialects/symbolic/SymFacts.h"
 #include "dialects/weft/interfaces/Element.h"
+#include "dialects/weft/interfaces/Exchange.h"
 #include "dialects/weft/interfaces/IterationRule.h"
 #include "dialects/weft/reference/Reference.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -246,7 +246,7 @@ private:
     return same ? Apart{} : Apart{kOtherDimensions};
   }
 
-  /// Every returned value must be the result of a kernel, each of another one.
+  /// Every returned value must be the result of a kernel or of a collective here, each of another one.
   void materializeYielded() {
     llvm::DenseSet<Value> seen;
     bool conditional = isa<YieldOp>(end) && isa<LoopOp>(end->getParentOp()) &&
@@ -254,9 +254,16 @@ private:
     for (OpOperand &operand : end->getOpOperands()) {
       if (conditional && operand.getOperandNumber() == 0 && !isMadeHere(operand.get()))
         continue; // the host reads it where it lies
-      if (!made.groupOf(operand.get()) || !seen.insert(operand.get()).second)
+      bool isOwn = made.groupOf(operand.get()) || isExchanged(operand.get());
+      if (!isOwn || !seen.insert(operand.get()).second)
         made.copies.push_back(&operand);
     }
+  }
+
+  /// What ranks gave each other in this block, which may lie where it is returned.
+  bool isExchanged(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return isa_and_present<CollectiveOpInterface>(op) && op->getBlock() == end->getBlock();
   }
 
   /// What an operation of the host reads lies in memory.

@@ -47,7 +47,8 @@ private:
       stepIf(branch, fresh);
     else if (auto loop = dyn_cast<plan::LoopOp>(op))
       stepLoop(loop, fresh);
-    else if (isa<plan::BindOp, plan::CheckPositionsOp, plan::LaunchOp, plan::TogetherOp>(op)) {
+    else if (isa<plan::BindOp, plan::CheckPositionsOp, plan::LaunchOp, plan::TogetherOp,
+                 plan::ExchangeOp>(op)) {
       op.walk([&](plan::AccessOpInterface access) { touch(access); });
       ++time;
     } else

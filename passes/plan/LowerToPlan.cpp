@@ -9,6 +9,7 @@
 
 #include "passes/plan/LowerToPlan.h"
 #include "dialects/weft/Aliases.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/Specification.h"
 #include "passes/plan/Passes.h"
@@ -136,6 +137,8 @@ private:
       return lowerIf(branch);
     if (auto loop = dyn_cast<LoopOp>(op))
       return lowerLoop(loop);
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      return lowerExchange(collective);
     return success(); // constants and reshapes name memory
   }
 
@@ -160,6 +163,28 @@ private:
         DimsAttr::get(b.getContext(), type.getDims()), elementBits(type.getElementType()),
         check.getSizes(), peoplesName(check.getPositions()), quoted(nodeAt(check.getLoc())));
     return success();
+  }
+
+  LogicalResult lowerExchange(CollectiveOpInterface collective) {
+    Operation *op = collective;
+    Value given = op->getOperand(0), result = op->getResult(0);
+    if (failed(placeResult(result)))
+      return failure();
+    auto lowered = b.create<plan::ExchangeOp>(op->getLoc(), inputBuffer(given, ""), buffers[result],
+                                              nodeOrLine(op->getLoc()));
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&lowered.getBody(), {}, given.getType(), op->getLoc());
+    IRMapping inside;
+    inside.map(given, body->getArgument(0));
+    b.clone(*op, inside);
+    return success();
+  }
+
+  /// The node, or where it stands in a text without names.
+  static std::string nodeOrLine(Location location) {
+    std::string node = nodeAt(location);
+    auto place = location->findInstanceOf<FileLineColLoc>();
+    return !node.empty() || !place ? node : "line " + std::to_string(place.getLine());
   }
 
   /// Names of other models' nodes have their quotes: "node '/Cast' (Cast)".

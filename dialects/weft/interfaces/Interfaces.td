@@ -83,12 +83,14 @@ def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
 def Weft_CollectiveInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    What the ranks of a group do together. Every rank of the group comes to it, in the same order as to all others.
+    What the ranks of a group do together. Every rank of the group comes to it, in the same order as to all others. It has one operand and
+    one result, which lie in memory: the host program calls for it between kernels.
   }];
   let methods = [
     InterfaceMethod<"The group: ranks that differ along these axes alone", "::weft::MeshAttr", "getGroup">,
     InterfaceMethod<"Computes the results of all ranks of a group, in the order of places, and counts what each of them sends",
       "::llvm::LogicalResult", "exchange", (ins "::llvm::MutableArrayRef<::weft::ReferenceCall>":$calls, "::llvm::MutableArrayRef<::weft::Sent>":$sent)>,
+    InterfaceMethod<"How elements lie that ranks give each other", "::weft::ExchangeForm", "getForm">,
     InterfaceMethod<"Bytes that a rank sends to others", "::weft::SymExpr", "sentBytes">,
     InterfaceMethod<"Messages that a rank sends, empty ones included", "::weft::SymExpr", "sentMessages">
   ];

@@ -3,6 +3,7 @@
 #include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/RankVariance.h"
 #include "dialects/weft/ops/Infer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -81,8 +82,10 @@ private:
   SmallVector<SymExpr> dims;
 };
 
-/// R3 and R4 of meshes.
+/// R3 and R4 of meshes. In a plan values have no names by which they could be followed: it is made of a graph that was verified.
 LogicalResult verifySameWay(CollectiveOpInterface op, StringAttr axis) {
+  if (!op->getParentOfType<func::FuncOp>())
+    return success();
   RankVariance variance(op, axis);
   for (SymExpr dim : tensorType(op->getOperand(0)).getDims())
     for (StringAttr name : dim.symbols())
@@ -122,7 +125,7 @@ LogicalResult verifyGroup(CollectiveOpInterface op) {
 }
 
 SymExpr bytesOf(SymTensorType type, SymExpr elements) {
-  return elements * (elementBits(type.getElementType()) / 8);
+  return elements * elementBytes(type.getElementType(), 1);
 }
 
 SymExpr constantOf(CollectiveOpInterface op, int64_t value) {
@@ -130,6 +133,33 @@ SymExpr constantOf(CollectiveOpInterface op, int64_t value) {
 }
 
 int64_t othersIn(CollectiveOpInterface op) { return op.getGroup().getRanks() - 1; }
+
+/// What has dimensions [outer, first, inner] with this one as the first, whole.
+ExchangeForm formAround(ExchangeKind kind, ArrayRef<SymExpr> dims, size_t dim, SymExpr extent) {
+  SymExpr one = SymExpr::constant(extent.getContext(), 1);
+  ExchangeForm form{kind, one, extent, one, one, one, {}, {}};
+  for (auto [d, size] : llvm::enumerate(dims))
+    if (d != dim)
+      (d < dim ? form.outer : form.inner) = (d < dim ? form.outer : form.inner) * size;
+  return form;
+}
+
+/// The same elements before and behind.
+ExchangeForm formOfElements(ExchangeKind kind, SymExpr elements) {
+  return formAround(kind, {}, 0, elements);
+}
+
+/// The largest that an expression is at any place of the group.
+SymExpr largestIn(MeshAttr group, SymExpr expr) {
+  SymExpr largest = SymExpr::constant(expr.getContext(), 0);
+  SymFacts facts = placeFacts(group);
+  for (int64_t place = 0; place < group.getRanks(); ++place) {
+    SymExpr there = atPlace(expr, group, SymExpr::constant(expr.getContext(), place));
+    if (facts.proveLE(there, largest) != Proof::Yes)
+      largest = SymExpr::max(largest, there);
+  }
+  return largest;
+}
 
 /// 1 for the rank at a place, 0 for others.
 SymExpr isAt(MeshAttr group, int64_t at) {
@@ -151,6 +181,12 @@ LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 
 LogicalResult AllReduceOp::verify() { return verifyGroup(*this); }
 
+ExchangeForm AllReduceOp::getForm() {
+  ExchangeForm form = formOfElements(ExchangeKind::AllReduce, tensorType(getInput()).getElements());
+  form.combiner = Combiner(getKind());
+  return form;
+}
+
 SymExpr AllReduceOp::sentBytes() {
   SymTensorType type = tensorType(getInput());
   SymExpr elements = type.getElements(),
@@ -170,6 +206,11 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 }
 
 LogicalResult AllGatherOp::verify() { return verifyGroup(*this); }
+
+ExchangeForm AllGatherOp::getForm() {
+  return formAround(ExchangeKind::AllGather, tensorType(getInput()).getDims(), getDim(),
+                    getExtent()[0]);
+}
 
 SymExpr AllGatherOp::sentBytes() {
   SymTensorType type = tensorType(getInput());
@@ -193,6 +234,13 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 
 LogicalResult ReduceScatterOp::verify() { return verifyGroup(*this); }
 
+ExchangeForm ReduceScatterOp::getForm() {
+  SmallVector<SymExpr> dims = tensorType(getInput()).getDims();
+  ExchangeForm form = formAround(ExchangeKind::ReduceScatter, dims, getDim(), dims[getDim()]);
+  form.combiner = Combiner(getKind());
+  return form;
+}
+
 SymExpr ReduceScatterOp::sentBytes() {
   return bytesOf(tensorType(getInput()),
                  tensorType(getInput()).getElements() - tensorType(getResult()).getElements());
@@ -214,6 +262,21 @@ LogicalResult AllToAllOp::inferReturnTypes(MLIRContext *, std::optional<Location
 }
 
 LogicalResult AllToAllOp::verify() { return verifyGroup(*this); }
+
+ExchangeForm AllToAllOp::getForm() {
+  SmallVector<SymExpr> dims = tensorType(getInput()).getDims();
+  dims[getJoin()] = getExtent()[0];
+  size_t low = std::min(getJoin(), getSplit()), high = std::max(getJoin(), getSplit());
+  SymExpr one = SymExpr::constant(getContext(), 1);
+  ExchangeForm form{ExchangeKind::AllToAll, one, dims[low], one, dims[high], one, {}, {}};
+  for (auto [d, size] : llvm::enumerate(dims))
+    if (d != low && d != high) {
+      SymExpr &around = d < low ? form.outer : d < high ? form.middle : form.inner;
+      around = around * size;
+    }
+  form.isReversed = getSplit() < getJoin();
+  return form;
+}
 
 /// All but the rank's own part along `split`.
 SymExpr AllToAllOp::sentBytes() {
@@ -239,6 +302,13 @@ LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<
 
 LogicalResult BroadcastOp::verify() { return verifyGroup(*this); }
 
+ExchangeForm BroadcastOp::getForm() {
+  ExchangeForm form =
+      formOfElements(ExchangeKind::Broadcast, tensorType(getResult()).getElements());
+  form.peer = getRoot();
+  return form;
+}
+
 SymExpr BroadcastOp::sentBytes() {
   SymTensorType type = tensorType(getResult());
   return isAt(getGroup(), getRoot()) * bytesOf(type, type.getElements() * othersIn(*this));
@@ -258,6 +328,17 @@ LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult PermuteOp::verify() { return verifyGroup(*this); }
+
+ExchangeForm PermuteOp::getForm() {
+  SymExpr sent = tensorType(getInput()).getElements();
+  ExchangeForm form = formOfElements(ExchangeKind::Permute, sent);
+  form.peer = getShift() % getGroup().getRanks();
+  if (differsIn(sent, getGroup())) {
+    form.received = tensorType(getResult()).getElements();
+    form.longest = largestIn(getGroup(), sent);
+  }
+  return form;
+}
 
 SymExpr PermuteOp::sentBytes() {
   SymTensorType type = tensorType(getInput());

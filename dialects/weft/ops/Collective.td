@@ -5,8 +5,8 @@
 include "dialects/weft/Mesh.td"
 include "dialects/weft/ops/Base.td"
 
-class Weft_Collective<string mnemonic> : Weft_PureOp<mnemonic, [
-    DeclareOpInterfaceMethods<Weft_CollectiveInterface, ["exchange", "sentBytes", "sentMessages"]>]> {
+class Weft_Collective<string mnemonic> : Weft_PureOp<mnemonic, [Weft_HostInterface,
+    DeclareOpInterfaceMethods<Weft_CollectiveInterface, ["exchange", "getForm", "sentBytes", "sentMessages"]>]> {
   let hasVerifier = 1;
 }
 

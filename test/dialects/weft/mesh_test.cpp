@@ -408,7 +408,7 @@ TEST_CASE("what meshes and collectives refuse") {
   CHECK(refused("tp = 2", "permute %x by 2 over<tp = 2>") ==
         "'weft.permute' by 2 among 2 ranks is no step of a ring");
   CHECK_THAT(refusalOfText("func.func @main() attributes {weft.mesh = 3} { return }").error,
-             Contains("is an attribute of a func.func and holds #weft.mesh<...>"));
+             Contains("is an attribute of a function and holds #weft.mesh<...>"));
   // mesh (R5)
   std::string wrong =
       program("tp = 4", "[3], f32", "[3], f32", onOwn("all_reduce sum %x over<tp = 4>"), "n");

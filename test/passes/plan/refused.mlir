@@ -185,3 +185,44 @@ plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.sym
   }
   plan.return
 }
+
+// -----
+
+// (R1) of plan.exchange
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.output 0
+  // expected-error @+1 {{holds one collective of the argument of its region}}
+  plan.exchange %0 -> %1 {
+  ^bb0(%a: !weft.tensor<[n], f32>):
+    %b = weft.neg %a : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.return
+}
+
+// -----
+
+// (R2) of plan.exchange
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.output 0
+  // expected-error @+1 {{gives and gets in the same buffer}}
+  plan.exchange %0 -> %0 {
+  ^bb0(%a: !weft.tensor<[n], f32>):
+    %b = weft.all_reduce sum %a over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.return
+}
+
+// -----
+
+// What collectives need of their function holds in a plan, too.
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.output 0
+  plan.exchange %0 -> %1 {
+  ^bb0(%a: !weft.tensor<[n], f32>):
+    // expected-error @+1 {{is over 4 ranks of axis 'tp', but #weft.mesh<tp = 2> has 2}}
+    %b = weft.all_reduce sum %a over<tp = 4> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.return
+}
