@@ -18,7 +18,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'm':
     return "TTTfkwt.8";
   case 'f':
-    return "Taastc44ddddlrpq";
+    return "Taastc44ddddlrpqxngev";
   case 'a':
     return "T2R4D";
   case 's':
@@ -35,6 +35,13 @@ constexpr std::string_view schemaOf(char letter) {
     return "4444";
   case 'q':
     return "TT4444d";
+  case 'x':
+    return "T4";
+  case 'e':
+    return "T222244";
+  case 'v':
+    return "Tdd";
+  case 'g':
   case 'r':
     return "n";
   case 'n':
@@ -81,7 +88,9 @@ static_assert(
         rowBytes('c') == sizeof(weft_check_v1) && rowBytes('w') == sizeof(weft_weight_v1) &&
         rowBytes('k') == sizeof(weft_kernel_v1) && rowBytes('l') == sizeof(weft_late_block_v1) &&
         rowBytes('p') == sizeof(weft_in_place_v1) && rowBytes('d') == sizeof(weft_formula_v1) &&
-        rowBytes('q') == sizeof(weft_positions_v1) && rowBytes('r') == sizeof(weft_region_v1),
+        rowBytes('q') == sizeof(weft_positions_v1) && rowBytes('r') == sizeof(weft_region_v1) &&
+        rowBytes('x') == sizeof(weft_axis_v1) && rowBytes('g') == sizeof(weft_axes_v1) &&
+        rowBytes('e') == sizeof(weft_exchange_v1) && rowBytes('v') == sizeof(weft_traffic_v1),
     "the schema is that of artifact.h");
 
 unsigned kindOf(char letter) { return 0x500 + static_cast<unsigned char>(letter); }

@@ -220,6 +220,8 @@ std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> 
   s.others = {s.description};
   s.others[0].target = "x86:v0";
   seeds.push_back(descriptor_of(s));
+  make_ranked(s.description);
+  seeds.push_back(descriptor_of(s));
   const bytes &file = good_file(); // its start, which is refused
   seeds.push_back(
       std::string(1, char(WholeFile)) +

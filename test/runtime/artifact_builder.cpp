@@ -97,6 +97,18 @@ namespace {
 struct encoder {
   explicit encoder(size_t variants) : out(variants * sizeof(weft_module_v1)) {}
   bytes out;
+  weft_list_t mesh = {}, groups = {}; ///< of the variant
+
+  void set_mesh(const module &m) {
+    std::vector<weft_axis_v1> axes;
+    for (const axis &a : m.mesh)
+      axes.push_back({text(a.name), a.size});
+    mesh = list(axes);
+    std::vector<weft_axes_v1> rows;
+    for (const std::vector<uint32_t> &along : m.groups)
+      rows.push_back({list(along)});
+    groups = list(rows);
+  }
 
   template <class T> weft_list_t list(const std::vector<T> &items) {
     while (out.size() % 8)
@@ -174,6 +186,16 @@ struct encoder {
       regions.push_back({list(region)});
     row.regions = list(regions);
     row.in_place = list(f.in_place);
+    if (!f.rank_symbols.empty()) {
+      row.mesh = mesh;
+      row.groups = groups;
+    }
+    row.rank_symbols = list(f.rank_symbols);
+    row.exchanges = list(f.exchanges);
+    std::vector<weft_traffic_v1> traffic;
+    for (const formula &sent : f.traffic)
+      traffic.push_back({text("tp"), code(sent), code(sent)});
+    row.traffic = list(traffic);
     return row;
   }
   weft_list_t weights(const std::vector<weight> &items) {
@@ -199,6 +221,7 @@ static void encode_variant(encoder &e, const module &m, const image &code, size_
   root.name = e.text(m.name);
   root.producer = e.text(m.producer);
   root.target = e.text(m.target);
+  e.set_mesh(m);
   std::vector<weft_function_v1> functions;
   for (const function &f : m.functions)
     functions.push_back(e.encode_function(f, code, base));
@@ -315,6 +338,14 @@ function make_grow() {
   f.arena = f.scratch = f.flops = f.bytes_moved = constant(0);
   f.in_place = {{0, 0, 1, 3}};
   return f;
+}
+
+void make_ranked(module &m) {
+  m.mesh = {{"dp", 2}, {"tp", 2}};
+  m.groups = {{1}, {1, 0}};
+  m.functions[0].rank_symbols = {UINT32_MAX, 1};
+  m.functions[0].exchanges = {{{}, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM, 0, 0, 1}};
+  m.functions[0].traffic = {symbol(0, "b")};
 }
 
 static function make_main() {

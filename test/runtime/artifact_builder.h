@@ -58,6 +58,14 @@ struct function {
   std::vector<late_block> late_blocks = {};
   std::vector<std::vector<uint32_t>> regions = {}; ///< rows of kernels
   std::vector<weft_in_place_v1> in_place = {};
+  std::vector<uint32_t> rank_symbols =
+      {}; ///< of each axis; a function that has them has the module's mesh
+  std::vector<weft_exchange_v1> exchanges = {}; ///< without nodes
+  std::vector<formula> traffic = {};            ///< bytes
+};
+struct axis {
+  std::string name;
+  uint32_t size;
 };
 struct kernel {
   std::string name;
@@ -78,10 +86,15 @@ struct module {
   std::vector<weight> weights;
   std::vector<std::string> cpu_features;
   uint64_t host_table_size;
+  std::vector<axis> mesh = {};
+  std::vector<std::vector<uint32_t>> groups = {}; ///< axes
 };
 
 /// grow(past f32[b, p, 2], rows f32[b, s, 2]) -> present f32[b, p + s, 2] in place, twice(f32[b]): not part of the sample.
 function make_grow();
+
+/// Makes the first function one for four ranks, which do one thing together.
+void make_ranked(module &m);
 
 /// The ELF image that the build made of sample_code.c.
 struct image {

@@ -32,6 +32,19 @@ enum {
   WEFT_MAX_PARTS = 8
 };
 
+typedef enum {
+  WEFT_ALL_REDUCE = 1, /* every rank gets the combination of what all send */
+  WEFT_ALL_GATHER,     /* every rank gets the parts of all */
+  WEFT_REDUCE_SCATTER, /* every rank gets its part of the combination */
+  WEFT_ALL_TO_ALL,     /* what was split along one dimension is split along another */
+  WEFT_BROADCAST,      /* every rank gets what rank `peer` sends */
+  WEFT_PERMUTE         /* every rank sends to the one `peer` further on, in a ring */
+} weft_collective_kind_t;
+
+/* Combinations are made in the order of ranks, so that every rank, run and transport has the same bits. f16 and bf16 are combined in f32 and
+ * rounded once; integers wrap around. The largest and smallest of numbers with a nan among them is a nan. */
+typedef enum { WEFT_SUM = 1, WEFT_MAX, WEFT_MIN, WEFT_PROD } weft_combiner_t;
+
 /* Content of the note. All positions are file offsets unless said otherwise; unknown flags are refused. */
 typedef struct {
   uint32_t abi_major, abi_minor, struct_size, flags;
@@ -83,7 +96,39 @@ typedef struct {
   /* Since 1.2, and absent from functions without: weft_in_place_v1, in the order of inputs. */
   weft_list_t in_place;
   weft_list_t positions; /* weft_positions_v1; absent from functions without */
+  /* Absent from functions for one rank. Functions of a file that have a mesh have the same mesh and the same groups. */
+  weft_list_t mesh;         /* weft_axis_v1, of which the last tells neighbours apart */
+  weft_list_t rank_symbols; /* uint32_t for each axis: the symbol that says where a rank stands, or
+                               0xffffffff; it has its value before bind */
+  weft_list_t groups;       /* weft_axes_v1 */
+  weft_list_t exchanges;    /* weft_exchange_v1 */
+  weft_list_t traffic;      /* weft_traffic_v1 */
 } weft_function_v1;
+
+/* Ranks along one direction of a mesh. */
+typedef struct {
+  weft_list_t name;
+  uint32_t size;
+} weft_axis_v1;
+
+/* Ranks that differ along these axes of the mesh alone are a group. Their places in it count along the last one first. */
+typedef struct {
+  weft_list_t axes; /* uint32_t */
+} weft_axes_v1;
+
+/* A collective of the ranks of a group: weft_collective_t without what differs from call to call. `node`: what it follows in the model. */
+typedef struct {
+  weft_list_t node;
+  uint16_t kind, element, combiner, is_reversed;
+  int32_t peer;
+  uint32_t group;
+} weft_exchange_v1;
+
+/* What one rank sends during a call along axes, "tp" or "dp, tp": bytes, and messages. For people. */
+typedef struct {
+  weft_list_t axes;
+  weft_formula_v1 bytes, messages;
+} weft_traffic_v1;
 
 /* Integers of `bits` bits that must be positions inside, on behalf of `node`; `of` says whose they are: "input 'ids'". They have `rank`
  * dimensions, and one size or as many as the last dimension. */
@@ -127,7 +172,7 @@ enum {
 
 /* multiple: the value must be divisible by it. bound_by_*: the input dimension that determines the symbol, or 0xffffffff for one
  * that gets its value while the function runs: bind stores the most it can be, or -1 when nothing limits it, run the value; also for
- * the room of weft_in_place_v1, which the stride in front of the dimension determines. */
+ * the room of weft_in_place_v1, which the stride in front of the dimension determines, and for those of rank_symbols. */
 typedef struct {
   weft_list_t name;
   int64_t min, max, multiple;
@@ -224,6 +269,9 @@ typedef struct {
   /* Compares integers with the sizes that they must be below, and at least their negative: row `row` of the function's `positions`.
    * words: the address, the dimensions, the sizes. Does not return when one is outside: the call ends then. */
   void (*check_positions)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+  /* Does row `row` of the function's `exchanges` with the other ranks of its group. words: the addresses of what this rank gives and gets, then
+   * outer, first, middle, second, inner, received, longest. Does not return when it fails: the call ends then. */
+  void (*exchange)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */
@@ -242,7 +290,7 @@ struct weft_frame_v1 {
   void (*leave)(weft_frame_v1 *frame, weft_status_t status, const char *code, const char *message);
 };
 
-/* Fills values[]: the symbols, then the bytes of the arena, then the dimensions of all outputs in order (the most they can be, -1 when
+/* Fills values[], in which those of rank_symbols stand already: the symbols, then the bytes of the arena, then the dimensions of all outputs in order (the most they can be, -1 when
  * nothing limits them). Has no side effects, so it
  * also answers shape queries. Elements, ranks and null pointers were checked before. Returns 0, or 1 + the row of the
  * check that failed. */

@@ -160,6 +160,8 @@ typedef struct {
   int32_t threads; /* 0: as many as the process may use */
   int32_t spin_us; /* how long workers spin between regions of one call; -1: default, 0: never */
   int64_t memory_limit; /* bytes of arena, late blocks and scratch one call may use; 0: no limit */
+  /* The ranks that run functions with a mesh together (weft/group.h): as many as the mesh has. It stays the caller's and outlives the context. */
+  struct weft_group *group;
 } weft_context_options_t;
 
 /* "0.1.0": the version of the library. A constant of the library. */
@@ -286,6 +288,24 @@ WEFT_API weft_status_t weft_kernel_info(const weft_module_t *module, uint32_t in
                                         weft_kernel_info_t *out_info);
 /* Node `index` that the kernel computes, in the words of the model; NULL behind the last one. */
 WEFT_API const char *weft_kernel_node(const weft_module_t *module, uint32_t kernel, uint32_t index);
+/* An axis of the mesh of ranks that run the function together; symbol: the one that says where a rank stands along it, -1: none. */
+typedef struct {
+  uint32_t struct_size, size;
+  const char *name;
+  int32_t symbol, reserved;
+} weft_axis_info_t;
+/* Axis number `axis` of the function's mesh, of which the last tells neighbours apart. INVALID behind the last one: a function for one
+ * rank has none. */
+WEFT_API weft_status_t weft_axis_info(const weft_module_t *module, int32_t function, uint32_t axis,
+                                      weft_axis_info_t *out_info);
+/* What one rank sends to others during a call along axes, "tp" or "dp, tp": formulas of bytes and of messages. */
+typedef struct {
+  uint32_t struct_size, reserved;
+  const char *axes, *bytes, *messages;
+} weft_traffic_info_t;
+/* Number `index` of the axes along which ranks talk. INVALID behind the last one. */
+WEFT_API weft_status_t weft_traffic_info(const weft_module_t *module, int32_t function,
+                                         uint32_t index, weft_traffic_info_t *out_info);
 /* What a call with these symbol values takes, in the order of weft_symbol_info: bytes of arena, of one worker's scratch and of all
  * outputs, operations, and bytes that kernels read and write. Late blocks and work whose size nothing limits are not in it. Fails with
  * INVALID for values outside their ranges, OVER_LIMIT when a number overflows. */
@@ -305,20 +325,24 @@ WEFT_API weft_status_t weft_module_text(const weft_module_t *module, const char 
 /* ---- Calls ----------------------------------------------------------------------------------------------------------------- */
 
 /* Makes a context for calls of the module, which it keeps alive. `options` NULL means defaults; it is copied. Memory of calls and threads
- * come with the first call. On success the caller owns *out_context; on failure it is NULL. Fails with INVALID, OUT_OF_MEMORY. */
+ * come with the first call. On success the caller owns *out_context; on failure it is NULL. Fails with INVALID, OUT_OF_MEMORY. A module with
+ * functions for several ranks needs options.group: all its ranks make their contexts in the same order, compare what they have opened, and
+ * call the same functions in the same order. Then it also fails with MISMATCH, and as collectives do. */
 WEFT_API weft_status_t weft_context_create(weft_module_t *module,
                                            const weft_context_options_t *options,
                                            weft_context_t **out_context, weft_error_t *err);
 /* Ends the context: joins its threads and frees its memory, but no outputs. No call may run. NULL is allowed. */
 WEFT_API void weft_context_release(weft_context_t *context);
-/* Makes the arena large enough for these symbol values, so that calls up to that size allocate nothing. Fails with INVALID, OVER_LIMIT,
+/* Makes the arena large enough for these symbol values, so that calls up to that size allocate nothing; where this rank stands is known
+ * already, and values of such symbols are not looked at. Fails with INVALID, OVER_LIMIT,
  * OUT_OF_MEMORY, BUSY. */
 WEFT_API weft_status_t weft_reserve(weft_context_t *context, int32_t function,
                                     const int64_t *symbols, weft_error_t *err);
 /* Calls a function by its name (NULL as in weft_function_find) and returns when its outputs are computed. `in` and `out` are `n_in` and
  * `n_out` tensors of the caller's; outputs without data are allocated, see weft_tensor_t, and freed again when the call fails. Fails with
  * INVALID before anything is computed, OVER_LIMIT, OUT_OF_MEMORY, CANCELLED, BUSY when the context is in a call, BAD_ARTIFACT
- * when compiled code is at fault. */
+ * when compiled code is at fault; where ranks compute together also with LOST_PEER, TIMEOUT, MISMATCH. After such a failure, and when one rank fails
+ * alone, the context can be called no more: release it, so that others need not wait. */
 WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function,
                                  const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
                                  uint32_t n_out, weft_error_t *err);
@@ -338,7 +362,7 @@ typedef void (*weft_trace_fn)(void *user, const weft_trace_event_t *event);
  * that run at the same time divide this time as their pieces took, one behind the other. */
 WEFT_API weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, void *user,
                                           weft_error_t *err);
-/* Makes the running call, if there is one, return WEFT_CANCELLED soon. Any thread, signal handlers too. */
+/* Makes the running call, if there is one, return WEFT_CANCELLED soon; with ranks, on all of them. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
 /* Frees what a call allocated for an output, and makes its data NULL; a tensor in the caller's memory stays as it is. `context` is the
  * one that was called. NULL is allowed for both. */

@@ -23,19 +23,6 @@
 extern "C" {
 #endif
 
-typedef enum {
-  WEFT_ALL_REDUCE = 1, /* every rank gets the combination of what all send */
-  WEFT_ALL_GATHER,     /* every rank gets the parts of all */
-  WEFT_REDUCE_SCATTER, /* every rank gets its part of the combination */
-  WEFT_ALL_TO_ALL,     /* what was split along one dimension is split along another */
-  WEFT_BROADCAST,      /* every rank gets what rank `peer` sends */
-  WEFT_PERMUTE         /* every rank sends to the one `peer` further on, in a ring */
-} weft_collective_kind_t;
-
-/* Combinations are made in the order of ranks, so that every rank, run and transport has the same bits. f16 and bf16 are combined in f32 and
- * rounded once; integers wrap around. The largest and smallest of numbers with a nan among them is a nan. */
-typedef enum { WEFT_SUM = 1, WEFT_MAX, WEFT_MIN, WEFT_PROD } weft_combiner_t;
-
 /* One collective, as one rank calls it. A dimension of n that is split over t ranks has rows [min(r * c, n), min((r + 1) * c, n)) on rank r, where
  * c = ceil(n / t): the last parts may be smaller, or empty. Memory is row-major and without gaps:
  *
@@ -45,8 +32,9 @@ typedef enum { WEFT_SUM = 1, WEFT_MAX, WEFT_MIN, WEFT_PROD } weft_combiner_t;
  *                   is_reversed: [outer, first, middle, part of second, inner] -> [outer, part of first, middle, second, inner]
  *   others          [outer, first, inner], the same before and after
  *
- * middle and second are for all_to_all only, combiner for the two that combine, peer for broadcast (the root) and permute. send and receive do
- * not overlap, but they may be the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */
+ * middle and second are for all_to_all only, combiner for the two that combine, peer for broadcast (the root) and permute. A permute whose
+ * ranks have other sizes has outer = inner = 1, `first` elements to send and `received` to get, and `longest` > 0 on all ranks alike: the most that
+ * one of them sends. send and receive do not overlap, but they may be the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */
 typedef struct {
   uint32_t struct_size;
   uint16_t kind, element; /* weft_collective_kind_t, weft_element_t of at least 8 bits */
@@ -58,6 +46,7 @@ typedef struct {
   const void *send;
   void *receive;
   int64_t outer, first, middle, second, inner;
+  int64_t received, longest; /* of a permute of other sizes; else 0 */
 } weft_collective_t;
 
 typedef struct weft_transport_v1 weft_transport_v1;

@@ -22,6 +22,11 @@ template <> struct weft_sizes<weft_env_t> {
                                    sizeof(weft_env_t)};
 };
 
+template <> struct weft_sizes<weft_context_options_t> {
+  static constexpr size_t all[] = {offsetof(weft_context_options_t, group),
+                                   sizeof(weft_context_options_t)};
+};
+
 template <> struct weft_sizes<weft_variant_info_t> {
   static constexpr size_t all[] = {offsetof(weft_variant_info_t, is_refused),
                                    sizeof(weft_variant_info_t)};

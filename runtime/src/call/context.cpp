@@ -13,6 +13,7 @@
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
 #include "runtime/src/call/positions.h"
+#include "runtime/src/call/ranks.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
   context->leave_status = status;
@@ -42,7 +43,7 @@ run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_fram
 
 static weft_status_t read_options(const weft_context_options_t *options,
                                   weft_context_options_t *out_options, weft_error_t *err) {
-  *out_options = {sizeof *out_options, 0, -1, 0};
+  *out_options = {sizeof *out_options, 0, -1, 0, nullptr};
   if (!options)
     return WEFT_OK;
   if (weft_status_t status = weft_read_sized(options, "options", out_options, err))
@@ -86,8 +87,30 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
   context->host = {sizeof(weft_host_v1),     0,
                    context->calls->parallel, weft_reserve_late,
                    weft_provide_output,      context->calls->together,
-                   weft_check_positions};
+                   weft_check_positions,     weft_exchange_ranks};
   return WEFT_OK;
+}
+
+/// A context without a queue; NULL when there is no memory.
+static weft_context_t *new_context(weft_module_t *module) {
+  size_t values_at = round_up(sizeof(weft_context_t));
+  uint32_t value_count, late_count;
+  find_largest(module, &value_count, &late_count);
+  size_t late_at = values_at + value_count * sizeof(int64_t);
+  size_t groups_at = late_at + late_count * sizeof(weft_late_block_t);
+  size_t bytes = groups_at + weft_groups_needed(module) * sizeof(weft_group *);
+  uint8_t *memory = (uint8_t *)weft_allocate(&module->env, bytes, 64);
+  if (!memory)
+    return nullptr;
+  memset(memory, 0, bytes);
+  weft_context_t *context = new (memory) weft_context;
+  context->module = module;
+  context->bytes = bytes;
+  context->values = (int64_t *)(memory + values_at);
+  context->late = (weft_late_block_t *)(memory + late_at);
+  context->late_count = late_count;
+  context->groups = (weft_group **)(memory + groups_at);
+  return context;
 }
 
 weft_status_t weft_context_create(weft_module_t *module, const weft_context_options_t *options,
@@ -98,24 +121,16 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   weft_context_options_t checked;
   if (weft_status_t status = read_options(options, &checked, err))
     return status;
-  size_t values_at = round_up(sizeof(weft_context_t));
-  uint32_t value_count, late_count;
-  find_largest(module, &value_count, &late_count);
-  size_t late_at = values_at + value_count * sizeof(int64_t);
-  size_t bytes = late_at + late_count * sizeof(weft_late_block_t);
-  uint8_t *memory = (uint8_t *)weft_allocate(&module->env, bytes, 64);
-  if (!memory)
+  weft_context_t *context = new_context(module);
+  if (!context)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
-  memset(memory, 0, bytes);
-  weft_context_t *context = new (memory) weft_context;
-  context->module = module;
-  context->bytes = bytes;
   context->memory_limit = checked.memory_limit;
-  context->values = (int64_t *)(memory + values_at);
-  context->late = (weft_late_block_t *)(memory + late_at);
-  context->late_count = late_count;
-  if (weft_status_t status = open_queue(context, checked, err)) {
-    weft_free(&module->env, context, bytes);
+  weft_status_t status = weft_join_ranks(context, checked.group, err);
+  if (!status)
+    status = open_queue(context, checked, err);
+  if (status) {
+    weft_leave_ranks(context);
+    weft_free(&module->env, context, context->bytes);
     return status;
   }
   weft_module_retain(module);
@@ -128,6 +143,7 @@ void weft_context_release(weft_context_t *context) {
     return;
   weft_module_t *module = context->module;
   module->device->calls->close_queue(context->queue);
+  weft_leave_ranks(context);
   weft_device_release(module, context->block, context->block_bytes);
   weft_release_late(context);
   weft_free(&module->env, context, context->bytes);
@@ -136,8 +152,8 @@ void weft_context_release(weft_context_t *context) {
 
 void weft_cancel(weft_context_t *context) {
   uint32_t running = WEFT_RUNNING;
-  if (context)
-    context->state.compare_exchange_strong(running, WEFT_CANCELLING);
+  if (context && context->state.compare_exchange_strong(running, WEFT_CANCELLING))
+    weft_abort_ranks(context);
 }
 
 /// The context is the caller's until leave_context.
@@ -237,6 +253,11 @@ static weft_status_t reserve(weft_context_t *context, int32_t index, const int64
   weft_function_v1 function;
   if (!weft_module_function(module, index, &function))
     return weft_fail(err, WEFT_INVALID, "W0401", "there is no function %d", index);
+  if (symbols && function.mesh.count) {
+    memcpy(context->values, symbols, function.symbols.count * sizeof(int64_t));
+    weft_set_places(module, function, context->rank, context->values);
+    symbols = context->values;
+  }
   if (weft_status_t status = weft_check_symbols(module, function, symbols, err))
     return status;
   int64_t arena;
@@ -300,6 +321,7 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   if (status)
     return status;
   int64_t *values = context->values;
+  weft_set_places(module, function, context->rank, values);
   if (int32_t result = weft_call_bind(module, function, in, values))
     return weft_report_check(module, function, result, in, nullptr, err);
   weft_needs_t needs;

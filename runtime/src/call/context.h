@@ -41,6 +41,9 @@ struct weft_context {
   size_t block_bytes;
   weft_late_block_t *late; ///< as many as any function of the module has
   uint32_t late_count;
+  int32_t rank;        ///< of options.group; 0 without
+  weft_group **groups; ///< as many as the module needs
+  uint32_t group_count;
   weft_trace_fn trace; ///< NULL: nobody looks
   void *trace_user;
 

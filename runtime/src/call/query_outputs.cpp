@@ -2,6 +2,7 @@
 #include "runtime/src/base/memory.h"
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/outputs.h"
+#include "runtime/src/call/ranks.h"
 
 weft_status_t weft_query_outputs(const weft_module_t *module, int32_t index,
                                  const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
@@ -20,6 +21,7 @@ weft_status_t weft_query_outputs(const weft_module_t *module, int32_t index,
   size_t bytes = count * sizeof(int64_t);
   if (count > 256 && !(values = (int64_t *)weft_allocate(&module->env, bytes, 64)))
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a query");
+  weft_set_places(module, function, 0, values); // outputs are the same on all ranks
   int32_t result = weft_call_bind(module, function, in, values);
   status = result ? weft_report_check(module, function, result, in, nullptr, err)
                   : weft_describe_outputs(module, function, values, out, err);

@@ -8,6 +8,11 @@
 #include "runtime/src/cpu/env.h"
 #include "runtime/src/group/shared_memory.h"
 
+template <> struct weft_sizes<weft_collective_t> {
+  static constexpr size_t all[] = {offsetof(weft_collective_t, received),
+                                   sizeof(weft_collective_t)};
+};
+
 struct weft_group {
   weft_env_t env;
   const weft_transport_v1 *calls;

@@ -96,12 +96,16 @@ weft_view_t weft_received(const weft_collective_t &c, int32_t world, int32_t fro
     return c.is_reversed
                ? second_of_first(c, share(c.first, world, to), share(c.second, world, from))
                : first_of_second(c, share(c.first, world, from), share(c.second, world, to));
+  case WEFT_PERMUTE:
+    return weft_view_whole(weft_has_own_sizes(c) ? c.received : whole_size(c));
   default:
     return weft_view_whole(whole_size(c));
   }
 }
 
 int64_t weft_longest_sent(const weft_collective_t &c, int32_t world) {
+  if (weft_has_own_sizes(c))
+    return c.longest;
   return weft_view_size(weft_sent(c, world, 0, 0)); // rank 0 has the largest part
 }
 
@@ -167,6 +171,19 @@ static weft_status_t check_peer(const weft_collective_t &c, int32_t world, weft_
   return WEFT_OK;
 }
 
+static weft_status_t check_longest(const weft_collective_t &c, int64_t element_bytes,
+                                   weft_error_t *err) {
+  if (!weft_has_own_sizes(c))
+    return WEFT_OK;
+  bool fits = c.longest > 0 && c.longest <= most_bytes / element_bytes && c.first <= c.longest &&
+              c.received >= 0 && c.received <= c.longest && c.outer == 1 && c.inner == 1;
+  return fits ? WEFT_OK
+              : weft_fail(err, WEFT_INVALID, "W0602",
+                          "permute: %lld elements are sent and %lld received, of %lld at most",
+                          (long long)(c.outer * c.first * c.inner), (long long)c.received,
+                          (long long)c.longest);
+}
+
 /// Elements of send and receive on this rank.
 static void own_sizes(const weft_collective_t &c, int32_t rank, int32_t world, int64_t *out_send,
                       int64_t *out_receive) {
@@ -215,6 +232,8 @@ weft_status_t weft_check_collective(const weft_collective_t &c, int32_t rank, in
   if (weft_status_t status = check_sizes(c, bits / 8, err))
     return status;
   if (weft_status_t status = check_peer(c, world, err))
+    return status;
+  if (weft_status_t status = check_longest(c, bits / 8, err))
     return status;
   return check_memory(c, rank, world, bits / 8, err);
 }

@@ -28,6 +28,10 @@ inline bool weft_combines(const weft_collective_t &c) {
 inline bool weft_sends_parts(const weft_collective_t &c) {
   return c.kind == WEFT_REDUCE_SCATTER || c.kind == WEFT_ALL_TO_ALL;
 }
+/// Whether it is a permute whose ranks have other sizes: weft_sent is then for the sender alone, and weft_received for the receiver.
+inline bool weft_has_own_sizes(const weft_collective_t &c) {
+  return c.kind == WEFT_PERMUTE && c.longest;
+}
 /// Whether `to` gets something from `from`.
 bool weft_flows(const weft_collective_t &c, int32_t world, int32_t from, int32_t to);
 /// What `from` sends to `to`, in the sender's memory.

@@ -35,7 +35,7 @@ static weft_signature_t signature_of(const weft_collective_t &c, uint64_t sequen
           0,
           sequence,
           c.outer,
-          c.first,
+          weft_has_own_sizes(c) ? c.longest : c.first,
           is_exchange ? c.middle : 1,
           is_exchange ? c.second : 1,
           c.inner};
@@ -205,8 +205,9 @@ static void read_copied(const piece_view &piece) {
       continue;
     weft_view_t received = weft_received(piece.stage, x.world, from, x.rank);
     const uint8_t *source = piece.source(from);
-    weft_copy_view(received, piece.stage.receive,
-                   source ? weft_sent(piece.stage, x.world, from, x.rank) : piece.view(),
+    weft_view_t sent =
+        weft_has_own_sizes(piece.stage) ? received : weft_sent(piece.stage, x.world, from, x.rank);
+    weft_copy_view(received, piece.stage.receive, source ? sent : piece.view(),
                    source ? source : piece.data(from, x.rank), piece.range_of(received),
                    piece.transfer.element_bytes);
   }

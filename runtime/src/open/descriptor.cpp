@@ -14,7 +14,8 @@ struct checker {
   const weft_descriptor_limits_t *limits;
   weft_text_t reason;
   uint64_t work;
-  uint32_t kernels; ///< of the variant
+  uint32_t kernels;         ///< of the variant
+  weft_list_t mesh, groups; ///< of its first function that has them
 
   // Where we are, for the reason.
   const char *function;
@@ -242,6 +243,84 @@ static bool check_regions(checker *c, const weft_function_v1 &f) {
   return true;
 }
 
+/// Axes of the mesh, each once.
+static bool check_group(checker *c, const weft_function_v1 &f, uint32_t group) {
+  weft_axes_v1 row = weft_item<weft_axes_v1>(*c->descriptor, f.groups, group);
+  if (!check_list(c, row.axes, sizeof(uint32_t), WEFT_MAX_AXES, "axes of a group"))
+    return false;
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < row.axes.count; ++i) {
+    uint32_t axis = weft_item<uint32_t>(*c->descriptor, row.axes, i);
+    if (axis >= f.mesh.count || (taken >> axis & 1))
+      return wrong(c, "group %u: axis %u of %u, or twice", group, axis, f.mesh.count);
+    taken |= 1u << axis;
+  }
+  return true;
+}
+
+static bool check_axes(checker *c, const weft_function_v1 &f) {
+  uint64_t ranks = 1;
+  for (uint32_t i = 0; i < f.mesh.count; ++i) {
+    weft_axis_v1 axis = weft_item<weft_axis_v1>(*c->descriptor, f.mesh, i);
+    if (!check_text(c, axis.name, "an axis's name"))
+      return false;
+    ranks *= axis.size;
+    if (!ranks || ranks > WEFT_MAX_RANKS)
+      return wrong(c, "the mesh has no ranks or more than %d", WEFT_MAX_RANKS);
+    uint32_t symbol = weft_item<uint32_t>(*c->descriptor, f.rank_symbols, i);
+    if (symbol != WEFT_NO_INDEX && symbol >= f.symbols.count)
+      return wrong(c, "axis %u: symbol %u of %u", i, symbol, f.symbols.count);
+  }
+  return true;
+}
+
+/// What its ranks do; its mesh was checked.
+static bool check_exchanges(checker *c, const weft_function_v1 &f) {
+  for (uint32_t i = 0; i < f.exchanges.count; ++i) {
+    weft_exchange_v1 row = weft_item<weft_exchange_v1>(*c->descriptor, f.exchanges, i);
+    if (!check_text(c, row.node, "a node's name"))
+      return false;
+    if (row.group >= f.groups.count)
+      return wrong(c, "collective %u: group %u of %u", i, row.group, f.groups.count);
+  }
+  for (uint32_t i = 0; i < f.traffic.count; ++i) {
+    weft_traffic_v1 row = weft_item<weft_traffic_v1>(*c->descriptor, f.traffic, i);
+    if (!check_text(c, row.axes, "names of axes") ||
+        !check_formula(c, row.bytes, f.symbols.count, "bytes sent") ||
+        !check_formula(c, row.messages, f.symbols.count, "messages sent"))
+      return false;
+  }
+  return true;
+}
+
+static bool is_same(const weft_list_t &a, const weft_list_t &b) {
+  return a.offset == b.offset && a.count == b.count && a.step == b.step;
+}
+
+static bool check_ranks(checker *c, const weft_function_v1 &f) {
+  if (!check_list(c, f.mesh, sizeof(weft_axis_v1), WEFT_MAX_AXES, "axes") ||
+      !check_list(c, f.rank_symbols, sizeof(uint32_t), WEFT_MAX_AXES, "symbols of ranks") ||
+      !check_list(c, f.groups, sizeof(weft_axes_v1), WEFT_MAX_GROUPS, "groups") ||
+      !check_list(c, f.exchanges, sizeof(weft_exchange_v1), WEFT_MAX_ROWS, "collectives") ||
+      !check_list(c, f.traffic, sizeof(weft_traffic_v1), WEFT_MAX_GROUPS, "axes that send"))
+    return false;
+  if (f.rank_symbols.count != f.mesh.count || (!f.mesh.count && f.groups.count))
+    return wrong(c, "%u axes with %u symbols of ranks and %u groups", f.mesh.count,
+                 f.rank_symbols.count, f.groups.count);
+  if (!f.mesh.count)
+    return check_exchanges(c, f);
+  if (c->mesh.count && (!is_same(c->mesh, f.mesh) || !is_same(c->groups, f.groups)))
+    return wrong(c, "it has another mesh than an earlier function");
+  c->mesh = f.mesh;
+  c->groups = f.groups;
+  if (!check_axes(c, f))
+    return false;
+  for (uint32_t i = 0; i < f.groups.count; ++i)
+    if (!check_group(c, f, i))
+      return false;
+  return check_exchanges(c, f);
+}
+
 static bool check_code_position(checker *c, int32_t position, const char *what) {
   if (position < c->limits->code_begin || position >= c->limits->code_end)
     return wrong(c, "'%s' lies outside the code", what);
@@ -255,9 +334,10 @@ static bool check_function(checker *c, const weft_function_v1 &f) {
          check_arguments(c, f.outputs, n_symbols, WEFT_ARGUMENT_LATE | WEFT_ARGUMENT_IN_PLACE,
                          "outputs") &&
          check_in_place(c, f) && check_symbols(c, f) && check_late_blocks(c, f) &&
-         check_regions(c, f) && check_positions(c, f) && check_texts(c, f.facts, "facts") &&
-         check_check_rows(c, f) && check_code_position(c, f.bind, "bind") &&
-         check_code_position(c, f.run, "run") && check_formula(c, f.arena, n_symbols, "'arena'") &&
+         check_regions(c, f) && check_positions(c, f) && check_ranks(c, f) &&
+         check_texts(c, f.facts, "facts") && check_check_rows(c, f) &&
+         check_code_position(c, f.bind, "bind") && check_code_position(c, f.run, "run") &&
+         check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
          check_formula(c, f.flops, n_symbols, "'flops'") &&
          check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");
@@ -322,6 +402,7 @@ static bool check_weights(checker *c, const weft_list_t &list) {
 
 static bool check_variant(checker *c, const weft_module_v1 &root) {
   c->kernels = root.kernels.count;
+  c->mesh = c->groups = {};
   return check_text(c, root.name, "the module's name") &&
          check_text(c, root.producer, "the producer") && check_text(c, root.target, "the target") &&
          check_texts(c, root.cpu_features, "CPU features") && check_functions(c, root.functions) &&
@@ -331,7 +412,7 @@ static bool check_variant(checker *c, const weft_module_v1 &root) {
 bool weft_descriptor_check(const weft_descriptor_t &descriptor,
                            const weft_descriptor_limits_t &limits, char *reason,
                            size_t reason_size) {
-  checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, 0, nullptr};
+  checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, 0, {}, {}, nullptr};
   if (limits.variant_step < sizeof(weft_module_v1))
     return wrong(&c, "variants have %u bytes instead of %zu or more", limits.variant_step,
                  sizeof(weft_module_v1));

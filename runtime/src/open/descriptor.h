@@ -36,6 +36,9 @@ enum {
   WEFT_MAX_ARGUMENTS = 4096,
   WEFT_MAX_SYMBOLS = 1024,
   WEFT_MAX_LATE_BLOCKS = 1024,
+  WEFT_MAX_AXES = 32, ///< of a mesh
+  WEFT_MAX_GROUPS = 256,
+  WEFT_MAX_RANKS = 1 << 16,
   WEFT_MAX_ROWS = 1 << 20, ///< facts, checks, kernels, weights, features
 };
 

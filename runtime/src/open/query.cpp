@@ -105,6 +105,30 @@ weft_status_t weft_in_place_info(const weft_module_t *module, int32_t index, uin
                                                {0, row.input, row.output, row.dim, row.symbol});
 }
 
+weft_status_t weft_axis_info(const weft_module_t *module, int32_t index, uint32_t axis,
+                             weft_axis_info_t *out_info) {
+  weft_function_v1 f;
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f) ||
+      axis >= f.mesh.count)
+    return WEFT_INVALID;
+  weft_axis_v1 row = weft_item<weft_axis_v1>(module->descriptor, f.mesh, axis);
+  uint32_t symbol = weft_item<uint32_t>(module->descriptor, f.rank_symbols, axis);
+  return weft_give_sized<weft_axis_info_t>(
+      out_info, {0, row.size, text(module, row.name), (int32_t)symbol, 0});
+}
+
+weft_status_t weft_traffic_info(const weft_module_t *module, int32_t function, uint32_t index,
+                                weft_traffic_info_t *out_info) {
+  weft_function_v1 f;
+  if (!module || !weft_has_room(out_info) || !weft_module_function(module, function, &f) ||
+      index >= f.traffic.count)
+    return WEFT_INVALID;
+  weft_traffic_v1 row = weft_item<weft_traffic_v1>(module->descriptor, f.traffic, index);
+  return weft_give_sized<weft_traffic_info_t>(out_info, {0, 0, text(module, row.axes),
+                                                         text(module, row.bytes.text),
+                                                         text(module, row.messages.text)});
+}
+
 /// Rows about inputs are counted, and those that have one size.
 weft_status_t weft_positions_info(const weft_module_t *module, int32_t function, uint32_t index,
                                   weft_positions_info_t *out_info) {

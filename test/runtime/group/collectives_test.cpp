@@ -443,3 +443,52 @@ TEST_CASE("a collective that no rank could do is refused before anything is sent
           c.peer = 1;
         }) == "W0602 broadcast: rank 1 of 1 ranks is the root");
 }
+
+TEST_CASE(
+    "a permute whose ranks have other sizes says what it sends, what it gets and the most of all") {
+  const int32_t world = 3;
+  for (const char *transport : {"threads", "shm"})
+    for (int64_t longest : {int64_t(5), int64_t(100000)}) {
+      auto size_of = [&](int32_t rank) { return rank == 2 ? 0 : longest - 2 * rank; };
+      shared_array<int32_t> got(size_t(world * longest));
+      auto all = run_ranks(transport, world, [&](weft_group_t *group, weft_error_t *err) {
+        int32_t rank = weft_group_rank(group), before = (rank + world - 1) % world;
+        std::vector<int32_t> own(size_t(size_of(rank)) + 1);
+        for (size_t i = 0; i < own.size(); ++i)
+          own[i] = int32_t(i) * world + rank;
+        weft_collective_t c = collective_of(WEFT_PERMUTE, WEFT_I32, size_of(rank), own.data(),
+                                            &got[size_t(rank * longest)]);
+        c.peer = 1;
+        c.received = size_of(before);
+        c.longest = longest;
+        return weft_group_collective(group, &c, err);
+      });
+      int64_t wrong = 0;
+      for (int32_t rank = 0; rank < world; ++rank) {
+        REQUIRE(all[size_t(rank)].text == "");
+        int32_t before = (rank + world - 1) % world;
+        for (int64_t i = 0; i < longest; ++i)
+          wrong += got[size_t(rank * longest + i)] !=
+                   (i < size_of(before) ? int32_t(i) * world + before : 0);
+      }
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("a permute of more than the most is refused, and ranks that say another most differ") {
+  auto ends = [&](int64_t first, int64_t received, std::vector<int64_t> longest) {
+    return run_ranks("threads", 2, [&](weft_group_t *group, weft_error_t *err) {
+      int32_t data[8] = {}, result[8];
+      weft_collective_t c = collective_of(WEFT_PERMUTE, WEFT_I32, first, data, result);
+      c.peer = 1;
+      c.received = received;
+      c.longest = longest[size_t(weft_group_rank(group))];
+      return weft_group_collective(group, &c, err);
+    });
+  };
+  CHECK(ends(4, 3, {3, 3})[0].text ==
+        "W0602 permute: 4 elements are sent and 3 received, of 3 at most");
+  CHECK(ends(3, 4, {3, 3})[1].text ==
+        "W0602 permute: 3 elements are sent and 4 received, of 3 at most");
+  CHECK(ends(3, 3, {3, 5})[0].status == WEFT_MISMATCH);
+}

@@ -226,10 +226,12 @@ TEST_CASE("regions name kernels of the variant") {
           }) == "function 'main': regions lie outside the descriptor");
 }
 
-TEST_CASE("older writers know neither late blocks, late outputs, regions nor pairs in place") {
+TEST_CASE(
+    "older writers know neither late blocks, late outputs, regions, pairs in place nor meshes") {
   for (uint32_t known : {uint32_t(offsetof(weft_function_v1, late_blocks)),
                          uint32_t(offsetof(weft_function_v1, regions)),
-                         uint32_t(offsetof(weft_function_v1, in_place))}) {
+                         uint32_t(offsetof(weft_function_v1, in_place)),
+                         uint32_t(offsetof(weft_function_v1, mesh))}) {
     bytes d = encode(make_sample().description, sample_image());
     weft_module_v1 root;
     std::memcpy(&root, d.data(), sizeof root);
@@ -245,7 +247,57 @@ TEST_CASE("older writers know neither late blocks, late outputs, regions nor pai
     weft_descriptor_t descriptor = {d.data(), d.size(), root};
     REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).late_blocks.count == 0);
     REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).in_place.count == 0);
+    REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).mesh.count == 0);
   }
+}
+
+TEST_CASE("a mesh has ranks, its groups axes that it has, and collectives groups") {
+  auto with = [](const std::function<void(module &)> &change) {
+    return after([&](module &m) {
+      make_ranked(m);
+      change(m);
+    });
+  };
+  REQUIRE(with([](module &) {}) == "");
+  REQUIRE(with([](module &m) { m.mesh[0].size = 0; }) ==
+          "function 'main': the mesh has no ranks or more than 65536");
+  REQUIRE(with([](module &m) { m.mesh[0].size = 40000; }) ==
+          "function 'main': the mesh has no ranks or more than 65536");
+  REQUIRE(with([](module &m) { m.functions[0].rank_symbols[1] = 2; }) ==
+          "function 'main': axis 1: symbol 2 of 2");
+  REQUIRE(with([](module &m) { m.functions[0].rank_symbols.pop_back(); }) ==
+          "function 'main': 2 axes with 1 symbols of ranks and 2 groups");
+  REQUIRE(with([](module &m) { m.groups[1][1] = 2; }) ==
+          "function 'main': group 1: axis 2 of 2, or twice");
+  REQUIRE(with([](module &m) { m.groups[1][1] = 1; }) ==
+          "function 'main': group 1: axis 1 of 2, or twice");
+  REQUIRE(with([](module &m) { m.functions[0].exchanges[0].group = 2; }) ==
+          "function 'main': collective 0: group 2 of 2");
+  REQUIRE(with([](module &m) { m.functions[0].traffic[0] = symbol(2, "k"); }) ==
+          "function 'main': the code of bytes sent is not a formula");
+  REQUIRE(with([](module &m) { m.functions[0].rank_symbols.clear(); }) ==
+          "function 'main': collective 0: group 1 of 0");
+}
+
+TEST_CASE("all functions for several ranks have the same mesh") {
+  auto second = [](const std::function<void(bytes &, weft_function_v1 &)> &change) {
+    module m = make_sample().description;
+    make_ranked(m);
+    m.functions[1].rank_symbols = {UINT32_MAX, UINT32_MAX};
+    bytes d = encode(m, sample_image());
+    weft_module_v1 root;
+    std::memcpy(&root, d.data(), sizeof root);
+    weft_function_v1 f;
+    uint8_t *place = &d[root.functions.offset + root.functions.step];
+    std::memcpy(&f, place, sizeof f);
+    change(d, f);
+    std::memcpy(place, &f, sizeof f);
+    return check(d);
+  };
+  REQUIRE(second([](bytes &, weft_function_v1 &) {}) == "");
+  REQUIRE(second([](bytes &, weft_function_v1 &f) {
+            f.groups.count = 1;
+          }).find("it has another mesh than an earlier function") != std::string::npos);
 }
 
 TEST_CASE("bind and run lie in the code") {

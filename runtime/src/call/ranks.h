@@ -1,0 +1,20 @@
+// Ranks that compute together: the groups of a context, where it stands among them, and what compiled code has them do.
+#pragma once
+
+#include "runtime/src/call/context.h"
+
+/// How many groups the module's collectives need.
+uint32_t weft_groups_needed(const weft_module_t *module);
+/// Joins the other ranks of `group`, when the module's functions are for several; refuses a group that does not fit, and ranks that have
+/// opened another file. All ranks do it.
+weft_status_t weft_join_ranks(weft_context_t *context, weft_group *group, weft_error_t *err);
+void weft_leave_ranks(weft_context_t *context);
+/// Ends the groups for all ranks, as cancelling does. Signal handlers, too.
+void weft_abort_ranks(weft_context_t *context);
+
+/// Sets the symbols that say where a rank stands.
+void weft_set_places(const weft_module_t *module, const weft_function_v1 &function, int32_t rank,
+                     int64_t *symbols);
+
+/// The function of the host table.
+void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words);
