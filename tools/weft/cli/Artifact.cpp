@@ -112,10 +112,20 @@ FunctionView Artifact::view(int32_t index) const {
   auto positions = emptyInfo<weft_positions_info_t>();
   for (uint32_t i = 0; weft_positions_info(module(), index, i, &positions) == WEFT_OK; ++i)
     view.signature.inputs[positions.input].below.push_back(text(positions.below));
+  std::set<int32_t> places;
+  auto axis = emptyInfo<weft_axis_info_t>();
+  for (uint32_t i = 0; weft_axis_info(module(), index, i, &axis) == WEFT_OK; ++i) {
+    view.mesh.push_back({text(axis.name), axis.size});
+    places.insert(axis.symbol);
+  }
+  auto traffic = emptyInfo<weft_traffic_info_t>();
+  for (uint32_t i = 0; weft_traffic_info(module(), index, i, &traffic) == WEFT_OK; ++i)
+    view.traffic.push_back({text(traffic.axes), text(traffic.bytes), text(traffic.messages)});
   for (uint32_t i = 0; i < info.symbols; ++i) {
     auto symbol = emptyInfo<weft_symbol_info_t>();
     weft_symbol_info(module(), index, i, &symbol);
     (rooms.count(i)              ? view.rooms
+     : places.count(int32_t(i))  ? view.places
      : symbol.bound_by_input < 0 ? view.bound
                                  : view.signature.symbols)
         .push_back({text(symbol.name), symbol.min, symbol.max, symbol.multiple,
@@ -233,6 +243,10 @@ Result<weft_cost_t> Artifact::cost(const FunctionView &function,
   for (const std::vector<SymbolSpec> *others : {&function.rooms, &function.bound})
     for (const SymbolSpec &symbol : *others) // formulas of costs do not speak of them
       values.push_back(symbol.min);
+  for (const SymbolSpec &symbol : function.places) {
+    auto found = symbols.find(symbol.name);
+    values.push_back(found == symbols.end() ? symbol.min : found->second);
+  }
   values.push_back(0); // never an empty array
   auto cost = emptyInfo<weft_cost_t>();
   weft_error_t error = WEFT_ERROR_INIT;
@@ -253,6 +267,20 @@ Result<weft_context_options_t> contextOptions(const ParsedOptions &options, int3
   if (options.has("max-memory") && context.memory_limit == 0)
     return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", {}, {}};
   return context;
+}
+
+int64_t ranksOf(const FunctionView &function) {
+  int64_t ranks = 1;
+  for (const AxisSpec &axis : function.mesh)
+    ranks *= axis.size;
+  return ranks;
+}
+
+std::string printMesh(const FunctionView &function) {
+  std::string out;
+  for (const AxisSpec &axis : function.mesh)
+    out += (out.empty() ? "" : ", ") + axis.name + " = " + std::to_string(axis.size);
+  return out;
 }
 
 std::string printShape(const InputSpec &argument, bool unicode) {

@@ -24,19 +24,38 @@ struct InPlaceSpec {
   size_t input, output, dim;
 };
 
+/// An axis of the mesh of ranks that run a function together.
+struct AxisSpec {
+  std::string name;
+  int64_t size;
+};
+
+/// What one rank sends along axes during a call: formulas.
+struct TrafficSpec {
+  std::string axes, bytes, messages;
+};
+
 /// One function of a module, with all its texts copied out.
 struct FunctionView {
   int32_t index;
   Signature signature;
   std::vector<InputSpec> outputs;
   std::vector<InPlaceSpec> inPlace;
-  std::vector<SymbolSpec> rooms; ///< symbols that the strides of inputs in place say
-  std::vector<SymbolSpec> bound; ///< symbols that a call binds while it runs: data decide them
+  std::vector<SymbolSpec> rooms;  ///< symbols that the strides of inputs in place say
+  std::vector<SymbolSpec> bound;  ///< symbols that a call binds while it runs: data decide them
+  std::vector<SymbolSpec> places; ///< symbols that say where a rank stands
+  std::vector<AxisSpec> mesh;     ///< empty: for one rank
+  std::vector<TrafficSpec> traffic;
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
   std::vector<std::string> late, lateScratch;    ///< what a call asks for while it runs
   std::vector<std::vector<uint32_t>> regions;    ///< rows of kernels that run at the same time
 };
+
+/// How many ranks run the function together.
+int64_t ranksOf(const FunctionView &function);
+/// "tp = 2", "dp = 2, tp = 2"
+std::string printMesh(const FunctionView &function);
 
 struct KernelView {
   std::string name;

@@ -78,8 +78,9 @@ private:
     for (const auto &[name, value] : at) {
       bool known = false;
       for (const FunctionView &function : functions)
-        for (const SymbolSpec &symbol : function.signature.symbols)
-          known |= symbol.name == name;
+        for (const std::vector<SymbolSpec> *list : {&function.signature.symbols, &function.places})
+          for (const SymbolSpec &symbol : *list)
+            known |= symbol.name == name;
       if (!known)
         return Failure{
             ExitWrongUsage, "'--at': there is no symbol '" + name + "'", symbolHint(), {}};
@@ -208,6 +209,9 @@ private:
       symbols += (symbols.empty() ? "" : "    ") + range(symbol);
     if (!symbols.empty())
       line("symbols  " + symbols);
+    if (!f.mesh.empty())
+      line("mesh     " + printMesh(f) + "  (" + std::to_string(ranksOf(f)) +
+           " ranks: weft run --ranks " + std::to_string(ranksOf(f)) + ")");
     std::string bound;
     for (const SymbolSpec &symbol : f.bound)
       bound += (bound.empty() ? "" : ", ") + symbol.name;
@@ -227,6 +231,28 @@ private:
     if (!f.flops.empty() || !f.bytesMoved.empty())
       line("work     " + shownRounded("flops", f.flops, "") + "    " +
            shownRounded("moved", f.bytesMoved, "B"));
+    reportTraffic(f);
+  }
+
+  /// What one rank sends along axes: formulas, or numbers with --at, of rank 0 when nothing else is said.
+  void reportTraffic(const FunctionView &f) {
+    SymbolValues values = at;
+    for (const SymbolSpec &symbol : f.places)
+      values.emplace(symbol.name, 0);
+    const char *label = "sent     over ";
+    for (const TrafficSpec &each : f.traffic) {
+      std::optional<int64_t> bytes, messages;
+      if (!at.empty()) {
+        bytes = evaluateFormula(each.bytes, values);
+        messages = evaluateFormula(each.messages, values);
+      }
+      line(label + each.axes + ": " +
+           (bytes && messages
+                ? exactBytes(*bytes) + " in " + std::to_string(*messages) + " messages"
+                : shown("bytes", each.bytes, "B") + "    " + shown("messages", each.messages, "")) +
+           " by one rank");
+      label = "         over ";
+    }
   }
 
   /// Inputs that outputs extend where they lie, and the room that a call needs in them.
@@ -293,6 +319,7 @@ private:
     reportLate(f);
     line("work     flops = " + printCount(static_cast<double>(cost.flops)) +
          "    moved = " + printBytes(static_cast<double>(cost.bytes_moved)));
+    reportTraffic(f);
   }
 
   static std::string exactBytes(int64_t bytes) {
@@ -324,7 +351,9 @@ private:
     std::vector<std::string> out;
     for (const std::string &fact : f.facts) {
       bool isRange = false;
-      for (const SymbolSpec &s : f.signature.symbols)
+      std::vector<SymbolSpec> symbols = f.signature.symbols;
+      symbols.insert(symbols.end(), f.places.begin(), f.places.end());
+      for (const SymbolSpec &s : symbols)
         isRange |=
             fact == std::to_string(s.min) + " <= " + s.name + " <= " + std::to_string(s.max) ||
             fact == std::to_string(s.min) + " <= " + s.name ||
@@ -388,6 +417,20 @@ private:
     json.end();
   }
 
+  static void ranksJson(JsonWriter &json, const FunctionView &f) {
+    json.array("mesh");
+    for (const AxisSpec &axis : f.mesh)
+      json.object().field("axis", axis.name).field("size", axis.size).end();
+    json.end().array("sent");
+    for (const TrafficSpec &each : f.traffic)
+      json.object()
+          .field("axes", each.axes)
+          .field("bytes", each.bytes)
+          .field("messages", each.messages)
+          .end();
+    json.end();
+  }
+
   void functionJson(JsonWriter &json, const FunctionView &f,
                     const std::optional<weft_cost_t> &cost) const {
     json.object().field("name", f.signature.function);
@@ -418,6 +461,8 @@ private:
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
     json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);
     json.list("late", f.late).list("late_scratch_per_worker", f.lateScratch).end();
+    if (!f.mesh.empty())
+      ranksJson(json, f);
     json.array("together");
     for (const std::vector<uint32_t> &region : f.regions)
       json.object().list("kernels", region).end();

@@ -1,7 +1,7 @@
 //===- RunCommand.cpp - weft run --------------------------------------------------------------===//
 //
-// One call (a second one when it is quick, for its time, unless nobody is told), summaries of the outputs, files,
-// comparison.
+// One call (a second one when it is quick, for its time, unless nobody is told), by as many local ranks as the function is
+// for, summaries of the outputs, files, comparison.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
@@ -12,6 +12,7 @@
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +74,10 @@ private:
     if (!found)
       return found.failure();
     function = *found;
+    if (Result<Done> done =
+            checkRanks(function, options.positional()[0], options.number("ranks", 0));
+        !done)
+      return done;
     Result<InputRequest> request = readInputRequest(options);
     if (!request)
       return request.failure();
@@ -133,18 +138,16 @@ private:
         options, static_cast<int32_t>(std::min<int64_t>(options.number("threads", 0), 4096)));
     if (!contextWanted)
       return contextWanted.failure();
-    Result<Context> created = artifact.createContext(*contextWanted);
-    if (!created)
-      return created.failure();
-    context = *created;
     raw.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+    if (Result<Done> done = function.mesh.empty() ? createContext(*contextWanted) : Done{}; !done)
+      return done;
     if (Result<Done> done = checkInputs(); !done)
       return done;
     sayInputs();
-    Result<Done> done = timedCall(&firstSeconds);
     bool isTold = options.verbosity() >= 0 || options.json();
-    if (done && isTold && firstSeconds < kRepeatBelow)
-      done = timedCall(&secondSeconds);
+    double repeatBelow = isTold ? kRepeatBelow : 0;
+    Result<Done> done =
+        function.mesh.empty() ? callAlone(repeatBelow) : callOnRanks(*contextWanted, repeatBelow);
     if (!done)
       return done;
     for (const weft_tensor_t &output : raw) {
@@ -154,6 +157,27 @@ private:
       outputs.push_back(std::move(*tensor));
     }
     return Done{};
+  }
+
+  Result<Done> createContext(const weft_context_options_t &wanted) {
+    Result<Context> created = artifact.createContext(wanted);
+    if (!created)
+      return created.failure();
+    context = *created;
+    return Done{};
+  }
+
+  Result<Done> callAlone(double repeatBelow) {
+    Result<Done> done = timedCall(&firstSeconds);
+    return done && firstSeconds < repeatBelow ? timedCall(&secondSeconds) : done;
+  }
+
+  Result<Done> callOnRanks(const weft_context_options_t &wanted, double repeatBelow) {
+    RankedCall ranked(artifact, function, callInputs.views, repeatBelow);
+    Result<Done> done = ranked.run(options.value("transport", "shm"), wanted, guard, raw, context);
+    firstSeconds = ranked.firstSeconds;
+    secondSeconds = ranked.secondSeconds;
+    return done ? done : explain(done.failure());
   }
 
   /// Refuses what the call would refuse, before anything is said about it.

@@ -1,0 +1,159 @@
+//===- RankedCall.cpp -------------------------------------------------------------------------===//
+#include "tools/weft/verbs/RankedCall.h"
+#include "tools/weft/cli/LocalRanks.h"
+#include "tools/weft/cli/Room.h"
+#include "tools/weft/cli/Values.h"
+#include "weft/sha256.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sched.h>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr int64_t kHashBytes = 32;
+
+weft_collective_t bytesOf(weft_collective_kind_t kind, const char *node, const void *send,
+                          void *receive, int64_t bytes) {
+  weft_collective_t collective = {};
+  collective.struct_size = sizeof collective;
+  collective.kind = static_cast<uint16_t>(kind);
+  collective.element = WEFT_U8;
+  collective.node = node;
+  collective.send = send;
+  collective.receive = receive;
+  collective.outer = collective.inner = 1;
+  collective.first = bytes;
+  return collective;
+}
+
+/// The CPUs of this process, parted among its ranks.
+int32_t threadsOfRank(int64_t ranks) {
+  cpu_set_t allowed;
+  int cpus = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+  return static_cast<int32_t>(std::max<int64_t>(cpus / ranks, 1));
+}
+
+/// Of dimensions and elements.
+void hashOf(const weft_tensor_t &tensor, uint8_t *hash) {
+  std::string bytes(reinterpret_cast<const char *>(tensor.dim), tensor.rank * sizeof(int64_t));
+  Result<HostTensor> whole = withoutGaps(tensor, nullptr);
+  if (whole)
+    bytes.append(reinterpret_cast<const char *>(whole->data()), whole->bytes());
+  weft_sha256(bytes.data(), bytes.size(), hash);
+}
+
+} // namespace
+
+Result<Done> checkRanks(const FunctionView &function, const std::string &file, int64_t given) {
+  int64_t ranks = ranksOf(function);
+  std::string command = "weft run " + file + " --ranks " + std::to_string(ranks),
+              name = "function '" + function.signature.function + "' is for ";
+  if (given == ranks || (!given && ranks == 1))
+    return Done{};
+  std::string text = function.mesh.empty()
+                         ? name + "one rank"
+                         : name + std::to_string(ranks) + " rank" + (ranks == 1 ? "" : "s") + " (" +
+                               printMesh(function) + ")";
+  if (given)
+    text += ", not for " + std::to_string(given);
+  return Failure{ExitWrongUsage, text, function.mesh.empty() ? "leave out --ranks" : command, {}};
+}
+
+/// What one rank has while it calls.
+struct RankedCall::Rank {
+  weft_group_t *group;
+  weft_context_t *context;
+  std::vector<weft_tensor_t> &outputs;
+
+  bool isFirst() const { return weft_group_rank(group) == 0; }
+};
+
+weft_status_t RankedCall::timedCall(Rank &rank, double *seconds, weft_error_t *error) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin = Clock::now();
+  weft_status_t status = weft_call_function(
+      rank.context, function.index, inputs.data(), static_cast<uint32_t>(inputs.size()),
+      rank.outputs.data(), static_cast<uint32_t>(rank.outputs.size()), error);
+  *seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return status;
+}
+
+/// All ranks call as often as rank 0.
+weft_status_t RankedCall::runRank(Rank &rank, weft_error_t *error) {
+  double first = 0, second = 0;
+  if (weft_status_t status = timedCall(rank, &first, error))
+    return status;
+  uint8_t again = first < repeatBelow;
+  weft_collective_t agree = bytesOf(WEFT_BROADCAST, "the first call", &again, &again, 1);
+  if (weft_status_t status = weft_group_collective(rank.group, &agree, error))
+    return status;
+  if (again)
+    if (weft_status_t status = timedCall(rank, &second, error))
+      return status;
+  if (rank.isFirst()) {
+    firstSeconds = first;
+    secondSeconds = second;
+  }
+  return compare(rank, error);
+}
+
+weft_status_t RankedCall::compare(Rank &rank, weft_error_t *error) {
+  int32_t world = weft_group_world(rank.group);
+  for (size_t i = 0; i < rank.outputs.size(); ++i) {
+    std::vector<uint8_t> own(kHashBytes), all(size_t(world) * kHashBytes);
+    hashOf(rank.outputs[i], own.data());
+    weft_collective_t gather =
+        bytesOf(WEFT_ALL_GATHER, "the last call", own.data(), all.data(), world * kHashBytes);
+    if (weft_status_t status = weft_group_collective(rank.group, &gather, error))
+      return status;
+    for (int32_t other = 1; other < world && rank.isFirst() && difference.empty(); ++other)
+      if (!std::equal(own.begin(), own.end(), all.begin() + other * kHashBytes))
+        difference = "output '" + function.outputs[i].name + "' differs between ranks 0 and " +
+                     std::to_string(other);
+  }
+  return WEFT_OK;
+}
+
+Result<Done> RankedCall::run(const std::string &transport, weft_context_options_t wanted,
+                             InterruptGuard &guard, std::vector<weft_tensor_t> &outputs,
+                             Context &outContext) {
+  int64_t world = ranksOf(function);
+  if (transport == "threads" && world > 1 && !function.inPlace.empty())
+    return Failure{ExitWrongUsage,
+                   "ranks that are threads would change the same input in place",
+                   "leave out --transport",
+                   {}};
+  if (!wanted.threads)
+    wanted.threads = threadsOfRank(world);
+  auto body = [&](weft_group_t *group, weft_error_t *error) {
+    weft_context_options_t options = wanted;
+    options.group = group;
+    weft_context_t *created = nullptr;
+    if (weft_status_t status = weft_context_create(artifact.module(), &options, &created, error))
+      return status;
+    Context context(created, weft_context_release);
+    if (weft_group_rank(group) == 0) {
+      outContext = context;
+      guard.watch(created);
+      Rank first{group, created, outputs};
+      weft_status_t status = runRank(first, error);
+      guard.watch(nullptr);
+      return status;
+    }
+    std::vector<weft_tensor_t> own(outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+    Rank other{group, created, own};
+    weft_status_t status = runRank(other, error);
+    for (weft_tensor_t &output : own)
+      weft_tensor_release(created, &output);
+    return status;
+  };
+  Result<Done> done = runLocalRanks({transport, static_cast<int32_t>(world)}, body);
+  if (done && !difference.empty())
+    return Failure{ExitInputRefused, difference, "", "W0410"};
+  return done;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,50 @@
+//===- RankedCall.h - Calls of a function that several ranks run together ---------------------===//
+//
+//   RankedCall call(artifact, function, inputs, wanted);
+//   Result<Done> done = call.run(transport, raw);         // rank 0's results, which all have
+//   call.seconds() …                                      // of the first call, and of a second one
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
+#define WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
+
+#include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Interrupt.h"
+#include "weft/group.h"
+
+#include <array>
+
+namespace weft::cli {
+
+/// Refuses a number of ranks that the function is not for; `given` is what --ranks says, 0 for nothing.
+Result<Done> checkRanks(const FunctionView &function, const std::string &file, int64_t given);
+
+class RankedCall {
+public:
+  /// `repeatBelow`: a first call that took less seconds is followed by a second one.
+  RankedCall(const Artifact &artifact, const FunctionView &function,
+             const std::vector<weft_tensor_t> &inputs, double repeatBelow)
+      : artifact(artifact), function(function), inputs(inputs), repeatBelow(repeatBelow) {}
+
+  /// Starts local ranks, of which each calls. Results that differ in bits between ranks are a
+  /// failure. Rank 0's lie in `outputs` and belong to `outContext`.
+  Result<Done> run(const std::string &transport, weft_context_options_t wanted,
+                   InterruptGuard &guard, std::vector<weft_tensor_t> &outputs, Context &outContext);
+
+  double firstSeconds = 0, secondSeconds = 0;
+
+private:
+  struct Rank;
+  weft_status_t runRank(Rank &rank, weft_error_t *error);
+  weft_status_t timedCall(Rank &rank, double *seconds, weft_error_t *error);
+  weft_status_t compare(Rank &rank, weft_error_t *error);
+
+  const Artifact &artifact;
+  const FunctionView &function;
+  const std::vector<weft_tensor_t> &inputs;
+  double repeatBelow;
+  std::string difference; ///< between ranks; empty: none
+};
+
+} // namespace weft::cli
+
+#endif // WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
