@@ -60,6 +60,7 @@ public:
     module.name = blob.text(name);
     module.producer = blob.text(kProducer);
     module.weights = weights(stored);
+    setMesh(variants[0].program);
     for (auto [root, variant] : llvm::zip(roots, variants)) {
       module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = hostTableSize(variant.program);
@@ -69,9 +70,10 @@ public:
       bool grows = llvm::any_of(functions, [](auto &row) { return row.in_place.count > 0; });
       result.grows |= grows;
       bool checks = llvm::any_of(functions, [](auto &row) { return row.positions.count > 0; });
-      module.functions = blob.list(functions, checks  ? sizeof(weft_function_v1)
-                                              : grows ? offsetof(weft_function_v1, positions)
-                                                      : offsetof(weft_function_v1, in_place));
+      module.functions = blob.list(functions, variant.program.mesh ? sizeof(weft_function_v1)
+                                              : checks ? offsetof(weft_function_v1, mesh)
+                                              : grows  ? offsetof(weft_function_v1, positions)
+                                                       : offsetof(weft_function_v1, in_place));
       module.kernels = kernels(variant.program);
       module.cpu_features = blob.texts(variant.features());
       blob.fill(root, module);
@@ -90,6 +92,7 @@ private:
     for (const EntrySymbol &symbol : planned.entry.symbols)
       symbols.push_back(symbol.name);
     llvm::append_range(symbols, planned.entry.boundSymbols);
+    llvm::append_range(symbols, planned.entry.rankSymbols);
     weft_function_v1 row = {};
     row.name = blob.text(op.getName());
     std::vector<weft_argument_v1> inputs, outputs;
@@ -120,7 +123,66 @@ private:
       row.in_place = blob.list(pairs);
     if (!planned.positions.empty())
       row.positions = positions(planned);
+    if (MeshAttr own = meshOf(op)) {
+      row.mesh = mesh;
+      row.groups = groups;
+      row.rank_symbols = placeSymbols(own);
+      row.exchanges = exchanges(planned);
+      row.traffic = traffic(planned);
+    }
     return row;
+  }
+
+  /// All functions that are for several ranks refer to one mesh; variants have the same.
+  void setMesh(const Program &program) {
+    if (!program.mesh)
+      return;
+    std::vector<weft_axis_v1> axes;
+    for (auto [axis, size] : llvm::zip_equal(program.mesh.getAxes(), program.mesh.getSizes()))
+      axes.push_back({blob.text(axis.getValue()), uint32_t(size)});
+    mesh = blob.list(axes);
+    std::vector<weft_axes_v1> rows;
+    for (MeshAttr group : program.groups) {
+      std::vector<uint32_t> along;
+      for (StringAttr axis : group.getAxes())
+        along.push_back(llvm::find(program.mesh.getAxes(), axis) - program.mesh.getAxes().begin());
+      rows.push_back({blob.list(along)});
+    }
+    groups = blob.list(rows);
+  }
+
+  weft_list_t placeSymbols(MeshAttr own) {
+    std::vector<uint32_t> rows;
+    for (StringAttr symbol : rankSymbols(own)) {
+      auto *found = llvm::find(symbols, symbol);
+      rows.push_back(found == symbols.end() ? UINT32_MAX : found - symbols.begin());
+    }
+    return blob.list(rows);
+  }
+
+  weft_list_t exchanges(const PlannedFunction &planned) {
+    std::vector<weft_exchange_v1> rows;
+    for (const PlannedExchange &exchange : planned.exchanges) {
+      plan::ExchangeOp op = exchange.op;
+      auto type = cast<SymTensorType>(op.collective()->getOperand(0).getType());
+      weft_exchange_v1 &row = rows.emplace_back(); // zeros, also between fields
+      row.node = blob.text(op.getNode());
+      row.kind = exchange.kind;
+      row.element = elementCode(type.getElementType());
+      row.combiner = exchange.combiner;
+      row.is_reversed = exchange.form.isReversed;
+      row.peer = exchange.form.peer;
+      row.group = exchange.group;
+    }
+    return blob.list(rows);
+  }
+
+  weft_list_t traffic(const PlannedFunction &planned) {
+    std::vector<weft_traffic_v1> rows;
+    for (const PlannedTraffic &each : planned.traffic)
+      rows.push_back({blob.text(each.axes), blob.formula({each.bytes}, symbols),
+                      blob.formula({each.messages}, symbols)});
+    return blob.list(rows);
   }
 
   weft_list_t symbolRows(const PlannedFunction &planned) {
@@ -150,6 +212,10 @@ private:
       int64_t most = limit ? facts.bounds(limit).high.value_or(kMaxSymbolValue) : kMaxSymbolValue;
       add(name, 0, std::clamp<int64_t>(most, 0, kMaxSymbolValue));
     }
+    if (MeshAttr own = meshOf(op))
+      for (auto [name, size] : llvm::zip_equal(rankSymbols(own), own.getSizes()))
+        if (llvm::is_contained(planned.entry.rankSymbols, name))
+          add(name, 0, size - 1);
     return blob.list(rows);
   }
 
@@ -195,11 +261,13 @@ private:
 
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
+    if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
+      return sizeof(weft_host_v1);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();
     });
     if (checks)
-      return sizeof(weft_host_v1);
+      return offsetof(weft_host_v1, exchange);
     bool joins = llvm::any_of(
         program.functions, [](const PlannedFunction &planned) { return !planned.regions.empty(); });
     if (joins)
@@ -296,6 +364,7 @@ private:
 
   Blob blob;
   SmallVector<StringAttr> symbols;
+  weft_list_t mesh = {}, groups = {}; ///< of all functions that are for several ranks
 };
 
 } // namespace

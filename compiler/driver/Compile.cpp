@@ -15,7 +15,6 @@
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
-#include "dialects/weft/Mesh.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -161,21 +160,8 @@ private:
     return applyFacts(*variant.module, options.facts);
   }
 
-  /// Ranks have a meaning, and no code yet.
-  Result<void> refuseRanks() {
-    for (auto function : impl.module->getOps<FunctionOpInterface>())
-      if (MeshAttr mesh = meshOf(function))
-        return error("W0314",
-                     "function '" + function.getName() + "' is for " + Twine(mesh.getRanks()) +
-                         " ranks, which is not compiled yet",
-                     "'weft eval' computes it over all ranks");
-    return {};
-  }
-
   /// All that comes before code.
   Result<void> prepare() {
-    if (Result<void> done = refuseRanks(); !done)
-      return done;
     if (Result<void> done = findVariants(); !done)
       return done;
     for (Variant &variant : variants)

@@ -72,9 +72,8 @@ void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
         base + offsetof(weft_part_v1, kernel_id));
 }
 
-void HostCalls::emitCheck(unsigned row, ArrayRef<Value> words) {
-  call(offsetof(weft_host_v1, check_positions),
-       {frame, host.constant(int64_t(row)), storeWords(words, 0)});
+void HostCalls::emit(size_t function, unsigned row, ArrayRef<Value> words) {
+  call(function, {frame, host.constant(int64_t(row)), storeWords(words, 0)});
 }
 
 void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {

@@ -27,8 +27,8 @@ public:
   void begin(mlir::Value frame, unsigned most);
   /// One kernel alone, or several that run together.
   void emit(llvm::ArrayRef<EmittedKernel> kernels);
-  /// Row `row` of the function's checks of positions.
-  void emitCheck(unsigned row, llvm::ArrayRef<mlir::Value> words);
+  /// A function of the host table that takes a row of the function's table for it, and words.
+  void emit(size_t function, unsigned row, llvm::ArrayRef<mlir::Value> words);
 
 private:
   mlir::Value callee(size_t function);

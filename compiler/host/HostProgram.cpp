@@ -2,7 +2,8 @@
 //
 //   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
 //   run(frame)         computes the plan's offsets, then per region: words, units, one call of the host's `parallel`, or of `together` for
-//                      several kernels; between regions it reads symbols from memory, branches and loops, and asks for memory whose size is known only then
+//                      several kernels; between regions it reads symbols from memory, branches and loops, asks for memory whose size is known only then, and
+//                      calls for what ranks do together
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/host/HostProgram.h"
@@ -90,6 +91,14 @@ private:
     return b.create<arith::SelectOp>(isNone, dimension(in, step.input, step.dim), places);
   }
 
+  /// Where the rank stands, which the runtime knows before a call.
+  void loadPlaces(Value values) {
+    const EntryPlan &entry = planned->entry;
+    size_t slot = entry.symbols.size() + entry.boundSymbols.size();
+    for (StringAttr name : entry.rankSymbols)
+      symbols[name.getValue()] = load(i64, values, 8 * slot++);
+  }
+
   /// Continues in a new block when `holds`, else returns `row` + 1.
   void require(func::FuncOp function, Value holds, int32_t row) {
     Block *good = function.addBlock(), *bad = function.addBlock();
@@ -102,6 +111,7 @@ private:
   void emitBind(StringRef name) {
     func::FuncOp function = begin(name, {pointer, pointer});
     Value in = function.getArgument(0), values = function.getArgument(1);
+    loadPlaces(values);
     int32_t row = 0;
     for (const EntryStep &step : planned->entry.steps) {
       if (step.kind == EntryStep::Bind) {
@@ -122,6 +132,7 @@ private:
       SymExpr most = symbolsOf(source).getUpperBound(SymExpr::symbol(name));
       store(most ? emit(most) : constant(-1), values, 8 * slot++);
     }
+    slot += planned->entry.rankSymbols.size(); // they are there
     store(placeIn(Value(), planned->isArenaLoose ? planned->arena : ArrayRef<SymExpr>()), values,
           8 * slot++);
     for (ArrayRef<SymExpr> dims : planned->outputDims)
@@ -236,6 +247,7 @@ private:
     values = load(pointer, frame, offsetof(weft_frame_v1, values));
     for (auto [i, symbol] : llvm::enumerate(planned->entry.symbols))
       symbols[symbol.name.getValue()] = load(i64, values, 8 * i);
+    loadPlaces(values);
     unlimited.clear();
     for (StringAttr name : planned->entry.boundSymbols)
       if (!symbolsOf(source).getUpperBound(SymExpr::symbol(name)))
@@ -263,8 +275,8 @@ private:
       TypeSwitch<Operation *>(&op)
           .Case([&](plan::LaunchOp launch) { emitLaunches({launch}); })
           .Case([&](plan::TogetherOp region) { emitLaunches(launchesOf(region)); })
-          .Case<plan::BindOp, plan::CheckPositionsOp, plan::IfOp, plan::LoopOp, plan::ReserveOp,
-                plan::ProvideOp>([&](auto step) { emitStep(step); });
+          .Case<plan::BindOp, plan::CheckPositionsOp, plan::ExchangeOp, plan::IfOp, plan::LoopOp,
+                plan::ReserveOp, plan::ProvideOp>([&](auto step) { emitStep(step); });
   }
 
   static SmallVector<plan::LaunchOp> launchesOf(plan::TogetherOp region) {
@@ -391,7 +403,27 @@ private:
     SmallVector<Value> words{address(check.getPositions())};
     for (SymExpr expr : exprs)
       words.push_back(emit(expr));
-    calls.emitCheck(llvm::find(planned->positions, check) - planned->positions.begin(), words);
+    calls.emit(offsetof(weft_host_v1, check_positions),
+               llvm::find(planned->positions, check) - planned->positions.begin(), words);
+  }
+
+  void emitStep(plan::ExchangeOp exchange) {
+    auto row = llvm::find_if(planned->exchanges,
+                             [&](const PlannedExchange &each) { return each.op == exchange; });
+    const ExchangeForm &form = row->form;
+    SymExpr none = SymExpr::constant(source.getContext(), 0);
+    SymExpr sizes[] = {form.outer,
+                       form.first,
+                       form.middle,
+                       form.second,
+                       form.inner,
+                       form.received ? form.received : none,
+                       form.longest ? form.longest : none};
+    requireSmall(sizes);
+    SmallVector<Value> words{address(exchange.getSent()), address(exchange.getReceived())};
+    for (SymExpr size : sizes)
+      words.push_back(emit(size));
+    calls.emit(offsetof(weft_host_v1, exchange), row - planned->exchanges.begin(), words);
   }
 
   Value isTrue(Value condition) {

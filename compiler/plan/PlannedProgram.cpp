@@ -30,7 +30,48 @@ PlannedKernel rowOf(plan::KernelOp op) {
   return row;
 }
 
-/// Reads one function; kernels are added to the program.
+uint16_t kindOf(ExchangeKind kind) {
+  switch (kind) {
+  case ExchangeKind::AllReduce:
+    return WEFT_ALL_REDUCE;
+  case ExchangeKind::AllGather:
+    return WEFT_ALL_GATHER;
+  case ExchangeKind::ReduceScatter:
+    return WEFT_REDUCE_SCATTER;
+  case ExchangeKind::AllToAll:
+    return WEFT_ALL_TO_ALL;
+  case ExchangeKind::Broadcast:
+    return WEFT_BROADCAST;
+  case ExchangeKind::Permute:
+    return WEFT_PERMUTE;
+  }
+  llvm_unreachable("closed set");
+}
+
+/// How the runtime combines; nothing where it cannot.
+std::optional<uint16_t> combinerOf(Combiner combiner, Type element) {
+  bool isBool = element.isInteger(1);
+  if (!isBool && !element.isF64() && !element.isF32() && !isHalf(element) &&
+      !isa<IntegerType>(element))
+    return std::nullopt;
+  switch (combiner) {
+  case Combiner::Max:
+    return WEFT_MAX;
+  case Combiner::Min:
+    return WEFT_MIN;
+  case Combiner::Or:
+    return isBool ? std::optional<uint16_t>(WEFT_MAX) : std::nullopt;
+  case Combiner::And:
+    return isBool ? std::optional<uint16_t>(WEFT_MIN) : std::nullopt;
+  case Combiner::Sum:
+    return isBool ? std::nullopt : std::optional<uint16_t>(WEFT_SUM);
+  case Combiner::Prod:
+    return isBool ? std::nullopt : std::optional<uint16_t>(WEFT_PROD);
+  }
+  llvm_unreachable("closed set");
+}
+
+/// Reads one function; kernels and groups are added to the program.
 class FunctionReader {
 public:
   FunctionReader(Program &program, plan::FuncOp function)
@@ -56,9 +97,11 @@ public:
     }
     if (planned.arena.empty())
       return function.emitError("has no 'plan.arena'; 'plan-place-memory' makes one");
-    if (failed(checkPlaces()) || failed(checkSizes()))
+    if (failed(checkPlaces()) || failed(checkSizes()) || failed(setMesh()))
       return failure();
     read(body, SymExpr::constant(function.getContext(), 1));
+    if (!isSupported)
+      return failure();
     return std::move(planned);
   }
 
@@ -117,6 +160,17 @@ private:
     return failure(walked.wasInterrupted());
   }
 
+  /// A file is for one number of ranks.
+  LogicalResult setMesh() {
+    MeshAttr mesh = meshOf(planned.function);
+    if (mesh && program.mesh && mesh != program.mesh)
+      return planned.function.emitError("has ")
+             << mesh << ", but another function of the file has " << program.mesh;
+    if (mesh)
+      program.mesh = mesh;
+    return success();
+  }
+
   /// `times`: how often the block runs, at most; null: nothing limits it.
   void read(Block &block, SymExpr times) {
     for (Operation &op : block) {
@@ -128,6 +182,10 @@ private:
         planned.regions.push_back(together);
       else if (auto check = dyn_cast<plan::CheckPositionsOp>(op))
         planned.positions.push_back(check);
+      else if (auto exchange = dyn_cast<plan::ExchangeOp>(op)) {
+        read(exchange, times);
+        continue; // its region is no code
+      }
       SymExpr inside = times;
       if (auto loop = dyn_cast<plan::LoopOp>(op)) {
         SymExpr most = symbols.getUpperBound(loop.getTrips()[0]);
@@ -162,6 +220,44 @@ private:
     add(planned.flops, kernel.flops);
   }
 
+  void read(plan::ExchangeOp op, SymExpr times) {
+    CollectiveOpInterface collective = op.collective();
+    MeshAttr group = collective.getGroup();
+    PlannedExchange row{op, collective.getForm(), 0, 0, 0};
+    row.kind = kindOf(row.form.kind);
+    if (row.form.combiner) {
+      auto type = cast<SymTensorType>(collective->getOperand(0).getType());
+      std::optional<uint16_t> code = combinerOf(*row.form.combiner, type.getElementType());
+      if (!code) {
+        collective->emitOpError("cannot combine ")
+            << type.getElementType() << " in this way in compiled programs";
+        isSupported = false;
+      }
+      row.combiner = code.value_or(0);
+    }
+    auto *known = llvm::find(program.groups, group);
+    row.group = known - program.groups.begin();
+    if (known == program.groups.end())
+      program.groups.push_back(group);
+    planned.exchanges.push_back(row);
+    addTraffic(collective, times);
+  }
+
+  void addTraffic(CollectiveOpInterface collective, SymExpr times) {
+    std::string axes;
+    for (StringAttr axis : collective.getGroup().getAxes())
+      axes += (axes.empty() ? "" : ", ") + axis.str();
+    auto row = llvm::find_if(planned.traffic, [&](auto &each) { return each.axes == axes; });
+    SymExpr none = SymExpr::constant(collective->getContext(), 0);
+    if (row == planned.traffic.end())
+      row = planned.traffic.insert(row, {axes, none, none});
+    SymExpr bytes = symbols.getUpperBound(collective.sentBytes());
+    if (bytes && times) // else nothing limits it
+      row->bytes = row->bytes + bytes * times;
+    if (times)
+      row->messages = row->messages + collective.sentMessages() * times;
+  }
+
   void addScratch(SymExpr scratch) {
     SymExpr most = symbols.getUpperBound(scratch);
     SmallVector<SymExpr> &all = most ? planned.scratch : planned.lateScratch;
@@ -179,6 +275,7 @@ private:
   ModuleOp module;
   SymbolsAttr symbols;
   PlannedFunction planned;
+  bool isSupported = true; ///< by the runtime
 };
 
 } // namespace

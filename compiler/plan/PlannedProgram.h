@@ -10,6 +10,7 @@
 
 #include "compiler/model/EntryPlan.h"
 #include "dialects/plan/Plan.h"
+#include "dialects/weft/Mesh.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace weft {
@@ -26,6 +27,20 @@ struct PlannedKernel {
   SymExpr flops, bytesMoved, work;             ///< of a call, over these
 };
 
+/// What ranks do together, in the runtime's words. Sizes are those of the form.
+struct PlannedExchange {
+  plan::ExchangeOp op;
+  ExchangeForm form;
+  uint16_t kind, combiner; ///< weft_collective_kind_t, weft_combiner_t or 0
+  unsigned group;          ///< in the program's
+};
+
+/// What one rank sends along axes, at most, where data decide.
+struct PlannedTraffic {
+  std::string axes; ///< "tp", or "dp, tp"
+  SymExpr bytes, messages;
+};
+
 struct PlannedFunction {
   plan::FuncOp function;
   EntryPlan entry;
@@ -34,9 +49,11 @@ struct PlannedFunction {
   llvm::SmallVector<plan::ReserveOp> late; ///< blocks that are asked for while it runs
   llvm::SmallVector<plan::TogetherOp> regions;
   llvm::SmallVector<plan::CheckPositionsOp> positions; ///< checks of them
-  llvm::SmallVector<SymExpr> scratch;                  ///< per worker: the maximum of these
-  llvm::SmallVector<SymExpr> lateScratch;              ///< of the launches that ask for it
-  SymExpr flops, bytesMoved;                           ///< at most, where data decide
+  std::vector<PlannedExchange> exchanges;
+  std::vector<PlannedTraffic> traffic;    ///< in the order in which axes are met
+  llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
+  llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it
+  SymExpr flops, bytesMoved;              ///< at most, where data decide
   /// The most each dimension can be, over symbols of the signature; null when nothing limits it.
   std::vector<llvm::SmallVector<SymExpr>> outputDims;
 
@@ -47,6 +64,8 @@ struct Program {
   std::vector<PlannedFunction> functions;
   std::vector<PlannedKernel> kernels;
   llvm::StringMap<unsigned> kernelRows; ///< by symbol
+  MeshAttr mesh;                        ///< of the functions that have one; null: none has
+  llvm::SmallVector<MeshAttr> groups;   ///< along whose axes ranks do something together
 
   const PlannedKernel &kernelOf(plan::LaunchOp launch) const {
     return kernels[kernelRows.lookup(launch.getKernel())];

@@ -19,11 +19,55 @@ $ weft eval ranks.mlir --dim n=1 --json | grep -A 15 '"sent"'
 |     }
 |   ]
 | }
-# It has no code yet.
-$ weft compile -q ranks.mlir
-! error[W0314]: function 'main' is for 2 ranks, which is not compiled yet
-!   hint: 'weft eval' computes it over all ranks
-? 1
-$ ls ranks.weft
-! ls: cannot access 'ranks.weft': No such file or directory
+# Compiled, it runs on local ranks, which are processes or threads; rank 0's results are printed, as one rank would.
+$ weft compile -q ranks.mlir --target x86:v2
+$ weft run ranks.weft --dim n=3 --ranks 2 2>/dev/null
+| outputs  y  f32[3, 4]  min -67.4       mean -11.28      max 71.46       nan 0
+$ for n in 0 1 5 8; do weft eval ranks.mlir --dim n=$n -q --output-dir one && weft run ranks.weft --dim n=$n --ranks 2 --transport threads -q --expect one/y.npy; done
+# The file says how many ranks it is for, and what each sends.
+$ weft inspect ranks.weft | grep -E '^(mesh|facts|sent)'
+| mesh     tp = 2  (2 ranks: weft run --ranks 2)
+| sent     over tp: bytes = 16·n B    messages = 2 by one rank
+$ weft inspect ranks.weft --at n=3,rank_tp=1 | grep -E '^(at|sent)'
+| at       n = 3
+| sent     over tp: 48 B in 2 messages by one rank
+$ weft inspect ranks.weft --json | grep -A 12 '"mesh"'
+|       "mesh": [
+|         {
+|           "axis": "tp",
+|           "size": 2
+|         }
+|       ],
+|       "sent": [
+|         {
+|           "axes": "tp",
+|           "bytes": "16*n",
+|           "messages": "2"
+|         }
+|       ],
+# Another number of ranks is refused, and so is one process alone.
+$ weft run ranks.weft --dim n=3
+! error: function 'main' is for 2 ranks (tp = 2)
+!   hint: weft run ranks.weft --ranks 2
 ? 2
+$ weft run ranks.weft --dim n=3 --ranks 3
+! error: function 'main' is for 2 ranks (tp = 2), not for 3
+!   hint: weft run ranks.weft --ranks 2
+? 2
+$ weft bench ranks.weft --dim n=3
+! error[W0433]: function 'main' is for 2 ranks (tp = 2), but the context has no group
+!   hint: 'weft run FILE --ranks 2' starts them; a program gives a group of 2 ranks (weft/group.h) in options.group
+? 1
+$ weft compile -q layers.mlir && weft run layers.weft --ranks 2
+! error: function 'main' is for one rank, not for 2
+!   hint: leave out --ranks
+? 2
+# The plan is a program, too: it is evaluated on all ranks, and compiled.
+$ weft compile ranks.mlir --stop-after plan --target x86:v2 2>/dev/null > plan.mlir && weft eval plan.mlir --dim n=3
+| outputs  y  f32[3, 4]  min -67.4       mean -11.28      max 71.46       nan 0
+| sent     over tp: 48 B in 2 messages by rank 0, 96 B by all 2
+$ weft compile -q plan.mlir --target x86:v2 && weft run plan.weft --dim n=3 --ranks 2 2>/dev/null
+| outputs  y  f32[3, 4]  min -67.4       mean -11.28      max 71.46       nan 0
+# Results that differ between ranks are an error.
+$ sed 's/weft.all_reduce sum %part over<tp = 2>/weft.permute %part by 1 over<tp = 2>/' ranks.mlir > differs.mlir && weft compile -q differs.mlir && weft run differs.weft --dim n=3 --ranks 2 2>&1 | tail -1
+| error[W0410]: output 'y' differs between ranks 0 and 1

@@ -1,0 +1,212 @@
+//===- rank_failures_test.cpp - What is refused where ranks compute together, and how they fail ------------===//
+//
+// Groups that do not fit are refused with how to start the program; a rank that goes away or opened another file ends the others with its name
+// and the user's node. A call with its outputs given allocates nothing.
+//===------------------------------------------------------------------------------------------===//
+
+#include "test/support/RankProgram.h"
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <thread>
+
+using namespace weft;
+using namespace weft::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string summed(const std::string &function = "main", const std::string &mesh = "tp = 2",
+                   const std::string &node = "/encoder/dense") {
+  std::string type = "!weft.tensor<[n], f32>";
+  return "func.func @" + function + "(%x: " + type + ") -> " + type +
+         " attributes {weft.mesh = #weft.mesh<" + mesh + ">, weft.symbols = #weft.symbols<n>} {\n" +
+         "  %0 = weft.neg %x : (" + type + ") -> " + type +
+         "\n  %1 = weft.all_reduce sum %0 over<" + mesh + "> : (" + type + ") -> " + type +
+         " loc(\"" + node + "\")\n  return %1 : " + type + "\n}\n";
+}
+
+std::string alone() {
+  return "func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes "
+         "{weft.symbols = #weft.symbols<n>} {\n  %0 = weft.neg %x : (!weft.tensor<[n], f32>) -> "
+         "!weft.tensor<[n], f32>\n  return %0 : !weft.tensor<[n], f32>\n}\n";
+}
+
+/// Making a context only.
+std::string join(weft_module_t *module, weft_group_t *group) {
+  weft_context_options_t options = {sizeof options, 1, -1, 0, group};
+  weft_context_t *context = nullptr;
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_context_create(module, &options, &context, &error);
+  weft_context_release(context);
+  return error.message;
+}
+
+/// What each rank of a group is told.
+std::vector<std::string> joinAll(const RankProgram &program, int32_t world) {
+  std::vector<std::string> texts(world);
+  onRanks(world, [&](weft_group_t *group, weft_error_t *) {
+    texts[weft_group_rank(group)] = join(program.module, group);
+    return WEFT_OK;
+  });
+  return texts;
+}
+
+} // namespace
+
+TEST_CASE("a function for several ranks needs a group of as many") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  CHECK(join(program.module, nullptr) ==
+        "function 'main' is for 2 ranks (tp = 2), but the context has no group");
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_context_t *context;
+  CHECK(weft_context_create(program.module, nullptr, &context, &error) == WEFT_INVALID);
+  CHECK_THAT(error.hint, Contains("'weft run FILE --ranks 2' starts them"));
+  for (const std::string &text : joinAll(program, 3))
+    CHECK(text == "function 'main' is for 2 ranks (tp = 2), but the group has 3");
+  for (const std::string &text : joinAll(program, 2))
+    CHECK(text == "");
+}
+
+TEST_CASE("a file for one rank takes no group") {
+  RankProgram program(alone());
+  REQUIRE(program.failure.empty());
+  for (const std::string &text : joinAll(program, 2))
+    CHECK_THAT(text, Contains("is for one rank, but options.group is a group of 2"));
+  CHECK(join(program.module, nullptr) == "");
+}
+
+TEST_CASE("functions of a file are for the same ranks, or for one") {
+  CHECK(RankProgram(summed() + summed("other", "tp = 4")).failure ==
+        "has #weft.mesh<tp = 4>, but another function of the file has #weft.mesh<tp = 2>");
+  CHECK(RankProgram(summed() + summed("other")).failure == "");
+  std::string whole = alone();
+  CHECK(RankProgram(summed("other") + whole).failure == "");
+}
+
+TEST_CASE("arguments and results are whole") {
+  std::string text = "func.func @main(%x: !weft.tensor<[n + rank_tp], f32>) -> !weft.tensor<[n + "
+                     "rank_tp], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = "
+                     "#weft.symbols<n, rank_tp>} {\n  return %x : !weft.tensor<[n + rank_tp], "
+                     "f32>\n}";
+  CHECK_THAT(RankProgram(text).failure, Contains("input 'input0' has another size on every rank"));
+}
+
+TEST_CASE("ranks that have opened different files are told so") {
+  RankProgram one(summed()), other(summed("main", "tp = 2", "/other"));
+  REQUIRE(one.failure + other.failure == "");
+  for (const std::string &text : onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
+         Values result;
+         RankProgram &own = weft_group_rank(group) == 0 ? one : other;
+         return own.callTwice(group, {3}, numbers(3), result, error);
+       }))
+    CHECK(text == "W0434 ranks 0 and 1 have opened different files");
+}
+
+TEST_CASE(
+    "a rank that leaves, or has another size, ends the call of the others with the user's node") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  std::vector<std::string> left =
+      onRanks(2, [&](weft_group_t *group, weft_error_t *error) -> weft_status_t {
+        Values result;
+        if (weft_group_rank(group) == 0)
+          return program.callTwice(group, {3}, numbers(3), result, error);
+        join(program.module, group); // and is gone
+        return WEFT_OK;
+      });
+  CHECK(left[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group");
+  std::vector<std::string> sizes = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
+    Values result;
+    int64_t size = weft_group_rank(group) == 0 ? 3 : 4;
+    return program.callTwice(group, {size}, numbers(size), result, error);
+  });
+  for (const std::string &text : sizes)
+    CHECK_THAT(text, Contains("W0604 all_reduce after '/encoder/dense': rank") &&
+                         Contains("[1, 3, 1]") && Contains("[1, 4, 1]"));
+}
+
+TEST_CASE("cancelling the call of one rank ends the calls of all") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  std::atomic<weft_context_t *> waiting{nullptr};
+  std::vector<std::string> ends = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
+    weft_context_options_t options = {sizeof options, 1, -1, 0, group};
+    weft_context_t *context = nullptr;
+    weft_status_t status = weft_context_create(program.module, &options, &context, error);
+    if (weft_group_rank(group) == 1) {
+      while (!waiting)
+        std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      weft_cancel(waiting);
+    } else if (!status) {
+      waiting = context;
+      float x = 1;
+      int64_t one = 1;
+      weft_tensor_t in = weft_tensor_of(&x, WEFT_F32, 1, &one), out = WEFT_TENSOR_EMPTY;
+      status = weft_call(context, nullptr, &in, 1, &out, 1, error);
+    }
+    // Rank 1 stays until the call of rank 0 is over: it has not left, but was cancelled.
+    while (weft_group_rank(group) == 1 && waiting)
+      std::this_thread::yield();
+    waiting = nullptr;
+    weft_context_release(context);
+    return status;
+  });
+  CHECK(ends[0] == "W0432 the call was cancelled");
+  CHECK(ends[1] == "");
+}
+
+namespace {
+std::atomic<int> allocations{0};
+
+void *allocate(void *, size_t bytes, size_t alignment) {
+  ++allocations;
+  return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+void release(void *, void *pointer, size_t) { free(pointer); }
+} // namespace
+
+TEST_CASE("a call with its outputs given allocates nothing after weft_reserve") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  weft_env_t env = {};
+  env.struct_size = sizeof env;
+  env.allocate = allocate;
+  env.release = release;
+  weft_module_t *module = nullptr;
+  weft_error_t opened = WEFT_ERROR_INIT;
+  REQUIRE(weft_module_open(&env, program.path.c_str(), &module, &opened) == WEFT_OK);
+  std::atomic<int> ready{0}, done{0}, during{0}, right{0};
+  std::vector<std::string> ends = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
+    weft_context_options_t options = {sizeof options, 1, -1, 0, group};
+    weft_context_t *context = nullptr;
+    weft_status_t status = weft_context_create(module, &options, &context, error);
+    int64_t size = 1000;
+    if (!status)
+      status = weft_reserve(context, 0, &size, error);
+    Values x = numbers(size), y(size);
+    ++ready;
+    while (ready < 2)
+      std::this_thread::yield();
+    int before = allocations;
+    weft_tensor_t in = weft_tensor_of(x.data(), WEFT_F32, 1, &size),
+                  out = weft_tensor_of(y.data(), WEFT_F32, 1, &size);
+    out.capacity = y.size() * sizeof(float);
+    if (!status)
+      status = weft_call(context, nullptr, &in, 1, &out, 1, error);
+    during += allocations - before;
+    right += y[3] == -2 * x[3];
+    ++done;
+    while (done < 2)
+      std::this_thread::yield();
+    weft_context_release(context);
+    return status;
+  });
+  for (const std::string &text : ends)
+    CHECK(text == "");
+  CHECK(during == 0);
+  CHECK(right == 2);
+  weft_module_release(module);
+}
