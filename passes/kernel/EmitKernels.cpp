@@ -41,7 +41,8 @@ public:
     for (OpOperand *operand : groups.copies)
       emitCopy(builder, *operand);
     for (OpOperand &operand : end->getOpOperands())
-      operand.set(outside(builder, operand.get()));
+      if (!llvm::is_contained(groups.copies, &operand))
+        replacement.reads.push_back({&operand, outside(builder, operand.get())});
     return success();
   }
 
@@ -209,7 +210,7 @@ private:
     op.getBody().takeBody(*region);
     if (groups.notes.areKept)
       explainCopy(op, kernel.inputs, operand.get());
-    operand.set(op.getResult(0));
+    replacement.reads.push_back({&operand, op.getResult(0)});
   }
 
   void explainCopy(KernelOp kernel, ArrayRef<Value> inputs, Value copied) {

@@ -322,6 +322,8 @@ struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
     };
     if (failed(forEachRun(getOperation().getBody().front(), form)))
       return signalPassFailure();
+    for (auto [operand, value] : replacement.reads)
+      operand->set(value);
     for (Operation *op : llvm::reverse(old))
       if (op->use_empty())
         op->erase();

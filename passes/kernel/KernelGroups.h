@@ -54,7 +54,10 @@ struct KernelGroups {
 };
 
 /// Results of kernels, by the values they replace.
-using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
+struct Replacements : llvm::DenseMap<mlir::Value, mlir::Value> {
+  /// What operations of the host read then. They are told when all kernels are made: what is free depends on who reads it.
+  std::vector<std::pair<mlir::OpOperand *, mlir::Value>> reads;
+};
 
 /// Builds the groups' kernels in front of `end`, which reads their results then.
 mlir::LogicalResult emitKernels(KernelGroups &groups, mlir::Operation *end,

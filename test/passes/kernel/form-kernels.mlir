@@ -60,3 +60,18 @@ func.func @diamond(%x: !weft.tensor<[m, 8], f32>, %w: !weft.tensor<[8, 8], f32>)
 func.func @copy(%x: !weft.tensor<[m], f32>) -> !weft.tensor<[m], f32> attributes {weft.symbols = #weft.symbols<m>} {
   return %x : !weft.tensor<[m], f32>
 }
+
+// Whether what is restored is computed where it is read depends on who reads it: also behind the host, which is told what to read when all
+// kernels are made.
+// CHECK-LABEL: func.func @restored
+// CHECK-NOT:     weft.quantize
+// CHECK:         %[[D:.*]] = weft.kernel "loop"(%arg0, %arg1, %arg2)
+// CHECK:         weft.all_reduce sum %[[D]]
+// CHECK:         weft.kernel "loop"(%[[D]])
+func.func @restored(%x: !weft.tensor<[n, 4], f32>, %s: !weft.tensor<[], f32>, %z: !weft.tensor<[], ui8>) -> (!weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %q = weft.quantize %x, %s, %z : (!weft.tensor<[n, 4], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 4], ui8>
+  %d = weft.dequantize %q, %s, %z : (!weft.tensor<[n, 4], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 4], f32>
+  %a = weft.all_reduce sum %d over<tp = 2> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %e = weft.exp %d : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  return %a, %e : !weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>
+}
