@@ -10,12 +10,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
 #include <exception>
+#include <fstream>
+#include <link.h>
 #include <new>
 #include <sys/resource.h>
 #include <unistd.h>
+
+/// Of the ABI of thread-local data: where a module's begin, by its number and an offset.
+extern "C" void *__tls_get_addr(size_t *index);
 
 namespace weft::cli {
 
@@ -120,6 +126,30 @@ Failure noMemory(const ParsedOptions &options, int64_t limit) {
   return {ExitMachineLacks, model + "the machine has no memory left for " + verb, "", ""};
 }
 
+/// Bytes that count against the limit already; 0 when nobody says.
+int64_t bytesInUse() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmData:", 0) == 0)
+      return std::strtoll(line.c_str() + 7, nullptr, 10) * 1024;
+  return 0;
+}
+
+/// Libraries' thread-local data of this thread. glibc makes it when it is first used, and ends the process when it cannot.
+void makeThreadLocals() {
+  std::vector<size_t> modules;
+  auto collect = [](dl_phdr_info *library, size_t, void *list) {
+    if (library->dlpi_tls_modid && !library->dlpi_tls_data)
+      static_cast<std::vector<size_t> *>(list)->push_back(library->dlpi_tls_modid);
+    return 0;
+  };
+  dl_iterate_phdr(collect, &modules);
+  for (size_t module : modules) {
+    size_t start[] = {module, 0};
+    __tls_get_addr(start);
+  }
+}
+
 } // namespace
 
 Result<Done> guardMemory(const ParsedOptions &options, int64_t limit) {
@@ -138,6 +168,9 @@ Result<Done> guardMemory(const ParsedOptions &options, int64_t limit) {
   std::set_terminate(onTerminate);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { giveUp(); });
   // Unlike the address space, this leaves out mapped models, and what is only reserved.
+  makeThreadLocals();
+  if (limit > 0 && limit < bytesInUse()) // what libraries ask for next, they do not check
+    return failure;
   rlimit bytes;
   if (limit == 0 || getrlimit(RLIMIT_DATA, &bytes) != 0)
     return Done{};
