@@ -75,7 +75,7 @@ void addExamples(std::string &out, std::string_view verb) {
 void addOptions(std::string &out, uint32_t verb) {
   std::string_view group;
   for (const OptionRow &row : optionTable()) {
-    if (!(row.verbs & verb))
+    if (!(row.verbs & verb) || row.verbs == ~0u)
       continue;
     if (row.group != group) {
       group = row.group;
@@ -83,6 +83,16 @@ void addOptions(std::string &out, uint32_t verb) {
     }
     addRow(out, optionText(row), row.help, 34);
   }
+}
+
+/// The overview explains them.
+void addCommon(std::string &out) {
+  std::string names;
+  for (const OptionRow &row : optionTable())
+    if (row.verbs == ~0u)
+      names += (names.empty() ? "" : ", ") +
+               (row.letter ? std::string("-") + row.letter : "--" + std::string(row.name));
+  out += "\nOf every verb, explained by 'weft help': " + names + "\n";
 }
 
 } // namespace
@@ -98,6 +108,7 @@ std::string verbHelp(const VerbRow &verb) {
     if (row.verb == verb.name)
       addRow(out, "  " + std::string(row.left), row.right, 12);
   addOptions(out, verb.bit);
+  addCommon(out);
   return out;
 }
 
