@@ -14,6 +14,20 @@ namespace weft {
 /// Name of the function attribute that holds a MeshAttr.
 constexpr llvm::StringLiteral kMeshAttr = "weft.mesh";
 
+/// Name of the function attribute that holds the MeshAttr which it is to be split over.
+constexpr llvm::StringLiteral kSplitOverAttr = "weft.split_over";
+/// Name of the attribute of arguments and operations that holds a PlacementAttr.
+constexpr llvm::StringLiteral kPlacementAttr = "weft.placement";
+/// On a collective that nobody asked for: which operations disagree.
+constexpr llvm::StringLiteral kBecauseAttr = "weft.because";
+
+/// Reads `[tp, _]`, which stands alone.
+llvm::Expected<PlacementAttr> parsePlacement(mlir::MLIRContext *context, llvm::StringRef text);
+/// The rules of PlacementAttr, for the dialect's verifier.
+mlir::LogicalResult verifySplitOver(mlir::Operation *op, mlir::Attribute attribute);
+mlir::LogicalResult verifyPlacement(mlir::Operation *op, mlir::Type type,
+                                    mlir::Attribute attribute);
+
 /// Of the function that an operation is or is in; null when one rank runs it.
 MeshAttr meshOf(mlir::Operation *op);
 

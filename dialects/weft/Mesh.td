@@ -41,4 +41,36 @@ def Weft_MeshAttr : AttrDef<Weft_Dialect, "Mesh"> {
   }];
 }
 
+def Weft_PlacementAttr : AttrDef<Weft_Dialect, "Placement"> {
+  let mnemonic = "placement";
+  let summary = "Which axes of a mesh a value's dimensions are split over";
+  let description = [{
+    `weft.placement = #weft.placement<[tp, _]>` on an argument, or on an operation for its first result: ranks along `tp` have parts of the
+    first dimension, and all have the second. `[dp+tp, _]` cuts a dimension over one axis and its parts over the next. An axis that a placement does not
+    name is left open, except that `[_, _]` says that every rank has the whole.
+
+    A function with `weft.split_over = #weft.mesh<tp = 2>` is written for one rank, with whole values; `weft-split-functions` makes ranks share
+    its work as placements say, and a function with `weft.mesh` of it.
+
+    (R1) There is an entry for every dimension of the value.
+    (R2) No axis is there twice, and all are axes of what the function is split over.
+    (R3) Functions that are split over a mesh have no `weft.mesh`.
+    (R4) Elements of a value that is split share no bytes.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The dimension that is split over an axis.
+    std::optional<unsigned> getDim(::mlir::StringAttr axis) const;
+    /// Whether no dimension is split.
+    bool isWhole() const;
+    /// What remains to be cut when that has been done along an axis; null when nothing does.
+    ::weft::PlacementAttr without(::mlir::StringAttr axis) const;
+    /// Axes in the order of dimensions.
+    ::llvm::SmallVector<::mlir::StringAttr> getAxes() const;
+    /// As users write it: `[tp, _]`.
+    std::string str() const;
+  }];
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "dialects/weft/interfaces/Element.h"
 #include "dialects/weft/interfaces/Exchange.h"
 #include "dialects/weft/interfaces/IterationRule.h"
+#include "dialects/weft/interfaces/Split.h"
 #include "dialects/weft/reference/Reference.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

@@ -1,6 +1,7 @@
 //===- WeftDialect.cpp - Registration, inlining, and the scope of symbols ----------------------===//
 
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/Mesh.h"
 #include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Random.h"
@@ -143,6 +144,11 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "'" << kInPlaceAttr << "' marks a concatenation of three";
   if (attribute.getName() == kMeshAttr)
     return verifyMesh(op, attribute.getValue());
+  if (attribute.getName() == kSplitOverAttr)
+    return verifySplitOver(op, attribute.getValue());
+  if (attribute.getName() == kPlacementAttr)
+    return verifyPlacement(op, op->getNumResults() ? op->getResult(0).getType() : Type(),
+                           attribute.getValue());
   if (attribute.getName() != kSymbolsAttr)
     return success();
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -172,6 +178,9 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 
 LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == kPlacementAttr)
+    return verifyPlacement(op, cast<FunctionOpInterface>(op).getArgumentTypes()[argument],
+                           attribute.getValue());
   return attribute.getName() == kViewAttr ? verifyView(op, argument) : success();
 }
 

@@ -1,5 +1,6 @@
 //===- Move.cpp - Code of reshape, pad, concat -------------------------------------------------===//
 
+#include "dialects/weft/ops/Move.h"
 #include "dialects/weft/code/Emit.h"
 #include "dialects/weft/ops/Infer.h"
 
@@ -8,45 +9,6 @@ using namespace mlir;
 namespace weft {
 
 //===-- reshape ----------------------------------------------------------------------------------===//
-
-namespace {
-
-/// Trailing dimensions of both shapes with equal products.
-struct ReshapeRun {
-  unsigned resultFirst, resultEnd, inputFirst, inputEnd;
-};
-
-} // namespace
-
-static SymExpr product(ArrayRef<SymExpr> dims, MLIRContext *context) {
-  SymExpr result = SymExpr::constant(context, 1);
-  for (SymExpr dim : dims)
-    result = result * dim;
-  return result;
-}
-
-/// Cuts both shapes into the smallest runs whose products are equal, from the right.
-static SmallVector<ReshapeRun> matchRuns(SymTensorType result, SymTensorType input) {
-  SmallVector<SymExpr> r = result.getDims(), i = input.getDims();
-  SmallVector<ReshapeRun> runs;
-  unsigned re = r.size(), ie = i.size();
-  while (re > 0 || ie > 0) {
-    bool found = false;
-    for (unsigned total = 1; total <= re + ie && !found; ++total)
-      for (unsigned a = total > ie ? total - ie : 0; a <= std::min(total, re) && !found; ++a) {
-        unsigned c = total - a;
-        if (product(ArrayRef(r).slice(re - a, a), result.getContext()) !=
-            product(ArrayRef(i).slice(ie - c, c), result.getContext()))
-          continue;
-        runs.push_back({re - a, re, ie - c, ie});
-        re -= a;
-        ie -= c;
-        found = true;
-      }
-    assert(found && "the whole shapes have equal products");
-  }
-  return runs;
-}
 
 Value ReshapeOp::emitElement(ElementBuilder &e, unsigned, ArrayRef<IndexValue> index) {
   auto result = tensorType(getResult()), input = tensorType(getInput());

@@ -80,6 +80,22 @@ def Weft_CompositeInterface : OpInterface<"CompositeOpInterface"> {
   ];
 }
 
+def Weft_SplitInterface : OpInterface<"SplitOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    How ranks may share the work of an operator. By default this follows from its rule: a dimension is cut as a factor is, a factor that results
+    lack leaves every rank with a part of the sum, and a factor of whole lines with those of the smaller operators that the operator is made of.
+  }];
+  let methods = [
+    InterfaceMethod<"The rule by which the operator is cut; empty when it is not", "std::string", "splitText", (ins), [{}],
+      [{ return ::weft::splitTextByRule($_op); }]>,
+    InterfaceMethod<"All ways to cut it", "::llvm::SmallVector<::weft::Cut, 4>", "cuts", (ins), [{}],
+      [{ return ::weft::cutsByText($_op, ::mlir::cast<::weft::SplitOpInterface>($_op.getOperation()).splitText()); }]>,
+    InterfaceMethod<"The attribute that lists the dimensions of the result, which are a rank's in its part; empty without one", "::llvm::StringRef",
+      "sizesName", (ins), [{}], [{ return {}; }]>
+  ];
+}
+
 def Weft_CollectiveInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

@@ -10,7 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemonic, traits>;
 
 /// A pure operator whose result types follow from operands and attributes; the verifier compares them with the declared ones.
-class Weft_PureOp<string mnemonic, list<Trait> traits = []> : Weft_Op<mnemonic, [Pure, InferTypeOpAdaptor] # traits> {
+class Weft_PureOp<string mnemonic, list<Trait> traits = []> : Weft_Op<mnemonic, [Pure, InferTypeOpAdaptor, Weft_SplitInterface] # traits> {
   let results = (outs Weft_Tensor:$result);
   string operandsFormat = "operands";
   let assemblyFormat = operandsFormat # " attr-dict `:` functional-type(operands, results)";

@@ -128,6 +128,17 @@ SymExpr bytesOf(SymTensorType type, SymExpr elements) {
   return elements * elementBytes(type.getElementType(), 1);
 }
 
+/// By other dimensions than those that are split or joined, along other axes.
+std::string textAround(CollectiveOpInterface op, ArrayRef<uint64_t> whole) {
+  std::string from, to;
+  for (unsigned d = 0; d < tensorType(op->getOperand(0)).getRank(); ++d) {
+    bool isWhole = llvm::is_contained(whole, d);
+    from += (isWhole ? "n" : "a") + std::to_string(d) + (isWhole ? "! " : " ");
+    to += (isWhole ? "m" : "a") + std::to_string(d) + (isWhole ? "! " : " ");
+  }
+  return from + "-> " + to;
+}
+
 SymExpr constantOf(CollectiveOpInterface op, int64_t value) {
   return SymExpr::constant(op->getContext(), value);
 }
@@ -180,6 +191,7 @@ LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 }
 
 LogicalResult AllReduceOp::verify() { return verifyGroup(*this); }
+std::string AllReduceOp::splitText() { return textAround(*this, {}); }
 
 ExchangeForm AllReduceOp::getForm() {
   ExchangeForm form = formOfElements(ExchangeKind::AllReduce, tensorType(getInput()).getElements());
@@ -206,6 +218,7 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
 }
 
 LogicalResult AllGatherOp::verify() { return verifyGroup(*this); }
+std::string AllGatherOp::splitText() { return textAround(*this, {getDim()}); }
 
 ExchangeForm AllGatherOp::getForm() {
   return formAround(ExchangeKind::AllGather, tensorType(getInput()).getDims(), getDim(),
@@ -233,6 +246,7 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 }
 
 LogicalResult ReduceScatterOp::verify() { return verifyGroup(*this); }
+std::string ReduceScatterOp::splitText() { return textAround(*this, {getDim()}); }
 
 ExchangeForm ReduceScatterOp::getForm() {
   SmallVector<SymExpr> dims = tensorType(getInput()).getDims();
@@ -262,6 +276,7 @@ LogicalResult AllToAllOp::inferReturnTypes(MLIRContext *, std::optional<Location
 }
 
 LogicalResult AllToAllOp::verify() { return verifyGroup(*this); }
+std::string AllToAllOp::splitText() { return textAround(*this, {getSplit(), getJoin()}); }
 
 ExchangeForm AllToAllOp::getForm() {
   SmallVector<SymExpr> dims = tensorType(getInput()).getDims();
@@ -301,6 +316,7 @@ LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<
 }
 
 LogicalResult BroadcastOp::verify() { return verifyGroup(*this); }
+std::string BroadcastOp::splitText() { return textAround(*this, {}); }
 
 ExchangeForm BroadcastOp::getForm() {
   ExchangeForm form =
@@ -328,6 +344,7 @@ LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult PermuteOp::verify() { return verifyGroup(*this); }
+std::string PermuteOp::splitText() { return textAround(*this, {}); }
 
 ExchangeForm PermuteOp::getForm() {
   SymExpr sent = tensorType(getInput()).getElements();

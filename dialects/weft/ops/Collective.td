@@ -8,6 +8,7 @@ include "dialects/weft/ops/Base.td"
 class Weft_Collective<string mnemonic> : Weft_PureOp<mnemonic, [Weft_HostInterface,
     DeclareOpInterfaceMethods<Weft_CollectiveInterface, ["exchange", "getForm", "sentBytes", "sentMessages"]>]> {
   let hasVerifier = 1;
+  let extraClassDeclaration = "std::string splitText();";
 }
 
 def Weft_AllReduceOp : Weft_Collective<"all_reduce"> {

@@ -84,4 +84,32 @@ SmallVector<unsigned> GatherNdOp::positionDims() {
   return llvm::to_vector(llvm::seq<unsigned>(getBatch(), getBatch() + tuple));
 }
 
+//===-- How they are cut -------------------------------------------------------------------------===//
+
+static std::string factorsOf(char prefix, unsigned begin, unsigned end) {
+  std::string text;
+  for (unsigned d = begin; d < end; ++d)
+    text += prefix + std::to_string(d) + " ";
+  return text;
+}
+
+std::string GatherOp::splitText() {
+  unsigned rank = tensorType(getInput()).getRank(), axis = getAxis();
+  std::string front = factorsOf('a', 0, axis), back = factorsOf('a', axis + 1, rank),
+              at = factorsOf('i', 0, tensorType(getIndices()).getRank());
+  return front + "n! " + back + ", " + at + "-> " + front + at + back;
+}
+
+/// Where the operand may be smaller, positions of other ranks may be clamped.
+std::string GatherElementsOp::splitText() {
+  SymTensorType input = tensorType(getInput()), indices = tensorType(getIndices());
+  std::string text, all = factorsOf('a', 0, indices.getRank());
+  for (unsigned d = 0; d < indices.getRank(); ++d)
+    text +=
+        (d != getAxis() && input.getDim(d) == indices.getDim(d) ? "a" + std::to_string(d)
+                                                                : "n" + std::to_string(d) + "!") +
+        " ";
+  return text + ", " + all + "-> " + all;
+}
+
 } // namespace weft

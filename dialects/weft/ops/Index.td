@@ -15,6 +15,7 @@ def Weft_GatherOp : Weft_Gather<"gather"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$indices, I64Attr:$axis, Weft_OutsideAttr:$outside);
   let assemblyFormat = "$input `,` $indices `axis` $axis (`outside` $outside^)? attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = "std::string splitText();";
 }
 
 def Weft_GatherElementsOp : Weft_Gather<"gather_elements"> {
@@ -33,6 +34,7 @@ def Weft_GatherElementsOp : Weft_Gather<"gather_elements"> {
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_Tensor:$indices, I64Attr:$axis, Weft_OutsideAttr:$outside);
   let assemblyFormat = "$input `,` $indices `axis` $axis (`outside` $outside^)? attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = "std::string splitText();";
 }
 
 def Weft_GatherNdOp : Weft_Gather<"gather_nd"> {

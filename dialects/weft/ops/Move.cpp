@@ -1,5 +1,7 @@
 //===- Move.cpp - Reshape, transpose, expand, slice, pad, concat: types and rules --------------===//
 
+#include "dialects/weft/ops/Move.h"
+#include "dialects/symbolic/Multiples.h"
 #include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Infer.h"
 
@@ -26,6 +28,62 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 RootKind ReshapeOp::rootKind() { return RootKind::View; }
+
+static SymExpr product(ArrayRef<SymExpr> dims, MLIRContext *context) {
+  SymExpr result = SymExpr::constant(context, 1);
+  for (SymExpr dim : dims)
+    result = result * dim;
+  return result;
+}
+
+SmallVector<ReshapeRun> matchRuns(SymTensorType result, SymTensorType input) {
+  SmallVector<SymExpr> r = result.getDims(), i = input.getDims();
+  SmallVector<ReshapeRun> runs;
+  unsigned re = r.size(), ie = i.size();
+  while (re > 0 || ie > 0) {
+    bool found = false;
+    for (unsigned total = 1; total <= re + ie && !found; ++total)
+      for (unsigned a = total > ie ? total - ie : 0; a <= std::min(total, re) && !found; ++a) {
+        unsigned c = total - a;
+        if (product(ArrayRef(r).slice(re - a, a), result.getContext()) !=
+            product(ArrayRef(i).slice(ie - c, c), result.getContext()))
+          continue;
+        runs.push_back({re - a, re, ie - c, ie});
+        re -= a;
+        ie -= c;
+        found = true;
+      }
+    assert(found && "the whole shapes have equal products");
+  }
+  return runs;
+}
+
+/// A run of dimensions is cut at its first one, into pieces that are whole on both sides.
+SmallVector<Cut, 4> ReshapeOp::cuts() {
+  auto result = tensorType(getResult()), input = tensorType(getInput());
+  SmallVector<SymExpr> to = result.getDims(), from = input.getDims();
+  SmallVector<Cut, 4> cuts;
+  for (ReshapeRun run : matchRuns(result, input)) {
+    while (run.resultFirst < run.resultEnd && to[run.resultFirst].isConstant(1))
+      ++run.resultFirst;
+    while (run.inputFirst < run.inputEnd && from[run.inputFirst].isConstant(1))
+      ++run.inputFirst;
+    if (run.resultFirst == run.resultEnd || run.inputFirst == run.inputEnd)
+      continue;
+    auto behind = [&](ArrayRef<SymExpr> dims, unsigned first, unsigned end) {
+      return product(dims.slice(first + 1, end - first - 1), getContext());
+    };
+    SymExpr inner = behind(from, run.inputFirst, run.inputEnd),
+            resultInner = behind(to, run.resultFirst, run.resultEnd),
+            piece = commonMultiple(inner, resultInner);
+    if (!piece)
+      continue;
+    Cut &cut = cuts.emplace_back();
+    cut.operands.push_back(Cut::Dim{run.inputFirst, exactQuotient(piece, inner)});
+    cut.results.push_back(Cut::Dim{run.resultFirst, exactQuotient(piece, resultInner)});
+  }
+  return cuts;
+}
 
 //===-- transpose --------------------------------------------------------------------------------===//
 
@@ -187,6 +245,20 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   }
   results.push_back(SymTensorType::get(dims, first.getElementType()));
   return success();
+}
+
+std::string ConcatOp::splitText() {
+  unsigned rank = tensorType(getResult()).getRank();
+  auto dims = [&](const std::string &along) {
+    std::string text;
+    for (unsigned d = 0; d < rank; ++d)
+      text += (d == getDim() ? along : name('a', d)) + " ";
+    return text;
+  };
+  std::string text;
+  for (unsigned i = 0; i < getInputs().size(); ++i)
+    text += (i ? ", " : "") + dims(name('n', i) + "!");
+  return text + "-> " + dims("all!");
 }
 
 LogicalResult ConcatOp::verify() {

@@ -12,6 +12,7 @@ def Weft_ReshapeOp : Weft_View<"reshape"> {
   let description = "(R1) The products of the dimensions are equal.";
   let arguments = (ins Weft_Tensor:$input, Weft_DimsAttr:$dims);
   let assemblyFormat = "$input `to` custom<DimList>($dims) attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = "::llvm::SmallVector<::weft::Cut, 4> cuts();\n::llvm::StringRef sizesName() { return \"dims\"; }";
 }
 
 def Weft_TransposeOp : Weft_PureOp<"transpose", [Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind"]>]> {
@@ -30,7 +31,7 @@ def Weft_ExpandOp : Weft_PureOp<"expand", [Weft_RuleInterface, Weft_ReferenceInt
   }];
   let arguments = (ins Weft_Tensor:$input, Weft_DimsAttr:$dims);
   let assemblyFormat = "$input `to` custom<DimList>($dims) attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }";
+  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }\n::llvm::StringRef sizesName() { return \"dims\"; }";
 }
 
 def Weft_SliceOp : Weft_PureOp<"slice", [Weft_RuleInterface, Weft_ReferenceInterface, DeclareOpInterfaceMethods<Weft_ElementInterface, ["rootKind"]>]> {
@@ -38,7 +39,7 @@ def Weft_SliceOp : Weft_PureOp<"slice", [Weft_RuleInterface, Weft_ReferenceInter
   let description = "`sizes` elements per dimension; steps are constants other than 0.";
   let arguments = (ins Weft_Tensor:$input, Weft_DimsAttr:$starts, Weft_DimsAttr:$sizes, DenseI64ArrayAttr:$steps);
   let assemblyFormat = "$input `from` custom<DimList>($starts) `size` custom<DimList>($sizes) `step` $steps attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }";
+  let extraClassDeclaration = "std::string ruleText();\nint64_t scalarCost() { return 0; }\n::llvm::StringRef sizesName() { return \"sizes\"; }";
 }
 
 def Weft_PadOp : Weft_PureOp<"pad", [Weft_RuleInterface, Weft_ElementInterface, Weft_ReferenceInterface]> {
@@ -57,6 +58,7 @@ def Weft_ConcatOp : Weft_PureOp<"concat", [DeclareOpInterfaceMethods<Weft_Elemen
   let description = "With `weft.in_place` the result lies in the memory of what it begins with ([aliases](#weftaliases)).";
   let arguments = (ins Variadic<Weft_Tensor>:$inputs, I64Attr:$dim);
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = "std::string splitText();";
   let hasVerifier = 1;
 }
 

@@ -50,6 +50,7 @@ def Weft_ResizeOp : Weft_PureOp<"resize", [Weft_Reference, DeclareOpInterfaceMet
     functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
+    ::llvm::StringRef sizesName() { return "sizes"; }
     /// Whether a dimension has the same elements on both sides.
     bool keepsDim(unsigned d);
   }];

@@ -416,3 +416,32 @@ TEST_CASE("what meshes and collectives refuse") {
   CHECK(refusalOfText(wrong.insert(end, " : \"rank_tp <= 2\"")).error ==
         "fact 'rank_tp <= 2' does not hold on rank 3 of #weft.mesh<tp = 4>");
 }
+
+TEST_CASE("placements are of what they are said of, along axes that there are") {
+  auto refused = [](const std::string &placement, const std::string &element = "f32",
+                    const std::string &function = "weft.split_over = #weft.mesh<tp = 2>") {
+    return refusalOfText("func.func @main(%x: " + type("[n, 4], " + element) +
+                         " {weft.placement = " + placement + "}) attributes {" + function +
+                         ", weft.symbols = #weft.symbols<n>} { return }")
+        .error;
+  };
+  for (const char *right : {"[tp, _]", "[_, tp]", "[_, _]"})
+    CHECK(refused("#weft.placement<" + std::string(right) + ">") == "");
+  // placement (R1)
+  CHECK(refused("#weft.placement<[tp]>") ==
+        "placement [tp] has 1 dimensions, but the value is '!weft.tensor<[n, 4], f32>'");
+  // placement (R2)
+  CHECK(refused("#weft.placement<[tp, tp]>") == "placement [tp, tp] has axis 'tp' twice");
+  CHECK(refused("#weft.placement<[dp, _]>") ==
+        "placement [dp, _] has axis 'dp', which the function is not split over");
+  // placement (R3)
+  CHECK(refused("#weft.placement<[_, _]>", "f32",
+                "weft.split_over = #weft.mesh<tp = 2>, weft.mesh = #weft.mesh<tp = 2>") ==
+        "a function with 'weft.mesh' is not split once more");
+  // placement (R4)
+  CHECK(refused("#weft.placement<[tp, _]>", "i4") ==
+        "placement [tp, _] splits elements that share bytes: '!weft.tensor<[n, 4], i4>'");
+  CHECK(refused("3") == "'weft.placement' is of a tensor and holds #weft.placement<...>");
+  CHECK(refused("#weft.placement<[_, _]>", "f32", "weft.split_over = 1") ==
+        "'weft.split_over' is an attribute of a function and holds #weft.mesh<...>");
+}

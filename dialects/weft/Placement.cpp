@@ -1,0 +1,158 @@
+//===- Placement.cpp - Printing, reading and verifying placements -------------------------------===//
+
+#include "dialects/weft/Mesh.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static ArrayAttr arrayOf(MLIRContext *context, ArrayRef<StringAttr> axes) {
+  SmallVector<Attribute> attributes(axes.begin(), axes.end());
+  return ArrayAttr::get(context, attributes);
+}
+
+static bool isWord(StringRef text) {
+  return !text.empty() && !llvm::isDigit(text[0]) &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+Attribute PlacementAttr::parse(AsmParser &parser, Type) {
+  MLIRContext *context = parser.getContext();
+  SmallVector<ArrayAttr> dims;
+  auto parseDim = [&]() -> ParseResult {
+    SmallVector<StringAttr> axes;
+    do {
+      std::string name;
+      if (parser.parseKeywordOrString(&name))
+        return failure();
+      if (name != "_")
+        axes.push_back(StringAttr::get(context, name));
+    } while (succeeded(parser.parseOptionalPlus()));
+    dims.push_back(arrayOf(context, axes));
+    return success();
+  };
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim) ||
+      parser.parseGreater())
+    return {};
+  return get(context, dims);
+}
+
+void PlacementAttr::print(AsmPrinter &printer) const {
+  auto printDim = [&](ArrayAttr dim) {
+    if (dim.empty())
+      printer << "_";
+    llvm::interleave(
+        dim.getAsRange<StringAttr>(), printer.getStream(),
+        [&](StringAttr axis) { printer.printKeywordOrString(axis.getValue()); }, "+");
+  };
+  printer << "<[";
+  llvm::interleaveComma(getDims(), printer.getStream(), printDim);
+  printer << "]>";
+}
+
+std::string PlacementAttr::str() const {
+  std::string text;
+  for (ArrayAttr dim : getDims()) {
+    text += text.empty() ? "[" : ", ";
+    std::string axes;
+    for (StringAttr axis : dim.getAsRange<StringAttr>())
+      axes += (axes.empty() ? "" : "+") + axis.str();
+    text += axes.empty() ? "_" : axes;
+  }
+  return text.empty() ? "[]" : text + "]";
+}
+
+llvm::Expected<PlacementAttr> parsePlacement(MLIRContext *context, StringRef text) {
+  StringRef inner = text.trim();
+  if (!inner.consume_front("[") || !inner.consume_back("]"))
+    return llvm::createStringError("'" + text + "' is no placement, such as [tp, _]");
+  SmallVector<StringRef> pieces;
+  SmallVector<ArrayAttr> dims;
+  if (!inner.trim().empty())
+    inner.split(pieces, ',');
+  for (StringRef piece : pieces) {
+    SmallVector<StringRef> names;
+    SmallVector<StringAttr> axes;
+    piece.split(names, '+');
+    for (StringRef name : names) {
+      if (!isWord(name.trim()))
+        return llvm::createStringError("'" + text + "' is no placement: '" + name.trim() +
+                                       "' is no axis");
+      if (name.trim() != "_")
+        axes.push_back(StringAttr::get(context, name.trim()));
+    }
+    dims.push_back(arrayOf(context, axes));
+  }
+  return PlacementAttr::get(context, dims);
+}
+
+SmallVector<StringAttr> PlacementAttr::getAxes() const {
+  SmallVector<StringAttr> axes;
+  for (ArrayAttr dim : getDims())
+    llvm::append_range(axes, dim.getAsRange<StringAttr>());
+  return axes;
+}
+
+bool PlacementAttr::isWhole() const { return getAxes().empty(); }
+
+std::optional<unsigned> PlacementAttr::getDim(StringAttr axis) const {
+  for (auto [d, dim] : llvm::enumerate(getDims()))
+    if (llvm::is_contained(dim, axis))
+      return d;
+  return std::nullopt;
+}
+
+PlacementAttr PlacementAttr::without(StringAttr axis) const {
+  SmallVector<ArrayAttr> dims;
+  for (ArrayAttr dim : getDims()) {
+    SmallVector<StringAttr> axes(dim.getAsRange<StringAttr>());
+    llvm::erase(axes, axis);
+    dims.push_back(arrayOf(getContext(), axes));
+  }
+  PlacementAttr rest = get(getContext(), dims);
+  return rest.isWhole() ? PlacementAttr() : rest;
+}
+
+LogicalResult verifySplitOver(Operation *op, Attribute attribute) {
+  if (!isa<MeshAttr>(attribute) || !isa<FunctionOpInterface>(op))
+    return op->emitError() << "'" << kSplitOverAttr
+                           << "' is an attribute of a function and holds #weft.mesh<...>";
+  if (op->hasAttr(kMeshAttr)) // R3
+    return op->emitError() << "a function with '" << kMeshAttr << "' is not split once more";
+  return success();
+}
+
+LogicalResult verifyPlacement(Operation *op, Type type, Attribute attribute) {
+  auto placement = dyn_cast<PlacementAttr>(attribute);
+  auto tensor = dyn_cast_or_null<SymTensorType>(type);
+  if (!placement || !tensor)
+    return op->emitError() << "'" << kPlacementAttr
+                           << "' is of a tensor and holds #weft.placement<...>";
+  if (placement.getDims().size() != tensor.getRank()) // R1
+    return op->emitError() << "placement " << placement.str() << " has "
+                           << placement.getDims().size() << " dimensions, but the value is "
+                           << type;
+  if (isPacked(tensor.getElementType()) && !placement.isWhole()) // R4
+    return op->emitError() << "placement " << placement.str()
+                           << " splits elements that share bytes: " << type;
+  Operation *function = op;
+  while (function && !isa<FunctionOpInterface>(function))
+    function = function->getParentOp();
+  auto mesh = function ? function->getAttrOfType<MeshAttr>(kSplitOverAttr) : MeshAttr();
+  llvm::DenseSet<StringAttr> seen;
+  for (StringAttr axis : placement.getAxes()) { // R2
+    if (!seen.insert(axis).second)
+      return op->emitError() << "placement " << placement.str() << " has axis '" << axis.getValue()
+                             << "' twice";
+    if (!mesh || !mesh.getSize(axis))
+      return op->emitError() << "placement " << placement.str() << " has axis '" << axis.getValue()
+                             << "', which the function is not split over";
+  }
+  return success();
+}
+
+} // namespace weft

@@ -1,0 +1,142 @@
+//===- Split.cpp - Cuts that follow from rules, and parts of operations ----------------------------===//
+
+#include "dialects/weft/Weft.h"
+
+using namespace mlir;
+
+namespace weft {
+
+std::string splitTextByRule(Operation *op) {
+  auto ruled = dyn_cast<RuleOpInterface>(op);
+  return ruled ? ruled.ruleText() : "";
+}
+
+namespace {
+
+/// How one factor lies in the dimensions of tensors.
+class FactorCut {
+public:
+  FactorCut(const IterationRule &rule, unsigned factor) : rule(rule), factor(factor) {}
+
+  /// Nothing when it does not lie in one dimension as a whole, or in none.
+  std::optional<std::optional<Cut::Dim>> in(ArrayRef<Access> accesses, SymTensorType type) {
+    std::optional<Cut::Dim> found;
+    for (auto [d, access] : llvm::enumerate(accesses)) {
+      if (llvm::none_of(access.terms,
+                        [&](const Access::Term &term) { return term.factor == factor; }))
+        continue;
+      SymExpr stride = strideIn(access, type.getDim(d));
+      if (found || !stride || isPacked(type.getElementType()))
+        return std::nullopt;
+      found = Cut::Dim{unsigned(d), stride};
+    }
+    return found;
+  }
+
+  bool isCoupled = false;
+
+private:
+  /// Neighbours that one step of the factor spans; null when others lie before it.
+  SymExpr strideIn(const Access &access, SymExpr dim) {
+    SymExpr stride = SymExpr::constant(dim.getContext(), 1);
+    switch (access.kind) {
+    case AccessKind::Coupled:
+      isCoupled = true;
+      return stride;
+    case AccessKind::Point:
+      return stride;
+    case AccessKind::Merge: {
+      bool isBehind = false;
+      for (const Access::Term &term : access.terms) {
+        SymExpr extent = rule.factors()[term.factor].extent;
+        if (isBehind)
+          stride = stride * extent;
+        else if (term.factor == factor)
+          isBehind = true;
+        else if (!extent.isConstant(1))
+          return {};
+      }
+      return stride;
+    }
+    case AccessKind::Window: { // all elements where they are
+      bool isPoint = access.terms.size() == 1 && access.terms[0].coefficient.isConstant(1) &&
+                     access.offset.isConstant(0) && dim == rule.factors()[factor].extent;
+      return isPoint ? stride : SymExpr();
+    }
+    case AccessKind::Fixed:
+    case AccessKind::Maybe:
+    case AccessKind::Ordered:
+    case AccessKind::Whole:
+      return {};
+    }
+    llvm_unreachable("closed set");
+  }
+
+  const IterationRule &rule;
+  unsigned factor;
+};
+
+std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned factor) {
+  if (std::optional<int64_t> extent = rule.factors()[factor].extent.asConstant();
+      extent && *extent < 2)
+    return std::nullopt;
+  FactorCut lies(rule, factor);
+  Cut cut;
+  bool isRead = false;
+  for (unsigned i = 0; i < rule.operandCount(); ++i) {
+    auto dim = lies.in(rule.operand(i), cast<SymTensorType>(op->getOperand(i).getType()));
+    if (!dim)
+      return std::nullopt;
+    isRead |= dim->has_value();
+    cut.operands.push_back(*dim);
+  }
+  for (unsigned i = 0; i < rule.resultCount(); ++i) {
+    auto dim = lies.in(rule.result(i), cast<SymTensorType>(op->getResult(i).getType()));
+    if (!dim || (!*dim && !rule.factors()[factor].reduced))
+      return std::nullopt;
+    cut.results.push_back(*dim);
+  }
+  if (rule.factors()[factor].reduced)
+    cut.partial = rule.combiner();
+  cut.inPieces = lies.isCoupled;
+  if (!isRead || (cut.inPieces && !isa<CompositeOpInterface>(op)))
+    return std::nullopt;
+  return cut;
+}
+
+} // namespace
+
+SmallVector<Cut, 4> cutsByText(Operation *op, StringRef text) {
+  SmallVector<Cut, 4> cuts;
+  if (text.empty())
+    return cuts;
+  FailureOr<IterationRule> rule =
+      IterationRule::bind(text, op->getOperandTypes(), op->getResultTypes(), [](const Twine &) {});
+  if (failed(rule))
+    return cuts;
+  for (unsigned factor = 0; factor < rule->factors().size(); ++factor)
+    if (std::optional<Cut> cut = cutBy(op, *rule, factor))
+      cuts.push_back(std::move(*cut));
+  return cuts;
+}
+
+Operation *buildPart(Operation *op, OpBuilder &builder, ValueRange operands, TypeRange types) {
+  Operation *part = builder.clone(*op);
+  part->setOperands(operands);
+  for (auto [result, type] : llvm::zip_equal(part->getResults(), types))
+    result.setType(type);
+  if (StringRef sizes = cast<SplitOpInterface>(op).sizesName(); !sizes.empty())
+    part->setAttr(sizes, DimsAttr::get(op->getContext(), cast<SymTensorType>(types[0]).getDims()));
+  SmallVector<Type> inferred;
+  auto infer = dyn_cast<InferTypeOpInterface>(part);
+  if (infer &&
+      succeeded(infer.inferReturnTypes(op->getContext(), std::nullopt, part->getOperands(),
+                                       part->getAttrDictionary(), part->getPropertiesStorage(),
+                                       part->getRegions(), inferred)) &&
+      TypeRange(inferred) == types)
+    return part;
+  part->erase();
+  return nullptr;
+}
+
+} // namespace weft
