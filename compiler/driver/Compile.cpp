@@ -10,6 +10,7 @@
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/MemoryLimit.h"
 #include "compiler/driver/Numerics.h"
+#include "compiler/driver/Partition.h"
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
 #include "compiler/host/HostProgram.h"
@@ -310,7 +311,7 @@ private:
     ArrayRef<StringRef> list = phases();
     for (auto next = llvm::find(list, variant.phase) + 1; next <= llvm::find(list, last); ++next) {
       if (failed(runPhase(*next, variant)))
-        return diagnostics(collector);
+        return *next == "partition" ? cannotSplit(collector) : diagnostics(collector);
       variant.phase = *next;
     }
     return {};
@@ -328,7 +329,7 @@ private:
   }
 
   PipelineOptions pipelineFor(const Variant &variant) {
-    PipelineOptions pipeline;
+    PipelineOptions pipeline = partitionOptions(options);
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
     pipeline.roundStorage = options.numerics.storage;

@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/Passes.h"
+#include "passes/parallel/Passes.h"
 #include "passes/plan/Passes.h"
 #include "passes/quant/Passes.h"
 #include "targets/common/Registry.h"
@@ -19,7 +20,16 @@ namespace {
 
 using Passes = std::vector<std::unique_ptr<Pass>>;
 
-constexpr StringRef kPhases[] = {"import", "graph", "fuse", "plan"};
+constexpr StringRef kPhases[] = {"import", "partition", "graph", "fuse", "plan"};
+
+void addPartition(Passes &passes, const PipelineOptions &options) {
+  PlaceOptions place;
+  place.mesh = options.mesh;
+  place.place = options.placements;
+  if (!options.mesh.empty() || !options.placements.empty())
+    passes.push_back(createPlace(place));
+  passes.push_back(createSplitFunctions());
+}
 
 void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createCanonicalizerPass());
@@ -112,7 +122,9 @@ StringRef phaseOf(ModuleOp module) {
 
 std::vector<std::unique_ptr<Pass>> passesOf(StringRef phase, const PipelineOptions &options) {
   Passes passes;
-  if (phase == "graph")
+  if (phase == "partition")
+    addPartition(passes, options);
+  else if (phase == "graph")
     addGraph(passes, options);
   else if (phase == "fuse")
     addFuse(passes, options);
@@ -134,7 +146,7 @@ void registerPipelines() {
         [phase](OpPassManager &manager, const TextOptions &text) {
           PipelineOptions options;
           options.explain = text.explain;
-          if (phase != "graph")
+          if (phase == "fuse" || phase == "plan")
             options.chooser = chooserFor(text.target);
           for (std::unique_ptr<Pass> &pass : passesOf(phase, options))
             add(manager, std::move(pass));

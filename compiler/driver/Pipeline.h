@@ -19,6 +19,8 @@
 namespace weft {
 
 struct PipelineOptions {
+  std::string mesh; ///< axes of the ranks that share the work; empty: as the program says
+  std::vector<std::string> placements;    ///< PATTERN=[AXES, …]
   std::string roundOperands;              ///< bf16 or f16: what products read; empty: as it is
   std::vector<std::string> keepOperands;  ///< patterns: products of such nodes read it as it is
   bool roundStorage = false;              ///< what lies between kernels is of that type, too
@@ -32,7 +34,7 @@ struct PipelineOptions {
   std::shared_ptr<const KernelChooser> chooser;        ///< of phases "fuse" and "plan"
 };
 
-/// "import" (no passes), "graph", "fuse", "plan".
+/// "import" (no passes), "partition", "graph", "fuse", "plan".
 llvm::ArrayRef<llvm::StringRef> phases();
 /// The last phase that the module has behind it.
 llvm::StringRef phaseOf(mlir::ModuleOp module);

@@ -23,6 +23,8 @@ RandomProgram randomProgram(unsigned seed);
 RandomProgram wildProgram(unsigned seed);
 /// Products and convolutions of 16 bits, or of f32 that are rounded to them, at sizes around those of vectors.
 RandomProgram halfProgram(unsigned seed);
+/// The program of randomProgram, to be split over a random mesh, with placements of some values.
+RandomProgram splitProgram(unsigned seed);
 
 /// The module that `generate` fills; it gives the file of weights.
 RandomProgram programOf(const Trial &trial,

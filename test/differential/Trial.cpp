@@ -237,6 +237,29 @@ std::string tryPlan(const Module &module, const Trial &trial) {
   return "";
 }
 
+/// Split, it is the same program.
+static std::string tryRanks(const Module &module, const Trial &trial) {
+  Result<Module> split = Compiler().partition(module, CompileOptions());
+  if (!split)
+    return "compiler: " + split.diagnostics()[0].text;
+  auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
+  for (const Sizes &sizes : trial.sizes) {
+    Evaluations evaluations(module, inputsOf(function, sizes, trial.seed));
+    std::vector<RefTensor> expected = evaluations.of(*module.get().module);
+    if (!evaluations.error.empty())
+      return textOf(sizes) + ": evaluator: " + evaluations.error;
+    std::vector<RefTensor> got = evaluations.of(*split->get().module);
+    if (!evaluations.error.empty())
+      return textOf(sizes) + ": call: " + evaluations.error;
+    for (size_t i = 0; i < got.size(); ++i) {
+      std::string problem = compare(got[i], expected[i], allowed(function, i));
+      if (!problem.empty())
+        return textOf(sizes) + ": result " + std::to_string(i) + ": " + problem;
+    }
+  }
+  return tryPlan(*split, trial);
+}
+
 std::string tryProgram(const Module &module, const Trial &trial) {
   std::string invalid;
   {
@@ -247,6 +270,8 @@ std::string tryProgram(const Module &module, const Trial &trial) {
   }
   if (!invalid.empty())
     return "invalid: " + invalid;
+  if (trial.overRanks)
+    return tryRanks(module, trial);
   Program program(module, optionsOf(trial), trial.threads);
   program.guarded = trial.mayRefuse;
   auto function = module.get().module->lookupSymbol<func::FuncOp>("main");

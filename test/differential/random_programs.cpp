@@ -4,6 +4,7 @@
 //   random_programs --seconds 3600             # from a fresh seed
 //   random_programs --from 1234 --count 1 --print
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
+//   random_programs --ranks                    # split over random meshes by random placements, evaluated on all ranks
 //   random_programs --half --target x86:v3     # products and convolutions of operands in 16 bits; by tiles: plain:v4+amx
 //
 // A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when
@@ -27,15 +28,15 @@ struct Options {
   unsigned from = std::random_device()();
   unsigned count = 0; ///< 0: until the time is over
   double seconds = 60;
-  bool print = false, reduce = true, wild = false, half = false;
+  bool print = false, reduce = true, wild = false, half = false, ranks = false;
   std::string target, output = ".";
 };
 
 [[noreturn]] void usage() {
-  std::fputs(
-      "usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
-      "                       [--output-dir DIR] [--no-reduce] [--print] [--wild | --half]\n",
-      stderr);
+  std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
+             "                       [--output-dir DIR] [--no-reduce] [--print] [--wild | --half | "
+             "--ranks]\n",
+             stderr);
   exit(2);
 }
 
@@ -66,6 +67,8 @@ Options parse(int count, char **arguments) {
       options.wild = true;
     else if (name == "--half")
       options.half = true;
+    else if (name == "--ranks")
+      options.ranks = true;
     else
       usage();
   }
@@ -138,9 +141,10 @@ int main(int count, char **arguments) {
   unsigned tried = 0, failed = 0;
   for (unsigned seed = options.from;
        options.count ? tried < options.count : seconds() < options.seconds; ++seed) {
-    RandomProgram program = options.wild   ? wildProgram(seed)
-                            : options.half ? halfProgram(seed)
-                                           : randomProgram(seed);
+    RandomProgram program = options.wild    ? wildProgram(seed)
+                            : options.half  ? halfProgram(seed)
+                            : options.ranks ? splitProgram(seed)
+                                            : randomProgram(seed);
     if (options.wild && !hasPositions(program))
       continue;
     ++tried;

@@ -190,7 +190,7 @@ class Operators:
 
 def passes_page(tblgen, include):
     text = ""
-    for room in ("graph", "quant", "kernel", "plan"):
+    for room in ("parallel", "graph", "quant", "kernel", "plan"):
         declared = os.path.join(ROOT, "passes", room, "Passes.td")
         command = [tblgen.replace("llvm-tblgen", "mlir-tblgen"), "-gen-pass-doc", "-I", include, "-I", ROOT, declared]
         text += f"\nDeclared in `passes/{room}/Passes.td`:\n\n" + subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()

@@ -6,6 +6,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/Passes.h"
+#include "passes/parallel/Passes.h"
 #include "passes/plan/Passes.h"
 #include "passes/quant/Passes.h"
 
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   weft::registerGraphPasses();
   weft::registerQuantPasses();
+  weft::registerParallelPasses();
   weft::registerKernelPasses();
   weft::registerPlanPasses();
   weft::registerPipelines();

@@ -149,6 +149,11 @@ struct CompileOptions {
   std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
+  /// Ranks that share the work, as a grid of named axes: "dp=2,tp=2". Empty: the program is for one rank, or says itself for which.
+  std::string mesh;
+  /// Which axes split values, by patterns over the names of inputs, outputs, weights and nodes: "*.up.weight=[_, tp]". What nothing is
+  /// said of follows from what is. A pattern that no name matches is refused.
+  std::vector<std::string> placements;
   Numerics numerics;                ///< what changes numbers
   Indices indices = Indices::Check; ///< what a call does with a position outside
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
@@ -190,6 +195,8 @@ public:
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.
   Result<Artifact> check(const Module &module, const CompileOptions &options);
+  /// The program that every rank of `options.mesh` runs.
+  Result<Module> partition(const Module &module, const CompileOptions &options);
   /// The program after a phase as text: "import" (with the options' facts) or "fuse" (grouped into kernels).
   Result<std::string> programAfter(const std::string &phase, const Module &module,
                                    const CompileOptions &options);

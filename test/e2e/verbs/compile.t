@@ -39,7 +39,7 @@ $ mkdir planned && weft compile -q layers.mlir --stop-after plan > planned/layer
 $ weft compile -q layers.mlir && weft compile -q planned/layers.mlir -o planned/layers.weft && cmp layers.weft planned/layers.weft
 $ weft compile layers.mlir --stop-after lunch
 ! error[W0305]: there is no phase 'lunch'
-!   hint: the phases are import, graph, fuse and plan
+!   hint: the phases are import, partition, graph, fuse and plan
 ? 2
 $ weft compile layers.mlir --stop-after fuse --json | grep schema
 |   "schema": "weft.program/1",
@@ -49,9 +49,10 @@ $ weft compile layers.mlir --stop-after fuse --json | grep schema
 $ weft compile layers.mlir --dump-ir ir/deep --save-temps temps && ls ir/deep && ls temps | sed 's/_[0-9a-f]*[.]/_HASH./'
 | layers.weft  {*} (weights 0 B, code {*})  x86:{*}  in {#} s
 | 0-import.mlir
-| 1-graph.mlir
-| 2-fuse.mlir
-| 3-plan.mlir
+| 1-partition.mlir
+| 2-graph.mlir
+| 3-fuse.mlir
+| 4-plan.mlir
 | weft_host.o
 | weft_k_loop_HASH.mlir
 | weft_k_loop_HASH.o
@@ -231,12 +232,14 @@ $ weft compile layers.mlir -t x86:v2,v3 -o both.weft --dump-ir ir2 --save-temps 
 | both.weft  {*} (weights 0 B, code {*})  x86:v3, x86:v2  in {#} s
 | 0-import.x86-v2.mlir
 | 0-import.x86-v3.mlir
-| 1-graph.x86-v2.mlir
-| 1-graph.x86-v3.mlir
-| 2-fuse.x86-v2.mlir
-| 2-fuse.x86-v3.mlir
-| 3-plan.x86-v2.mlir
-| 3-plan.x86-v3.mlir
+| 1-partition.x86-v2.mlir
+| 1-partition.x86-v3.mlir
+| 2-graph.x86-v2.mlir
+| 2-graph.x86-v3.mlir
+| 3-fuse.x86-v2.mlir
+| 3-fuse.x86-v3.mlir
+| 4-plan.x86-v2.mlir
+| 4-plan.x86-v3.mlir
 | weft_host.x86-v2.o
 | weft_host.x86-v3.o
 !   import    layers.mlir {*} s

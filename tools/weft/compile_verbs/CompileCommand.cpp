@@ -48,6 +48,7 @@ public:
 private:
   Result<Done> readOptions() {
     compile = readCompileOptions(options);
+    readRanks(options, compile);
     compile.outputPath = options.value("output", fileBeside(model, ".weft"));
     compile.tuningFiles = options.values("tuning");
     compile.tunedFor = options.value("tuned-for");
@@ -159,6 +160,11 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
     end = std::min(names.find(',', begin), names.size());
     compile.inPlaceInputs.push_back(names.substr(begin, end - begin));
   }
+}
+
+void readRanks(const ParsedOptions &options, CompileOptions &compile) {
+  compile.mesh = options.value("mesh");
+  compile.placements = options.values("place");
 }
 
 Numerics readNumerics(const ParsedOptions &options) {

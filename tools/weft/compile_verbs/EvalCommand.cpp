@@ -175,7 +175,12 @@ private:
 int evalCommand(const ParsedOptions &options, Console &console) {
   int exitCode = ExitOk;
   std::optional<Module> module = importModel(options, console, exitCode);
-  return module ? Eval(options, console, *module).run() : exitCode;
+  if (!module || !options.has("mesh"))
+    return module ? Eval(options, console, *module).run() : exitCode;
+  CompileOptions ranks;
+  readRanks(options, ranks);
+  weft::Result<Module> split = Compiler().partition(*module, ranks);
+  return split ? Eval(options, console, *split).run() : refuse(console, split.diagnostics());
 }
 
 } // namespace weft::cli

@@ -1,0 +1,61 @@
+//===- Parts.h - The whole of a value and a rank's parts of it ------------------------------------------===//
+//
+//   Parts parts(group, assignment);
+//   parts.holdPart(made, 1, op->getResult(0));        // `made` in place of the rank's part along dimension 1
+//   Value whole = parts.whole(value, reader);         // gathered behind where the part is made, once
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_PARALLEL_PARTS_H
+#define WEFT_PASSES_PARALLEL_PARTS_H
+
+#include "passes/parallel/Assignment.h"
+
+namespace weft {
+
+class Parts {
+public:
+  /// `group`: the ranks along one axis.
+  Parts(MeshAttr group, const Assignment &assignment) : group(group), assignment(assignment) {}
+
+  /// What a reader needs of a value of the program before it was split.
+  mlir::Value whole(mlir::Value value, mlir::Operation *reader);
+  mlir::Value part(mlir::Value value, unsigned dim, mlir::Operation *reader);
+  /// The type of that part.
+  SymTensorType partType(mlir::Value value, unsigned dim) const;
+
+  /// What stands for a value from now on.
+  void holdWhole(mlir::Value value, mlir::Value made);
+  void holdPart(mlir::Value value, unsigned dim, mlir::Value made);
+  /// `made` and that of all ranks combine to the value.
+  void holdPartial(mlir::Value value, Combiner combiner, mlir::Value made);
+  /// The rank has a part and nothing else, or the whole, as a placement says.
+  void holdAs(mlir::Value value, Wish wish);
+
+  unsigned exchanges = 0; ///< that were made
+
+private:
+  struct Held {
+    mlir::Value whole;
+    std::optional<unsigned> made; ///< the dimension of the part that was made first
+    llvm::DenseMap<unsigned, mlir::Value> parts;
+  };
+  Held &heldFor(mlir::Value value);
+  /// What a dimension is cut into.
+  struct Units {
+    SymExpr count, unit; ///< how many, and the elements of one
+  };
+  Units unitsOf(mlir::Value value, unsigned dim) const;
+  mlir::Value slice(mlir::Value value, unsigned dim, mlir::Value whole);
+  mlir::Value apart(mlir::OpBuilder &builder, mlir::Value value, mlir::Value made,
+                    llvm::ArrayRef<unsigned> dims);
+  mlir::Value together(mlir::OpBuilder &builder, mlir::Value exchanged, SymTensorType type);
+  unsigned apartDim(mlir::Value value, unsigned dim, llvm::ArrayRef<unsigned> dims) const;
+  void explain(mlir::Operation *exchange, const llvm::Twine &reason);
+
+  MeshAttr group;
+  const Assignment &assignment;
+  llvm::DenseMap<mlir::Value, Held> held;
+};
+
+} // namespace weft
+
+#endif // WEFT_PASSES_PARALLEL_PARTS_H

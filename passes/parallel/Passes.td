@@ -1,0 +1,40 @@
+//===- Passes.td - Passes that give ranks their parts of the work ------------------------------------===//
+#ifndef WEFT_PASSES_PARALLEL_TD
+#define WEFT_PASSES_PARALLEL_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
+  let summary = "functions are to be split over a mesh, and values have the placements that users gave";
+  let description = [{
+    `mesh` is as users write it, `place` are a pattern and a placement each: of inputs, outputs and weights, or where none has such a name, of nodes
+    by the value they give. A later one replaces an earlier one.
+
+    ```mlir
+    func.func @main(%x: …)                      func.func @main(%x: …) attributes {weft.split_over = #weft.mesh<tp = 2>, …}
+    %w = weft.constant @up                 ->   %w = weft.constant @up {weft.placement = #weft.placement<[_, tp]>}
+    ```
+  }];
+  let options = [Option<"mesh", "mesh", "std::string", "", "axes with their sizes: dp=2,tp=4">,
+                 ListOption<"place", "place", "std::string", "PATTERN=[AXES, …]; `*` is any text, `?` any character">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
+  let summary = "every rank of a mesh computes its part";
+  let description = [{
+    One axis after the other. An operator is cut along the factor that most bytes of its operands are cut by already, so placements
+    spread through the program; what then does not meet is exchanged behind where it is made, and says why. Arguments and results stay whole.
+
+    ```mlir
+    %1 = weft.contract "m k, k n -> m n" %x, %up          %1 = weft.contract "m k, k n -> m n" %x, %up_part
+    %2 = weft.gelu %1                                ->   %2 = weft.gelu %1
+    %3 = weft.contract "m n, n k -> m k" %2, %down        %3 = weft.contract "m n, n k -> m k" %2, %down_part
+                                                          %4 = weft.all_reduce sum %3 over<tp = 2> {weft.because = …}
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+  let statistics = [Statistic<"exchanges", "exchanges", "collectives that were inserted">];
+}
+
+#endif

@@ -1,0 +1,192 @@
+//===- Place.cpp - What users say of meshes and placements, as attributes -----------------------------===//
+//
+//   before   %w = weft.constant @up      after   %w = weft.constant @up {weft.placement = #weft.placement<[_, tp]>}
+//
+// Names are those of inputs, outputs and weights, and where none of them has such a name, of nodes of the model. A node is several operators:
+// its value is what others read. What a pattern names with another number of dimensions is passed over, unless it is all that it names.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/parallel/Passes.h"
+#include "passes/quant/NodeNames.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_PLACE
+#include "passes/parallel/Passes.h.inc"
+
+namespace {
+
+llvm::Expected<MeshAttr> parseMesh(ModuleOp module, StringRef text) {
+  SmallVector<StringRef> pieces;
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> sizes;
+  text.split(pieces, ',');
+  for (StringRef piece : pieces) {
+    auto [name, size] = piece.split('=');
+    bool isName = !name.empty() && llvm::isAlpha(name[0]) &&
+                  llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    if (!isName || size.getAsInteger(10, sizes.emplace_back()))
+      return llvm::createStringError("mesh '" + text + "': '" + piece +
+                                     "' is no axis with its size, such as tp=2");
+    axes.push_back(StringAttr::get(module.getContext(), name));
+  }
+  bool isMesh = succeeded(MeshAttr::verify(
+      [&] { return emitError(UnknownLoc::get(module.getContext()), "mesh '") << text << "': "; },
+      axes, sizes));
+  return isMesh ? MeshAttr::get(module.getContext(), axes, sizes) : MeshAttr();
+}
+
+/// A placement and what it is of.
+struct Given {
+  llvm::GlobPattern pattern;
+  std::string text;
+  PlacementAttr placement;
+  bool isUsed = false;
+  std::string misfit; ///< what has such a name, but another number of dimensions
+};
+
+struct Place : impl::PlaceBase<Place> {
+  using impl::PlaceBase<Place>::PlaceBase;
+
+  void runOnOperation() override {
+    if (mesh.empty() && place.empty())
+      return;
+    if (failed(readOptions()))
+      return signalPassFailure();
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (failed(splitOver(function)))
+        return signalPassFailure();
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      placeNamed(function);
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      placeNodes(function);
+    for (const Given &each : given)
+      if (!each.isUsed) {
+        InFlightDiagnostic error = emitError(UnknownLoc::get(&getContext()), "placement '")
+                                   << each.text << "'";
+        error << (each.misfit.empty() ? ": no input, output, weight or node has such a name"
+                                      : each.misfit);
+        return signalPassFailure();
+      }
+  }
+
+private:
+  LogicalResult refuse(llvm::Error error) {
+    return emitError(UnknownLoc::get(&getContext()), llvm::toString(std::move(error)));
+  }
+
+  LogicalResult readOptions() {
+    if (mesh.empty())
+      return emitError(UnknownLoc::get(&getContext()), "placements need a mesh");
+    llvm::Expected<MeshAttr> parsed = parseMesh(getOperation(), mesh);
+    if (!parsed)
+      return refuse(parsed.takeError());
+    over = *parsed;
+    for (const std::string &text : place)
+      if (!over || failed(readPlacement(text)))
+        return failure();
+    return success(bool(over));
+  }
+
+  LogicalResult readPlacement(const std::string &text) {
+    auto [name, dims] = StringRef(text).rsplit('=');
+    if (name.empty() || dims.empty())
+      return emitError(UnknownLoc::get(&getContext()), "placement '")
+             << text << "' is no name with a placement, such as w=[tp, _]";
+    llvm::Expected<PlacementAttr> placement = parsePlacement(&getContext(), dims);
+    if (!placement)
+      return refuse(placement.takeError());
+    for (StringAttr axis : placement->getAxes())
+      if (!over.getSize(axis))
+        return emitError(UnknownLoc::get(&getContext()), "placement '")
+               << text << "': mesh '" << std::string(mesh) << "' has no axis '" << axis.getValue()
+               << "'";
+    // The pattern refers to its text: that of the option lives as long as the pass.
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(name);
+    if (!pattern)
+      return refuse(pattern.takeError());
+    given.push_back({std::move(*pattern), text, *placement});
+    return success();
+  }
+
+  LogicalResult splitOver(func::FuncOp function) {
+    if (function->hasAttr(kMeshAttr))
+      return function.emitError("is written for ranks, and cannot be split over others");
+    for (StringAttr symbol : rankSymbols(over))
+      for (ArrayRef<StringAttr> names :
+           {symbolsOf(function).getNames(), symbolsOf(function).getBoundNames()})
+        if (llvm::is_contained(names, symbol))
+          return function.emitError("has a symbol '")
+                 << symbol.getValue() << "', which is the place of a rank: name the axis otherwise";
+    function->setAttr(kSplitOverAttr, over);
+    return success();
+  }
+
+  /// Notes what does not fit.
+  static bool fits(Given &each, Value value, const Twine &what) {
+    auto type = cast<SymTensorType>(value.getType());
+    size_t rank = each.placement.getDims().size();
+    each.isUsed |= type.getRank() == rank;
+    if (type.getRank() != rank && each.misfit.empty())
+      llvm::raw_string_ostream(each.misfit)
+          << " has " << rank << " dimensions, but " << what << " is '" << type << "'";
+    return type.getRank() == rank;
+  }
+
+  /// Names of a value beside those of its node: of a weight, and of outputs that it is.
+  static SmallVector<StringRef> namesOf(Operation *op) {
+    SmallVector<StringRef> names;
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      if (auto weight = dyn_cast<FlatSymbolRefAttr>(constant.getValue()))
+        names.push_back(weight.getValue());
+    for (OpOperand &use : op->getResult(0).getUses())
+      if (auto end = dyn_cast<func::ReturnOp>(use.getOwner()))
+        if (auto name = cast<func::FuncOp>(end->getParentOp())
+                            .getResultAttrOfType<StringAttr>(use.getOperandNumber(), kNameAttr))
+          names.push_back(name.getValue());
+    return names;
+  }
+
+  void placeNamed(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      auto name = function.getArgAttrOfType<StringAttr>(number, kNameAttr);
+      for (Given &each : given)
+        if (name && each.pattern.match(name.getValue()) &&
+            fits(each, argument, "input '" + name.getValue() + "'"))
+          function.setArgAttr(number, kPlacementAttr, each.placement);
+    }
+    for (Operation &op : function.getBody().front())
+      for (Given &each : given)
+        if (op.getNumResults() > 0)
+          for (StringRef name : namesOf(&op))
+            if (each.pattern.match(name) && fits(each, op.getResult(0), "'" + name + "'"))
+              op.setAttr(kPlacementAttr, each.placement);
+  }
+
+  void placeNodes(func::FuncOp function) {
+    SmallVector<Given *> open;
+    for (Given &each : given)
+      if (!each.isUsed)
+        open.push_back(&each);
+    for (Operation &op : function.getBody().front())
+      for (Given *each : open)
+        if (op.getNumResults() > 0 && givesNode(op, *each) &&
+            fits(*each, op.getResult(0), "what the node gives"))
+          op.setAttr(kPlacementAttr, each->placement);
+  }
+
+  static bool givesNode(Operation &op, const Given &each) {
+    return !isa<ConstantOp>(op) && matchesNode(each.pattern, op.getLoc()) &&
+           llvm::any_of(op.getUsers(), [&](Operation *user) {
+             return isa<func::ReturnOp>(user) || !matchesNode(each.pattern, user->getLoc());
+           });
+  }
+
+  MeshAttr over;
+  std::vector<Given> given;
+};
+
+} // namespace
+} // namespace weft

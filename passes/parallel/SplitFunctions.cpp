@@ -1,0 +1,141 @@
+//===- SplitFunctions.cpp - Every rank of a mesh computes its part -------------------------------------===//
+//
+//   before   %2 = weft.contract "m k, k n -> m n" %1, %w       after   %p = weft.slice %w from [rank_tp*64, 0] size [64, 32] …
+//                                                                      %q = weft.contract "m k, k n -> m n" %1_part, %p
+//                                                                      %2 = weft.all_reduce sum %q over<tp = 2>
+//
+// One axis after the other, each over the program that those before have left. What nothing says how to cut is computed by all ranks.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/parallel/Parts.h"
+#include "passes/parallel/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_SPLITFUNCTIONS
+#include "passes/parallel/Passes.h.inc"
+
+namespace {
+
+/// Splits one function along one axis.
+class AxisSplit {
+public:
+  AxisSplit(func::FuncOp function, StringAttr axis, int64_t ranks)
+      : body(function.getBody().front()), group(MeshAttr::get(axis.getContext(), {axis}, {ranks})),
+        assignment(function, axis), parts(group, assignment) {}
+
+  /// Whether a composite has become its pieces, which are to be looked at anew.
+  bool takeApart() {
+    SmallVector<CompositeOpInterface> composites;
+    for (Operation &op : body)
+      if (const Cut *cut = assignment.cutOf(&op); cut && cut->inPieces)
+        composites.push_back(cast<CompositeOpInterface>(op));
+    for (CompositeOpInterface op : composites) {
+      ImplicitLocOpBuilder builder(op.getLoc(), op);
+      SmallVector<Value> pieces = op.decompose(builder);
+      if (Attribute placement = op->getAttr(kPlacementAttr))
+        pieces[0].getDefiningOp()->setAttr(kPlacementAttr, placement);
+      op->replaceAllUsesWith(pieces);
+      op->erase();
+    }
+    return !composites.empty();
+  }
+
+  unsigned run() {
+    SmallVector<Operation *> operations =
+        llvm::map_to_vector(body, [](Operation &op) { return &op; });
+    SmallVector<Operation *> replaced;
+    for (Operation *op : operations)
+      if (const Cut *cut = assignment.cutOf(op); cut && splitOperation(op, *cut))
+        replaced.push_back(op);
+      else
+        computeWhole(op);
+    for (Operation *op : llvm::reverse(replaced))
+      op->erase();
+    return parts.exchanges;
+  }
+
+private:
+  bool splitOperation(Operation *op, const Cut &cut) {
+    SmallVector<Value> operands;
+    SmallVector<Type> types;
+    for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), cut.operands))
+      operands.push_back(dim ? parts.part(operand, dim->dim, op) : parts.whole(operand, op));
+    for (auto [result, dim] : llvm::zip_equal(op->getResults(), cut.results))
+      types.push_back(dim ? parts.partType(result, dim->dim) : result.getType());
+    OpBuilder builder(op);
+    Operation *part = buildPart(op, builder, operands, types);
+    if (!part)
+      return false;
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      if (cut.partial)
+        parts.holdPartial(result, *cut.partial, part->getResult(i));
+      else
+        parts.holdPart(result, cut.results[i]->dim, part->getResult(i));
+      parts.holdAs(result, wishFor(result, group.getAxes()[0]));
+    }
+    return true;
+  }
+
+  /// Also what regions of the operation read.
+  void computeWhole(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(parts.whole(operand.get(), op));
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) {
+        for (OpOperand &operand : inner->getOpOperands())
+          if (operand.get().getParentBlock() == &body)
+            operand.set(parts.whole(operand.get(), op));
+      });
+    for (Value result : op->getResults())
+      parts.holdAs(result, wishFor(result, group.getAxes()[0]));
+  }
+
+  Block &body;
+  MeshAttr group;
+  Assignment assignment;
+  Parts parts;
+};
+
+struct SplitFunctions : impl::SplitFunctionsBase<SplitFunctions> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    auto mesh = function->getAttrOfType<MeshAttr>(kSplitOverAttr);
+    if (!mesh)
+      return;
+    for (auto [axis, ranks] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes())) {
+      if (ranks == 1)
+        continue;
+      auto split = std::make_unique<AxisSplit>(function, axis, ranks);
+      while (split->takeApart())
+        split = std::make_unique<AxisSplit>(function, axis, ranks);
+      exchanges += split->run();
+    }
+    finish(function, mesh);
+  }
+
+private:
+  /// Ranks have places, and placements have been followed.
+  static void finish(func::FuncOp function, MeshAttr mesh) {
+    SymbolsAttr symbols = symbolsOf(function);
+    SmallVector<StringAttr> names(symbols.getNames());
+    SmallVector<SymPred> facts = symbols.getFacts();
+    for (auto [symbol, ranks] : llvm::zip_equal(rankSymbols(mesh), mesh.getSizes())) {
+      names.push_back(symbol);
+      facts.push_back(
+          SymPred::le(SymExpr::symbol(symbol), SymExpr::constant(mesh.getContext(), ranks - 1)));
+    }
+    function->setAttr(kSymbolsAttr,
+                      SymbolsAttr::get(mesh.getContext(), names, facts, symbols.getBoundNames()));
+    function->removeAttr(kSplitOverAttr);
+    function->setAttr(kMeshAttr, mesh);
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      function.removeArgAttr(i, StringAttr::get(mesh.getContext(), kPlacementAttr));
+    function.walk([](Operation *op) { op->removeAttr(kPlacementAttr); });
+  }
+};
+
+} // namespace
+} // namespace weft

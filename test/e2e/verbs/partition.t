@@ -1,0 +1,64 @@
+# A model for one rank, split over two by the placement of one weight: the rest follows.
+$ weft eval pair.mlir --dim n=3 -q --output-dir one
+$ weft eval pair.mlir --dim n=3 --mesh tp=2 --place 'up=[_, tp]'
+| outputs  y  f32[3, 8]  {*}
+| sent     over tp: 96 B in 2 messages by rank 0, 192 B by all 2
+$ weft compile -q pair.mlir --mesh tp=2 --place 'up=[_, tp]'
+$ weft inspect pair.weft | grep -E '^(mesh|sent)'
+| mesh     tp = 2  (2 ranks: weft run --ranks 2)
+| sent     over tp: bytes = 32·n B    messages = 2 by one rank
+$ for t in threads shm; do weft run pair.weft --dim n=3 --ranks 2 --transport $t -q --expect one/y.npy --tol 1e-5; done
+# What stands between kernels says who disagrees, and the program is text like any other.
+$ weft compile pair.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after partition > parts.mlir && grep -o 'because = .*"' parts.mlir
+| because = "'pair.mlir:7' combines along a dimension of parts"
+$ weft compile -q parts.mlir && weft run parts.weft --dim n=3 --ranks 2 -q --expect one/y.npy --tol 1e-5
+# Axes that do not divide, more ranks than parts, several axes, tokens, and every value by name.
+$ for m in tp=3 tp=5 tp=8,dp=1; do for n in 0 1 3; do weft eval pair.mlir --dim n=$n -q --output-dir one && weft compile -q pair.mlir --mesh $m --place 'up=[_, tp]' && weft run pair.weft --dim n=$n --ranks $(echo $m | tr -dc '0-9' | cut -c1) --transport threads -q --expect one/y.npy --tol 1e-5; done; done
+$ weft eval pair.mlir --dim n=3 -q --output-dir one
+$ for p in 'x=[dp,tp]' 'x=[dp+tp,_]' 'y=[tp,dp]' '*=[_,_]' 'down=[dp,tp]'; do weft compile -q pair.mlir --mesh dp=2,tp=2 --place "$p" && weft run pair.weft --dim n=3 --ranks 4 --transport threads -q --expect one/y.npy --tol 1e-5; done
+# A mesh of one rank, and a mesh without placements: every rank computes all.
+$ weft compile -q pair.mlir --mesh tp=1 --place 'up=[_, tp]' && weft run pair.weft --dim n=3 --ranks 1 -q --expect one/y.npy --tol 1e-5
+$ weft eval pair.mlir --dim n=3 --mesh tp=2 | grep -c sent
+| 0
+? 1
+# A node is meant where no value has the name, and what a pattern names with other dimensions is passed over.
+$ weft eval pair.mlir --dim n=3 --mesh tp=2 --place 'pair.mlir:4=[_, tp]' | grep sent
+| sent     over tp: 96 B in 2 messages by rank 0, 192 B by all 2
+$ sed 's/%down: !weft.tensor<.12, 8., f32> {/%bias: !weft.tensor<[8], f32> {weft.name = "ups"}, &/' pair.mlir > bias.mlir
+$ weft eval bias.mlir --dim n=3 --mesh tp=2 --place 'up*=[_, tp]' | grep sent
+| sent     over tp: 96 B in 2 messages by rank 0, 192 B by all 2
+# What is refused.
+$ weft compile -q pair.mlir --mesh tp=2 --place 'down=[tp]'
+! error[W0315]: placement 'down=[tp]' has 1 dimensions, but input 'down' is '!weft.tensor<[12, 8], f32>'
+? 1
+$ weft compile -q pair.mlir --mesh tp=2 --place 'down=[dp, _]'
+! error[W0315]: placement 'down=[dp, _]': mesh 'tp=2' has no axis 'dp'
+? 1
+$ weft compile -q pair.mlir --mesh tp=2 --place 'downs=[tp, _]'
+! error[W0315]: placement 'downs=[tp, _]': no input, output, weight or node has such a name
+? 1
+$ weft eval pair.mlir --dim n=3 --mesh tp=2 --place 'down=[tp, tp]'
+! error[W0315]: pair.mlir:1:1: placement [tp, tp] has axis 'tp' twice
+? 1
+$ weft eval pair.mlir --dim n=3 --mesh tp=2 --place 'down=tp, _'
+! error[W0315]: 'tp, _' is no placement, such as [tp, _]
+? 1
+$ weft eval pair.mlir --dim n=3 --mesh tp
+! error[W0315]: mesh 'tp': 'tp' is no axis with its size, such as tp=2
+? 1
+$ weft eval pair.mlir --dim n=3 --mesh tp=2,tp=2
+! error[W0315]: mesh 'tp=2,tp=2': axis 'tp' is there twice
+? 1
+$ weft eval pair.mlir --dim n=3 --mesh tp=0
+! error[W0315]: mesh 'tp=0': axis 'tp' has 0 ranks
+? 1
+$ weft eval pair.mlir --dim n=3 --place 'down=[tp, _]'
+! error: '--place' has no effect without '--mesh'
+!   hint: 'weft help eval' lists the options
+? 2
+$ weft compile -q parts.mlir --mesh dp=2
+! error[W0315]: parts.mlir:2:3: is written for ranks, and cannot be split over others
+? 1
+$ sed 's/\bn\b/rank_tp/g' pair.mlir > symbol.mlir && weft compile -q symbol.mlir --mesh tp=2
+! error[W0315]: symbol.mlir:1:1: has a symbol 'rank_tp', which is the place of a rank: name the axis otherwise
+? 1

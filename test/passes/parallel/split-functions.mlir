@@ -1,0 +1,118 @@
+// RUN: weft-opt %s --weft-split-functions --canonicalize | FileCheck %s
+
+// A product by columns, the next by rows, and one sum: what is between the two follows.
+// CHECK-LABEL: func.func @pair
+// CHECK-SAME:    weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">
+// CHECK-DAG:     %[[UP:.*]] = weft.slice %arg1 from [0, 6*rank_tp] size [8, 6]
+// CHECK-DAG:     %[[DOWN:.*]] = weft.slice %arg2 from [6*rank_tp, 0] size [6, 8]
+// CHECK:         %[[H:.*]] = weft.contract "m k, k j -> m j" %arg0, %[[UP]]
+// CHECK:         %[[G:.*]] = weft.activation gelu %[[H]]
+// CHECK:         %[[P:.*]] = weft.contract "m k, k j -> m j" %[[G]], %[[DOWN]]
+// CHECK:         %[[Y:.*]] = weft.all_reduce sum %[[P]] over<tp = 2> {weft.because = "{{.*}} combines along a dimension of parts"}
+// CHECK:         return %[[Y]]
+func.func @pair(%x: !weft.tensor<[n, 8], f32>, %up: !weft.tensor<[8, 12], f32> {weft.placement = #weft.placement<[_, tp]>}, %down: !weft.tensor<[12, 8], f32>) -> !weft.tensor<[n, 8], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %h = weft.contract "m k, k j -> m j" %x, %up accumulate f32 : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %g = weft.activation gelu %h : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %y = weft.contract "m k, k j -> m j" %g, %down accumulate f32 : (!weft.tensor<[n, 12], f32>, !weft.tensor<[12, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// Lines that ranks have parts of: the largest, and the sum.
+// CHECK-LABEL: func.func @softmax
+// CHECK:         %[[X:.*]] = weft.slice %arg0 from [0, 4*rank_tp] size [n, 4]
+// CHECK:         %[[M:.*]] = weft.reduce max %[[X]] [1]
+// CHECK:         weft.all_reduce max %[[M]] over<tp = 2>
+// CHECK:         %[[S:.*]] = weft.reduce sum
+// CHECK:         weft.all_reduce sum %[[S]] over<tp = 2>
+// CHECK:         %[[Y:.*]] = weft.div
+// CHECK:         weft.all_gather %[[Y]] dim 1 to [8] over<tp = 2> {weft.because = "the caller needs all of what {{.*}} gives in parts"}
+func.func @softmax(%x: !weft.tensor<[n, 8], f32> {weft.placement = #weft.placement<[_, tp]>}) -> !weft.tensor<[n, 8], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %y = weft.softmax %x : (!weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// Three heads over two ranks: none is cut.
+// CHECK-LABEL: func.func @heads
+// CHECK:         weft.slice %arg0 from [0, 4*min(2*rank_tp, 3)]
+// CHECK:         weft.reshape {{.*}} to [n, pos(2*rank_tp - 3) - pos(2*rank_tp - 1) + 2, 4]
+// CHECK:         weft.all_gather {{.*}} dim 0 to [3] over<tp = 2>
+func.func @heads(%x: !weft.tensor<[n, 12], f32> {weft.placement = #weft.placement<[_, tp]>}) -> !weft.tensor<[3, n, 4], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %a = weft.abs %x : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %r = weft.reshape %a to [n, 3, 4] : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 3, 4], f32>
+  %t = weft.transpose %r [1, 0, 2] : (!weft.tensor<[n, 3, 4], f32>) -> !weft.tensor<[3, n, 4], f32>
+  return %t : !weft.tensor<[3, n, 4], f32>
+}
+
+// Positions are split, the table is not.
+// CHECK-LABEL: func.func @table
+// CHECK:         %[[I:.*]] = weft.slice %arg0 from [min(rank_dp*ceildiv(b, 2), b), 0]
+// CHECK:         weft.gather %arg1, %[[I]] axis 0
+// CHECK:         weft.all_gather {{.*}} dim 0 to [b] over<dp = 2>
+func.func @table(%ids: !weft.tensor<[b, s], i64> {weft.placement = #weft.placement<[dp, _]>}, %table: !weft.tensor<[100, 8], f32>) -> !weft.tensor<[b, s, 8], f32>
+    attributes {weft.split_over = #weft.mesh<dp = 2>, weft.symbols = #weft.symbols<b, s>} {
+  %y = weft.gather %table, %ids axis 0 : (!weft.tensor<[100, 8], f32>, !weft.tensor<[b, s], i64>) -> !weft.tensor<[b, s, 8], f32>
+  return %y : !weft.tensor<[b, s, 8], f32>
+}
+
+// A placement of a result outweighs that of a weight, which every rank has all the same.
+// CHECK-LABEL: func.func @asked
+// CHECK:         %[[X:.*]] = weft.slice %arg0 from [min(rank_tp*ceildiv(n, 2), n), 0]
+// CHECK:         weft.contract "m k, k j -> m j" %[[X]], %arg1
+// CHECK-NOT:     weft.all_reduce
+// CHECK:         weft.all_gather {{.*}} dim 0 to [n]
+func.func @asked(%x: !weft.tensor<[n, 8], f32>, %up: !weft.tensor<[8, 12], f32> {weft.placement = #weft.placement<[tp, _]>}) -> !weft.tensor<[n, 12], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %h = weft.contract "m k, k j -> m j" %x, %up accumulate f32 {weft.placement = #weft.placement<[tp, _]>} : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %g = weft.activation gelu %h : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  return %g : !weft.tensor<[n, 12], f32>
+}
+
+// Parts along another dimension.
+// CHECK-LABEL: func.func @turned
+// CHECK:         %[[G:.*]] = weft.contract
+// CHECK:         %[[T:.*]] = weft.all_to_all %[[G]] split 1 join 0 to [n] over<tp = 2> {weft.because = "{{.*}} needs parts along dimension 1, but {{.*}} gives them along 0"}
+// CHECK:         weft.activation gelu %[[T]]
+// CHECK:         weft.all_gather {{.*}} dim 1 to [12]
+func.func @turned(%x: !weft.tensor<[n, 8], f32> {weft.placement = #weft.placement<[tp, _]>}, %w: !weft.tensor<[8, 12], f32>) -> !weft.tensor<[n, 12], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %e = weft.exp %x : (!weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  %g = weft.contract "m k, k j -> m j" %e, %w accumulate f32 : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %h = weft.activation gelu %g {weft.placement = #weft.placement<[_, tp]>} : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  return %h : !weft.tensor<[n, 12], f32>
+}
+
+// A sum that is read in parts becomes parts at once, between tokens that are split.
+// CHECK-LABEL: func.func @scattered
+// CHECK:         %[[P:.*]] = weft.contract
+// CHECK:         %[[S:.*]] = weft.reduce_scatter sum %[[P]] dim 0 over<tp = 2>
+// CHECK:         weft.add %{{.*}}, %[[S]]
+func.func @scattered(%x: !weft.tensor<[n, 8], f32> {weft.placement = #weft.placement<[tp, _]>}, %h: !weft.tensor<[n, 12], f32> {weft.placement = #weft.placement<[_, tp]>}, %down: !weft.tensor<[12, 8], f32>) -> !weft.tensor<[n, 8], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %d = weft.contract "m k, k j -> m j" %h, %down accumulate f32 : (!weft.tensor<[n, 12], f32>, !weft.tensor<[12, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  %y = weft.add %x, %d : (!weft.tensor<[n, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// Both operands and the result in blocks of a grid: each is gathered along the axis that the product does not have.
+// CHECK-LABEL: func.func @grid
+// CHECK:         weft.contract "m k, k j -> m j" {{.*}} : (!weft.tensor<[4, 8], f32>, !weft.tensor<[8, 6], f32>) -> !weft.tensor<[4, 6], f32>
+func.func @grid(%a: !weft.tensor<[8, 8], f32> {weft.placement = #weft.placement<[r, c]>}, %b: !weft.tensor<[8, 12], f32> {weft.placement = #weft.placement<[r, c]>}) -> !weft.tensor<[8, 12], f32>
+    attributes {weft.split_over = #weft.mesh<r = 2, c = 2>, weft.symbols = #weft.symbols<>} {
+  %y = weft.contract "m k, k j -> m j" %a, %b accumulate f32 {weft.placement = #weft.placement<[r, c]>} : (!weft.tensor<[8, 8], f32>, !weft.tensor<[8, 12], f32>) -> !weft.tensor<[8, 12], f32>
+  return %y : !weft.tensor<[8, 12], f32>
+}
+
+// What a region reads is whole, and an operator without cuts is computed by all.
+// CHECK-LABEL: func.func @whole
+// CHECK:         %[[E:.*]] = weft.exp
+// CHECK:         %[[W:.*]] = weft.all_gather %[[E]] dim 0 to [8]
+// CHECK:         weft.cumulate sum %[[W]] axis 0
+func.func @whole(%x: !weft.tensor<[8], f32> {weft.placement = #weft.placement<[tp]>}) -> !weft.tensor<[8], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<>} {
+  %e = weft.exp %x : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
+  %y = weft.cumulate sum %e axis 0 : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
+  return %y : !weft.tensor<[8], f32>
+}
