@@ -32,13 +32,13 @@ static weft_status_t sum(weft_group_t *group, int64_t count, const char *node, w
 /// All ranks but the last call a sum of 8 x 4 floats, the last one what `change` makes of it.
 static std::string mismatch(const std::string &transport, int32_t world,
                             const std::function<void(weft_collective_t &)> &change) {
-  static float send[4096], receive[4 * 4096];
+  static float send[8192], receive[4 * 8192]; // of all that ranks say they have
   std::vector<verdict> all =
       run_ranks(transport, world, [&](weft_group_t *group, weft_error_t *err) {
         if (weft_status_t status = sum(group, 5, "first", err))
           return status;
         weft_collective_t c = collective_of(WEFT_ALL_REDUCE, WEFT_F32, 8, send,
-                                            receive + 4096 * weft_group_rank(group));
+                                            receive + 8192 * weft_group_rank(group));
         c.inner = 4;
         c.node = "block.1";
         if (weft_group_rank(group) + 1 == world)
