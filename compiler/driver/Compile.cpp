@@ -119,6 +119,8 @@ private:
   Result<void> findVariants() {
     if (Result<void> done = checkNumerics(options.numerics, *impl.module); !done)
       return done.diagnostics();
+    if (Result<void> done = checkUnsplit(impl, options); !done)
+      return done.diagnostics();
     llvm::Expected<std::vector<FoundTarget>> targets =
         findTargets(options.target, options.numerics.exact);
     if (!targets)

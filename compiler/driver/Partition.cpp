@@ -21,7 +21,18 @@ std::vector<weft::Diagnostic> cannotSplit(DiagnosticCollector &collector) {
   return list;
 }
 
+Result<void> checkUnsplit(const Module::Impl &program, const CompileOptions &options) {
+  StringRef phase = phaseOf(*program.module);
+  if (options.mesh.empty() || phase == "import")
+    return {};
+  return weft::Diagnostic{weft::Diagnostic::Error, "W0315", "",
+                          "a program behind phase '" + phase.str() + "' cannot be split any more",
+                          "split what '--stop-after import' prints"};
+}
+
 Result<Module> Compiler::partition(const Module &module, const CompileOptions &options) {
+  if (Result<void> done = checkUnsplit(module.get(), options); !done)
+    return done.diagnostics();
   std::shared_ptr<Module::Impl> split = module.get().clone();
   DiagnosticCollector collector(split->context.get(), "W0300");
   if (Result<void> done = applyFacts(*split->module, options.facts); !done)

@@ -10,6 +10,8 @@ namespace weft {
 
 /// The part of a pipeline's options that phase "partition" reads.
 PipelineOptions partitionOptions(const CompileOptions &options);
+/// Refuses a mesh for a program that has the phase behind it.
+Result<void> checkUnsplit(const Module::Impl &program, const CompileOptions &options);
 /// What the phase refused.
 std::vector<weft::Diagnostic> cannotSplit(DiagnosticCollector &collector);
 

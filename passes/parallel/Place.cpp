@@ -54,12 +54,14 @@ struct Place : impl::PlaceBase<Place> {
       return;
     if (failed(readOptions()))
       return signalPassFailure();
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    auto functions = llvm::make_filter_range(getOperation().getOps<func::FuncOp>(),
+                                             [](func::FuncOp each) { return !each.isExternal(); });
+    for (func::FuncOp function : functions)
       if (failed(splitOver(function)))
         return signalPassFailure();
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    for (func::FuncOp function : functions)
       placeNamed(function);
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    for (func::FuncOp function : functions)
       placeNodes(function);
     for (const Given &each : given)
       if (!each.isUsed) {

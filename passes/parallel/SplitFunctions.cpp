@@ -103,7 +103,7 @@ struct SplitFunctions : impl::SplitFunctionsBase<SplitFunctions> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     auto mesh = function->getAttrOfType<MeshAttr>(kSplitOverAttr);
-    if (!mesh)
+    if (!mesh || function.isExternal())
       return;
     for (auto [axis, ranks] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes())) {
       if (ranks == 1)
