@@ -8,8 +8,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kGuess = 128;    ///< what votes take symbols for
-constexpr double kGivenWeight = 4; ///< of votes that users gave
+constexpr int64_t kGuess = 128; ///< what votes take symbols for
+constexpr double kGivenWeight =
+    1e9; ///< of votes that users gave: they decide against all that follows
 constexpr unsigned kMostRounds = 20;
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -36,14 +37,20 @@ void forDims(Operation *op, const Cut &cut, function_ref<void(Value, Cut::Dim)> 
 
 } // namespace
 
-Wish wishFor(Value value, StringAttr axis) {
-  PlacementAttr placement;
+PlacementAttr placementOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      placement = function.getArgAttrOfType<PlacementAttr>(argument.getArgNumber(), kPlacementAttr);
-  } else if (value == value.getDefiningOp()->getResult(0)) {
-    placement = value.getDefiningOp()->getAttrOfType<PlacementAttr>(kPlacementAttr);
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function
+               ? function.getArgAttrOfType<PlacementAttr>(argument.getArgNumber(), kPlacementAttr)
+               : PlacementAttr();
   }
+  Operation *op = value.getDefiningOp();
+  return value == op->getResult(0) ? op->getAttrOfType<PlacementAttr>(kPlacementAttr)
+                                   : PlacementAttr();
+}
+
+Wish wishFor(Value value, StringAttr axis) {
+  PlacementAttr placement = placementOf(value);
   if (!placement)
     return {};
   std::optional<unsigned> dim = placement.getDim(axis);

@@ -13,6 +13,9 @@
 
 namespace weft {
 
+/// What was said of a value; null for nothing.
+PlacementAttr placementOf(mlir::Value value);
+
 /// What a placement says of one axis.
 struct Wish {
   bool isOpen = true;          ///< nothing

@@ -140,16 +140,9 @@ Value Parts::slice(Value value, unsigned dim, Value whole) {
   auto part = builder.create<SliceOp>(whole.getLoc(), whole, DimsAttr::get(context, starts),
                                       dimsOf(type), steps);
   StringAttr axis = group.getAxes()[0];
-  if (wishFor(value, axis).dim == dim) { // other axes cut the part
-    PlacementAttr placement;
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      placement = cast<func::FuncOp>(argument.getOwner()->getParentOp())
-                      .getArgAttrOfType<PlacementAttr>(argument.getArgNumber(), kPlacementAttr);
-    else
-      placement = value.getDefiningOp()->getAttrOfType<PlacementAttr>(kPlacementAttr);
-    if (PlacementAttr rest = placement.without(axis))
+  if (wishFor(value, axis).dim == dim) // other axes cut the part
+    if (PlacementAttr rest = placementOf(value).without(axis))
       part->setAttr(kPlacementAttr, rest);
-  }
   return part;
 }
 

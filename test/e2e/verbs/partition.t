@@ -27,7 +27,21 @@ $ weft eval pair.mlir --dim n=3 --mesh tp=2 --place 'pair.mlir:4=[_, tp]' | grep
 $ sed 's/%down: !weft.tensor<.12, 8., f32> {/%bias: !weft.tensor<[8], f32> {weft.name = "ups"}, &/' pair.mlir > bias.mlir
 $ weft eval bias.mlir --dim n=3 --mesh tp=2 --place 'up*=[_, tp]' | grep sent
 | sent     over tp: 96 B in 2 messages by rank 0, 192 B by all 2
+# Tokens of the input split, too: the first product gathers them, and the sum of the second becomes parts of tokens.
+$ sed -e 's/return %y/%z = weft.add %x, %y : (!weft.tensor<[n, 8], f32>, !weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32> return %z/' -e 's/%h = \(.*\) %x, %up/%e = weft.abs %x : (!weft.tensor<[n, 8], f32>) -> !weft.tensor<[n, 8], f32> %h = \1 %e, %up/' pair.mlir > tokens.mlir
+$ weft compile tokens.mlir --mesh tp=2 --place 'x=[tp, _]' --place 'up=[_, tp]' --stop-after partition | grep -o -E 'weft.(all_[a-z]+|reduce_scatter)'
+| weft.all_gather
+| weft.reduce_scatter
+| weft.all_gather
 # What is refused.
+$ weft compile -q pair.mlir --stop-after fuse > fused.mlir && weft compile -q fused.mlir --mesh tp=2
+! error[W0315]: a program behind phase 'fuse' cannot be split any more
+!   hint: split what '--stop-after import' prints
+? 1
+$ weft compile -q pair.mlir --stop-after plan > planned.mlir && weft eval planned.mlir --dim n=3 --mesh tp=2
+! error[W0315]: a program behind phase 'plan' cannot be split any more
+!   hint: split what '--stop-after import' prints
+? 1
 $ weft compile -q pair.mlir --mesh tp=2 --place 'down=[tp]'
 ! error[W0315]: placement 'down=[tp]' has 1 dimensions, but input 'down' is '!weft.tensor<[12, 8], f32>'
 ? 1
