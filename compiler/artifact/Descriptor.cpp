@@ -345,15 +345,24 @@ private:
     return blob.list(rows);
   }
 
+  /// "rows", "panels<32>", "panels<32> in parts of [384, 768]".
+  static std::string layoutText(const StoredWeight &weight) {
+    std::string text = weight.layout.empty() ? "rows" : weight.layout, sizes;
+    for (int64_t size : weight.size)
+      sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+    return sizes.empty() ? text : text + " in parts of [" + sizes + "]";
+  }
+
   weft_list_t weights(ArrayRef<StoredWeight> stored) {
     std::vector<weft_weight_v1> rows;
     for (const StoredWeight &weight : stored) {
       weft_weight_v1 row = {};
       row.name = blob.text(weight.name);
-      row.layout = blob.text(weight.layout.empty() ? "rows" : weight.layout);
-      row.element = elementCode(weight.type.getElementType());
-      row.rank = weight.type.getRank();
-      SmallVector<int64_t> dims = *SymTensorType(weight.type).getConstantDims();
+      row.layout = blob.text(layoutText(weight));
+      row.element = elementCode(weight.whole.getElementType());
+      SymTensorType type = weight.size.empty() ? weight.type : weight.whole;
+      row.rank = type.getRank();
+      SmallVector<int64_t> dims = *type.getConstantDims();
       row.dims = blob.list(std::vector<int64_t>(dims.begin(), dims.end()));
       row.offset = weight.offset;
       row.bytes = weight.bytes;

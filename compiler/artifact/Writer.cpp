@@ -3,6 +3,7 @@
 #include "compiler/artifact/Writer.h"
 #include "compiler/artifact/WeightPacker.h"
 #include "compiler/host/HostProgram.h"
+#include "compiler/model/ElementRuns.h"
 #include "weft/sha256.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -154,6 +155,12 @@ std::unique_ptr<WeightPacker> packerOf(const StoredWeight &weight) {
   return WeightPacker::of(*WeightLayout::parse(weight.layout));
 }
 
+uint64_t bytesOfPart(const StoredWeight &weight) {
+  return weight.layout.empty()
+             ? elementBytes(weight.type.getElementType(), product(*weight.type.getConstantDims()))
+             : packerOf(weight)->bytes(weight.type);
+}
+
 class ArtifactWriter {
 public:
   ArtifactWriter(Image &image, ArrayRef<StoredWeight> weights, Module::Impl &module)
@@ -247,7 +254,6 @@ private:
   llvm::Error writeWeight(WeightStream &stream, const StoredWeight &weight) {
     if (llvm::Error error = stream.align())
       return error;
-    SymTensorType type = weight.type;
     std::string owned;
     const char *bytes = nullptr;
     if (auto name = dyn_cast<FlatSymbolRefAttr>(weight.value)) {
@@ -255,13 +261,54 @@ private:
       if (!bytes)
         return fail("the file of weight '" + weight.name + "' is not open or too short");
     } else {
-      owned = denseBytes(cast<DenseElementsAttr>(weight.value), type);
+      owned = denseBytes(cast<DenseElementsAttr>(weight.value), weight.whole);
       bytes = owned.data();
     }
+    if (weight.size.empty())
+      return writePart(stream, weight, bytes);
+    for (const Starts &starts : partsOf(weight)) {
+      if (llvm::Error error = stream.align())
+        return error;
+      if (llvm::Error error = writePart(stream, weight, bytesAt(weight, bytes, starts).data()))
+        return error;
+    }
+    return stream.align();
+  }
+
+  static llvm::Error writePart(WeightStream &stream, const StoredWeight &weight,
+                               const char *bytes) {
     if (weight.layout.empty())
-      return stream.write(StringRef(bytes, weight.bytes));
-    return packerOf(weight)->pack(type, bytes,
+      return stream.write(StringRef(bytes, bytesOfPart(weight)));
+    return packerOf(weight)->pack(weight.type, bytes,
                                   [&](StringRef panel) { return stream.write(panel); });
+  }
+
+  using Starts = SmallVector<int64_t>;
+
+  /// Where parts begin, in the order in which they are stored.
+  static std::vector<Starts> partsOf(const StoredWeight &weight) {
+    std::vector<Starts> parts(1);
+    for (auto [dim, size] : llvm::zip_equal(*weight.whole.getConstantDims(), weight.size)) {
+      std::vector<Starts> longer;
+      for (const Starts &part : parts)
+        for (int64_t start = 0; start < dim; start += size) {
+          longer.push_back(part);
+          longer.back().push_back(start);
+        }
+      parts = std::move(longer);
+    }
+    return parts;
+  }
+
+  /// The bytes of one part, whose lines fill bytes.
+  static std::string bytesAt(const StoredWeight &weight, const char *bytes,
+                             ArrayRef<int64_t> starts) {
+    std::string part;
+    for (const ElementRun &run : runsOfBox(*weight.whole.getConstantDims(), starts, weight.size)) {
+      Type element = weight.whole.getElementType();
+      part.append(bytes + elementBytes(element, run.begin), elementBytes(element, run.count));
+    }
+    return part;
   }
 
   static std::string denseBytes(DenseElementsAttr elements, SymTensorType type) {
@@ -290,9 +337,12 @@ private:
 void placeWeights(std::vector<StoredWeight> &weights) {
   uint64_t offset = 0;
   for (StoredWeight &weight : weights) {
-    weight.bytes = weight.layout.empty() ? elementBytes(weight.type.getElementType(),
-                                                        product(*weight.type.getConstantDims()))
-                                         : packerOf(weight)->bytes(weight.type);
+    weight.bytes = bytesOfPart(weight);
+    if (!weight.size.empty()) {
+      weight.distance = llvm::alignTo(weight.bytes, kWeightAlign);
+      weight.bytes = weight.distance *
+                     uint64_t(product(*weight.whole.getConstantDims()) / product(weight.size));
+    }
     weight.offset = llvm::alignTo(offset, kWeightAlign);
     offset = weight.offset + weight.bytes;
   }

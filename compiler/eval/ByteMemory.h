@@ -10,7 +10,7 @@
 #ifndef WEFT_COMPILER_EVAL_BYTEMEMORY_H
 #define WEFT_COMPILER_EVAL_BYTEMEMORY_H
 
-#include "compiler/eval/ElementRuns.h"
+#include "compiler/model/ElementRuns.h"
 #include <map>
 
 namespace weft {

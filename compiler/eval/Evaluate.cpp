@@ -2,9 +2,9 @@
 
 #include "compiler/eval/Evaluate.h"
 #include "compiler/eval/CallSymbols.h"
-#include "compiler/eval/ElementRuns.h"
 #include "compiler/eval/EvaluatePlan.h"
 #include "compiler/eval/GraphWalk.h"
+#include "compiler/model/ElementRuns.h"
 #include "compiler/model/EntryPlan.h"
 #include "dialects/weft/Aliases.h"
 #include <cstring>

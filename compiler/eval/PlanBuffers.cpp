@@ -256,11 +256,23 @@ llvm::Error PlanBuffers::provide(plan::ProvideOp provide) {
 
 //===-- Reading and writing -------------------------------------------------------------------===//
 
+/// The elements of a weight that this rank has.
+llvm::Expected<ElementRuns> PlanBuffers::partOf(plan::WeightOp op) const {
+  DimValues dims = *op.wholeType().getConstantDims(), starts;
+  for (auto [at, size, dim] : llvm::zip_equal(op.getPart()->getDims(), *op.getSize(), dims)) {
+    FailureOr<int64_t> place = at.evaluate(symbols.known());
+    if (failed(place) || *place < 0 || *place >= dim / size)
+      return fail("the weight" + placeOf(op.getLoc()) + " has no part '" + at.str() + "' here");
+    starts.push_back(*place * size);
+  }
+  return runsOfBox(dims, starts, *op.getSize());
+}
+
 /// Where the elements of a weight lie: they are made for every reader anew, so that there must be
 /// room for those of one kernel, not for all.
 llvm::Expected<Address> PlanBuffers::withElements(const Address &weight) const {
   plan::WeightOp op = weight.extent->weight;
-  auto type = cast<SymTensorType>(op.getTensor());
+  SymTensorType type = op.wholeType();
   auto isLike = [&](int64_t count, Type element) {
     return type.getConstantDims() && count == countOf(*type.getConstantDims()) &&
            element == numberType(type.getElementType());
@@ -281,6 +293,12 @@ llvm::Expected<Address> PlanBuffers::withElements(const Address &weight) const {
   if (failed(evaluateConstant(op.getValue(), type, call)))
     return fail(call.error);
   auto values = std::make_shared<RefTensor>(std::move(call.outputs[0]));
+  if (op.getPart()) {
+    llvm::Expected<ElementRuns> runs = partOf(op);
+    if (!runs)
+      return runs.takeError();
+    *values = gatherRuns(*values, *runs, *op.getSize());
+  }
   Address filled{std::make_shared<Extent>(*weight.extent), weight.offset};
   filled.extent->memory = std::make_shared<ByteMemory>();
   filled.extent->bytes = elementBytes(values->element, values->size());

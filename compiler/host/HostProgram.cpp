@@ -562,8 +562,12 @@ private:
       return data(bases[1], input.getIndex());
     if (auto output = dyn_cast_if_present<plan::OutputOp>(op))
       return data(bases[2], output.getIndex());
-    if (auto weight = dyn_cast_if_present<plan::WeightOp>(op))
-      return behind(bases[3], constant(int64_t(weights[rowOf(weight, weights)].offset)));
+    if (auto weight = dyn_cast_if_present<plan::WeightOp>(op)) {
+      const StoredWeight &stored = weights[rowOf(weight, weights)];
+      SymExpr part = weight.partNumber();
+      return behind(bases[3], part ? emit(part * int64_t(stored.distance) + int64_t(stored.offset))
+                                   : constant(int64_t(stored.offset)));
+    }
     return addresses.lookup(buffer);
   }
 

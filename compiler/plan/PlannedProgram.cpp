@@ -297,7 +297,8 @@ FailureOr<Program> programOf(ModuleOp module) {
 
 static bool isRow(plan::WeightOp op, const StoredWeight &weight) {
   return weight.value == op.getValue() && weight.layout == op.getLayout() &&
-         weight.type == op.getTensor();
+         weight.type == op.getTensor() && weight.whole == op.wholeType() &&
+         ArrayRef(weight.size) == op.getSize().value_or(ArrayRef<int64_t>());
 }
 
 void addWeights(ModuleOp module, std::vector<StoredWeight> &weights) {
@@ -308,7 +309,9 @@ void addWeights(ModuleOp module, std::vector<StoredWeight> &weights) {
     auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
     weight.name = name ? name.getValue().str() : "constant" + std::to_string(weights.size());
     weight.layout = op.getLayout().str();
+    weight.whole = op.wholeType();
     weight.type = cast<SymTensorType>(op.getTensor());
+    weight.size = llvm::to_vector(op.getSize().value_or(ArrayRef<int64_t>()));
     weight.value = op.getValue();
     weights.push_back(std::move(weight));
   };

@@ -72,12 +72,15 @@ struct Program {
   }
 };
 
-/// A constant in one layout, as the artifact stores it.
+/// A constant in one layout, as the artifact stores it: whole, or in parts of one size one behind the other.
 struct StoredWeight {
   std::string name, layout;
-  SymTensorType type;
+  SymTensorType whole, type; ///< type: of a part, as kernels see it
+  llvm::SmallVector<int64_t>
+      size;              ///< of a part, in dimensions of the whole; empty: there is only the whole
   mlir::Attribute value; ///< FlatSymbolRefAttr or DenseElementsAttr
-  uint64_t offset = 0, bytes = 0;
+  uint64_t offset = 0, bytes = 0; ///< of all
+  uint64_t distance = 0;          ///< bytes from one part to the next
 };
 
 /// Reports through the module's context.

@@ -3,6 +3,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/plan/WeightLayout.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -72,9 +73,41 @@ LogicalResult OutputOp::verify() {
   return success();
 }
 
+SymTensorType WeightOp::wholeType() {
+  return cast<SymTensorType>(getWhole().value_or(getTensor()));
+}
+
+SymExpr WeightOp::partNumber() {
+  if (!getPart())
+    return {};
+  SymExpr number = SymExpr::constant(getContext(), 0);
+  for (auto [at, dim, size] :
+       llvm::zip_equal(getPart()->getDims(), *wholeType().getConstantDims(), *getSize()))
+    number = number * (dim / size) + at;
+  return number;
+}
+
 LogicalResult WeightOp::verify() {
   if (!WeightLayout::parse(getLayout()))
     return emitOpError("asks for layout '") << getLayout() << "', which does not exist";
+  if (!getPart())
+    return success();
+  auto dims = wholeType().getConstantDims(),
+       seen = cast<SymTensorType>(getTensor()).getConstantDims();
+  auto sizes = *getSize();
+  bool isCut = dims && seen && dims->size() == sizes.size() && getPart()->size() == sizes.size() &&
+               llvm::all_of(llvm::zip(*dims, sizes), [](auto pair) {
+                 auto [dim, size] = pair;
+                 return size > 0 && dim > 0 && dim % size == 0;
+               });
+  if (!isCut)
+    return emitOpError("has no parts of size [") << sizes << "] in " << wholeType();
+  auto count = [](ArrayRef<int64_t> all) {
+    return std::accumulate(all.begin(), all.end(), int64_t(1), std::multiplies<>());
+  };
+  if (count(sizes) != count(*seen))
+    return emitOpError("has parts of ")
+           << count(sizes) << " elements, which are no " << getTensor();
   return success();
 }
 

@@ -96,17 +96,30 @@ def Plan_WeightOp : Plan_Op<"weight"> {
   let summary = "a constant as the artifact stores it";
   let description = [{
     `value` is the name of a `weft.weight` or the elements; `layout` is the order that a schedule asks for, empty for row-major.
+    Where ranks have parts of it, all `size` large, each part is stored as a constant by itself; `part` counts along every dimension
+    which one it is.
 
     (R1) There is such a layout.
+    (R2) Parts divide all dimensions of the whole, and have as many elements as the tensor.
 
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
+    %1 = plan.weight @w as "panels<32>" part [0, rank_tp] size [384, 768] of !weft.tensor<[384, 1536], f32> : !weft.tensor<[384, 768], f32>
     ```
   }];
-  let arguments = (ins AnyAttr:$value, StrAttr:$layout, TypeAttrOf<Weft_Tensor>:$tensor);
+  let arguments = (ins AnyAttr:$value, StrAttr:$layout, OptionalAttr<Weft_DimsAttr>:$part, OptionalAttr<DenseI64ArrayAttr>:$size,
+                       OptionalAttr<TypeAttrOf<Weft_Tensor>>:$whole, TypeAttrOf<Weft_Tensor>:$tensor);
   let results = (outs Plan_Buffer:$buffer);
-  let assemblyFormat = "$value `as` $layout attr-dict `:` $tensor";
+  let assemblyFormat = [{
+    $value `as` $layout (`part` custom<DimList>($part)^ `size` $size `of` $whole)? attr-dict `:` $tensor
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Of all elements of the constant.
+    ::weft::SymTensorType wholeType();
+    /// Parts are stored in this order, the last dimension's side by side; null: there is only the whole.
+    ::weft::SymExpr partNumber();
+  }];
 }
 
 def Plan_MemoryOp : Plan_Op<"memory"> {

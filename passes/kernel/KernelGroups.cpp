@@ -2,23 +2,39 @@
 
 #include "passes/kernel/KernelGroups.h"
 #include "dialects/weft/ops/Quantize.h"
+#include "passes/kernel/ConstantParts.h"
 
 using namespace mlir;
 
 namespace weft {
 
+/// Constants of one number.
+static bool isSplat(ConstantOp constant) {
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  return elements && elements.isSplat() && !constant->hasAttr(kParameterAttr);
+}
+
+/// Whether each rank has a part of a stored constant.
+static bool isStoredPart(Operation *op) {
+  std::optional<ConstantPart> part =
+      isa<SliceOp>(op) ? constantPart(op->getResult(0)) : std::nullopt;
+  return part && !isSplat(part->whole);
+}
+
 bool isFree(Operation *op) {
   if (isa<FillOp, IotaOp, DimsValueOp>(op))
     return true;
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return elements && elements.isSplat() && !op->hasAttr(kParameterAttr);
-  }
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return isSplat(constant);
+  if (isStoredPart(op))
+    return false;
   auto element = dyn_cast<ElementOpInterface>(op);
   return element && element.rootKind() == RootKind::View;
 }
 
-bool isStored(Operation *op) { return isa<ConstantOp, KernelOp>(op) && !isFree(op); }
+bool isStored(Operation *op) {
+  return (isa<ConstantOp, KernelOp>(op) && !isFree(op)) || isStoredPart(op);
+}
 
 void storedSources(Value value, SetVector<Value> &sources) {
   Operation *op = value.getDefiningOp();

@@ -3,6 +3,7 @@
 #include "passes/kernel/Specification.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/kernel/ConstantParts.h"
 
 using namespace mlir;
 
@@ -143,7 +144,7 @@ Value baseOf(Value value) {
 Specification specify(KernelOp kernel) {
   SmallVector<bool> isWeight;
   for (Value input : kernel.getInputs())
-    isWeight.push_back(baseOf(input).getDefiningOp<ConstantOp>() != nullptr);
+    isWeight.push_back(constantPart(baseOf(input)).has_value());
   SpecificationBuilder builder(kernel);
   OwningOpRef<ModuleOp> module = builder.build(isWeight);
   return {std::move(module), std::move(builder.values), std::move(builder.toFunction)};

@@ -20,7 +20,7 @@ struct Specification {
 
 /// The value whose memory a chain of reshapes names.
 mlir::Value baseOf(mlir::Value value);
-/// The kernel's specification; inputs that are constants are its weights.
+/// The kernel's specification; inputs that are constants or a rank's parts of them are its weights.
 Specification specify(KernelOp kernel);
 
 } // namespace weft

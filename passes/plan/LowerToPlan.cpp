@@ -11,6 +11,7 @@
 #include "dialects/weft/Aliases.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/cost/KernelWork.h"
+#include "passes/kernel/ConstantParts.h"
 #include "passes/kernel/Specification.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
@@ -362,14 +363,20 @@ private:
 
   Value inputBuffer(Value input, StringRef layout) {
     Value value = baseOf(input);
-    auto constant = value.getDefiningOp<ConstantOp>();
-    if (!constant)
+    std::optional<ConstantPart> stored = constantPart(value);
+    if (!stored)
       return buffers.lookup(value);
+    Attribute elements = stored->whole.getValue();
+    bool isWhole = stored->at.empty();
+    auto part = isWhole ? DimsAttr() : DimsAttr::get(b.getContext(), stored->at);
+    auto size = isWhole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(stored->sizes);
+    auto of = isWhole ? TypeAttr() : TypeAttr::get(stored->whole.getType());
     Type type = layout.empty() ? value.getType() : input.getType();
-    Value &weight = weights[{constant.getValue(), b.getStringAttr(layout), type}];
+    Value &weight = weights[{elements, b.getStringAttr(layout), type, part}];
     if (!weight)
-      weight = prologue<plan::WeightOp>(constant.getLoc(), buffer, constant.getValue(),
-                                        b.getStringAttr(layout), TypeAttr::get(type));
+      weight =
+          prologue<plan::WeightOp>(stored->whole.getLoc(), buffer, elements,
+                                   b.getStringAttr(layout), part, size, of, TypeAttr::get(type));
     return weight;
   }
 
@@ -453,7 +460,7 @@ private:
   Operation *lastOfPrologue = nullptr;
   llvm::DenseMap<Value, Value> buffers;      ///< where values lie
   llvm::DenseMap<Value, Value> destinations; ///< where they are wanted
-  llvm::DenseMap<std::tuple<Attribute, StringAttr, Type>, Value> weights;
+  llvm::DenseMap<std::tuple<Attribute, StringAttr, Type, Attribute>, Value> weights;
   SmallVector<StringAttr> known; ///< bound symbols that have values here
 };
 

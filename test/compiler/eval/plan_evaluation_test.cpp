@@ -185,6 +185,18 @@ TEST_CASE("inputs and weights are not written, and of weights no more is read th
             .error == "the weight at plan.mlir:30 does not have the elements of its type");
 }
 
+TEST_CASE("of a weight in parts a rank reads its own, which must be there") {
+  auto part = [](const std::string &at, const std::string &size) {
+    return evaluate(planOf("  %w = plan.weight dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : "
+                           "tensor<2x3xf32> as \"\" part " +
+                           at + " size " + size +
+                           " of !weft.tensor<[2, 3], f32> : !weft.tensor<[2], f32>\n" +
+                           launch("neg", "%w", "%out", "2")));
+  };
+  CHECK_THAT(part("[0, 2]", "[2, 1]").error, Catch::EndsWith("nothing wrote its bytes 8 to 63"));
+  CHECK(part("[0, 3]", "[2, 1]").error == "the weight at plan.mlir:30 has no part '3' here");
+}
+
 TEST_CASE("a slice of an operand reads only what it takes") {
   const std::string half = memory("%a", "8*n") + launch("neg", "%in", "%a");
   CHECK(evaluate(planOf(half + launch("first", "%a", "%out"))).values == times(-1));

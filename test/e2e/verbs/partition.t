@@ -12,6 +12,32 @@ $ for t in threads shm; do weft run pair.weft --dim n=3 --ranks 2 --transport $t
 $ weft compile pair.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after partition > parts.mlir && grep -o 'because = .*"' parts.mlir
 | because = "'pair.mlir:7' combines along a dimension of parts"
 $ weft compile -q parts.mlir && weft run parts.weft --dim n=3 --ranks 2 -q --expect one/y.npy --tol 1e-5
+# Weights of a model: each rank's part is packed as a weight of one rank is, also in grids.
+$ python3 -c "
+$+ import struct; open('pair.bin', 'wb').write(b''.join(struct.pack('<f', (i * 37 % 64 - 31) / 32) for i in range(192)))"
+$ weft eval pair_weights.mlir --dim n=3 -q --output-dir one
+$ weft compile pair_weights.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after plan 2>/dev/null | grep -oE 'weight @.*part|schedule "[a-z]*"'
+| schedule "contraction"
+| schedule "contraction"
+| weight @up as "panels<32>" part
+| weight @down as "panels<32>" part
+$ for p in 'up=[_, tp]' 'up=[dp, tp]' 'up=[_, dp+tp]' 'down=[dp, tp]' 'y=[dp, tp]'; do weft compile -q pair_weights.mlir --mesh dp=2,tp=2 --place "$p" && weft run pair_weights.weft --dim n=3 --ranks 4 --transport threads -q --expect one/y.npy --tol 1e-5; done
+$ weft compile -q pair_weights.mlir --mesh tp=3 --place 'up=[_, tp]' --stop-after plan > plan.mlir && weft compile -q plan.mlir && weft run plan.weft --dim n=3 --ranks 3 -q --expect one/y.npy --tol 1e-5 && weft eval plan.mlir --dim n=3 -q
+# What they take.
+$ weft compile -q pair_weights.mlir --mesh tp=2 --place 'up=[_, tp]'
+$ weft bench pair_weights.weft --dim n=3,5 --ranks 2 --rounds 7 --format csv | cut -d, -f1,2
+| n,threads
+| 3,1
+| 5,1
+! {#} CPUs, load {#}: 2 ranks over shm, warm, interleaved, 7 rounds; work and memory are rank 0's
+! ...
+$ weft bench pair_weights.weft --dim n=3 --threads 1,2 --ranks 2 --transport threads --rounds 7 --json -q | python3 -c "
+$+ import json, sys; d = json.load(sys.stdin); print(d['ranks'], [r['threads'] for r in d['rows']], len(d['rows'][1]['samples_seconds']))"
+| 2 [1, 2] 7
+$ weft bench pair_weights.weft --dim n=3
+! error: function 'main' is for 2 ranks (tp = 2)
+!   hint: weft bench pair_weights.weft --ranks 2
+? 2
 # Axes that do not divide, more ranks than parts, several axes, tokens, and every value by name.
 $ for m in tp=3 tp=5 tp=8,dp=1; do for n in 0 1 3; do weft eval pair.mlir --dim n=$n -q --output-dir one && weft compile -q pair.mlir --mesh $m --place 'up=[_, tp]' && weft run pair.weft --dim n=$n --ranks $(echo $m | tr -dc '0-9' | cut -c1) --transport threads -q --expect one/y.npy --tol 1e-5; done; done
 $ weft eval pair.mlir --dim n=3 -q --output-dir one

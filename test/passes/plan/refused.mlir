@@ -51,6 +51,31 @@ plan.func @main() {
 
 // -----
 
+// (R2) of plan.weight
+plan.func @main() {
+  // expected-error @+1 {{has no parts of size [4, 3] in '!weft.tensor<[4, 4], f32>'}}
+  %0 = plan.weight @w as "" part [0, 1] size [4, 3] of !weft.tensor<[4, 4], f32> : !weft.tensor<[4, 3], f32>
+  plan.return
+}
+
+// -----
+
+plan.func @main() {
+  // expected-error @+1 {{has no parts of size [2] in '!weft.tensor<[4, 4], f32>'}}
+  %0 = plan.weight @w as "" part [1] size [2] of !weft.tensor<[4, 4], f32> : !weft.tensor<[2], f32>
+  plan.return
+}
+
+// -----
+
+plan.func @main() {
+  // expected-error @+1 {{has parts of 8 elements, which are no '!weft.tensor<[4, 4], f32>'}}
+  %0 = plan.weight @w as "" part [0, 1] size [4, 2] of !weft.tensor<[4, 4], f32> : !weft.tensor<[4, 4], f32>
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.memory
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
   // expected-error @+1 {{takes one expression}}

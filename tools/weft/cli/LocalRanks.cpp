@@ -65,6 +65,19 @@ private:
 
 } // namespace
 
+weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
+                        weft_error_t *error) {
+  weft_collective_t collective = {};
+  collective.struct_size = sizeof collective;
+  collective.kind = WEFT_BROADCAST;
+  collective.element = WEFT_U8;
+  collective.node = node;
+  collective.send = collective.receive = bytes;
+  collective.outer = collective.inner = 1;
+  collective.first = count;
+  return weft_group_collective(group, &collective, error);
+}
+
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   std::string rendezvous = "command-" + std::to_string(getpid());
   Children children;

@@ -24,6 +24,10 @@ struct LocalRanks {
 /// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
 using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;
 
+/// Gives all ranks of a group the bytes that rank 0 has; `node` says what for, where one is missing.
+weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
+                        weft_error_t *error);
+
 /// Runs the body on every rank. Returns when all are gone, with what rank 0 says; Ctrl-C is a
 /// failure with ExitInterrupted.
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body);

@@ -2,17 +2,20 @@
 //
 // Every combination of --dim and --threads is one row. Rows are warmed up, then measured in turns
 // (interleaved), so that a disturbance of the machine meets all of them. A sample is the mean of as
-// many calls as take a millisecond.
+// many calls as take a millisecond. Where ranks run the function, rank 0 measures and tells the
+// others what to call.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Room.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <chrono>
@@ -51,17 +54,18 @@ struct Row {
   }
 };
 
+/// What rank 0 tells the others: call this row so often. Never: it was the last.
+struct Order {
+  int64_t row, count;
+};
+
 class Bench {
 public:
   Bench(const ParsedOptions &options, Console &console) : options(options), console(console) {}
-  ~Bench() {
-    for (Row &row : rows)
-      for (weft_tensor_t &output : row.outputs)
-        weft_tensor_release(row.context.get(), &output);
-  }
+  ~Bench() { forgetContexts(rows); }
 
   int run() {
-    for (auto step : {&Bench::open, &Bench::plan, &Bench::prepare, &Bench::warmUp, &Bench::measure})
+    for (auto step : {&Bench::open, &Bench::plan, &Bench::prepare, &Bench::measureAll})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
     report();
@@ -90,7 +94,7 @@ private:
     if (!found)
       return found.failure();
     function = *found;
-    return Done{};
+    return checkRanks(function, options);
   }
 
   /// The combinations, first symbol slowest, threads fastest.
@@ -117,7 +121,6 @@ private:
     Result<InputRequest> request = readInputRequest(options, false);
     if (!request)
       return request.failure();
-    std::map<int64_t, Context> contexts;
     for (Row &row : rows) {
       request->dims = row.dims;
       Result<Inputs> inputs = prepareInputs(function.signature, *request);
@@ -131,11 +134,6 @@ private:
       row.outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
       if (Result<weft_cost_t> cost = artifact.cost(function, row.inputs.symbols))
         row.cost = *cost;
-      Context &context = contexts[row.threads];
-      if (!context)
-        if (Result<Done> done = createContext(row.threads, &context); !done)
-          return done;
-      row.context = context;
     }
     if (!rows[0].inputs.assumed.empty()) {
       std::string line = "assumed ";
@@ -146,23 +144,103 @@ private:
     return Done{};
   }
 
-  Result<Done> createContext(int64_t threads, Context *out) {
-    Result<weft_context_options_t> wanted =
-        contextOptions(options, static_cast<int32_t>(std::min<int64_t>(threads, 4096)));
-    if (!wanted)
-      return wanted.failure();
-    Result<Context> context = artifact.createContext(*wanted);
-    if (!context)
-      return context.failure();
-    *out = *context;
+  //===-- Ranks ---------------------------------------------------------------------------------===//
+
+  Result<Done> measureAll() {
+    if (function.mesh.empty())
+      return measureAlone();
+    LocalRanks ranks{options.value("transport", "shm"), int32_t(ranksOf(function))};
+    std::optional<Failure> failure;
+    Result<Done> done = runLocalRanks(ranks, [&](weft_group_t *own, weft_error_t *error) {
+      if (weft_group_rank(own) != 0)
+        return follow(own, error);
+      group = own;
+      Result<Done> measured = measureAlone();
+      if (measured)
+        return tell({0, 0}, error);
+      failure = measured.failure();
+      weft_group_abort(own);
+      return WEFT_CANCELLED;
+    });
+    return failure ? *failure : done;
+  }
+
+  /// On this rank, which tells the others.
+  Result<Done> measureAlone() {
+    for (auto step : {&Bench::createContexts, &Bench::warmUp, &Bench::measure})
+      if (Result<Done> done = (this->*step)(); !done)
+        return done;
+    if (group)
+      forgetContexts(rows); // they do not outlive the group
     return Done{};
+  }
+
+  Result<Done> createContexts() { return createContexts(rows, group); }
+
+  /// The same on all ranks, in the same order.
+  Result<Done> createContexts(std::vector<Row> &wanting, weft_group_t *of) const {
+    std::map<int64_t, Context> contexts;
+    for (Row &row : wanting) {
+      Context &context = contexts[row.threads];
+      Result<weft_context_options_t> wanted =
+          contextOptions(options, static_cast<int32_t>(std::min<int64_t>(row.threads, 4096)));
+      if (!wanted)
+        return wanted.failure();
+      wanted->group = of;
+      if (!context) {
+        Result<Context> created = artifact.createContext(*wanted);
+        if (!created)
+          return created.failure();
+        context = *created;
+      }
+      row.context = context;
+    }
+    return Done{};
+  }
+
+  static void forgetContexts(std::vector<Row> &of) {
+    for (Row &row : of) {
+      for (weft_tensor_t &output : row.outputs)
+        weft_tensor_release(row.context.get(), &output);
+      row.context.reset();
+    }
+  }
+
+  weft_status_t tell(Order order, weft_error_t *error) {
+    return tellRanks(group, "bench", &order, sizeof order, error);
+  }
+
+  /// What another rank than 0 does, with rows of its own: ranks may be threads.
+  weft_status_t follow(weft_group_t *own, weft_error_t *error) const {
+    std::vector<Row> mine = rows;
+    if (!createContexts(mine, own))
+      return WEFT_INVALID;
+    weft_status_t status = WEFT_OK;
+    for (Order order; !status;) {
+      status = tellRanks(own, "bench", &order, sizeof order, error);
+      if (status || !order.count)
+        break;
+      Row &row = mine[size_t(order.row)];
+      for (int64_t i = 0; i < order.count && !status; ++i)
+        status = weft_call_function(row.context.get(), function.index, row.callInputs.views.data(),
+                                    static_cast<uint32_t>(row.callInputs.views.size()),
+                                    row.outputs.data(), static_cast<uint32_t>(row.outputs.size()),
+                                    error);
+    }
+    forgetContexts(mine);
+    return status;
   }
 
   /// Seconds of `count` calls together.
   Result<double> timeRow(Row &row, int64_t count) {
+    weft_error_t error = WEFT_ERROR_INIT;
+    if (group && tell({&row - rows.data(), count}, &error))
+      return failureOf(error);
     return timeCalls(guard, row.context.get(), function.index, row.callInputs.views, row.outputs,
                      count);
   }
+
+  //===-- Measuring -----------------------------------------------------------------------------===//
 
   /// The first calls grow the arena and touch pages; then the calls per sample are set.
   Result<Done> warmUp() {
@@ -188,8 +266,9 @@ private:
     if (getloadavg(&load, 1) != 1)
       load = 0;
     char line[160];
-    snprintf(line, sizeof line, "%ld CPUs, load %.1f: warm, interleaved, %lld rounds",
-             sysconf(_SC_NPROCESSORS_ONLN), load, static_cast<long long>(rounds));
+    snprintf(line, sizeof line, "%ld CPUs, load %.1f: %swarm, interleaved, %lld rounds%s",
+             sysconf(_SC_NPROCESSORS_ONLN), load, ranksText().c_str(),
+             static_cast<long long>(rounds), group ? "; work and memory are rank 0's" : "");
     console.say(line);
     for (int64_t round = 0; round < rounds; ++round)
       for (Row &row : rows) {
@@ -201,6 +280,12 @@ private:
     for (Row &row : rows)
       std::sort(row.samples.begin(), row.samples.end());
     return Done{};
+  }
+
+  std::string ranksText() const {
+    return group ? std::to_string(ranksOf(function)) + " ranks over " +
+                       options.value("transport", "shm") + ", "
+                 : "";
   }
 
   std::vector<std::string> shownSymbols() const {
@@ -278,6 +363,7 @@ private:
   void reportJson() {
     JsonWriter json("weft.bench/1");
     json.field("artifact", options.positional()[0]).field("function", function.signature.function);
+    json.field("ranks", ranksOf(function));
     json.field("rounds", rounds).field("cpus", static_cast<int64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
     json.array("rows");
     for (const Row &row : rows) {
@@ -304,6 +390,7 @@ private:
   FunctionView function;
   std::string format;
   std::vector<Row> rows;
+  weft_group_t *group = nullptr; ///< where ranks run the function together
   int64_t rounds = kLeastRounds;
   double roundSeconds = 0;
 };

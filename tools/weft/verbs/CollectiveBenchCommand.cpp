@@ -91,17 +91,12 @@ public:
 
   /// Gives all ranks the number that rank 0 has, or the sum of all.
   weft_status_t agree(int64_t *number, weft_error_t *error) {
-    return exchange(WEFT_BROADCAST, number, error);
+    return tellRanks(group, "bench", number, sizeof *number, error);
   }
   weft_status_t add(int64_t *number, weft_error_t *error) {
-    return exchange(WEFT_ALL_REDUCE, number, error);
-  }
-
-private:
-  weft_status_t exchange(weft_collective_kind_t kind, int64_t *number, weft_error_t *error) {
     weft_collective_t collective = {};
     collective.struct_size = sizeof collective;
-    collective.kind = static_cast<uint16_t>(kind);
+    collective.kind = WEFT_ALL_REDUCE;
     collective.element = WEFT_I64;
     collective.combiner = WEFT_SUM;
     collective.send = collective.receive = number;
@@ -109,6 +104,7 @@ private:
     return weft_group_collective(group, &collective, error);
   }
 
+private:
   static float own(int32_t rank, size_t index) { return float(rank + 1) + float(index % 7); }
 
   weft_group_t *group;

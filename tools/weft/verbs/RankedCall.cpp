@@ -15,20 +15,6 @@ namespace {
 
 constexpr int64_t kHashBytes = 32;
 
-weft_collective_t bytesOf(weft_collective_kind_t kind, const char *node, const void *send,
-                          void *receive, int64_t bytes) {
-  weft_collective_t collective = {};
-  collective.struct_size = sizeof collective;
-  collective.kind = static_cast<uint16_t>(kind);
-  collective.element = WEFT_U8;
-  collective.node = node;
-  collective.send = send;
-  collective.receive = receive;
-  collective.outer = collective.inner = 1;
-  collective.first = bytes;
-  return collective;
-}
-
 /// The CPUs of this process, parted among its ranks.
 int32_t threadsOfRank(int64_t ranks) {
   cpu_set_t allowed;
@@ -47,10 +33,17 @@ void hashOf(const weft_tensor_t &tensor, uint8_t *hash) {
 
 } // namespace
 
-Result<Done> checkRanks(const FunctionView &function, const std::string &file, int64_t given) {
-  int64_t ranks = ranksOf(function);
-  std::string command = "weft run " + file + " --ranks " + std::to_string(ranks),
+Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &options) {
+  int64_t ranks = ranksOf(function), given = options.number("ranks", 0);
+  std::string command = "weft " + std::string(options.verb().name) + " " + options.positional()[0] +
+                        " --ranks " + std::to_string(ranks),
               name = "function '" + function.signature.function + "' is for ";
+  if (ranks > 1 && given == ranks && options.value("transport") == "threads" &&
+      !function.inPlace.empty())
+    return Failure{ExitWrongUsage,
+                   "ranks that are threads would change the same input in place",
+                   "leave out --transport",
+                   {}};
   if (given == ranks || (!given && ranks == 1))
     return Done{};
   std::string text = function.mesh.empty()
@@ -87,8 +80,7 @@ weft_status_t RankedCall::runRank(Rank &rank, weft_error_t *error) {
   if (weft_status_t status = timedCall(rank, &first, error))
     return status;
   uint8_t again = first < repeatBelow;
-  weft_collective_t agree = bytesOf(WEFT_BROADCAST, "the first call", &again, &again, 1);
-  if (weft_status_t status = weft_group_collective(rank.group, &agree, error))
+  if (weft_status_t status = tellRanks(rank.group, "the first call", &again, 1, error))
     return status;
   if (again)
     if (weft_status_t status = timedCall(rank, &second, error))
@@ -105,8 +97,15 @@ weft_status_t RankedCall::compare(Rank &rank, weft_error_t *error) {
   for (size_t i = 0; i < rank.outputs.size(); ++i) {
     std::vector<uint8_t> own(kHashBytes), all(size_t(world) * kHashBytes);
     hashOf(rank.outputs[i], own.data());
-    weft_collective_t gather =
-        bytesOf(WEFT_ALL_GATHER, "the last call", own.data(), all.data(), world * kHashBytes);
+    weft_collective_t gather = {};
+    gather.struct_size = sizeof gather;
+    gather.kind = WEFT_ALL_GATHER;
+    gather.element = WEFT_U8;
+    gather.node = "the last call";
+    gather.send = own.data();
+    gather.receive = all.data();
+    gather.outer = gather.inner = 1;
+    gather.first = world * kHashBytes;
     if (weft_status_t status = weft_group_collective(rank.group, &gather, error))
       return status;
     for (int32_t other = 1; other < world && rank.isFirst() && difference.empty(); ++other)
@@ -121,11 +120,6 @@ Result<Done> RankedCall::run(const std::string &transport, weft_context_options_
                              InterruptGuard &guard, std::vector<weft_tensor_t> &outputs,
                              Context &outContext) {
   int64_t world = ranksOf(function);
-  if (transport == "threads" && world > 1 && !function.inPlace.empty())
-    return Failure{ExitWrongUsage,
-                   "ranks that are threads would change the same input in place",
-                   "leave out --transport",
-                   {}};
   if (!wanted.threads)
     wanted.threads = threadsOfRank(world);
   auto body = [&](weft_group_t *group, weft_error_t *error) {

@@ -15,8 +15,8 @@
 
 namespace weft::cli {
 
-/// Refuses a number of ranks that the function is not for; `given` is what --ranks says, 0 for nothing.
-Result<Done> checkRanks(const FunctionView &function, const std::string &file, int64_t given);
+/// Refuses --ranks and --transport of which the function cannot be run.
+Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &options);
 
 class RankedCall {
 public:

@@ -74,9 +74,7 @@ private:
     if (!found)
       return found.failure();
     function = *found;
-    if (Result<Done> done =
-            checkRanks(function, options.positional()[0], options.number("ranks", 0));
-        !done)
+    if (Result<Done> done = checkRanks(function, options); !done)
       return done;
     Result<InputRequest> request = readInputRequest(options);
     if (!request)

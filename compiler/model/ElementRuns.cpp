@@ -1,6 +1,6 @@
 //===- ElementRuns.cpp ------------------------------------------------------------------------===//
 
-#include "compiler/eval/ElementRuns.h"
+#include "compiler/model/ElementRuns.h"
 
 using namespace mlir;
 

@@ -2,8 +2,8 @@
 //
 //   ElementRuns rows = runsOfBox({4, 8}, {1, 0}, {2, 8});   // {8, 16}: two whole rows are one run
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_COMPILER_EVAL_ELEMENTRUNS_H
-#define WEFT_COMPILER_EVAL_ELEMENTRUNS_H
+#ifndef WEFT_COMPILER_MODEL_ELEMENTRUNS_H
+#define WEFT_COMPILER_MODEL_ELEMENTRUNS_H
 
 #include "dialects/weft/Weft.h"
 
@@ -33,4 +33,4 @@ RefTensor gatherRuns(const RefTensor &from, const ElementRuns &runs, llvm::Array
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_EVAL_ELEMENTRUNS_H
+#endif // WEFT_COMPILER_MODEL_ELEMENTRUNS_H

@@ -1,0 +1,64 @@
+//===- ConstantParts.cpp ------------------------------------------------------------------------===//
+
+#include "passes/kernel/ConstantParts.h"
+#include "dialects/symbolic/Multiples.h"
+#include "dialects/weft/Mesh.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Whether ranks, and nothing else, have other values of it.
+bool isOfRanks(SymExpr expr, ArrayRef<StringAttr> rankSymbols) {
+  return llvm::all_of(expr.symbols(),
+                      [&](StringAttr name) { return llvm::is_contained(rankSymbols, name); });
+}
+
+/// Lines of elements that do not fill bytes cannot be taken apart.
+bool fillsBytes(SymTensorType type, ArrayRef<int64_t> sizes) {
+  return !sizes.empty() && sizes.back() * elementBits(type.getElementType()) % 8 == 0;
+}
+
+/// The part of so many elements from `starts` on, where it is one of several of the same size.
+std::optional<ConstantPart> partOf(ConstantOp whole, ArrayRef<int64_t> sizes,
+                                   ArrayRef<SymExpr> starts) {
+  ConstantPart part{whole, SmallVector<int64_t>(sizes), {}};
+  MeshAttr mesh = meshOf(whole);
+  auto dims = whole.getType().getConstantDims();
+  if (!mesh || !dims || !fillsBytes(whole.getType(), sizes))
+    return std::nullopt;
+  SmallVector<StringAttr> symbols = rankSymbols(mesh);
+  for (auto [dim, size, start] : llvm::zip_equal(*dims, sizes, starts)) {
+    if (size == 0 || dim % size != 0 || !isOfRanks(start, symbols))
+      return std::nullopt;
+    SymExpr at = exactQuotient(start, SymExpr::constant(whole.getContext(), size));
+    if (!at)
+      return std::nullopt;
+    part.at.push_back(at);
+  }
+  bool isOne = llvm::all_of(part.at, [](SymExpr at) { return at.asConstant().has_value(); });
+  return isOne ? std::nullopt : std::optional(part); // what all ranks read can be folded
+}
+
+} // namespace
+
+std::optional<ConstantPart> constantPart(Value value) {
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    return ConstantPart{constant, {}, {}};
+  if (!value.getDefiningOp<SliceOp>())
+    return std::nullopt;
+  auto sizes = cast<SymTensorType>(value.getType()).getConstantDims();
+  SmallVector<SymExpr> starts(cast<SymTensorType>(value.getType()).getRank(),
+                              SymExpr::constant(value.getContext(), 0));
+  for (; auto slice = value.getDefiningOp<SliceOp>(); value = slice.getInput()) {
+    if (llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+      return std::nullopt;
+    for (auto [start, more] : llvm::zip_equal(starts, slice.getStarts().getDims()))
+      start = start + more;
+  }
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && sizes ? partOf(constant, *sizes, starts) : std::nullopt;
+}
+
+} // namespace weft

@@ -1,0 +1,25 @@
+//===- ConstantParts.h - Constants of which every rank reads a part -----------------------------------===//
+//
+//   %part = weft.slice %w from [0, 96*rank_tp] size [96, 96] …          ->  sizes [96, 96], at [0, rank_tp]
+//
+// Such a part is stored as a constant of its own would be: kernels see a weight of constant sizes, which is packed as they want it.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_KERNEL_CONSTANTPARTS_H
+#define WEFT_PASSES_KERNEL_CONSTANTPARTS_H
+
+#include "dialects/weft/Weft.h"
+
+namespace weft {
+
+struct ConstantPart {
+  mutable ConstantOp whole;         ///< a handle; its methods are not const
+  llvm::SmallVector<int64_t> sizes; ///< of all parts; empty: the value is the constant itself
+  llvm::SmallVector<SymExpr> at;    ///< which part it is, counted along every dimension
+};
+
+/// The constant that a value is, or whose part it is for each rank; nothing for other values.
+std::optional<ConstantPart> constantPart(mlir::Value value);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_KERNEL_CONSTANTPARTS_H
