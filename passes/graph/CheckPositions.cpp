@@ -1,5 +1,6 @@
 //===- CheckPositions.cpp - Positions from data are inside ------------------------------------------------===//
 
+#include "dialects/weft/Mesh.h"
 #include "passes/graph/Passes.h"
 #include "passes/quant/ConstantValues.h"
 
@@ -49,7 +50,7 @@ public:
       size_t count = sizes.size() == 1 ? 1 : *type.getDim(type.getRank() - 1).asConstant();
       Demand demand{op, op->getLoc(), part, llvm::to_vector(ArrayRef(sizes).slice(used, count))};
       if (count == 1)
-        demand.positions = sourceOf(part);
+        demand.positions = sourceOf(part, demand.sizes[0]);
       if (count > 0)
         list.push_back(std::move(demand));
       used += count;
@@ -85,17 +86,42 @@ private:
     return facts.proveLE(count, size) == Proof::Yes;
   }
 
-  /// The same numbers under the name that people know: as the caller gives them, before they are widened, moved and repeated.
-  Value sourceOf(Value positions) {
+  /// The same numbers under the name that people know: as the caller gives them, before they are widened, moved, repeated, and parted
+  /// among ranks. Then every rank looks at those of all, so that all refuse the same.
+  Value sourceOf(Value positions, SymExpr size) {
     while (Operation *op = positions.getDefiningOp()) {
       auto convert = dyn_cast<ConvertOp>(op);
       bool widens = convert && convert.getTo().isInteger(64) &&
                     elementOf(convert.getInput()).isSignlessInteger(32);
-      if (!widens && !isa<ReshapeOp, TransposeOp>(op) && !repeats(op))
+      if (!widens && !isa<ReshapeOp, TransposeOp>(op) && !repeats(op) && !isParted(op, size))
         break;
       positions = op->getOperand(0);
     }
     return positions;
+  }
+
+  /// Whether the ranks along an axis take parts that leave nothing out, and judge them alike.
+  bool isParted(Operation *op, SymExpr size) {
+    auto slice = dyn_cast<SliceOp>(op);
+    MeshAttr mesh = meshOf(function);
+    if (!slice || !mesh || differsIn(size, mesh) ||
+        llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
+      return false;
+    auto whole = cast<SymTensorType>(slice.getInput().getType());
+    for (auto [dim, start, part] :
+         llvm::zip_equal(whole.getDims(), slice.getStarts().getDims(), slice.getSizes().getDims()))
+      if (!(start.isConstant(0) && part == dim) && !leavesNothingOut(start, part, dim, mesh))
+        return false;
+    return true;
+  }
+
+  /// One part is behind the other, as dimensions are parted.
+  static bool leavesNothingOut(SymExpr start, SymExpr part, SymExpr dim, MeshAttr mesh) {
+    return llvm::any_of(llvm::zip_equal(mesh.getAxes(), mesh.getSizes()), [&](auto each) {
+      auto [axis, ranks] = each;
+      SymExpr place = SymExpr::symbol(rankSymbol(axis));
+      return start == partBegin(dim, ranks, place) && part == partSize(dim, ranks, place);
+    });
   }
 
   static Type elementOf(Value tensor) {

@@ -76,6 +76,6 @@ $ weft bench --collectives --rounds 3
 ! error: '--rounds' must be at least 7
 ? 2
 $ weft bench sample.weft --ranks 2
-! error: '--ranks' has no effect without '--collectives'
-!   hint: 'weft help bench' lists the options
+! error: function 'main' is for one rank, not for 2
+!   hint: leave out --ranks
 ? 2

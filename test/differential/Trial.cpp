@@ -237,22 +237,31 @@ std::string tryPlan(const Module &module, const Trial &trial) {
   return "";
 }
 
-/// Split, it is the same program.
+/// Split, it is the same program: evaluated on all ranks, and compiled and run by them.
 static std::string tryRanks(const Module &module, const Trial &trial) {
   Result<Module> split = Compiler().partition(module, CompileOptions());
   if (!split)
     return "compiler: " + split.diagnostics()[0].text;
+  Program program(*split, optionsOf(trial), trial.threads);
+  if (!program.error().empty())
+    return "compiler: " + program.error();
   auto function = module.get().module->lookupSymbol<func::FuncOp>("main");
   for (const Sizes &sizes : trial.sizes) {
-    Evaluations evaluations(module, inputsOf(function, sizes, trial.seed));
+    std::vector<Tensor> inputs = inputsOf(function, sizes, trial.seed);
+    Evaluations evaluations(module, inputs);
     std::vector<RefTensor> expected = evaluations.of(*module.get().module);
     if (!evaluations.error.empty())
       return textOf(sizes) + ": evaluator: " + evaluations.error;
     std::vector<RefTensor> got = evaluations.of(*split->get().module);
     if (!evaluations.error.empty())
       return textOf(sizes) + ": call: " + evaluations.error;
+    std::vector<Tensor> computed = program.run(inputs);
+    if (computed.size() != got.size())
+      return textOf(sizes) + ": compiled: " + program.error();
     for (size_t i = 0; i < got.size(); ++i) {
       std::string problem = compare(got[i], expected[i], allowed(function, i));
+      if (problem.empty())
+        problem = compare(computed[i].reference(), expected[i], allowed(function, i));
       if (!problem.empty())
         return textOf(sizes) + ": result " + std::to_string(i) + ": " + problem;
     }

@@ -13,7 +13,7 @@ struct Trial {
   std::string target = "x86:host";
   std::string compute = ""; ///< what operands of products are rounded to, "bf16" or "f16", or empty
   int threads = 1;
-  bool overRanks = false; ///< split, and evaluated on all ranks, as a graph and as a plan
+  bool overRanks = false; ///< split, run by all ranks, and evaluated as a graph and as a plan
   bool mayRefuse = false; ///< positions outside, where the evaluator refuses them, too
   std::shared_ptr<std::vector<char>> weights; ///< the file that its weights lie in
   std::string str() const;

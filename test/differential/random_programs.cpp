@@ -4,7 +4,7 @@
 //   random_programs --seconds 3600             # from a fresh seed
 //   random_programs --from 1234 --count 1 --print
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
-//   random_programs --ranks                    # split over random meshes by random placements, evaluated on all ranks
+//   random_programs --ranks                    # split over random meshes by random placements, evaluated and run by all ranks
 //   random_programs --half --target x86:v3     # products and convolutions of operands in 16 bits; by tiles: plain:v4+amx
 //
 // A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when

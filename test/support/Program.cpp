@@ -2,6 +2,8 @@
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/eval/Evaluate.h"
 #include "compiler/import/text/ImportText.h"
+#include "dialects/weft/Mesh.h"
+#include "test/support/RankProgram.h"
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -83,10 +85,17 @@ void Program::compile(CompileOptions options, int threads) {
     return;
   }
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_context_options_t contextOptions = {sizeof(weft_context_options_t), threads, -1, 0};
+  threadsOfRank = threads;
+  bool isAlone = !meshOf(function());
   if (weft_module_open(nullptr, path.c_str(), &artifact, &error) ||
-      weft_context_create(artifact, &contextOptions, &context, &error))
+      (isAlone && openContext(nullptr, &context, &error)))
     failure = error.message;
+}
+
+weft_status_t Program::openContext(weft_group_t *group, weft_context_t **out,
+                                   weft_error_t *error) const {
+  weft_context_options_t options = {sizeof options, threadsOfRank, -1, 0, group};
+  return weft_context_create(artifact, &options, out, error);
 }
 
 mlir::func::FuncOp Program::function() {
@@ -150,17 +159,49 @@ std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
     if (guarded)
       in.back().data = walls.emplace_back(input.bytes).begin();
   }
-  std::vector<weft_tensor_t> out(function().getNumResults(), weft_tensor_t(WEFT_TENSOR_EMPTY));
-  weft_error_t error = WEFT_ERROR_INIT;
   failure.clear();
-  if (weft_call(context, nullptr, in.data(), in.size(), out.data(), out.size(), &error)) {
-    failure = error.message;
-    return {};
-  }
+  return meshOf(function()) ? callOnRanks(in) : callAlone(in);
+}
+
+std::vector<Tensor> Program::callAlone(const std::vector<weft_tensor_t> &inputs) {
   std::vector<Tensor> results;
-  for (auto [i, tensor] : llvm::enumerate(out)) {
+  weft_error_t error = WEFT_ERROR_INIT;
+  if (call(context, inputs, results, &error))
+    failure = error.message;
+  return results;
+}
+
+std::vector<Tensor> Program::callOnRanks(const std::vector<weft_tensor_t> &inputs) {
+  int64_t world = meshOf(function()).getRanks();
+  std::vector<std::vector<Tensor>> results(world);
+  std::vector<std::string> failures =
+      onRanks(int32_t(world), [&](weft_group_t *group, weft_error_t *error) {
+        weft_context_t *own = nullptr;
+        weft_status_t status = openContext(group, &own, error);
+        if (!status)
+          status = call(own, inputs, results[weft_group_rank(group)], error);
+        weft_context_release(own);
+        return status;
+      });
+  for (int64_t rank = 0; rank < world && failure.empty(); ++rank) {
+    failure = failures[rank];
+    for (size_t i = 0; i < results[rank].size() && failure.empty(); ++i)
+      if (results[rank][i].bytes != results[0][i].bytes)
+        failure = "ranks 0 and " + std::to_string(rank) + " have other bits";
+  }
+  return failure.empty() ? std::move(results[0]) : std::vector<Tensor>();
+}
+
+weft_status_t Program::call(weft_context_t *own, const std::vector<weft_tensor_t> &inputs,
+                            std::vector<Tensor> &results, weft_error_t *error) {
+  llvm::ArrayRef<mlir::Type> types = function().getResultTypes();
+  std::vector<weft_tensor_t> out(types.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+  if (weft_status_t status =
+          weft_call(own, nullptr, inputs.data(), inputs.size(), out.data(), out.size(), error))
+    return status;
+  for (auto [type, tensor] : llvm::zip_equal(types, out)) {
     Tensor result;
-    result.element = mlir::cast<SymTensorType>(function().getResultTypes()[i]).getElementType();
+    result.element = mlir::cast<SymTensorType>(type).getElementType();
     result.dims.assign(tensor.dim, tensor.dim + tensor.rank);
     int64_t count = 1;
     for (int64_t dim : result.dims)
@@ -168,9 +209,9 @@ std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
     const char *data = static_cast<const char *>(tensor.data);
     result.bytes.assign(data, data + elementBytes(result.element, count));
     results.push_back(std::move(result));
-    weft_tensor_release(context, &tensor);
+    weft_tensor_release(own, &tensor);
   }
-  return results;
+  return WEFT_OK;
 }
 
 weft_tensor_t Tensor::view() const {

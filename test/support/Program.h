@@ -10,6 +10,7 @@
 #include "compiler/model/ModuleImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "weft/compiler.hpp"
+#include "weft/group.h"
 #include "weft/runtime.h"
 #include <map>
 #include <random>
@@ -40,7 +41,7 @@ public:
 
   /// Inputs for these sizes from a seed: floats in [-2, 2), integers in [0, limit).
   std::vector<Tensor> generate(const Sizes &sizes, unsigned seed, int64_t limit = 8);
-  /// Compiled results, or nothing with `error()` set.
+  /// Compiled results, or nothing with `error()` set. Where ranks run it they are threads, and all have the same bits.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs);
   std::vector<RefTensor> evaluate(const std::vector<Tensor> &inputs);
   /// Largest difference, relative where values exceed 1; infinity when shapes, elements or nan-ness differ.
@@ -48,7 +49,7 @@ public:
   /// The same from what was evaluated before.
   double difference(const std::vector<Tensor> &inputs, const std::vector<RefTensor> &expected);
 
-  weft_context_t *context = nullptr;
+  weft_context_t *context = nullptr; ///< of what one rank runs
   weft_module_t *artifact = nullptr;
   std::string path;     ///< of the artifact
   bool guarded = false; ///< inputs end where memory does that nobody may touch
@@ -57,6 +58,12 @@ private:
   bool import(const std::string &text);
   void compile(CompileOptions options, int threads);
   mlir::func::FuncOp function();
+  weft_status_t openContext(weft_group_t *group, weft_context_t **out, weft_error_t *error) const;
+  std::vector<Tensor> callAlone(const std::vector<weft_tensor_t> &inputs);
+  std::vector<Tensor> callOnRanks(const std::vector<weft_tensor_t> &inputs);
+  weft_status_t call(weft_context_t *own, const std::vector<weft_tensor_t> &inputs,
+                     std::vector<Tensor> &results, weft_error_t *error);
+  int threadsOfRank = 1;
   std::optional<Module> module;
   std::string failure;
 };

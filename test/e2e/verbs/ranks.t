@@ -45,6 +45,12 @@ $ weft inspect ranks.weft --json | grep -A 12 '"mesh"'
 |           "messages": "2"
 |         }
 |       ],
+# Where one rank fails by itself, its reason is said, not that the others miss it.
+$ weft compile -q own_fault.mlir && weft run own_fault.weft --dim n=2 --ranks 2 -q
+$ for t in threads shm; do weft run own_fault.weft --dim n=1 --ranks 2 --transport $t -q; done
+! error[W0419]: rank 1: index 1 at [0] is outside 0..0
+! error[W0419]: rank 1: index 1 at [0] is outside 0..0
+? 1
 # Another number of ranks is refused, and so is one process alone.
 $ weft run ranks.weft --dim n=3
 ! error: function 'main' is for 2 ranks (tp = 2)
@@ -54,7 +60,7 @@ $ weft run ranks.weft --dim n=3 --ranks 3
 ! error: function 'main' is for 2 ranks (tp = 2), not for 3
 !   hint: weft run ranks.weft --ranks 2
 ? 2
-$ weft bench ranks.weft --dim n=3
+$ weft profile ranks.weft --dim n=3
 ! error[W0433]: function 'main' is for 2 ranks (tp = 2), but the context has no group
 !   hint: 'weft run FILE --ranks 2' starts them; a program gives a group of 2 ranks (weft/group.h) in options.group
 ? 1

@@ -86,3 +86,25 @@ func.func @parts(%x: !weft.tensor<[h, w], f32>, %at: !weft.tensor<[h], i64>) -> 
   %0 = weft.gather_nd %x, %both batch 0 : (!weft.tensor<[h, w], f32>, !weft.tensor<[h, 2], i64>) -> !weft.tensor<[h], f32>
   return %0 : !weft.tensor<[h], f32>
 }
+
+
+// -----
+
+// What ranks have parts of is looked at as a whole, by all; other slices only where they are.
+// CHECK-LABEL: func.func @ranks
+// CHECK-NEXT:    weft.check_positions %arg1 sizes [64] : <[n], i64>
+// CHECK-NOT:     check_positions
+// CHECK:         %[[SOME:.*]] = weft.slice %arg1 from [2*rank_tp]
+// CHECK-NOT:     check_positions
+// CHECK:         weft.check_positions %[[SOME]] sizes [32] : <[2], i64>
+func.func @ranks(%x: !weft.tensor<[64, 3], f32>, %at: !weft.tensor<[n], i64>, %y: !weft.tensor<[32, 3], f32>)
+    -> (!weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 3], f32>, !weft.tensor<[2, 3], f32>)
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "4 <= n", "rank_tp <= 1">} {
+  %part = weft.slice %at from [min(rank_tp*ceildiv(n, 2), n)] size [ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2))] step [1]
+      : (!weft.tensor<[n], i64>) -> !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2))], i64>
+  %0 = weft.gather %x, %part axis 0 : (!weft.tensor<[64, 3], f32>, !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2))], i64>)
+      -> !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 3], f32>
+  %some = weft.slice %at from [2*rank_tp] size [2] step [1] : (!weft.tensor<[n], i64>) -> !weft.tensor<[2], i64>
+  %1 = weft.gather %y, %some axis 0 : (!weft.tensor<[32, 3], f32>, !weft.tensor<[2], i64>) -> !weft.tensor<[2, 3], f32>
+  return %0, %1 : !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 3], f32>, !weft.tensor<[2, 3], f32>
+}

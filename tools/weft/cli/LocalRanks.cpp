@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -63,6 +64,42 @@ private:
   std::vector<pid_t> started;
 };
 
+/// What ranks failed with, in memory that they share.
+class RankErrors {
+public:
+  explicit RankErrors(int32_t world) : world(world) {
+    void *memory =
+        mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    errors = memory == MAP_FAILED ? nullptr : static_cast<weft_error_t *>(memory);
+    for (int32_t rank = 0; errors && rank < world; ++rank)
+      errors[rank] = WEFT_ERROR_INIT;
+  }
+  RankErrors(const RankErrors &) = delete;
+  ~RankErrors() {
+    if (errors)
+      munmap(errors, bytes());
+  }
+
+  weft_error_t *of(int32_t rank) const { return errors ? &errors[rank] : nullptr; }
+
+  /// Why all failed: not what ranks say that miss another one.
+  Failure reason(const weft_error_t &first) const {
+    for (int32_t rank = 1; first.status == WEFT_LOST_PEER && errors && rank < world; ++rank)
+      if (errors[rank].status && errors[rank].status != WEFT_LOST_PEER) {
+        Failure failure = failureOf(errors[rank]);
+        failure.message = "rank " + std::to_string(rank) + ": " + failure.message;
+        return failure;
+      }
+    return failureOf(first);
+  }
+
+private:
+  size_t bytes() const { return size_t(world) * sizeof(weft_error_t); }
+
+  int32_t world;
+  weft_error_t *errors;
+};
+
 } // namespace
 
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
@@ -80,10 +117,11 @@ weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int6
 
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   std::string rendezvous = "command-" + std::to_string(getpid());
+  RankErrors errors(ranks.world);
   Children children;
   std::vector<std::thread> threads;
   for (int32_t rank = 1; rank < ranks.world; ++rank) {
-    auto otherRank = [&, rank] { runRank(ranks, rendezvous, rank, body, nullptr); };
+    auto otherRank = [&, rank] { runRank(ranks, rendezvous, rank, body, errors.of(rank)); };
     if (ranks.transport == "threads")
       threads.emplace_back(otherRank);
     else if (!children.start(otherRank))
@@ -101,7 +139,7 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   if (interrupted())
     return Failure{ExitInterrupted, "interrupted", "", ""};
   if (status)
-    return failureOf(error);
+    return errors.reason(error);
   return Done{};
 }
 

@@ -28,7 +28,7 @@ using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
                         weft_error_t *error);
 
-/// Runs the body on every rank. Returns when all are gone, with what rank 0 says; Ctrl-C is a
+/// Runs the body on every rank. Returns when all are gone, with what rank 0 says, or the one that it lost; Ctrl-C is a
 /// failure with ExitInterrupted.
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body);
 
