@@ -84,8 +84,8 @@ def Weft_SplitInterface : OpInterface<"SplitOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
     How ranks may share the work of an operator. By default this follows from its rule: a dimension is cut as a factor is, a factor that results
-    lack leaves every rank with a part of the sum, and a factor of whole lines with those of the smaller operators that the operator is made of. Whoever reduces otherwise than by the
-    rule's combiner, as `arg_reduce` does, says so in `splitText`: parts of such results cannot be combined.
+    lack leaves every rank with a result of its part, where the rule names what combines them, and a factor of whole lines with those of the smaller operators that the
+    operator is made of.
   }];
   let methods = [
     InterfaceMethod<"The rule by which the operator is cut; empty when it is not", "std::string", "splitText", (ins), [{}],

@@ -15,7 +15,7 @@
 //   1                   nothing to iterate
 //   ...                 any number of leading dimensions, aligned at the right; literal 1s are fixed
 //
-// After `:` the combiner (default sum); after `;` extents that no point access determines: `n 2*p+x-1 -> n p : max ; x = 3`.
+// After `:` the combiner (default sum, of which nobody may make parts); after `;` extents that no point access determines: `n 2*p+x-1 -> n p : max ; x = 3`.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_DIALECTS_WEFT_INTERFACES_ITERATIONRULE_H
 #define WEFT_DIALECTS_WEFT_INTERFACES_ITERATIONRULE_H
@@ -75,7 +75,9 @@ public:
   llvm::ArrayRef<Access> result(unsigned i) const { return resultAccesses[i]; }
   unsigned operandCount() const { return operandAccesses.size(); }
   unsigned resultCount() const { return resultAccesses.size(); }
-  Combiner combiner() const { return combinerKind; }
+  Combiner combiner() const { return combinerKind.value_or(Combiner::Sum); }
+  /// By which results of parts of a reduced factor make the whole; nothing where the rule does not say it.
+  std::optional<Combiner> namedCombiner() const { return combinerKind; }
   llvm::SmallVector<unsigned> reducedFactors() const;
   /// Product of all extents.
   SymExpr points() const;
@@ -105,7 +107,7 @@ private:
   llvm::SmallVector<Factor, 6> factorList;
   llvm::SmallVector<Dims, 3> operandAccesses, resultAccesses;
   llvm::SmallVector<Form, 3> operandForms, resultForms;
-  Combiner combinerKind = Combiner::Sum;
+  std::optional<Combiner> combinerKind;
 };
 
 } // namespace weft

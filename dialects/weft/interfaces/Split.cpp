@@ -96,8 +96,11 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
       return std::nullopt;
     cut.results.push_back(*dim);
   }
-  if (rule.factors()[factor].reduced)
-    cut.partial = rule.combiner();
+  if (rule.factors()[factor].reduced) {
+    cut.partial = rule.namedCombiner();
+    if (!cut.partial)
+      return std::nullopt;
+  }
   cut.inPieces = lies.isCoupled;
   if (!isRead || (cut.inPieces && !isa<CompositeOpInterface>(op)))
     return std::nullopt;

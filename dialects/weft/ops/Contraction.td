@@ -17,6 +17,7 @@ def Weft_ContractOp : Weft_PureOp<"contract", [Weft_RuleInterface, Weft_Referenc
   let assemblyFormat = "$rule $lhs `,` $rhs `accumulate` $accumulate attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{
     std::string ruleText() { return getRule().str(); }
+    std::string splitText() { return getRule().str() + (getRule().contains(" : ") ? "" : " : sum"); }
     int64_t scalarCost() { return 2; }
   }];
 }

@@ -50,12 +50,6 @@ std::string ArgReduceOp::ruleText() {
   return lines(rank, getAxis(), "r") + "-> " + lines(rank, getAxis(), "");
 }
 
-/// Positions of several ranks cannot be combined without the elements they are of.
-std::string ArgReduceOp::splitText() {
-  unsigned rank = tensorType(getInput()).getRank();
-  return lines(rank, getAxis(), "r!") + "-> " + lines(rank, getAxis(), "");
-}
-
 RootKind ArgReduceOp::rootKind() { return RootKind::Window; } // the line is read twice
 
 //===-- cumulate ---------------------------------------------------------------------------------===//

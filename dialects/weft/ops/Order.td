@@ -26,7 +26,6 @@ def Weft_ArgReduceOp : Weft_PureOp<"arg_reduce", [Weft_Rule, Weft_Reference,
   }];
   let arguments = (ins Weft_ExtremumKind:$kind, Weft_Tensor:$input, I64Attr:$axis, UnitAttr:$select_last);
   let assemblyFormat = "$kind $input `axis` $axis attr-dict `:` functional-type(operands, results)";
-  let extraClassDeclaration = "std::string splitText();";
 }
 
 /// Works on lines one after the other, each with plain loops.

@@ -114,12 +114,12 @@ std::string ConvOp::ruleText() {
   int64_t groups = getGroups();
   bool depthwise =
       groups > 1 && filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(groups);
-  std::string channels = "c", right = "o c", filters = "o", extents;
+  std::string channels = "c", right = "o c", filters = "o", end = " : sum";
   if (depthwise)
     channels = "g", right = "g 1", filters = "g";
   else if (groups > 1)
     channels = "(g c)", right = "(g o) c", filters = "(g o)",
-    extents = " ; g = " + std::to_string(groups);
+    end += " ; g = " + std::to_string(groups);
   std::string walked, places;
   for (auto [d, window] : llvm::enumerate(windowsOf(*this))) {
     bool one = filter.getDim(d + 2).isConstant(1);
@@ -129,9 +129,8 @@ std::string ConvOp::ruleText() {
     places += " " + p;
   }
   if (getChannelsLast())
-    return "n" + walked + " " + channels + ", " + right + " -> n" + places + " " + filters +
-           extents;
-  return "n " + channels + walked + ", " + right + " -> n " + filters + places + extents;
+    return "n" + walked + " " + channels + ", " + right + " -> n" + places + " " + filters + end;
+  return "n " + channels + walked + ", " + right + " -> n " + filters + places + end;
 }
 
 RootKind ConvOp::rootKind() { return RootKind::Window; }
@@ -164,7 +163,7 @@ std::string ConvTransposeOp::ruleText() {
     right += " " + name('x', d);
     out += " " + windowAccess(window, name('p', d), name('x', d));
   }
-  return left + ", " + right + " -> " + out + " ; g = " + std::to_string(getGroups());
+  return left + ", " + right + " -> " + out + " : sum ; g = " + std::to_string(getGroups());
 }
 
 RootKind ConvTransposeOp::rootKind() { return RootKind::Window; }

@@ -76,13 +76,13 @@ TEST_CASE("rules of windows and orders") {
   CHECK(rule("conv %a, %b strides [2, 1] dilations [1, 3] low [1, 0] high [0, 0] groups 1 "
              "accumulate f32",
              {"[n, 3, 8, 9], f32", "[5, 3, 3, 2], f32"},
-             {"[n, 5, 4, 6], f32"}) == "n c 2*p0+x0-{1} p1+3*x1, o c x0 x1 -> n o p0 p1");
+             {"[n, 5, 4, 6], f32"}) == "n c 2*p0+x0-{1} p1+3*x1, o c x0 x1 -> n o p0 p1 : sum");
   CHECK(rule("conv %a, %b strides [1] dilations [1] low [0] high [0] groups 1 accumulate f32",
              {"[n, 3, m], f32", "[5, 3, 1], f32"},
-             {"[n, 5, m], f32"}) == "n c p0, o c 1 -> n o p0");
+             {"[n, 5, m], f32"}) == "n c p0, o c 1 -> n o p0 : sum");
   CHECK(rule("conv %a, %b strides [1] dilations [1] low [0] high [1] groups 4 accumulate f32",
              {"[n, 4, m], f32", "[4, 1, 2], f32"},
-             {"[n, 4, m], f32"}) == "n g p0+x0, g 1 x0 -> n g p0");
+             {"[n, 4, m], f32"}) == "n g p0+x0, g 1 x0 -> n g p0 : sum");
   CHECK(rule("pool max %a kernel [3] strides [2] dilations [1] low [m] high [0]", {"[n, 7], f32"},
              {"[n, floordiv(m, 2) + 3], f32"}) == "a0 2*p0+x0-{m} -> a0 p0 : max ; x0 = 3");
   CHECK(rule("cumulate prod %a axis 1", {"[n, m, 2], f32"}, {"[n, m, 2], f32"}) ==

@@ -51,6 +51,10 @@ $ for t in threads shm; do weft run own_fault.weft --dim n=1 --ranks 2 --transpo
 ! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 ! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 ? 1
+$ weft run own_fault.weft --dim n=2 --ranks 2 --timeout soon
+! error: '--timeout' is 'soon', but must be a time such as 60s, 5m or 1h
+!   hint: 'weft help run' lists the options
+? 2
 # Another number of ranks is refused, and so is one process alone.
 $ weft run ranks.weft --dim n=3
 ! error: function 'main' is for 2 ranks (tp = 2)

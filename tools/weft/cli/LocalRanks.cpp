@@ -2,7 +2,9 @@
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Values.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,7 +22,8 @@ namespace {
 weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, int32_t rank,
                       const RankBody &body, weft_error_t *error) {
   weft_group_options_t options = {
-      sizeof options, rank, ranks.world, 0, ranks.transport.c_str(), rendezvous.c_str(), nullptr};
+      sizeof options,     rank,   ranks.world, ranks.timeout, ranks.transport.c_str(),
+      rendezvous.c_str(), nullptr};
   weft_group_t *group = nullptr;
   weft_status_t status = weft_group_open(nullptr, &options, &group, error);
   if (!status)
@@ -40,6 +43,7 @@ public:
     fflush(nullptr);
     pid_t child = fork();
     if (child == 0) {
+      signal(SIGTERM, SIG_DFL); // meant for this rank, which has nothing to say
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() == parent)
         childMain();
@@ -101,6 +105,13 @@ private:
 };
 
 } // namespace
+
+LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
+  LocalRanks ranks{options.value("transport", "shm"), static_cast<int32_t>(world)};
+  if (std::optional<double> seconds = parseDuration(options.value("timeout")))
+    ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
+  return ranks;
+}
 
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
                         weft_error_t *error) {

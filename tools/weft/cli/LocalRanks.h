@@ -1,6 +1,6 @@
 //===- LocalRanks.h - Ranks of a group on this machine ----------------------------------------===//
 //
-//   Result<Done> done = runLocalRanks({"shm", 4}, [&](weft_group_t *group, weft_error_t *error) {
+//   Result<Done> done = runLocalRanks(localRanks(options, 4), [&](weft_group_t *group, weft_error_t *error) {
 //     return weft_group_collective(group, &sum, error);
 //   });
 //
@@ -9,6 +9,7 @@
 #ifndef WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
 #define WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
 
+#include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/Result.h"
 #include "weft/group.h"
 
@@ -19,7 +20,11 @@ namespace weft::cli {
 struct LocalRanks {
   std::string transport; ///< "threads" or "shm"
   int32_t world;
+  int32_t timeout = 0; ///< in milliseconds; 0: the runtime's
 };
+
+/// As --transport and --timeout say.
+LocalRanks localRanks(const ParsedOptions &options, int64_t world);
 
 /// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
 using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;

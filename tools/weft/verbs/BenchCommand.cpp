@@ -149,19 +149,19 @@ private:
   Result<Done> measureAll() {
     if (function.mesh.empty())
       return measureAlone();
-    LocalRanks ranks{options.value("transport", "shm"), int32_t(ranksOf(function))};
     std::optional<Failure> failure;
-    Result<Done> done = runLocalRanks(ranks, [&](weft_group_t *own, weft_error_t *error) {
-      if (weft_group_rank(own) != 0)
-        return follow(own, error);
-      group = own;
-      Result<Done> measured = measureAlone();
-      if (measured)
-        return tell({0, 0}, error);
-      failure = measured.failure();
-      weft_group_abort(own);
-      return WEFT_CANCELLED;
-    });
+    Result<Done> done = runLocalRanks(localRanks(options, ranksOf(function)),
+                                      [&](weft_group_t *own, weft_error_t *error) {
+                                        if (weft_group_rank(own) != 0)
+                                          return follow(own, error);
+                                        group = own;
+                                        Result<Done> measured = measureAlone();
+                                        if (measured)
+                                          return tell({0, 0}, error);
+                                        failure = measured.failure();
+                                        weft_group_abort(own);
+                                        return WEFT_CANCELLED;
+                                      });
     return failure ? *failure : done;
   }
 

@@ -124,7 +124,7 @@ public:
                 " ranks over " + transport + ", f32: checked, warm, interleaved, " +
                 std::to_string(rounds) + " rounds");
     auto body = [this](weft_group_t *group, weft_error_t *error) { return measure(group, error); };
-    if (Result<Done> done = runLocalRanks({transport, int32_t(ranks)}, body); !done)
+    if (Result<Done> done = runLocalRanks(localRanks(options, ranks), body); !done)
       return console.fail(done.failure());
     if (!wrong.empty())
       return console.fail({ExitComparisonFailed, wrong + ": a result is wrong", "", ""});

@@ -116,12 +116,11 @@ weft_status_t RankedCall::compare(Rank &rank, weft_error_t *error) {
   return WEFT_OK;
 }
 
-Result<Done> RankedCall::run(const std::string &transport, weft_context_options_t wanted,
+Result<Done> RankedCall::run(const LocalRanks &ranks, weft_context_options_t wanted,
                              InterruptGuard &guard, std::vector<weft_tensor_t> &outputs,
                              Context &outContext) {
-  int64_t world = ranksOf(function);
   if (!wanted.threads)
-    wanted.threads = threadsOfRank(world);
+    wanted.threads = threadsOfRank(ranks.world);
   auto body = [&](weft_group_t *group, weft_error_t *error) {
     weft_context_options_t options = wanted;
     options.group = group;
@@ -144,7 +143,7 @@ Result<Done> RankedCall::run(const std::string &transport, weft_context_options_
       weft_tensor_release(created, &output);
     return status;
   };
-  Result<Done> done = runLocalRanks({transport, static_cast<int32_t>(world)}, body);
+  Result<Done> done = runLocalRanks(ranks, body);
   if (done && !difference.empty())
     return Failure{ExitInputRefused, difference, "", "W0410"};
   return done;

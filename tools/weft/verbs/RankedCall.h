@@ -1,7 +1,7 @@
 //===- RankedCall.h - Calls of a function that several ranks run together ---------------------===//
 //
 //   RankedCall call(artifact, function, inputs, wanted);
-//   Result<Done> done = call.run(transport, raw);         // rank 0's results, which all have
+//   Result<Done> done = call.run(ranks, raw);             // rank 0's results, which all have
 //   call.seconds() …                                      // of the first call, and of a second one
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_VERBS_RANKEDCALL_H
@@ -9,7 +9,7 @@
 
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Interrupt.h"
-#include "weft/group.h"
+#include "tools/weft/cli/LocalRanks.h"
 
 #include <array>
 
@@ -27,8 +27,8 @@ public:
 
   /// Starts local ranks, of which each calls. Results that differ in bits between ranks are a
   /// failure. Rank 0's lie in `outputs` and belong to `outContext`.
-  Result<Done> run(const std::string &transport, weft_context_options_t wanted,
-                   InterruptGuard &guard, std::vector<weft_tensor_t> &outputs, Context &outContext);
+  Result<Done> run(const LocalRanks &ranks, weft_context_options_t wanted, InterruptGuard &guard,
+                   std::vector<weft_tensor_t> &outputs, Context &outContext);
 
   double firstSeconds = 0, secondSeconds = 0;
 

@@ -172,7 +172,8 @@ private:
 
   Result<Done> callOnRanks(const weft_context_options_t &wanted, double repeatBelow) {
     RankedCall ranked(artifact, function, callInputs.views, repeatBelow);
-    Result<Done> done = ranked.run(options.value("transport", "shm"), wanted, guard, raw, context);
+    Result<Done> done =
+        ranked.run(localRanks(options, ranksOf(function)), wanted, guard, raw, context);
     firstSeconds = ranked.firstSeconds;
     secondSeconds = ranked.secondSeconds;
     return done ? done : explain(done.failure());

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Ends or stops a random rank of many commands, one after the other: rank_kills.py WEFT COUNT
+
+Each time the command ends in time with exit code 5 and one line that names the rank, and no process and no shared memory is left.
+"""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+RANKS, WAIT, MARGIN = 3, 1, 2  # seconds that ranks wait for each other, and that the command may take beyond
+PROGRAM = """
+func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 3>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 2">} {
+  %a = weft.all_reduce max %x over<tp = 3> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32> loc("first")
+  %b = weft.tanh %a : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %c = weft.permute %b by 1 over<tp = 3> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32> loc("second")
+  %d = weft.all_reduce sum %c over<tp = 3> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32> loc("third")
+  return %d : !weft.tensor<[n, 4], f32>
+}
+"""
+
+
+def children(parent):
+    """In the order in which they were started: ranks 1, 2, …"""
+    with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
+        return [int(each) for each in file.read().split()]
+
+
+def is_there(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ranks_of(command):
+    """The processes of the other ranks, once all are there."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and command.poll() is None:
+        if len(found := children(command.pid)) == RANKS - 1:
+            return found
+        time.sleep(0.001)
+    return []
+
+
+def problem_of(program, artifact, chance):
+    """What goes wrong with one command, or nothing."""
+    command = subprocess.Popen([program, "bench", artifact, "--dim", "n=64", "--ranks", str(RANKS), "--rounds", "1000000",
+                                "--timeout", f"{WAIT}s", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    others = ranks_of(command)
+    if not others:
+        return f"no ranks were started: {command.communicate()[1]}"
+    time.sleep(chance.uniform(0, 0.2))
+    rank, how = chance.randrange(RANKS), chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGSTOP])
+    if rank == 0 and how != signal.SIGKILL:
+        rank = 1
+    begin = time.monotonic()
+    os.kill(command.pid if rank == 0 else others[rank - 1], how)
+    most = MARGIN + (WAIT if how == signal.SIGSTOP else 0)
+    what = f"{how.name} of rank {rank}"
+    try:
+        said = command.communicate(timeout=most)[1]
+    except subprocess.TimeoutExpired:
+        command.kill()
+        return f"{what}: nothing within {most} s"
+    while any(map(is_there, others)) and time.monotonic() < begin + most:
+        time.sleep(0.01)
+    if any(map(is_there, others)):
+        return f"{what}: a rank is left behind"
+    if rank == 0:
+        return ""
+    if command.returncode != 5 or not re.fullmatch(rf"error\[W060[56]\]: .*\brank {rank}\b.*\n(  hint: .*\n)?", said):
+        return f"{what}: exit {command.returncode}: {said}"
+    return ""
+
+
+def main(program, count):
+    shared, chance = set(os.listdir("/dev/shm")), random.Random(7)
+    with tempfile.TemporaryDirectory() as folder:
+        model, artifact = os.path.join(folder, "model.mlir"), os.path.join(folder, "model.weft")
+        with open(model, "w", encoding="ascii") as file:
+            file.write(PROGRAM)
+        subprocess.run([program, "compile", "-q", model, "-o", artifact], check=True)
+        problems = [problem for _ in range(count) if (problem := problem_of(program, artifact, chance))]
+    left = sorted(set(os.listdir("/dev/shm")) - shared)
+    print("\n".join(problems + [f"/dev/shm has '{name}'" for name in left if "weft" in name]) or f"{count} commands ended")
+    sys.exit(1 if problems or any("weft" in name for name in left) else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
