@@ -167,15 +167,15 @@ private:
 
   /// On this rank, which tells the others.
   Result<Done> measureAlone() {
-    for (auto step : {&Bench::createContexts, &Bench::warmUp, &Bench::measure})
-      if (Result<Done> done = (this->*step)(); !done)
-        return done;
+    Result<Done> done = createContexts(rows, group);
+    if (done)
+      done = warmUp();
+    if (done)
+      done = measure();
     if (group)
-      forgetContexts(rows); // they do not outlive the group
-    return Done{};
+      forgetContexts(rows); // they do not outlive the group, also where a step failed
+    return done;
   }
-
-  Result<Done> createContexts() { return createContexts(rows, group); }
 
   /// The same on all ranks, in the same order.
   Result<Done> createContexts(std::vector<Row> &wanting, weft_group_t *of) const {
