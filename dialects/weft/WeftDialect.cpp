@@ -6,6 +6,7 @@
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Random.h"
 #include "dialects/weft/ops/Rounding.h"
+#include "dialects/weft/ranks/Together.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -136,6 +137,7 @@ void WeftDialect::initialize() {
 #include "dialects/weft/RoundingOps.cpp.inc"
       >();
   addInterfaces<WeftInliner>();
+  registerTogether(getContext());
 }
 
 /// Every symbol in a type inside the function is declared; facts speak of declared symbols only.

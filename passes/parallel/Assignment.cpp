@@ -2,6 +2,7 @@
 
 #include "passes/parallel/Assignment.h"
 #include "dialects/symbolic/Multiples.h"
+#include "dialects/weft/ranks/Together.h"
 
 using namespace mlir;
 
@@ -25,10 +26,10 @@ double bytesOf(Value value) {
          elementBits(typeOf(value).getElementType()) / 8;
 }
 
-/// Every dimension that a cut goes through, with its stride.
+/// Every dimension that a cut goes through, with its stride, but for those that are cut on their own.
 void forDims(Operation *op, const Cut &cut, function_ref<void(Value, Cut::Dim)> visit) {
   for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), cut.operands))
-    if (dim)
+    if (dim && dim->stride)
       visit(operand, *dim);
   for (auto [result, dim] : llvm::zip_equal(op->getResults(), cut.results))
     if (dim)
@@ -58,10 +59,15 @@ Wish wishFor(Value value, StringAttr axis) {
 }
 
 Assignment::Assignment(func::FuncOp function, StringAttr axis) : axis(axis) {
-  for (Operation &op : function.getBody().front())
+  for (Operation &op : function.getBody().front()) {
+    Choices cuts;
     if (auto splits = dyn_cast<SplitOpInterface>(op))
-      if (Choices cuts = splits.cuts(); !cuts.empty())
-        choices.emplace_back(&op, std::move(cuts));
+      cuts = splits.cuts();
+    if (auto together = dyn_cast<TogetherOpInterface>(op))
+      cuts.append(together.cutsTogether());
+    if (!cuts.empty())
+      choices.emplace_back(&op, std::move(cuts));
+  }
   findUnits();
   for (auto &[op, cuts] : choices)
     llvm::erase_if(cuts, [&, op = op](const Cut &cut) { return !isUsable(op, cut); });

@@ -20,19 +20,18 @@ OpBuilder behind(Value value) {
   return builder;
 }
 
-/// As the user knows it.
+std::string makerOf(Value value) {
+  return value.getDefiningOp() ? nameOf(value.getDefiningOp()) : "an input";
+}
+
+} // namespace
+
 std::string nameOf(Operation *op) {
   if (isa<func::ReturnOp>(op))
     return "the caller";
   SmallVector<std::string, 1> names = nodeNames(op->getLoc());
   return "'" + (names.empty() ? op->getName().getStringRef().str() : names.front()) + "'";
 }
-
-std::string makerOf(Value value) {
-  return value.getDefiningOp() ? nameOf(value.getDefiningOp()) : "an input";
-}
-
-} // namespace
 
 //===-- What is at hand --------------------------------------------------------------------------===//
 
@@ -82,6 +81,16 @@ SymTensorType Parts::partType(Value value, unsigned dim) const {
   Units units = unitsOf(value, dim);
   dims[dim] = partSize(units.count, group.getRanks(), placeIn(group)) * units.unit;
   return SymTensorType::get(dims, typeOf(value).getElementType());
+}
+
+SymExpr Parts::beginOf(Value value, unsigned dim) const {
+  Units units = unitsOf(value, dim);
+  return partBegin(units.count, group.getRanks(), placeIn(group)) * units.unit;
+}
+
+SymExpr Parts::longestOf(Value value, unsigned dim) const {
+  Units units = unitsOf(value, dim);
+  return SymExpr::ceildiv(units.count, group.getRanks()) * units.unit;
 }
 
 /// Dimensions that are cut between units become two: how many units, and one of them.
@@ -134,8 +143,7 @@ Value Parts::slice(Value value, unsigned dim, Value whole) {
   SymTensorType type = partType(value, dim);
   SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
   SmallVector<int64_t> steps(type.getRank(), 1);
-  Units units = unitsOf(value, dim);
-  starts[dim] = partBegin(units.count, group.getRanks(), placeIn(group)) * units.unit;
+  starts[dim] = beginOf(value, dim);
   OpBuilder builder = behind(whole);
   auto part = builder.create<SliceOp>(whole.getLoc(), whole, DimsAttr::get(context, starts),
                                       dimsOf(type), steps);

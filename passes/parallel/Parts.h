@@ -11,6 +11,9 @@
 
 namespace weft {
 
+/// An operation as the user knows it.
+std::string nameOf(mlir::Operation *op);
+
 class Parts {
 public:
   /// `group`: the ranks along one axis.
@@ -19,8 +22,11 @@ public:
   /// What a reader needs of a value of the program before it was split.
   mlir::Value whole(mlir::Value value, mlir::Operation *reader);
   mlir::Value part(mlir::Value value, unsigned dim, mlir::Operation *reader);
-  /// The type of that part.
+  /// The type of that part, where it begins, and how long the first rank's is.
   SymTensorType partType(mlir::Value value, unsigned dim) const;
+  SymExpr beginOf(mlir::Value value, unsigned dim) const;
+  SymExpr longestOf(mlir::Value value, unsigned dim) const;
+  bool hasWhole(mlir::Value value) { return bool(heldFor(value).whole); }
 
   /// What stands for a value from now on.
   void holdWhole(mlir::Value value, mlir::Value made);
@@ -30,6 +36,8 @@ public:
   /// The rank has a part and nothing else, or the whole, as a placement says.
   void holdAs(mlir::Value value, Wish wish);
 
+  /// Why there is a collective.
+  void explain(mlir::Operation *exchange, const llvm::Twine &reason);
   unsigned exchanges = 0; ///< that were made
 
 private:
@@ -49,8 +57,6 @@ private:
                     llvm::ArrayRef<unsigned> dims);
   mlir::Value together(mlir::OpBuilder &builder, mlir::Value exchanged, SymTensorType type);
   unsigned apartDim(mlir::Value value, unsigned dim, llvm::ArrayRef<unsigned> dims) const;
-  void explain(mlir::Operation *exchange, const llvm::Twine &reason);
-
   MeshAttr group;
   const Assignment &assignment;
   llvm::DenseMap<mlir::Value, Held> held;

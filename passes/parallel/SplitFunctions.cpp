@@ -7,6 +7,8 @@
 // One axis after the other, each over the program that those before have left. What nothing says how to cut is computed by all ranks.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/weft/ops/Collective.h"
+#include "dialects/weft/ranks/Together.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/parallel/Parts.h"
 #include "passes/parallel/Passes.h"
@@ -18,6 +20,27 @@ namespace weft {
 #include "passes/parallel/Passes.h.inc"
 
 namespace {
+
+/// What an operation may ask for, from its place in the program.
+class AskedShare : public Share {
+public:
+  AskedShare(MeshAttr group, Parts &parts, Operation *reader)
+      : Share(group), parts(parts), reader(reader) {}
+  bool hasWhole(Value value) override { return parts.hasWhole(value); }
+  Value whole(Value value) override { return parts.whole(value, reader); }
+  Value part(Value value, unsigned dim) override { return parts.part(value, dim, reader); }
+  SymTensorType partType(Value value, unsigned dim) const override {
+    return parts.partType(value, dim);
+  }
+  SymExpr partBegin(Value value, unsigned dim) const override { return parts.beginOf(value, dim); }
+  SymExpr longestPart(Value value, unsigned dim) const override {
+    return parts.longestOf(value, dim);
+  }
+
+private:
+  Parts &parts;
+  Operation *reader;
+};
 
 /// Splits one function along one axis.
 class AxisSplit {
@@ -58,7 +81,40 @@ public:
   }
 
 private:
+  /// What the ranks compute together, if the cut is such a one.
+  SmallVector<Value> computeTogether(Operation *op, const Cut &cut) {
+    auto together = dyn_cast<TogetherOpInterface>(op);
+    if (!together)
+      return {};
+    AskedShare share(group, parts, op);
+    Operation *before = op->getPrevNode();
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    SmallVector<Value> made = together.computeTogether(builder, cut, share);
+    for (Operation *each = op->getPrevNode(); each && each != before; each = each->getPrevNode())
+      if (isa<CollectiveOpInterface>(each) && !each->hasAttr(kBecauseAttr))
+        parts.explain(each, nameOf(op) + " needs what other ranks have");
+    return made;
+  }
+
   bool splitOperation(Operation *op, const Cut &cut) {
+    SmallVector<Value> made = computeTogether(op, cut);
+    if (made.empty())
+      made = computePart(op, cut);
+    if (made.empty())
+      return false;
+    for (auto [result, dim, held] : llvm::zip_equal(op->getResults(), cut.results, made)) {
+      if (cut.partial)
+        parts.holdPartial(result, *cut.partial, held);
+      else if (dim)
+        parts.holdPart(result, dim->dim, held);
+      else
+        parts.holdWhole(result, held);
+      parts.holdAs(result, wishFor(result, group.getAxes()[0]));
+    }
+    return true;
+  }
+
+  SmallVector<Value> computePart(Operation *op, const Cut &cut) {
     SmallVector<Value> operands;
     SmallVector<Type> types;
     for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), cut.operands))
@@ -67,16 +123,7 @@ private:
       types.push_back(dim ? parts.partType(result, dim->dim) : result.getType());
     OpBuilder builder(op);
     Operation *part = buildPart(op, builder, operands, types);
-    if (!part)
-      return false;
-    for (auto [i, result] : llvm::enumerate(op->getResults())) {
-      if (cut.partial)
-        parts.holdPartial(result, *cut.partial, part->getResult(i));
-      else
-        parts.holdPart(result, cut.results[i]->dim, part->getResult(i));
-      parts.holdAs(result, wishFor(result, group.getAxes()[0]));
-    }
-    return true;
+    return part ? SmallVector<Value>(part->getResults()) : SmallVector<Value>();
   }
 
   /// Also what regions of the operation read.

@@ -1,6 +1,6 @@
 //===- SplitProgram.cpp - Random meshes and placements ----------------------------------------------===//
 
-#include "dialects/weft/Mesh.h"
+#include "dialects/weft/ranks/Together.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "test/differential/RandomProgram.h"
 
@@ -38,6 +38,35 @@ PlacementAttr randomPlacement(MeshAttr mesh, Value value, std::mt19937_64 &rando
   return PlacementAttr::get(mesh.getContext(), attributes);
 }
 
+void place(Value value, PlacementAttr placement) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    cast<func::FuncOp>(argument.getOwner()->getParentOp())
+        .setArgAttr(argument.getArgNumber(), kPlacementAttr, placement);
+  else if (value == value.getDefiningOp()->getResult(0))
+    value.getDefiningOp()->setAttr(kPlacementAttr, placement);
+}
+
+/// One axis splits one dimension.
+PlacementAttr placementAlong(StringAttr axis, unsigned dim, unsigned rank) {
+  SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(axis.getContext(), {}));
+  dims[dim] = ArrayAttr::get(axis.getContext(), {axis});
+  return PlacementAttr::get(axis.getContext(), dims);
+}
+
+/// Tables, lines and rows of windows are split where ranks then compute together, which dice alone seldom find.
+void placeTogether(func::FuncOp function, MeshAttr mesh, std::mt19937_64 &random) {
+  for (Operation &op : function.getBody().front()) {
+    auto together = dyn_cast<TogetherOpInterface>(op);
+    SmallVector<Cut, 4> cuts = together ? together.cutsTogether() : SmallVector<Cut, 4>();
+    if (cuts.empty() || random() % 3 == 0)
+      continue;
+    unsigned dim = cuts[random() % cuts.size()].operands[0]->dim;
+    Value operand = op.getOperand(0);
+    unsigned rank = cast<SymTensorType>(operand.getType()).getRank();
+    place(operand, placementAlong(mesh.getAxes()[random() % mesh.getAxes().size()], dim, rank));
+  }
+}
+
 } // namespace
 
 RandomProgram splitProgram(unsigned seed) {
@@ -54,6 +83,7 @@ RandomProgram splitProgram(unsigned seed) {
   for (Operation &op : function.getBody().front())
     if (op.getNumResults() > 0 && random() % 6 == 0)
       op.setAttr(kPlacementAttr, randomPlacement(mesh, op.getResult(0), random));
+  placeTogether(function, mesh, random);
   return program;
 }
 

@@ -18,6 +18,7 @@ import sys
 RUNTIME, COMPILER = "runtime/include", "compiler/include"
 SYMBOLIC, WEFT = "dialects/symbolic", "dialects/weft"
 INTERFACES, OPS, CODE, REFERENCE = "dialects/weft/interfaces", "dialects/weft/ops", "dialects/weft/code", "dialects/weft/reference"
+RANKS = "dialects/weft/ranks"
 # Rooms of the dialect hold parts of the same classes: Weft.h puts their headers together, and each may include it. Of the facets of an
 # operator, code and reference semantics know its declaration; neither knows the other.
 DECLARED = [SYMBOLIC, WEFT, INTERFACES, "dialects/weft/types", OPS]
@@ -30,17 +31,18 @@ CLI, TOOL_MODEL = "tools/weft/cli", "tools/weft/model"
 TOOL = [CLI, TOOL_MODEL, MODEL, COMPILER, RUNTIME] + DIALECT
 ALLOWED = {
     SYMBOLIC: [],
-    WEFT: DIALECT,
+    WEFT: DIALECT + [RANKS],
     INTERFACES: DECLARED,
     "dialects/weft/types": DECLARED,
     OPS: DECLARED,
     CODE: DECLARED,
     REFERENCE: DECLARED,
+    RANKS: DECLARED,
     "dialects/plan": DIALECT,
     "passes/cost": DIALECT + ["dialects/plan"],
     "passes/graph": DIALECT + ["passes/quant"],
     "passes/quant": DIALECT + ["passes/kernel"],
-    "passes/parallel": DIALECT + ["passes/quant"],
+    "passes/parallel": DIALECT + [RANKS, "passes/quant"],
     "passes/kernel": DIALECT + ["passes/cost"],
     "passes/plan": DIALECT + ["dialects/plan", "passes/cost", "passes/kernel", RUNTIME],
     "targets/common": DIALECT + ["dialects/plan", "passes/cost"],
