@@ -116,7 +116,8 @@ TEST_CASE(
         join(program.module, group); // and is gone
         return WEFT_OK;
       });
-  CHECK(left[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group");
+  CHECK(left[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group, which had "
+                   "not begun a collective");
   std::vector<std::string> sizes = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
     Values result;
     int64_t size = weft_group_rank(group) == 0 ? 3 : 4;
@@ -125,6 +126,27 @@ TEST_CASE(
   for (const std::string &text : sizes)
     CHECK_THAT(text, Contains("W0604 all_reduce after '/encoder/dense': rank") &&
                          Contains("[1, 3, 1]") && Contains("[1, 4, 1]"));
+}
+
+TEST_CASE("a rank that lacks an input fails alone, and the others are told that it left") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  std::vector<std::string> ends = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
+    weft_context_options_t options = {sizeof options, 1, -1, 0, group};
+    weft_context_t *context = nullptr;
+    weft_status_t status = weft_context_create(program.module, &options, &context, error);
+    float x = 1;
+    int64_t one = 1;
+    weft_tensor_t in = weft_tensor_of(&x, WEFT_F32, 1, &one), out = WEFT_TENSOR_EMPTY;
+    if (!status)
+      status = weft_call(context, nullptr, &in, weft_group_rank(group) == 0, &out, 1, error);
+    weft_tensor_release(context, &out);
+    weft_context_release(context);
+    return status;
+  });
+  CHECK(ends[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group, which had "
+                   "not begun a collective");
+  CHECK_THAT(ends[1], Contains("1 input"));
 }
 
 TEST_CASE("cancelling the call of one rank ends the calls of all") {

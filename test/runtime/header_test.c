@@ -32,7 +32,7 @@ int main(void) {
   weft_module_t *module = NULL;
   weft_device_t *device = NULL;
   weft_group_t *group = NULL;
-  weft_group_options_t group_options = {sizeof group_options, 0, 1, 0, "threads", NULL, NULL};
+  weft_group_options_t group_options = {sizeof group_options, 0, 1, 0, "threads", NULL, NULL, 0, 0};
   weft_collective_t sum = {sizeof sum, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM};
   int64_t dim[2] = {2, 3};
   float data[6] = {0};

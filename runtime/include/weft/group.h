@@ -1,6 +1,6 @@
 /* Groups: ranks that compute together, each with memory of its own, and the collectives by which they exchange what they have.
  *
- *   weft_group_options_t options = {sizeof options, rank, world, 0, "shm", "my-job", NULL};
+ *   weft_group_options_t options = {sizeof options, rank, world, 0, "shm", "my-job", NULL, 0, 0};
  *   weft_group_t *group = NULL;
  *   if (weft_group_open(NULL, &options, &group, &err)) return fail(err.message);
  *   weft_collective_t sum = {sizeof sum, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM};
@@ -47,6 +47,14 @@ WEFT_API weft_status_t weft_group_share(weft_group_t *group, int64_t bytes, void
 WEFT_API weft_status_t weft_group_collective(weft_group_t *group,
                                              const weft_collective_t *collective,
                                              weft_error_t *err);
+/* Says what the group is for in what weft_group_dump writes: "tp". Contexts name theirs by the axes. */
+WEFT_API void weft_group_set_name(weft_group_t *group, const char *name);
+/* Writes what this rank did last, here and in all groups that were made from this one, contexts' groups too, to an open file as text, which
+ * `weft ranks` reads beside those of other ranks: how far each group is, and the last options.records collectives with their times
+ * (CLOCK_MONOTONIC). `reason` is one line, or NULL. Any thread, while collectives wait, and after the group has ended; nothing is allocated.
+ * Fails with INVALID, IO. */
+WEFT_API weft_status_t weft_group_dump(const weft_group_t *group, int file, const char *reason,
+                                       weft_error_t *err);
 /* Ends the group for all its ranks: what waits fails with CANCELLED. Any thread, signal handlers too. */
 WEFT_API void weft_group_abort(weft_group_t *group);
 /* Leaves the group and ends it for this rank, also where others go on. No call may run. NULL is allowed. */

@@ -101,17 +101,23 @@ static weft_status_t split(weft_context_t *context, const weft_function_v1 &func
                            const weft_axes_v1 &axes, weft_group *group, weft_error_t *err) {
   const weft_module_t *module = context->module;
   int32_t place = 0, first = context->rank;
+  char names[64];
+  weft_text_t text = weft_text_in(names, sizeof names);
   for (uint32_t i = 0; i < axes.axes.count; ++i) {
     uint32_t axis = weft_item<uint32_t>(module->descriptor, axes.axes, i);
     int32_t along = place_along(module, function, context->rank, axis), stride = 1;
     for (uint32_t inner = axis + 1; inner < function.mesh.count; ++inner)
       stride *= (int32_t)axis_size(module, function, inner);
+    weft_text_add(&text, "%s%s", i ? ", " : "",
+                  weft_text(module->descriptor,
+                            weft_item<weft_axis_v1>(module->descriptor, function.mesh, axis).name));
     first -= along * stride;
     place = place * (int32_t)axis_size(module, function, axis) + along;
   }
   weft_status_t status =
       weft_group_split(group, first, place, &context->groups[context->group_count], err);
-  context->group_count += !status;
+  if (!status)
+    weft_group_set_name(context->groups[context->group_count++], names);
   return status;
 }
 

@@ -1,11 +1,13 @@
 #include "weft/group.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
 #include "runtime/src/cpu/env.h"
+#include "runtime/src/group/history.h"
 #include "runtime/src/group/shared_memory.h"
 
 template <> struct weft_sizes<weft_collective_t> {
@@ -13,16 +15,27 @@ template <> struct weft_sizes<weft_collective_t> {
                                    sizeof(weft_collective_t)};
 };
 
+template <> struct weft_sizes<weft_group_options_t> {
+  static constexpr size_t all[] = {offsetof(weft_group_options_t, records),
+                                   sizeof(weft_group_options_t)};
+};
+
 struct weft_group {
   weft_env_t env;
   const weft_transport_v1 *calls;
   weft_link_t *link;
   int32_t rank, world;
+  weft_history_t *history;
+  uint32_t number; ///< in the history
+  uint32_t splits;
+  uint64_t begun; ///< collectives
+  char name[64];
 };
 
 static const int32_t default_timeout_ms = 30000;
 /// How long a transport may wait before it is asked again.
 static const int64_t wait_us = 1000000;
+static const int32_t most_records = 1 << 20;
 
 static weft_status_t choose_transport(weft_group_options_t *options, weft_error_t *err) {
   if (options->table)
@@ -52,6 +65,8 @@ static weft_status_t read_options(const weft_group_options_t *given, weft_group_
     return weft_fail(err, WEFT_INVALID, "W0601", "options.rendezvous is NULL");
   if (options->timeout_ms < 0)
     return weft_fail(err, WEFT_INVALID, "W0601", "options.timeout_ms is %d", options->timeout_ms);
+  if (options->records < 0 || options->records > most_records || options->reserved)
+    return weft_fail(err, WEFT_INVALID, "W0601", "options.records is %d", options->records);
   if (options->timeout_ms == 0)
     options->timeout_ms = default_timeout_ms;
   return choose_transport(options, err);
@@ -60,8 +75,19 @@ static weft_status_t read_options(const weft_group_options_t *given, weft_group_
 static weft_group_t *new_group(const weft_env_t &env, const weft_transport_v1 *calls) {
   weft_group_t *group = (weft_group_t *)weft_allocate(&env, sizeof *group, 64);
   if (group)
-    *group = {env, calls, nullptr, 0, 0};
+    *group = {env, calls, nullptr, 0, 0, nullptr, 0, 0, 0, "all"};
   return group;
+}
+
+static void free_group(weft_group_t *group) {
+  weft_history_drop(group->history);
+  weft_env_t env = group->env;
+  weft_free(&env, group, sizeof *group);
+}
+
+static void join_history(weft_group_t *group) {
+  group->calls->place(group->link, &group->rank, &group->world);
+  group->number = weft_history_join(group->history, group->name, group->rank, group->world);
 }
 
 static weft_status_t no_memory(weft_error_t *err) {
@@ -82,11 +108,14 @@ weft_status_t weft_group_open(const weft_env_t *env, const weft_group_options_t 
   weft_group_t *group = new_group(known, wanted.table);
   if (!group)
     return no_memory(err);
-  if (weft_status_t status = wanted.table->open(&known, &wanted, &group->link, err)) {
-    weft_free(&known, group, sizeof *group);
+  group->history = weft_history_new(&known, &wanted);
+  weft_status_t status =
+      group->history ? wanted.table->open(&known, &wanted, &group->link, err) : no_memory(err);
+  if (status) {
+    free_group(group);
     return status;
   }
-  group->calls->place(group->link, &group->rank, &group->world);
+  join_history(group);
   *out_group = group;
   return weft_succeed(err);
 }
@@ -99,12 +128,15 @@ weft_status_t weft_group_split(weft_group_t *group, int32_t color, int32_t key,
   weft_group_t *part = new_group(group->env, group->calls);
   if (!part)
     return no_memory(err);
+  part->history = group->history;
+  weft_history_hold(part->history);
+  snprintf(part->name, sizeof part->name, "%.32s/%u.%d", group->name, ++group->splits, color);
   weft_status_t status = group->calls->split(group->link, color, key, &part->link, err);
   if (status || !part->link) {
-    weft_free(&group->env, part, sizeof *part);
+    free_group(part);
     return status ? status : weft_succeed(err);
   }
-  part->calls->place(part->link, &part->rank, &part->world);
+  join_history(part);
   *out_group = part;
   return weft_succeed(err);
 }
@@ -135,12 +167,26 @@ weft_status_t weft_group_collective(weft_group_t *group, const weft_collective_t
   if (weft_status_t status = weft_read_sized(collective, "collective", &known, err))
     return status;
   uint64_t ticket;
+  uint64_t note = weft_history_begin(group->history, group->number, ++group->begun, known);
   if (weft_status_t status = group->calls->start(group->link, nullptr, &known, &ticket, err))
     return status;
   for (int32_t is_done = 0; !is_done;)
     if (weft_status_t status = group->calls->progress(group->link, ticket, wait_us, &is_done, err))
       return status;
+  weft_history_end(group->history, group->number, note);
   return weft_succeed(err);
+}
+
+weft_status_t weft_group_dump(const weft_group_t *group, int file, const char *reason,
+                              weft_error_t *err) {
+  if (!group)
+    return weft_fail(err, WEFT_INVALID, "W0601", "group is NULL");
+  return weft_history_dump(group->history, file, reason, err);
+}
+
+void weft_group_set_name(weft_group_t *group, const char *name) {
+  if (group && name)
+    weft_history_set_title(group->history, group->number, name);
 }
 
 void weft_group_abort(weft_group_t *group) {
@@ -152,6 +198,5 @@ void weft_group_release(weft_group_t *group) {
   if (!group)
     return;
   group->calls->close(group->link);
-  weft_env_t env = group->env;
-  weft_free(&env, group, sizeof *group);
+  free_group(group);
 }

@@ -94,43 +94,61 @@ static int32_t lost_rank(weft_shared_link_t *link) {
   return -1;
 }
 
+/// Where the rank is, seen from collective `sequence`: ", which is at all_gather after 'x'".
+static void add_whereabouts(weft_text_t *text, const weft_seat_t *seat, uint64_t sequence,
+                            bool is_gone) {
+  uint64_t begun = seat->sequence.load();
+  if (begun == 0)
+    return weft_text_add(text, ", which %s begun a collective", is_gone ? "had not" : "has not");
+  char node[WEFT_NODE_BYTES];
+  weft_seat_node(seat, node);
+  weft_text_add(text, begun < sequence ? ", which came no further than "
+                      : is_gone        ? ", which was at "
+                                       : ", which is at ");
+  weft_text_add_place(text, seat->kind.load(), node, 0);
+}
+
 static weft_status_t fail_lost(weft_shared_link_t *link, int32_t rank, weft_error_t *err) {
   weft_ending_t ending = ending_of(WEFT_LOST_PEER, "W0605");
+  weft_text_t text = weft_text_in(ending.text, sizeof ending.text);
   const weft_seat_t *seat = weft_seat(link->board, rank);
   if (seat->has_left.load())
-    snprintf(ending.text, sizeof ending.text, "rank %d has left the group", rank);
+    weft_text_add(&text, "rank %d has left the group", rank);
   else
-    snprintf(ending.text, sizeof ending.text, "rank %d is lost (process %d ended)", rank,
-             seat->process.load());
+    weft_text_add(&text, "rank %d is lost (process %d ended)", rank, seat->process.load());
+  add_whereabouts(&text, seat, link->done + 1, true);
   return end_group(link, ending, err);
 }
 
-/// Where the rank is: ", which is at all_gather after 'x'".
-static void add_whereabouts(weft_text_t *text, const weft_seat_t *seat, uint64_t sequence) {
-  uint64_t begun = seat->sequence.load();
-  if (begun == 0)
-    return weft_text_add(text, ", which has not begun a collective");
-  char node[WEFT_NODE_BYTES];
-  weft_seat_node(seat, node);
-  weft_text_add(text, begun < sequence ? ", which came no further than " : ", which is at ");
-  weft_text_add_place(text, seat->kind.load(), node, 0);
+/// "ranks 1 and 3, which came no further than x, and rank 2, which has not begun a collective": those at the same collective together.
+static void add_late(weft_text_t *text, weft_shared_link_t *link, bool *is_late) {
+  for (int32_t first = 0, places = 0; first < link->world; ++first) {
+    if (!is_late[first])
+      continue;
+    const weft_seat_t *seat = weft_seat(link->board, first);
+    uint64_t begun = seat->sequence.load();
+    bool is_there[WEFT_MAX_WORLD] = {};
+    for (int32_t rank = first; rank < link->world; ++rank) {
+      is_there[rank] = rank == first ||
+                       (is_late[rank] && weft_seat(link->board, rank)->sequence.load() == begun);
+      is_late[rank] = is_late[rank] && !is_there[rank];
+    }
+    weft_text_add(text, places++ ? ", and " : "");
+    weft_text_add_ranks(text, is_there, link->world);
+    add_whereabouts(text, seat, link->done + 1, false);
+  }
 }
 
 static weft_status_t fail_late(weft_shared_link_t *link, weft_error_t *err) {
   weft_ending_t ending = ending_of(WEFT_TIMEOUT, "W0606");
   weft_text_t text = weft_text_in(ending.text, sizeof ending.text);
   bool is_late[WEFT_MAX_WORLD] = {};
-  int32_t first = -1;
-  for (int32_t rank = link->world - 1; rank >= 0; --rank) {
+  for (int32_t rank = 0; rank < link->world; ++rank)
     is_late[rank] = weft_transfer_needs(link->transfer, link->board, rank);
-    first = is_late[rank] ? rank : first;
-  }
   weft_text_add(&text, "waited ");
   weft_text_add_seconds(&text, link->timeout_ms);
   weft_text_add(&text, " for ");
-  weft_text_add_ranks(&text, is_late, link->world);
-  if (first >= 0)
-    add_whereabouts(&text, weft_seat(link->board, first), link->done + 1);
+  add_late(&text, link, is_late);
   return end_group(link, ending, err);
 }
 

@@ -171,6 +171,26 @@ TEST_CASE("a rank that stops ends the others when the time is over, and they say
   }
 }
 
+TEST_CASE("all ranks that are late are named, with how far they came") {
+  for (const std::string &transport : both) {
+    rank_settings settings;
+    settings.timeout_ms = 400;
+    std::vector<verdict> all = run_ranks(
+        transport, 5,
+        [&](weft_group_t *group, weft_error_t *err) {
+          if (weft_status_t status = sum(group, 10, "layer.1", err))
+            return status;
+          if (weft_group_rank(group) % 2)
+            std::this_thread::sleep_for(std::chrono::milliseconds(900));
+          return sum(group, 10, "layer.2", err);
+        },
+        settings);
+    for (const verdict &each : all)
+      CHECK(each.text == "W0606 all_reduce after 'layer.2': waited 0.4 s for ranks 1 and 3, which "
+                         "came no further than all_reduce after 'layer.1'");
+  }
+}
+
 TEST_CASE("a stopped process is named in time, and is told why when it goes on") {
   rank_settings settings;
   settings.timeout_ms = 500;
