@@ -75,6 +75,14 @@ $ weft bench --collectives --ranks 1
 $ weft bench --collectives --rounds 3
 ! error: '--rounds' must be at least 7
 ? 2
+$ weft bench sample.weft --timeout 1s
+! error: '--timeout' has no effect: function 'main' is for one rank
+!   hint: leave it out
+? 2
+$ weft bench sample.weft --transport threads
+! error: '--transport' has no effect: function 'main' is for one rank
+!   hint: leave it out
+? 2
 $ weft bench sample.weft --ranks 2
 ! error: function 'main' is for one rank, not for 2
 !   hint: leave out --ranks

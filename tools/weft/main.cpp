@@ -75,6 +75,8 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
   if (verb.name == "profile")
     return options.has("peak") ? compilerCommand(options, console, argc, argv)
                                : profileCommand(options, console);
+  if (verb.name == "ranks")
+    return ranksCommand(options, console);
   if (verb.name == "version")
     return versionCommand(options, console);
   if (verb.name == "help")

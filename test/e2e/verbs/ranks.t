@@ -65,8 +65,36 @@ $ weft run ranks.weft --dim n=3 --ranks 3
 !   hint: weft run ranks.weft --ranks 2
 ? 2
 $ weft profile ranks.weft --dim n=3
-! error[W0433]: function 'main' is for 2 ranks (tp = 2), but the context has no group
-!   hint: 'weft run FILE --ranks 2' starts them; a program gives a group of 2 ranks (weft/group.h) in options.group
+! error: function 'main' is for 2 ranks (tp = 2)
+!   hint: weft profile ranks.weft --ranks 2
+? 2
+# A profile has rank 0's kernels, and what every rank exchanges, as the file's formulas say; the trace has all ranks.
+$ for t in threads shm; do weft profile ranks.weft --dim n=3 --ranks 2 --transport $t --rounds 7 --trace $t.json -q | tail -3; done
+| rank  axes  collectives  sent {*}time {*}waiting {*}most for
+|    0    tp            1  48 B  {*}
+|    1    tp            1  48 B  {*}
+| rank  axes  collectives  sent {*}time {*}waiting {*}most for
+|    0    tp            1  48 B  {*}
+|    1    tp            1  48 B  {*}
+$ weft profile ranks.weft --dim n=3 --ranks 2 --rounds 7 --json -q | python3 -c "
+$+ import json, sys; d = json.load(sys.stdin); e = d['exchanges']
+$+ print([(x['rank'], x['axes'], x['collectives'], x['bytes_sent'], x['seconds'] >= x['waiting_seconds'] >= 0) for x in e], len(d['kernels']) > 0)
+$+ print([w['rank'] != x['rank'] and 0 < w['share'] <= 1 for x in e for w in x['waited_for']].count(False))"
+| [(0, 'tp', 1, 48, True), (1, 'tp', 1, 48, True)] True
+| 0
+$ python3 -c "
+$+ import json; d = json.load(open('shm.json'))['traceEvents']; t = json.load(open('threads.json'))['traceEvents']
+$+ named = {e['args']['name']: e['pid'] for e in d if e['ph'] == 'M'}; sums = [e for e in d if e['name'] == 'all_reduce']
+$+ print(named, [(e['pid'], e['args']['sent']) for e in sums], min(e['ts'] for e in d if 'ts' in e) == 0, len(d) == len(t))
+$+ print(max(e['ts'] for e in sums) < min(e['ts'] + e['dur'] for e in sums))"
+| {'rank 0': 0, 'rank 1': 1} [(0, 48), (1, 48)] True True
+| True
+$ weft profile ranks.weft --dim n=3 --ranks 2 --rounds 200000
+! error: ranks do not remember the collectives of 200000 calls
+!   hint: give fewer --rounds
+? 2
+$ weft bench own_fault.weft --dim n=1 --ranks 2 -q
+! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 ? 1
 $ weft compile -q layers.mlir && weft run layers.weft --ranks 2
 ! error: function 'main' is for one rank, not for 2

@@ -29,6 +29,8 @@ int profileCommand(const ParsedOptions &options, Console &console,
                    std::optional<MeasuredPeak> peak = std::nullopt);
 /// Artifacts only; isArtifact decides.
 int inspectCommand(const ParsedOptions &options, Console &console);
+/// What ranks did last, of the files that they wrote.
+int ranksCommand(const ParsedOptions &options, Console &console);
 int versionCommand(const ParsedOptions &options, Console &console);
 int helpCommand(const ParsedOptions &options, Console &console);
 

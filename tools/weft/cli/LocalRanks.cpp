@@ -1,6 +1,7 @@
 //===- LocalRanks.cpp -------------------------------------------------------------------------===//
 #include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/FlightRecorder.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Values.h"
 
@@ -20,14 +21,21 @@ namespace weft::cli {
 namespace {
 
 weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, int32_t rank,
-                      const RankBody &body, weft_error_t *error) {
-  weft_group_options_t options = {
-      sizeof options,     rank,   ranks.world, ranks.timeout, ranks.transport.c_str(),
-      rendezvous.c_str(), nullptr};
+                      const RankBody &body, FlightRecorder &recorder, weft_error_t *error) {
+  weft_group_options_t options = {};
+  options.struct_size = sizeof options;
+  options.rank = rank;
+  options.world = ranks.world;
+  options.timeout_ms = ranks.timeout;
+  options.transport = ranks.transport.c_str();
+  options.rendezvous = rendezvous.c_str();
+  options.records = ranks.records;
   weft_group_t *group = nullptr;
-  weft_status_t status = weft_group_open(nullptr, &options, &group, error);
+  weft_status_t status = weft_group_open(recorder.env(rank), &options, &group, error);
+  recorder.opened(rank, group);
   if (!status)
     status = body(group, error);
+  recorder.closing(rank, status ? error : nullptr);
   weft_group_release(group);
   return status;
 }
@@ -106,11 +114,35 @@ private:
 
 } // namespace
 
+/// Writes what ranks did last, and says where it is.
+static Failure withHistory(Failure failure, const std::string &folder, FlightRecorder &recorder) {
+  Result<int> written = recorder.write("it did not end by itself");
+  if (!written)
+    failure.hint = written.failure().message;
+  else if (*written && failure.hint.empty())
+    failure.hint = "'weft ranks " + folder + "' says how far each rank was";
+  return failure;
+}
+
 LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
   LocalRanks ranks{options.value("transport", "shm"), static_cast<int32_t>(world)};
+  ranks.flight = options.value("flight");
   if (std::optional<double> seconds = parseDuration(options.value("timeout")))
     ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
   return ranks;
+}
+
+weft_status_t toError(const Failure &failure, weft_error_t *error) {
+  // Of the runtime's codes, those of ranks say their status; what else there is has no other meaning for ranks than that one failed.
+  error->status = failure.code == "W0605"                ? WEFT_LOST_PEER
+                  : failure.code == "W0606"              ? WEFT_TIMEOUT
+                  : failure.code == "W0604"              ? WEFT_MISMATCH
+                  : failure.exitCode == ExitMachineLacks ? WEFT_OUT_OF_MEMORY
+                                                         : WEFT_INVALID;
+  snprintf(error->code, sizeof error->code, "%s", failure.code.c_str());
+  snprintf(error->message, sizeof error->message, "%s", failure.message.c_str());
+  snprintf(error->hint, sizeof error->hint, "%s", failure.hint.c_str());
+  return static_cast<weft_status_t>(error->status);
 }
 
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
@@ -131,8 +163,15 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   RankErrors errors(ranks.world);
   Children children;
   std::vector<std::thread> threads;
+  FlightRecorder recorder(ranks.flight, ranks.world, ranks.records);
+  if (Result<Done> done = recorder.prepare(); !done)
+    return done;
+  if (ranks.transport == "threads")
+    recorder.watchSignal(); // before there are threads that it could end
   for (int32_t rank = 1; rank < ranks.world; ++rank) {
-    auto otherRank = [&, rank] { runRank(ranks, rendezvous, rank, body, errors.of(rank)); };
+    auto otherRank = [&, rank] {
+      runRank(ranks, rendezvous, rank, body, recorder, errors.of(rank));
+    };
     if (ranks.transport == "threads")
       threads.emplace_back(otherRank);
     else if (!children.start(otherRank))
@@ -140,9 +179,11 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
                      "rank " + std::to_string(rank) + " cannot be started: " + strerror(errno), "",
                      ""};
   }
+  if (ranks.transport != "threads")
+    recorder.watchSignal(); // behind all forks
   InterruptGuard guard(nullptr);
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_status_t status = runRank(ranks, rendezvous, 0, body, &error);
+  weft_status_t status = runRank(ranks, rendezvous, 0, body, recorder, &error);
   for (std::thread &thread : threads)
     thread.join();
   children.end(status != WEFT_OK);
@@ -150,8 +191,29 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   if (interrupted())
     return Failure{ExitInterrupted, "interrupted", "", ""};
   if (status)
-    return errors.reason(error);
+    return withHistory(errors.reason(error), ranks.flight, recorder);
   return Done{};
+}
+
+Result<Done> runLedRanks(const LocalRanks &ranks,
+                         const std::function<Result<Done>(weft_group_t *)> &lead,
+                         const RankBody &follow) {
+  std::optional<Failure> failure;
+  Result<Done> done = runLocalRanks(ranks, [&](weft_group_t *group, weft_error_t *error) {
+    if (weft_group_rank(group) != 0)
+      return follow(group, error);
+    Result<Done> led = lead(group);
+    if (led)
+      return WEFT_OK;
+    weft_status_t status = toError(led.failure(), error);
+    if (status != WEFT_LOST_PEER) // the one that was lost says itself why
+      failure = led.failure();
+    weft_group_abort(group);
+    return status;
+  });
+  if (failure && !done && failure->hint.empty())
+    failure->hint = done.failure().hint;
+  return failure ? *failure : done;
 }
 
 } // namespace weft::cli

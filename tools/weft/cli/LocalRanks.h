@@ -20,15 +20,19 @@ namespace weft::cli {
 struct LocalRanks {
   std::string transport; ///< "threads" or "shm"
   int32_t world;
-  int32_t timeout = 0; ///< in milliseconds; 0: the runtime's
+  int32_t timeout = 0;     ///< in milliseconds; 0: the runtime's
+  std::string flight = {}; ///< a folder for what ranks did last when they fail; empty: none
+  int32_t records = 0;     ///< collectives that a group knows of; 0: the runtime's
 };
 
-/// As --transport and --timeout say.
+/// As --transport, --timeout and --flight say.
 LocalRanks localRanks(const ParsedOptions &options, int64_t world);
 
 /// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
 using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;
 
+/// The failure as what a rank's body says.
+weft_status_t toError(const Failure &failure, weft_error_t *error);
 /// Gives all ranks of a group the bytes that rank 0 has; `node` says what for, where one is missing.
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
                         weft_error_t *error);
@@ -36,6 +40,11 @@ weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int6
 /// Runs the body on every rank. Returns when all are gone, with what rank 0 says, or the one that it lost; Ctrl-C is a
 /// failure with ExitInterrupted.
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body);
+
+/// The same where rank 0 leads: it says why it fails in the command's words, and ends the others.
+Result<Done> runLedRanks(const LocalRanks &ranks,
+                         const std::function<Result<Done>(weft_group_t *)> &lead,
+                         const RankBody &follow);
 
 } // namespace weft::cli
 

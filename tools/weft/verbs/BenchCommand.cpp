@@ -94,6 +94,13 @@ private:
     if (!found)
       return found.failure();
     function = *found;
+    for (const char *option : {"transport", "timeout", "flight"})
+      if (function.mesh.empty() && options.has(option))
+        return Failure{ExitWrongUsage,
+                       "'--" + std::string(option) + "' has no effect: function '" +
+                           function.signature.function + "' is for one rank",
+                       "leave it out",
+                       {}};
     return checkRanks(function, options);
   }
 
@@ -149,20 +156,14 @@ private:
   Result<Done> measureAll() {
     if (function.mesh.empty())
       return measureAlone();
-    std::optional<Failure> failure;
-    Result<Done> done = runLocalRanks(localRanks(options, ranksOf(function)),
-                                      [&](weft_group_t *own, weft_error_t *error) {
-                                        if (weft_group_rank(own) != 0)
-                                          return follow(own, error);
-                                        group = own;
-                                        Result<Done> measured = measureAlone();
-                                        if (measured)
-                                          return tell({0, 0}, error);
-                                        failure = measured.failure();
-                                        weft_group_abort(own);
-                                        return WEFT_CANCELLED;
-                                      });
-    return failure ? *failure : done;
+    auto lead = [&](weft_group_t *own) -> Result<Done> {
+      group = own;
+      Result<Done> done = measureAlone();
+      weft_error_t error = WEFT_ERROR_INIT;
+      return done && tell({0, 0}, &error) ? failureOf(error) : done;
+    };
+    return runLedRanks(localRanks(options, ranksOf(function)), lead,
+                       [&](weft_group_t *own, weft_error_t *error) { return follow(own, error); });
   }
 
   /// On this rank, which tells the others.
@@ -213,8 +214,8 @@ private:
   /// What another rank than 0 does, with rows of its own: ranks may be threads.
   weft_status_t follow(weft_group_t *own, weft_error_t *error) const {
     std::vector<Row> mine = rows;
-    if (!createContexts(mine, own))
-      return WEFT_INVALID;
+    if (Result<Done> done = createContexts(mine, own); !done)
+      return toError(done.failure(), error);
     weft_status_t status = WEFT_OK;
     for (Order order; !status;) {
       status = tellRanks(own, "bench", &order, sizeof order, error);

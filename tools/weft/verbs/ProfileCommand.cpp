@@ -1,18 +1,22 @@
 //===- ProfileCommand.cpp - weft profile --------------------------------------------------------===//
 //
 // Calls the model several times with a trace and shows, for every kernel, the time of one call: the median over the rounds of each
-// place where it is called, added up. --trace writes the last round for Chrome's and Perfetto's viewers.
+// place where it is called, added up. Where ranks run the function, kernels are rank 0's, and a second table says what every rank exchanges
+// and waits for. --trace writes the last round for Chrome's and Perfetto's viewers.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/LocalRanks.h"
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Room.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/ProfileTrace.h"
+#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,6 +27,7 @@ namespace {
 
 constexpr int64_t kMostRounds = 1001;
 constexpr double kBudgetSeconds = 2;
+constexpr int64_t kWarmCalls = 2;
 constexpr size_t kShownNode = 48;
 
 double median(std::vector<double> samples) {
@@ -45,13 +50,10 @@ class Profile {
 public:
   Profile(const ParsedOptions &options, Console &console, std::optional<MeasuredPeak> peak)
       : options(options), console(console), peak(std::move(peak)) {}
-  ~Profile() {
-    for (weft_tensor_t &output : outputs)
-      weft_tensor_release(context.get(), &output);
-  }
+  ~Profile() { forget(context, outputs); }
 
   int run() {
-    for (auto step : {&Profile::open, &Profile::measure, &Profile::writeTrace})
+    for (auto step : {&Profile::open, &Profile::measureAll, &Profile::writeTrace})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
     collect();
@@ -72,6 +74,8 @@ private:
     if (!found)
       return found.failure();
     function = *found;
+    if (Result<Done> done = checkRanks(function, options); !done)
+      return done;
     Result<InputRequest> request = readInputRequest(options);
     if (!request)
       return request.failure();
@@ -85,18 +89,106 @@ private:
     callInputs = std::move(*roomy);
     outputs.assign(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     threads = std::clamp<int64_t>(options.number("threads", 1), 0, 4096);
-    Result<weft_context_options_t> wanted = contextOptions(options, static_cast<int32_t>(threads));
-    if (!wanted)
-      return wanted.failure();
-    Result<Context> created = artifact.createContext(*wanted);
-    if (!created)
-      return created.failure();
-    context = *created;
     return Done{};
   }
 
+  static void note(void *user, const weft_trace_event_t *event) {
+    static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
+  }
+
+  /// One whose kernels are noted.
+  Result<Context> createContext(weft_group_t *of, std::vector<weft_trace_event_t> &noted) const {
+    Result<weft_context_options_t> wanted = contextOptions(options, static_cast<int32_t>(threads));
+    if (!wanted)
+      return wanted.failure();
+    wanted->group = of;
+    Result<Context> created = artifact.createContext(*wanted);
+    weft_error_t error = WEFT_ERROR_INIT;
+    if (created && weft_context_trace(created->get(), note, &noted, &error))
+      return failureOf(error);
+    return created;
+  }
+
+  //===-- Ranks ---------------------------------------------------------------------------------===//
+
+  Result<Done> measureAll() {
+    if (function.mesh.empty())
+      return measure();
+    LocalRanks ranks = localRanks(options, ranksOf(function));
+    ranks.records = kProfiledCollectives;
+    Result<Done> done = runLedRanks(
+        ranks, [&](weft_group_t *own) { return lead(own); },
+        [&](weft_group_t *own, weft_error_t *error) { return follow(own, error); });
+    if (!done)
+      return done;
+    Result<std::vector<ExchangeRow>> found = exchangeRows(traces, kWarmCalls, rounds);
+    if (!found)
+      return found.failure();
+    exchanges = std::move(*found);
+    return Done{};
+  }
+
+  /// On rank 0.
+  Result<Done> lead(weft_group_t *own) {
+    group = own;
+    Result<Done> done = measure();
+    weft_error_t error = WEFT_ERROR_INIT;
+    if (done && (tell(false, &error) || gatherTraces(own, events, traces, &error)))
+      done = failureOf(error);
+    forget(context, outputs); // they do not outlive the group
+    group = nullptr;
+    return done;
+  }
+
+  /// What another rank than 0 does.
+  weft_status_t follow(weft_group_t *own, weft_error_t *error) const {
+    std::vector<weft_trace_event_t> noted;
+    std::vector<weft_tensor_t> results(function.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
+    Result<Context> created = createContext(own, noted);
+    if (!created)
+      return toError(created.failure(), error);
+    weft_status_t status = WEFT_OK;
+    for (uint8_t goesOn = 1; !status;) {
+      status = tellRanks(own, "profile", &goesOn, 1, error);
+      if (status || !goesOn)
+        break;
+      noted.clear();
+      status = weft_call_function(created->get(), function.index, callInputs.views.data(),
+                                  static_cast<uint32_t>(callInputs.views.size()), results.data(),
+                                  static_cast<uint32_t>(results.size()), error);
+    }
+    std::vector<RankTrace> none;
+    if (!status)
+      status = gatherTraces(own, noted, none, error);
+    forget(*created, results);
+    return status;
+  }
+
+  weft_status_t tell(bool isCall, weft_error_t *error) const {
+    uint8_t goesOn = isCall;
+    return group ? tellRanks(group, "profile", &goesOn, 1, error) : WEFT_OK;
+  }
+
+  static void forget(Context &context, std::vector<weft_tensor_t> &outputs) {
+    for (weft_tensor_t &output : outputs)
+      weft_tensor_release(context.get(), &output);
+    context.reset();
+  }
+
+  /// Not more than ranks remember collectives of.
+  int64_t mostRounds() const {
+    int64_t each = group ? collectivesDone(group) / kWarmCalls : 0;
+    return each ? std::clamp(kProfiledCollectives / 2 / each, kLeastRounds, kMostRounds)
+                : kMostRounds;
+  }
+
+  //===-- Measuring -----------------------------------------------------------------------------===//
+
   /// Seconds of one call; `events` is what its kernels did.
   Result<double> timeCall() {
+    weft_error_t error = WEFT_ERROR_INIT;
+    if (tell(true, &error))
+      return failureOf(error);
     events.clear();
     Result<double> seconds =
         timeCalls(guard, context.get(), function.index, callInputs.views, outputs);
@@ -110,19 +202,19 @@ private:
   }
 
   Result<Done> measure() {
-    auto note = [](void *user, const weft_trace_event_t *event) {
-      static_cast<std::vector<weft_trace_event_t> *>(user)->push_back(*event);
-    };
-    weft_error_t error = WEFT_ERROR_INIT;
-    if (weft_context_trace(context.get(), note, &events, &error))
-      return failureOf(error);
-    for (int warm = 0; warm < 2; ++warm) {
+    Result<Context> created = createContext(group, events);
+    if (!created)
+      return created.failure();
+    context = *created;
+    for (int64_t warm = 0; warm < kWarmCalls; ++warm) {
       Result<double> seconds = timeCall();
       if (!seconds)
         return seconds.failure();
       int64_t byTime = static_cast<int64_t>(kBudgetSeconds / std::max(*seconds, 1e-6));
       rounds = options.number("rounds", std::clamp(byTime, kLeastRounds, kMostRounds));
     }
+    if (!options.has("rounds"))
+      rounds = std::min(rounds, mostRounds());
     samples.resize(events.size());
     for (int64_t round = 0; round < rounds; ++round) {
       Result<double> seconds = timeCall();
@@ -247,6 +339,8 @@ private:
       add(row.seconds, std::to_string(row.calls), rateCells(row), row.kernel.name, nodesOf(row));
     add(rest, "", std::vector<std::string>(peak ? 4 : 2), "(between kernels)", "");
     console.result(table.text());
+    if (!exchanges.empty())
+      console.result("\n" + exchangeTable(exchanges).text());
   }
 
   void reportJson() {
@@ -274,27 +368,18 @@ private:
       json.list("nodes", row.kernel.nodes).end();
     }
     json.end();
+    if (!exchanges.empty())
+      addExchanges(json, exchanges);
     console.result(json.finish());
   }
 
-  /// The format that chrome://tracing and ui.perfetto.dev read.
   Result<Done> writeTrace() {
     if (!options.has("trace"))
       return Done{};
-    std::vector<KernelView> kernels = artifact.kernels();
-    JsonWriter json("weft.trace/1");
-    json.field("displayTimeUnit", "ns").array("traceEvents");
-    for (const weft_trace_event_t &event : events) {
-      const KernelView &kernel = kernels[event.kernel];
-      json.object().field("name", kernel.name).field("ph", "X").field("pid", 1).field("tid", 1);
-      json.field("ts", 1e-3 * static_cast<double>(event.begin_ns - events[0].begin_ns));
-      json.field("dur", 1e-3 * static_cast<double>(event.end_ns - event.begin_ns)).object("args");
-      json.field("units", event.units).field("flops", event.flops).field("bytes", event.bytes);
-      json.list("nodes", kernel.nodes).end().end();
-    }
-    json.end();
+    std::string text = traces.empty() ? traceText(artifact.kernels(), events)
+                                      : traceText(artifact.kernels(), traces, kWarmCalls + rounds);
     OutputFiles files;
-    if (Result<Done> done = files.addText(options.value("trace"), json.finish()); !done)
+    if (Result<Done> done = files.addText(options.value("trace"), text); !done)
       return done;
     return files.commit();
   }
@@ -309,6 +394,9 @@ private:
   CallInputs callInputs;
   std::vector<weft_tensor_t> outputs;
   Context context;
+  weft_group_t *group = nullptr; ///< where ranks run the function together
+  std::vector<RankTrace> traces;
+  std::vector<ExchangeRow> exchanges;
   int64_t threads = 1, rounds = kLeastRounds;
   std::vector<weft_trace_event_t> events;   ///< of the latest call
   std::vector<std::vector<double>> samples; ///< seconds by event, over the rounds
