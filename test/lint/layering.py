@@ -3,7 +3,7 @@
 
   dialects/symbolic <- dialects/weft <- passes <- targets/common <- targets/cpu <- targets/x86 <- compiler <- tools
   between the rooms of each: the rows of ALLOWED; a room without a row and rows in a circle are findings, too
-  runtime knows only itself, in rooms: include <- base <- cpu <- open <- call, and cpu <- group; everybody above may use runtime/include; examples use runtime/include and compiler/include
+  runtime knows only itself, in rooms: include <- base <- cpu <- open <- call, and cpu <- group <- mpi; everybody above may use runtime/include; examples use runtime/include and compiler/include
 
     test/lint/layering.py [ROOT]      exit 0: clean; 1: prints file:line, the include, and the rule
     test/lint/layering.py --self-test
@@ -85,6 +85,8 @@ ALLOWED = {
     "runtime/src/group": ["runtime/src/base", "runtime/src/cpu", RUNTIME],
     "runtime/src/open": ["runtime/src/base", "runtime/src/cpu", RUNTIME],
     "runtime/src/call": ["runtime/src/base", "runtime/src/cpu", "runtime/src/open", RUNTIME],
+    # Plug-ins are libraries of their own, which link the runtime in.
+    "runtime/mpi": ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", RUNTIME],
     # The command runs artifacts without the compiler, so only its compiler half may know one.
     CLI: [RUNTIME],
     "tools/weft/verbs": [CLI, RUNTIME],
@@ -102,7 +104,7 @@ ALLOWED = {
 # A folder of so many sources has a row of its own.
 ROOM = 5
 # Parts that build without LLVM.
-NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", RUNTIME, COMPILER, CLI, "tools/weft/verbs", "tools/weft", "examples")
+NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", RUNTIME, COMPILER, CLI, "tools/weft/verbs", "tools/weft", "examples")
 FOREIGN = ("llvm/", "llvm-c/", "mlir/", "lld/", "clang/")
 
 # Wrong arrows that are known: (file, include) -> why. Remove a row when its include goes; the check says when.

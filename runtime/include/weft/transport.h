@@ -54,9 +54,10 @@ typedef struct weft_transport_v1 weft_transport_v1;
 /* Who a rank is and where it meets the others. */
 typedef struct {
   uint32_t struct_size;
-  int32_t rank, world;   /* 0 <= rank < world */
-  int32_t timeout_ms;    /* the longest wait, for start and collectives alike; 0: 30 seconds */
-  const char *transport; /* "threads": ranks of one process, "shm": processes of one machine */
+  int32_t rank, world; /* 0 <= rank < world */
+  int32_t timeout_ms;  /* the longest wait, for start and collectives alike; 0: 30 seconds */
+  /* "threads": ranks of one process, "shm": processes of one machine; another NAME is the plug-in libweft_NAME.so: "mpi" */
+  const char *transport;
   const char *
       rendezvous; /* a name, or the path of a socket that is made and removed; the same on all ranks */
   const weft_transport_v1 *table; /* another transport, in place of the built-in one; NULL: none */
@@ -97,6 +98,11 @@ struct weft_transport_v1 {
   /* Leaves the group and frees the link. Ranks that still need this one are told that it is lost. NULL is allowed. */
   void (*close)(weft_link_t *link);
 };
+
+/* A plug-in libweft_NAME.so is a transport that the runtime opens when a group asks for NAME. It exports one function of this name and type,
+ * which gives its table; the library is never closed. */
+#define WEFT_TRANSPORT_PLUGIN "weft_transport_plugin"
+typedef const weft_transport_v1 *(*weft_transport_plugin_fn)(void);
 
 #ifdef __cplusplus
 }

@@ -13,16 +13,7 @@
 #include <atomic>
 
 #include "runtime/src/group/combine.h"
-
-/// What the ranks compare before a collective: equal bytes are the same collective.
-struct weft_signature_t {
-  uint16_t kind, element, combiner, is_reversed;
-  int32_t peer;
-  uint32_t reserved;
-  uint64_t sequence;
-  int64_t outer, first, middle, second, inner;
-};
-static_assert(sizeof(weft_signature_t) == 64, "one line, without gaps");
+#include "runtime/src/group/signature.h"
 
 enum { WEFT_NODE_BYTES = 96 };
 

@@ -8,6 +8,7 @@
 #include "runtime/src/base/status.h"
 #include "runtime/src/cpu/env.h"
 #include "runtime/src/group/history.h"
+#include "runtime/src/group/plugin.h"
 #include "runtime/src/group/shared_memory.h"
 
 template <> struct weft_sizes<weft_collective_t> {
@@ -45,9 +46,7 @@ static weft_status_t choose_transport(weft_group_options_t *options, weft_error_
   for (const weft_transport_v1 *built_in : all)
     if (strcmp(built_in->name, name) == 0)
       options->table = built_in;
-  return options->table ? WEFT_OK
-                        : weft_fail(err, WEFT_INVALID, "W0601",
-                                    "there is no transport '%.40s', but 'threads' and 'shm'", name);
+  return options->table ? WEFT_OK : weft_open_plugin(name, &options->table, err);
 }
 
 static weft_status_t read_options(const weft_group_options_t *given, weft_group_options_t *options,

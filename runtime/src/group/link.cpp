@@ -156,59 +156,13 @@ static weft_status_t fail_late(weft_shared_link_t *link, weft_error_t *err) {
 // Ranks at different collectives
 //===----------------------------------------------------------------------===//
 
-static bool same(const weft_signature_t &a, const weft_signature_t &b) {
-  return memcmp(&a, &b, sizeof a) == 0;
-}
-
-static void add_signature(weft_text_t *text, const weft_signature_t &s) {
-  weft_text_add(text, "%s", weft_kind_name(s.kind));
-  if (s.combiner)
-    weft_text_add(text, " (%s)", weft_combiner_name(s.combiner));
-  if (s.kind == WEFT_BROADCAST)
-    weft_text_add(text, " from rank %d", s.peer);
-  if (s.kind == WEFT_PERMUTE)
-    weft_text_add(text, " by %d", s.peer);
-  weft_text_add(text, " of %s [%lld, %lld, ", weft_element_name(s.element), (long long)s.outer,
-                (long long)s.first);
-  if (s.kind == WEFT_ALL_TO_ALL)
-    weft_text_add(text, "%lld, %lld, ", (long long)s.middle, (long long)s.second);
-  weft_text_add(text, "%lld]%s", (long long)s.inner, s.is_reversed ? " back" : "");
-}
-
-/// What most ranks do, or of several such things what the first rank of them does.
-static const weft_signature_t &most_common(const weft_signature_t *const *all, int32_t world) {
-  int32_t best = 0, most = 0;
-  for (int32_t rank = 0; rank < world; ++rank) {
-    int32_t count = 0;
-    for (int32_t other = 0; other < world; ++other)
-      count += same(*all[other], *all[rank]);
-    if (count > most) {
-      best = rank;
-      most = count;
-    }
-  }
-  return *all[best];
-}
-
 weft_status_t weft_link_fail_mismatch(weft_shared_link_t *link, weft_error_t *err) {
   const weft_signature_t *all[WEFT_MAX_WORLD];
-  bool is_odd[WEFT_MAX_WORLD] = {};
   for (int32_t rank = 0; rank < link->world; ++rank)
     all[rank] = &weft_slot(link->board, rank, link->pieces)->signature;
-  const weft_signature_t &usual = most_common(all, link->world);
-  int32_t first = -1, odd = 0;
-  for (int32_t rank = link->world - 1; rank >= 0; --rank) {
-    is_odd[rank] = !same(*all[rank], usual);
-    odd += is_odd[rank];
-    first = is_odd[rank] ? rank : first;
-  }
   weft_ending_t ending = ending_of(WEFT_MISMATCH, "W0604");
   weft_text_t text = weft_text_in(ending.text, sizeof ending.text);
-  weft_text_add_ranks(&text, is_odd, link->world);
-  weft_text_add(&text, odd == 1 ? " calls " : " call ");
-  add_signature(&text, *all[first]);
-  weft_text_add(&text, ", the others ");
-  add_signature(&text, usual);
+  weft_text_add_mismatch(&text, all, link->world);
   return end_group(link, ending, err);
 }
 

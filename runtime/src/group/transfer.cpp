@@ -24,23 +24,6 @@ struct board_flags {
 };
 } // namespace
 
-static weft_signature_t signature_of(const weft_collective_t &c, uint64_t sequence) {
-  bool is_exchange = c.kind == WEFT_ALL_TO_ALL;
-  bool has_peer = c.kind == WEFT_BROADCAST || c.kind == WEFT_PERMUTE;
-  return {c.kind,
-          c.element,
-          weft_combines(c) ? c.combiner : (uint16_t)0,
-          is_exchange ? c.is_reversed : (uint16_t)0,
-          has_peer ? c.peer : 0,
-          0,
-          sequence,
-          c.outer,
-          weft_has_own_sizes(c) ? c.longest : c.first,
-          is_exchange ? c.middle : 1,
-          is_exchange ? c.second : 1,
-          c.inner};
-}
-
 /// An all_reduce as a reduce_scatter into the rank's own part of the result, and an all_gather from there.
 static void divide(weft_transfer_t *transfer, int64_t count) {
   weft_collective_t &scatter = transfer->stages[0], &gather = transfer->stages[1];
@@ -59,7 +42,7 @@ void weft_transfer_begin(weft_transfer_t *transfer, const weft_board_t *board,
                          const weft_collective_t &collective, int32_t rank, uint32_t base,
                          uint64_t sequence) {
   int32_t world = (int32_t)board->world;
-  transfer->signature = signature_of(collective, sequence);
+  transfer->signature = weft_signature_of(collective, sequence);
   transfer->element_bytes = weft_element_bits(collective.element) / 8;
   transfer->exchange = {world, rank, WEFT_SLOTS, pieces_ahead, base, 0, false, 0, 0, false};
   weft_collective_t &first = transfer->stages[0];

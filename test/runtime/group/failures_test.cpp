@@ -381,12 +381,36 @@ TEST_CASE("options that make no group are refused") {
         "W0601 5000 ranks, but 1024 are possible on one machine");
   CHECK(refusal([](auto &o) { o.rendezvous = nullptr; }) == "W0601 options.rendezvous is NULL");
   CHECK(refusal([](auto &o) { o.rendezvous = ""; }) == "W0601 the rendezvous has no name");
-  CHECK(refusal([](auto &o) { o.transport = "carrier"; }) ==
-        "W0601 there is no transport 'carrier', but 'threads' and 'shm'");
+  CHECK(refusal([](auto &o) { o.transport = "../carrier"; }) ==
+        "W0601 there is no transport '../carrier'");
   CHECK(refusal([](auto &o) { o.timeout_ms = -5; }) == "W0601 options.timeout_ms is -5");
   std::string long_name(200, 'x');
   CHECK(refusal([&](auto &o) { o.rendezvous = long_name.c_str(); }) ==
         "W0601 the rendezvous '" + std::string(40, 'x') + "...' is too long for a socket's name");
+}
+
+TEST_CASE("a plug-in that is not there, or is something else, is refused") {
+  auto refusal = [](const char *transport) {
+    weft_group_options_t options = {sizeof options, 0, 1, 0, transport, "name", nullptr};
+    weft_error_t err = WEFT_ERROR_INIT;
+    weft_group_t *group = nullptr;
+    weft_status_t status = weft_group_open(nullptr, &options, &group, &err);
+    CHECK(group == nullptr);
+    return std::to_string(status) + " " + err.message + "; " + err.hint;
+  };
+  CHECK(refusal("carrier") ==
+        std::to_string(WEFT_NOT_FOUND) +
+            " there is no transport 'carrier': 'threads' and 'shm' are built in, and "
+            "libweft_carrier.so was not found; WEFT_PLUGIN_DIR names the folder of "
+            "libweft_carrier.so");
+  std::string folder = "/tmp/" + fresh_name(), file = folder + "/libweft_text.so";
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  fclose(fopen(file.c_str(), "w"));
+  setenv("WEFT_PLUGIN_DIR", folder.c_str(), 1);
+  CHECK_THAT(refusal("text"),
+             Contains(std::to_string(WEFT_UNSUPPORTED) + " transport 'text': ") && Contains(file));
+  unsetenv("WEFT_PLUGIN_DIR");
+  CHECK(unlink(file.c_str()) + rmdir(folder.c_str()) == 0);
 }
 
 TEST_CASE("forty ranks are killed one after the other, at random moments") {
