@@ -94,6 +94,7 @@ public:
     if (Result<void> done = runUntil("fuse", best, collector); !done)
       return done.diagnostics();
     Explanation explanation = explainKernels(*best.target.kernels, *best.module, tuning);
+    explanation.plan = plan;
     if (Result<void> done = runUntil("plan", best, collector); !done) // it may refuse a kernel
       return done.diagnostics();
     return explanation;
@@ -320,13 +321,31 @@ private:
   }
 
   LogicalResult runPhase(StringRef phase, Variant &variant) {
-    if (failed(runPasses(*variant.module, passesOf(phase, pipelineFor(variant)))))
+    PipelineOptions pipeline = pipelineFor(variant);
+    if (phase == "partition" && failed(choosePlacements(variant, pipeline)))
+      return failure();
+    if (failed(runPasses(*variant.module, passesOf(phase, pipeline))))
       return failure();
     if (phase != "fuse")
       return success();
     unsigned kernels = 0;
     variant.module->walk([&](KernelOp) { ++kernels; });
     report("fuse", std::to_string(kernels) + " kernel calls", &variant);
+    return success();
+  }
+
+  /// Once for all variants, whose programs are still the same.
+  LogicalResult choosePlacements(const Variant &variant, PipelineOptions &pipeline) {
+    if (!placed) {
+      FailureOr<PipelineOptions> chosen = partitionOptions(*variant.module, options, plan);
+      if (failed(chosen))
+        return failure();
+      placed = RankPlan{chosen->mesh, chosen->placements};
+      if (plan)
+        report("ranks", plan->summary());
+    }
+    pipeline.mesh = placed->mesh;
+    pipeline.placements = placed->placements;
     return success();
   }
 
@@ -477,6 +496,8 @@ private:
       artifact.tunedKernels += tunedCount(variant);
     artifact.target = targetText();
     artifact.peak = peakText(variants[0]);
+    if (placed && !placed->mesh.empty())
+      artifact.plan = (plan ? "# " + plan->summary() + "\n" : "") + placed->str();
     return artifact;
   }
 
@@ -532,6 +553,8 @@ private:
   Tuning tuning;
   List warnings; ///< and notes
   std::vector<Variant> variants;
+  std::optional<RankPlan> placed;                   ///< once it is known
+  std::optional<PlanResult> plan;                   ///< with its reasons, when one was looked for
   std::vector<StoredWeight> weights;                ///< of all variants
   std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list

@@ -10,6 +10,7 @@
 
 #include "compiler/tuning/Tuning.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/parallel/PlanSearch.h"
 #include "weft/compiler.hpp"
 
 namespace weft {
@@ -45,7 +46,8 @@ struct ExplainedKernel {
 
 struct Explanation {
   std::string target;
-  std::string scope; ///< what records name as their target
+  std::string scope;              ///< what records name as their target
+  std::optional<PlanResult> plan; ///< of ranks, when one was looked for
   std::vector<ExplainedKernel> kernels;
 };
 

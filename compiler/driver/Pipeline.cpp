@@ -29,6 +29,10 @@ void addPartition(Passes &passes, const PipelineOptions &options) {
   if (!options.mesh.empty() || !options.placements.empty())
     passes.push_back(createPlace(place));
   passes.push_back(createSplitFunctions());
+  LimitExchangesOptions limit;
+  limit.most = options.maxReshard;
+  limit.sizes = options.planSizes;
+  passes.push_back(createLimitExchanges(limit));
 }
 
 void addGraph(Passes &passes, const PipelineOptions &options) {

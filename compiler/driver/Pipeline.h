@@ -21,6 +21,8 @@ namespace weft {
 struct PipelineOptions {
   std::string mesh; ///< axes of the ranks that share the work; empty: as the program says
   std::vector<std::string> placements;    ///< PATTERN=[AXES, …]
+  int64_t maxReshard = 0;                 ///< bytes of an exchange that nobody asked for; 0: any
+  std::vector<std::string> planSizes;     ///< SYMBOL=NUMBER, at which that is asked
   std::string roundOperands;              ///< bf16 or f16: what products read; empty: as it is
   std::vector<std::string> keepOperands;  ///< patterns: products of such nodes read it as it is
   bool roundStorage = false;              ///< what lies between kernels is of that type, too

@@ -37,4 +37,20 @@ def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"exchanges", "exchanges", "collectives that were inserted">];
 }
 
+def LimitExchanges : Pass<"weft-limit-exchanges", "::mlir::func::FuncOp"> {
+  let summary = "exchanges that nobody asked for say what they send, and large ones are refused";
+  let description = [{
+    Behind splitting. `most` is of the bytes that one rank sends for an exchange other than a sum of parts, at the sizes that `sizes` gives, or at 1 for
+    sizes that lead inputs and 128 for others.
+
+    ```mlir
+    %2 = weft.all_gather %1 … {weft.because =      ->   %2 = weft.all_gather %1 … {weft.because =
+      "'b' needs all of what 'a' gives in parts"}         "'b' needs all of what 'a' gives in parts: 48*n B by one rank"}
+    ```
+  }];
+  let options = [Option<"most", "most", "int64_t", "0", "bytes; 0: any number">,
+                 ListOption<"sizes", "sizes", "std::string", "SYMBOL=NUMBER">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif

@@ -7,6 +7,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/parallel/Passes.h"
+#include "passes/parallel/RankPlan.h"
 #include "passes/quant/NodeNames.h"
 
 using namespace mlir;
@@ -16,26 +17,6 @@ namespace weft {
 #include "passes/parallel/Passes.h.inc"
 
 namespace {
-
-llvm::Expected<MeshAttr> parseMesh(ModuleOp module, StringRef text) {
-  SmallVector<StringRef> pieces;
-  SmallVector<StringAttr> axes;
-  SmallVector<int64_t> sizes;
-  text.split(pieces, ',');
-  for (StringRef piece : pieces) {
-    auto [name, size] = piece.split('=');
-    bool isName = !name.empty() && llvm::isAlpha(name[0]) &&
-                  llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-    if (!isName || size.getAsInteger(10, sizes.emplace_back()))
-      return llvm::createStringError("mesh '" + text + "': '" + piece +
-                                     "' is no axis with its size, such as tp=2");
-    axes.push_back(StringAttr::get(module.getContext(), name));
-  }
-  bool isMesh = succeeded(MeshAttr::verify(
-      [&] { return emitError(UnknownLoc::get(module.getContext()), "mesh '") << text << "': "; },
-      axes, sizes));
-  return isMesh ? MeshAttr::get(module.getContext(), axes, sizes) : MeshAttr();
-}
 
 /// A placement and what it is of.
 struct Given {
@@ -81,7 +62,7 @@ private:
   LogicalResult readOptions() {
     if (mesh.empty())
       return emitError(UnknownLoc::get(&getContext()), "placements need a mesh");
-    llvm::Expected<MeshAttr> parsed = parseMesh(getOperation(), mesh);
+    llvm::Expected<MeshAttr> parsed = parseMesh(&getContext(), mesh);
     if (!parsed)
       return refuse(parsed.takeError());
     over = *parsed;

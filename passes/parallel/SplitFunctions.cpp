@@ -7,6 +7,7 @@
 // One axis after the other, each over the program that those before have left. What nothing says how to cut is computed by all ranks.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/parallel/SplitFunctions.h"
 #include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ranks/Together.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -146,43 +147,48 @@ private:
   Parts parts;
 };
 
+/// Ranks have places, and placements have been followed.
+void finish(func::FuncOp function, MeshAttr mesh) {
+  SymbolsAttr symbols = symbolsOf(function);
+  SmallVector<StringAttr> names(symbols.getNames());
+  SmallVector<SymPred> facts = symbols.getFacts();
+  for (auto [symbol, ranks] : llvm::zip_equal(rankSymbols(mesh), mesh.getSizes())) {
+    names.push_back(symbol);
+    facts.push_back(
+        SymPred::le(SymExpr::symbol(symbol), SymExpr::constant(mesh.getContext(), ranks - 1)));
+  }
+  function->setAttr(kSymbolsAttr,
+                    SymbolsAttr::get(mesh.getContext(), names, facts, symbols.getBoundNames()));
+  function->removeAttr(kSplitOverAttr);
+  function->setAttr(kMeshAttr, mesh);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    function.removeArgAttr(i, StringAttr::get(mesh.getContext(), kPlacementAttr));
+  function.walk([](Operation *op) { op->removeAttr(kPlacementAttr); });
+}
+
 struct SplitFunctions : impl::SplitFunctionsBase<SplitFunctions> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    auto mesh = function->getAttrOfType<MeshAttr>(kSplitOverAttr);
-    if (!mesh || function.isExternal())
-      return;
-    for (auto [axis, ranks] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes())) {
-      if (ranks == 1)
-        continue;
-      auto split = std::make_unique<AxisSplit>(function, axis, ranks);
-      while (split->takeApart())
-        split = std::make_unique<AxisSplit>(function, axis, ranks);
-      exchanges += split->run();
-    }
-    finish(function, mesh);
-  }
-
-private:
-  /// Ranks have places, and placements have been followed.
-  static void finish(func::FuncOp function, MeshAttr mesh) {
-    SymbolsAttr symbols = symbolsOf(function);
-    SmallVector<StringAttr> names(symbols.getNames());
-    SmallVector<SymPred> facts = symbols.getFacts();
-    for (auto [symbol, ranks] : llvm::zip_equal(rankSymbols(mesh), mesh.getSizes())) {
-      names.push_back(symbol);
-      facts.push_back(
-          SymPred::le(SymExpr::symbol(symbol), SymExpr::constant(mesh.getContext(), ranks - 1)));
-    }
-    function->setAttr(kSymbolsAttr,
-                      SymbolsAttr::get(mesh.getContext(), names, facts, symbols.getBoundNames()));
-    function->removeAttr(kSplitOverAttr);
-    function->setAttr(kMeshAttr, mesh);
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      function.removeArgAttr(i, StringAttr::get(mesh.getContext(), kPlacementAttr));
-    function.walk([](Operation *op) { op->removeAttr(kPlacementAttr); });
+    if (function->hasAttr(kSplitOverAttr) && !function.isExternal())
+      exchanges += splitOverMesh(function);
   }
 };
 
 } // namespace
+
+unsigned splitOverMesh(func::FuncOp function) {
+  auto mesh = function->getAttrOfType<MeshAttr>(kSplitOverAttr);
+  unsigned exchanges = 0;
+  for (auto [axis, ranks] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes())) {
+    if (ranks == 1)
+      continue;
+    auto split = std::make_unique<AxisSplit>(function, axis, ranks);
+    while (split->takeApart())
+      split = std::make_unique<AxisSplit>(function, axis, ranks);
+    exchanges += split->run();
+  }
+  finish(function, mesh);
+  return exchanges;
+}
+
 } // namespace weft

@@ -42,7 +42,7 @@ ALLOWED = {
     "passes/cost": DIALECT + ["dialects/plan"],
     "passes/graph": DIALECT + ["passes/quant"],
     "passes/quant": DIALECT + ["passes/kernel"],
-    "passes/parallel": DIALECT + [RANKS, "passes/quant"],
+    "passes/parallel": DIALECT + [RANKS, "dialects/plan", "passes/cost", "passes/quant"],
     "passes/kernel": DIALECT + ["passes/cost"],
     "passes/plan": DIALECT + ["dialects/plan", "passes/cost", "passes/kernel", RUNTIME],
     "targets/common": DIALECT + ["dialects/plan", "passes/cost"],

@@ -129,6 +129,10 @@ int helpCommand(const ParsedOptions &options, Console &console) {
     console.result(overview());
     return console.finish();
   }
+  if (options.positional()[0] == "plans") {
+    console.result(plansHelp());
+    return console.finish();
+  }
   const VerbRow *verb = findVerb(options.positional()[0]);
   if (!verb)
     return unknownVerb(options.positional()[0]);

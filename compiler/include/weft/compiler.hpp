@@ -154,6 +154,17 @@ struct CompileOptions {
   /// Which axes split values, by patterns over the names of inputs, outputs, weights and nodes: "*.up.weight=[_, tp]". What nothing is
   /// said of follows from what is. A pattern that no name matches is refused.
   std::vector<std::string> placements;
+  /// How to find mesh and placements: "auto", by the price of a call; "tp", "sp", "dp", "2d" or "3d", as docs/ranks.md says; or the path of a file
+  /// that holds Artifact::plan. Empty: by `placements`, and where there are none but a mesh or `ranks`, "auto". What `placements` say stays.
+  std::string plan;
+  int64_t ranks =
+      0; ///< that share the work, when a plan chooses the mesh, too; 0: as the mesh says
+  /// Sizes at which plans are priced. Of others a guess: 1 for what leads an input, such as a batch, and 128.
+  std::map<std::string, int64_t> planSizes;
+  /// What ranks have between them: "2GB/s,20us" or, for an axis, "dp=1GB/s,30us". By default the memory of one machine.
+  std::vector<std::string> links;
+  /// Bytes that a rank may send for one exchange that follows from no placement, at `planSizes`; sums of parts are not meant. 0: any number.
+  int64_t maxReshard = 0;
   Numerics numerics;                ///< what changes numbers
   Indices indices = Indices::Check; ///< what a call does with a position outside
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
@@ -165,7 +176,8 @@ struct CompileOptions {
   bool inPlace = false;
   /// The inputs to take for that; empty: all that are such.
   std::vector<std::string> inPlaceInputs;
-  /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit.
+  /// Bytes of arena and of one worker's scratch that every allowed call must do with; 0: no limit. A plan that is found has to do with them for
+  /// a rank's weights and values, at `planSizes`.
   int64_t maxMemory = 0;
   unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores
   /// When set, the program after every phase is written there.
@@ -184,6 +196,8 @@ struct Artifact {
   uint64_t bytes = 0, weightBytes = 0, codeBytes = 0; ///< of the file, and of its parts
   unsigned kernels = 0, tunedKernels = 0;             ///< distinct ones; computed as records say
   std::string target, peak; ///< "x86:v4, x86:v3"; the arena formula of the first
+  /// Mesh and placements, as text that CompileOptions::plan takes from a file; empty: for one rank, or as the program says.
+  std::string plan;
 };
 
 /// Imports and compiles. Holds no state: any number may exist, on any threads.

@@ -10,7 +10,7 @@ $ weft inspect pair.weft | grep -E '^(mesh|sent)'
 $ for t in threads shm; do weft run pair.weft --dim n=3 --ranks 2 --transport $t -q --expect one/y.npy --tol 1e-5; done
 # What stands between kernels says who disagrees, and the program is text like any other.
 $ weft compile pair.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after partition > parts.mlir && grep -o 'because = .*"' parts.mlir
-| because = "'pair.mlir:7' combines along a dimension of parts"
+| because = "'pair.mlir:7' combines along a dimension of parts: 32*n B by one rank"
 $ weft compile -q parts.mlir && weft run parts.weft --dim n=3 --ranks 2 -q --expect one/y.npy --tol 1e-5
 # Weights of a model: each rank's part is packed as a weight of one rank is, also in grids.
 $ python3 -c "

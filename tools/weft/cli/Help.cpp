@@ -13,6 +13,7 @@ namespace weft::cli {
 namespace {
 
 constexpr size_t kColumns = 100;
+constexpr std::string_view kPlans = "Plans"; ///< a group with a screen of its own
 
 struct TextRow {
   std::string_view verb, left, right;
@@ -75,7 +76,7 @@ void addExamples(std::string &out, std::string_view verb) {
 void addOptions(std::string &out, uint32_t verb) {
   std::string_view group;
   for (const OptionRow &row : optionTable()) {
-    if (!(row.verbs & verb) || row.verbs == ~0u)
+    if (!(row.verbs & verb) || row.verbs == ~0u || row.group == kPlans)
       continue;
     if (row.group != group) {
       group = row.group;
@@ -83,6 +84,15 @@ void addOptions(std::string &out, uint32_t verb) {
     }
     addRow(out, optionText(row), row.help, 34);
   }
+}
+
+void addPlans(std::string &out, uint32_t verb) {
+  std::string names;
+  for (const OptionRow &row : optionTable())
+    if ((row.verbs & verb) && row.group == kPlans)
+      names += (names.empty() ? "--" : ", --") + std::string(row.name);
+  if (!names.empty())
+    out += "Of plans, explained by 'weft help plans': " + names + "\n";
 }
 
 /// The overview explains them.
@@ -109,6 +119,36 @@ std::string verbHelp(const VerbRow &verb) {
       addRow(out, "  " + std::string(row.left), row.right, 12);
   addOptions(out, verb.bit);
   addCommon(out);
+  addPlans(out, verb.bit);
+  return out;
+}
+
+std::string plansHelp() {
+  std::string out =
+      "How 'weft compile', 'weft eval' and 'weft inspect --why' place a model on ranks "
+      "by themselves.\n\n";
+  addRow(out, "  weft compile model.onnx --ranks 4", "the mesh and the placements that cost least",
+         46);
+  addRow(out, "  weft compile model.onnx --mesh tp=2 --plan tp", "column and row pairs", 46);
+  addRow(out, "  weft inspect model.onnx --why --ranks 4", "what other placements would cost", 46);
+  out += "\nPlans\n";
+  uint32_t compiles = 0;
+  for (const VerbRow &verb : verbTable())
+    if (verb.name == "compile")
+      compiles = verb.bit;
+  for (const OptionRow &row : optionTable())
+    if ((row.verbs & compiles) && row.verbs != ~0u && (row.group == kPlans || row.group == "Ranks"))
+      addRow(out, optionText(row), row.help, 34);
+  addRow(out, "      --max-memory SIZE", "a plan's limit for weights and values of a rank, too",
+         34);
+  out += "\n";
+  for (auto [name, meaning] : std::initializer_list<std::pair<const char *, const char *>>{
+           {"  tp", "weights of products by outputs, of the next ones by what they sum"},
+           {"  sp", "the same, and inputs by their second size, such as tokens"},
+           {"  dp", "inputs by their first size, such as a batch"},
+           {"  2d", "weights in blocks: sums over one axis, outputs over the other"},
+           {"  3d", "inputs by their first size over one axis, weights in blocks over two"}})
+    addRow(out, name, meaning, 8);
   return out;
 }
 

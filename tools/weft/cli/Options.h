@@ -99,6 +99,8 @@ ParsedOptions parse(std::string_view verb, int argc, const char *const *argv);
 
 /// The screen that explains a verb: at most 40 lines of 100 columns.
 std::string verbHelp(const VerbRow &verb);
+/// The one about plans over ranks.
+std::string plansHelp();
 /// The screen of `weft help`.
 std::string overview();
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 
 namespace weft::cli {
 namespace {
@@ -41,6 +42,8 @@ public:
     if (!artifact)
       return refuse(console, artifact.diagnostics());
     warn(console, artifact.diagnostics());
+    if (Result<Done> done = writePlan(*artifact); !done)
+      return console.fail(done.failure());
     console.json() ? reportJson(*artifact) : report(*artifact);
     return console.finish();
   }
@@ -48,7 +51,8 @@ public:
 private:
   Result<Done> readOptions() {
     compile = readCompileOptions(options);
-    readRanks(options, compile);
+    if (Result<Done> ranks = readRanks(options, compile); !ranks)
+      return ranks;
     compile.outputPath = options.value("output", fileBeside(model, ".weft"));
     compile.tuningFiles = options.values("tuning");
     compile.tunedFor = options.value("tuned-for");
@@ -70,6 +74,18 @@ private:
         return;
       console.say(phaseLine(phase, summary, time));
     };
+    return Done{};
+  }
+
+  Result<Done> writePlan(const Artifact &artifact) {
+    std::string path = options.value("plan-out");
+    if (path.empty())
+      return Done{};
+    std::ofstream file(path, std::ios::binary);
+    file << artifact.plan;
+    file.close();
+    if (!file)
+      return Failure{ExitInputRefused, "cannot write '" + path + "'", "", ""};
     return Done{};
   }
 
@@ -124,6 +140,8 @@ private:
     json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);
     json.field("code_bytes", artifact.codeBytes).field("kernels", artifact.kernels);
     json.field("tuned_kernels", artifact.tunedKernels);
+    if (!artifact.plan.empty())
+      json.field("plan", artifact.plan);
     json.field("peak", artifact.peak).list("facts", facts).field("seconds", elapsed());
     console.result(json.finish());
   }
@@ -162,9 +180,27 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
   }
 }
 
-void readRanks(const ParsedOptions &options, CompileOptions &compile) {
+Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
   compile.mesh = options.value("mesh");
   compile.placements = options.values("place");
+  compile.plan = options.value("plan");
+  compile.links = options.values("link");
+  compile.ranks = options.number("ranks", 0);
+  if (options.has("ranks") && compile.ranks == 0)
+    return Failure{ExitWrongUsage, "'--ranks' must be more than 0", "", ""};
+  compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);
+  if (options.has("max-reshard") && compile.maxReshard == 0)
+    return Failure{ExitWrongUsage, "'--max-reshard' must be more than 0", "", ""};
+  for (const std::string &text : options.values("at")) {
+    std::string rest = text + ",";
+    for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
+      auto size = parseSizes(rest.substr(0, comma));
+      if (!size || !compile.planSizes.emplace(size->first, size->second[0]).second)
+        return Failure{ExitWrongUsage, "'--at " + text + "' must give each symbol one whole number",
+                       "write --at batch=1,seq=128", ""};
+    }
+  }
+  return Done{};
 }
 
 Numerics readNumerics(const ParsedOptions &options) {

@@ -175,10 +175,13 @@ private:
 int evalCommand(const ParsedOptions &options, Console &console) {
   int exitCode = ExitOk;
   std::optional<Module> module = importModel(options, console, exitCode);
-  if (!module || !options.has("mesh"))
-    return module ? Eval(options, console, *module).run() : exitCode;
+  if (!module)
+    return exitCode;
   CompileOptions ranks;
-  readRanks(options, ranks);
+  if (Result<Done> done = readRanks(options, ranks); !done)
+    return console.fail(done.failure());
+  if (!options.has("mesh") && !options.has("ranks") && !options.has("plan"))
+    return Eval(options, console, *module).run();
   weft::Result<Module> split = Compiler().partition(*module, ranks);
   return split ? Eval(options, console, *split).run() : refuse(console, split.diagnostics());
 }

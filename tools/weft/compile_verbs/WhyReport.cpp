@@ -10,6 +10,7 @@
 #include "tools/weft/model/ModelImport.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft::cli {
 namespace {
@@ -67,6 +68,8 @@ private:
     line(console.bold(path.substr(path.rfind('/') + 1)) + "  " + explained.target + "  " +
          counted(explained.kernels.size(), "kernel call") + ", " + counted(edges, "value") +
          " between them");
+    if (explained.plan && wanted.empty())
+      reportPlan(*explained.plan);
     if (wanted.empty())
       for (const auto &[reason, count] : reasons) {
         std::string digits = std::to_string(count);
@@ -74,6 +77,22 @@ private:
       }
     for (const ExplainedKernel *kernel : shown)
       reportKernel(*kernel);
+  }
+
+  /// What was placed how, and what the call would cost otherwise.
+  void reportPlan(const PlanResult &plan) {
+    line("ranks  " + plan.summary());
+    for (const PlanResult::Named &named : plan.named)
+      line("  plan " + named.name + " on " + named.mesh + ": " + timeText(named.price.time()) +
+           " a call, " + sizeText(named.price.memory()) + " by one rank");
+    for (const PlanDecision &decision : plan.decisions) {
+      line("  " + decision.chosen + "  " + decision.first +
+           (decision.members > 1 ? " and " + std::to_string(decision.members - 1) + " more" : "") +
+           (decision.products.empty() ? "" : ", read by " + decision.products.front()));
+      for (const PlanDecision::Way &way : decision.others)
+        line("    not " + way.placement + ": " + (way.more < 0 ? "-" : "+") +
+             timeText(std::abs(way.more)) + ", " + sizeText(way.price.memory()) + " by one rank");
+    }
   }
 
   /// Most frequent first.
@@ -166,7 +185,10 @@ private:
 
   void reportJson() {
     JsonWriter json("weft.why/1");
-    json.field("file", options.positional()[0]).field("target", explained.target).array("kernels");
+    json.field("file", options.positional()[0]).field("target", explained.target);
+    if (explained.plan)
+      writePlan(json, *explained.plan);
+    json.array("kernels");
     for (const ExplainedKernel *kernel : shown) {
       json.object().field("number", kernel->number).field("function", kernel->function);
       json.field("name", kernel->symbol).field("schedule", kernel->schedule);
@@ -192,6 +214,20 @@ private:
       json.end();
     }
     console.result(json.end().finish());
+  }
+
+  static void writePlan(JsonWriter &json, const PlanResult &plan) {
+    json.object("plan").field("name", plan.name).field("mesh", plan.plan.mesh);
+    json.field("nanoseconds", plan.price.time()).field("bytes", plan.price.memory());
+    json.list("placements", plan.plan.placements).array("decisions");
+    for (const PlanDecision &decision : plan.decisions) {
+      json.object().field("first", decision.first).field("members", decision.members);
+      json.field("chosen", decision.chosen).list("products", decision.products).array("others");
+      for (const PlanDecision::Way &way : decision.others)
+        json.object().field("placement", way.placement).field("more_nanoseconds", way.more).end();
+      json.end().end();
+    }
+    json.end().end();
   }
 
   static void writeChoices(JsonWriter &json, const ExplainedChoices &chosen) {
@@ -226,6 +262,8 @@ int whyReport(const ParsedOptions &options, Console &console, const Module &modu
   readInPlace(options, compile);
   compile.tuningFiles = options.values("tuning");
   compile.tunedFor = options.value("tuned-for");
+  if (weft::cli::Result<Done> done = readRanks(options, compile); !done)
+    return console.fail(done.failure());
   weft::Result<Explanation> explained = explain(module, compile);
   if (!explained)
     return refuse(console, explained.diagnostics());

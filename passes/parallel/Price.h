@@ -1,0 +1,64 @@
+//===- Price.h - What a program over ranks costs one of them ------------------------------------------===//
+//
+//   FailureOr<SizeGuess> sizes = guessSizes(function, {{"seq", 128}});
+//   Price price = priceOf(function, sizes->values, Links());   // of rank 0, whose parts are the largest
+//   if (price.better(best, limit)) …
+//
+// The same arithmetic prices a program before it is split and every plan that a search looks at.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_PARALLEL_PRICE_H
+#define WEFT_PASSES_PARALLEL_PRICE_H
+
+#include "dialects/weft/Mesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+
+namespace weft {
+
+/// What ranks have between them: a message takes `latency`, and its bytes pass one after the other.
+struct Link {
+  double latency = 2000;         ///< nanoseconds, of a message
+  double bytesPerNanosecond = 5; ///< of long ones
+};
+
+/// Of a mesh: one for each axis that has its own. By default the memory of one machine.
+struct Links {
+  Link others;
+  std::map<std::string, Link> axes;
+  /// Of a group: the slowest of its axes.
+  Link of(MeshAttr group) const;
+};
+
+/// Reads `[AXIS=]BANDWIDTH,LATENCY`, as in `2GB/s,20us` or `dp=1GB/s,30us`.
+llvm::Error readLink(llvm::StringRef text, Links &links);
+
+/// Of one call by one rank.
+struct Price {
+  double kernels = 0, exchanges = 0; ///< nanoseconds
+  double
+      weights = 0,
+      values =
+          0; ///< bytes: that the rank reads of constants, and the most that lie in memory at once
+
+  double time() const { return kernels + exchanges; }
+  double memory() const { return weights + values; }
+  /// Whether it is a better one than another; what needs more than `limit` bytes is worse than all that do not. 0: no limit.
+  bool isBetter(const Price &other, double limit) const;
+  Price &operator+=(const Price &other);
+};
+
+/// Of a function of the graph, at these sizes. Operations whose location says so count several times (see Layers.h).
+Price priceOf(mlir::func::FuncOp function, SymValues sizes, const Links &links);
+
+/// How often an operation stands for itself and its like.
+int64_t timesOf(mlir::Location location);
+mlir::Location withTimes(mlir::Location location, int64_t times);
+
+/// Sizes at which a program is priced: those that are given, and of others a guess that its facts allow: 1 for what leads an
+/// input, such as a batch, and 128 for others. Fails, and says why, for a symbol that there is not and for sizes that facts exclude.
+mlir::FailureOr<SymValues> guessSizes(mlir::func::FuncOp function,
+                                      const std::map<std::string, int64_t> &given);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_PARALLEL_PRICE_H
