@@ -116,7 +116,7 @@ TEST_CASE(
         join(program.module, group); // and is gone
         return WEFT_OK;
       });
-  CHECK(left[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group, which had "
+  CHECK(left[0] == "W0605 all_gather after 'the inputs': rank 1 has left the group, which had "
                    "not begun a collective");
   std::vector<std::string> sizes = onRanks(2, [&](weft_group_t *group, weft_error_t *error) {
     Values result;
@@ -124,8 +124,60 @@ TEST_CASE(
     return program.callTwice(group, {size}, numbers(size), result, error);
   });
   for (const std::string &text : sizes)
-    CHECK_THAT(text, Contains("W0604 all_reduce after '/encoder/dense': rank") &&
-                         Contains("[1, 3, 1]") && Contains("[1, 4, 1]"));
+    CHECK(text == "W0435 rank 1 has n = 4, the others 3 (input 'input0', dimension 0)");
+}
+
+TEST_CASE("of several ranks the one that has another size, or calls another function, is named; "
+          "later calls are made") {
+  std::string text = summed("main", "tp = 3") + summed("other", "tp = 3"), symbols = "symbols<n>";
+  for (size_t at; (at = text.find(symbols)) != std::string::npos;) // what they send depends on it
+    text.replace(at, symbols.size(), "symbols<n, rank_tp : \"rank_tp <= 2\">");
+  RankProgram program(text);
+  REQUIRE(program.failure == "");
+  std::vector<std::string> texts(3), functions(3), later(3);
+  onRanks(3, [&](weft_group_t *group, weft_error_t *error) {
+    int32_t rank = weft_group_rank(group);
+    weft_context_options_t options = {sizeof options, 1, -1, 0, group};
+    weft_context_t *context = nullptr;
+    if (weft_status_t status = weft_context_create(program.module, &options, &context, error))
+      return status;
+    auto call = [&](const char *function, int64_t size) {
+      std::vector<float> x(size_t(size), 1);
+      weft_tensor_t in = weft_tensor_of(x.data(), WEFT_F32, 1, &size), out = WEFT_TENSOR_EMPTY;
+      weft_error_t failure = WEFT_ERROR_INIT;
+      weft_call(context, function, &in, 1, &out, 1, &failure);
+      weft_tensor_release(context, &out);
+      return std::string(failure.code) + " " + failure.message;
+    };
+    texts[rank] = call("main", rank == 0 ? 41 : 37);
+    functions[rank] = call(rank == 2 ? "other" : "main", 5);
+    later[rank] = call("main", 7);
+    weft_context_release(context);
+    return WEFT_OK;
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(texts[rank] == "W0435 rank 0 has n = 41, the others 37 (input 'input0', dimension 0)");
+    CHECK(functions[rank] == "W0435 rank 2 calls function 'other', rank 0 calls 'main'");
+    CHECK(later[rank] == " ");
+  }
+}
+
+TEST_CASE("ranks with other limits are told so") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  std::vector<std::string> texts(2);
+  onRanks(2, [&](weft_group_t *group, weft_error_t *) {
+    int32_t rank = weft_group_rank(group);
+    weft_context_options_t options = {sizeof options, 1, -1, (1 + rank) << 20, group};
+    weft_context_t *context = nullptr;
+    weft_error_t failure = WEFT_ERROR_INIT;
+    weft_context_create(program.module, &options, &context, &failure);
+    weft_context_release(context);
+    texts[rank] = failure.message;
+    return WEFT_OK;
+  });
+  for (const std::string &text : texts)
+    CHECK(text == "ranks 0 and 1 have memory limits of 1048576 and 2097152 bytes");
 }
 
 TEST_CASE("a rank that lacks an input fails alone, and the others are told that it left") {
@@ -144,7 +196,7 @@ TEST_CASE("a rank that lacks an input fails alone, and the others are told that 
     weft_context_release(context);
     return status;
   });
-  CHECK(ends[0] == "W0605 all_reduce after '/encoder/dense': rank 1 has left the group, which had "
+  CHECK(ends[0] == "W0605 all_gather after 'the inputs': rank 1 has left the group, which had "
                    "not begun a collective");
   CHECK_THAT(ends[1], Contains("1 input"));
 }

@@ -339,6 +339,8 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   if (!status)
     status = weft_allocate_outputs(module, function, out, err);
   if (!status)
+    status = weft_compare_call(context, index, function, err);
+  if (!status)
     status = run(context, function, needs, in, out, err);
   if (!status)
     weft_give_in_place(module, function, in, out);

@@ -41,7 +41,10 @@ struct weft_context {
   size_t block_bytes;
   weft_late_block_t *late; ///< as many as any function of the module has
   uint32_t late_count;
-  int32_t rank;        ///< of options.group; 0 without
+  int32_t rank;    ///< of options.group; 0 without
+  weft_group *all; ///< of all ranks, one of `groups`; NULL when there is one
+  void *call_keys; ///< WEFT_CALL_KEY_BYTES of each rank, or NULL
+  size_t call_keys_bytes;
   weft_group **groups; ///< as many as the module needs
   uint32_t group_count;
   weft_trace_fn trace; ///< NULL: nobody looks

@@ -36,7 +36,7 @@ static int32_t ranks_of(const weft_module_t *module, const weft_function_v1 &fun
 
 uint32_t weft_groups_needed(const weft_module_t *module) {
   weft_function_v1 function;
-  return find_mesh(module, &function) ? function.groups.count : 0;
+  return find_mesh(module, &function) ? function.groups.count + 1 : 0;
 }
 
 void weft_set_places(const weft_module_t *module, const weft_function_v1 &function, int32_t rank,
@@ -72,28 +72,146 @@ static weft_status_t refuse_group(const weft_module_t *module, const weft_functi
   return WEFT_INVALID;
 }
 
-enum { WEFT_HASH_BYTES = 32 };
+namespace {
+/// What ranks must have alike to compute together. The mesh is in the file.
+struct start_t {
+  uint8_t file[32]; ///< its hash
+  char version[24];
+  int64_t memory_limit;
+};
 
-/// Every rank learns what all have opened, in `all`.
-static weft_status_t compare_files(const weft_module_t *module, weft_group *group, uint8_t *all,
-                                   weft_error_t *err) {
-  int32_t world = weft_group_world(group);
-  weft_collective_t hashes = {};
-  hashes.struct_size = sizeof hashes;
-  hashes.kind = WEFT_ALL_GATHER;
-  hashes.element = WEFT_U8;
-  hashes.node = "the start";
-  hashes.send = module->elf.file.hash;
-  hashes.receive = all;
-  hashes.outer = hashes.inner = 1;
-  hashes.first = (int64_t)world * WEFT_HASH_BYTES;
-  if (weft_status_t status = weft_group_collective(group, &hashes, err))
+/// What they must have alike in a call: the function, and a hash of what inputs say about symbols.
+struct start_of_call_t {
+  uint32_t hash;
+  int32_t function;
+};
+static_assert(sizeof(start_of_call_t) == WEFT_CALL_KEY_BYTES, "room for one of each rank");
+} // namespace
+
+/// Every rank learns what all have, in `all`.
+static weft_status_t tell(weft_group *group, const char *node, const void *own, int64_t bytes,
+                          void *all, weft_error_t *err) {
+  weft_collective_t c = {};
+  c.struct_size = sizeof c;
+  c.kind = WEFT_ALL_GATHER;
+  c.element = WEFT_U8;
+  c.node = node;
+  c.send = own;
+  c.receive = all;
+  c.outer = 1;
+  c.first = weft_group_world(group);
+  c.inner = bytes;
+  return weft_group_collective(group, &c, err);
+}
+
+static weft_status_t compare_starts(const weft_context_t *context, weft_group *group, start_t *all,
+                                    weft_error_t *err) {
+  start_t own = {};
+  memcpy(own.file, context->module->elf.file.hash, sizeof own.file);
+  strncpy(own.version, weft_version(), sizeof own.version - 1);
+  own.memory_limit = context->memory_limit;
+  if (weft_status_t status = tell(group, "the start", &own, sizeof own, all, err))
     return status;
-  for (int32_t rank = 1; rank < world; ++rank)
-    if (memcmp(all, all + rank * WEFT_HASH_BYTES, WEFT_HASH_BYTES) != 0)
+  for (int32_t rank = 1; rank < weft_group_world(group); ++rank) {
+    const start_t &other = all[rank];
+    if (memcmp(other.version, all->version, sizeof other.version) != 0)
+      return weft_fail(err, WEFT_MISMATCH, "W0434",
+                       "ranks 0 and %d have runtimes of versions %.24s and %.24s", rank,
+                       all->version, other.version);
+    if (memcmp(other.file, all->file, sizeof other.file) != 0)
       return weft_fail(err, WEFT_MISMATCH, "W0434", "ranks 0 and %d have opened different files",
                        rank);
+    if (other.memory_limit != all->memory_limit)
+      return weft_fail(err, WEFT_MISMATCH, "W0434",
+                       "ranks 0 and %d have memory limits of %lld and %lld bytes", rank,
+                       (long long)all->memory_limit, (long long)other.memory_limit);
+  }
   return WEFT_OK;
+}
+
+static weft_symbol_v1 symbol_of(const weft_context_t *context, const weft_function_v1 &function,
+                                uint32_t index) {
+  return weft_item<weft_symbol_v1>(context->module->descriptor, function.symbols, index);
+}
+
+/// Of numbers that lie `stride` apart, one of each rank: a rank that has what most have.
+template <class T> static int32_t usual_rank(const T *all, size_t stride, int32_t world) {
+  int32_t best = 0, most = 0;
+  for (int32_t rank = 0; rank < world; ++rank) {
+    int32_t count = 0;
+    for (int32_t other = 0; other < world; ++other)
+      count += all[(size_t)other * stride] == all[(size_t)rank * stride];
+    best = count > most ? rank : best;
+    most = count > most ? count : most;
+  }
+  return best;
+}
+
+/// "rank 2 has seq = 41, the others 37 (input 'input_ids', dimension 1)". All ranks come here, with the same function.
+static weft_status_t name_symbol(weft_context_t *context, const weft_function_v1 &function,
+                                 int64_t *all, weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  int32_t world = weft_group_world(context->all);
+  uint32_t count = function.symbols.count;
+  if (weft_status_t status = tell(context->all, "the inputs", context->values, count * 8, all, err))
+    return status;
+  for (uint32_t i = 0; i < count; ++i) {
+    weft_symbol_v1 symbol = symbol_of(context, function, i);
+    int32_t usual = usual_rank(all + i, count, world);
+    for (int32_t rank = 0; rank < world && symbol.bound_by_input != WEFT_NO_INDEX; ++rank) {
+      long long value = all[(size_t)rank * count + i], common = all[(size_t)usual * count + i];
+      if (value == common)
+        continue;
+      int32_t alike = 0;
+      for (int32_t other = 0; other < world; ++other)
+        alike += all[(size_t)other * count + i] == common;
+      weft_message_t m;
+      weft_text_add(&m.text, "rank %d has %.60s = %lld, ", rank,
+                    weft_symbol_name(module, function, i), value);
+      weft_text_add(&m.text, alike + 1 == world ? "the others %lld (" : "most others %lld (",
+                    common);
+      weft_text_add_argument(&m.text, module, function, symbol.bound_by_input);
+      weft_text_add(&m.text, ", dimension %u)", symbol.bound_by_dim);
+      return m.fail(err, WEFT_MISMATCH, "W0435");
+    }
+  }
+  return weft_fail(err, WEFT_MISMATCH, "W0435", "ranks have inputs of different sizes");
+}
+
+weft_status_t weft_compare_call(weft_context_t *context, int32_t index,
+                                const weft_function_v1 &function, weft_error_t *err) {
+  if (!context->all || !function.mesh.count)
+    return WEFT_OK;
+  int32_t world = weft_group_world(context->all);
+  start_of_call_t own = {2166136261u, index}, *all = (start_of_call_t *)context->call_keys;
+  for (uint32_t i = 0; i < function.symbols.count; ++i)
+    if (symbol_of(context, function, i).bound_by_input != WEFT_NO_INDEX)
+      for (int shift = 0; shift < 64; shift += 8)
+        own.hash = (own.hash ^ (uint8_t)(context->values[i] >> shift)) * 16777619u;
+  if (weft_status_t status = tell(context->all, "the inputs", &own, sizeof own, all, err))
+    return status;
+  int32_t usual = usual_rank(&all->function, sizeof *all / sizeof(int32_t), world);
+  bool are_same = true;
+  for (int32_t rank = 0; rank < world; ++rank) {
+    weft_function_v1 one, other;
+    are_same = are_same && all[rank].hash == all[0].hash;
+    if (all[rank].function != all[usual].function &&
+        weft_module_function(context->module, all[rank].function, &one) &&
+        weft_module_function(context->module, all[usual].function, &other))
+      return weft_fail(err, WEFT_MISMATCH, "W0435",
+                       "rank %d calls function '%.60s', rank %d calls '%.60s'", rank,
+                       weft_text(context->module->descriptor, one.name), usual,
+                       weft_text(context->module->descriptor, other.name));
+  }
+  if (are_same)
+    return WEFT_OK;
+  size_t bytes = (size_t)world * function.symbols.count * sizeof(int64_t);
+  int64_t *values = (int64_t *)weft_allocate(&context->module->env, bytes, 64);
+  if (!values)
+    return weft_fail(err, WEFT_MISMATCH, "W0435", "ranks have inputs of different sizes");
+  weft_status_t status = name_symbol(context, function, values, err);
+  weft_free(&context->module->env, values, bytes);
+  return status;
 }
 
 /// Makes the ranks that differ along these axes alone a group.
@@ -121,6 +239,25 @@ static weft_status_t split(weft_context_t *context, const weft_function_v1 &func
   return status;
 }
 
+/// Makes a group of all ranks, in their order, unless one of those for collectives is such. It is the context's, so that cancelling may end it.
+static weft_status_t find_all(weft_context_t *context, const weft_function_v1 &function,
+                              weft_group *group, weft_error_t *err) {
+  const weft_descriptor_t &descriptor = context->module->descriptor;
+  for (uint32_t i = 0; i < function.groups.count && !context->all; ++i) {
+    weft_axes_v1 axes = weft_item<weft_axes_v1>(descriptor, function.groups, i);
+    bool is_all = axes.axes.count == function.mesh.count;
+    for (uint32_t axis = 0; axis < axes.axes.count && is_all; ++axis)
+      is_all = weft_item<uint32_t>(descriptor, axes.axes, axis) == axis;
+    context->all = is_all ? context->groups[i] : nullptr;
+  }
+  if (context->all)
+    return WEFT_OK;
+  weft_status_t status = weft_group_split(group, 0, 0, &context->groups[context->group_count], err);
+  if (!status)
+    context->all = context->groups[context->group_count++];
+  return status;
+}
+
 weft_status_t weft_join_ranks(weft_context_t *context, weft_group *group, weft_error_t *err) {
   const weft_module_t *module = context->module;
   weft_function_v1 function;
@@ -132,21 +269,25 @@ weft_status_t weft_join_ranks(weft_context_t *context, weft_group *group, weft_e
   if (!group || weft_group_world(group) != ranks_of(module, function))
     return refuse_group(module, function, group, err);
   context->rank = weft_group_rank(group);
-  size_t bytes = (size_t)weft_group_world(group) * WEFT_HASH_BYTES;
-  uint8_t *all = (uint8_t *)weft_allocate(&module->env, bytes, 64);
-  if (!all)
-    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
-  weft_status_t status = compare_files(module, group, all, err);
+  size_t world = (size_t)weft_group_world(group), bytes = world * sizeof(start_t);
+  start_t *all = (start_t *)weft_allocate(&module->env, bytes, 64);
+  context->call_keys_bytes = world * WEFT_CALL_KEY_BYTES;
+  context->call_keys = weft_allocate(&module->env, context->call_keys_bytes, 64);
+  weft_status_t status = all && context->call_keys ? compare_starts(context, group, all, err)
+                                                   : weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424",
+                                                               "no memory for a context");
   weft_free(&module->env, all, bytes);
   for (uint32_t i = 0; i < function.groups.count && !status; ++i)
     status = split(context, function,
                    weft_item<weft_axes_v1>(module->descriptor, function.groups, i), group, err);
-  return status;
+  return status || world == 1 ? status : find_all(context, function, group, err);
 }
 
 void weft_leave_ranks(weft_context_t *context) {
   for (uint32_t i = 0; i < context->group_count; ++i)
     weft_group_release(context->groups[i]);
+  if (context->call_keys)
+    weft_free(&context->module->env, context->call_keys, context->call_keys_bytes);
 }
 
 void weft_abort_ranks(weft_context_t *context) {

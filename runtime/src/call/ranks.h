@@ -3,14 +3,22 @@
 
 #include "runtime/src/call/context.h"
 
+/// What a rank says about a call.
+enum { WEFT_CALL_KEY_BYTES = 8 };
+
 /// How many groups the module's collectives need.
 uint32_t weft_groups_needed(const weft_module_t *module);
 /// Joins the other ranks of `group`, when the module's functions are for several; refuses a group that does not fit, and ranks that have
-/// opened another file. All ranks do it.
+/// opened another file, or have another runtime or limit. All ranks do it.
 weft_status_t weft_join_ranks(weft_context_t *context, weft_group *group, weft_error_t *err);
 void weft_leave_ranks(weft_context_t *context);
 /// Ends the groups for all ranks, as cancelling does. Signal handlers, too.
 void weft_abort_ranks(weft_context_t *context);
+
+/// Compares with all ranks what they call, by the function and the sizes of inputs, which bind has put into values[]. Fails with MISMATCH on all alike,
+/// and names a rank that differs, the symbol and the input; the group goes on.
+weft_status_t weft_compare_call(weft_context_t *context, int32_t index,
+                                const weft_function_v1 &function, weft_error_t *err);
 
 /// Sets the symbols that say where a rank stands.
 void weft_set_places(const weft_module_t *module, const weft_function_v1 &function, int32_t rank,
