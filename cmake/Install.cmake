@@ -11,6 +11,9 @@ install(TARGETS weft_runtime weft_runtime_shared EXPORT WeftRuntime LIBRARY DEST
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY runtime/include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET weft_mpi)
+  install(TARGETS weft_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft)
+endif()
 install(EXPORT WeftRuntime NAMESPACE weft:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Weft)
 
 if(WEFT_COMPILER)

@@ -8,8 +8,10 @@
 #include "weft/runtime.h"
 
 #include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Launch.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -55,6 +57,23 @@ int unknownVerb(std::string_view word) {
   return console.usageError(text, "'weft help' lists the verbs");
 }
 
+/// A process that a launcher started as one rank of several speaks as such.
+Result<Done> joinLaunch(const ParsedOptions &options, Console &console) {
+  Result<std::optional<Launch>> launch = readLaunch(getenv);
+  if (options.has("ranks")) {
+    if (launch && *launch)
+      console.say("--ranks starts local ranks: rank " + std::to_string((*launch)->rank) + " of " +
+                  std::to_string((*launch)->world) + " that " + (*launch)->launcher +
+                  " gives is not used");
+    return Done{};
+  }
+  if (!launch)
+    return launch.failure();
+  if (*launch && (*launch)->rank != 0)
+    console.speakAsRank((*launch)->rank);
+  return Done{};
+}
+
 int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
   ParsedOptions options = parse(verb.name, argc - 2, argv + 2);
   Console console(options);
@@ -64,6 +83,9 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
     console.result(verbHelp(verb));
     return console.finish();
   }
+  if (verb.name == "run" || verb.name == "bench")
+    if (Result<Done> done = joinLaunch(options, console); !done)
+      return console.fail(done.failure());
   if (verb.half == Half::Compiler)
     return compilerCommand(options, console, argc, argv);
   if (verb.name == "run")

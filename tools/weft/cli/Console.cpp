@@ -46,7 +46,16 @@ std::string Console::colored(std::string_view code, std::string_view text, bool 
 
 std::string Console::bold(std::string_view text) const { return colored("1", text, colorOut); }
 
-void Console::result(std::string_view text) { fwrite(text.data(), 1, text.size(), stdout); }
+void Console::result(std::string_view text) {
+  if (!isSilent)
+    fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Console::speakAsRank(int32_t rank) {
+  isSilent = true;
+  level = -1;
+  speaker = "rank " + std::to_string(rank) + ": ";
+}
 
 void Console::say(std::string_view line, int verbosity) {
   if (level < verbosity)
@@ -68,7 +77,7 @@ int Console::fail(const Failure &failure) {
     result(document.finish());
   }
   std::string code = failure.code.empty() ? "" : "[" + failure.code + "]";
-  say(colored("1;31", "error" + code + ":", colorErr) + " " + failure.message, -1);
+  say(colored("1;31", "error" + code + ":", colorErr) + " " + speaker + failure.message, -1);
   if (!failure.hint.empty())
     say("  " + colored("1", "hint:", colorErr) + " " + failure.hint, -1);
   fflush(stdout);

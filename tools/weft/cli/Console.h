@@ -25,6 +25,8 @@ public:
   /// What happens meanwhile: a line on stderr, shown at this verbosity and above (-q is -1).
   void say(std::string_view line, int verbosity = 0);
   void warn(std::string_view text);
+  /// Of one rank of several: from here on nothing but its failures, with its number, and nothing on stdout.
+  void speakAsRank(int32_t rank);
 
   /// Prints the failure and returns its exit code.
   int fail(const Failure &failure);
@@ -45,6 +47,8 @@ private:
 
   bool jsonWanted, colorOut, colorErr, utf8;
   int level;
+  bool isSilent = false;
+  std::string speaker; ///< in front of failures
 };
 
 } // namespace weft::cli

@@ -71,7 +71,7 @@ FlightRecorder::~FlightRecorder() {
   // The memory stays: rank 0's context, whose groups lie there, outlives the ranks.
 }
 
-Result<Done> FlightRecorder::prepare() {
+Result<Done> FlightRecorder::prepare(int32_t own) {
   if (folder.empty())
     return Done{};
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
@@ -86,7 +86,8 @@ Result<Done> FlightRecorder::prepare() {
   // Those that an earlier run left would be taken for this one's.
   if (Result<std::vector<int>> old = ranksWithHistories(folder))
     for (int rank : *old)
-      unlink(historyPath(folder, rank).c_str());
+      if (own < 0 || rank == own)
+        unlink(historyPath(folder, rank).c_str());
   void *mapped = mmap(nullptr, size_t(world) * (sizeof(Rank) + room), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)

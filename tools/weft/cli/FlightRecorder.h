@@ -29,8 +29,8 @@ public:
   FlightRecorder(const FlightRecorder &) = delete;
   ~FlightRecorder();
 
-  /// Makes the folder, removes what an earlier run left there, and takes memory.
-  Result<Done> prepare();
+  /// Makes the folder, removes what an earlier run left there, of one rank where the others are not this command's, and takes memory.
+  Result<Done> prepare(int32_t own = -1);
   /// From here on SIGUSR1 of this process writes all ranks' files; after other processes have been
   /// started, before threads.
   void watchSignal();

@@ -125,8 +125,9 @@ static Failure withHistory(Failure failure, const std::string &folder, FlightRec
 }
 
 LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
-  LocalRanks ranks{options.value("transport", "shm"), static_cast<int32_t>(world)};
-  ranks.flight = options.value("flight");
+  LocalRanks ranks{"shm", static_cast<int32_t>(world), 0, launchOf(options),
+                   options.has("transport")};
+  ranks.transport = options.value("transport", ranks.launch && ranks.launch->isMpi ? "mpi" : "shm");
   if (std::optional<double> seconds = parseDuration(options.value("timeout")))
     ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
   return ranks;
@@ -158,7 +159,39 @@ weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int6
   return weft_group_collective(group, &collective, error);
 }
 
+namespace {
+
+/// The rank that this process is.
+Result<Done> runLaunched(LocalRanks ranks, const RankBody &body) {
+  const Launch &launch = *ranks.launch;
+  FlightRecorder recorder(ranks.flight, ranks.world, ranks.records);
+  if (Result<Done> done = recorder.prepare(launch.rank); !done)
+    return done;
+  recorder.watchSignal();
+  weft_error_t error = WEFT_ERROR_INIT;
+  weft_status_t status = runRank(ranks, launch.rendezvous, launch.rank, body, recorder, &error);
+  bool isMissing = status == WEFT_NOT_FOUND && ranks.transport == "mpi" && !ranks.isChosen;
+  if (isMissing && launch.neighbours == launch.world) {
+    ranks.transport = "shm";
+    status = runRank(ranks, launch.rendezvous, launch.rank, body, recorder, &error);
+  }
+  if (interrupted())
+    return Failure{ExitInterrupted, "interrupted", "", ""};
+  if (!status)
+    return Done{};
+  Failure failure = failureOf(error);
+  if (status == WEFT_BUSY) {
+    failure.exitCode = ExitRanksFailed;
+    failure.hint = "WEFT_RENDEZVOUS gives the ranks of a job a name of their own";
+  }
+  return withHistory(failure, ranks.flight, recorder);
+}
+
+} // namespace
+
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
+  if (ranks.launch)
+    return runLaunched(ranks, body);
   std::string rendezvous = "command-" + std::to_string(getpid());
   RankErrors errors(ranks.world);
   Children children;

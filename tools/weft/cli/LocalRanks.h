@@ -1,14 +1,16 @@
-//===- LocalRanks.h - Ranks of a group on this machine ----------------------------------------===//
+//===- LocalRanks.h - Ranks of a group --------------------------------------------------------===//
 //
 //   Result<Done> done = runLocalRanks(localRanks(options, 4), [&](weft_group_t *group, weft_error_t *error) {
 //     return weft_group_collective(group, &sum, error);
 //   });
 //
-// This process is rank 0; the others are threads of it, or children that end with it.
+// This process is rank 0, and the others are threads of it, or children that end with it; or a launcher started all ranks, and this process is
+// one of them.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
 #define WEFT_TOOLS_WEFT_CLI_LOCALRANKS_H
 
+#include "tools/weft/cli/Launch.h"
 #include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/Result.h"
 #include "weft/group.h"
@@ -18,14 +20,20 @@
 namespace weft::cli {
 
 struct LocalRanks {
-  std::string transport; ///< "threads" or "shm"
+  std::string transport; ///< "threads", "shm" or "mpi"
   int32_t world;
   int32_t timeout = 0;     ///< in milliseconds; 0: the runtime's
   std::string flight = {}; ///< a folder for what ranks did last when they fail; empty: none
   int32_t records = 0;     ///< collectives that a group knows of; 0: the runtime's
+  std::optional<Launch> launch = {}; ///< this process's place among ranks that a launcher started
+  bool isChosen = false;             ///< the transport was asked for
+
+  int32_t onThisMachine() const { return launch ? launch->neighbours : world; }
+  /// Whether results are another process's to show.
+  bool isElsewhere() const { return launch && launch->rank != 0; }
 };
 
-/// As --transport, --timeout and --flight say.
+/// As --transport, --timeout, --flight and the launcher say.
 LocalRanks localRanks(const ParsedOptions &options, int64_t world);
 
 /// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
@@ -37,8 +45,8 @@ weft_status_t toError(const Failure &failure, weft_error_t *error);
 weft_status_t tellRanks(weft_group_t *group, const char *node, void *bytes, int64_t count,
                         weft_error_t *error);
 
-/// Runs the body on every rank. Returns when all are gone, with what rank 0 says, or the one that it lost; Ctrl-C is a
-/// failure with ExitInterrupted.
+/// Runs the body on every rank, or on this one of a launcher. Returns when all that it started are gone, with what rank 0 says, or
+/// the one that it lost; Ctrl-C is a failure with ExitInterrupted.
 Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body);
 
 /// The same where rank 0 leads: it says why it fails in the command's words, and ends the others.

@@ -68,7 +68,8 @@ public:
     for (auto step : {&Bench::open, &Bench::plan, &Bench::prepare, &Bench::measureAll})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
-    report();
+    if (!isElsewhere)
+      report();
     return console.finish();
   }
 
@@ -162,7 +163,10 @@ private:
       weft_error_t error = WEFT_ERROR_INIT;
       return done && tell({0, 0}, &error) ? failureOf(error) : done;
     };
-    return runLedRanks(localRanks(options, ranksOf(function)), lead,
+    LocalRanks ranks = localRanks(options, ranksOf(function));
+    isElsewhere = ranks.isElsewhere();
+    transport = ranks.transport;
+    return runLedRanks(ranks, lead,
                        [&](weft_group_t *own, weft_error_t *error) { return follow(own, error); });
   }
 
@@ -284,9 +288,7 @@ private:
   }
 
   std::string ranksText() const {
-    return group ? std::to_string(ranksOf(function)) + " ranks over " +
-                       options.value("transport", "shm") + ", "
-                 : "";
+    return group ? std::to_string(ranksOf(function)) + " ranks over " + transport + ", " : "";
   }
 
   std::vector<std::string> shownSymbols() const {
@@ -392,6 +394,8 @@ private:
   std::string format;
   std::vector<Row> rows;
   weft_group_t *group = nullptr; ///< where ranks run the function together
+  std::string transport;         ///< of the group
+  bool isElsewhere = false;      ///< another process is rank 0, and reports
   int64_t rounds = kLeastRounds;
   double roundSeconds = 0;
 };

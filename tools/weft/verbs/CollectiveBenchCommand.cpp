@@ -10,6 +10,7 @@
 #include "tools/weft/cli/Measurement.h"
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <chrono>
@@ -49,9 +50,12 @@ public:
 
   weft_status_t prepare(weft_error_t *error) {
     void **peers = nullptr;
-    if (weft_status_t status = weft_group_share(group, 2 * kMostBytes, &peers, error))
+    weft_status_t status = weft_group_share(group, 2 * kMostBytes, &peers, error);
+    if (status == WEFT_UNSUPPORTED) // a transport without such memory
+      alone.resize(2 * kMostBytes / sizeof(float));
+    else if (status)
       return status;
-    send = static_cast<float *>(peers[rank]);
+    send = status ? alone.data() : static_cast<float *>(peers[rank]);
     receive = send + kMostBytes / sizeof(float);
     for (size_t i = 0; i < kMostBytes / sizeof(float); ++i)
       send[i] = own(rank, i);
@@ -110,6 +114,7 @@ private:
   weft_group_t *group;
   int32_t rank, world;
   float *send = nullptr, *receive = nullptr;
+  std::vector<float> alone;
 };
 
 class CollectiveBench {
@@ -128,6 +133,8 @@ public:
       return console.fail(done.failure());
     if (!wrong.empty())
       return console.fail({ExitComparisonFailed, wrong + ": a result is wrong", "", ""});
+    if (isElsewhere)
+      return ExitOk;
     for (Row &row : rows)
       std::sort(row.samples.begin(), row.samples.end());
     format == "json" ? reportJson() : report();
@@ -151,11 +158,19 @@ private:
     if (Result<Done> done = checkRounds(options); !done)
       return done;
     rounds = options.number("rounds", kRounds);
-    ranks = options.number("ranks", 2);
+    std::optional<Launch> launch = launchOf(options);
+    ranks = launch ? launch->world : options.number("ranks", 2);
+    isElsewhere = launch && launch->rank != 0;
+    if (launch)
+      if (Result<Done> done = checkLaunched(options, *launch); !done)
+        return done;
     if (ranks < 2 || ranks > kMostRanks)
       return Failure{ExitWrongUsage, "'--ranks' must be 2 to " + std::to_string(kMostRanks), "",
                      ""};
-    transport = options.value("transport", "shm");
+    transport = localRanks(options, ranks).transport;
+    if (transport == "mpi" && !launch)
+      return Failure{ExitWrongUsage, "the transport 'mpi' is for ranks that mpirun started",
+                     "mpirun -n " + std::to_string(ranks) + " weft bench --collectives", ""};
     for (size_t kind = 0; kind < std::size(kKinds); ++kind)
       for (int64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 2)
         rows.push_back({kind, bytes, 1, {}});
@@ -260,6 +275,7 @@ private:
   Console &console;
   std::string format, transport, wrong;
   int64_t rounds = kRounds, ranks = 2;
+  bool isElsewhere = false; ///< another process is rank 0, and reports
   std::vector<Row> rows;
 };
 

@@ -33,11 +33,71 @@ void hashOf(const weft_tensor_t &tensor, uint8_t *hash) {
 
 } // namespace
 
+namespace {
+
+/// "function 'main' is for 2 ranks (tp = 2)"
+std::string sizeOf(const FunctionView &function) {
+  int64_t ranks = ranksOf(function);
+  std::string name = "function '" + function.signature.function + "' is for ";
+  return function.mesh.empty() ? name + "one rank"
+                               : name + std::to_string(ranks) + " rank" + (ranks == 1 ? "" : "s") +
+                                     " (" + printMesh(function) + ")";
+}
+
+std::string commandOf(const ParsedOptions &options) {
+  return "weft " + std::string(options.verb().name) + " " + options.positional()[0];
+}
+
+Result<Done> checkLaunch(const FunctionView &function, const ParsedOptions &options,
+                         const Launch &launch) {
+  int64_t ranks = ranksOf(function);
+  if (ranks != launch.world)
+    return Failure{ExitWrongUsage,
+                   sizeOf(function) + ", but " + launch.launcher + " says that there are " +
+                       std::to_string(launch.world),
+                   ranks > 1 ? launch.command(ranks, commandOf(options))
+                             : "start it alone, or compile with --mesh",
+                   {}};
+  return checkLaunched(options, launch);
+}
+
+} // namespace
+
+Result<Done> checkLaunched(const ParsedOptions &options, const Launch &launch) {
+  LocalRanks ranks = localRanks(options, launch.world);
+  if (ranks.transport == "threads")
+    return Failure{ExitWrongUsage,
+                   "ranks that " + launch.launcher + " started are processes, not threads",
+                   "leave out --transport",
+                   {}};
+  if (ranks.transport == "shm" && launch.neighbours != launch.world)
+    return Failure{ExitWrongUsage,
+                   std::to_string(launch.neighbours) + " of " + std::to_string(launch.world) +
+                       " ranks are on this machine, and the transport 'shm' reaches no other",
+                   "start them by mpirun, or say --transport mpi",
+                   {}};
+  return Done{};
+}
+
+/// Where nobody started this process as a rank.
+static Result<Done> checkUnlaunched(const ParsedOptions &options, int64_t ranks) {
+  if (options.value("transport") == "mpi")
+    return Failure{ExitWrongUsage, "the transport 'mpi' is for ranks that mpirun started",
+                   "mpirun -n " + std::to_string(ranks) + " " + commandOf(options), ""};
+  for (const char *name : {"transport", "timeout"})
+    if (options.has(name) && !options.has("ranks") && options.verb().name == "run")
+      return Failure{ExitWrongUsage,
+                     "'--" + std::string(name) + "' has no effect without '--ranks'", "", ""};
+  return Done{};
+}
+
 Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &options) {
   int64_t ranks = ranksOf(function), given = options.number("ranks", 0);
-  std::string command = "weft " + std::string(options.verb().name) + " " + options.positional()[0] +
-                        " --ranks " + std::to_string(ranks),
-              name = "function '" + function.signature.function + "' is for ";
+  std::string command = commandOf(options) + " --ranks " + std::to_string(ranks);
+  if (std::optional<Launch> launch = launchOf(options))
+    return checkLaunch(function, options, *launch);
+  if (Result<Done> done = checkUnlaunched(options, ranks); !done)
+    return done;
   if (ranks > 1 && given == ranks && options.value("transport") == "threads" &&
       !function.inPlace.empty())
     return Failure{ExitWrongUsage,
@@ -46,10 +106,7 @@ Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &optio
                    {}};
   if (given == ranks || (!given && ranks == 1))
     return Done{};
-  std::string text = function.mesh.empty()
-                         ? name + "one rank"
-                         : name + std::to_string(ranks) + " rank" + (ranks == 1 ? "" : "s") + " (" +
-                               printMesh(function) + ")";
+  std::string text = sizeOf(function);
   if (given)
     text += ", not for " + std::to_string(given);
   return Failure{ExitWrongUsage, text, function.mesh.empty() ? "leave out --ranks" : command, {}};
@@ -120,7 +177,7 @@ Result<Done> RankedCall::run(const LocalRanks &ranks, weft_context_options_t wan
                              InterruptGuard &guard, std::vector<weft_tensor_t> &outputs,
                              Context &outContext) {
   if (!wanted.threads)
-    wanted.threads = threadsOfRank(ranks.world);
+    wanted.threads = threadsOfRank(ranks.onThisMachine());
   auto body = [&](weft_group_t *group, weft_error_t *error) {
     weft_context_options_t options = wanted;
     options.group = group;
@@ -138,7 +195,11 @@ Result<Done> RankedCall::run(const LocalRanks &ranks, weft_context_options_t wan
     }
     std::vector<weft_tensor_t> own(outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     Rank other{group, created, own};
+    if (ranks.launch)
+      guard.watch(created);
     weft_status_t status = runRank(other, error);
+    if (ranks.launch)
+      guard.watch(nullptr);
     for (weft_tensor_t &output : own)
       weft_tensor_release(created, &output);
     return status;

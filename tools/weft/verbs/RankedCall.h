@@ -15,8 +15,11 @@
 
 namespace weft::cli {
 
-/// Refuses --ranks and --transport of which the function cannot be run.
+/// Refuses ranks, asked for or started by a launcher, and a --transport with which the function cannot be run.
 Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &options);
+
+/// Refuses a --transport by which ranks of a launcher cannot be reached.
+Result<Done> checkLaunched(const ParsedOptions &options, const Launch &launch);
 
 class RankedCall {
 public:

@@ -57,6 +57,8 @@ public:
         return console.fail(done.failure());
       if (interrupted())
         return console.fail({ExitInterrupted, "interrupted", {}, {}});
+      if (isDone)
+        return ExitOk;
     }
     compare();
     console.json() ? reportJson() : report();
@@ -146,7 +148,7 @@ private:
     double repeatBelow = isTold ? kRepeatBelow : 0;
     Result<Done> done =
         function.mesh.empty() ? callAlone(repeatBelow) : callOnRanks(*contextWanted, repeatBelow);
-    if (!done)
+    if (!done || isDone)
       return done;
     for (const weft_tensor_t &output : raw) {
       Result<HostTensor> tensor = withoutGaps(output, nullptr);
@@ -172,10 +174,11 @@ private:
 
   Result<Done> callOnRanks(const weft_context_options_t &wanted, double repeatBelow) {
     RankedCall ranked(artifact, function, callInputs.views, repeatBelow);
-    Result<Done> done =
-        ranked.run(localRanks(options, ranksOf(function)), wanted, guard, raw, context);
+    LocalRanks ranks = localRanks(options, ranksOf(function));
+    Result<Done> done = ranked.run(ranks, wanted, guard, raw, context);
     firstSeconds = ranked.firstSeconds;
     secondSeconds = ranked.secondSeconds;
+    isDone = ranks.isElsewhere();
     return done ? done : explain(done.failure());
   }
 
@@ -381,6 +384,7 @@ private:
   FileNames names;
   std::vector<std::string> paths;
   double firstSeconds = 0, secondSeconds = 0;
+  bool isDone = false; ///< what follows is another process's: it is rank 0
 };
 
 } // namespace

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK [minilm]
+
+A program is split over 2 and 4 ranks and run by mpirun, by variables as torchrun and Slurm set them, and by WEFT_RANK. Every time the outputs are, byte for
+byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that is
+killed or never comes. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures. MPIRUN may be empty.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+PROGRAM = """
+func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+    attributes {{weft.mesh = #weft.mesh<tp = {0}>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= {1}">}} {{
+  %i = weft.dims_value [rank_tp] : !weft.tensor<[], i64>
+  %p = weft.convert %i to f32 : (!weft.tensor<[], i64>) -> !weft.tensor<[], f32>
+  %e = weft.expand %p to [n, 4] : (!weft.tensor<[], f32>) -> !weft.tensor<[n, 4], f32>
+  %a = weft.add %x, %e : (!weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %b = weft.permute %a by 1 over<tp = {0}> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %c = weft.mul %b, %e : (!weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %d = weft.all_reduce sum %c over<tp = {0}> : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32> loc("last")
+  return %d : !weft.tensor<[n, 4], f32>
+}}
+"""
+ALONE = """
+func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %0 = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  return %0 : !weft.tensor<[n], f32>
+}
+"""
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SET_BY_LAUNCHERS = ("WEFT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_", "MASTER_", "TORCHELASTIC_")
+PATIENCE = 120
+findings = []
+
+
+def expect(is_good, text):
+    if not is_good:
+        findings.append(text)
+        print("FAILED: " + text, flush=True)
+
+
+def variables(own):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(SET_BY_LAUNCHERS)}
+    return {**kept, **ROOT, **own}
+
+
+def torchrun(rank, world):
+    return {"RANK": rank, "WORLD_SIZE": world, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": world, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": os.getpid()}
+
+
+def slurm(rank, world):
+    return {"SLURM_PROCID": rank, "SLURM_NTASKS": world, "SLURM_LOCALID": rank, "SLURM_JOB_ID": os.getpid(), "SLURM_STEP_ID": 0, "SLURM_NNODES": 1}
+
+
+def weft_rank(rank, world):
+    return {"WEFT_RANK": rank, "WEFT_WORLD_SIZE": world, "WEFT_LOCAL_RANK": rank}
+
+
+class Launchers:
+    def __init__(self, weft, mpirun, work):
+        self.weft, self.mpirun, self.work = weft, mpirun, work
+
+    def run(self, words, own=None):
+        done = subprocess.run(words, capture_output=True, text=True, env=variables(own or {}), timeout=PATIENCE, cwd=self.work)
+        return done.returncode, done.stdout, done.stderr
+
+    def by_mpirun(self, world, words, own=None):
+        return self.run([self.mpirun, "--oversubscribe", "-n", str(world), self.weft, *words], own)
+
+    def by_variables(self, of_launcher, world, words):
+        """Exit code, stdout and stderr of every rank."""
+        ranks = []
+        for rank in range(world):
+            own = {name: str(value) for name, value in of_launcher(rank, world).items()}
+            ranks.append(subprocess.Popen([self.weft, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables(own), cwd=self.work))
+        ends = [rank.communicate(timeout=PATIENCE) for rank in ranks]
+        return [(rank.returncode, *end) for rank, end in zip(ranks, ends)]
+
+    def outputs(self, folder):
+        return {file.name: file.read_bytes() for file in (self.work / folder).iterdir()}
+
+    def compare(self, artifact, world, sizes):
+        """All ways to start the ranks against local ones."""
+        words = ["run", artifact, *sizes, "--output-dir"]
+        code, printed, said = self.run([self.weft, *words, "local", "--ranks", str(world)])
+        expect(code == 0, f"{artifact}: local ranks: {said}")
+        want = self.outputs("local")
+        expect(len(want) > 0, f"{artifact}: no output")
+        for of_launcher in (torchrun, slurm, weft_rank):
+            where = f"{artifact} by {of_launcher.__name__}"
+            ends = self.by_variables(of_launcher, world, [*words, where])
+            expect(all(end[0] == 0 for end in ends), f"{where}: {ends}")
+            expect(ends[0][1] == printed, f"{where}: rank 0 printed {ends[0][1]}")
+            expect(all(end[1:] == ("", "") for end in ends[1:]), f"{where}: others spoke: {ends}")
+            expect(self.outputs(where) == want, f"{where}: other bytes")
+        for transport in [[], ["--transport", "shm"]] if self.mpirun else []:
+            where = f"{artifact} by mpirun {' '.join(transport)}"
+            code, out, said = self.by_mpirun(world, [*words, where, *transport])
+            expect((code, out) == (0, printed), f"{where}: {code} {out} {said}")
+            expect(self.outputs(where) == want, f"{where}: other bytes")
+
+    def compile(self, text, name):
+        (self.work / name).write_text(text, encoding="ascii")
+        code, _, said = self.run([self.weft, "compile", "-q", name, "--target", "x86:v2"])
+        expect(code == 0, f"{name}: {said}")
+
+
+def refusals(launchers):
+    """Ranks that do not fit."""
+    ends = launchers.by_variables(weft_rank, 3, ["run", "two.weft", "--dim", "n=3"])
+    expect(all(end[0] == 2 and "is for 2 ranks (tp = 2), but WEFT_RANK says that there are 3" in end[2] for end in ends), f"wrong world: {ends}")
+    ends = launchers.by_variables(torchrun, 2, ["run", "alone.weft", "--dim", "n=3"])
+    expect(all(end[0] == 2 and "is for one rank, but torchrun says that there are 2" in end[2] for end in ends), f"one rank: {ends}")
+    own = {**weft_rank(0, 2), **slurm(1, 2)}
+    code, _, said = launchers.run([launchers.weft, "run", "two.weft", "--dim", "n=3"], {name: str(value) for name, value in own.items()})
+    expect(code == 2 and "WEFT_RANK = 0 of WEFT_WORLD_SIZE = 2, but SLURM_PROCID = 1 of SLURM_NTASKS = 2" in said, f"contradiction: {said}")
+    # An option outweighs the variables.
+    code, _, said = launchers.run([launchers.weft, "run", "two.weft", "--dim", "n=3", "--ranks", "2"], {"RANK": "1", "WORLD_SIZE": "4"})
+    expect(code == 0 and "--ranks starts local ranks: rank 1 of 4 that torchrun gives is not used" in said, f"--ranks: {said}")
+    code, _, said = launchers.run([launchers.weft, "run", "two.weft", "--dim", "n=3", "--timeout", "0.5s"], {"WEFT_RANK": "1", "WEFT_WORLD_SIZE": "2"})
+    expect(code == 5 and "rank 0 of 2 did not come within 0.5 s" in said, f"a rank that never comes: {said}")
+    for words, text in ((["--transport", "mpi"], "is for ranks that mpirun started"), (["--timeout", "1s"], "has no effect without '--ranks'")):
+        code, _, said = launchers.run([launchers.weft, "run", "two.weft", "--dim", "n=3", *words])
+        expect(code == 2 and text in said, f"{words}: {said}")
+    ends = launchers.by_variables(torchrun, 2, ["run", "two.weft", "--dim", "n=3", "--transport", "threads"])
+    expect(all(end[0] == 2 and "are processes, not threads" in end[2] for end in ends), f"threads: {ends}")
+    several = lambda rank, world: {**torchrun(rank, world), "LOCAL_RANK": 0, "LOCAL_WORLD_SIZE": 1}
+    ends = launchers.by_variables(several, 2, ["run", "two.weft", "--dim", "n=3"])
+    expect(all(end[0] == 2 and "1 of 2 ranks are on this machine" in end[2] for end in ends), f"several machines: {ends}")
+
+
+def mpi_failures(launchers):
+    code, _, said = launchers.by_mpirun(4, ["run", "two.weft", "--dim", "n=3"])
+    expect(code != 0 and "mpirun says that there are 4" in said and "mpirun -n 2 weft run two.weft" in said, f"wrong world: {said}")
+    nowhere = {"WEFT_PLUGIN_DIR": str(launchers.work)}
+    code, out, said = launchers.by_mpirun(2, ["run", "two.weft", "--dim", "n=3"], nowhere)
+    expect(code == 0 and "outputs" in out, f"without the plug-in: {said}")
+    code, _, said = launchers.by_mpirun(2, ["run", "two.weft", "--dim", "n=3", "--transport", "mpi"], nowhere)
+    expect(code != 0 and "libweft_mpi.so was not found" in said, f"without the plug-in, asked for: {said}")
+    code, out, said = launchers.by_mpirun(2, ["bench", "two.weft", "--dim", "n=3", "--rounds", "7"])
+    expect(code == 0 and out.count("median") == 1, f"bench: {code} {out} {said}")
+    kill_one(launchers)
+
+
+def ranks_under(launcher):
+    """Processes of ranks: all that it started."""
+    with open(f"/proc/{launcher}/task/{launcher}/children", encoding="ascii") as file:
+        return [int(each) for each in file.read().split()]
+
+
+def is_there(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def kill_one(launchers):
+    """Everybody is gone soon, and the launcher says so by its exit code."""
+    for victim in (0, 1):
+        command = subprocess.Popen([launchers.mpirun, "--oversubscribe", "-n", "2", launchers.weft, "bench", "two.weft", "--dim", "n=64", "--rounds", "1000000",
+                                    "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables({}), cwd=launchers.work)
+        ranks, end = [], time.monotonic() + 60
+        while len(ranks) < 2 and time.monotonic() < end and command.poll() is None:
+            ranks = ranks_under(command.pid)
+            time.sleep(0.01)
+        time.sleep(0.5)
+        expect(len(ranks) == 2, f"mpirun started {ranks}")
+        if len(ranks) < 2:
+            command.kill()
+            continue
+        begin = time.monotonic()
+        os.kill(ranks[victim], signal.SIGKILL)
+        said = command.communicate(timeout=PATIENCE)[1]
+        expect(command.returncode != 0, f"rank {victim} was killed: exit code 0: {said}")
+        expect(time.monotonic() - begin < 10, f"rank {victim} was killed: gone after {time.monotonic() - begin:.1f} s")
+        expect(not any(is_there(each) for each in ranks), f"rank {victim} was killed: ranks are left")
+
+
+def minilm(launchers, model):
+    places = [word for name in ("*.attention.self.*.weight", "*.intermediate.dense.weight") for word in ("--place", f"{name}=[tp, _]")]
+    for world in (2, 4):
+        name = f"minilm{world}.weft"
+        code, _, said = launchers.run([launchers.weft, "compile", "-q", model, "-o", name, "--target", "x86:v2", "--mesh", f"tp={world}", *places])
+        expect(code == 0, f"{name}: {said}")
+        launchers.compare(name, world, ["--dim", "batch=2", "--dim", "seq=7", "-q"])
+
+
+def main():
+    weft, mpirun, work = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    work.mkdir(parents=True, exist_ok=True)
+    launchers = Launchers(weft, mpirun, work)
+    if sys.argv[4:] == ["minilm"]:
+        model = os.environ.get("WEFT_TEST_MODEL")
+        if not model:
+            print("SKIPPED: WEFT_TEST_MODEL is not set")
+            return 77
+        minilm(launchers, model)
+        return 1 if findings else 0
+    for name, world in (("two", 2), ("four", 4)):
+        launchers.compile(PROGRAM.format(world, world - 1), name + ".mlir")
+        launchers.compare(name + ".weft", world, ["--dim", "n=5"])
+    launchers.compile(ALONE, "alone.mlir")
+    refusals(launchers)
+    if mpirun:
+        mpi_failures(launchers)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
