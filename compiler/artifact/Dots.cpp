@@ -1,6 +1,7 @@
 //===- Dots.cpp - Packs bytes that are multiplied in groups -----------------------------------------===//
 
 #include "compiler/artifact/Dots.h"
+#include "dialects/plan/WeightParts.h"
 
 using namespace mlir;
 
@@ -17,15 +18,13 @@ DotPacker::Column DotPacker::columnOf(SymTensorType type) const {
 }
 
 uint64_t DotPacker::bytes(SymTensorType type) const {
-  Column c = columnOf(type);
-  int64_t columns = layout.columns, group = layout.group;
-  return llvm::alignTo(c.width, columns) * c.runs * c.groups * group;
+  return llvm::divideCeil(columnOf(type).width, layout.columns) * panelBytes(layout, type);
 }
 
 llvm::Error DotPacker::pack(SymTensorType type, const char *bytes, Write write) const {
   Column c = columnOf(type);
   int64_t columns = layout.columns, group = layout.group;
-  std::string panel(c.runs * c.groups * columns * group, '\0');
+  std::string panel(panelBytes(layout, type), '\0');
   for (int64_t first = 0; first < c.width; first += columns) {
     std::fill(panel.begin(), panel.end(), '\0');
     for (int64_t j = 0; j < std::min(columns, c.width - first); ++j)

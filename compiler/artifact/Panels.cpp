@@ -1,42 +1,19 @@
 //===- Panels.cpp - Packs weights panel by panel --------------------------------------------------===//
 
 #include "compiler/artifact/Panels.h"
+#include "dialects/plan/WeightParts.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
 
 namespace weft {
 
-static unsigned bitsOf(WeightLayout::Form form) {
-  switch (form) {
-  case WeightLayout::F32:
-  case WeightLayout::OfBF16:
-  case WeightLayout::OfF16:
-    return 32;
-  case WeightLayout::BF16:
-  case WeightLayout::F16:
-  case WeightLayout::I16:
-    return 16;
-  case WeightLayout::Bytes:
-    return 8;
-  case WeightLayout::Nibbles:
-    return 4;
-  }
-  llvm_unreachable("all forms are above");
-}
-
 PanelPacker::PanelPacker(const WeightLayout &layout)
-    : layout(layout), columns(layout.columns), bits(bitsOf(layout.form)),
-      perWord(layout.form == WeightLayout::F16 || bits == 8 ? 1 : 32 / bits) {}
-
-/// Values that share a word are padded to whole words.
-int64_t PanelPacker::panelBytes(int64_t depth) const {
-  return int64_t(llvm::divideCeil(depth, perWord)) * columns * wordBytes();
-}
+    : layout(layout), columns(layout.columns), bits(layout.bits()), perWord(layout.perWord()) {}
 
 uint64_t PanelPacker::bytes(SymTensorType type) const {
-  MatrixSize size = MatrixSize::of(type, layout.order);
-  return llvm::divideCeil(size.width, columns) * panelBytes(size.depth);
+  return llvm::divideCeil(MatrixSize::of(type, layout.order).width, columns) *
+         panelBytes(layout, type);
 }
 
 namespace {
@@ -119,7 +96,7 @@ llvm::Error PanelPacker::pack(SymTensorType type, const char *bytes, Write write
     return bits != 4 ? part * bits % 32 : part < 4 ? 8 * part : 8 * (part - 4) + 4;
   };
   auto place = [&](int64_t i) { return taps == 1 ? i : i % channels * taps + i / channels; };
-  std::string panel(panelBytes(k), '\0');
+  std::string panel(panelBytes(layout, type), '\0');
   for (int64_t first = 0; first < n; first += columns) {
     std::fill(panel.begin(), panel.end(), '\0');
     int64_t count = std::min(columns, n - first);

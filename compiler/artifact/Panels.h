@@ -18,8 +18,6 @@ public:
   llvm::Error pack(SymTensorType type, const char *bytes, Write write) const override;
 
 private:
-  int64_t panelBytes(int64_t depth) const;
-
   const WeightLayout layout;
   const int64_t columns;
   unsigned bits;   ///< of a packed value

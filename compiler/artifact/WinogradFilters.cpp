@@ -1,6 +1,7 @@
 //===- WinogradFilters.cpp - G w G^T -----------------------------------------------------------------------------------===//
 
 #include "compiler/artifact/WinogradFilters.h"
+#include "dialects/plan/WeightParts.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cstring>
@@ -40,8 +41,7 @@ void transform(const double (*g)[3], int64_t n, const double (&w)[9], T *result)
 } // namespace
 
 uint64_t WinogradPacker::bytes(SymTensorType type) const {
-  SmallVector<int64_t> dims = *type.getConstantDims();
-  return alignTo(dims[0], columns) * words(dims[1]) * (m + 2) * (m + 2) * kWordBytes;
+  return divideCeil(*type.getDim(0).asConstant(), columns) * panelBytes(layout, type);
 }
 
 Error WinogradPacker::pack(SymTensorType type, const char *source, Write write) const {

@@ -562,12 +562,8 @@ private:
       return data(bases[1], input.getIndex());
     if (auto output = dyn_cast_if_present<plan::OutputOp>(op))
       return data(bases[2], output.getIndex());
-    if (auto weight = dyn_cast_if_present<plan::WeightOp>(op)) {
-      const StoredWeight &stored = weights[rowOf(weight, weights)];
-      SymExpr part = weight.partNumber();
-      return behind(bases[3], part ? emit(part * int64_t(stored.distance) + int64_t(stored.offset))
-                                   : constant(int64_t(stored.offset)));
-    }
+    if (auto weight = dyn_cast_if_present<plan::WeightOp>(op))
+      return behind(bases[3], emit(offsetOf(weight, weights)));
     return addresses.lookup(buffer);
   }
 

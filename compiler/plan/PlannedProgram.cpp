@@ -1,6 +1,7 @@
 //===- PlannedProgram.cpp -----------------------------------------------------------------------===//
 
 #include "compiler/plan/PlannedProgram.h"
+#include "dialects/plan/WeightLayout.h"
 #include "passes/cost/KernelChoice.h"
 #include "passes/plan/LowerToPlan.h"
 #include "weft/sha256.h"
@@ -295,24 +296,31 @@ FailureOr<Program> programOf(ModuleOp module) {
   return program;
 }
 
-static bool isRow(plan::WeightOp op, const StoredWeight &weight) {
-  return weight.value == op.getValue() && weight.layout == op.getLayout() &&
-         weight.type == op.getTensor() && weight.whole == op.wholeType() &&
-         ArrayRef(weight.size) == op.getSize().value_or(ArrayRef<int64_t>());
+/// What is stored for it: the whole where its parts are ranges of that.
+static StoredWeight storedFor(plan::WeightOp op) {
+  StoredWeight weight;
+  weight.value = op.getValue();
+  weight.whole = op.wholeType();
+  weight.layout = WeightLayout::parse(op.getLayout())->ofWhole().str();
+  bool isRange = op.distances().has_value();
+  weight.type = isRange ? op.wholeType() : cast<SymTensorType>(op.getTensor());
+  if (!isRange)
+    weight.size = llvm::to_vector(op.getSize().value_or(ArrayRef<int64_t>()));
+  return weight;
+}
+
+static bool isRow(const StoredWeight &wanted, const StoredWeight &weight) {
+  return weight.value == wanted.value && weight.layout == wanted.layout &&
+         weight.type == wanted.type && weight.whole == wanted.whole && weight.size == wanted.size;
 }
 
 void addWeights(ModuleOp module, std::vector<StoredWeight> &weights) {
   auto add = [&](plan::WeightOp op) {
-    if (llvm::any_of(weights, [&](const StoredWeight &weight) { return isRow(op, weight); }))
+    StoredWeight weight = storedFor(op);
+    if (llvm::any_of(weights, [&](const StoredWeight &each) { return isRow(weight, each); }))
       return;
-    StoredWeight weight;
     auto name = dyn_cast<FlatSymbolRefAttr>(op.getValue());
     weight.name = name ? name.getValue().str() : "constant" + std::to_string(weights.size());
-    weight.layout = op.getLayout().str();
-    weight.whole = op.wholeType();
-    weight.type = cast<SymTensorType>(op.getTensor());
-    weight.size = llvm::to_vector(op.getSize().value_or(ArrayRef<int64_t>()));
-    weight.value = op.getValue();
     weights.push_back(std::move(weight));
   };
   module.walk<WalkOrder::PreOrder>([&](Operation *user) {
@@ -323,9 +331,21 @@ void addWeights(ModuleOp module, std::vector<StoredWeight> &weights) {
 }
 
 unsigned rowOf(plan::WeightOp weight, ArrayRef<StoredWeight> weights) {
-  auto row = llvm::find_if(weights, [&](const StoredWeight &each) { return isRow(weight, each); });
+  StoredWeight wanted = storedFor(weight);
+  auto row = llvm::find_if(weights, [&](const StoredWeight &each) { return isRow(wanted, each); });
   assert(row != weights.end() && "addWeights was called before");
   return row - weights.begin();
+}
+
+SymExpr offsetOf(plan::WeightOp weight, ArrayRef<StoredWeight> weights) {
+  const StoredWeight &stored = weights[rowOf(weight, weights)];
+  SymExpr offset = SymExpr::constant(weight.getContext(), int64_t(stored.offset));
+  if (std::optional<SmallVector<int64_t>> distances = weight.distances())
+    for (auto [at, distance] : llvm::zip_equal(weight.getPart()->getDims(), *distances))
+      offset = offset + at * distance;
+  else if (SymExpr part = weight.partNumber())
+    offset = offset + part * int64_t(stored.distance);
+  return offset;
 }
 
 } // namespace weft

@@ -72,12 +72,13 @@ struct Program {
   }
 };
 
-/// A constant in one layout, as the artifact stores it: whole, or in parts of one size one behind the other.
+/// A constant in one layout, as the artifact stores it: whole, or where parts are no ranges of that, in parts of one size one behind the
+/// other.
 struct StoredWeight {
   std::string name, layout;
-  SymTensorType whole, type; ///< type: of a part, as kernels see it
+  SymTensorType whole, type; ///< type: of what is packed, the whole or a part
   llvm::SmallVector<int64_t>
-      size;              ///< of a part, in dimensions of the whole; empty: there is only the whole
+      size;              ///< of a part, in dimensions of the whole; empty: the whole is stored
   mlir::Attribute value; ///< FlatSymbolRefAttr or DenseElementsAttr
   uint64_t offset = 0, bytes = 0; ///< of all
   uint64_t distance = 0;          ///< bytes from one part to the next
@@ -89,6 +90,8 @@ mlir::FailureOr<Program> programOf(mlir::ModuleOp module);
 void addWeights(mlir::ModuleOp module, std::vector<StoredWeight> &weights);
 /// The weight's row; it was added.
 unsigned rowOf(plan::WeightOp weight, llvm::ArrayRef<StoredWeight> weights);
+/// Where it begins in the weights of the file, once these have places.
+SymExpr offsetOf(plan::WeightOp weight, llvm::ArrayRef<StoredWeight> weights);
 
 } // namespace weft
 

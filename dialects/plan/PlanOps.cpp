@@ -1,7 +1,7 @@
 //===- PlanOps.cpp - What the plan's operations read and write, and their verifiers -----------------===//
 
 #include "dialects/plan/Plan.h"
-#include "dialects/plan/WeightLayout.h"
+#include "dialects/plan/WeightParts.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include <numeric>
 
@@ -77,6 +77,14 @@ SymTensorType WeightOp::wholeType() {
   return cast<SymTensorType>(getWhole().value_or(getTensor()));
 }
 
+std::optional<SmallVector<int64_t>> WeightOp::distances() {
+  std::optional<WeightLayout> layout = WeightLayout::parse(getLayout());
+  auto seen = cast<SymTensorType>(getTensor()).getConstantDims();
+  if (!getPart() || !layout || (!layout->isRows() && ArrayRef(*seen) != *getSize()))
+    return std::nullopt;
+  return partDistances(*layout, wholeType(), *getSize());
+}
+
 SymExpr WeightOp::partNumber() {
   if (!getPart())
     return {};
@@ -88,10 +96,15 @@ SymExpr WeightOp::partNumber() {
 }
 
 LogicalResult WeightOp::verify() {
-  if (!WeightLayout::parse(getLayout()))
+  std::optional<WeightLayout> layout = WeightLayout::parse(getLayout());
+  if (!layout) // R1
     return emitOpError("asks for layout '") << getLayout() << "', which does not exist";
+  auto refuseDepth = [&] { // R3
+    return emitOpError("asks for layout '")
+           << getLayout() << "', but is no part of panels with " << layout->depth << " rows";
+  };
   if (!getPart())
-    return success();
+    return layout->depth ? refuseDepth() : success();
   auto dims = wholeType().getConstantDims(),
        seen = cast<SymTensorType>(getTensor()).getConstantDims();
   auto sizes = *getSize();
@@ -108,7 +121,7 @@ LogicalResult WeightOp::verify() {
   if (count(sizes) != count(*seen))
     return emitOpError("has parts of ")
            << count(sizes) << " elements, which are no " << getTensor();
-  return success();
+  return layout->depth && !distances() ? refuseDepth() : success();
 }
 
 LogicalResult PartOp::verify() {

@@ -96,15 +96,18 @@ def Plan_WeightOp : Plan_Op<"weight"> {
   let summary = "a constant as the artifact stores it";
   let description = [{
     `value` is the name of a `weft.weight` or the elements; `layout` is the order that a schedule asks for, empty for row-major.
-    Where ranks have parts of it, all `size` large, each part is stored as a constant by itself; `part` counts along every dimension
-    which one it is.
+    Where ranks have parts of it, all `size` large, `part` counts along every dimension which one it is. A part that is a range of the packed
+    whole, or rows of its panels (`panels<32 of 768>`, so that the distance between panels is the whole's), is that range of the one constant
+    that is stored for all meshes; others are stored as constants by themselves.
 
     (R1) There is such a layout.
     (R2) Parts divide all dimensions of the whole, and have as many elements as the tensor.
+    (R3) A layout with the rows of a whole is that of a part, which is a range of these.
 
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
     %1 = plan.weight @w as "panels<32>" part [0, rank_tp] size [384, 768] of !weft.tensor<[384, 1536], f32> : !weft.tensor<[384, 768], f32>
+    %2 = plan.weight @v as "panels<32 of 1536>" part [rank_tp, 0] size [768, 384] of !weft.tensor<[1536, 384], f32> : !weft.tensor<[768, 384], f32>
     ```
   }];
   let arguments = (ins AnyAttr:$value, StrAttr:$layout, OptionalAttr<Weft_DimsAttr>:$part, OptionalAttr<DenseI64ArrayAttr>:$size,
@@ -117,7 +120,9 @@ def Plan_WeightOp : Plan_Op<"weight"> {
   let extraClassDeclaration = [{
     /// Of all elements of the constant.
     ::weft::SymTensorType wholeType();
-    /// Parts are stored in this order, the last dimension's side by side; null: there is only the whole.
+    /// Bytes from one part to the next along every dimension, where parts are ranges of the whole as it is stored.
+    std::optional<llvm::SmallVector<int64_t>> distances();
+    /// Of parts that are stored by themselves: in this order, the last dimension's side by side; null: there is only the whole.
     ::weft::SymExpr partNumber();
   }];
 }

@@ -34,11 +34,13 @@ bool exists(const WeightLayout &layout) {
   case WeightLayout::Rows:
     return false;
   case WeightLayout::Panels:
-    return layout.form != WeightLayout::I16;
+    return layout.form != WeightLayout::I16 &&
+           (!layout.depth || layout.order != WeightLayout::TapByTap);
   case WeightLayout::Dots:
-    return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap;
+    return layout.form == WeightLayout::F32 && layout.order != WeightLayout::TapByTap &&
+           !layout.depth;
   case WeightLayout::Winograd:
-    return layout.order == WeightLayout::DepthByWidth &&
+    return layout.order == WeightLayout::DepthByWidth && !layout.depth &&
            (layout.form == WeightLayout::F32 || layout.form == WeightLayout::I16 ||
             layout.form == WeightLayout::OfBF16 || layout.form == WeightLayout::OfF16) &&
            (layout.tile == 2 || layout.tile == 4);
@@ -58,6 +60,32 @@ WeightLayout WeightLayout::winograd(int64_t tile, int64_t columns, Form form) {
   return {Winograd, form, DepthByWidth, columns, 1, 1, tile};
 }
 
+unsigned WeightLayout::bits() const {
+  switch (form) {
+  case F32:
+  case OfBF16:
+  case OfF16:
+    return kind == Dots ? 8 : 32;
+  case BF16:
+  case F16:
+  case I16:
+    return 16;
+  case Bytes:
+    return 8;
+  case Nibbles:
+    return 4;
+  }
+  llvm_unreachable("all forms are above");
+}
+
+int64_t WeightLayout::perWord() const { return form == F16 || bits() == 8 ? 1 : 32 / bits(); }
+
+WeightLayout WeightLayout::ofWhole() const {
+  WeightLayout whole = *this;
+  whole.depth = 0;
+  return whole;
+}
+
 std::string WeightLayout::str() const {
   if (kind == Rows)
     return "";
@@ -65,6 +93,8 @@ std::string WeightLayout::str() const {
   if (kind == Winograd)
     text += std::to_string(tile);
   text += (kForms[form] + kOrders[order] + "<").str() + std::to_string(columns);
+  if (depth)
+    text += " of " + std::to_string(depth);
   if (kind == Dots)
     text += "," + std::to_string(group) + "," + std::to_string(taps);
   return text + ">";
@@ -81,6 +111,7 @@ std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
   layout.form = takeWord<Form>(rest, kForms);
   layout.order = takeWord<Order>(rest, kOrders);
   if (!takeNumber(rest, "<", layout.columns) ||
+      (rest.starts_with(" of ") && !takeNumber(rest, " of ", layout.depth)) ||
       (layout.kind == Dots &&
        (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps))) ||
       !exists(layout) || layout.str() != text)

@@ -38,18 +38,25 @@ struct WeightLayout {
       taps =
           1; ///< of Dots: products of an instruction, and taps of a filter that are summed in one run
   int64_t tile = 0; ///< of Winograd: 2 or 4
+  /// Of Panels: they hold so many rows, and the weight is a part of these; 0: it has all.
+  int64_t depth = 0;
 
   static WeightLayout panels(int64_t columns, Order order, Form form = F32);
   static WeightLayout dots(int64_t columns, Order order, int64_t group, int64_t taps);
   static WeightLayout winograd(int64_t tile, int64_t columns, Form form = F32);
 
   /// Empty for rows. Else the kind, the side of a tile, then form and order where they are not the first, then numbers:
-  /// "panels_bf16_t<32>", "panels_w<32>", "dots_t<16,4,1>", "winograd4_i16<32>", "winograd4_of_bf16<32>".
+  /// "panels_bf16_t<32>", "panels_w<32>", "panels_t<32 of 768>", "dots_t<16,4,1>", "winograd4_i16<32>", "winograd4_of_bf16<32>".
   std::string str() const;
   /// Nothing when `text` is not what str() gives of some layout.
   static std::optional<WeightLayout> parse(llvm::StringRef text);
 
   bool isRows() const { return kind == Rows; }
+  unsigned bits() const;                          ///< of a packed value
+  int64_t perWord() const;                        ///< values of a column, which follow each other in k
+  int64_t wordBytes() const { return perWord() * bits() / 8; }
+  /// That of the whole, where the weight is a part.
+  WeightLayout ofWhole() const;
   bool operator==(const WeightLayout &other) const { return str() == other.str(); }
 };
 

@@ -1,6 +1,7 @@
 //===- Specification.cpp - Copies a kernel and renames its symbols -----------------------------------------===//
 
 #include "passes/kernel/Specification.h"
+#include "dialects/weft/WeightArguments.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/kernel/ConstantParts.h"
@@ -14,8 +15,8 @@ class SpecificationBuilder {
 public:
   explicit SpecificationBuilder(KernelOp kernel) : kernel(kernel), context(kernel.getContext()) {}
 
-  /// `isWeight[i]`: input i is a constant.
-  OwningOpRef<ModuleOp> build(ArrayRef<bool> isWeight) {
+  /// `weights[i]`: of which constant input i is all or a part; null: it is none.
+  OwningOpRef<ModuleOp> build(ArrayRef<SymTensorType> weights) {
     opaque = dimsAreOpaque();
     Block &body = kernel.getBody().front();
     for (Value argument : body.getArguments())
@@ -39,9 +40,12 @@ public:
       results.push_back(renamed(type));
     auto function = b.create<func::FuncOp>(unknown, "kernel", b.getFunctionType(inputs, results));
     function->setAttr(kSymbolsAttr, SymbolsAttr::get(context, symbols, ArrayRef<SymPred>()));
-    for (auto [i, weight] : llvm::enumerate(isWeight))
-      if (weight)
+    for (auto [i, whole] : llvm::enumerate(weights)) {
+      if (whole)
         function.setArgAttr(i, kWeightAttr, b.getUnitAttr());
+      if (whole && whole.getConstantDims() && whole != inputs[i])
+        function.setArgAttr(i, kPartOfAttr, TypeAttr::get(whole));
+    }
     Block *entry = function.addEntryBlock();
     IRMapping mapping;
     for (auto [from, to] : llvm::zip(body.getArguments(), entry->getArguments()))
@@ -141,12 +145,22 @@ Value baseOf(Value value) {
   return value;
 }
 
+/// The constant that an input is, or that it is a matrix of rows and columns of; what is given other dimensions is a constant of its own.
+static SymTensorType weightOf(Value input) {
+  std::optional<ConstantPart> part = constantPart(baseOf(input));
+  if (!part)
+    return {};
+  auto type = cast<SymTensorType>(input.getType());
+  bool isMatrix = !part->at.empty() && input == baseOf(input) && type.getRank() == 2;
+  return isMatrix ? part->whole.getType() : type;
+}
+
 Specification specify(KernelOp kernel) {
-  SmallVector<bool> isWeight;
+  SmallVector<SymTensorType> weights;
   for (Value input : kernel.getInputs())
-    isWeight.push_back(constantPart(baseOf(input)).has_value());
+    weights.push_back(weightOf(input));
   SpecificationBuilder builder(kernel);
-  OwningOpRef<ModuleOp> module = builder.build(isWeight);
+  OwningOpRef<ModuleOp> module = builder.build(weights);
   return {std::move(module), std::move(builder.values), std::move(builder.toFunction)};
 }
 

@@ -76,6 +76,23 @@ plan.func @main() {
 
 // -----
 
+// (R3) of plan.weight
+plan.func @main() {
+  // expected-error @+1 {{asks for layout 'panels<2 of 8>', but is no part of panels with 8 rows}}
+  %0 = plan.weight @w as "panels<2 of 8>" : !weft.tensor<[8, 4], f32>
+  plan.return
+}
+
+// -----
+
+plan.func @main() {
+  // expected-error @+1 {{asks for layout 'panels<2 of 6>', but is no part of panels with 6 rows}}
+  %0 = plan.weight @w as "panels<2 of 6>" part [1, 0] size [4, 4] of !weft.tensor<[8, 4], f32> : !weft.tensor<[4, 4], f32>
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.memory
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
   // expected-error @+1 {{takes one expression}}

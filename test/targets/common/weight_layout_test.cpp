@@ -4,8 +4,11 @@
 using namespace weft;
 
 TEST_CASE("layouts read back what they print, as artifacts have named them always") {
+  WeightLayout rows = WeightLayout::panels(16, WeightLayout::WidthByDepth, WeightLayout::BF16);
+  rows.depth = 768;
   const std::pair<WeightLayout, const char *> all[] = {
       {{}, ""},
+      {rows, "panels_bf16_t<16 of 768>"},
       {WeightLayout::panels(32, WeightLayout::DepthByWidth), "panels<32>"},
       {WeightLayout::panels(13, WeightLayout::WidthByDepth), "panels_t<13>"},
       {WeightLayout::panels(32, WeightLayout::TapByTap), "panels_w<32>"},
@@ -29,6 +32,7 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
     CHECK(*read == layout);
     CHECK(read->kind == layout.kind);
     CHECK(read->columns == layout.columns);
+    CHECK(read->depth == layout.depth);
   }
 }
 
@@ -42,6 +46,12 @@ TEST_CASE("what no layout prints is no layout") {
                            "panels<032>",
                            "panels_t_bf16<32>",
                            "panels_q<32>",
+                           "panels<32 of >",
+                           "panels<32 of 0>",
+                           "panels<32of 64>",
+                           "panels_w<32 of 64>",
+                           "dots<16 of 64,4,1>",
+                           "winograd4<13 of 64>",
                            "panels<32,4,1>",
                            "dots<16>",
                            "dots<16,4>",

@@ -21,11 +21,16 @@
 // be stored in 16, 8 or 4 bits (PackedWeight.h) and is widened in registers. A tile of rows stays
 // in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
+// Where W is the rows of a larger weight that a rank has, it lies in the panels of that, which are
+// further apart.
+//
 // Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose
 // sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
 // Few rows take several panels at once, which keeps enough sums and loads from memory in flight.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/plan/WeightParts.h"
+#include "dialects/weft/WeightArguments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,6 +56,14 @@ constexpr int64_t kSumsInFlight = 8;    ///< two multiply-adds begin per cycle a
 constexpr int64_t kNearBytes = 1 << 20; ///< of a weight that may stay in L2
 constexpr int64_t kPageBytes = 4096; ///< rows so far apart meet in one set of the first-level cache
 
+/// How the matrix in such an argument lies: in the panels of the whole that it is a part of, where
+/// it can.
+WeightLayout layoutOf(func::FuncOp spec, unsigned argument, const WeightLayout &layout) {
+  auto whole = spec.getArgAttrOfType<TypeAttr>(argument, kPartOfAttr);
+  auto type = cast<SymTensorType>(spec.getArgument(argument).getType());
+  return whole ? layoutInWhole(layout, cast<SymTensorType>(whole.getValue()), type) : layout;
+}
+
 struct Shape : PackedContraction {
   bool pairs; ///< of bf16 are multiplied as they lie, a row's and a weight's
 
@@ -59,6 +72,26 @@ struct Shape : PackedContraction {
     bool pairs = s.element.isBF16() && s.weight.form == PackedWeight::Halves &&
                  s.weight.element.isBF16() && s.k % 2 == 0 && machine.addsHalfProducts();
     return {s, pairs};
+  }
+  /// Of the arguments that are packed.
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const VectorMachine &machine) const {
+    SmallVector<WeightLayout> result(spec.getNumArguments());
+    result[weight.data] = weight.layout(order(), tileColumns(machine));
+    weight.placeScales(order(), tileColumns(machine), result);
+    for (auto [i, layout] : llvm::enumerate(result))
+      layout = layoutOf(spec, i, layout);
+    return result;
+  }
+  /// Rows that the panels of such an argument have in memory, where it may have only some of them.
+  int64_t storedDepth(func::FuncOp spec, const VectorMachine &machine, unsigned argument) const {
+    auto type = cast<SymTensorType>(spec.getArgument(argument).getType());
+    int64_t depth = layouts(spec, machine)[argument].depth;
+    return depth ? depth : *type.getDim(transposed ? 1 : 0).asConstant();
+  }
+  /// Bytes from one panel of the weight to the next.
+  int64_t panelDistance(func::FuncOp spec, const VectorMachine &machine) const {
+    int64_t depth = layouts(spec, machine)[weight.data].depth;
+    return weight.panelBytes(depth ? depth : k, tileColumns(machine));
   }
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
@@ -91,27 +124,29 @@ public:
     bool meet = s.rowBytes() % kPageBytes == 0;
     return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
   }
-  static PanelBlocks blocksOf(const Shape &s, const VectorMachine &machine) {
+  static PanelBlocks blocksOf(func::FuncOp spec, const VectorMachine &machine) {
+    Shape s = Shape::of(spec, machine);
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
                        llvm::divideCeil(s.n, tileColumns(machine)),
                        s.k * (s.pairs || s.widens() ? 2 : 4) * tileColumns(machine), s.steps(),
                        pick(s.op, "block", kBlockKiB));
     if (s.widens())
       blocks.storedBytes = s.weight.panelBytes(s.k, tileColumns(machine));
+    blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, tileColumns(machine));
     return blocks;
   }
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = Shape::of(spec, machine);
     std::vector<Choice> list;
-    blocksOf(s, machine).offer(list, estimateRows(s, machine), machine);
+    blocksOf(spec, machine).offer(list, estimateRows(s, machine), machine);
     return list;
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
-    PanelBlocks blocks = blocksOf(s, machine);
+    PanelBlocks blocks = blocksOf(spec, machine);
     int64_t widened =
         s.widens() && blocks.mayPrepare() ? widenedOf(s, machine).bytes(blocks.perBlock) : 0;
     return {blocks.units(), constant(1), constant(rowsBytes(s, machine) + widened)};
@@ -119,21 +154,18 @@ public:
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
-    Shape s = Shape::of(spec, machine);
-    SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.weight.data] = s.weight.layout(s.order(), tileColumns(machine));
-    s.weight.placeScales(s.order(), tileColumns(machine), result);
-    return result;
+    return Shape::of(spec, machine).layouts(spec, machine);
   }
 
   void emit(KernelContext &c) const override {
     Shape s = Shape::of(c.spec, c.machine);
-    PanelBlocks blocks = blocksOf(s, c.machine);
+    PanelBlocks blocks = blocksOf(c.spec, c.machine);
     // [widen] Else a tile does so in registers.
     PanelBlocks::Prepare widen = [&](KernelContext &c, Value from, Value to) {
-      int64_t panelBytes = s.weight.panelBytes(s.k, tileColumns(c.machine));
-      Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, panelBytes)));
-      widenedOf(s, c.machine).emit(c, stored, widenedAt(c, s, c.scratch), c.sub(to, from));
+      int64_t distance = s.panelDistance(c.spec, c.machine);
+      Value stored = bytes(c, c.inputs[s.weight.data], c.mul(from, constantI64(c.b, distance)));
+      widenedOf(s, c.machine)
+          .emit(c, stored, distance, widenedAt(c, s, c.scratch), c.sub(to, from));
     };
     // [units] Here and in the functions:
     // [tiles] those of one size that follow each other share a call.
@@ -166,6 +198,7 @@ private:
     int64_t rows, panels;
     Value first, a;
     Value weights;    ///< where panel 0 begins, or would
+    int64_t distance; ///< bytes to the next panel
     Value panel;      ///< the first of them
     Ahead ahead = {}; ///< a step for every k
     NextRows nextRows = {};
@@ -185,10 +218,12 @@ private:
                          const PanelBlocks::Tile &tile) {
     Shape s = Shape::of(c.spec, c.machine);
     Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
+    int64_t distance = s.panelDistance(c.spec, c.machine);
     if (tile.isPrepared) {
       Value skipped = c.mul(from, constantI64(c.b, widenedOf(s, c.machine).panelBytes()));
       weights = bytes(c, widenedAt(c, s, tile.scratch), c.sub(constantI64(c.b, 0), skipped));
       s.weight.form = PackedWeight::Words;
+      distance = widenedOf(s, c.machine).panelBytes();
     }
     Type stored = memoryType(s.element);
     Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, constantI64(c.b, s.k)));
@@ -202,7 +237,7 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows, panels, first, a, weights, panel};
+        Tile t{rows, panels, first, a, weights, distance, panel};
         if ((s.weight.form == PackedWeight::Words || s.pairs ||
              (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1)) &&
             rows > kFewRows)
@@ -287,8 +322,7 @@ private:
   /// block.
   static Value blockRow(KernelContext &c, const Shape &s, const Tile &t, unsigned argument, Value k,
                         int64_t p) {
-    auto type = cast<SymTensorType>(c.spec.getArgument(argument).getType());
-    int64_t blocks = *type.getDim(s.transposed ? 1 : 0).asConstant();
+    int64_t blocks = s.storedDepth(c.spec, c.machine, argument);
     Value panel = c.add(t.panel, constantI64(c.b, p)),
           block = c.b.create<arith::DivUIOp>(k, constantI64(c.b, s.weight.block));
     Value row = c.add(c.mul(panel, constantI64(c.b, blocks)), block);
@@ -339,8 +373,7 @@ private:
     SmallVector<Value> data, zero;
     for (int64_t p = 0; p < t.panels; ++p) {
       Value panel = c.add(t.panel, constantI64(c.b, p));
-      data.push_back(bytes(
-          c, t.weights, c.mul(panel, constantI64(c.b, w.panelBytes(s.k, tileColumns(c.machine))))));
+      data.push_back(bytes(c, t.weights, c.mul(panel, constantI64(c.b, t.distance))));
       for (int64_t v = 0; w.zero && v < 2; ++v)
         zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
     }

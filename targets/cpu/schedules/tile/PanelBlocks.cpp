@@ -199,8 +199,14 @@ Ahead PanelBlocks::ahead(KernelContext &c, const Tile &tile, Value panel, Value 
   Type byte = c.b.getI8Type();
   Value nth = c.sub(panel, tile.from),
         done = c.mul(c.sub(nth, tile.skipped), constantI64(c.b, steps));
-  Value block = elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, storedBytes)));
-  Value next = elementPointer(c.b, block, byte, c.add(tile.ahead, c.mul(done, tile.stride)));
+  Value block =
+      elementPointer(c.b, weights, byte, c.mul(tile.from, constantI64(c.b, storedBytes + gap)));
+  Value behind = c.add(tile.ahead, c.mul(done, tile.stride));
+  if (gap) {
+    Value gaps = c.b.create<arith::DivUIOp>(behind, constantI64(c.b, storedBytes));
+    behind = c.add(behind, c.mul(gaps, constantI64(c.b, gap)));
+  }
+  Value next = elementPointer(c.b, block, byte, behind);
   Value first = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, nth, tile.skipped);
   return {c.b.create<LLVM::SelectOp>(first, nextRows, next),
           c.b.create<arith::SelectOp>(first, constantI64(c.b, kLineBytes), tile.stride)};

@@ -25,6 +25,7 @@ struct PanelBlocks {
   int64_t
       panelBytes; ///< by which blocks are measured: as it is multiplied, of 16 bits as it is stored
   int64_t storedBytes; ///< of a panel in memory, from where the next block's are fetched
+  int64_t gap = 0;     ///< bytes between a panel in memory and the next, which others have
   int64_t steps;       ///< of a panel's sum: as often, something may be fetched
   int64_t perBlock;    ///< panels
 

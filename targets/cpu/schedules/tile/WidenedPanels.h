@@ -4,7 +4,7 @@
 // same panels, these are widened into scratch first, and tiles read them as if they were f32:
 //
 //   WidenedPanels widened{weight, depth, columns};
-//   widened.emit(c, stored, scratch, panels);       // scratch: widened.bytes(panels)
+//   widened.emit(c, stored, distance, scratch, panels);       // scratch: widened.bytes(panels)
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_WIDENEDPANELS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_WIDENEDPANELS_H
@@ -23,8 +23,10 @@ struct WidenedPanels {
   int64_t bytes(int64_t panels) const {
     return panels * panelBytes() + (weight.unit() - 1) * columns * 4;
   }
-  /// Widens `panels` panels, which lie one behind the other at `from` and come to do so at `to`.
-  void emit(KernelContext &c, mlir::Value from, mlir::Value to, mlir::Value panels) const;
+  /// Widens `panels` panels, which begin `distance` bytes apart from `from` on, and come to lie one
+  /// behind the other at `to`.
+  void emit(KernelContext &c, mlir::Value from, int64_t distance, mlir::Value to,
+            mlir::Value panels) const;
 };
 
 } // namespace weft

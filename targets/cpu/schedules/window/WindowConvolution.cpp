@@ -264,7 +264,9 @@ private:
 
   /// [widen] Where filters are one block, it stays for the units that follow.
   void widenFilters(Value unit, Value from, Value to, Value rooms) {
-    auto widen = [&] { t.widened().emit(c, storedPanel(c, from), rooms, c.sub(to, from)); };
+    auto widen = [&] {
+      t.widened().emit(c, storedPanel(c, from), t.storedBytes(), rooms, c.sub(to, from));
+    };
     if (t.blocksOfFilters() > 1)
       return widen();
     when(equal(unit, c.begin), widen);

@@ -1,0 +1,145 @@
+// Parts of a packed weight are where they are said to be: every one, packed by itself, is found in the packed whole.
+#include "compiler/artifact/WeightPacker.h"
+#include "compiler/model/ElementRuns.h"
+#include "dialects/plan/WeightParts.h"
+#include <catch2/catch.hpp>
+
+using namespace weft;
+using namespace mlir;
+
+namespace {
+
+using Dims = llvm::SmallVector<int64_t>;
+
+/// A weight whose elements all differ in some byte of their neighbours.
+struct Weight {
+  SymTensorType type;
+  std::string bytes;
+
+  Weight(SymTensorType type) : type(type) {
+    int64_t count = 1;
+    Dims dims = *type.getConstantDims();
+    for (int64_t dim : dims)
+      count *= dim;
+    bytes.resize(elementBytes(type.getElementType(), count));
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = char(i % 4 == 3 ? 0x3f : i * 167 % 251); // f32 stay numbers
+  }
+
+  Weight part(ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes) const {
+    llvm::SmallVector<SymExpr> dims;
+    for (int64_t size : sizes)
+      dims.push_back(SymExpr::constant(type.getContext(), size));
+    Weight own(SymTensorType::get(dims, type.getElementType()));
+    own.bytes.clear();
+    for (const ElementRun &run : runsOfBox(*type.getConstantDims(), starts, sizes))
+      own.bytes.append(bytes, elementBytes(type.getElementType(), run.begin),
+                       elementBytes(type.getElementType(), run.count));
+    return own;
+  }
+
+  /// As the artifact has it.
+  std::string packed(const WeightLayout &layout) const {
+    if (layout.isRows())
+      return bytes;
+    std::string all;
+    auto packer = WeightPacker::of(layout);
+    llvm::cantFail(packer->pack(type, bytes.data(), [&](StringRef piece) {
+      all += piece;
+      return llvm::Error::success();
+    }));
+    CHECK(all.size() == packer->bytes(type));
+    return all;
+  }
+};
+
+/// Numbers of equal parts along every dimension, counted up; false behind the last ones.
+bool next(Dims &at, const Dims &ends) {
+  for (size_t i = at.size(); i-- > 0;) {
+    if (++at[i] < ends[i])
+      return true;
+    at[i] = 0;
+  }
+  return false;
+}
+
+/// Compares every part with the whole; whether parts of this size lie in it.
+bool liesInWhole(const Weight &whole, WeightLayout layout, const Dims &sizes) {
+  Dims dims = *whole.type.getConstantDims(), counts, at(sizes.size(), 0);
+  Weight like = whole.part(at, sizes);
+  if (!layout.isRows())
+    layout = layoutInWhole(layout, whole.type, like.type);
+  std::optional<Dims> distances = partDistances(layout, whole.type, sizes);
+  if (!distances)
+    return false;
+  for (auto [dim, size] : llvm::zip_equal(dims, sizes))
+    counts.push_back(dim / size);
+  std::string all = whole.packed(layout.ofWhole());
+  do {
+    Dims starts;
+    int64_t offset = 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      starts.push_back(at[i] * sizes[i]);
+      offset += at[i] * (*distances)[i];
+    }
+    std::string own = whole.part(starts, sizes).packed(layout.ofWhole());
+    int64_t piece = layout.depth ? panelBytes(layout, like.type) : int64_t(own.size()),
+            step = layout.depth ? panelBytes(layout, whole.type) : 0;
+    for (int64_t i = 0; i * piece < int64_t(own.size()); ++i)
+      CHECK(all.substr(offset + i * step, piece) == own.substr(i * piece, piece));
+  } while (next(at, counts));
+  return true;
+}
+
+/// How many cuts lie in the whole, of all into equal parts whose lines fill bytes.
+int count(const char *layout, const Dims &dims, Type element) {
+  llvm::SmallVector<SymExpr> exprs;
+  for (int64_t dim : dims)
+    exprs.push_back(SymExpr::constant(element.getContext(), dim));
+  Weight whole(SymTensorType::get(exprs, element));
+  Dims sizes(dims.size(), 1), ends;
+  for (int64_t dim : dims)
+    ends.push_back(dim + 1);
+  int found = 0;
+  Dims at(dims.size(), 0);
+  do {
+    Dims own = at;
+    bool isCut = true;
+    for (size_t i = 0; i < dims.size(); ++i)
+      isCut &= own[i] > 0 && dims[i] % own[i] == 0;
+    if (isCut && own.back() * elementBits(element) % 8 == 0) {
+      INFO(layout << " of " << own[0] << " by " << own.back());
+      found += liesInWhole(whole, *WeightLayout::parse(layout), own);
+    }
+  } while (next(at, ends));
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("parts of packed weights lie where they are said to") {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  Builder b(&context);
+  Type f32 = b.getF32Type(), f16 = b.getF16Type(), i8 = b.getI8Type(),
+       u4 = IntegerType::get(&context, 4, IntegerType::Unsigned);
+  // Of 4 by 6: neighbours that are whole lines, or pieces of one line.
+  CHECK(count("", {4, 6}, f32) == 3 + 3);
+  CHECK(count("", {2, 3, 4}, f32) == 2 + 1 + 2 + 0);
+  // Of 8 by 12: whole panels, and any rows of them.
+  CHECK(count("panels<4>", {8, 12}, f32) == 4 * 2);
+  CHECK(count("panels_t<4>", {12, 8}, f32) == 2 * 4);
+  CHECK(count("panels_bf16_t<4>", {12, 8}, f32) == 2 * 3);
+  CHECK(count("panels_f16<4>", {8, 12}, f16) == 4 * 2);
+  CHECK(count("panels_8<4>", {8, 12}, i8) == 4 * 2);
+  CHECK(count("panels_4_t<4>", {12, 16}, u4) == 2 * 2);
+  // A last panel that is not full, and filters: by columns only.
+  CHECK(count("panels<4>", {8, 6}, f32) == 4);
+  CHECK(count("panels_w<2>", {4, 2, 3, 3}, f32) == 2);
+  CHECK(count("panels_t<2>", {4, 2, 3, 3}, f32) == 2);
+  CHECK(count("dots_t<4,4,1>", {8, 6}, i8) == 2);
+  CHECK(count("dots<4,4,1>", {6, 8}, i8) == 2);
+  CHECK(count("dots_t<2,4,3>", {4, 2, 3, 3}, i8) == 2);
+  CHECK(count("winograd4<2>", {4, 2, 3, 3}, f32) == 2);
+  CHECK(count("winograd4_i16<2>", {4, 3, 3, 3}, i8) == 2);
+}
