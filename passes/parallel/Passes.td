@@ -8,7 +8,7 @@ def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
   let summary = "functions are to be split over a mesh, and values have the placements that users gave";
   let description = [{
     `mesh` is as users write it, `place` are a pattern and a placement each: of inputs, outputs and weights, or where none has such a name, of nodes
-    by the value they give. A later one replaces an earlier one.
+    by the value they give. A later one replaces an earlier one. Axes of one rank split nothing: they are read and left out.
 
     ```mlir
     func.func @main(%x: …)                      func.func @main(%x: …) attributes {weft.split_over = #weft.mesh<tp = 2>, …}

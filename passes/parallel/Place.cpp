@@ -22,7 +22,8 @@ namespace {
 struct Given {
   llvm::GlobPattern pattern;
   std::string text;
-  PlacementAttr placement;
+  PlacementAttr placement; ///< null: of no axis that splits
+  size_t rank;             ///< dimensions that it has
   bool isUsed = false;
   std::string misfit; ///< what has such a name, but another number of dimensions
 };
@@ -69,7 +70,30 @@ private:
     for (const std::string &text : place)
       if (!over || failed(readPlacement(text)))
         return failure();
-    return success(bool(over));
+    if (!over)
+      return failure();
+    leaveOutSingle();
+    return success();
+  }
+
+  /// Axes of one rank split nothing. Null is a mesh, or a placement, that has no others.
+  void leaveOutSingle() {
+    SmallVector<StringAttr> axes;
+    SmallVector<int64_t> sizes;
+    for (auto [axis, size] : llvm::zip_equal(over.getAxes(), over.getSizes())) {
+      if (size > 1) {
+        axes.push_back(axis);
+        sizes.push_back(size);
+        continue;
+      }
+      for (Given &each : given)
+        if (each.placement && llvm::is_contained(each.placement.getAxes(), axis))
+          each.placement = each.placement.without(axis);
+    }
+    over = axes.empty() ? MeshAttr() : MeshAttr::get(&getContext(), axes, sizes);
+    for (Given &each : given)
+      if (!over)
+        each.placement = {};
   }
 
   LogicalResult readPlacement(const std::string &text) {
@@ -89,13 +113,15 @@ private:
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(name);
     if (!pattern)
       return refuse(pattern.takeError());
-    given.push_back({std::move(*pattern), text, *placement});
+    given.push_back({std::move(*pattern), text, *placement, placement->getDims().size()});
     return success();
   }
 
   LogicalResult splitOver(func::FuncOp function) {
     if (function->hasAttr(kMeshAttr))
       return function.emitError("is written for ranks, and cannot be split over others");
+    if (!over)
+      return success();
     for (StringAttr symbol : rankSymbols(over))
       for (ArrayRef<StringAttr> names :
            {symbolsOf(function).getNames(), symbolsOf(function).getBoundNames()})
@@ -109,12 +135,19 @@ private:
   /// Notes what does not fit.
   static bool fits(Given &each, Value value, const Twine &what) {
     auto type = cast<SymTensorType>(value.getType());
-    size_t rank = each.placement.getDims().size();
-    each.isUsed |= type.getRank() == rank;
-    if (type.getRank() != rank && each.misfit.empty())
+    bool isLike = size_t(type.getRank()) == each.rank;
+    each.isUsed |= isLike;
+    if (!isLike && each.misfit.empty())
       llvm::raw_string_ostream(each.misfit)
-          << " has " << rank << " dimensions, but " << what << " is '" << type << "'";
-    return type.getRank() == rank;
+          << " has " << each.rank << " dimensions, but " << what << " is '" << type << "'";
+    return isLike;
+  }
+
+  /// In place of what an earlier one said.
+  static void setPlacement(Operation &op, PlacementAttr placement) {
+    op.removeAttr(kPlacementAttr);
+    if (placement)
+      op.setAttr(kPlacementAttr, placement);
   }
 
   /// Names of a value beside those of its node: of a weight, and of outputs that it is.
@@ -137,15 +170,18 @@ private:
       auto name = function.getArgAttrOfType<StringAttr>(number, kNameAttr);
       for (Given &each : given)
         if (name && each.pattern.match(name.getValue()) &&
-            fits(each, argument, "input '" + name.getValue() + "'"))
-          function.setArgAttr(number, kPlacementAttr, each.placement);
+            fits(each, argument, "input '" + name.getValue() + "'")) {
+          function.removeArgAttr(number, kPlacementAttr);
+          if (each.placement)
+            function.setArgAttr(number, kPlacementAttr, each.placement);
+        }
     }
     for (Operation &op : function.getBody().front())
       for (Given &each : given)
         if (op.getNumResults() > 0)
           for (StringRef name : namesOf(&op))
             if (each.pattern.match(name) && fits(each, op.getResult(0), "'" + name + "'"))
-              op.setAttr(kPlacementAttr, each.placement);
+              setPlacement(op, each.placement);
   }
 
   void placeNodes(func::FuncOp function) {
@@ -157,7 +193,7 @@ private:
       for (Given *each : open)
         if (op.getNumResults() > 0 && givesNode(op, *each) &&
             fits(*each, op.getResult(0), "what the node gives"))
-          op.setAttr(kPlacementAttr, each->placement);
+          setPlacement(op, each->placement);
   }
 
   static bool givesNode(Operation &op, const Given &each) {
