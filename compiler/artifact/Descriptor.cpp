@@ -2,6 +2,7 @@
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/artifact/Blob.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -60,8 +61,10 @@ public:
     module.name = blob.text(name);
     module.producer = blob.text(kProducer);
     module.weights = weights(stored);
-    setMesh(variants[0].program);
+    this->stored = stored;
+    hasRanks = llvm::any_of(variants, [](const Variant &each) { return each.program.mesh; });
     for (auto [root, variant] : llvm::zip(roots, variants)) {
+      setMesh(variant.program);
       module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
@@ -70,7 +73,7 @@ public:
       bool grows = llvm::any_of(functions, [](auto &row) { return row.in_place.count > 0; });
       result.grows |= grows;
       bool checks = llvm::any_of(functions, [](auto &row) { return row.positions.count > 0; });
-      module.functions = blob.list(functions, variant.program.mesh ? sizeof(weft_function_v1)
+      module.functions = blob.list(functions, hasRanks ? sizeof(weft_function_v1)
                                               : checks ? offsetof(weft_function_v1, mesh)
                                               : grows  ? offsetof(weft_function_v1, positions)
                                                        : offsetof(weft_function_v1, in_place));
@@ -123,6 +126,8 @@ private:
       row.in_place = blob.list(pairs);
     if (!planned.positions.empty())
       row.positions = positions(planned);
+    if (hasRanks)
+      row.weights_read = blob.formula({bytesRead(op)}, symbols);
     if (MeshAttr own = meshOf(op)) {
       row.mesh = mesh;
       row.groups = groups;
@@ -133,8 +138,32 @@ private:
     return row;
   }
 
-  /// All functions that are for several ranks refer to one mesh; variants have the same.
+  /// Of weights, by one rank: all parts have one size.
+  SymExpr bytesRead(plan::FuncOp function) const {
+    // By what is stored; null is the whole.
+    llvm::MapVector<unsigned, llvm::MapVector<Attribute, int64_t>> parts;
+    function.walk([&](plan::WeightOp op) {
+      if (op->use_empty())
+        return;
+      unsigned row = rowOf(op, stored);
+      SmallVector<int64_t> dims = *op.wholeType().getConstantDims();
+      int64_t count = 1;
+      if (op.getSize())
+        for (auto [dim, size] : llvm::zip_equal(dims, *op.getSize()))
+          count *= dim / size;
+      parts[row][op.getPartAttr()] = int64_t(stored[row].bytes) / count;
+    });
+    int64_t bytes = 0;
+    for (const auto &[row, sizes] : parts)
+      for (const auto &[part, size] : sizes)
+        if (!part || !sizes.contains(Attribute()))
+          bytes += size;
+    return SymExpr::constant(function.getContext(), bytes);
+  }
+
+  /// All functions of a variant that are for several ranks refer to one mesh.
   void setMesh(const Program &program) {
+    mesh = groups = {};
     if (!program.mesh)
       return;
     std::vector<weft_axis_v1> axes;
@@ -373,7 +402,9 @@ private:
 
   Blob blob;
   SmallVector<StringAttr> symbols;
-  weft_list_t mesh = {}, groups = {}; ///< of all functions that are for several ranks
+  weft_list_t mesh = {}, groups = {}; ///< of the variant's functions that are for several ranks
+  ArrayRef<StoredWeight> stored;
+  bool hasRanks = false; ///< some variant is for several ranks
 };
 
 } // namespace

@@ -17,6 +17,7 @@
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include <atomic>
@@ -68,6 +69,8 @@ public:
 
   /// For the best target, when there are several.
   Result<std::string> programAfter(StringRef phase) {
+    if (Result<void> done = checkOneMesh(options); !done)
+      return done.diagnostics();
     DiagnosticCollector collector(impl.context.get(), "W0300");
     if (!llvm::is_contained(phases(), phase))
       return error("W0305", "there is no phase '" + phase + "'",
@@ -85,6 +88,8 @@ public:
   /// For the best target.
   Result<Explanation> explain() {
     explains = true;
+    if (Result<void> done = checkOneMesh(options); !done)
+      return done.diagnostics();
     if (Result<void> done = findVariants(); !done)
       return done.diagnostics();
     DiagnosticCollector collector(impl.context.get(), "W0300");
@@ -101,6 +106,8 @@ public:
   }
 
   Result<std::vector<PassProgram>> programsAfterPasses() {
+    if (Result<void> done = checkOneMesh(options); !done)
+      return done.diagnostics();
     DiagnosticCollector collector(impl.context.get(), "W0300");
     if (Result<void> done = findVariants(); !done)
       return done.diagnostics();
@@ -126,8 +133,19 @@ private:
         findTargets(options.target, options.numerics.exact);
     if (!targets)
       return error("W0301", llvm::toString(targets.takeError()), accuracyHint());
-    for (FoundTarget &target : *targets)
-      variants.push_back({std::move(target), nullptr, "", {}, {}});
+    Result<std::vector<std::string>> meshes = meshesOf(options);
+    if (!meshes)
+      return meshes.diagnostics();
+    for (const FoundTarget &target : *targets)
+      for (const std::string &mesh : *meshes) {
+        variants.emplace_back();
+        variants.back().target = target;
+        variants.back().mesh = mesh;
+      }
+    if (variants.size() > WEFT_MAX_VARIANTS)
+      return error("W0301", std::to_string(targets->size()) + " targets for " +
+                                std::to_string(meshes->size()) + " meshes are more than the " +
+                                std::to_string(WEFT_MAX_VARIANTS) + " variants of a file");
     return readTuning();
   }
 
@@ -231,11 +249,16 @@ private:
     return {};
   }
 
-  /// What tells files of the variants apart: nothing when there is one, else ".x86-v4".
+  /// What tells files of the variants apart: nothing when there is one, else ".x86-v4", ".tp-2".
   std::string ending(const Variant &variant) const {
-    std::string name = "." + variant.target.kernels->name().str();
-    std::replace(name.begin(), name.end(), ':', '-');
-    return variants.size() > 1 ? name : "";
+    std::string name;
+    if (targetText() != variant.target.kernels->name().str())
+      name = "." + variant.target.kernels->name().str();
+    if (options.mesh.size() > 1)
+      name += "." + variant.mesh;
+    for (char &letter : name)
+      letter = llvm::StringRef(":=,").contains(letter) ? '-' : letter;
+    return name;
   }
 
   Result<void> dump(const std::string &phase, Variant &variant) {
@@ -253,13 +276,12 @@ private:
     auto keep = [&](const std::string &name, StringRef bytes) {
       return writeFile(folder, name, bytes);
     };
-    for (const Variant &variant : variants)
-      for (const PlannedKernel &kernel : variant.program.kernels) {
-        if (Result<void> done = keep(kernel.symbol + ".mlir", kernel.text); !done)
-          return done;
-        if (Result<void> done = keep(kernel.symbol + ".o", *object++); !done)
-          return done;
-      }
+    for (auto [target, kernel] : distinctKernels()) {
+      if (Result<void> done = keep(kernel->symbol + ".mlir", kernel->text); !done)
+        return done;
+      if (Result<void> done = keep(kernel->symbol + ".o", *object++); !done)
+        return done;
+    }
     for (const Variant &variant : variants)
       if (Result<void> done = keep("weft_host" + ending(variant) + ".o", *object++); !done)
         return done;
@@ -277,7 +299,9 @@ private:
   /// `variant` is named when there are several.
   void report(const std::string &phase, std::string summary, const Variant *variant = nullptr) {
     Clock::time_point now = Clock::now();
-    if (variant && variants.size() > 1)
+    if (variant && options.mesh.size() > 1)
+      summary = variant->mesh + ": " + summary;
+    if (variant && targetText() != variant->target.kernels->name().str())
       summary = variant->target.kernels->name().str() + ": " + summary;
     if (options.onPhase)
       options.onPhase(phase, summary, std::chrono::duration<double>(now - since).count());
@@ -334,23 +358,27 @@ private:
     return success();
   }
 
-  /// Once for all variants, whose programs are still the same.
+  /// Once for all variants of a mesh, whose programs are still the same.
   LogicalResult choosePlacements(const Variant &variant, PipelineOptions &pipeline) {
-    if (!placed) {
-      FailureOr<PipelineOptions> chosen = partitionOptions(*variant.module, options, plan);
+    auto [found, isNew] = placed.try_emplace(variant.mesh);
+    if (isNew) {
+      std::optional<PlanResult> searched;
+      FailureOr<PipelineOptions> chosen =
+          partitionOptions(*variant.module, options, variant.mesh, searched);
       if (failed(chosen))
         return failure();
-      placed = RankPlan{chosen->mesh, chosen->placements};
-      if (plan)
-        report("ranks", plan->summary());
+      found->second = RankPlan{chosen->mesh, chosen->placements};
+      if (searched)
+        report("ranks", searched->summary());
+      plan = std::move(searched);
     }
-    pipeline.mesh = placed->mesh;
-    pipeline.placements = placed->placements;
+    pipeline.mesh = found->second.mesh;
+    pipeline.placements = found->second.placements;
     return success();
   }
 
   PipelineOptions pipelineFor(const Variant &variant) {
-    PipelineOptions pipeline = partitionOptions(options);
+    PipelineOptions pipeline = partitionOptions(options, variant.mesh);
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
     pipeline.roundStorage = options.numerics.storage;
@@ -406,19 +434,24 @@ private:
                           [](const PlannedKernel &kernel) { return kernel.isTuned; });
   }
 
-  size_t kernelCount() const {
-    size_t count = 0;
-    for (const Variant &variant : variants)
-      count += variant.program.kernels.size();
-    return count;
-  }
+  size_t kernelCount() const { return distinctKernels().size(); }
 
-  /// One object per kernel, variant by variant.
-  llvm::Error compileKernels(std::vector<std::string> &objects) {
-    std::vector<std::pair<const KernelTarget *, const PlannedKernel *>> kernels;
+  using TargetsKernel = std::pair<const KernelTarget *, const PlannedKernel *>;
+
+  /// Variant by variant; those of one target may share some.
+  std::vector<TargetsKernel> distinctKernels() const {
+    std::vector<TargetsKernel> kernels;
+    llvm::StringSet<> known;
     for (const Variant &variant : variants)
       for (const PlannedKernel &kernel : variant.program.kernels)
-        kernels.push_back({&variant.targetOf(kernel), &kernel});
+        if (known.insert(kernel.symbol).second)
+          kernels.push_back({&variant.targetOf(kernel), &kernel});
+    return kernels;
+  }
+
+  /// One object per kernel.
+  llvm::Error compileKernels(std::vector<std::string> &objects) {
+    std::vector<TargetsKernel> kernels = distinctKernels();
     objects.resize(kernels.size());
     std::vector<Unit> used(kernels.size());
     std::atomic<size_t> next{0};
@@ -496,17 +529,18 @@ private:
       artifact.tunedKernels += tunedCount(variant);
     artifact.target = targetText();
     artifact.peak = peakText(variants[0]);
-    if (placed && !placed->mesh.empty())
-      artifact.plan = (plan ? "# " + plan->summary() + "\n" : "") + placed->str();
+    if (placed.size() == 1 && !placed.begin()->second.mesh.empty())
+      artifact.plan = (plan ? "# " + plan->summary() + "\n" : "") + placed.begin()->second.str();
     return artifact;
   }
 
   /// "x86:v4, x86:v3"
   std::string targetText() const {
-    std::string text;
+    std::vector<std::string> names;
     for (const Variant &variant : variants)
-      text += (text.empty() ? "" : ", ") + variant.target.kernels->name().str();
-    return text;
+      if (std::string name = variant.target.kernels->name().str(); !llvm::is_contained(names, name))
+        names.push_back(std::move(name));
+    return llvm::join(names, ", ");
   }
 
   /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
@@ -553,8 +587,8 @@ private:
   Tuning tuning;
   List warnings; ///< and notes
   std::vector<Variant> variants;
-  std::optional<RankPlan> placed;                   ///< once it is known
-  std::optional<PlanResult> plan;                   ///< with its reasons, when one was looked for
+  std::map<std::string, RankPlan> placed;           ///< by mesh, once it is known
+  std::optional<PlanResult> plan;                   ///< the last, with its reasons, when one was looked for
   std::vector<StoredWeight> weights;                ///< of all variants
   std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list

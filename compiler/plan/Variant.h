@@ -1,4 +1,4 @@
-//===- Variant.h - A model for one host -----------------------------------------------------------------===//
+//===- Variant.h - A model for one host and mesh -----------------------------------------------------------------===//
 //
 //   if (failed(variant.findKernelTargets())) …          // behind the last phase
 //   … variant.targetOf(kernel).compile(kernel.text, kernel.symbol, kernel.schedule) …
@@ -19,6 +19,7 @@ struct Variant {
   Program program;
   /// Those that the plan's kernels name.
   llvm::StringMap<std::shared_ptr<const KernelTarget>> kernelTargets;
+  std::string mesh; ///< over which the model is split, as options say it; empty: as it says itself
 
   /// Reports kernels of a target that there is not.
   mlir::LogicalResult findKernelTargets();

@@ -38,7 +38,7 @@ void addFamily(const TargetFamily &family);
 /// Who compiles the kernels of a variant, and the program that calls them.
 struct FoundTarget {
   std::shared_ptr<const KernelTarget> kernels;
-  std::unique_ptr<HostTarget> host;
+  std::shared_ptr<HostTarget> host;
 };
 
 /// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.

@@ -18,7 +18,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'm':
     return "TTTfkwt.8";
   case 'f':
-    return "Taastc44ddddlrpqxngev";
+    return "Taastc44ddddlrpqxngevd";
   case 'a':
     return "T2R4D";
   case 's':

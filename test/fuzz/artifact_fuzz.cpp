@@ -118,6 +118,8 @@ static void ask_variants(const weft_module_t *module) {
     if (weft_variant_info(module, i, &variant))
       std::abort();
     chosen += variant.is_chosen;
+    if (!variant.ranks)
+      std::abort();
     for (uint32_t f = 0; f < variant.features; ++f)
       if (!weft_variant_feature(module, i, f))
         std::abort();
@@ -159,6 +161,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   weft_env_t env = {};
   env.struct_size = sizeof env;
   env.verify = 1;
+  env.ranks = uint32_t(size % 5); // 0 and what seeds are for
   weft_status_t status = weft_module_open_fd(&env, fd, &module, &err);
   close(fd);
   if (status ? module != nullptr || !err.message[0] : module == nullptr)
@@ -221,6 +224,10 @@ std::vector<std::string> weft::fuzz::targetSeeds(const std::vector<std::string> 
   s.others[0].target = "x86:v0";
   seeds.push_back(descriptor_of(s));
   make_ranked(s.description);
+  seeds.push_back(descriptor_of(s));
+  s.others[0].target = s.description.target; // for one rank, or four or two
+  seeds.push_back(descriptor_of(s));
+  make_ranked(s.others[0], 1, 2);
   seeds.push_back(descriptor_of(s));
   const bytes &file = good_file(); // its start, which is refused
   seeds.push_back(

@@ -196,6 +196,7 @@ struct encoder {
     for (const formula &sent : f.traffic)
       traffic.push_back({text("tp"), code(sent), code(sent)});
     row.traffic = list(traffic);
+    row.weights_read = code(f.weights_read);
     return row;
   }
   weft_list_t weights(const std::vector<weight> &items) {
@@ -340,12 +341,15 @@ function make_grow() {
   return f;
 }
 
-void make_ranked(module &m) {
-  m.mesh = {{"dp", 2}, {"tp", 2}};
+void make_ranked(module &m) { make_ranked(m, 2, 2); }
+
+void make_ranked(module &m, uint32_t dp, uint32_t tp) {
+  m.mesh = {{"dp", dp}, {"tp", tp}};
   m.groups = {{1}, {1, 0}};
   m.functions[0].rank_symbols = {UINT32_MAX, 1};
   m.functions[0].exchanges = {{{}, WEFT_ALL_REDUCE, WEFT_F32, WEFT_SUM, 0, 0, 1}};
   m.functions[0].traffic = {symbol(0, "b")};
+  m.functions[0].weights_read = constant(4096);
 }
 
 static function make_main() {

@@ -62,6 +62,7 @@ struct function {
       {}; ///< of each axis; a function that has them has the module's mesh
   std::vector<weft_exchange_v1> exchanges = {}; ///< without nodes
   std::vector<formula> traffic = {};            ///< bytes
+  formula weights_read = {};
 };
 struct axis {
   std::string name;
@@ -95,6 +96,8 @@ function make_grow();
 
 /// Makes the first function one for four ranks, which do one thing together.
 void make_ranked(module &m);
+/// The same for as many ranks as the two axes have.
+void make_ranked(module &m, uint32_t dp, uint32_t tp);
 
 /// The ELF image that the build made of sample_code.c.
 struct image {

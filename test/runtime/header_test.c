@@ -18,6 +18,7 @@ typedef char file_has_136_bytes[sizeof(weft_file_v1) == 136 ? 1 : -1];
 typedef char file_had_128_bytes[offsetof(weft_file_v1, variants) == 128 ? 1 : -1]; /* format 1.0 */
 typedef char env_had_56_bytes[offsetof(weft_env_t, target) == 56 ? 1 : -1];
 typedef char env_had_64_bytes[offsetof(weft_env_t, device) == 64 ? 1 : -1];
+typedef char env_had_72_bytes[offsetof(weft_env_t, ranks) == 72 ? 1 : -1];
 /* What compiled code knows of a frame. */
 typedef char frame_had_64_bytes[offsetof(weft_frame_v1, queue) == 64 ? 1 : -1];
 typedef char parallel_lies_at_8[offsetof(weft_host_v1, parallel) == 8 ? 1 : -1];

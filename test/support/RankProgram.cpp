@@ -77,6 +77,12 @@ std::vector<Values> RankProgram::run(int32_t world, const std::vector<int64_t> &
 weft_status_t RankProgram::callTwice(weft_group_t *group, const std::vector<int64_t> &dims,
                                      const Values &input, Values &result,
                                      weft_error_t *error) const {
+  return test::callTwice(module, group, dims, input, result, error);
+}
+
+weft_status_t callTwice(weft_module_t *module, weft_group_t *group,
+                        const std::vector<int64_t> &dims, const Values &input, Values &result,
+                        weft_error_t *error) {
   weft_context_options_t options = {sizeof options, 1, -1, 0, group};
   weft_context_t *context = nullptr;
   weft_status_t status = weft_context_create(module, &options, &context, error);

@@ -40,6 +40,11 @@ private:
   std::optional<Module> model;
 };
 
+/// What one rank does, or with no group all there is: two calls through a context of its own.
+weft_status_t callTwice(weft_module_t *module, weft_group_t *group,
+                        const std::vector<int64_t> &dims, const Values &input, Values &result,
+                        weft_error_t *error);
+
 /// Runs the body on every rank of a group of threads; "W0433 message" of each, empty for success.
 std::vector<std::string>
 onRanks(int32_t world, const std::function<weft_status_t(weft_group_t *, weft_error_t *)> &body);

@@ -149,10 +149,11 @@ struct CompileOptions {
   std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
-  /// Ranks that share the work, as a grid of named axes: "dp=2,tp=2". Empty: the program is for one rank, or says itself for which.
-  std::string mesh;
+  /// Ranks that share the work, as a grid of named axes: "dp=2,tp=2". Empty: the program is for one rank, or says itself for which. Several:
+  /// the artifact has the program for each, with the weights once, and the number of ranks that open it picks; no two have the same one.
+  std::vector<std::string> mesh;
   /// Which axes split values, by patterns over the names of inputs, outputs, weights and nodes: "*.up.weight=[_, tp]". What nothing is
-  /// said of follows from what is. A pattern that no name matches is refused.
+  /// said of follows from what is. A pattern that no name matches is refused. An axis that a mesh lacks and another has is of one rank there.
   std::vector<std::string> placements;
   /// How to find mesh and placements: "auto", by the price of a call; "tp", "sp", "dp", "2d" or "3d", as docs/ranks.md says; or the path of a file
   /// that holds Artifact::plan. Empty: by `placements`, and where there are none but a mesh or `ranks`, "auto". What `placements` say stays.
@@ -209,7 +210,7 @@ public:
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.
   Result<Artifact> check(const Module &module, const CompileOptions &options);
-  /// The program that every rank of `options.mesh` runs.
+  /// The program that every rank of `options.mesh` runs, which is one.
   Result<Module> partition(const Module &module, const CompileOptions &options);
   /// The program after a phase as text: "import" (with the options' facts) or "fuse" (grouped into kernels).
   Result<std::string> programAfter(const std::string &phase, const Module &module,

@@ -96,13 +96,15 @@ typedef struct {
   /* Since 1.2, and absent from functions without: weft_in_place_v1, in the order of inputs. */
   weft_list_t in_place;
   weft_list_t positions; /* weft_positions_v1; absent from functions without */
-  /* Absent from functions for one rank. Functions of a file that have a mesh have the same mesh and the same groups. */
+  /* Absent from functions for one rank. Functions of a variant that have a mesh have the same mesh and the same groups. */
   weft_list_t mesh;         /* weft_axis_v1, of which the last tells neighbours apart */
   weft_list_t rank_symbols; /* uint32_t for each axis: the symbol that says where a rank stands, or
                                0xffffffff; it has its value before bind */
   weft_list_t groups;       /* weft_axes_v1 */
   weft_list_t exchanges;    /* weft_exchange_v1 */
   weft_list_t traffic;      /* weft_traffic_v1 */
+  /* Bytes of the weights that one rank reads at most; absent from files for one rank. */
+  weft_formula_v1 weights_read;
 } weft_function_v1;
 
 /* Ranks along one direction of a mesh. */

@@ -153,6 +153,8 @@ typedef struct {
   /* What calls compute on (weft/device.h), which must be able to run compiled host code; NULL: the CPU, with the memory and threads
    * above. It stays the caller's and is closed after the module is released. Then `parallel` is NULL: a device has threads of its own. */
   struct weft_device *device;
+  /* Of an artifact for several numbers of ranks, the one that queries speak of; 0: the fewest. A context takes the one of its group. */
+  uint32_t ranks, reserved;
 } weft_env_t;
 
 typedef struct {
@@ -160,7 +162,8 @@ typedef struct {
   int32_t threads; /* 0: as many as the process may use */
   int32_t spin_us; /* how long workers spin between regions of one call; -1: default, 0: never */
   int64_t memory_limit; /* bytes of arena, late blocks and scratch one call may use; 0: no limit */
-  /* The ranks that run functions with a mesh together (weft/group.h): as many as the mesh has. It stays the caller's and outlives the context. */
+  /* The ranks that run functions with a mesh together (weft/group.h): as many as the mesh has; of an artifact for several numbers of ranks
+   * this picks the one. NULL: one rank. It stays the caller's and outlives the context. */
   struct weft_group *group;
 } weft_context_options_t;
 
@@ -191,6 +194,7 @@ typedef struct {
   const char *name;
   uint32_t inputs, outputs, symbols, facts, checks;
   const char *arena, *scratch, *flops, *bytes_moved;
+  const char *weights_read; /* bytes of weights, by one rank; "" of a file for one rank */
 } weft_function_info_t;
 typedef struct {
   uint32_t struct_size;
@@ -223,12 +227,12 @@ typedef struct {
 } weft_module_info_t;
 /* Name, producer, target, numbers and sizes (bytes) of the module, and the hash that its file carries. */
 WEFT_API weft_status_t weft_module_info(const weft_module_t *module, weft_module_info_t *out_info);
-/* The code of an artifact for one target. missing: the first CPU feature that this machine does not have, or NULL. is_refused: it has the
- * feature, but the system does not let this process use it. */
+/* The code of an artifact for one target and number of ranks. missing: the first CPU feature that this machine does not have, or NULL.
+ * is_refused: it has the feature, but the system does not let this process use it. */
 typedef struct {
   uint32_t struct_size, features, is_chosen;
   const char *target, *missing;
-  uint32_t is_refused, reserved;
+  uint32_t is_refused, ranks;
 } weft_variant_info_t;
 /* The number of variants of an artifact, the best first; 0 for NULL. */
 WEFT_API uint32_t weft_variant_count(const weft_module_t *module);

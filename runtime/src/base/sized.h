@@ -19,7 +19,12 @@ template <class T> struct weft_sizes {
 };
 template <> struct weft_sizes<weft_env_t> {
   static constexpr size_t all[] = {offsetof(weft_env_t, target), offsetof(weft_env_t, device),
-                                   sizeof(weft_env_t)};
+                                   offsetof(weft_env_t, ranks), sizeof(weft_env_t)};
+};
+
+template <> struct weft_sizes<weft_function_info_t> {
+  static constexpr size_t all[] = {offsetof(weft_function_info_t, weights_read),
+                                   sizeof(weft_function_info_t)};
 };
 
 template <> struct weft_sizes<weft_context_options_t> {

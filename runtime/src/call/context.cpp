@@ -14,6 +14,7 @@
 #include "runtime/src/call/outputs.h"
 #include "runtime/src/call/positions.h"
 #include "runtime/src/call/ranks.h"
+#include "weft/group.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
   context->leave_status = status;
@@ -121,19 +122,25 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   weft_context_options_t checked;
   if (weft_status_t status = read_options(options, &checked, err))
     return status;
+  weft_group *group = checked.group;
+  if (weft_status_t status = weft_module_for_ranks(
+          module, group ? (uint32_t)weft_group_world(group) : 1, &module, err))
+    return status;
   weft_context_t *context = new_context(module);
-  if (!context)
+  if (!context) {
+    weft_module_release(module);
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+  }
   context->memory_limit = checked.memory_limit;
-  weft_status_t status = weft_join_ranks(context, checked.group, err);
+  weft_status_t status = weft_join_ranks(context, group, err);
   if (!status)
     status = open_queue(context, checked, err);
   if (status) {
     weft_leave_ranks(context);
     weft_free(&module->env, context, context->bytes);
+    weft_module_release(module);
     return status;
   }
-  weft_module_retain(module);
   *out_context = context;
   return weft_succeed(err);
 }
@@ -254,8 +261,8 @@ static weft_status_t reserve(weft_context_t *context, int32_t index, const int64
   if (!weft_module_function(module, index, &function))
     return weft_fail(err, WEFT_INVALID, "W0401", "there is no function %d", index);
   if (symbols && function.mesh.count) {
-    memcpy(context->values, symbols, function.symbols.count * sizeof(int64_t));
-    weft_set_places(module, function, context->rank, context->values);
+    uint32_t places = weft_set_places(module, function, context->rank, context->values);
+    memcpy(context->values, symbols, (function.symbols.count - places) * sizeof(int64_t));
     symbols = context->values;
   }
   if (weft_status_t status = weft_check_symbols(module, function, symbols, err))

@@ -27,11 +27,8 @@ static int32_t place_along(const weft_module_t *module, const weft_function_v1 &
   return rank % (int32_t)axis_size(module, function, axis);
 }
 
-static int32_t ranks_of(const weft_module_t *module, const weft_function_v1 &function) {
-  int32_t ranks = 1;
-  for (uint32_t axis = 0; axis < function.mesh.count; ++axis)
-    ranks *= (int32_t)axis_size(module, function, axis);
-  return ranks;
+static int32_t ranks_of(const weft_module_t *module) {
+  return (int32_t)weft_variant_ranks(module->descriptor, module->descriptor.root);
 }
 
 uint32_t weft_groups_needed(const weft_module_t *module) {
@@ -39,19 +36,50 @@ uint32_t weft_groups_needed(const weft_module_t *module) {
   return find_mesh(module, &function) ? function.groups.count + 1 : 0;
 }
 
-void weft_set_places(const weft_module_t *module, const weft_function_v1 &function, int32_t rank,
-                     int64_t *symbols) {
+uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &function,
+                         int32_t rank, int64_t *symbols) {
+  uint32_t places = 0;
   for (uint32_t axis = 0; axis < function.rank_symbols.count; ++axis) {
     uint32_t symbol = weft_item<uint32_t>(module->descriptor, function.rank_symbols, axis);
-    if (symbol != WEFT_NO_INDEX)
-      symbols[symbol] = place_along(module, function, rank, axis);
+    if (symbol == WEFT_NO_INDEX)
+      continue;
+    symbols[symbol] = place_along(module, function, rank, axis);
+    ++places;
   }
+  return places;
+}
+
+/// "1, 2, 4" of a file for several numbers of ranks; how many they are.
+static uint32_t list_ranks(const weft_module_t *module, weft_text_t *out) {
+  const weft_descriptor_t &d = module->descriptor;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
+    weft_module_v1 variant = weft_variant(d, module->elf.file.variant_step, i);
+    if (strcmp(weft_text(d, variant.target), weft_text(d, d.root.target)) == 0)
+      weft_text_add(out, "%s%u", count++ ? ", " : "", weft_variant_ranks(d, variant));
+  }
+  return count;
+}
+
+/// "m.weft is for 1, 2, 4 ranks, but the group has 3", or nothing where the file is for one number of ranks.
+static bool refuse_world(const weft_module_t *module, const weft_group *group, weft_error_t *err) {
+  char ranks[100];
+  weft_text_t list = weft_text_in(ranks, sizeof ranks);
+  if (list_ranks(module, &list) < 2)
+    return false;
+  if (group)
+    weft_fail(err, WEFT_INVALID, "W0433", "%.200s is for %s ranks, but the group has %d",
+              module->path(), ranks, weft_group_world(group));
+  else
+    weft_fail(err, WEFT_INVALID, "W0433", "%.200s is for %s ranks, but the context has no group",
+              module->path(), ranks);
+  return true;
 }
 
 /// "function 'main' is for 2 ranks (tp = 2), but the context has no group"
 static weft_status_t refuse_group(const weft_module_t *module, const weft_function_v1 &function,
                                   const weft_group *group, weft_error_t *err) {
-  int32_t ranks = ranks_of(module, function);
+  int32_t ranks = ranks_of(module);
   weft_message_t m;
   weft_text_add(&m.text, "function '%.60s' is for %d rank%s (",
                 weft_text(module->descriptor, function.name), ranks, ranks == 1 ? "" : "s");
@@ -261,12 +289,16 @@ static weft_status_t find_all(weft_context_t *context, const weft_function_v1 &f
 weft_status_t weft_join_ranks(weft_context_t *context, weft_group *group, weft_error_t *err) {
   const weft_module_t *module = context->module;
   weft_function_v1 function;
-  if (!find_mesh(module, &function))
+  bool has_mesh = find_mesh(module, &function);
+  uint32_t wanted = group ? (uint32_t)weft_group_world(group) : 1;
+  if (wanted != (uint32_t)ranks_of(module) && refuse_world(module, group, err))
+    return WEFT_INVALID;
+  if (!has_mesh)
     return group ? weft_fail(err, WEFT_INVALID, "W0433",
                              "%.200s is for one rank, but options.group is a group of %d",
                              module->path(), weft_group_world(group))
                  : WEFT_OK;
-  if (!group || weft_group_world(group) != ranks_of(module, function))
+  if (!group || weft_group_world(group) != ranks_of(module))
     return refuse_group(module, function, group, err);
   context->rank = weft_group_rank(group);
   size_t world = (size_t)weft_group_world(group), bytes = world * sizeof(start_t);

@@ -340,7 +340,8 @@ static bool check_function(checker *c, const weft_function_v1 &f) {
          check_formula(c, f.arena, n_symbols, "'arena'") &&
          check_formula(c, f.scratch_per_worker, n_symbols, "'scratch'") &&
          check_formula(c, f.flops, n_symbols, "'flops'") &&
-         check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'");
+         check_formula(c, f.bytes_moved, n_symbols, "'bytes moved'") &&
+         check_formula(c, f.weights_read, n_symbols, "'weights read'");
 }
 
 /// Of the first version of the format.
@@ -444,6 +445,16 @@ weft_argument_v1 weft_argument(const weft_descriptor_t &descriptor,
   uint32_t inputs = function.inputs.count;
   return index < inputs ? weft_item<weft_argument_v1>(descriptor, function.inputs, index)
                         : weft_item<weft_argument_v1>(descriptor, function.outputs, index - inputs);
+}
+
+uint32_t weft_variant_ranks(const weft_descriptor_t &descriptor, const weft_module_v1 &root) {
+  weft_list_t mesh = {};
+  for (uint32_t i = 0; i < root.functions.count && !mesh.count; ++i)
+    mesh = weft_item<weft_function_v1>(descriptor, root.functions, i).mesh;
+  uint32_t ranks = 1;
+  for (uint32_t axis = 0; axis < mesh.count; ++axis)
+    ranks *= weft_item<weft_axis_v1>(descriptor, mesh, axis).size;
+  return ranks;
 }
 
 uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_function_v1 &function) {

@@ -88,5 +88,8 @@ int64_t weft_formula_symbol(const weft_descriptor_t &descriptor, const weft_form
 weft_argument_v1 weft_argument(const weft_descriptor_t &descriptor,
                                const weft_function_v1 &function, uint32_t index);
 
+/// How many ranks run the functions of a checked variant together.
+uint32_t weft_variant_ranks(const weft_descriptor_t &descriptor, const weft_module_v1 &root);
+
 /// Length of the values[] that bind fills: symbols, bytes of the arena, dimensions of all outputs.
 uint32_t weft_values_count(const weft_descriptor_t &descriptor, const weft_function_v1 &function);

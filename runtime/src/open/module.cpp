@@ -175,6 +175,18 @@ static bool refuse_lack(const weft_module_t *module, weft_lack_t lack, weft_refu
                      target, lack.feature);
 }
 
+/// The variant with the chosen one's target for so many ranks, or that.
+static uint32_t find_ranks(const weft_module_t *module, uint32_t ranks) {
+  const char *target = weft_text(module->descriptor, module->descriptor.root.target);
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
+    weft_module_v1 variant = variant_of(module, i);
+    if (weft_variant_ranks(module->descriptor, variant) == ranks &&
+        strcmp(weft_text(module->descriptor, variant.target), target) == 0)
+      return i;
+  }
+  return module->variant;
+}
+
 /// Chooses the wanted variant, or else the first that this process can run.
 static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
   weft_descriptor_t &descriptor = module->descriptor;
@@ -194,6 +206,10 @@ static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
     return refuse_all(module, refusal);
   if (lack.feature)
     return refuse_lack(module, lack, refusal);
+  if (module->env.ranks) {
+    module->variant = find_ranks(module, module->env.ranks);
+    descriptor.root = variant_of(module, module->variant);
+  }
   uint64_t needed = descriptor.root.host_table_size;
   if (needed > sizeof(weft_host_v1))
     return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0505",
@@ -424,7 +440,8 @@ weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
   weft_lack_t lack = find_lack(module, variant);
   return weft_give_sized<weft_variant_info_t>(
       out_info, {0, variant.cpu_features.count, index == module->variant,
-                 weft_text(module->descriptor, variant.target), lack.feature, lack.is_refused, 0});
+                 weft_text(module->descriptor, variant.target), lack.feature, lack.is_refused,
+                 weft_variant_ranks(module->descriptor, variant)});
 }
 
 const char *weft_variant_feature(const weft_module_t *module, uint32_t index, uint32_t feature) {
@@ -436,14 +453,33 @@ const char *weft_variant_feature(const weft_module_t *module, uint32_t index, ui
   return weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, list, feature));
 }
 
-void weft_module_retain(weft_module_t *module) {
+weft_status_t weft_module_for_ranks(weft_module_t *module, uint32_t ranks,
+                                    weft_module_t **out_module, weft_error_t *err) {
+  weft_module_t *view = module;
+  uint32_t index = find_ranks(module, ranks);
+  if (index != module->variant) {
+    view = (weft_module_t *)weft_allocate(&module->env, sizeof *view, 64);
+    if (!view)
+      return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+    memcpy((void *)view, (const void *)module, sizeof *view);
+    view->references.store(1, std::memory_order_relaxed);
+    view->opened = module;
+    view->variant = index;
+    view->descriptor.root = variant_of(module, index);
+  }
   module->references.fetch_add(1, std::memory_order_relaxed);
+  *out_module = view;
+  return WEFT_OK;
 }
 
 void weft_module_release(weft_module_t *module) {
   if (!module || module->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   weft_device_t *device = module->device;
+  if (weft_module_t *opened = module->opened) {
+    weft_free(&opened->env, module, sizeof *module);
+    return weft_module_release(opened);
+  }
   if (device)
     device->calls->unload(device, module->loaded);
   weft_elf_unmap(&module->image);

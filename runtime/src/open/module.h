@@ -18,6 +18,8 @@ struct weft_mapping_t {
 
 struct weft_module {
   std::atomic<uint32_t> references;
+  weft_module_t *
+      opened; ///< of another variant of it: the module that has all but the descriptor's root; else NULL
   weft_env_t env;
   weft_device_t *device; ///< env.device, or the CPU that the module has opened itself
   weft_loaded_t *loaded; ///< the code of the image, on the device
@@ -29,7 +31,7 @@ struct weft_module {
   uint32_t variant; ///< whose root the descriptor has
   weft_mapping_t weights, tail;
 
-  const char *path() const { return (const char *)(this + 1); }
+  const char *path() const { return (const char *)((opened ? opened : this) + 1); }
 };
 
 /// Function `index` of a module, or false.
@@ -57,5 +59,7 @@ weft_call_run(const weft_module_t *module, const weft_function_v1 &function, wef
 void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_t *words,
                       int64_t *out_flops, int64_t *out_bytes);
 
-/// One more owner, who ends with weft_module_release.
-void weft_module_retain(weft_module_t *module);
+/// One more owner, who ends with weft_module_release, of the module, or of its variant for so many ranks when that is another one. A module
+/// for one number of ranks is all there is.
+weft_status_t weft_module_for_ranks(weft_module_t *module, uint32_t ranks,
+                                    weft_module_t **out_module, weft_error_t *err);

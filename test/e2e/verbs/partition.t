@@ -16,13 +16,46 @@ $ weft compile -q parts.mlir && weft run parts.weft --dim n=3 --ranks 2 -q --exp
 $ python3 -c "
 $+ import struct; open('pair.bin', 'wb').write(b''.join(struct.pack('<f', (i * 37 % 64 - 31) / 32) for i in range(192)))"
 $ weft eval pair_weights.mlir --dim n=3 -q --output-dir one
-$ weft compile pair_weights.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after plan 2>/dev/null | grep -oE 'weight @.*part|schedule "[a-z]*"'
+$ weft compile pair_weights.mlir --mesh tp=2 --place 'up=[_, tp]' --stop-after plan 2>/dev/null | grep -oE 'weight @.*part|schedule "[a-z]*"' | sed 's/<[0-9]*/</'
 | schedule "contraction"
 | schedule "contraction"
-| weight @up as "panels<32>" part
-| weight @down as "panels<32>" part
+| weight @up as "panels<>" part
+| weight @down as "panels< of 12>" part
 $ for p in 'up=[_, tp]' 'up=[dp, tp]' 'up=[_, dp+tp]' 'down=[dp, tp]' 'y=[dp, tp]'; do weft compile -q pair_weights.mlir --mesh dp=2,tp=2 --place "$p" && weft run pair_weights.weft --dim n=3 --ranks 4 --transport threads -q --expect one/y.npy --tol 1e-5; done
 $ weft compile -q pair_weights.mlir --mesh tp=3 --place 'up=[_, tp]' --stop-after plan > plan.mlir && weft compile -q plan.mlir && weft run plan.weft --dim n=3 --ranks 3 -q --expect one/y.npy --tol 1e-5 && weft eval plan.mlir --dim n=3 -q
+# One file for several meshes: the number of ranks picks, and all share the weights but for parts inside a panel.
+$ weft compile -q pair_weights.mlir --mesh dp=2,tp=2 --mesh tp=1 --mesh tp=2 --place 'up=[_, tp]' --place 'x=[dp, _]'
+$ weft inspect pair_weights.weft | grep -E '^(ranks|mesh|read|sent)'
+| ranks    1, 2, 4  (each has its program, all share the weights)
+| read     weights = {#} B by one rank
+| mesh     tp = 2  (2 ranks: weft run --ranks 2)
+| read     weights = {#} B by one rank
+| sent     over tp: bytes = 32·n B    messages = 2 by one rank
+| mesh     dp = 2, tp = 2  (4 ranks: weft run --ranks 4)
+| read     weights = {#} B by one rank
+| sent     over tp: bytes = {*}
+$ weft inspect pair_weights.weft --at n=8 | grep -c '^memory'
+| 3
+$ weft inspect pair_weights.weft --ranks 2 --json | python3 -c "
+$+ import json, sys; d = json.load(sys.stdin); print(len(d['meshes']), d['functions'][0]['mesh'], [(v['ranks'], v['used']) for v in d['variants']])"
+| 0 [{'axis': 'tp', 'size': 2}] [(1, False), (2, True), (4, False)]
+$ for r in 1 2 4; do weft run pair_weights.weft --dim n=3 --ranks $r --transport threads -q --expect one/y.npy --tol 1e-5; done
+$ weft run pair_weights.weft --dim n=3 -q --expect one/y.npy --tol 1e-5
+$ weft run pair_weights.weft --dim n=3 --ranks 3
+! error: pair_weights.weft is for 1, 2, 4 ranks, not for 3
+!   hint: name one of these with --ranks
+? 2
+$ weft compile -q pair_weights.mlir --mesh tp=2 --mesh dp=2 --place 'up=[_, tp]'
+! error[W0315]: meshes 'tp=2' and 'dp=2' have the same number of ranks, by which a file is opened
+!   hint: compile one file for each
+? 1
+$ weft compile pair_weights.mlir --mesh tp=2 --mesh tp=4 --place 'up=[_, tp]' --stop-after partition
+! error[W0315]: several meshes are several programs, but one is asked for
+!   hint: name one mesh
+? 1
+$ weft compile -q pair_weights.mlir --mesh tp=2 --mesh tp=4 --place 'up=[_, sp]'
+! error[W0315]: placement 'up=[_, sp]': mesh 'tp=2' has no axis 'sp'
+? 1
 # What they take.
 $ weft compile -q pair_weights.mlir --mesh tp=2 --place 'up=[_, tp]'
 $ weft bench pair_weights.weft --dim n=3,5 --ranks 2 --rounds 7 --format csv | cut -d, -f1,2

@@ -231,7 +231,8 @@ TEST_CASE(
   for (uint32_t known : {uint32_t(offsetof(weft_function_v1, late_blocks)),
                          uint32_t(offsetof(weft_function_v1, regions)),
                          uint32_t(offsetof(weft_function_v1, in_place)),
-                         uint32_t(offsetof(weft_function_v1, mesh))}) {
+                         uint32_t(offsetof(weft_function_v1, mesh)),
+                         uint32_t(offsetof(weft_function_v1, weights_read))}) {
     bytes d = encode(make_sample().description, sample_image());
     weft_module_v1 root;
     std::memcpy(&root, d.data(), sizeof root);
@@ -248,6 +249,7 @@ TEST_CASE(
     REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).late_blocks.count == 0);
     REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).in_place.count == 0);
     REQUIRE(weft_item<weft_function_v1>(descriptor, narrow, 0).mesh.count == 0);
+    REQUIRE(weft_variant_ranks(descriptor, root) == 1);
   }
 }
 
@@ -275,6 +277,8 @@ TEST_CASE("a mesh has ranks, its groups axes that it has, and collectives groups
           "function 'main': collective 0: group 2 of 2");
   REQUIRE(with([](module &m) { m.functions[0].traffic[0] = symbol(2, "k"); }) ==
           "function 'main': the code of bytes sent is not a formula");
+  REQUIRE(with([](module &m) { m.functions[0].weights_read = symbol(2, "k"); }) ==
+          "function 'main': the code of 'weights read' is not a formula");
   REQUIRE(with([](module &m) { m.functions[0].rank_symbols.clear(); }) ==
           "function 'main': collective 0: group 1 of 0");
 }

@@ -70,8 +70,10 @@ Failure failureOf(const weft_error_t &error) {
   return {exitCodeOf(error.status), error.message, error.hint, error.code};
 }
 
-Result<Artifact> Artifact::open(const std::string &path, bool verify, const std::string &target) {
+Result<Artifact> Artifact::open(const std::string &path, bool verify, const std::string &target,
+                                int64_t ranks) {
   auto environment = emptyInfo<weft_env_t>();
+  environment.ranks = static_cast<uint32_t>(std::min<int64_t>(ranks, UINT32_MAX));
   environment.verify = verify;
   environment.target = target.empty() ? nullptr : target.c_str();
   weft_error_t error = WEFT_ERROR_INIT;
@@ -84,7 +86,16 @@ Result<Artifact> Artifact::open(const std::string &path, bool verify, const std:
   }
   Artifact artifact;
   artifact.handle.reset(module, weft_module_release);
-  return artifact;
+  std::vector<int64_t> all = artifact.ranks();
+  if (!ranks || all.size() < 2 || std::count(all.begin(), all.end(), ranks))
+    return artifact;
+  std::string list;
+  for (int64_t each : all)
+    list += (list.empty() ? "" : ", ") + std::to_string(each);
+  return Failure{ExitWrongUsage,
+                 path + " is for " + list + " ranks, not for " + std::to_string(ranks),
+                 "name one of these with --ranks",
+                 {}};
 }
 
 weft_module_info_t Artifact::info() const {
@@ -151,6 +162,7 @@ FunctionView Artifact::view(int32_t index) const {
   view.scratch = text(info.scratch);
   view.flops = text(info.flops);
   view.bytesMoved = text(info.bytes_moved);
+  view.weightsRead = text(info.weights_read);
   return view;
 }
 
@@ -197,15 +209,21 @@ std::vector<VariantView> Artifact::variants() const {
   for (uint32_t i = 0; i < weft_variant_count(module()); ++i) {
     auto variant = emptyInfo<weft_variant_info_t>();
     weft_variant_info(module(), i, &variant);
-    VariantView view{text(variant.target),
-                     text(variant.missing),
-                     {},
-                     variant.is_chosen != 0,
-                     variant.is_refused != 0};
+    VariantView view{text(variant.target),   text(variant.missing),   {},
+                     variant.is_chosen != 0, variant.is_refused != 0, variant.ranks};
     for (uint32_t f = 0; f < variant.features; ++f)
       view.features.push_back(text(weft_variant_feature(module(), i, f)));
     all.push_back(std::move(view));
   }
+  return all;
+}
+
+std::vector<int64_t> Artifact::ranks() const {
+  std::vector<int64_t> all;
+  std::string target = text(info().target);
+  for (const VariantView &variant : variants())
+    if (variant.target == target)
+      all.push_back(variant.ranks);
   return all;
 }
 

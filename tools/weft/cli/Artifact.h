@@ -48,6 +48,7 @@ struct FunctionView {
   std::vector<TrafficSpec> traffic;
   std::vector<std::string> facts, checks;
   std::string arena, scratch, flops, bytesMoved; ///< formulas; empty where there is none
+  std::string weightsRead;                       ///< of a file for several ranks, by one of them
   std::vector<std::string> late, lateScratch;    ///< what a call asks for while it runs
   std::vector<std::vector<uint32_t>> regions;    ///< rows of kernels that run at the same time
 };
@@ -73,15 +74,17 @@ struct VariantView {
   std::string target, missing;
   std::vector<std::string> features;
   bool isChosen, isRefused;
+  int64_t ranks; ///< that run it together
 };
 
 using Context = std::shared_ptr<weft_context_t>;
 
 class Artifact {
 public:
-  /// Maps the file. With `verify` the weights are checked, too; with `target` its code is used instead of the best that runs here.
-  static Result<Artifact> open(const std::string &path, bool verify,
-                               const std::string &target = "");
+  /// Maps the file. With `verify` the weights are checked, too; with `target` its code is used instead of the best that runs here. Of a file
+  /// for several numbers of ranks it is the one for `ranks`, 0: for the fewest; a number that it is not for is refused.
+  static Result<Artifact> open(const std::string &path, bool verify, const std::string &target = "",
+                               int64_t ranks = 0);
 
   weft_module_t *module() const { return handle.get(); }
   weft_module_info_t info() const;
@@ -90,6 +93,8 @@ public:
   Result<FunctionView> function(const std::string &name) const;
   std::vector<KernelView> kernels() const;
   std::vector<VariantView> variants() const;
+  /// For which numbers of ranks there is code for the chosen target; the chosen one is among them.
+  std::vector<int64_t> ranks() const;
   NumericsView numerics() const;
   /// What the manifest has under a name: one text or a list of them.
   std::vector<std::string> listed(const std::string &name) const;

@@ -181,11 +181,13 @@ void readInPlace(const ParsedOptions &options, CompileOptions &compile) {
 }
 
 Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
-  compile.mesh = options.value("mesh");
+  compile.mesh = options.values("mesh");
   compile.placements = options.values("place");
   compile.plan = options.value("plan");
   compile.links = options.values("link");
   compile.ranks = options.number("ranks", 0);
+  if (options.has("plan-out") && compile.mesh.size() > 1)
+    return Failure{ExitWrongUsage, "'--plan-out' writes the plan of one mesh", "name one mesh", ""};
   if (options.has("ranks") && compile.ranks == 0)
     return Failure{ExitWrongUsage, "'--ranks' must be more than 0", "", ""};
   compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);

@@ -86,8 +86,8 @@ private:
                      "'weft bench' needs ARTIFACT, --kernels or --collectives",
                      "usage: weft bench [ARTIFACT] [options]",
                      {}};
-    Result<Artifact> opened =
-        Artifact::open(options.positional()[0], false, options.value("target"));
+    Result<Artifact> opened = Artifact::open(options.positional()[0], false,
+                                             options.value("target"), options.number("ranks", 0));
     if (!opened)
       return opened.failure();
     artifact = *opened;

@@ -47,22 +47,48 @@ public:
            "'" + options.positional()[0] + "' is compiled already, and artifacts keep no reasons",
            "weft inspect MODEL --why, with the model it was compiled from",
            {}});
-    Result<Artifact> opened =
-        Artifact::open(options.positional()[0], false, options.value("target"));
-    if (!opened)
-      return console.fail(opened.failure());
-    artifact = *opened;
-    functions = artifact.functions();
-    info = artifact.info();
-    if (Result<Done> done = readAt(); !done)
-      return console.fail(done.failure());
-    if (Result<Done> done = price(); !done)
-      return console.fail(done.failure());
+    for (auto step : {&Inspection::open, &Inspection::readAt, &Inspection::priceAll})
+      if (Result<Done> done = (this->*step)(); !done)
+        return console.fail(done.failure());
     console.json() ? reportJson() : report();
     return console.finish();
   }
 
 private:
+  /// What one number of ranks runs.
+  struct Program {
+    Artifact artifact;
+    std::vector<FunctionView> functions;
+    std::vector<std::optional<weft_cost_t>> costs;
+  };
+
+  /// The program for the fewest ranks and, unless one is asked for, those for others.
+  Result<Done> open() {
+    std::vector<int64_t> wanted = {options.number("ranks", 0)};
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      Result<Artifact> opened =
+          Artifact::open(options.positional()[0], false, options.value("target"), wanted[i]);
+      if (!opened)
+        return opened.failure();
+      if (!wanted[0] && i == 0)
+        for (int64_t ranks : opened->ranks())
+          if (ranks != ranksOf(opened->functions()))
+            wanted.push_back(ranks);
+      programs.push_back({*opened, opened->functions(), {}});
+    }
+    artifact = programs[0].artifact;
+    info = artifact.info();
+    return Done{};
+  }
+
+  /// All of a program that are for several ranks are for the same.
+  static int64_t ranksOf(const std::vector<FunctionView> &functions) {
+    int64_t ranks = 1;
+    for (const FunctionView &function : functions)
+      ranks = std::max(ranks, cli::ranksOf(function));
+    return ranks;
+  }
+
   Result<Done> readAt() {
     for (const std::string &text : options.values("at")) {
       std::string rest = text + ",";
@@ -77,10 +103,12 @@ private:
     }
     for (const auto &[name, value] : at) {
       bool known = false;
-      for (const FunctionView &function : functions)
-        for (const std::vector<SymbolSpec> *list : {&function.signature.symbols, &function.places})
-          for (const SymbolSpec &symbol : *list)
-            known |= symbol.name == name;
+      for (const Program &program : programs)
+        for (const FunctionView &function : program.functions)
+          for (const std::vector<SymbolSpec> *list :
+               {&function.signature.symbols, &function.places})
+            for (const SymbolSpec &symbol : *list)
+              known |= symbol.name == name;
       if (!known)
         return Failure{
             ExitWrongUsage, "'--at': there is no symbol '" + name + "'", symbolHint(), {}};
@@ -90,7 +118,7 @@ private:
 
   std::string symbolHint() const {
     std::string names;
-    for (const FunctionView &function : functions)
+    for (const FunctionView &function : programs[0].functions)
       for (const SymbolSpec &symbol : function.signature.symbols)
         if (("," + names + ",").find("," + symbol.name + ",") == std::string::npos)
           names += (names.empty() ? "" : ",") + symbol.name;
@@ -98,7 +126,15 @@ private:
   }
 
   /// Costs of the functions whose symbols all have a value; with --at there must be one.
-  Result<Done> price() {
+  Result<Done> priceAll() {
+    for (Program &program : programs)
+      if (Result<Done> done = price(program); !done)
+        return done;
+    return Done{};
+  }
+
+  Result<Done> price(Program &program) {
+    auto &[own, functions, costs] = program;
     costs.resize(functions.size());
     std::string missing;
     bool any = false;
@@ -114,7 +150,7 @@ private:
       // Without symbols the formulas are numbers.
       if (at.empty())
         continue;
-      Result<weft_cost_t> cost = artifact.cost(functions[i], at);
+      Result<weft_cost_t> cost = own.cost(functions[i], at);
       if (!cost)
         return cost.failure();
       costs[i] = *cost;
@@ -150,8 +186,12 @@ private:
          (console.verbosity() > 0 ? hash : hash.substr(0, 12)));
     reportVariants();
     reportNumerics();
-    for (size_t i = 0; i < functions.size(); ++i)
-      reportFunction(functions[i], costs[i]);
+    reportRanks();
+    for (size_t i = 0; i < programs[0].functions.size(); ++i)
+      reportFunction(programs[0].functions[i], programs[0].costs[i]);
+    for (size_t p = 1; p < programs.size(); ++p)
+      for (size_t i = 0; i < programs[p].functions.size(); ++i)
+        reportMesh(programs[p].functions[i], programs[p].costs[i]);
     if (info.weights)
       line("weights  " + std::to_string(info.weights) + ", " +
            printBytes(static_cast<double>(info.weight_bytes)) +
@@ -161,11 +201,10 @@ private:
 
   /// The targets of the file, when there are several.
   void reportVariants() {
-    std::vector<VariantView> variants = artifact.variants();
-    if (variants.size() < 2)
-      return;
     std::vector<std::string> items;
-    for (const VariantView &variant : variants) {
+    for (const VariantView &variant : artifact.variants()) {
+      if (variant.ranks != ranksOf(programs[0].functions))
+        continue; // as this one
       std::string item = variant.target;
       if (variant.isChosen)
         item += "  (used here)";
@@ -177,7 +216,17 @@ private:
         item += "  " + joined(variant.features);
       items.push_back(item);
     }
-    list("targets", items);
+    if (items.size() > 1)
+      list("targets", items);
+  }
+
+  /// Of a file for several numbers of ranks.
+  void reportRanks() {
+    std::string counts;
+    for (int64_t ranks : artifact.ranks())
+      counts += (counts.empty() ? "" : ", ") + std::to_string(ranks);
+    if (artifact.ranks().size() > 1)
+      line("ranks    " + counts + "  (each has its program, all share the weights)");
   }
 
   void reportNumerics() {
@@ -210,8 +259,7 @@ private:
     if (!symbols.empty())
       line("symbols  " + symbols);
     if (!f.mesh.empty())
-      line("mesh     " + printMesh(f) + "  (" + std::to_string(ranksOf(f)) +
-           " ranks: weft run --ranks " + std::to_string(ranksOf(f)) + ")");
+      line(meshText(f));
     std::string bound;
     for (const SymbolSpec &symbol : f.bound)
       bound += (bound.empty() ? "" : ", ") + symbol.name;
@@ -234,8 +282,30 @@ private:
     reportTraffic(f);
   }
 
+  static std::string meshText(const FunctionView &f) {
+    std::string ranks = std::to_string(cli::ranksOf(f));
+    return "mesh     " + printMesh(f) + "  (" + ranks + " ranks: weft run --ranks " + ranks + ")";
+  }
+
+  /// What differs for another number of ranks.
+  void reportMesh(const FunctionView &f, const std::optional<weft_cost_t> &cost) {
+    line((programs[0].functions.size() > 1 ? console.bold(f.signature.function) + "\n" : "") +
+         meshText(f));
+    if (cost) {
+      line("memory   arena = " + exactBytes(cost->arena) +
+           "    scratch = " + exactBytes(cost->scratch_per_worker) + " per worker");
+    } else {
+      line("memory   " + shown("arena", f.arena.empty() ? "0" : f.arena, "B") + "    " +
+           shown("scratch", f.scratch.empty() ? "0" : f.scratch, "B per worker"));
+      reportLate(f);
+    }
+    reportTraffic(f);
+  }
+
   /// What one rank sends along axes: formulas, or numbers with --at, of rank 0 when nothing else is said.
   void reportTraffic(const FunctionView &f) {
+    if (!f.weightsRead.empty())
+      line("read     " + shown("weights", f.weightsRead, "B") + " by one rank");
     SymbolValues values = at;
     for (const SymbolSpec &symbol : f.places)
       values.emplace(symbol.name, 0);
@@ -461,6 +531,8 @@ private:
     json.object("formulas").field("arena", f.arena).field("scratch_per_worker", f.scratch);
     json.field("flops", f.flops).field("bytes_moved", f.bytesMoved);
     json.list("late", f.late).list("late_scratch_per_worker", f.lateScratch).end();
+    if (!f.weightsRead.empty())
+      json.field("weights_read", f.weightsRead);
     if (!f.mesh.empty())
       ranksJson(json, f);
     json.array("together");
@@ -475,6 +547,13 @@ private:
       json.field("scratch_per_worker", cost->scratch_per_worker).field("outputs", cost->outputs);
       json.field("flops", cost->flops).field("bytes_moved", cost->bytes_moved).end();
     }
+    json.end();
+  }
+
+  void functionsJson(JsonWriter &json, const Program &program) const {
+    json.array("functions");
+    for (size_t i = 0; i < program.functions.size(); ++i)
+      functionJson(json, program.functions[i], program.costs[i]);
     json.end();
   }
 
@@ -502,6 +581,7 @@ private:
     for (const VariantView &variant : artifact.variants())
       json.object()
           .field("target", variant.target)
+          .field("ranks", variant.ranks)
           .field("used", variant.isChosen)
           .field("missing", variant.missing)
           .field("refused", variant.isRefused)
@@ -509,9 +589,13 @@ private:
           .end();
     json.end();
     numericsJson(json);
-    json.array("functions");
-    for (size_t i = 0; i < functions.size(); ++i)
-      functionJson(json, functions[i], costs[i]);
+    functionsJson(json, programs[0]);
+    json.array("meshes");
+    for (size_t p = 1; p < programs.size(); ++p) {
+      json.object().field("ranks", ranksOf(programs[p].functions));
+      functionsJson(json, programs[p]);
+      json.end();
+    }
     json.end().array("kernels");
     for (const KernelView &kernel : artifact.kernels())
       json.object()
@@ -524,10 +608,9 @@ private:
 
   const ParsedOptions &options;
   Console &console;
-  Artifact artifact;
+  std::vector<Program> programs;
+  Artifact artifact; ///< the first one's
   weft_module_info_t info{};
-  std::vector<FunctionView> functions;
-  std::vector<std::optional<weft_cost_t>> costs;
   SymbolValues at;
 };
 

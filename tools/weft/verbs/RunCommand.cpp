@@ -67,8 +67,8 @@ public:
 
 private:
   Result<Done> open() {
-    Result<Artifact> opened =
-        Artifact::open(options.positional()[0], options.has("verify"), options.value("target"));
+    Result<Artifact> opened = Artifact::open(options.positional()[0], options.has("verify"),
+                                             options.value("target"), options.number("ranks", 0));
     if (!opened)
       return opened.failure();
     artifact = *opened;
