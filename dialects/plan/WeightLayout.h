@@ -52,8 +52,8 @@ struct WeightLayout {
   static std::optional<WeightLayout> parse(llvm::StringRef text);
 
   bool isRows() const { return kind == Rows; }
-  unsigned bits() const;                          ///< of a packed value
-  int64_t perWord() const;                        ///< values of a column, which follow each other in k
+  unsigned bits() const;   ///< of a packed value
+  int64_t perWord() const; ///< values of a column, which follow each other in k
   int64_t wordBytes() const { return perWord() * bits() / 8; }
   /// That of the whole, where the weight is a part.
   WeightLayout ofWhole() const;

@@ -21,8 +21,8 @@ weft_status_t weft_compare_call(weft_context_t *context, int32_t index,
                                 const weft_function_v1 &function, weft_error_t *err);
 
 /// Sets the symbols that say where a rank stands, which are the function's last; how many there are.
-uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &function, int32_t rank,
-                         int64_t *symbols);
+uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &function,
+                         int32_t rank, int64_t *symbols);
 
 /// The function of the host table.
 void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words);
