@@ -222,7 +222,7 @@ Result<Done> runLocalRanks(const LocalRanks &ranks, const RankBody &body) {
   children.end(status != WEFT_OK);
   // Ctrl-C reaches the children, too: who ends first decides what rank 0 is told.
   if (interrupted())
-    return Failure{ExitInterrupted, "interrupted", "", ""};
+    return withHistory({ExitInterrupted, "interrupted", "", ""}, ranks.flight, recorder);
   if (status)
     return withHistory(errors.reason(error), ranks.flight, recorder);
   return Done{};
