@@ -1,11 +1,13 @@
-/* Runs a model that is split over ranks in one process: every rank is a thread with a group and a context of its own.
+/* Runs a model that is split over ranks in one process: every rank is a thread with a group and a
+ * context of its own.
  *
  *   weft compile mlp.mlir --mesh tp=2 -o mlp.weft
  *   call_ranks mlp.weft SIZE [FLIGHT]               call_ranks mlp.weft 8
  *
- * Every symbol of the model is SIZE, and every input is f32 and made up here. Prints the first values of each output; where ranks fail, every
- * rank writes what it did last to FLIGHT/rank-N.flight, for 'weft ranks FLIGHT'. Exit codes: 0 success, 1 refused, 2 wrong usage, 5 a rank
- * failed.
+ * Every symbol of the model is SIZE, and every input is f32 and made up here. Prints the first
+ * values of each output. Where ranks fail, every rank writes what it did last to
+ * FLIGHT/rank-N.flight, for 'weft ranks FLIGHT'.
+ * Exit codes: 0 success, 1 refused, 2 wrong usage, 5 a rank failed.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -160,8 +162,7 @@ int main(int argc, char **argv) {
     ranks[rank].rank = rank;
     ranks[rank].err = (weft_error_t)WEFT_ERROR_INIT;
     if (pthread_create(&ranks[rank].thread, NULL, run_rank, &ranks[rank]) != 0)
-      exit(fail(
-          "no thread for a rank")); /* those that wait for it would come to an end by the time-out */
+      exit(fail("no thread for a rank")); /* others may wait for it */
   }
   for (int32_t rank = 0; exit_code == 0 && rank < job.world; ++rank)
     pthread_join(ranks[rank].thread, NULL);
