@@ -9,7 +9,8 @@
  * FLIGHT/rank-N.flight, for 'weft ranks FLIGHT'.
  * Exit codes: 0 success, 1 refused, 2 wrong usage, 5 a rank failed.
  */
-#include <inttypes.h>
+#define _POSIX_C_SOURCE 200809L /* fileno */
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
