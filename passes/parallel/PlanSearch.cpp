@@ -15,7 +15,8 @@ namespace {
 
 constexpr unsigned kMostRounds = 6;
 /// Of the work of all prices of one mesh, in operations that are split: some seconds.
-constexpr size_t kMostOperations = 60000;
+constexpr size_t kMostOperations = 30000;
+constexpr size_t kMostFields = 2; ///< where a search goes on from the best plan with a name
 
 /// A mesh, the program that users have placed on it, and the best that is known.
 struct Field {
@@ -36,9 +37,13 @@ public:
     for (const auto &[mesh, names] : meshes)
       if (failed(look(mesh, names)))
         return failure();
-    if (request.plan == "auto")
-      for (Field &field : fields)
+    if (request.plan == "auto") {
+      llvm::stable_sort(fields, [&](Field &a, Field &b) {
+        return a.space->priceOf(a.best).isBetter(b.space->priceOf(b.best), request.memoryLimit);
+      });
+      for (Field &field : llvm::MutableArrayRef(fields).take_front(kMostFields))
         descend(field);
+    }
     return finish();
   }
 

@@ -110,6 +110,23 @@ void PlanSpace::addFunction(func::FuncOp function) {
   }
   for (size_t i = first; i < list.size(); ++i)
     addOptions(list[i], layers);
+  dropUnread(copy);
+}
+
+/// Constants of layers that are left out: members that stand for them are those of a layer that is kept.
+void PlanSpace::dropUnread(func::FuncOp copy) {
+  auto isUnread = [](Value value) { return value.getDefiningOp() && value.use_empty(); };
+  for (PlanVariable &variable : list) {
+    auto kept = llvm::find_if(variable.members, [&](const PlanVariable::Member &member) {
+      return !isUnread(member.value);
+    });
+    for (PlanVariable::Member &member : variable.members)
+      if (kept != variable.members.end() && isUnread(member.value))
+        member.value = kept->value;
+  }
+  for (ConstantOp constant : llvm::make_early_inc_range(copy.getOps<ConstantOp>()))
+    if (constant->use_empty())
+      constant->erase();
 }
 
 /// Values of one name, and those of one kind.

@@ -75,6 +75,7 @@ private:
   void addFunction(mlir::func::FuncOp function);
   void addWeight(const std::string &name, mlir::Value value, Layers &layers);
   void addOptions(PlanVariable &variable, const Layers &layers);
+  void dropUnread(mlir::func::FuncOp copy);
   void addInputs();
   void findKinds(const Layers &layers, mlir::Value value, unsigned dim, std::set<WeightDim> &kinds,
                  std::vector<mlir::Operation *> &products) const;

@@ -21,13 +21,13 @@ llvm::Expected<MeshAttr> parseMesh(MLIRContext *context, StringRef text) {
                                      "' is no axis with its size, such as tp=2");
     axes.push_back(StringAttr::get(context, name));
   }
-  std::string why;
+  std::string reported;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    why = diagnostic.str();
+    reported = diagnostic.str();
     return success();
   });
   if (failed(MeshAttr::verify([&] { return emitError(UnknownLoc::get(context)); }, axes, sizes)))
-    return llvm::createStringError("mesh '" + text + "': " + why);
+    return llvm::createStringError("mesh '" + text + "': " + reported);
   return MeshAttr::get(context, axes, sizes);
 }
 
