@@ -165,7 +165,7 @@ Layers::Stack Layers::findStack() {
         continue;
       size_t layers = (at - begin) / period;
       if (layers >= kFewest && (layers - 3) * period > spared) {
-        best = {begin, period, layers};
+        best = {begin, period, layers, at};
         spared = (layers - 3) * period;
       }
       begin = at + 1 - period; // what is not alike is of no stack with what is before
@@ -175,7 +175,7 @@ Layers::Stack Layers::findStack() {
 
 /// Equal layers read their constants alike, also where what follows differs.
 void Layers::join(const Stack &stack) {
-  for (size_t at = stack.begin + stack.period; at < stack.begin + stack.count * stack.period; ++at)
+  for (size_t at = stack.begin + stack.period; at < stack.end; ++at)
     for (auto [a, b] : llvm::zip_equal(operations[at - stack.period]->getOperands(),
                                        operations[at]->getOperands()))
       if (isConstant(b) || isa<BlockArgument>(b))
@@ -206,7 +206,6 @@ Value Layers::standsFor(OpOperand &use, const Stack &stack) {
 }
 
 void Layers::shorten(const Stack &stack) {
-  hasLeftOut = true;
   size_t from = stack.begin + 2 * stack.period, to = stack.begin + (stack.count - 1) * stack.period;
   for (size_t at = from; at < to; ++at)
     for (Value result : operations[at]->getResults())

@@ -26,13 +26,12 @@ public:
   bool isConstant(mlir::Value value) const;
   /// Changes the function; constants and arguments of layers that are left out have no uses any more. Kinds stay.
   void keepThree();
-  /// Operations that are in the program for those that were left out, too.
-  bool isShorter() const { return hasLeftOut; }
 
 private:
   using Words = std::vector<const void *>;
   struct Stack {
     size_t begin = 0, period = 0, count = 0;
+    size_t end = 0; ///< of what is alike: behind the last layer there may be a part of one
   };
 
   unsigned number(const Words &words);
@@ -57,7 +56,6 @@ private:
   llvm::DenseSet<mlir::Operation *> constants;
   llvm::DenseMap<mlir::Value, unsigned> kinds;
   std::vector<unsigned> leaders;
-  bool hasLeftOut = false;
 };
 
 } // namespace weft

@@ -38,7 +38,7 @@ public:
       if (failed(look(mesh, names)))
         return failure();
     if (request.plan == "auto") {
-      llvm::stable_sort(fields, [&](Field &a, Field &b) {
+      llvm::stable_sort(fields, [&](const Field &a, const Field &b) {
         return a.space->priceOf(a.best).isBetter(b.space->priceOf(b.best), request.memoryLimit);
       });
       for (Field &field : llvm::MutableArrayRef(fields).take_front(kMostFields))

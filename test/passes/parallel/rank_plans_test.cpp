@@ -176,10 +176,13 @@ TEST_CASE("Equal layers are priced once, and their weights are placed alike") {
     CHECK(count >= 12);
   SymValues sizes = *guessSizes(*copy, {});
   Price all = priceOf(*copy, sizes, Links());
-  size_t before = std::distance(copy->getBody().front().begin(), copy->getBody().front().end());
+  auto products = [&] {
+    auto list = copy->getOps<ContractOp>();
+    return std::distance(list.begin(), list.end());
+  };
+  CHECK(products() == 12 * 8);
   layers.keepThree();
-  CHECK(size_t(std::distance(copy->getBody().front().begin(), copy->getBody().front().end())) <
-        before / 2);
+  CHECK(products() < 5 * 8); // three layers, and parts before and behind
   Price few = priceOf(*copy, sizes, Links());
   CHECK(few.kernels == Approx(all.kernels));
   CHECK(few.weights == Approx(all.weights));
@@ -198,10 +201,6 @@ TEST_CASE("Column and row pairs are found, and no named plan costs less") {
   CHECK(plan.price.weights < 0.51 * 2 * (4 * 768 * 768 + 2 * 768 * 3072) * 4.0);
   request.plan = "tp";
   PlanResult pairs = planFor(text, request);
-  std::string expected;
-  for (const char *layer : {"layer.0.", "layer.1."})
-    for (const char *name : {"query", "up"})
-      expected += std::string(layer) + name + "=[_, tp]\n";
   CHECK(placementsOf(pairs).find("layer.0.up=[_, tp]\n") != std::string::npos);
   CHECK(placementsOf(pairs).find("down") == std::string::npos);
   CHECK(placementsOf(pairs).find("out") == std::string::npos);
@@ -210,21 +209,21 @@ TEST_CASE("Column and row pairs are found, and no named plan costs less") {
 TEST_CASE("No named plan is cheaper than the one that is found") {
   for (const std::string &text :
        {mlp(512, 2048), transformer({1, 512, 8, 2048}), experts(), convolutions()})
-    for (int64_t ranks : {2, 4})
-      for (int64_t batch : {1, 8}) {
-        PlanRequest request;
-        request.ranks = ranks;
-        OwningOpRef<ModuleOp> module = parse(text);
-        StringAttr first = symbolsOf(mainOf(*module)).getNames()[0];
-        request.sizes[first.str()] = batch;
-        PlanResult plan = planFor(*module, request);
-        CHECK(plan.named.size() >= 5);
-        for (const char *name : {"tp", "sp", "dp", "2d", "3d"}) {
-          request.plan = name;
-          INFO(name << " on " << ranks << " ranks: " << plan.summary());
-          CHECK(plan.price.time() <= planFor(*module, request).price.time() * (1 + 1e-9));
-        }
+    for (int64_t batch : {1, 8}) {
+      int64_t ranks = batch == 1 ? 4 : 2;
+      PlanRequest request;
+      request.ranks = ranks;
+      OwningOpRef<ModuleOp> module = parse(text);
+      StringAttr first = symbolsOf(mainOf(*module)).getNames()[0];
+      request.sizes[first.str()] = batch;
+      PlanResult plan = planFor(*module, request);
+      CHECK(plan.named.size() >= 5);
+      for (const char *name : {"tp", "sp", "dp", "2d", "3d"}) {
+        request.plan = name;
+        INFO(name << " on " << ranks << " ranks: " << plan.summary());
+        CHECK(plan.price.time() <= planFor(*module, request).price.time() * (1 + 1e-9));
       }
+    }
 }
 
 TEST_CASE("The same program gives the same plan, which costs what it says when it is given") {
@@ -317,6 +316,5 @@ TEST_CASE("A hundred layers are planned for eight ranks in seconds") {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   INFO(plan.summary());
   CHECK(seconds < 30); // 10 on a machine that does nothing else
-  WARN("planned in " << seconds << " s: " << plan.summary());
   CHECK(plan.plan.placements.size() >= 100);
 }
