@@ -16,6 +16,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/Mesh.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -28,6 +29,18 @@ namespace weft {
 namespace {
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+/// Outputs that ranks put together of their parts lie in memory of their own.
+bool isPutTogether(Value output) {
+  while (auto move = output.getDefiningOp<ReshapeOp>())
+    output = move.getInput();
+  return output.getDefiningOp() && isa<CollectiveOpInterface>(output.getDefiningOp());
+}
+
+bool isSplit(func::FuncOp function) {
+  Operation *end = function.getBody().front().getTerminator();
+  return meshOf(function) && llvm::any_of(end->getOperands(), isPutTogether);
+}
 
 /// An input, the operation that extends it, and the output that this is.
 struct Pair {
@@ -58,7 +71,9 @@ public:
         pair = {concat, returned.getOperandNumber()};
     }
     if (!pair.concat)
-      return fail("no output is this input with something behind it");
+      return fail(isSplit(function)
+                      ? "ranks have parts of outputs, which they put together beside it"
+                      : "no output is this input with something behind it");
     if (llvm::Error reason = checkGrowth(pair.concat))
       return std::move(reason);
     return pair;
@@ -206,8 +221,11 @@ struct GrowInPlace : impl::GrowInPlaceBase<GrowInPlace> {
         return signalPassFailure();
       }
     if (!found) {
-      emitError(nowhere)
-          << "no input can grow in place: no output is an input with something behind it";
+      std::string reason = "no output is an input with something behind it";
+      for (auto function : getOperation().getOps<func::FuncOp>())
+        if (function.isPublic() && !function.isExternal() && isSplit(function))
+          reason = "ranks have parts of outputs, which they put together elsewhere";
+      emitError(nowhere) << "no input can grow in place: " << reason;
       signalPassFailure();
     }
   }

@@ -53,18 +53,19 @@ PlacementAttr placementAlong(StringAttr axis, unsigned dim, unsigned rank) {
   return PlacementAttr::get(axis.getContext(), dims);
 }
 
-/// Tables, lines and rows of windows are split where ranks then compute together, which dice alone seldom find.
+/// A table, lines or rows of windows are split where ranks then compute together, which dice alone seldom find. One of them: sizes of
+/// parts of parts are long expressions, which take the compiler long.
 void placeTogether(func::FuncOp function, MeshAttr mesh, std::mt19937_64 &random) {
-  for (Operation &op : function.getBody().front()) {
-    auto together = dyn_cast<TogetherOpInterface>(op);
-    SmallVector<Cut, 4> cuts = together ? together.cutsTogether() : SmallVector<Cut, 4>();
-    if (cuts.empty() || random() % 3 == 0)
-      continue;
-    unsigned dim = cuts[random() % cuts.size()].operands[0]->dim;
-    Value operand = op.getOperand(0);
-    unsigned rank = cast<SymTensorType>(operand.getType()).getRank();
-    place(operand, placementAlong(mesh.getAxes()[random() % mesh.getAxes().size()], dim, rank));
-  }
+  SmallVector<std::pair<Value, unsigned>> found;
+  for (Operation &op : function.getBody().front())
+    if (auto together = dyn_cast<TogetherOpInterface>(op))
+      for (const Cut &cut : together.cutsTogether())
+        found.emplace_back(op.getOperand(0), cut.operands[0]->dim);
+  if (found.empty())
+    return;
+  auto [value, dim] = found[random() % found.size()];
+  unsigned rank = cast<SymTensorType>(value.getType()).getRank();
+  place(value, placementAlong(mesh.getAxes()[random() % mesh.getAxes().size()], dim, rank));
 }
 
 } // namespace

@@ -77,7 +77,7 @@ struct GatherTogether : RowsTogether<GatherTogether, GatherOp> {
   static Value pick(ImplicitLocOpBuilder &b, Value part, Value at, unsigned axis, MeshAttr group) {
     SymExpr one = SymExpr::constant(b.getContext(), 1);
     if (placeFacts(group).proveLE(one, typeOf(part).getDim(axis)) != Proof::Yes)
-      part = widened(b, part, axis, one - 1, one);
+      part = widened(b, part, axis, one - 1, one, zeroOf(b, typeOf(part).getElementType()));
     return b.create<GatherOp>(part, at, axis, Outside::Unchecked);
   }
 };

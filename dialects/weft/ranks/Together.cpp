@@ -59,13 +59,14 @@ Value range(ImplicitLocOpBuilder &b, Value value, unsigned dim, SymExpr start, S
                            SmallVector<int64_t>(sizes.size(), 1));
 }
 
-Value widened(ImplicitLocOpBuilder &b, Value value, unsigned dim, SymExpr low, SymExpr high) {
+Value widened(ImplicitLocOpBuilder &b, Value value, unsigned dim, SymExpr low, SymExpr high,
+              Value with) {
   SmallVector<SymExpr> lows(typeOf(value).getRank(), SymExpr::constant(b.getContext(), 0)),
       highs = lows;
   lows[dim] = low;
   highs[dim] = high;
-  return b.create<PadOp>(value, zeroOf(b, typeOf(value).getElementType()),
-                         DimsAttr::get(b.getContext(), lows), DimsAttr::get(b.getContext(), highs));
+  return b.create<PadOp>(value, with, DimsAttr::get(b.getContext(), lows),
+                         DimsAttr::get(b.getContext(), highs));
 }
 
 Value sizeValue(ImplicitLocOpBuilder &b, SymExpr value) {

@@ -56,9 +56,9 @@ mlir::Value reshaped(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
 /// Elements [start, start + size) along a dimension.
 mlir::Value range(mlir::ImplicitLocOpBuilder &b, mlir::Value value, unsigned dim, SymExpr start,
                   SymExpr size);
-/// Zeros before and behind.
+/// One value before and behind.
 mlir::Value widened(mlir::ImplicitLocOpBuilder &b, mlir::Value value, unsigned dim, SymExpr low,
-                    SymExpr high);
+                    SymExpr high, mlir::Value with);
 /// A scalar of 64 bits that sizes give, and one of an element type.
 mlir::Value sizeValue(mlir::ImplicitLocOpBuilder &b, SymExpr value);
 mlir::Value zeroOf(mlir::ImplicitLocOpBuilder &b, mlir::Type element);

@@ -93,6 +93,12 @@ $ weft compile tokens.mlir --mesh tp=2 --place 'x=[tp, _]' --place 'up=[_, tp]' 
 | weft.reduce_scatter
 | weft.all_gather
 # What is refused.
+$ weft compile -q cache.mlir --in-place --mesh tp=2 --place 'past=[_, _, tp]'
+! error[W0300]: no input can grow in place: ranks have parts of outputs, which they put together elsewhere
+? 1
+$ weft compile -q cache.mlir --in-place=past --mesh tp=2 --place 'past=[_, _, tp]'
+! error[W0300]: cache.mlir:1:1: input 'past' cannot grow in place: ranks have parts of outputs, which they put together beside it
+? 1
 $ weft compile -q pair.mlir --stop-after fuse > fused.mlir && weft compile -q fused.mlir --mesh tp=2
 ! error[W0315]: a program behind phase 'fuse' cannot be split any more
 !   hint: split what '--stop-after import' prints

@@ -109,10 +109,37 @@ func.func @grid(%a: !weft.tensor<[8, 8], f32> {weft.placement = #weft.placement<
 // CHECK-LABEL: func.func @whole
 // CHECK:         %[[E:.*]] = weft.exp
 // CHECK:         %[[W:.*]] = weft.all_gather %[[E]] dim 0 to [8]
-// CHECK:         weft.cumulate sum %[[W]] axis 0
+// CHECK:         weft.slice %[[W]] from [7]
 func.func @whole(%x: !weft.tensor<[8], f32> {weft.placement = #weft.placement<[tp]>}) -> !weft.tensor<[8], f32>
     attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<>} {
   %e = weft.exp %x : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
-  %y = weft.cumulate sum %e axis 0 : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
+  %y = weft.slice %e from [7] size [8] step [-1] : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
   return %y : !weft.tensor<[8], f32>
+}
+
+// A rank adds what the parts before its own sum to.
+// CHECK-LABEL: func.func @running
+// CHECK:         %[[O:.*]] = weft.cumulate sum %[[P:.*]] axis 0
+// CHECK:         %[[T:.*]] = weft.reduce sum %[[P]] [0]
+// CHECK:         %[[A:.*]] = weft.all_gather %{{.*}} dim 0 to [2] over<tp = 2> {weft.because = "{{.*}} needs what other ranks have"}
+// CHECK:         %[[B:.*]] = weft.cumulate sum %[[A]] axis 0 {exclusive}
+// CHECK:         %[[S:.*]] = weft.slice %[[B]] from [rank_tp] size [1]
+// CHECK:         weft.add %[[O]], %[[S]]
+func.func @running(%x: !weft.tensor<[8], f32> {weft.placement = #weft.placement<[tp]>}) -> !weft.tensor<[8], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<>} {
+  %y = weft.cumulate sum %x axis 0 : (!weft.tensor<[8], f32>) -> !weft.tensor<[8], f32>
+  return %y : !weft.tensor<[8], f32>
+}
+
+// Rows below zero, and behind the last, are those of the border; a neighbour's part is at least one row.
+// CHECK-LABEL: func.func @rows
+// CHECK:         weft.permute %{{.*}} by 1 over<t = 3>
+// CHECK:         weft.permute %{{.*}} by 2 over<t = 3>
+// CHECK:         weft.concat
+// CHECK:         weft.conv %{{.*}}, %arg1 strides [1, 1] dilations [1, 1] low [0, 1] high [0, 1] groups 1
+func.func @rows(%x: !weft.tensor<[1, 2, h, 8], f32> {weft.placement = #weft.placement<[_, _, t, _]>}, %f: !weft.tensor<[4, 2, 3, 3], f32>) -> !weft.tensor<[1, 4, h, 8], f32>
+    attributes {weft.split_over = #weft.mesh<t = 3>, weft.symbols = #weft.symbols<h>} {
+  %e = weft.abs %x : (!weft.tensor<[1, 2, h, 8], f32>) -> !weft.tensor<[1, 2, h, 8], f32>
+  %y = weft.conv %e, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32 : (!weft.tensor<[1, 2, h, 8], f32>, !weft.tensor<[4, 2, 3, 3], f32>) -> !weft.tensor<[1, 4, h, 8], f32>
+  return %y : !weft.tensor<[1, 4, h, 8], f32>
 }
