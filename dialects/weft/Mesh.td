@@ -55,7 +55,6 @@ def Weft_PlacementAttr : AttrDef<Weft_Dialect, "Placement"> {
     (R1) There is an entry for every dimension of the value.
     (R2) No axis is there twice, and all are axes of what the function is split over.
     (R3) Functions that are split over a mesh have no `weft.mesh`.
-    (R4) Elements of a value that is split share no bytes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims);
   let hasCustomAssemblyFormat = 1;

@@ -136,9 +136,6 @@ LogicalResult verifyPlacement(Operation *op, Type type, Attribute attribute) {
     return op->emitError() << "placement " << placement.str() << " has "
                            << placement.getDims().size() << " dimensions, but the value is "
                            << type;
-  if (isPacked(tensor.getElementType()) && !placement.isWhole()) // R4
-    return op->emitError() << "placement " << placement.str()
-                           << " splits elements that share bytes: " << type;
   Operation *function = op;
   while (function && !isa<FunctionOpInterface>(function))
     function = function->getParentOp();

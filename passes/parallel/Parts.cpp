@@ -145,13 +145,17 @@ Value Parts::slice(Value value, unsigned dim, Value whole) {
   SmallVector<int64_t> steps(type.getRank(), 1);
   starts[dim] = beginOf(value, dim);
   OpBuilder builder = behind(whole);
-  auto part = builder.create<SliceOp>(whole.getLoc(), whole, DimsAttr::get(context, starts),
-                                      dimsOf(type), steps);
+  Operation *part;
+  if (auto fill = whole.getDefiningOp<FillOp>()) // kernels know zero points that are one number
+    part = builder.create<FillOp>(whole.getLoc(), type, fill.getValue());
+  else
+    part = builder.create<SliceOp>(whole.getLoc(), whole, DimsAttr::get(context, starts),
+                                   dimsOf(type), steps);
   StringAttr axis = group.getAxes()[0];
   if (wishFor(value, axis).dim == dim) // other axes cut the part
     if (PlacementAttr rest = placementOf(value).without(axis))
       part->setAttr(kPlacementAttr, rest);
-  return part;
+  return part->getResult(0);
 }
 
 Value Parts::part(Value value, unsigned dim, Operation *reader) {

@@ -31,6 +31,8 @@ public:
   /// What stands for a value from now on.
   void holdWhole(mlir::Value value, mlir::Value made);
   void holdPart(mlir::Value value, unsigned dim, mlir::Value made);
+  /// Who needs the whole of a value takes it from where it was, besides parts that there are.
+  void keepWhole(mlir::Value value) { heldFor(value).whole = value; }
   /// `made` and that of all ranks combine to the value.
   void holdPartial(mlir::Value value, Combiner combiner, mlir::Value made);
   /// The rank has a part and nothing else, or the whole, as a placement says.

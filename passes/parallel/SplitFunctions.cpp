@@ -71,13 +71,20 @@ public:
     SmallVector<Operation *> operations =
         llvm::map_to_vector(body, [](Operation &op) { return &op; });
     SmallVector<Operation *> replaced;
-    for (Operation *op : operations)
-      if (const Cut *cut = assignment.cutOf(op); cut && splitOperation(op, *cut))
+    for (Operation *op : operations) {
+      const Cut *cut = assignment.cutOf(op);
+      if (isOfConstants(op))
+        computeBoth(op, cut);
+      else if (cut && splitOperation(op, *cut))
         replaced.push_back(op);
       else
         computeWhole(op);
+    }
     for (Operation *op : llvm::reverse(replaced))
       op->erase();
+    for (Operation *op : llvm::reverse(ofConstants.getArrayRef()))
+      if (op->use_empty() && op->getNumOperands() > 0)
+        op->erase();
     return parts.exchanges;
   }
 
@@ -95,6 +102,30 @@ private:
       if (isa<CollectiveOpInterface>(each) && !each->hasAttr(kBecauseAttr))
         parts.explain(each, nameOf(op) + " needs what other ranks have");
     return made;
+  }
+
+  /// Whether the value is known when compiling: no rank has to ask others for it.
+  bool isOfConstants(Operation *op) {
+    bool isKnown =
+        isPure(op) && op->getNumRegions() == 0 && op->getNumResults() > 0 &&
+        llvm::all_of(op->getOperands(), [&](Value operand) {
+          return operand.getDefiningOp() && ofConstants.contains(operand.getDefiningOp());
+        });
+    if (isKnown)
+      ofConstants.insert(op);
+    return isKnown;
+  }
+
+  /// The rank's part, for those who read it, and the whole for others: what nobody reads goes.
+  void computeBoth(Operation *op, const Cut *cut) {
+    bool isWanted = cut && !cut->partial;
+    if (isWanted)
+      if (Wish wish = wishFor(op->getResult(0), group.getAxes()[0]); !wish.isOpen)
+        isWanted = wish.dim && cut->results[0] && cut->results[0]->dim == *wish.dim;
+    if (!isWanted || !splitOperation(op, *cut))
+      return computeWhole(op);
+    for (Value result : op->getResults())
+      parts.keepWhole(result);
   }
 
   bool splitOperation(Operation *op, const Cut &cut) {
@@ -145,6 +176,7 @@ private:
   MeshAttr group;
   Assignment assignment;
   Parts parts;
+  llvm::SetVector<Operation *> ofConstants;
 };
 
 /// Ranks have places, and placements have been followed.

@@ -30,7 +30,7 @@ PlacementAttr randomPlacement(MeshAttr mesh, Value value, std::mt19937_64 &rando
   unsigned rank = type.getRank();
   std::vector<SmallVector<Attribute>> dims(rank);
   for (StringAttr axis : mesh.getAxes())
-    if (unsigned dim = random() % (rank + 1); dim < rank && !isPacked(type.getElementType()))
+    if (unsigned dim = random() % (rank + 1); dim < rank)
       dims[dim].push_back(axis);
   SmallVector<ArrayAttr> attributes;
   for (const SmallVector<Attribute> &axes : dims)

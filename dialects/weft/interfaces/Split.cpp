@@ -1,6 +1,6 @@
 //===- Split.cpp - Cuts that follow from rules, and parts of operations ----------------------------===//
 
-#include "dialects/weft/Weft.h"
+#include "dialects/weft/interfaces/SplitStored.h"
 
 using namespace mlir;
 
@@ -26,7 +26,7 @@ public:
                         [&](const Access::Term &term) { return term.factor == factor; }))
         continue;
       SymExpr stride = strideIn(access, type.getDim(d));
-      if (found || !stride || isPacked(type.getElementType()))
+      if (found || !stride)
         return std::nullopt;
       found = Cut::Dim{unsigned(d), stride};
     }
@@ -94,6 +94,8 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
     auto dim = lies.in(rule.result(i), cast<SymTensorType>(op->getResult(i).getType()));
     if (!dim || (!*dim && !rule.factors()[factor].reduced))
       return std::nullopt;
+    if (*dim && isPacked(cast<SymTensorType>(op->getResult(i).getType()).getElementType()))
+      return std::nullopt; // ranks could not send each other what they compute
     cut.results.push_back(*dim);
   }
   if (rule.factors()[factor].reduced) {
@@ -104,6 +106,7 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
   cut.inPieces = lies.isCoupled;
   if (!isRead || (cut.inPieces && !isa<CompositeOpInterface>(op)))
     return std::nullopt;
+  fillBytes(op, cut);
   return cut;
 }
 
@@ -111,6 +114,8 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
 
 SmallVector<Cut, 4> cutsByText(Operation *op, StringRef text) {
   SmallVector<Cut, 4> cuts;
+  if (auto blocks = dyn_cast<DequantizeBlocksOp>(op)) // has no rule
+    return cutsOfBlocks(blocks);
   if (text.empty())
     return cuts;
   FailureOr<IterationRule> rule =

@@ -15,6 +15,8 @@ def Weft_DequantizeBlocksOp : Weft_PureOp<"dequantize_blocks", [
     (R2) There are enough blocks: `block` times their number is at least the size of `axis`.
     (R3) The operand has integers or floats of at most 16 bits, the scale floats.
 
+    Ranks share it along any dimension; along `axis` a rank has whole blocks, and where the last block is a part of one, all ranks have all.
+
     ```mlir
     %w = weft.dequantize_blocks %q, %s, %z axis 1 block 32
        : (!weft.tensor<[64, 96], ui4>, !weft.tensor<[64, 3], f32>, !weft.tensor<[64, 3], ui4>) -> !weft.tensor<[64, 96], f32>

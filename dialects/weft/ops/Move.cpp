@@ -63,6 +63,8 @@ SmallVector<Cut, 4> ReshapeOp::cuts() {
   auto result = tensorType(getResult()), input = tensorType(getInput());
   SmallVector<SymExpr> to = result.getDims(), from = input.getDims();
   SmallVector<Cut, 4> cuts;
+  if (isPacked(result.getElementType()))
+    return cuts; // ranks could not send each other what they compute
   for (ReshapeRun run : matchRuns(result, input)) {
     while (run.resultFirst < run.resultEnd && to[run.resultFirst].isConstant(1))
       ++run.resultFirst;

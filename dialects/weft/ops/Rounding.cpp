@@ -28,6 +28,17 @@ bool RoundBlocksOp::isRegular(SymTensorType rows, int64_t block) {
   return length && block > 0 && block % lanes == 0 && block <= most && *length % block == 0;
 }
 
+SmallVector<Cut, 4> RoundBlocksOp::cuts() {
+  SmallVector<Cut, 4> cuts = cutsByText(*this, ruleText());
+  auto type = tensorType(getInput());
+  unsigned last = type.getRank() - 1;
+  if (type.getDim(last).asConstant().value_or(1) % getBlock() == 0) {
+    Cut::Dim blocks{last, SymExpr::constant(getContext(), getBlock())};
+    cuts.push_back({{blocks}, {blocks}, std::nullopt, false});
+  }
+  return cuts;
+}
+
 /// Regular rows in memory are rounded where they are read, so that the product that reads them sees what is rounded. Others become a tensor
 /// in memory: every element costs a walk over its block.
 RootKind RoundBlocksOp::rootKind() {

@@ -15,6 +15,8 @@ def Weft_RoundBlocksOp : Weft_PureOp<"round_blocks", [Weft_RuleInterface, Weft_R
     A product of rounded rows with a constant of bytes or less (`dequantize_blocks` with the same blocks) is summed in integers where the
     processor has such products.
 
+    Ranks share it along any dimension; along the last a rank has whole blocks.
+
     (R1) The operand has f32 elements and at least one dimension, of which the last is constant.
     (R2) `block` is positive.
 
@@ -26,6 +28,7 @@ def Weft_RoundBlocksOp : Weft_PureOp<"round_blocks", [Weft_RuleInterface, Weft_R
   let assemblyFormat = "$input `block` $block attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{
     std::string ruleText() { return "... s~ -> ... s~"; }
+    ::llvm::SmallVector<::weft::Cut, 4> cuts();
     int64_t scalarCost() { return 3; }
     /// Whether rows are whole blocks, and blocks whole vectors that fit into registers: schedules then round a block at once.
     static bool isRegular(SymTensorType rows, int64_t block);

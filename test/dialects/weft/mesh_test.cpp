@@ -438,9 +438,6 @@ TEST_CASE("placements are of what they are said of, along axes that there are") 
   CHECK(refused("#weft.placement<[_, _]>", "f32",
                 "weft.split_over = #weft.mesh<tp = 2>, weft.mesh = #weft.mesh<tp = 2>") ==
         "a function with 'weft.mesh' is not split once more");
-  // placement (R4)
-  CHECK(refused("#weft.placement<[tp, _]>", "i4") ==
-        "placement [tp, _] splits elements that share bytes: '!weft.tensor<[n, 4], i4>'");
   CHECK(refused("3") == "'weft.placement' is of a tensor and holds #weft.placement<...>");
   CHECK(refused("#weft.placement<[_, _]>", "f32", "weft.split_over = 1") ==
         "'weft.split_over' is an attribute of a function and holds #weft.mesh<...>");

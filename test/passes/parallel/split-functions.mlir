@@ -143,3 +143,65 @@ func.func @rows(%x: !weft.tensor<[1, 2, h, 8], f32> {weft.placement = #weft.plac
   %y = weft.conv %e, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate f32 : (!weft.tensor<[1, 2, h, 8], f32>, !weft.tensor<[4, 2, 3, 3], f32>) -> !weft.tensor<[1, 4, h, 8], f32>
   return %y : !weft.tensor<[1, 4, h, 8], f32>
 }
+
+// Blocks of 4 bits: by columns, and what is summed by whole blocks.
+// CHECK-LABEL: func.func @blocks
+// CHECK-DAG:     %[[UPS:.*]] = weft.slice %{{.*}} from [4*rank_tp, 0] size [4, 32] {{.*}} (!weft.tensor<[8, 32], ui4>)
+// CHECK-DAG:     weft.fill 8 : ui4 -> <[4, 2], ui4>
+// CHECK:         weft.dequantize_blocks %[[UPS]], {{.*}} axis 1 block 16
+// CHECK:         weft.contract
+// CHECK-NOT:     weft.all_gather
+// CHECK:         return
+func.func @blocks(%x: !weft.tensor<[n, 32], f32>) -> !weft.tensor<[n, 2], f32> attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %q = weft.constant dense<3> : tensor<8x32xui4> {weft.placement = #weft.placement<[tp, _]>} -> !weft.tensor<[8, 32], ui4>
+  %s = weft.constant dense<0.5> : tensor<8x2xf32> -> !weft.tensor<[8, 2], f32>
+  %z = weft.fill 8 : ui4 -> !weft.tensor<[8, 2], ui4>
+  %w = weft.dequantize_blocks %q, %s, %z axis 1 block 16 : (!weft.tensor<[8, 32], ui4>, !weft.tensor<[8, 2], f32>, !weft.tensor<[8, 2], ui4>) -> !weft.tensor<[8, 32], f32>
+  %h = weft.contract "m k, j k -> m j" %x, %w accumulate f32 : (!weft.tensor<[n, 32], f32>, !weft.tensor<[8, 32], f32>) -> !weft.tensor<[n, 8], f32>
+  %d = weft.constant dense<0.25> : tensor<8x2xf32> -> !weft.tensor<[8, 2], f32>
+  %y = weft.contract "m j, j o -> m o" %h, %d accumulate f32 : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 2], f32>) -> !weft.tensor<[n, 2], f32>
+  return %y : !weft.tensor<[n, 2], f32>
+}
+
+// CHECK-LABEL: func.func @depth
+// CHECK-DAG:     weft.slice %{{.*}} from [0, 64*rank_tp] size [8, 64] {{.*}} (!weft.tensor<[8, 128], ui4>)
+// CHECK-DAG:     weft.slice %{{.*}} from [0, 4*rank_tp] size [8, 4] {{.*}} (!weft.tensor<[8, 8], f32>)
+// CHECK-DAG:     weft.slice %arg0 from [0, 64*rank_tp] size [n, 64]
+// CHECK:         weft.round_blocks %{{.*}} block 16 : (!weft.tensor<[n, 64], f32>)
+// CHECK:         weft.all_reduce sum
+func.func @depth(%x: !weft.tensor<[n, 128], f32>) -> !weft.tensor<[n, 8], f32> attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %q = weft.constant dense<3> : tensor<8x128xui4> {weft.placement = #weft.placement<[_, tp]>} -> !weft.tensor<[8, 128], ui4>
+  %s = weft.constant dense<0.5> : tensor<8x8xf32> -> !weft.tensor<[8, 8], f32>
+  %w = weft.dequantize_blocks %q, %s axis 1 block 16 : (!weft.tensor<[8, 128], ui4>, !weft.tensor<[8, 8], f32>) -> !weft.tensor<[8, 128], f32>
+  %r = weft.round_blocks %x block 16 : (!weft.tensor<[n, 128], f32>) -> !weft.tensor<[n, 128], f32>
+  %y = weft.contract "m k, j k -> m j" %r, %w accumulate f32 : (!weft.tensor<[n, 128], f32>, !weft.tensor<[8, 128], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// A block that two ranks would have parts of is cut by nobody: all ranks have all of the product.
+// CHECK-LABEL: func.func @one_block
+// CHECK-NOT:     weft.all_
+// CHECK:         weft.dequantize_blocks {{.*}} -> !weft.tensor<[8, 16], f32>
+// CHECK-NOT:     weft.all_
+// CHECK:         return
+func.func @one_block(%x: !weft.tensor<[n, 16], f32>) -> !weft.tensor<[n, 8], f32> attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %q = weft.constant dense<3> : tensor<8x16xui4> {weft.placement = #weft.placement<[_, tp]>} -> !weft.tensor<[8, 16], ui4>
+  %s = weft.constant dense<0.5> : tensor<8x1xf32> -> !weft.tensor<[8, 1], f32>
+  %w = weft.dequantize_blocks %q, %s axis 1 block 16 : (!weft.tensor<[8, 16], ui4>, !weft.tensor<[8, 1], f32>) -> !weft.tensor<[8, 16], f32>
+  %y = weft.contract "m k, j k -> m j" %x, %w accumulate f32 : (!weft.tensor<[n, 16], f32>, !weft.tensor<[8, 16], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// What is computed of constants is had by all: tokens are split, and nobody gathers weights.
+// CHECK-LABEL: func.func @known
+// CHECK:         %[[W:.*]] = weft.dequantize {{.*}} -> !weft.tensor<[4, 6], f32>
+// CHECK:         weft.contract "m k, k j -> m j" %{{.*}}, %[[W]]
+func.func @known(%x: !weft.tensor<[n, 4], f32> {weft.placement = #weft.placement<[tp, _]>}) -> !weft.tensor<[n, 6], f32> attributes {weft.split_over = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %q = weft.constant dense<3> : tensor<4x6xi8> {weft.placement = #weft.placement<[_, tp]>} -> !weft.tensor<[4, 6], i8>
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.dequantize %q, %s, %z : (!weft.tensor<[4, 6], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 6], f32>
+  %a = weft.abs %x : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
+  %y = weft.contract "m k, k j -> m j" %a, %w accumulate f32 : (!weft.tensor<[n, 4], f32>, !weft.tensor<[4, 6], f32>) -> !weft.tensor<[n, 6], f32>
+  return %y : !weft.tensor<[n, 6], f32>
+}
