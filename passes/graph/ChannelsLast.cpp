@@ -5,15 +5,17 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, pools and reductions until they
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, pools, reductions and what ranks exchange until they
 // meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
 // few transposes stay: the function is rewritten on a copy first.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/weft/ops/Collective.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
+#include "passes/kernel/ConstantParts.h"
 
 using namespace mlir;
 
@@ -38,7 +40,7 @@ bool isCandidate(ConvOp op) {
   SymTensorType filter = typeOf(op.getFilter());
   bool isDepthwise = filter.getDim(1).isConstant(1) && filter.getDim(0).isConstant(op.getGroups());
   return typeOf(op.getResult()).getElementType().isF32() && (op.getGroups() == 1 || isDepthwise) &&
-         op.getFilter().getDefiningOp<ConstantOp>() && filter.getConstantDims();
+         constantBehind(op.getFilter()) && filter.getConstantDims();
 }
 
 /// Orders of dimensions: [n, c, …] from [n, …, c], and back.
@@ -183,6 +185,20 @@ struct MoveBehindPool : OpRewritePattern<PoolOp> {
   }
 };
 
+/// What ranks exchange in the order that it is in.
+struct MoveBehindExchange : OpInterfaceRewritePattern<CollectiveOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(CollectiveOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    Value source = behindMove(op->getOperand(0));
+    if (!source)
+      return failure();
+    Value moved = exchangeInOrder(rewriter, op, source, channelsToBack(typeOf(source).getRank()));
+    rewriter.replaceOp(op, toFront(rewriter, op->getLoc(), moved));
+    return success();
+  }
+};
+
 /// A reduction over everything between the first dimension and the channels.
 struct MoveIntoReduction : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -226,8 +242,9 @@ void useContraction(ConvOp op) {
 LogicalResult moveChannels(func::FuncOp function, bool floats) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<MoveConvolution>(function.getContext(), floats);
-  patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveIntoReduction>(
-      function.getContext());
+  patterns
+      .add<JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveBehindExchange, MoveIntoReduction>(
+          function.getContext());
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 
@@ -236,7 +253,7 @@ int64_t countMoves(func::FuncOp function) {
   int64_t count = 0;
   function.walk([&](TransposeOp op) {
     SymTensorType type = typeOf(op.getInput());
-    bool isFree = op.getInput().getDefiningOp<ConstantOp>() ||
+    bool isFree = constantBehind(op.getInput()) ||
                   (type.getRank() > 2 && type.getDim(1).isConstant(1) &&
                    op.getOrder() == ArrayRef(channelsToBack(type.getRank())));
     count += !isFree;

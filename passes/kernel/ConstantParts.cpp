@@ -21,12 +21,12 @@ bool fillsBytes(SymTensorType type, ArrayRef<int64_t> sizes) {
 }
 
 /// The part of so many elements from `starts` on, where it is one of several of the same size.
-std::optional<ConstantPart> partOf(ConstantOp whole, ArrayRef<int64_t> sizes,
+std::optional<ConstantPart> partOf(ConstantOp whole, SymTensorType type, ArrayRef<int64_t> sizes,
                                    ArrayRef<SymExpr> starts) {
-  ConstantPart part{whole, SmallVector<int64_t>(sizes), {}};
+  ConstantPart part{whole, type, SmallVector<int64_t>(sizes), {}};
   MeshAttr mesh = meshOf(whole);
-  auto dims = whole.getType().getConstantDims();
-  if (!mesh || !dims || !fillsBytes(whole.getType(), sizes))
+  auto dims = type.getConstantDims();
+  if (!mesh || !dims || !fillsBytes(type, sizes))
     return std::nullopt;
   SmallVector<StringAttr> symbols = rankSymbols(mesh);
   for (auto [dim, size, start] : llvm::zip_equal(*dims, sizes, starts)) {
@@ -45,7 +45,7 @@ std::optional<ConstantPart> partOf(ConstantOp whole, ArrayRef<int64_t> sizes,
 
 std::optional<ConstantPart> constantPart(Value value) {
   if (auto constant = value.getDefiningOp<ConstantOp>())
-    return ConstantPart{constant, {}, {}};
+    return ConstantPart{constant, constant.getType(), {}, {}};
   if (!value.getDefiningOp<SliceOp>())
     return std::nullopt;
   auto sizes = cast<SymTensorType>(value.getType()).getConstantDims();
@@ -57,8 +57,17 @@ std::optional<ConstantPart> constantPart(Value value) {
     for (auto [start, more] : llvm::zip_equal(starts, slice.getStarts().getDims()))
       start = start + more;
   }
+  auto type = cast<SymTensorType>(value.getType());
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
   auto constant = value.getDefiningOp<ConstantOp>();
-  return constant && sizes ? partOf(constant, *sizes, starts) : std::nullopt;
+  return constant && sizes ? partOf(constant, type, *sizes, starts) : std::nullopt;
+}
+
+ConstantOp constantBehind(Value value) {
+  while (auto slice = value.getDefiningOp<SliceOp>())
+    value = slice.getInput();
+  return value.getDefiningOp<ConstantOp>();
 }
 
 } // namespace weft

@@ -2,7 +2,7 @@
 //
 //   %part = weft.slice %w from [0, 96*rank_tp] size [96, 96] …          ->  sizes [96, 96], at [0, rank_tp]
 //
-// Such a part is stored as a constant of its own would be: kernels see a weight of constant sizes, which is packed as they want it.
+// There may be a reshape between the two, as scales of blocks are stored as lists. Such a part is stored as a constant of its own would be: kernels see a weight of constant sizes, which is packed as they want it.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_KERNEL_CONSTANTPARTS_H
 #define WEFT_PASSES_KERNEL_CONSTANTPARTS_H
@@ -12,13 +12,18 @@
 namespace weft {
 
 struct ConstantPart {
-  mutable ConstantOp whole;         ///< a handle; its methods are not const
+  mutable ConstantOp whole; ///< a handle; its methods are not const
+  SymTensorType type;       ///< of what has the parts: of the constant, or of a reshape of it
   llvm::SmallVector<int64_t> sizes; ///< of all parts; empty: the value is the constant itself
   llvm::SmallVector<SymExpr> at;    ///< which part it is, counted along every dimension
 };
 
 /// The constant that a value is, or whose part it is for each rank; nothing for other values.
 std::optional<ConstantPart> constantPart(mlir::Value value);
+
+/// The constant that a value is, or that it is a slice of, whoever reads which; null for other values. What decides about numbers asks
+/// this; what decides about memory asks for a stored part.
+ConstantOp constantBehind(mlir::Value value);
 
 } // namespace weft
 

@@ -370,7 +370,7 @@ private:
     bool isWhole = stored->at.empty();
     auto part = isWhole ? DimsAttr() : DimsAttr::get(b.getContext(), stored->at);
     auto size = isWhole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(stored->sizes);
-    auto of = isWhole ? TypeAttr() : TypeAttr::get(stored->whole.getType());
+    auto of = isWhole ? TypeAttr() : TypeAttr::get(stored->type);
     Type type = layout.empty() ? value.getType() : input.getType();
     Value &weight = weights[{elements, b.getStringAttr(layout), type, part}];
     if (!weight)

@@ -21,14 +21,30 @@ namespace weft {
 
 namespace {
 
-/// What a value that enters a kernel is outside, behind reshapes.
-ConstantOp constantOf(Value value) {
+/// All filters that a rank reads some of, or all of them in part.
+struct Filters {
+  ConstantOp bytes;
+  SymTensorType type;
+};
+
+/// What a value that enters a kernel is outside, behind reshapes and slices. With fewer channels a filter's sums are smaller: what is true of
+/// all of it is true of a rank's part.
+Filters filtersBehind(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
       value = kernel.getInputs()[argument.getArgNumber()];
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
-  return value.getDefiningOp<ConstantOp>();
+  auto type = cast<SymTensorType>(value.getType());
+  for (;;)
+    if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+      value = reshape.getInput();
+    } else if (auto slice = value.getDefiningOp<SliceOp>()) {
+      if (slice.getType().getRank() == 0 || slice.getType().getDim(0) != type.getDim(0))
+        return {}; // what is sliced are no filters
+      value = slice.getInput();
+      type = cast<SymTensorType>(value.getType());
+    } else {
+      return {value.getDefiningOp<ConstantOp>(), type};
+    }
 }
 
 struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
@@ -45,9 +61,10 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
   bool isNarrow(ConvOp op) {
     if (!op.getAccumulate().isInteger(32) || !isByte(op.getInput()) || !isByte(op.getFilter()))
       return false;
-    auto type = cast<SymTensorType>(op.getFilter().getType());
+    auto [constant, type] = filtersBehind(op.getFilter());
     std::optional<SmallVector<int64_t>> sizes = type.getConstantDims();
-    std::optional<SmallVector<int8_t>> taps = sizes ? bytesOf(op.getFilter()) : std::nullopt;
+    std::optional<SmallVector<int8_t>> taps =
+        constant && sizes ? bytesOf(constant, *sizes) : std::nullopt;
     if (!taps || taps->empty())
       return false;
     Type element = cast<SymTensorType>(op.getInput().getType()).getElementType();
@@ -67,12 +84,8 @@ struct BoundSumsPass : impl::BoundSumsBase<BoundSumsPass> {
     return true;
   }
 
-  /// Nothing when the filter is not constant.
-  std::optional<SmallVector<int8_t>> bytesOf(Value filter) {
-    ConstantOp constant = constantOf(filter);
-    if (!constant)
-      return std::nullopt;
-    SmallVector<int64_t> dims = *cast<SymTensorType>(filter.getType()).getConstantDims();
+  /// Nothing when nobody has them.
+  std::optional<SmallVector<int8_t>> bytesOf(ConstantOp constant, ArrayRef<int64_t> dims) {
     int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
     SmallVector<int8_t> bytes;
     if (auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue())) {

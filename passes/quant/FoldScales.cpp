@@ -8,7 +8,6 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ops/Quantize.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
 #include <cmath>
@@ -51,9 +50,11 @@ private:
     auto count = typeOf(value).getElements().asConstant();
     if (!count || *count > kMostElements || !typeOf(value).getElementType().isF32())
       return false;
-    const RefTensor *tensor = constants.find(value);
-    return tensor && llvm::all_of(tensor->reals, [&](double element) {
-             return element == 0 || std::isnormal(float(element / by));
+    const RankValues *values = constants.ofRanks(value);
+    return values && llvm::all_of(values->tensors, [&](const RefTensor &tensor) {
+             return llvm::all_of(tensor.reals, [&](double element) {
+               return element == 0 || std::isnormal(float(element / by));
+             });
            });
   }
 
@@ -80,7 +81,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (auto dequantize = dyn_cast<DequantizeOp>(op)) {
       Value scale = dividedConstant(dequantize.getScale());
-      if (typeOf(scale).getRank() == 0)
+      if (typeOf(scale).getRank() == 0 && scale.getDefiningOp<ConstantOp>())
         scale.getDefiningOp()->setAttr(kParameterAttr, b.getUnitAttr());
       return b.create<DequantizeOp>(dequantize.getType(), dequantize.getInput(), scale,
                                     dequantize.getZero());
@@ -108,13 +109,11 @@ private:
   }
 
   Value dividedConstant(Value value) {
-    const RefTensor &from = *constants.find(value);
-    SmallVector<float> elements;
-    for (double element : from.reals)
-      elements.push_back(float(element / by));
-    auto shaped = RankedTensorType::get(from.dims, b.getF32Type());
-    return b.create<ConstantOp>(typeOf(value),
-                                DenseElementsAttr::get(shaped, ArrayRef<float>(elements)));
+    const RankValues &from = *constants.ofRanks(value);
+    RefTensor elements = from.joined();
+    for (double &element : elements.reals)
+      element /= by;
+    return storedConstant(b, typeOf(value), from.group, elements);
   }
 
   ImplicitLocOpBuilder b;

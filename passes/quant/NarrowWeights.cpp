@@ -1,8 +1,10 @@
 //===- NarrowWeights.cpp - Constant matrices of products in 16 bits -------------------------------===//
 //
-// Rounding is written into the program, so the evaluator rounds alike. Nothing else that reads the constant changes.
+// Rounding is written into the program, so the evaluator rounds alike. Nothing else that reads the constant changes. A rank's part of a
+// constant is rounded like the whole.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/kernel/ConstantParts.h"
 #include "passes/quant/Passes.h"
 
 using namespace mlir;
@@ -15,7 +17,7 @@ namespace {
 
 bool isConstantMatrix(Value value) {
   auto type = cast<SymTensorType>(value.getType());
-  return value.getDefiningOp<ConstantOp>() && type.getRank() == 2 && type.getElementType().isF32();
+  return constantBehind(value) && type.getRank() == 2 && type.getElementType().isF32();
 }
 
 struct NarrowWeightsPass : impl::NarrowWeightsBase<NarrowWeightsPass> {
@@ -24,7 +26,7 @@ struct NarrowWeightsPass : impl::NarrowWeightsBase<NarrowWeightsPass> {
     Builder b(&getContext());
     Type narrow = element == "f16" ? b.getF16Type() : b.getBF16Type();
     getOperation().walk([&](ContractOp op) {
-      if (!isConstantMatrix(op.getRhs()) || op.getLhs().getDefiningOp<ConstantOp>())
+      if (!isConstantMatrix(op.getRhs()) || constantBehind(op.getLhs()))
         return;
       OpBuilder at(op);
       Value rounded = at.create<ConvertOp>(op.getLoc(), op.getRhs(), narrow);

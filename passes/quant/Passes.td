@@ -7,7 +7,8 @@ include "mlir/Pass/PassBase.td"
 def UseIntegers : Pass<"weft-use-integers", "::mlir::func::FuncOp"> {
   let summary = "contractions and convolutions of dequantised operands are computed with integers";
   let description = [{
-    For 8-bit operands of which one is constant, with one scale and zero point for the other:
+    For 8-bit operands of which one is constant, or a part of a constant that a rank has, with one scale and zero point for the other. Ranks
+    then give each other integers: what was restored is gathered before, and sums are exact.
 
     ```mlir
     %a = weft.dequantize %p, %s, %z         %2 = weft.contract "m k, k n -> m n" %p, %q accumulate i32

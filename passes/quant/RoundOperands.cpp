@@ -12,6 +12,7 @@
 #include "passes/quant/RoundOperands.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Rounding.h"
+#include "passes/kernel/ConstantParts.h"
 #include "passes/quant/NodeNames.h"
 #include "passes/quant/Passes.h"
 
@@ -150,7 +151,7 @@ int64_t roundableWeights(ModuleOp program) {
   int64_t elements = 0;
   program.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (operand.getDefiningOp<ConstantOp>() && isRoundable(op))
+      if (constantBehind(operand) && isRoundable(op))
         elements += typeOf(operand).getElements().asConstant().value_or(0);
   });
   return elements;

@@ -6,11 +6,13 @@
 //
 // The sums are exact integers, so the result is nearer to the model's reals than one computed in floats. What depends on constants
 // only is computed here. Around it, quantisations move so that few bytes are stored: dequantisation behind views (reshape, transpose, …),
-// quantisation before them, and quantising what was just dequantised with the same parameters is nothing.
+// quantisation before them, and quantising what was just dequantised with the same parameters is nothing. Ranks exchange integers, too: those
+// of a sum are exact however it is split, so results have the bits of one rank.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ops/Quantize.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/kernel/ConstantParts.h"
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
 
@@ -69,7 +71,9 @@ public:
           run(inner);
       b.setInsertionPoint(&op);
       b.setLoc(op.getLoc());
-      if (isView(&op))
+      if (auto exchange = dyn_cast<CollectiveOpInterface>(op))
+        moveBehindExchange(exchange);
+      else if (isView(&op))
         moveBehindView(&op);
       else if (isElementwise(&op))
         moveBeforeViews(&op);
@@ -83,6 +87,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (op.use_empty() && isa<ElementOpInterface>(op) && isPure(&op))
         op.erase(); // otherwise what it reads has another use
+    constants.forget();
     for (Operation &op : llvm::make_early_inc_range(block)) {
       b.setInsertionPoint(&op);
       b.setLoc(op.getLoc());
@@ -126,6 +131,44 @@ private:
     replace(view,
             b.create<DequantizeOp>(view->getResult(0).getType(), moved,
                                    scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+  }
+
+  /// What ranks give each other of dequantised integers is given as integers. A sum of integers times what all ranks have is that of the
+  /// integers, multiplied once.
+  void moveBehindExchange(CollectiveOpInterface exchange) {
+    if (std::optional<Combiner> combiner = exchange.getForm().combiner) {
+      if (*combiner == Combiner(CombinerKind::Sum))
+        moveBehindSum(exchange);
+      return;
+    }
+    auto dequantize = exchange->getOperand(0).getDefiningOp<DequantizeOp>();
+    if (dequantize && isOne(dequantize.getScale(), dequantize.getZero()) &&
+        !isPacked(typeOf(dequantize.getInput()).getElementType()) &&
+        constants.find(dequantize.getScale()) && constants.find(dequantize.getZero()))
+      moveBehindView(exchange);
+  }
+
+  void moveBehindSum(CollectiveOpInterface sum) {
+    auto scaled = sum->getOperand(0).getDefiningOp<MulOp>();
+    auto real = scaled ? scaled.getLhs().getDefiningOp<ConvertOp>() : ConvertOp();
+    if (!real || !scaled->hasOneUse() || !typeOf(real.getInput()).getElementType().isInteger(32) ||
+        scaled.getType() != real.getType() || !constants.find(scaled.getRhs()) ||
+        !isSameBehind(sum, scaled.getRhs()))
+      return;
+    Value whole = viewOf(sum, real.getInput());
+    Value restored = b.create<ConvertOp>(whole, real.getTo());
+    replace(sum, b.create<MulOp>(restored, scaled.getRhs()));
+  }
+
+  /// Whether a factor has one number for the dimensions that have other sizes behind a collective.
+  static bool isSameBehind(CollectiveOpInterface op, Value factor) {
+    auto before = typeOf(op->getOperand(0)), after = typeOf(op->getResult(0));
+    for (unsigned d = 0, rank = typeOf(factor).getRank(); d < rank; ++d) {
+      unsigned at = d + before.getRank() - rank;
+      if (!typeOf(factor).getDim(d).isConstant(1) && before.getDim(at) != after.getDim(at))
+        return false;
+    }
+    return true;
   }
 
   /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
@@ -237,7 +280,7 @@ private:
   std::optional<Operands> match(Value lhs, Value rhs, unsigned channel) {
     auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
     if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) ||
-        !w.getInput().getDefiningOp<ConstantOp>() || !isOne(a.getScale(), a.getZero()) ||
+        !constantBehind(w.getInput()) || !isOne(a.getScale(), a.getZero()) ||
         !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
     return Operands{a, w};
@@ -406,31 +449,16 @@ private:
     if (!type || !type.getConstantDims() ||
         type.getElements().asConstant().value_or(kMostFolded + 1) > kMostFolded ||
         type.getElementType().isInteger(1) || isPacked(type.getElementType()) ||
-        llvm::all_of(op->getUsers(), [&](Operation *user) {
+        constantPart(value) || llvm::all_of(op->getUsers(), [&](Operation *user) {
           return user->getNumResults() == 1 && user->getNumOperands() > 0 &&
-                 constants.find(user->getResult(0));
+                 constants.ofRanks(user->getResult(0));
         }))
       return; // what only constants read disappears with them
-    const RefTensor *tensor = constants.find(value);
-    Attribute elements = tensor ? elementsOf(*tensor) : Attribute();
-    if (!elements)
+    const RankValues *values = constants.ofRanks(value);
+    if (!values || !elementsOf(values->tensors[0]))
       return;
     b.setInsertionPoint(op);
-    value.replaceAllUsesWith(b.create<ConstantOp>(type, elements));
-  }
-
-  Attribute elementsOf(const RefTensor &tensor) {
-    auto shaped = RankedTensorType::get(tensor.dims, tensor.element);
-    if (tensor.element.isF32())
-      return DenseElementsAttr::get(shaped, ArrayRef<float>(llvm::map_to_vector(
-                                                tensor.reals, [](double v) { return float(v); })));
-    auto integer = dyn_cast<IntegerType>(tensor.element);
-    if (!integer)
-      return {};
-    return DenseElementsAttr::get(
-        shaped, ArrayRef<APInt>(llvm::map_to_vector(tensor.integers, [&](int64_t v) {
-          return APInt(integer.getWidth(), uint64_t(v), !integer.isUnsigned());
-        })));
+    value.replaceAllUsesWith(storedConstant(b, type, values->group, values->joined()));
   }
 
   /// A number that differs from layer to layer is read from memory, so that layers share their code.

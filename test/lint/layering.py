@@ -40,7 +40,7 @@ ALLOWED = {
     RANKS: DECLARED,
     "dialects/plan": DIALECT,
     "passes/cost": DIALECT + ["dialects/plan"],
-    "passes/graph": DIALECT + ["passes/quant"],
+    "passes/graph": DIALECT + ["passes/quant", "passes/kernel"],
     "passes/quant": DIALECT + ["passes/kernel"],
     "passes/parallel": DIALECT + [RANKS, "dialects/plan", "passes/cost", "passes/quant"],
     "passes/kernel": DIALECT + ["passes/cost"],

@@ -180,6 +180,20 @@ SymExpr isAt(MeshAttr group, int64_t at) {
 
 } // namespace
 
+Value exchangeInOrder(OpBuilder &builder, CollectiveOpInterface op, Value input,
+                      ArrayRef<int64_t> order) {
+  Operation *ordered = builder.clone(*op);
+  ordered->setOperand(0, input);
+  for (StringRef name : {"dim", "split", "join"}) // the attributes that name a dimension
+    if (auto dim = op->getAttrOfType<IntegerAttr>(name))
+      ordered->setAttr(name,
+                       builder.getI64IntegerAttr(llvm::find(order, dim.getInt()) - order.begin()));
+  auto type = tensorType(op->getResult(0));
+  auto dims = llvm::map_to_vector(order, [&](int64_t from) { return type.getDim(from); });
+  ordered->getResult(0).setType(SymTensorType::get(dims, tensorType(input).getElementType()));
+  return ordered->getResult(0);
+}
+
 //===-- all_reduce -------------------------------------------------------------------------------===//
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

@@ -7,4 +7,12 @@
 #define GET_OP_CLASSES
 #include "dialects/weft/CollectiveOps.h.inc"
 
+namespace weft {
+
+/// The same collective of the same elements in another order of dimensions: dimension i of `input` was order[i] of the operand.
+mlir::Value exchangeInOrder(mlir::OpBuilder &builder, CollectiveOpInterface op, mlir::Value input,
+                            llvm::ArrayRef<int64_t> order);
+
+} // namespace weft
+
 #endif // WEFT_DIALECTS_WEFT_OPS_COLLECTIVE_H

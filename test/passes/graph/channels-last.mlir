@@ -89,3 +89,26 @@ func.func @floats(%x: !weft.tensor<[n, 8, h, w], f32>, %v: !weft.tensor<[16, 8, 
      : (!weft.tensor<[n, 8, h, w], f32>, !weft.tensor<[16, 8, 3, 3], f32>) -> !weft.tensor<[n, 16, h, w], f32>
   return %0 : !weft.tensor<[n, 16, h, w], f32>
 }
+
+// What ranks exchange has its channels last, too: nothing is moved between the two convolutions.
+// CHECK-LABEL: func @ranks
+// CHECK:         %[[X:.*]] = weft.transpose %arg0 [0, 2, 3, 1]
+// CHECK:         %[[C:.*]] = weft.conv %[[X]], {{.*}} {channels_last}
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[G:.*]] = weft.all_gather %[[C]] dim 3 to [16] over<tp = 2> {{.*}} -> !weft.tensor<[n, h, w, 16], i32>
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[Y:.*]] = weft.contract "... c, o c 1 1 -> ... o"
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[S:.*]] = weft.all_reduce sum %[[Y]] over<tp = 2>
+// CHECK:         weft.transpose %[[S]] [0, 3, 1, 2]
+func.func @ranks(%x: !weft.tensor<[n, 8, h, w], ui8>, %v: !weft.tensor<[8, 8, 3, 3], i8>, %u: !weft.tensor<[4, 16, 1, 1], i8>)
+    -> !weft.tensor<[n, 4, h, w], i32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, h, w, rank_tp : "rank_tp <= 1">} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], ui8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+  %1 = weft.all_gather %0 dim 1 to [16] over<tp = 2> : (!weft.tensor<[n, 8, h, w], i32>) -> !weft.tensor<[n, 16, h, w], i32>
+  %2 = weft.convert %1 to ui8 : (!weft.tensor<[n, 16, h, w], i32>) -> !weft.tensor<[n, 16, h, w], ui8>
+  %3 = weft.conv %2, %u strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate i32
+     : (!weft.tensor<[n, 16, h, w], ui8>, !weft.tensor<[4, 16, 1, 1], i8>) -> !weft.tensor<[n, 4, h, w], i32>
+  %4 = weft.all_reduce sum %3 over<tp = 2> : (!weft.tensor<[n, 4, h, w], i32>) -> !weft.tensor<[n, 4, h, w], i32>
+  return %4 : !weft.tensor<[n, 4, h, w], i32>
+}

@@ -50,3 +50,23 @@ func.func @tiny(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], ui8> attributes
   %1 = weft.quantize %0, %t, %z : (!weft.tensor<[n], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n], ui8>
   return %1 : !weft.tensor<[n], ui8>
 }
+
+// Parts of constants are divided as the whole ones.
+// CHECK-LABEL: func @part
+// CHECK-DAG:     %[[S:.*]] = weft.constant dense<[2.000000e+00, 4.000000e+00]>
+// CHECK-DAG:     %[[B:.*]] = weft.constant dense<[6.000000e+00, 8.000000e+00]>
+// CHECK-DAG:     %[[SR:.*]] = weft.slice %[[S]] from [rank_tp] size [1]
+// CHECK-DAG:     %[[BR:.*]] = weft.slice %[[B]] from [rank_tp] size [1]
+// CHECK:         weft.multiply_add %arg0, %[[SR]], %[[BR]]
+func.func @part(%x: !weft.tensor<[n, 1], f32>) -> !weft.tensor<[n, 1], ui8> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %ss = weft.constant dense<[1.0, 2.0]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %bs = weft.constant dense<[3.0, 4.0]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %s = weft.slice %ss from [rank_tp] size [1] step [1] : (!weft.tensor<[2], f32>) -> !weft.tensor<[1], f32>
+  %b = weft.slice %bs from [rank_tp] size [1] step [1] : (!weft.tensor<[2], f32>) -> !weft.tensor<[1], f32>
+  %t = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<7> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %0 = weft.mul %x, %s : (!weft.tensor<[n, 1], f32>, !weft.tensor<[1], f32>) -> !weft.tensor<[n, 1], f32>
+  %1 = weft.add %0, %b : (!weft.tensor<[n, 1], f32>, !weft.tensor<[1], f32>) -> !weft.tensor<[n, 1], f32>
+  %2 = weft.quantize %1, %t, %z : (!weft.tensor<[n, 1], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 1], ui8>
+  return %2 : !weft.tensor<[n, 1], ui8>
+}

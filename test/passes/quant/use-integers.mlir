@@ -423,3 +423,56 @@ func.func @branch(%c: !weft.tensor<[], i1>, %x: !weft.tensor<[m, 4], i8>, %v: !w
   }
   return %r : !weft.tensor<[m, 2], f32>
 }
+
+// Ranks have two rows of the weight each. What the zero point takes away is a part of a constant, and integers are summed: scaled once, they
+// are those of one rank.
+// CHECK-LABEL: func @rows_of_ranks
+// CHECK:         %[[W:.*]] = weft.slice %{{.*}} from [2*rank_tp, 0] size [2, 2]
+// CHECK:         %[[SUM:.*]] = weft.contract "m k, k n -> m n" %arg0, %[[W]] accumulate i32
+// CHECK:         %[[ALL:.*]] = weft.constant dense<[512, 768, 1536, 1792]> : tensor<4xi32>
+// CHECK:         %[[CORRECTION:.*]] = weft.slice %[[ALL]] from [2*rank_tp] size [2]
+// CHECK:         %[[EXACT:.*]] = weft.sub %[[SUM]], %[[CORRECTION]]
+// CHECK:         %[[SCALE:.*]] = weft.constant dense<1.250000e-01> : tensor<f32>
+// CHECK:         %[[WHOLE:.*]] = weft.all_reduce sum %[[EXACT]] over<tp = 2> {{.*}} -> !weft.tensor<[m, 2], i32>
+// CHECK:         %[[REAL:.*]] = weft.convert %[[WHOLE]] to f32
+// CHECK:         %[[R:.*]] = weft.mul %[[REAL]], %[[SCALE]]
+// CHECK:         return %[[R]]
+func.func @rows_of_ranks(%x: !weft.tensor<[m, 2], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "rank_tp <= 1">} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %sw = weft.constant dense<0.25> : tensor<f32> -> !weft.tensor<[], f32>
+  %zw = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %all = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %w = weft.slice %all from [2*rank_tp, 0] size [2, 2] step [1, 1] : (!weft.tensor<[4, 2], i8>) -> !weft.tensor<[2, 2], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.dequantize %w, %sw, %zw : (!weft.tensor<[2, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[2, 2], f32>
+  %p = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %y = weft.all_reduce sum %p over<tp = 2> : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
+// Columns, each with a scale, from a gathered operand: its bytes are gathered. What differs per column stays one constant of all ranks.
+// CHECK-LABEL: func @columns_of_ranks
+// CHECK:         %[[W:.*]] = weft.slice %{{.*}} from [0, rank_tp] size [4, 1]
+// CHECK:         %[[X:.*]] = weft.all_gather %arg0 dim 0 to [m] over<tp = 2> {{.*}} -> !weft.tensor<[m, 4], i8>
+// CHECK:         %[[SUM:.*]] = weft.contract "m k, k n -> m n" %[[X]], %[[W]] accumulate i32
+// CHECK:         %[[REAL:.*]] = weft.convert %[[SUM]] to f32
+// CHECK:         %[[ALL:.*]] = weft.constant dense<[1.250000e-01, 2.500000e-01]> : tensor<2xf32>
+// CHECK:         %[[SCALES:.*]] = weft.slice %[[ALL]] from [rank_tp] size [1]
+// CHECK:         %[[SCALE:.*]] = weft.reshape %[[SCALES]] to []
+// CHECK:         weft.mul %[[REAL]], %[[SCALE]]
+func.func @columns_of_ranks(%x: !weft.tensor<[min(ceildiv(m, 2), max(m - rank_tp*ceildiv(m, 2), 0)), 4], i8>) -> !weft.tensor<[m, 1], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "rank_tp <= 1">} {
+  %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %steps = weft.constant dense<[0.25, 0.5]> : tensor<2xf32> -> !weft.tensor<[2], f32>
+  %sw = weft.slice %steps from [rank_tp] size [1] step [1] : (!weft.tensor<[2], f32>) -> !weft.tensor<[1], f32>
+  %all = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %w = weft.slice %all from [0, rank_tp] size [4, 1] step [1, 1] : (!weft.tensor<[4, 2], i8>) -> !weft.tensor<[4, 1], i8>
+  %a = weft.dequantize %x, %sa, %za : (!weft.tensor<[min(ceildiv(m, 2), max(m - rank_tp*ceildiv(m, 2), 0)), 4], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>)
+    -> !weft.tensor<[min(ceildiv(m, 2), max(m - rank_tp*ceildiv(m, 2), 0)), 4], f32>
+  %g = weft.all_gather %a dim 0 to [m] over<tp = 2> : (!weft.tensor<[min(ceildiv(m, 2), max(m - rank_tp*ceildiv(m, 2), 0)), 4], f32>) -> !weft.tensor<[m, 4], f32>
+  %b = weft.dequantize %w, %sw, %za : (!weft.tensor<[4, 1], i8>, !weft.tensor<[1], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[4, 1], f32>
+  %y = weft.contract "m k, k n -> m n" %g, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 1], f32>) -> !weft.tensor<[m, 1], f32>
+  return %y : !weft.tensor<[m, 1], f32>
+}
