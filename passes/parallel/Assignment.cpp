@@ -69,6 +69,8 @@ Assignment::Assignment(func::FuncOp function, StringAttr axis) : axis(axis) {
       choices.emplace_back(&op, std::move(cuts));
   }
   findUnits();
+  for (unsigned place = 0; place < choices.size(); ++place)
+    places[choices[place].first] = place;
   for (auto &[op, cuts] : choices)
     llvm::erase_if(cuts, [&, op = op](const Cut &cut) { return !isUsable(op, cut); });
   for (BlockArgument argument : function.getArguments())
@@ -143,6 +145,11 @@ bool Assignment::isUsable(Operation *op, const Cut &cut) const {
 const Cut *Assignment::cutOf(Operation *op) const {
   auto found = chosen.find(op);
   return found == chosen.end() ? nullptr : &found->second;
+}
+
+ArrayRef<Cut> Assignment::cutsOf(Operation *op) const {
+  auto found = places.find(op);
+  return found == places.end() ? ArrayRef<Cut>() : choices[found->second].second;
 }
 
 std::optional<unsigned> Assignment::wantedBy(Value value) const {

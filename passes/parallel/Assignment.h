@@ -28,6 +28,8 @@ public:
   Assignment(mlir::func::FuncOp function, mlir::StringAttr axis);
 
   const Cut *cutOf(mlir::Operation *op) const;
+  /// All that it could be.
+  llvm::ArrayRef<Cut> cutsOf(mlir::Operation *op) const;
   /// How many neighbours along a dimension stay together, as heads do that lie behind each other.
   SymExpr unitOf(mlir::Value value, unsigned dim) const;
   /// The dimension of which all who read a value want the rank's part.
@@ -47,6 +49,7 @@ private:
 
   mlir::StringAttr axis;
   std::vector<std::pair<mlir::Operation *, Choices>> choices;
+  llvm::DenseMap<mlir::Operation *, unsigned> places; ///< in `choices`
   llvm::DenseMap<mlir::Operation *, Cut> chosen;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, SymExpr> units;
   llvm::DenseMap<mlir::Value, unsigned> split; ///< values, and the dimension that they are cut by

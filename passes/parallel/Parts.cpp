@@ -57,9 +57,11 @@ void Parts::holdAs(Value value, Wish wish) {
   if (wish.isOpen || isa<BlockArgument>(value) || isa<ConstantOp>(value.getDefiningOp()))
     return; // everybody has all of those all the same
   Operation *maker = value.getDefiningOp();
-  if (wish.dim)
-    holdPart(value, *wish.dim, part(value, *wish.dim, maker));
-  else
+  if (wish.dim) {
+    Value own = part(value, *wish.dim, maker), all = heldFor(value).whole;
+    holdPart(value, *wish.dim, own);
+    held[value].whole = all; // what all have computed need not be gathered
+  } else
     holdWhole(value, whole(value, maker));
 }
 

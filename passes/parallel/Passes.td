@@ -33,6 +33,15 @@ def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
     %3 = weft.contract "m n, n k -> m k" %2, %down        %3 = weft.contract "m n, n k -> m k" %2, %down_part
                                                           %4 = weft.all_reduce sum %3 over<tp = 2> {weft.because = …}
     ```
+
+    Attention whose queries, keys and values ranks have by tokens becomes a ring: blocks of keys and values go once around, and each rank merges what
+    its queries get of every block.
+
+    ```mlir
+    %p = weft.softmax %scores                             for each block: %x = scores with it, %m = the largest so far,
+    %o = weft.contract "h i j, h j d -> h i d" %p, %v ->    %sum = %sum * e^(%before - %m) + sum e^(%x - %m), %o likewise with its values;
+                                                          %k, %v = weft.permute … by 1;   behind the last: %o / %sum
+    ```
   }];
   let dependentDialects = ["::weft::WeftDialect"];
   let statistics = [Statistic<"exchanges", "exchanges", "collectives that were inserted">];

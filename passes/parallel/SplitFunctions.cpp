@@ -11,7 +11,7 @@
 #include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ranks/Together.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/parallel/Parts.h"
+#include "passes/parallel/AttentionRings.h"
 #include "passes/parallel/Passes.h"
 
 using namespace mlir;
@@ -47,8 +47,9 @@ private:
 class AxisSplit {
 public:
   AxisSplit(func::FuncOp function, StringAttr axis, int64_t ranks)
-      : body(function.getBody().front()), group(MeshAttr::get(axis.getContext(), {axis}, {ranks})),
-        assignment(function, axis), parts(group, assignment) {}
+      : function(function), body(function.getBody().front()),
+        group(MeshAttr::get(axis.getContext(), {axis}, {ranks})), assignment(function, axis),
+        parts(group, assignment) {}
 
   /// Whether a composite has become its pieces, which are to be looked at anew.
   bool takeApart() {
@@ -71,9 +72,15 @@ public:
     SmallVector<Operation *> operations =
         llvm::map_to_vector(body, [](Operation &op) { return &op; });
     SmallVector<Operation *> replaced;
+    AttentionRings rings(function, group, assignment, parts);
     for (Operation *op : operations) {
       const Cut *cut = assignment.cutOf(op);
-      if (isOfConstants(op))
+      if (Value made = rings.buildAt(op)) {
+        holdResult(op, made);
+        replaced.push_back(op);
+      } else if (rings.owns(op))
+        replaced.push_back(op);
+      else if (isOfConstants(op))
         computeBoth(op, cut);
       else if (cut && splitOperation(op, *cut))
         replaced.push_back(op);
@@ -158,6 +165,13 @@ private:
     return part ? SmallVector<Value>(part->getResults()) : SmallVector<Value>();
   }
 
+  /// Of an operation that has become others.
+  void holdResult(Operation *op, Value made) {
+    Value result = op->getResult(0);
+    parts.holdPart(result, assignment.cutOf(op)->results[0]->dim, made);
+    parts.holdAs(result, wishFor(result, group.getAxes()[0]));
+  }
+
   /// Also what regions of the operation read.
   void computeWhole(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
@@ -172,6 +186,7 @@ private:
       parts.holdAs(result, wishFor(result, group.getAxes()[0]));
   }
 
+  func::FuncOp function;
   Block &body;
   MeshAttr group;
   Assignment assignment;

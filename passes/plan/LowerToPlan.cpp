@@ -13,6 +13,7 @@
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/ConstantParts.h"
 #include "passes/kernel/Specification.h"
+#include "passes/plan/PartSizes.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
 #include "weft/sha256.h"
@@ -390,7 +391,7 @@ private:
 
   /// The most bytes that a value can have, as far as they are known before it is computed. Null when only what computes it knows.
   SymExpr sizeHere(Value value) {
-    SymExpr bytes = bytesOf(cast<SymTensorType>(value.getType()));
+    SymExpr bytes = bytesOf(largestParts(cast<SymTensorType>(value.getType()), symbols.asFacts()));
     SymExpr most = symbols.getUpperBound(bytes);
     return most ? most : symbols.getUpperBound(bytes, known);
   }

@@ -139,6 +139,15 @@ std::string textAround(CollectiveOpInterface op, ArrayRef<uint64_t> whole) {
   return from + "-> " + to;
 }
 
+/// Dimensions of which ranks of the group have other sizes.
+SmallVector<uint64_t> differingDims(CollectiveOpInterface op) {
+  SmallVector<uint64_t> differing;
+  for (auto [d, dim] : llvm::enumerate(tensorType(op->getOperand(0)).getDims()))
+    if (differsIn(dim, op.getGroup()))
+      differing.push_back(d);
+  return differing;
+}
+
 SymExpr constantOf(CollectiveOpInterface op, int64_t value) {
   return SymExpr::constant(op->getContext(), value);
 }
@@ -330,7 +339,7 @@ LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *context, std::optional<
 }
 
 LogicalResult BroadcastOp::verify() { return verifyGroup(*this); }
-std::string BroadcastOp::splitText() { return textAround(*this, {}); }
+std::string BroadcastOp::splitText() { return textAround(*this, differingDims(*this)); }
 
 ExchangeForm BroadcastOp::getForm() {
   ExchangeForm form =
@@ -358,7 +367,7 @@ LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult PermuteOp::verify() { return verifyGroup(*this); }
-std::string PermuteOp::splitText() { return textAround(*this, {}); }
+std::string PermuteOp::splitText() { return textAround(*this, differingDims(*this)); }
 
 ExchangeForm PermuteOp::getForm() {
   SymExpr sent = tensorType(getInput()).getElements();

@@ -1,0 +1,297 @@
+//===- AttentionRings.cpp - Which attention becomes a ring, and how its blocks are merged -----------===//
+
+#include "passes/parallel/AttentionRings.h"
+#include "dialects/weft/ops/Infer.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kShort = 1024; ///< keys that are gathered, when there are never more
+
+Shares sharesOf(const Attention &attention) {
+  Shares shares(tensorType(attention.scores).getRank(), Share::Whole);
+  shares[attention.row] = Share::Rows;
+  shares.back() = Share::Columns;
+  return shares;
+}
+
+Value valuesOf(const Attention &attention) {
+  return attention.result.getDefiningOp()->getOperand(1 - attention.powers);
+}
+
+bool isZero(Value value) {
+  Attribute number;
+  if (auto fill = value.getDefiningOp<FillOp>())
+    number = fill.getValue();
+  else if (auto constant = value.getDefiningOp<ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      number = splat.getSplatValue<Attribute>();
+  auto real = dyn_cast_or_null<FloatAttr>(number);
+  return real && real.getValue().isZero();
+}
+
+/// `select(is_nan(value), 0, value)`, by which exporters give masked lines nothing to attend to.
+SelectOp guardOf(Value value) {
+  SelectOp select;
+  for (Operation *user : value.getUsers())
+    if (auto found = dyn_cast<SelectOp>(user))
+      select = found;
+  auto isNan = select ? select.getCondition().getDefiningOp<IsNanOp>() : IsNanOp();
+  bool isGuard = isNan && isNan.getInput() == value && isNan->hasOneUse() &&
+                 select.getNo() == value && isZero(select.getYes()) &&
+                 llvm::hasNItems(value.getUses(), 2) && select.getType() == value.getType();
+  return isGuard ? select : SelectOp();
+}
+
+//===-- Merging ----------------------------------------------------------------------------------===//
+
+/// Statistics of lines, and what lines sum, in the type in which they are computed.
+class Merge {
+public:
+  Merge(ImplicitLocOpBuilder &b, const Attention &attention)
+      : b(b), attention(attention), element(computeType(elementOf(attention.scores))) {}
+
+  Value wide(Value value) { return as(element, value); }
+
+  /// The powers of a block of scores, relative to the largest so far.
+  Value take(Value scores) {
+    scores = wide(scores);
+    Value most = reduce(CombinerKind::Max, scores);
+    Value now = largest ? Value(b.create<MaximumOp>(largest, most)) : most;
+    // Where all of a line is masked so far, powers are 0 instead of no number.
+    Value masked = b.create<CompareOp>(CompareKind::Equal, now, number(-INFINITY));
+    Value base = b.create<SelectOp>(masked, number(0), now);
+    Value powers = b.create<ExpOp>(b.create<SubOp>(scores, base));
+    Value part = reduce(CombinerKind::Sum, powers);
+    shrink = largest ? Value(b.create<ExpOp>(b.create<SubOp>(largest, base))) : Value();
+    sum = shrink ? Value(b.create<AddOp>(b.create<MulOp>(sum, shrink), part)) : part;
+    largest = now;
+    return as(attention.element, powers);
+  }
+
+  void add(Value product) {
+    product = wide(product);
+    result = result ? Value(b.create<AddOp>(b.create<MulOp>(result, alongResult(shrink)), product))
+                    : product;
+  }
+
+  Value finish() {
+    Value lines = alongResult(sum);
+    Value divided = b.create<DivOp>(result, alongResult(divisor()));
+    if (attention.isGuarded)
+      divided = b.create<SelectOp>(b.create<CompareOp>(CompareKind::Greater, lines, number(0)),
+                                   divided, number(0));
+    return as(elementOf(attention.result), divided);
+  }
+
+private:
+  Value as(Type type, Value value) {
+    return elementOf(value) == type ? value : Value(b.create<ConvertOp>(value, type));
+  }
+  Value number(double value) {
+    return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
+                            floatAttribute(element, value));
+  }
+  Value reshape(Value value, ArrayRef<SymExpr> dims) {
+    return b.create<ReshapeOp>(value, DimsAttr::get(b.getContext(), dims));
+  }
+  Value reduce(CombinerKind kind, Value lines) {
+    SmallVector<SymExpr> dims = tensorType(lines).getDims();
+    Value reduced = b.create<ReduceOp>(kind, lines, ArrayRef<int64_t>{int64_t(dims.size()) - 1});
+    dims.back() = SymExpr::constant(b.getContext(), 1);
+    return reshape(reduced, dims);
+  }
+
+  /// Without any key there is nothing to sum, and 0 instead of 0 / 0.
+  Value divisor() {
+    SymTensorType scores = tensorType(attention.scores);
+    SymExpr keys = scores.getDims().back();
+    if (keys == scores.getDim(attention.row) || keys.asConstant().value_or(0) > 0)
+      return sum;
+    auto scalar = SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), b.getI64Type());
+    Value none =
+        b.create<DimsValueOp>(scalar, DimsAttr::get(b.getContext(), {SymExpr::pos(-keys + 1)}));
+    return b.create<AddOp>(sum, wide(none));
+  }
+
+  /// One number per line where the result has the line: its other dimensions are 1.
+  Value alongResult(Value lines) {
+    SmallVector<int64_t> order;
+    SmallVector<SymExpr> from = tensorType(lines).getDims();
+    from.pop_back();
+    unsigned rank = tensorType(attention.result).getRank();
+    SmallVector<SymExpr> to(rank, SymExpr::constant(b.getContext(), 1));
+    for (unsigned d = 0; d < rank; ++d)
+      if (auto found = llvm::find(attention.rowDims, d); found != attention.rowDims.end()) {
+        order.push_back(found - attention.rowDims.begin());
+        to[d] = from[order.back()];
+      }
+    if (!llvm::is_sorted(order))
+      lines = b.create<TransposeOp>(reshape(lines, from), order);
+    return tensorType(lines).getDims() == to ? lines : reshape(lines, to);
+  }
+
+  ImplicitLocOpBuilder &b;
+  const Attention &attention;
+  Type element;
+  Value largest, sum, shrink, result;
+};
+
+} // namespace
+
+//===-- Recognition ------------------------------------------------------------------------------===//
+
+/// Nothing when other operations read what is between softmax and product, or it is more than conversions and a guard.
+std::optional<Attention> AttentionRings::attentionOf(SoftmaxOp softmax) const {
+  const Cut *cut = assignment.cutOf(softmax);
+  if (softmax.getLogarithm() || !cut || cut->inPieces || !cut->results[0])
+    return std::nullopt;
+  Attention found;
+  found.scores = softmax.getInput();
+  found.row = cut->results[0]->dim;
+  found.isGuarded = false;
+  found.between.push_back(softmax);
+  Value value = softmax.getResult();
+  while (true) {
+    if (SelectOp guard = guardOf(value)) {
+      found.isGuarded = true;
+      found.between.append({guard.getCondition().getDefiningOp(), guard});
+      value = guard.getResult();
+      continue;
+    }
+    if (!value.hasOneUse())
+      return std::nullopt;
+    OpOperand &use = *value.use_begin();
+    auto convert = dyn_cast<ConvertOp>(use.getOwner());
+    if (convert && isFloat(elementOf(convert.getResult()))) {
+      found.between.push_back(convert);
+      value = convert.getResult();
+      continue;
+    }
+    auto product = dyn_cast<ContractOp>(use.getOwner());
+    if (!product)
+      return std::nullopt;
+    found.result = product.getResult();
+    found.powers = use.getOperandNumber();
+    found.element = elementOf(value);
+    found.between.push_back(product);
+    return bindProduct(found) ? std::optional(found) : std::nullopt;
+  }
+}
+
+/// Whether the product sums along lines, gives one result per line, and is cut with the softmax.
+bool AttentionRings::bindProduct(Attention &found) const {
+  auto product = cast<ContractOp>(found.result.getDefiningOp());
+  const Cut *cut = assignment.cutOf(product);
+  if (!cut || cut->partial || !cut->results[0] || !cut->operands[found.powers] ||
+      cut->operands[found.powers]->dim != found.row || !isFloat(product.getAccumulate()))
+    return false;
+  IterationRule rule = IterationRule::of(product);
+  auto dimOf = [](ArrayRef<Access> accesses, unsigned factor) -> std::optional<unsigned> {
+    for (auto [d, access] : llvm::enumerate(accesses))
+      if (access.kind == AccessKind::Point && access.factor() == factor)
+        return d;
+    return std::nullopt;
+  };
+  ArrayRef<Access> powers = rule.operand(found.powers), values = rule.operand(1 - found.powers);
+  for (ArrayRef<Access> accesses : {powers, values, rule.result(0)})
+    if (llvm::any_of(accesses, [](const Access &access) {
+          return access.kind != AccessKind::Point && access.kind != AccessKind::Fixed;
+        }))
+      return false;
+  for (const Access &access : powers.drop_back()) {
+    std::optional<unsigned> dim =
+        access.kind == AccessKind::Point ? dimOf(rule.result(0), access.factor()) : std::nullopt;
+    if (!dim)
+      return false;
+    found.rowDims.push_back(*dim);
+  }
+  const Access &line = powers.back();
+  if (line.kind != AccessKind::Point || !rule.factors()[line.factor()].reduced)
+    return false;
+  found.valueShares.assign(values.size(), Share::Whole);
+  std::optional<unsigned> column = dimOf(values, line.factor()),
+                          row = dimOf(values, powers[found.row].factor());
+  if (!column)
+    return false;
+  found.valueShares[*column] = Share::Columns;
+  if (row)
+    found.valueShares[*row] = Share::Rows;
+  return true;
+}
+
+/// Gathering few keys is cheaper than computing block by block; placements of keys or values decide otherwise.
+bool AttentionRings::isWanted(const Attention &found, const Blocks &blocks) const {
+  SymTensorType scores = tensorType(found.scores);
+  SymFacts facts = symbolsOf(function).asFacts();
+  std::optional<int64_t> most = facts.bounds(scores.getDims().back()).high;
+  return blocks.areApart() && (blocks.arePlaced() || !most || *most > kShort);
+}
+
+AttentionRings::AttentionRings(func::FuncOp function, MeshAttr group, const Assignment &assignment,
+                               Parts &parts)
+    : function(function), group(group), assignment(assignment) {
+  Block &body = function.getBody().front();
+  for (auto softmax : body.getOps<SoftmaxOp>()) {
+    std::optional<Attention> found = attentionOf(softmax);
+    if (!found)
+      continue;
+    auto blocks = std::make_unique<Blocks>(group, assignment, parts);
+    if (blocks->canBuild(softmax.getInput(), sharesOf(*found)) &&
+        blocks->canBuild(valuesOf(*found), found->valueShares) && isWanted(*found, *blocks))
+      rings[found->result.getDefiningOp()] = Ring{*found, std::move(blocks)};
+  }
+  findOwned(body);
+}
+
+/// What only rings read, and only block by block.
+void AttentionRings::findOwned(Block &body) {
+  llvm::DenseSet<Operation *> again;
+  for (auto &[product, ring] : rings) {
+    again.insert(ring.blocks->rebuilt().begin(), ring.blocks->rebuilt().end());
+    again.insert(ring.attention.between.begin(), ring.attention.between.end());
+  }
+  for (Operation &op : llvm::reverse(body)) {
+    bool isRead = llvm::any_of(rings, [&](auto &each) {
+      return llvm::any_of(op.getResults(),
+                          [&](Value result) { return each.second.blocks->isRead(result); });
+    });
+    if (rings.contains(&op) ||
+        (again.contains(&op) && !isRead &&
+         llvm::all_of(op.getUsers(), [&](Operation *user) { return owned.contains(user); })))
+      owned.insert(&op);
+  }
+}
+
+//===-- The ring ---------------------------------------------------------------------------------===//
+
+Value AttentionRings::buildAt(Operation *op) {
+  auto found = rings.find(op);
+  if (found == rings.end())
+    return {};
+  const Attention &attention = found->second.attention;
+  Blocks &blocks = *found->second.blocks;
+  ImplicitLocOpBuilder builder(op->getLoc(), op);
+  Merge merge(builder, attention);
+  Shares shares = sharesOf(attention);
+  Shares resultShares(tensorType(op->getResult(0)).getRank(), Share::Whole);
+  resultShares[attention.rowDims[attention.row]] = Share::Rows;
+  blocks.start(op);
+  for (int64_t step = 0; step < group.getRanks(); ++step) {
+    if (step > 0)
+      blocks.advance(builder, "keys and values of " + nameOf(op) + " go around in blocks");
+    Value operands[2];
+    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, shares));
+    operands[1 - attention.powers] =
+        blocks.build(builder, valuesOf(attention), attention.valueShares);
+    Operation *product =
+        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultShares, step)});
+    merge.add(product->getResult(0));
+  }
+  return merge.finish();
+}
+
+} // namespace weft

@@ -1,0 +1,337 @@
+//===- Blocks.cpp ---------------------------------------------------------------------------------===//
+
+#include "passes/parallel/Blocks.h"
+#include "dialects/weft/ops/Collective.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kGuess = 128; ///< what sizes are compared at
+
+SymTensorType tensorOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+double bytesOf(Value value) {
+  SymExpr elements = tensorOf(value).getElements();
+  SymValues values;
+  for (StringAttr symbol : elements.symbols())
+    values[symbol] = symbol.getValue().starts_with("rank_") ? 0 : kGuess;
+  FailureOr<int64_t> count = elements.evaluate(values);
+  return (failed(count) ? double(kGuess) : double(*count)) *
+         elementBits(tensorOf(value).getElementType()) / 8;
+}
+
+/// Cheap to compute again: it moves elements, or computes each from those at its place.
+bool isLoop(Operation *op) {
+  auto element = dyn_cast_or_null<ElementOpInterface>(op);
+  return element && op->getNumResults() == 1 &&
+         (element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::View);
+}
+
+std::optional<unsigned> only(const Shares &shares, Share share) {
+  std::optional<unsigned> found;
+  for (auto [d, each] : llvm::enumerate(shares))
+    if (each == share)
+      found = d;
+  return found;
+}
+
+/// A dimension of the result that no operand has: every rank can have as much of it as it likes.
+bool isRepeated(Operation *op, unsigned dim) {
+  auto splits = dyn_cast<SplitOpInterface>(op);
+  if (!splits || splits.sizesName().empty() || splits.splitText().empty())
+    return false;
+  FailureOr<IterationRule> rule = IterationRule::bind(splits.splitText(), op->getOperandTypes(),
+                                                      op->getResultTypes(), [](const Twine &) {});
+  if (failed(rule) || rule->result(0)[dim].kind != AccessKind::Point)
+    return false;
+  unsigned factor = rule->result(0)[dim].factor();
+  for (unsigned i = 0; i < rule->operandCount(); ++i)
+    for (const Access &access : rule->operand(i))
+      if (llvm::any_of(access.terms,
+                       [&](const Access::Term &term) { return term.factor == factor; }))
+        return false;
+  return true;
+}
+
+} // namespace
+
+//===-- What is known of values ------------------------------------------------------------------===//
+
+Blocks::Key Blocks::keyOf(Value value, const Shares &shares) {
+  uint64_t code = 0;
+  for (Share share : shares)
+    code = code * 3 + uint64_t(share);
+  return {value, code};
+}
+
+std::optional<unsigned> Blocks::partsOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<ConstantOp>(op))
+    return std::nullopt;
+  const Cut *cut = assignment.cutOf(op);
+  if (!cut) // all compute all of it
+    return std::nullopt;
+  Wish wish = wishFor(value, group.getAxes()[0]);
+  if (!wish.isOpen)
+    return wish.dim;
+  if (cut->partial)
+    return assignment.wantedBy(value);
+  const std::optional<Cut::Dim> &dim = cut->results[cast<OpResult>(value).getResultNumber()];
+  return dim ? std::optional(dim->dim) : std::nullopt;
+}
+
+SymTensorType Blocks::typeOf(Value value, const Shares &shares, unsigned at) const {
+  SmallVector<SymExpr> dims = tensorOf(value).getDims();
+  for (auto [d, share] : llvm::enumerate(shares)) {
+    if (share != Share::Whole)
+      dims[d] = parts.partType(value, d).getDim(d);
+    for (unsigned i = 0; share == Share::Columns && i < at; ++i)
+      dims[d] = atPlace(dims[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
+  }
+  return SymTensorType::get(dims, tensorOf(value).getElementType());
+}
+
+//===-- Decisions --------------------------------------------------------------------------------===//
+
+std::optional<Cut> Blocks::cutAlong(Operation *op, unsigned dim) const {
+  for (const Cut &cut : assignment.cutsOf(op))
+    if (!cut.partial && !cut.inPieces && cut.results[0] && cut.results[0]->dim == dim)
+      return cut;
+  if (!isRepeated(op, dim))
+    return std::nullopt;
+  Cut cut;
+  cut.operands.resize(op->getNumOperands());
+  return cut;
+}
+
+std::optional<SmallVector<Shares, 3>> Blocks::operandShares(Operation *op,
+                                                            const Shares &shares) const {
+  SmallVector<Shares, 3> needed;
+  for (Value operand : op->getOperands())
+    needed.emplace_back(tensorOf(operand).getRank(), Share::Whole);
+  for (auto [d, share] : llvm::enumerate(shares)) {
+    if (share == Share::Whole)
+      continue;
+    std::optional<Cut> cut = cutAlong(op, d);
+    if (!cut)
+      return std::nullopt;
+    for (auto [operand, dim] : llvm::zip_equal(needed, cut->operands)) {
+      if (dim && operand[dim->dim] != Share::Whole)
+        return std::nullopt;
+      if (dim)
+        operand[dim->dim] = share;
+    }
+  }
+  return needed;
+}
+
+/// Tried with operands that come from nowhere, of the own block and of another one.
+bool Blocks::buildsFrom(Operation *op, ArrayRef<Shares> operands, const Shares &shares) {
+  for (unsigned at : {0, 1}) {
+    OpBuilder builder(op);
+    SmallVector<Value> stands;
+    for (auto [operand, needed] : llvm::zip_equal(op->getOperands(), operands))
+      stands.push_back(builder
+                           .create<UnrealizedConversionCastOp>(
+                               op->getLoc(), TypeRange(typeOf(operand, needed, at)), ValueRange())
+                           .getResult(0));
+    Operation *made = buildPart(op, builder, stands, {typeOf(op->getResult(0), shares, at)});
+    if (made)
+      made->erase();
+    for (Value stand : stands)
+      stand.getDefiningOp()->erase();
+    if (!made)
+      return false;
+  }
+  return true;
+}
+
+std::optional<Blocks::How> Blocks::rebuild(Value value, const Shares &shares, bool alone) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumResults() != 1 || op->getNumRegions() > 0 || !isa<SplitOpInterface>(op) ||
+      (alone && !isLoop(op)))
+    return std::nullopt;
+  Wish wish = wishFor(value, group.getAxes()[0]);
+  if (!wish.isOpen && (!wish.dim || shares[*wish.dim] == Share::Whole))
+    return std::nullopt;
+  std::optional<SmallVector<Shares, 3>> needed = operandShares(op, shares);
+  if (!needed || !buildsFrom(op, *needed, shares))
+    return std::nullopt;
+  for (auto [operand, of] : llvm::zip_equal(op->getOperands(), *needed))
+    if (!decide(operand, of, alone))
+      return std::nullopt;
+  return How{Way::Rebuilt, *needed};
+}
+
+/// The value of which each element of `value` along the dimension is a move or a function.
+std::optional<std::pair<Value, unsigned>> Blocks::source(Value value, unsigned dim) const {
+  Operation *op = value.getDefiningOp();
+  std::optional<Cut> cut = op && isLoop(op) ? cutAlong(op, dim) : std::nullopt;
+  std::optional<std::pair<Value, unsigned>> found;
+  if (cut)
+    for (auto [operand, at] : llvm::zip_equal(op->getOperands(), cut->operands)) {
+      if (at && found)
+        return std::nullopt;
+      if (at)
+        found = {operand, at->dim};
+    }
+  return found;
+}
+
+/// Whether nothing that it is made of is smaller, as heads are before they are repeated.
+bool Blocks::isSmallest(Value value, unsigned dim) const {
+  for (auto above = source(value, dim); above; above = source(above->first, above->second))
+    if (bytesOf(above->first) < bytesOf(value) && partsOf(above->first) == above->second)
+      return false;
+  return true;
+}
+
+bool Blocks::wasPlaced(Value value, unsigned dim) const {
+  std::optional<std::pair<Value, unsigned>> each{{value, dim}};
+  for (; each; each = source(each->first, each->second))
+    if (wishFor(each->first, group.getAxes()[0]).dim == each->second)
+      return true;
+  return false;
+}
+
+std::optional<Blocks::How> Blocks::choose(Value value, const Shares &shares, bool alone) {
+  std::optional<unsigned> column = only(shares, Share::Columns), row = only(shares, Share::Rows),
+                          held = partsOf(value);
+  if (!column) {
+    bool isThere = !held || held == row;
+    if (alone && !isThere)
+      return std::nullopt;
+    return How{row ? Way::Part : Way::Whole, {}};
+  }
+  if (std::optional<How> how = rebuild(value, shares, /*alone=*/true))
+    return how;
+  if (!held)
+    return How{Way::Sliced, {}};
+  if (alone)
+    return std::nullopt;
+  bool canTravel = held == column && !row;
+  if (canTravel && isSmallest(value, *column))
+    return How{Way::Carried, {}};
+  if (std::optional<How> how = rebuild(value, shares, /*alone=*/false))
+    return how;
+  if (canTravel)
+    return How{Way::Carried, {}};
+  return held == row ? std::optional(How{Way::Sliced, {}}) : std::nullopt;
+}
+
+bool Blocks::decide(Value value, const Shares &shares, bool alone) {
+  Key key = keyOf(value, shares);
+  llvm::DenseSet<Key> &failed = alone ? refusedAlone : refused;
+  if (failed.contains(key))
+    return false;
+  if (ways.contains(key))
+    return true;
+  std::optional<How> how = choose(value, shares, alone);
+  if (!how)
+    return failed.insert(key), false;
+  ways[key] = *how;
+  return true;
+}
+
+/// Follows what was decided.
+void Blocks::collect(Value value, const Shares &shares) {
+  if (!collected.insert(keyOf(value, shares)).second)
+    return;
+  const How &how = ways.find(keyOf(value, shares))->second;
+  std::optional<unsigned> column = only(shares, Share::Columns);
+  bool isOfColumns = column && !only(shares, Share::Rows) && partsOf(value) == column;
+  isNeeded |= isOfColumns;
+  hasPlacement |= isOfColumns && wasPlaced(value, *column);
+  if (how.way == Way::Carried && !llvm::is_contained(travelling, std::pair(value, *column)))
+    travelling.emplace_back(value, *column);
+  if (how.way != Way::Rebuilt) {
+    read.insert(value);
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  again.insert(op);
+  for (auto [operand, of] :
+       llvm::zip_equal(op->getOperands(), SmallVector<Shares, 3>(how.operands)))
+    collect(operand, of);
+}
+
+bool Blocks::canBuild(Value value, const Shares &shares) {
+  if (!decide(value, shares, /*alone=*/false))
+    return false;
+  collect(value, shares);
+  return true;
+}
+
+//===-- Steps ------------------------------------------------------------------------------------===//
+
+void Blocks::start(Operation *op) {
+  reader = op;
+  step = 0;
+  built.clear();
+  for (auto [value, dim] : travelling)
+    here[value] = parts.part(value, dim, reader);
+}
+
+void Blocks::advance(OpBuilder &builder, const Twine &because) {
+  ++step;
+  built.clear();
+  for (auto [value, dim] : travelling) {
+    auto sent = builder.create<PermuteOp>(value.getLoc(), here[value], 1, group);
+    parts.explain(sent, because);
+    here[value] = sent;
+  }
+}
+
+Value Blocks::sliced(OpBuilder &builder, Value value, const Shares &shares) {
+  MLIRContext *context = value.getContext();
+  std::optional<unsigned> row = only(shares, Share::Rows);
+  bool fromPart = row && partsOf(value) == row;
+  Value from = fromPart ? parts.part(value, *row, reader) : parts.whole(value, reader);
+  SymTensorType type = typeOf(value, shares, step);
+  SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
+  for (auto [d, share] : llvm::enumerate(shares)) {
+    if (share == Share::Whole || (share == Share::Rows && fromPart))
+      continue;
+    starts[d] = parts.beginOf(value, d);
+    for (unsigned i = 0; share == Share::Columns && i < step; ++i)
+      starts[d] = atPlace(starts[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
+  }
+  return builder.create<SliceOp>(value.getLoc(), from, DimsAttr::get(context, starts),
+                                 DimsAttr::get(context, type.getDims()),
+                                 SmallVector<int64_t>(type.getRank(), 1));
+}
+
+Value Blocks::build(OpBuilder &builder, Value value, const Shares &shares) {
+  Key key = keyOf(value, shares);
+  if (Value found = built.lookup(key))
+    return found;
+  const How how = ways.find(key)->second;
+  Value made;
+  switch (how.way) {
+  case Way::Whole:
+    made = parts.whole(value, reader);
+    break;
+  case Way::Part:
+    made = parts.part(value, *only(shares, Share::Rows), reader);
+    break;
+  case Way::Sliced:
+    made = sliced(builder, value, shares);
+    break;
+  case Way::Carried:
+    made = here.lookup(value);
+    break;
+  case Way::Rebuilt: {
+    Operation *op = value.getDefiningOp();
+    SmallVector<Value> operands;
+    for (auto [operand, of] : llvm::zip_equal(op->getOperands(), how.operands))
+      operands.push_back(build(builder, operand, of));
+    made = buildPart(op, builder, operands, {typeOf(value, shares, step)})->getResult(0);
+    break;
+  }
+  }
+  return built[key] = made;
+}
+
+} // namespace weft

@@ -1,0 +1,93 @@
+//===- Blocks.h - The part of a value that one step of a ring needs -------------------------------------===//
+//
+//   Blocks blocks(group, assignment, parts);
+//   if (blocks.canBuild(scores, {Share::Whole, Share::Rows, Share::Columns})) … // nothing is built yet
+//   blocks.start(reader);
+//   Value block = blocks.build(builder, scores, shares);                        // of the rank's own keys
+//   blocks.advance(builder, because);                                           // now of the keys of the rank before
+//
+// In step s a rank has columns that the rank s places before it made: they travel. What stands between them and the value is computed
+// again for every block, and so is whatever reads only what all ranks have: masks, positions, biases. Rows are always the rank's own.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_PARALLEL_BLOCKS_H
+#define WEFT_PASSES_PARALLEL_BLOCKS_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/parallel/Parts.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace weft {
+
+/// Which elements along a dimension.
+enum class Share : char { Whole, Rows, Columns };
+using Shares = llvm::SmallVector<Share, 6>;
+
+class Blocks {
+public:
+  Blocks(MeshAttr group, const Assignment &assignment, Parts &parts)
+      : group(group), assignment(assignment), parts(parts) {}
+
+  /// Decides how the value's blocks are made; nothing is built.
+  bool canBuild(mlir::Value value, const Shares &shares);
+
+  /// What travels; each value with the dimension of its parts.
+  llvm::ArrayRef<std::pair<mlir::Value, unsigned>> carried() const { return travelling; }
+  /// What is computed for every block.
+  const llvm::SetVector<mlir::Operation *> &rebuilt() const { return again; }
+  /// Whether blocks are made of the value as it is in the program.
+  bool isRead(mlir::Value value) const { return read.contains(value); }
+  /// Whether ranks have only parts of some columns.
+  bool areApart() const { return isNeeded; }
+  /// Whether users said so.
+  bool arePlaced() const { return hasPlacement; }
+
+  void start(mlir::Operation *reader);
+  void advance(mlir::OpBuilder &builder, const llvm::Twine &because);
+  /// In the present step.
+  mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Shares &shares);
+  SymTensorType typeOf(mlir::Value value, const Shares &shares, unsigned step) const;
+
+  /// The dimension along which ranks have parts of a value when the program has been split; nothing when they have all of it.
+  std::optional<unsigned> partsOf(mlir::Value value) const;
+
+private:
+  enum class Way { Whole, Part, Sliced, Carried, Rebuilt };
+  struct How {
+    Way way;
+    llvm::SmallVector<Shares, 3> operands; ///< of what is built again
+  };
+  using Key = std::pair<mlir::Value, uint64_t>;
+  static Key keyOf(mlir::Value value, const Shares &shares);
+
+  bool decide(mlir::Value value, const Shares &shares, bool alone);
+  std::optional<How> choose(mlir::Value value, const Shares &shares, bool alone);
+  std::optional<How> rebuild(mlir::Value value, const Shares &shares, bool alone);
+  std::optional<llvm::SmallVector<Shares, 3>> operandShares(mlir::Operation *op,
+                                                            const Shares &shares) const;
+  std::optional<Cut> cutAlong(mlir::Operation *op, unsigned dim) const;
+  bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Shares> operands, const Shares &shares);
+  bool isSmallest(mlir::Value value, unsigned dim) const;
+  void collect(mlir::Value value, const Shares &shares);
+  bool wasPlaced(mlir::Value value, unsigned dim) const;
+  std::optional<std::pair<mlir::Value, unsigned>> source(mlir::Value value, unsigned dim) const;
+  mlir::Value sliced(mlir::OpBuilder &builder, mlir::Value value, const Shares &shares);
+
+  MeshAttr group;
+  const Assignment &assignment;
+  Parts &parts;
+  llvm::DenseMap<Key, How> ways;
+  llvm::DenseSet<Key> refused, refusedAlone, collected;
+  llvm::SmallVector<std::pair<mlir::Value, unsigned>, 2> travelling;
+  llvm::SetVector<mlir::Operation *> again;
+  llvm::DenseSet<mlir::Value> read;
+  bool isNeeded = false, hasPlacement = false;
+
+  unsigned step = 0;
+  mlir::Operation *reader = nullptr;
+  llvm::DenseMap<mlir::Value, mlir::Value> here; ///< what has come to the rank
+  llvm::DenseMap<Key, mlir::Value> built;        ///< in this step
+};
+
+} // namespace weft
+
+#endif // WEFT_PASSES_PARALLEL_BLOCKS_H
