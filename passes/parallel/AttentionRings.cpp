@@ -11,11 +11,11 @@ namespace {
 
 constexpr int64_t kShort = 1024; ///< keys that are gathered, when there are never more
 
-Shares sharesOf(const Attention &attention) {
-  Shares shares(tensorType(attention.scores).getRank(), Share::Whole);
-  shares[attention.row] = Share::Rows;
-  shares.back() = Share::Columns;
-  return shares;
+Spans spansOf(const Attention &attention) {
+  Spans spans(tensorType(attention.scores).getRank(), Span::Whole);
+  spans[attention.row] = Span::Rows;
+  spans.back() = Span::Columns;
+  return spans;
 }
 
 Value valuesOf(const Attention &attention) {
@@ -212,14 +212,14 @@ bool AttentionRings::bindProduct(Attention &found) const {
   const Access &line = powers.back();
   if (line.kind != AccessKind::Point || !rule.factors()[line.factor()].reduced)
     return false;
-  found.valueShares.assign(values.size(), Share::Whole);
+  found.valueSpans.assign(values.size(), Span::Whole);
   std::optional<unsigned> column = dimOf(values, line.factor()),
                           row = dimOf(values, powers[found.row].factor());
   if (!column)
     return false;
-  found.valueShares[*column] = Share::Columns;
+  found.valueSpans[*column] = Span::Columns;
   if (row)
-    found.valueShares[*row] = Share::Rows;
+    found.valueSpans[*row] = Span::Rows;
   return true;
 }
 
@@ -240,8 +240,8 @@ AttentionRings::AttentionRings(func::FuncOp function, MeshAttr group, const Assi
     if (!found)
       continue;
     auto blocks = std::make_unique<Blocks>(group, assignment, parts);
-    if (blocks->canBuild(softmax.getInput(), sharesOf(*found)) &&
-        blocks->canBuild(valuesOf(*found), found->valueShares) && isWanted(*found, *blocks))
+    if (blocks->canBuild(softmax.getInput(), spansOf(*found)) &&
+        blocks->canBuild(valuesOf(*found), found->valueSpans) && isWanted(*found, *blocks))
       rings[found->result.getDefiningOp()] = Ring{*found, std::move(blocks)};
   }
   findOwned(body);
@@ -276,19 +276,19 @@ Value AttentionRings::buildAt(Operation *op) {
   Blocks &blocks = *found->second.blocks;
   ImplicitLocOpBuilder builder(op->getLoc(), op);
   Merge merge(builder, attention);
-  Shares shares = sharesOf(attention);
-  Shares resultShares(tensorType(op->getResult(0)).getRank(), Share::Whole);
-  resultShares[attention.rowDims[attention.row]] = Share::Rows;
+  Spans spans = spansOf(attention);
+  Spans resultSpans(tensorType(op->getResult(0)).getRank(), Span::Whole);
+  resultSpans[attention.rowDims[attention.row]] = Span::Rows;
   blocks.start(op);
   for (int64_t step = 0; step < group.getRanks(); ++step) {
     if (step > 0)
       blocks.advance(builder, "keys and values of " + nameOf(op) + " go around in blocks");
     Value operands[2];
-    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, shares));
+    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, spans));
     operands[1 - attention.powers] =
-        blocks.build(builder, valuesOf(attention), attention.valueShares);
+        blocks.build(builder, valuesOf(attention), attention.valueSpans);
     Operation *product =
-        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultShares, step)});
+        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans, step)});
     merge.add(product->getResult(0));
   }
   return merge.finish();

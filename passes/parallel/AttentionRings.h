@@ -25,7 +25,7 @@ struct Attention {
   mlir::Type element; ///< of that operand
   bool isGuarded;     ///< lines that are not numbers count as zeros
   unsigned row;       ///< the dimension of the scores that ranks have parts of
-  Shares valueShares; ///< of the product's other operand
+  Spans valueSpans;   ///< of the product's other operand
   llvm::SmallVector<unsigned>
       rowDims; ///< where dimensions of the scores but the last are in the result
   llvm::SmallVector<mlir::Operation *> between; ///< from the softmax to the product

@@ -29,10 +29,10 @@ bool isLoop(Operation *op) {
          (element.rootKind() == RootKind::Loop || element.rootKind() == RootKind::View);
 }
 
-std::optional<unsigned> only(const Shares &shares, Share share) {
+std::optional<unsigned> only(const Spans &spans, Span span) {
   std::optional<unsigned> found;
-  for (auto [d, each] : llvm::enumerate(shares))
-    if (each == share)
+  for (auto [d, each] : llvm::enumerate(spans))
+    if (each == span)
       found = d;
   return found;
 }
@@ -59,10 +59,10 @@ bool isRepeated(Operation *op, unsigned dim) {
 
 //===-- What is known of values ------------------------------------------------------------------===//
 
-Blocks::Key Blocks::keyOf(Value value, const Shares &shares) {
+Blocks::Key Blocks::keyOf(Value value, const Spans &spans) {
   uint64_t code = 0;
-  for (Share share : shares)
-    code = code * 3 + uint64_t(share);
+  for (Span span : spans)
+    code = code * 3 + uint64_t(span);
   return {value, code};
 }
 
@@ -82,12 +82,12 @@ std::optional<unsigned> Blocks::partsOf(Value value) const {
   return dim ? std::optional(dim->dim) : std::nullopt;
 }
 
-SymTensorType Blocks::typeOf(Value value, const Shares &shares, unsigned at) const {
+SymTensorType Blocks::typeOf(Value value, const Spans &spans, unsigned at) const {
   SmallVector<SymExpr> dims = tensorOf(value).getDims();
-  for (auto [d, share] : llvm::enumerate(shares)) {
-    if (share != Share::Whole)
+  for (auto [d, span] : llvm::enumerate(spans)) {
+    if (span != Span::Whole)
       dims[d] = parts.partType(value, d).getDim(d);
-    for (unsigned i = 0; share == Share::Columns && i < at; ++i)
+    for (unsigned i = 0; span == Span::Columns && i < at; ++i)
       dims[d] = atPlace(dims[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
   }
   return SymTensorType::get(dims, tensorOf(value).getElementType());
@@ -106,29 +106,29 @@ std::optional<Cut> Blocks::cutAlong(Operation *op, unsigned dim) const {
   return cut;
 }
 
-std::optional<SmallVector<Shares, 3>> Blocks::operandShares(Operation *op,
-                                                            const Shares &shares) const {
-  SmallVector<Shares, 3> needed;
+std::optional<SmallVector<Spans, 3>> Blocks::operandSpans(Operation *op,
+                                                           const Spans &spans) const {
+  SmallVector<Spans, 3> needed;
   for (Value operand : op->getOperands())
-    needed.emplace_back(tensorOf(operand).getRank(), Share::Whole);
-  for (auto [d, share] : llvm::enumerate(shares)) {
-    if (share == Share::Whole)
+    needed.emplace_back(tensorOf(operand).getRank(), Span::Whole);
+  for (auto [d, span] : llvm::enumerate(spans)) {
+    if (span == Span::Whole)
       continue;
     std::optional<Cut> cut = cutAlong(op, d);
     if (!cut)
       return std::nullopt;
     for (auto [operand, dim] : llvm::zip_equal(needed, cut->operands)) {
-      if (dim && operand[dim->dim] != Share::Whole)
+      if (dim && operand[dim->dim] != Span::Whole)
         return std::nullopt;
       if (dim)
-        operand[dim->dim] = share;
+        operand[dim->dim] = span;
     }
   }
   return needed;
 }
 
 /// Tried with operands that come from nowhere, of the own block and of another one.
-bool Blocks::buildsFrom(Operation *op, ArrayRef<Shares> operands, const Shares &shares) {
+bool Blocks::buildsFrom(Operation *op, ArrayRef<Spans> operands, const Spans &spans) {
   for (unsigned at : {0, 1}) {
     OpBuilder builder(op);
     SmallVector<Value> stands;
@@ -137,7 +137,7 @@ bool Blocks::buildsFrom(Operation *op, ArrayRef<Shares> operands, const Shares &
                            .create<UnrealizedConversionCastOp>(
                                op->getLoc(), TypeRange(typeOf(operand, needed, at)), ValueRange())
                            .getResult(0));
-    Operation *made = buildPart(op, builder, stands, {typeOf(op->getResult(0), shares, at)});
+    Operation *made = buildPart(op, builder, stands, {typeOf(op->getResult(0), spans, at)});
     if (made)
       made->erase();
     for (Value stand : stands)
@@ -148,16 +148,16 @@ bool Blocks::buildsFrom(Operation *op, ArrayRef<Shares> operands, const Shares &
   return true;
 }
 
-std::optional<Blocks::How> Blocks::rebuild(Value value, const Shares &shares, bool alone) {
+std::optional<Blocks::How> Blocks::rebuild(Value value, const Spans &spans, bool alone) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumResults() != 1 || op->getNumRegions() > 0 || !isa<SplitOpInterface>(op) ||
       (alone && !isLoop(op)))
     return std::nullopt;
   Wish wish = wishFor(value, group.getAxes()[0]);
-  if (!wish.isOpen && (!wish.dim || shares[*wish.dim] == Share::Whole))
+  if (!wish.isOpen && (!wish.dim || spans[*wish.dim] == Span::Whole))
     return std::nullopt;
-  std::optional<SmallVector<Shares, 3>> needed = operandShares(op, shares);
-  if (!needed || !buildsFrom(op, *needed, shares))
+  std::optional<SmallVector<Spans, 3>> needed = operandSpans(op, spans);
+  if (!needed || !buildsFrom(op, *needed, spans))
     return std::nullopt;
   for (auto [operand, of] : llvm::zip_equal(op->getOperands(), *needed))
     if (!decide(operand, of, alone))
@@ -196,8 +196,8 @@ bool Blocks::wasPlaced(Value value, unsigned dim) const {
   return false;
 }
 
-std::optional<Blocks::How> Blocks::choose(Value value, const Shares &shares, bool alone) {
-  std::optional<unsigned> column = only(shares, Share::Columns), row = only(shares, Share::Rows),
+std::optional<Blocks::How> Blocks::choose(Value value, const Spans &spans, bool alone) {
+  std::optional<unsigned> column = only(spans, Span::Columns), row = only(spans, Span::Rows),
                           held = partsOf(value);
   if (!column) {
     bool isThere = !held || held == row;
@@ -205,7 +205,7 @@ std::optional<Blocks::How> Blocks::choose(Value value, const Shares &shares, boo
       return std::nullopt;
     return How{row ? Way::Part : Way::Whole, {}};
   }
-  if (std::optional<How> how = rebuild(value, shares, /*alone=*/true))
+  if (std::optional<How> how = rebuild(value, spans, /*alone=*/true))
     return how;
   if (!held)
     return How{Way::Sliced, {}};
@@ -214,21 +214,21 @@ std::optional<Blocks::How> Blocks::choose(Value value, const Shares &shares, boo
   bool canTravel = held == column && !row;
   if (canTravel && isSmallest(value, *column))
     return How{Way::Carried, {}};
-  if (std::optional<How> how = rebuild(value, shares, /*alone=*/false))
+  if (std::optional<How> how = rebuild(value, spans, /*alone=*/false))
     return how;
   if (canTravel)
     return How{Way::Carried, {}};
   return held == row ? std::optional(How{Way::Sliced, {}}) : std::nullopt;
 }
 
-bool Blocks::decide(Value value, const Shares &shares, bool alone) {
-  Key key = keyOf(value, shares);
+bool Blocks::decide(Value value, const Spans &spans, bool alone) {
+  Key key = keyOf(value, spans);
   llvm::DenseSet<Key> &failed = alone ? refusedAlone : refused;
   if (failed.contains(key))
     return false;
   if (ways.contains(key))
     return true;
-  std::optional<How> how = choose(value, shares, alone);
+  std::optional<How> how = choose(value, spans, alone);
   if (!how)
     return failed.insert(key), false;
   ways[key] = *how;
@@ -236,12 +236,12 @@ bool Blocks::decide(Value value, const Shares &shares, bool alone) {
 }
 
 /// Follows what was decided.
-void Blocks::collect(Value value, const Shares &shares) {
-  if (!collected.insert(keyOf(value, shares)).second)
+void Blocks::collect(Value value, const Spans &spans) {
+  if (!collected.insert(keyOf(value, spans)).second)
     return;
-  const How &how = ways.find(keyOf(value, shares))->second;
-  std::optional<unsigned> column = only(shares, Share::Columns);
-  bool isOfColumns = column && !only(shares, Share::Rows) && partsOf(value) == column;
+  const How &how = ways.find(keyOf(value, spans))->second;
+  std::optional<unsigned> column = only(spans, Span::Columns);
+  bool isOfColumns = column && !only(spans, Span::Rows) && partsOf(value) == column;
   isNeeded |= isOfColumns;
   hasPlacement |= isOfColumns && wasPlaced(value, *column);
   if (how.way == Way::Carried && !llvm::is_contained(travelling, std::pair(value, *column)))
@@ -252,15 +252,14 @@ void Blocks::collect(Value value, const Shares &shares) {
   }
   Operation *op = value.getDefiningOp();
   again.insert(op);
-  for (auto [operand, of] :
-       llvm::zip_equal(op->getOperands(), SmallVector<Shares, 3>(how.operands)))
+  for (auto [operand, of] : llvm::zip_equal(op->getOperands(), SmallVector<Spans, 3>(how.operands)))
     collect(operand, of);
 }
 
-bool Blocks::canBuild(Value value, const Shares &shares) {
-  if (!decide(value, shares, /*alone=*/false))
+bool Blocks::canBuild(Value value, const Spans &spans) {
+  if (!decide(value, spans, /*alone=*/false))
     return false;
-  collect(value, shares);
+  collect(value, spans);
   return true;
 }
 
@@ -284,18 +283,18 @@ void Blocks::advance(OpBuilder &builder, const Twine &because) {
   }
 }
 
-Value Blocks::sliced(OpBuilder &builder, Value value, const Shares &shares) {
+Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
   MLIRContext *context = value.getContext();
-  std::optional<unsigned> row = only(shares, Share::Rows);
+  std::optional<unsigned> row = only(spans, Span::Rows);
   bool fromPart = row && partsOf(value) == row;
   Value from = fromPart ? parts.part(value, *row, reader) : parts.whole(value, reader);
-  SymTensorType type = typeOf(value, shares, step);
+  SymTensorType type = typeOf(value, spans, step);
   SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
-  for (auto [d, share] : llvm::enumerate(shares)) {
-    if (share == Share::Whole || (share == Share::Rows && fromPart))
+  for (auto [d, span] : llvm::enumerate(spans)) {
+    if (span == Span::Whole || (span == Span::Rows && fromPart))
       continue;
     starts[d] = parts.beginOf(value, d);
-    for (unsigned i = 0; share == Share::Columns && i < step; ++i)
+    for (unsigned i = 0; span == Span::Columns && i < step; ++i)
       starts[d] = atPlace(starts[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
   }
   return builder.create<SliceOp>(value.getLoc(), from, DimsAttr::get(context, starts),
@@ -303,8 +302,8 @@ Value Blocks::sliced(OpBuilder &builder, Value value, const Shares &shares) {
                                  SmallVector<int64_t>(type.getRank(), 1));
 }
 
-Value Blocks::build(OpBuilder &builder, Value value, const Shares &shares) {
-  Key key = keyOf(value, shares);
+Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
+  Key key = keyOf(value, spans);
   if (Value found = built.lookup(key))
     return found;
   const How how = ways.find(key)->second;
@@ -314,10 +313,10 @@ Value Blocks::build(OpBuilder &builder, Value value, const Shares &shares) {
     made = parts.whole(value, reader);
     break;
   case Way::Part:
-    made = parts.part(value, *only(shares, Share::Rows), reader);
+    made = parts.part(value, *only(spans, Span::Rows), reader);
     break;
   case Way::Sliced:
-    made = sliced(builder, value, shares);
+    made = sliced(builder, value, spans);
     break;
   case Way::Carried:
     made = here.lookup(value);
@@ -327,7 +326,7 @@ Value Blocks::build(OpBuilder &builder, Value value, const Shares &shares) {
     SmallVector<Value> operands;
     for (auto [operand, of] : llvm::zip_equal(op->getOperands(), how.operands))
       operands.push_back(build(builder, operand, of));
-    made = buildPart(op, builder, operands, {typeOf(value, shares, step)})->getResult(0);
+    made = buildPart(op, builder, operands, {typeOf(value, spans, step)})->getResult(0);
     break;
   }
   }

@@ -1,9 +1,9 @@
 //===- Blocks.h - The part of a value that one step of a ring needs -------------------------------------===//
 //
 //   Blocks blocks(group, assignment, parts);
-//   if (blocks.canBuild(scores, {Share::Whole, Share::Rows, Share::Columns})) … // nothing is built yet
+//   if (blocks.canBuild(scores, {Span::Whole, Span::Rows, Span::Columns})) … // nothing is built yet
 //   blocks.start(reader);
-//   Value block = blocks.build(builder, scores, shares);                        // of the rank's own keys
+//   Value block = blocks.build(builder, scores, spans);                        // of the rank's own keys
 //   blocks.advance(builder, because);                                           // now of the keys of the rank before
 //
 // In step s a rank has columns that the rank s places before it made: they travel. What stands between them and the value is computed
@@ -19,8 +19,8 @@
 namespace weft {
 
 /// Which elements along a dimension.
-enum class Share : char { Whole, Rows, Columns };
-using Shares = llvm::SmallVector<Share, 6>;
+enum class Span : char { Whole, Rows, Columns };
+using Spans = llvm::SmallVector<Span, 6>;
 
 class Blocks {
 public:
@@ -28,7 +28,7 @@ public:
       : group(group), assignment(assignment), parts(parts) {}
 
   /// Decides how the value's blocks are made; nothing is built.
-  bool canBuild(mlir::Value value, const Shares &shares);
+  bool canBuild(mlir::Value value, const Spans &spans);
 
   /// What travels; each value with the dimension of its parts.
   llvm::ArrayRef<std::pair<mlir::Value, unsigned>> carried() const { return travelling; }
@@ -44,8 +44,8 @@ public:
   void start(mlir::Operation *reader);
   void advance(mlir::OpBuilder &builder, const llvm::Twine &because);
   /// In the present step.
-  mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Shares &shares);
-  SymTensorType typeOf(mlir::Value value, const Shares &shares, unsigned step) const;
+  mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
+  SymTensorType typeOf(mlir::Value value, const Spans &spans, unsigned step) const;
 
   /// The dimension along which ranks have parts of a value when the program has been split; nothing when they have all of it.
   std::optional<unsigned> partsOf(mlir::Value value) const;
@@ -54,23 +54,23 @@ private:
   enum class Way { Whole, Part, Sliced, Carried, Rebuilt };
   struct How {
     Way way;
-    llvm::SmallVector<Shares, 3> operands; ///< of what is built again
+    llvm::SmallVector<Spans, 3> operands; ///< of what is built again
   };
   using Key = std::pair<mlir::Value, uint64_t>;
-  static Key keyOf(mlir::Value value, const Shares &shares);
+  static Key keyOf(mlir::Value value, const Spans &spans);
 
-  bool decide(mlir::Value value, const Shares &shares, bool alone);
-  std::optional<How> choose(mlir::Value value, const Shares &shares, bool alone);
-  std::optional<How> rebuild(mlir::Value value, const Shares &shares, bool alone);
-  std::optional<llvm::SmallVector<Shares, 3>> operandShares(mlir::Operation *op,
-                                                            const Shares &shares) const;
+  bool decide(mlir::Value value, const Spans &spans, bool alone);
+  std::optional<How> choose(mlir::Value value, const Spans &spans, bool alone);
+  std::optional<How> rebuild(mlir::Value value, const Spans &spans, bool alone);
+  std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
+                                                           const Spans &spans) const;
   std::optional<Cut> cutAlong(mlir::Operation *op, unsigned dim) const;
-  bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Shares> operands, const Shares &shares);
+  bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Spans> operands, const Spans &spans);
   bool isSmallest(mlir::Value value, unsigned dim) const;
-  void collect(mlir::Value value, const Shares &shares);
+  void collect(mlir::Value value, const Spans &spans);
   bool wasPlaced(mlir::Value value, unsigned dim) const;
   std::optional<std::pair<mlir::Value, unsigned>> source(mlir::Value value, unsigned dim) const;
-  mlir::Value sliced(mlir::OpBuilder &builder, mlir::Value value, const Shares &shares);
+  mlir::Value sliced(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
 
   MeshAttr group;
   const Assignment &assignment;

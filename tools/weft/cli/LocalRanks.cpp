@@ -125,9 +125,11 @@ static Failure withHistory(Failure failure, const std::string &folder, FlightRec
 }
 
 LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
-  LocalRanks ranks{"shm", static_cast<int32_t>(world), 0, launchOf(options),
-                   options.has("transport")};
+  LocalRanks ranks{"shm", static_cast<int32_t>(world)};
+  ranks.launch = launchOf(options);
+  ranks.isChosen = options.has("transport");
   ranks.transport = options.value("transport", ranks.launch && ranks.launch->isMpi ? "mpi" : "shm");
+  ranks.flight = options.value("flight");
   if (std::optional<double> seconds = parseDuration(options.value("timeout")))
     ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
   return ranks;
