@@ -69,6 +69,10 @@ public:
     shrink = largest ? Value(b.create<ExpOp>(b.create<SubOp>(largest, base))) : Value();
     sum = shrink ? Value(b.create<AddOp>(b.create<MulOp>(sum, shrink), part)) : part;
     largest = now;
+    if (attention.isGuarded) { // what is no number adds nothing but values that are none
+      powers = instead(powers, 0);
+      shrink = shrink ? instead(shrink, 1) : shrink;
+    }
     return as(attention.element, powers);
   }
 
@@ -83,7 +87,7 @@ public:
     Value divided = b.create<DivOp>(result, alongResult(divisor()));
     if (attention.isGuarded)
       divided = b.create<SelectOp>(b.create<CompareOp>(CompareKind::Greater, lines, number(0)),
-                                   divided, number(0));
+                                   divided, b.create<MulOp>(result, number(0)));
     return as(elementOf(attention.result), divided);
   }
 
@@ -94,6 +98,10 @@ private:
   Value number(double value) {
     return b.create<FillOp>(SymTensorType::get(b.getContext(), ArrayRef<Attribute>(), element),
                             floatAttribute(element, value));
+  }
+  /// Another number where there is none.
+  Value instead(Value value, double other) {
+    return b.create<SelectOp>(b.create<IsNanOp>(value), number(other), value);
   }
   Value reshape(Value value, ArrayRef<SymExpr> dims) {
     return b.create<ReshapeOp>(value, DimsAttr::get(b.getContext(), dims));
@@ -223,7 +231,7 @@ bool AttentionRings::bindProduct(Attention &found) const {
   return true;
 }
 
-/// Gathering few keys is cheaper than computing block by block; placements of keys or values decide otherwise.
+/// Gathering few keys is cheaper than computing block by block, unless users place keys or values by tokens.
 bool AttentionRings::isWanted(const Attention &found, const Blocks &blocks) const {
   SymTensorType scores = tensorType(found.scores);
   SymFacts facts = symbolsOf(function).asFacts();

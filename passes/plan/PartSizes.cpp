@@ -25,7 +25,7 @@ SymExpr valueOf(const SymTerm &term, MLIRContext *context) {
 
 /// Where a part begins and ends beyond the dimension it is cut off: k * (pos(begin - n) - pos(end - n)), which is never above 0.
 SymExpr withoutCutOff(SymExpr size, const SymFacts &facts) {
-  SmallVector<SymTerm> terms(size.terms().begin(), size.terms().end());
+  auto terms = size.terms();
   SmallVector<bool> dropped(terms.size());
   for (auto [i, end] : llvm::enumerate(terms))
     for (auto [j, begin] : llvm::enumerate(terms))

@@ -1,0 +1,48 @@
+// RUN: weft-opt %s --weft-split-functions --canonicalize | FileCheck %s
+
+// The own block of keys and values first, then that of the other rank, each with its part of the mask; merged, and divided once.
+// CHECK-LABEL: func.func @causal
+// CHECK-DAG:     %[[Q:.*]] = weft.contract "s e, e n -> s n" %[[X:.*]], %arg1
+// CHECK-DAG:     %[[K:.*]] = weft.contract "s e, e n -> s n" %[[X]], %arg2
+// CHECK-DAG:     %[[V:.*]] = weft.contract "s e, e n -> s n" %[[X]], %arg3
+// CHECK-NOT:     weft.all_gather
+// CHECK:         %[[S:.*]] = weft.contract "i d, j d -> i j" %[[Q]], %[[K]]
+// CHECK:         %[[O:.*]] = weft.contract "i j, j d -> i d" %{{.*}}, %[[V]]
+// CHECK:         %[[K1:.*]] = weft.permute %[[K]] by 1 over<sp = 2> {weft.because = "keys and values of {{.*}} go around in blocks"}
+// CHECK:         %[[V1:.*]] = weft.permute %[[V]] by 1 over<sp = 2>
+// CHECK:         weft.slice %{{.*}} from [4*mod(rank_sp + 1, 2)] size [4]
+// CHECK:         %[[S1:.*]] = weft.contract "i d, j d -> i j" %[[Q]], %[[K1]]
+// CHECK:         weft.maximum
+// CHECK:         %[[O1:.*]] = weft.contract "i j, j d -> i d" %{{.*}}, %[[V1]]
+// CHECK:         %[[R:.*]] = weft.add %{{.*}}, %[[O1]]
+// CHECK:         %[[Y:.*]] = weft.div %[[R]]
+// CHECK:         weft.all_gather %[[Y]] dim 0 to [8]
+func.func @causal(%x: !weft.tensor<[8, 4], f32> {weft.placement = #weft.placement<[sp, _]>}, %wq: !weft.tensor<[4, 4], f32>, %wk: !weft.tensor<[4, 4], f32>, %wv: !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>
+    attributes {weft.split_over = #weft.mesh<sp = 2>, weft.symbols = #weft.symbols<>} {
+  %q = weft.contract "s e, e n -> s n" %x, %wq accumulate f32 {weft.placement = #weft.placement<[sp, _]>} : (!weft.tensor<[8, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>
+  %k = weft.contract "s e, e n -> s n" %x, %wk accumulate f32 {weft.placement = #weft.placement<[sp, _]>} : (!weft.tensor<[8, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>
+  %v = weft.contract "s e, e n -> s n" %x, %wv accumulate f32 : (!weft.tensor<[8, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>
+  %s = weft.contract "i d, j d -> i j" %q, %k accumulate f32 : (!weft.tensor<[8, 4], f32>, !weft.tensor<[8, 4], f32>) -> !weft.tensor<[8, 8], f32>
+  %n = weft.iota dim 0 : !weft.tensor<[8], i64>
+  %i = weft.reshape %n to [8, 1] : (!weft.tensor<[8], i64>) -> !weft.tensor<[8, 1], i64>
+  %j = weft.reshape %n to [1, 8] : (!weft.tensor<[8], i64>) -> !weft.tensor<[1, 8], i64>
+  %c = weft.compare ge %i, %j : (!weft.tensor<[8, 1], i64>, !weft.tensor<[1, 8], i64>) -> !weft.tensor<[8, 8], i1>
+  %least = weft.fill 0xFF800000 : f32 -> !weft.tensor<[], f32>
+  %m = weft.select %c, %s, %least : (!weft.tensor<[8, 8], i1>, !weft.tensor<[8, 8], f32>, !weft.tensor<[], f32>) -> !weft.tensor<[8, 8], f32>
+  %p = weft.softmax %m : (!weft.tensor<[8, 8], f32>) -> !weft.tensor<[8, 8], f32>
+  %y = weft.contract "i j, j d -> i d" %p, %v accumulate f32 : (!weft.tensor<[8, 8], f32>, !weft.tensor<[8, 4], f32>) -> !weft.tensor<[8, 4], f32>
+  return %y : !weft.tensor<[8, 4], f32>
+}
+
+// Weights of attention that the caller reads are softmax of whole lines: keys are gathered.
+// CHECK-LABEL: func.func @read
+// CHECK-NOT:     weft.permute
+// CHECK:         weft.softmax
+func.func @read(%x: !weft.tensor<[s, 4], f32> {weft.placement = #weft.placement<[sp, _]>}, %w: !weft.tensor<[4, 4], f32>) -> (!weft.tensor<[s, 4], f32>, !weft.tensor<[s, s], f32>)
+    attributes {weft.split_over = #weft.mesh<sp = 2>, weft.symbols = #weft.symbols<s>} {
+  %k = weft.contract "s e, e n -> s n" %x, %w accumulate f32 : (!weft.tensor<[s, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[s, 4], f32>
+  %s = weft.contract "i d, j d -> i j" %k, %k accumulate f32 : (!weft.tensor<[s, 4], f32>, !weft.tensor<[s, 4], f32>) -> !weft.tensor<[s, s], f32>
+  %p = weft.softmax %s : (!weft.tensor<[s, s], f32>) -> !weft.tensor<[s, s], f32>
+  %y = weft.contract "i j, j d -> i d" %p, %k accumulate f32 : (!weft.tensor<[s, s], f32>, !weft.tensor<[s, 4], f32>) -> !weft.tensor<[s, 4], f32>
+  return %y, %p : !weft.tensor<[s, 4], f32>, !weft.tensor<[s, s], f32>
+}
