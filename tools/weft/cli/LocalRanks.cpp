@@ -135,6 +135,12 @@ LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
   return ranks;
 }
 
+int64_t ranksAsked(const ParsedOptions &options) {
+  if (std::optional<Launch> launch = launchOf(options))
+    return launch->world;
+  return options.number("ranks", 0);
+}
+
 weft_status_t toError(const Failure &failure, weft_error_t *error) {
   // Of the runtime's codes, those of ranks say their status; what else there is has no other meaning for ranks than that one failed.
   error->status = failure.code == "W0605"                ? WEFT_LOST_PEER

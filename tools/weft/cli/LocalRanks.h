@@ -35,6 +35,8 @@ struct LocalRanks {
 
 /// As --transport, --timeout, --flight and the launcher say.
 LocalRanks localRanks(const ParsedOptions &options, int64_t world);
+/// How many ranks --ranks or a launcher says that there are; 0: neither does.
+int64_t ranksAsked(const ParsedOptions &options);
 
 /// What every rank does. Other ranks than 0 cannot reach this process's memory under "shm".
 using RankBody = std::function<weft_status_t(weft_group_t *, weft_error_t *)>;

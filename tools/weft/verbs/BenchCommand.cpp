@@ -87,7 +87,7 @@ private:
                      "usage: weft bench [ARTIFACT] [options]",
                      {}};
     Result<Artifact> opened = Artifact::open(options.positional()[0], false,
-                                             options.value("target"), options.number("ranks", 0));
+                                             options.value("target"), ranksAsked(options));
     if (!opened)
       return opened.failure();
     artifact = *opened;

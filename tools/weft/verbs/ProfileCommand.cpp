@@ -65,8 +65,8 @@ private:
   Result<Done> open() {
     if (Result<Done> done = checkRounds(options); !done)
       return done;
-    Result<Artifact> opened =
-        Artifact::open(options.positional()[0], false, options.value("target"));
+    Result<Artifact> opened = Artifact::open(options.positional()[0], false,
+                                             options.value("target"), ranksAsked(options));
     if (!opened)
       return opened.failure();
     artifact = *opened;

@@ -68,7 +68,7 @@ public:
 private:
   Result<Done> open() {
     Result<Artifact> opened = Artifact::open(options.positional()[0], options.has("verify"),
-                                             options.value("target"), options.number("ranks", 0));
+                                             options.value("target"), ranksAsked(options));
     if (!opened)
       return opened.failure();
     artifact = *opened;
