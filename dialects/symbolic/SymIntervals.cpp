@@ -179,10 +179,15 @@ SymInterval Intervals::of(SymExpr expr) const {
     return {};
   if (isAtom(expr))
     return ofAtom(expr);
+  bool isDeep = nodeOf(expr).depth > 0;
+  if (auto found = isDeep ? known.find(expr) : known.end(); found != known.end())
+    return found->second;
   SymInterval sum{0, 0};
   for (const Term &term : nodeOf(expr).terms)
     sum = addIntervals(sum, ofTerm(term));
-  return nodeOf(expr).depth == 0 ? sum : intersectIntervals(sum, ofPieces(expr));
+  if (!isDeep)
+    return sum;
+  return known[expr] = intersectIntervals(sum, ofPieces(expr));
 }
 
 bool Intervals::restrictSymbol(StringAttr name, SymInterval range) {
@@ -190,6 +195,7 @@ bool Intervals::restrictSymbol(StringAttr name, SymInterval range) {
   if (after.low == before.low && after.high == before.high)
     return true;
   symbols[name] = after;
+  known.clear();
   changed = true;
   return *after.low <= *after.high;
 }

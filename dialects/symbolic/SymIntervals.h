@@ -41,6 +41,8 @@ private:
   SymInterval ofPieces(SymExpr expr) const;
 
   llvm::SmallDenseMap<mlir::StringAttr, SymInterval, 8> symbols;
+  /// Of expressions with functions inside, under these ranges: each is looked at as a sum and as it is spelled, and so is what is inside.
+  mutable llvm::DenseMap<SymExpr, SymInterval> known;
   bool changed = false;
 };
 

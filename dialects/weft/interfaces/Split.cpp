@@ -76,6 +76,12 @@ private:
   unsigned factor;
 };
 
+/// Ranks do not combine the bits of numbers.
+bool isCombined(Combiner combiner, Operation *op) {
+  Type element = cast<SymTensorType>(op->getResult(0).getType()).getElementType();
+  return (combiner != Combiner::And && combiner != Combiner::Or) || element.isInteger(1);
+}
+
 std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned factor) {
   if (std::optional<int64_t> extent = rule.factors()[factor].extent.asConstant();
       extent && *extent < 2)
@@ -100,7 +106,7 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
   }
   if (rule.factors()[factor].reduced) {
     cut.partial = rule.namedCombiner();
-    if (!cut.partial)
+    if (!cut.partial || !isCombined(*cut.partial, op))
       return std::nullopt;
   }
   cut.inPieces = lies.isCoupled;
