@@ -587,9 +587,9 @@ private:
   Tuning tuning;
   List warnings; ///< and notes
   std::vector<Variant> variants;
-  std::map<std::string, RankPlan> placed;           ///< by mesh, once it is known
-  std::optional<PlanResult> plan;                   ///< the last, with its reasons, when one was looked for
-  std::vector<StoredWeight> weights;                ///< of all variants
+  std::map<std::string, RankPlan> placed; ///< by mesh, once it is known
+  std::optional<PlanResult> plan;         ///< the last, with its reasons, when one was looked for
+  std::vector<StoredWeight> weights;      ///< of all variants
   std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
   Clock::time_point since = Clock::now();

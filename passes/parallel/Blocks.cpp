@@ -106,8 +106,7 @@ std::optional<Cut> Blocks::cutAlong(Operation *op, unsigned dim) const {
   return cut;
 }
 
-std::optional<SmallVector<Spans, 3>> Blocks::operandSpans(Operation *op,
-                                                           const Spans &spans) const {
+std::optional<SmallVector<Spans, 3>> Blocks::operandSpans(Operation *op, const Spans &spans) const {
   SmallVector<Spans, 3> needed;
   for (Value operand : op->getOperands())
     needed.emplace_back(tensorOf(operand).getRank(), Span::Whole);

@@ -63,7 +63,7 @@ private:
   std::optional<How> choose(mlir::Value value, const Spans &spans, bool alone);
   std::optional<How> rebuild(mlir::Value value, const Spans &spans, bool alone);
   std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
-                                                           const Spans &spans) const;
+                                                          const Spans &spans) const;
   std::optional<Cut> cutAlong(mlir::Operation *op, unsigned dim) const;
   bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Spans> operands, const Spans &spans);
   bool isSmallest(mlir::Value value, unsigned dim) const;

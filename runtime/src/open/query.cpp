@@ -51,11 +51,10 @@ weft_status_t weft_function_info(const weft_module_t *module, int32_t index,
   if (!module || !weft_has_room(out_info) || !weft_module_function(module, index, &f))
     return WEFT_INVALID;
   return weft_give_sized<weft_function_info_t>(
-      out_info,
-      {0, text(module, f.name), f.inputs.count, f.outputs.count, f.symbols.count, f.facts.count,
-       f.checks.count, text(module, f.arena.text), text(module, f.scratch_per_worker.text),
-       text(module, f.flops.text), text(module, f.bytes_moved.text),
-       text(module, f.weights_read.text)});
+      out_info, {0, text(module, f.name), f.inputs.count, f.outputs.count, f.symbols.count,
+                 f.facts.count, f.checks.count, text(module, f.arena.text),
+                 text(module, f.scratch_per_worker.text), text(module, f.flops.text),
+                 text(module, f.bytes_moved.text), text(module, f.weights_read.text)});
 }
 
 weft_status_t weft_argument_info(const weft_module_t *module, int32_t index, uint32_t argument,

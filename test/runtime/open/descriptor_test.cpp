@@ -228,11 +228,11 @@ TEST_CASE("regions name kernels of the variant") {
 
 TEST_CASE(
     "older writers know neither late blocks, late outputs, regions, pairs in place nor meshes") {
-  for (uint32_t known : {uint32_t(offsetof(weft_function_v1, late_blocks)),
-                         uint32_t(offsetof(weft_function_v1, regions)),
-                         uint32_t(offsetof(weft_function_v1, in_place)),
-                         uint32_t(offsetof(weft_function_v1, mesh)),
-                         uint32_t(offsetof(weft_function_v1, weights_read))}) {
+  for (uint32_t known :
+       {uint32_t(offsetof(weft_function_v1, late_blocks)),
+        uint32_t(offsetof(weft_function_v1, regions)),
+        uint32_t(offsetof(weft_function_v1, in_place)), uint32_t(offsetof(weft_function_v1, mesh)),
+        uint32_t(offsetof(weft_function_v1, weights_read))}) {
     bytes d = encode(make_sample().description, sample_image());
     weft_module_v1 root;
     std::memcpy(&root, d.data(), sizeof root);
