@@ -27,7 +27,7 @@ public:
   virtual std::string hostProcessor() const = 0;
   /// `level` is one of levels(). With `exact`, no schedule is taken that rounds more than the operators do.
   virtual std::unique_ptr<KernelTarget> kernelTarget(llvm::StringRef level, bool exact) const = 0;
-  virtual std::unique_ptr<HostTarget> hostTarget(llvm::StringRef level) const = 0;
+  virtual std::shared_ptr<HostTarget> hostTarget(llvm::StringRef level) const = 0;
 };
 
 /// The list, in targets/Families.cpp. "host" is a level of the first that this machine is of.

@@ -184,8 +184,8 @@ std::unique_ptr<KernelTarget> CpuFamily::kernelTarget(StringRef level, bool exac
   return std::make_unique<CpuKernels>(name(), find(level), exact);
 }
 
-std::unique_ptr<HostTarget> CpuFamily::hostTarget(StringRef level) const {
-  return std::make_unique<CpuHost>(find(level));
+std::shared_ptr<HostTarget> CpuFamily::hostTarget(StringRef level) const {
+  return std::make_shared<CpuHost>(find(level));
 }
 
 } // namespace weft

@@ -32,7 +32,7 @@ public:
   explicit CpuFamily(std::vector<CpuLevel> all) : all(std::move(all)) {}
   std::vector<std::string> levels() const override;
   std::unique_ptr<KernelTarget> kernelTarget(llvm::StringRef level, bool exact) const override;
-  std::unique_ptr<HostTarget> hostTarget(llvm::StringRef level) const override;
+  std::shared_ptr<HostTarget> hostTarget(llvm::StringRef level) const override;
 
 private:
   const CpuLevel &find(llvm::StringRef level) const;

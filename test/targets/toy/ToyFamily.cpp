@@ -216,8 +216,8 @@ public:
   std::string name() const override { return "toy"; }
   std::string hostLevel() const override { return ""; }
   std::string hostProcessor() const override { return ""; }
-  std::unique_ptr<HostTarget> hostTarget(llvm::StringRef) const override {
-    return std::move(llvm::cantFail(findTargets(TargetName::kHost)).front().host);
+  std::shared_ptr<HostTarget> hostTarget(llvm::StringRef) const override {
+    return llvm::cantFail(findTargets(TargetName::kHost)).front().host;
   }
 };
 
