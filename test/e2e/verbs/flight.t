@@ -5,38 +5,38 @@ $ for t in threads shm; do weft run own_fault.weft --dim n=1 --ranks 2 --transpo
 !   hint: 'weft ranks threads' says how far each rank was
 ! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 !   hint: 'weft ranks shm' says how far each rank was
-| rank 1 never came to collective 1 over tp, all_reduce after 'line 5'
+| rank 1 never came to collective 2 over tp, all_reduce after 'line 5'
 | 
 | group  ranks  together                       next  finished  inside  not come
-|    tp   0, 1         0  all_reduce after 'line 5'                 0         1
-| rank 1 never came to collective 1 over tp, all_reduce after 'line 5'
+|    tp   0, 1         1  all_reduce after 'line 5'                 0         1
+| rank 1 never came to collective 2 over tp, all_reduce after 'line 5'
 | 
 | group  ranks  together                       next  finished  inside  not come
-|    tp   0, 1         0  all_reduce after 'line 5'                 0         1
+|    tp   0, 1         1  all_reduce after 'line 5'                 0         1
 $ weft ranks shm -v
-| rank 1 never came to collective 1 over tp, all_reduce after 'line 5'
+| rank 1 never came to collective 2 over tp, all_reduce after 'line 5'
 | ...
 | rank {*}process {*}host {*}where {*}for
 |    0  {*}in all_reduce after 'line 5' over tp{*}
 |    1  {*}behind {*}
 ! run command-{#}: 2 of 2 ranks have written what they did
-! rank 0: all_reduce after 'line 5': rank 1 has left the group, which had not begun a collective
+! rank 0: all_reduce after 'line 5': rank 1 has left the group, which came no further than all_gather after 'the inputs'
 ! rank 1: index 1 at [0] is outside 0..0
 $ weft ranks shm --json -q | python3 -c "
 $+ import json, sys; d = json.load(sys.stdin); g = d['groups'][0]
 $+ print(d['schema'], d['world'], g['axes'], g['together'], g['inside'], g['absent'], d['ranks'][1]['reason'])"
-| weft.ranks/1 2 tp 0 [0] [1] index 1 at [0] is outside 0..0
+| weft.ranks/1 2 tp 1 [0] [1] index 1 at [0] is outside 0..0
 $ weft ranks shm --format csv -q | head -2
 | group,ranks,together,next,finished,inside,not come
-| tp,"0, 1",0,all_reduce after 'line 5',,0,1
+| tp,"0, 1",1,all_reduce after 'line 5',,0,1
 # The same of bench and profile, which say why a rank failed alone.
 $ for verb in bench profile; do weft $verb own_fault.weft --dim n=1 --ranks 2 -q --flight $verb; weft ranks $verb -q | head -1; done
 ! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 !   hint: 'weft ranks bench' says how far each rank was
 ! error[W0419]: rank 1: index 1 at [0] is outside 0..0
 !   hint: 'weft ranks profile' says how far each rank was
-| rank 1 never came to collective 1 over tp, all_reduce after 'line 5'
-| rank 1 never came to collective 1 over tp, all_reduce after 'line 5'
+| rank 1 never came to collective 2 over tp, all_reduce after 'line 5'
+| rank 1 never came to collective 2 over tp, all_reduce after 'line 5'
 # A run that ends well leaves nothing, not even what an earlier one left.
 $ weft run own_fault.weft --dim n=2 --ranks 2 -q --flight shm && ls shm
 $ weft ranks shm
@@ -75,8 +75,8 @@ $ weft run own_fault.weft --dim n=2 --ranks 2 -q --flight own_fault.weft
 ! error: own_fault.weft: Not a directory
 ? 1
 $ weft run own_fault.weft --dim n=2 --flight shm
-! error: '--flight' has no effect without '--ranks'
-!   hint: 'weft help run' lists the options
+! error: function 'main' is for 2 ranks (tp = 2)
+!   hint: weft run own_fault.weft --ranks 2
 ? 2
 # SIGUSR1 of the command writes the files while ranks go on; a rank that is stopped is named with what it did last.
 $ weft compile -q ranks.mlir --target x86:v2

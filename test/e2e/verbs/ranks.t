@@ -68,19 +68,19 @@ $ weft profile ranks.weft --dim n=3
 ! error: function 'main' is for 2 ranks (tp = 2)
 !   hint: weft profile ranks.weft --ranks 2
 ? 2
-# A profile has rank 0's kernels, and what every rank exchanges, as the file's formulas say; the trace has all ranks.
+# A profile has rank 0's kernels, and what every rank exchanges: what the file's formulas say, and 8 bytes that all compare first; the trace has all ranks.
 $ for t in threads shm; do weft profile ranks.weft --dim n=3 --ranks 2 --transport $t --rounds 7 --trace $t.json -q | tail -3; done
 | rank  axes  collectives  sent {*}time {*}waiting {*}most for
-|    0    tp            1  48 B  {*}
-|    1    tp            1  48 B  {*}
+|    0    tp            2  56 B  {*}
+|    1    tp            2  56 B  {*}
 | rank  axes  collectives  sent {*}time {*}waiting {*}most for
-|    0    tp            1  48 B  {*}
-|    1    tp            1  48 B  {*}
+|    0    tp            2  56 B  {*}
+|    1    tp            2  56 B  {*}
 $ weft profile ranks.weft --dim n=3 --ranks 2 --rounds 7 --json -q | python3 -c "
 $+ import json, sys; d = json.load(sys.stdin); e = d['exchanges']
 $+ print([(x['rank'], x['axes'], x['collectives'], x['bytes_sent'], x['seconds'] >= x['waiting_seconds'] >= 0) for x in e], len(d['kernels']) > 0)
 $+ print([w['rank'] != x['rank'] and 0 < w['share'] <= 1 for x in e for w in x['waited_for']].count(False))"
-| [(0, 'tp', 1, 48, True), (1, 'tp', 1, 48, True)] True
+| [(0, 'tp', 2, 56, True), (1, 'tp', 2, 56, True)] True
 | 0
 $ python3 -c "
 $+ import json; d = json.load(open('shm.json'))['traceEvents']; t = json.load(open('threads.json'))['traceEvents']

@@ -11,7 +11,7 @@ $ weft run vocabulary.weft --dim n=3 --input 'ids=[1,30522,3]' --ranks 4 --trans
 ! error[W0419]: index 30522 at [1] of input 'ids' is outside 0..30521
 ? 1
 # Rows of images: ranks give their neighbours borders, and what is far away is gathered.
-$ weft compile rows.mlir --mesh t=3 --place 'x=[_, _, t, _]' --stop-after partition | grep -oE 'weft\.(permute|all_gather) .*because = ".*"' | sed -E 's/%[0-9]+ //'
+$ weft compile rows.mlir --mesh t=3 --place 'x=[_, _, t, _]' --stop-after partition | grep -oE 'weft\.(permute|all_gather) .*because = ".*"' | sed -E 's/%[0-9]+ //; s/: [^:"]* B by one rank//'
 | weft.permute by 1 over<t = 3> {weft.because = "'rows.mlir:5' needs what other ranks have"
 | weft.permute by 2 over<t = 3> {weft.because = "'rows.mlir:5' needs what other ranks have"
 | weft.all_gather dim 2 to [h] over<t = 3> {weft.because = "'rows.mlir:6' needs all of what 'rows.mlir:5' gives in parts"

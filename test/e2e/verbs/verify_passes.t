@@ -3,6 +3,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 | outputs  y  f32[1, 2]  different
 | passes   pass                       changes    in all
 |          weft-split-functions       0          0
+|          weft-limit-exchanges       0          0
 |          canonicalize               0          0
 |          cse                        0          0
 |          weft-use-integers          0          0
@@ -23,7 +24,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 9 of 21
+| first    pass weft-narrow-weights, 10 of 22
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
@@ -31,7 +32,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes --json 2>/dev/null | tail -5
 |   "first": {
 |     "pass": "weft-narrow-weights",
-|     "position": 9
+|     "position": 10
 |   }
 | }
 

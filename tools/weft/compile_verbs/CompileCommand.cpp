@@ -53,6 +53,9 @@ private:
     compile = readCompileOptions(options);
     if (Result<Done> ranks = readRanks(options, compile); !ranks)
       return ranks;
+    if (options.has("plan-out") && compile.mesh.size() > 1)
+      return Failure{ExitWrongUsage, "'--plan-out' writes the plan of one mesh", "name one mesh",
+                     ""};
     compile.outputPath = options.value("output", fileBeside(model, ".weft"));
     compile.tuningFiles = options.values("tuning");
     compile.tunedFor = options.value("tuned-for");
@@ -186,8 +189,6 @@ Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
   compile.plan = options.value("plan");
   compile.links = options.values("link");
   compile.ranks = options.number("ranks", 0);
-  if (options.has("plan-out") && compile.mesh.size() > 1)
-    return Failure{ExitWrongUsage, "'--plan-out' writes the plan of one mesh", "name one mesh", ""};
   if (options.has("ranks") && compile.ranks == 0)
     return Failure{ExitWrongUsage, "'--ranks' must be more than 0", "", ""};
   compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);

@@ -53,6 +53,11 @@ private:
                      "'--target' is for artifacts, but '" + options.positional()[0] +
                          "' is not compiled",
                      "with --why it says what the model is compiled for", ""};
+    if (options.has("ranks"))
+      return Failure{ExitWrongUsage,
+                     "'--ranks' is for artifacts, but '" + options.positional()[0] +
+                         "' is not compiled",
+                     "with --why it says how so many would share the work", ""};
     for (auto function : module.get().module->getOps<mlir::func::FuncOp>()) {
       if (!function.isPublic())
         continue;
