@@ -34,9 +34,15 @@ bool RankVariance::mayDiffer(Value value) {
   if (auto type = dyn_cast<SymTensorType>(value.getType()))
     if (llvm::any_of(type.getDims(), [&](SymExpr dim) { return mayDiffer(dim); }))
       return true;
+  // A kernel's results are looked at one by one: it may give others that differ.
+  if (auto kernel = value.getDefiningOp<KernelOp>())
+    return mayDiffer(kernel.getBody().front().getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber()));
   if (Operation *op = value.getDefiningOp())
     return ofOperation(op);
   Operation *parent = value.getParentBlock()->getParentOp(); // a function's argument is the same
+  if (isa<KernelOp>(parent))
+    return mayDiffer(parent->getOperand(cast<BlockArgument>(value).getArgNumber()));
   return !isa<FunctionOpInterface>(parent) && ofOperation(parent);
 }
 
