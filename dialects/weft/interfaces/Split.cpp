@@ -7,8 +7,7 @@ using namespace mlir;
 namespace weft {
 
 std::string splitTextByRule(Operation *op) {
-  auto ruled = dyn_cast<RuleOpInterface>(op);
-  return ruled ? ruled.ruleText() : "";
+  return isa<RuleOpInterface>(op) ? cast<RuleOpInterface>(op).ruleText() : "";
 }
 
 namespace {
@@ -77,9 +76,9 @@ private:
 };
 
 /// Ranks do not combine the bits of numbers.
-bool isCombined(Combiner combiner, Operation *op) {
-  Type element = cast<SymTensorType>(op->getResult(0).getType()).getElementType();
-  return (combiner != Combiner::And && combiner != Combiner::Or) || element.isInteger(1);
+bool isCombined(Combiner combiner, SymTensorType type) {
+  return (combiner != Combiner::And && combiner != Combiner::Or) ||
+         type.getElementType().isInteger(1);
 }
 
 std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned factor) {
@@ -106,7 +105,7 @@ std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned fact
   }
   if (rule.factors()[factor].reduced) {
     cut.partial = rule.namedCombiner();
-    if (!cut.partial || !isCombined(*cut.partial, op))
+    if (!cut.partial || !isCombined(*cut.partial, cast<SymTensorType>(op->getResult(0).getType())))
       return std::nullopt;
   }
   cut.inPieces = lies.isCoupled;

@@ -202,8 +202,7 @@ SmallVector<Value> computeRows(Op op, ImplicitLocOpBuilder &b, const Moving &m, 
     operands.push_back(share.whole(other));
   SymExpr zero = SymExpr::constant(b.getContext(), 0);
   attributes.push_back(b.getNamedAttr("low", with(op.getLowAttr(), number, zero)));
-  attributes.push_back(
-      b.getNamedAttr("high", with(op.getHighAttr(), number, zero + (m.span - m.reach()))));
+  attributes.push_back(b.getNamedAttr("high", with(op.getHighAttr(), number, zero)));
   Operation *part = partOf(b, op, operands, type, attributes);
   return part ? SmallVector<Value>{part->getResult(0)} : SmallVector<Value>();
 }
