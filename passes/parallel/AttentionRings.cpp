@@ -247,9 +247,15 @@ AttentionRings::AttentionRings(func::FuncOp function, MeshAttr group, const Assi
     std::optional<Attention> found = attentionOf(softmax);
     if (!found)
       continue;
+    auto areWanted = [&](Blocks &blocks) {
+      return blocks.canBuild(softmax.getInput(), spansOf(*found)) &&
+             blocks.canBuild(valuesOf(*found), found->valueSpans) && isWanted(*found, blocks);
+    };
+    Blocks look(group, assignment, parts, /*onlyLooks=*/true);
+    if (!areWanted(look))
+      continue;
     auto blocks = std::make_unique<Blocks>(group, assignment, parts);
-    if (blocks->canBuild(softmax.getInput(), spansOf(*found)) &&
-        blocks->canBuild(valuesOf(*found), found->valueSpans) && isWanted(*found, *blocks))
+    if (areWanted(*blocks))
       rings[found->result.getDefiningOp()] = Ring{*found, std::move(blocks)};
   }
   findOwned(body);

@@ -156,7 +156,7 @@ std::optional<Blocks::How> Blocks::rebuild(Value value, const Spans &spans, bool
   if (!wish.isOpen && (!wish.dim || spans[*wish.dim] == Span::Whole))
     return std::nullopt;
   std::optional<SmallVector<Spans, 3>> needed = operandSpans(op, spans);
-  if (!needed || !buildsFrom(op, *needed, spans))
+  if (!needed || (!onlyLooks && !buildsFrom(op, *needed, spans)))
     return std::nullopt;
   for (auto [operand, of] : llvm::zip_equal(op->getOperands(), *needed))
     if (!decide(operand, of, alone))

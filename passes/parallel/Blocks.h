@@ -24,8 +24,9 @@ using Spans = llvm::SmallVector<Span, 6>;
 
 class Blocks {
 public:
-  Blocks(MeshAttr group, const Assignment &assignment, Parts &parts)
-      : group(group), assignment(assignment), parts(parts) {}
+  /// With `onlyLooks` it is said how values would be made, but not tried: a quick answer where there is nothing to make.
+  Blocks(MeshAttr group, const Assignment &assignment, Parts &parts, bool onlyLooks = false)
+      : group(group), assignment(assignment), parts(parts), onlyLooks(onlyLooks) {}
 
   /// Decides how the value's blocks are made; nothing is built.
   bool canBuild(mlir::Value value, const Spans &spans);
@@ -75,6 +76,7 @@ private:
   MeshAttr group;
   const Assignment &assignment;
   Parts &parts;
+  const bool onlyLooks;
   llvm::DenseMap<Key, How> ways;
   llvm::DenseSet<Key> refused, refusedAlone, collected;
   llvm::SmallVector<std::pair<mlir::Value, unsigned>, 2> travelling;
