@@ -30,7 +30,7 @@ def layers(columns, rows):
         ("tp=4", pairs, True),
         ("tp=2", [f"mlp.down.weight*={rows}", f"attention.output.weight*={rows}"], True),
         ("tp=2", ["x=[_, tp, _]", *pairs], True, {"product"}),  # of attention: keys and values are gathered behind queries
-        ("dp=2,tp=2", ["x=[dp, _, _]", *pairs], True),
+        ("dp=2,tp=2", ["x=[dp, _, _]", *pairs], True, {"product"}),  # first products, whose rows are a slice of what all have
         ("tp=3", pairs, False),
     ]
 
