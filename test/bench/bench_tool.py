@@ -26,10 +26,32 @@ import files
 import kernels
 import plot
 import processes
+import rank_collectives
 import report
 import weft_runtime
 
 WEFT, LIBRARY, FOLDER = sys.argv[1:4]
+
+class Ranks(unittest.TestCase):
+    """Collectives are measured by one loop that looks at results."""
+
+    def test_ratios_are_taken_within_rounds(self):
+        row = dict(samples=dict(weft=[1.0, 4.0, 3.0], slow=[2.0, 2.0, 6.0]))
+        self.assertEqual(rank_collectives.ratio(row, "weft", "slow"), 0.5)
+        self.assertIsNone(rank_collectives.ratio(row, "weft", "absent"))
+        self.assertAlmostEqual(rank_collectives.mean([0.5, 2.0]), 1.0)
+
+    def test_ranks_wait_at_pipes_and_answer(self):
+        options = unittest.mock.Mock(ranks=2, rounds=2)
+        with unittest.mock.patch.object(rank_collectives, "SIZES", [1 << 10, 1 << 16]), \
+                unittest.mock.patch.dict(os.environ, WEFT_BENCH_BUILD=os.path.dirname(os.path.dirname(LIBRARY))):
+            rows = rank_collectives.measure(options, [])
+        self.assertEqual([(row["kind"], row["bytes"]) for row in rows],
+                         [(kind, size) for kind in rank_collectives.KINDS for size in (1 << 10, 1 << 16)])
+        for row in rows:
+            self.assertEqual([len(row["samples"][name]) for name in rank_collectives.WEFT], [2, 2])
+            self.assertGreater(min(min(samples) for samples in row["samples"].values()), 0)
+
 
 class Judge(unittest.TestCase):
     """A wrong number is never taken for a right one."""

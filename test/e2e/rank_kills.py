@@ -76,7 +76,7 @@ def problem_of(program, artifact, chance):
         return f"{what}: a rank is left behind"
     if rank == 0:
         return ""
-    if command.returncode != 5 or not re.fullmatch(rf"error\[W060[56]\]: .*\brank {rank}\b.*\n(  hint: .*\n)?", said):
+    if command.returncode != 5 or not re.fullmatch(rf"error\[W060[56]\]: .*\branks? (\d(, | and ))*{rank}\b.*\n(  hint: .*\n)?", said):
         return f"{what}: exit {command.returncode}: {said}"
     return ""
 

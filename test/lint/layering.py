@@ -97,6 +97,7 @@ ALLOWED = {
     "tools/weft/tune": TOOL + ["compiler/driver", "targets/common"],
     "tools/weft/compile_verbs": TOOL + ["tools/weft/verify", "tools/weft/reduce", "tools/weft/tune", ONNX, "compiler/artifact",
                                         "compiler/driver", "targets/common"],
+    "tools/bench": [RUNTIME],
     "tools": ["compiler/driver", "dialects/plan", "passes/graph", "passes/quant", "passes/parallel", "passes/kernel", "passes/plan"] + DIALECT,
     "examples": [RUNTIME, COMPILER],
     "examples/sentence_search": [RUNTIME],
