@@ -247,7 +247,8 @@ TEST_CASE("candidates: convolutions in groups and with strides") {
 }
 
 TEST_CASE("candidates: convolutions with channels last") {
-  Convolution c{64, 200, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}};
+  // So many filters that the sizes of blocks differ with small tiles, too.
+  Convolution c{16, 640, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}};
   c.channelsLast = true;
   std::set<std::string> tried = tryAll(textOf(c), kImages, 1e-4);
   CHECK(hasChoice(tried, "winograd_last block="));
