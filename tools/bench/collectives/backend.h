@@ -1,4 +1,5 @@
-/* What main.c asks of the library that moves bytes between ranks; each is one file beside it. Functions return 0, or say why not and return 1. */
+/* What main.c asks of the library that moves bytes between ranks; each is one file beside it.
+ * Functions return 0, or say why not and return 1. */
 #ifndef WEFT_BENCH_COLLECTIVES_BACKEND_H
 #define WEFT_BENCH_COLLECTIVES_BACKEND_H
 
@@ -6,7 +7,8 @@
 
 enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER };
 
-/* Meets the other ranks. What the program was told behind its own arguments says who this one is, where the library has no other way. */
+/* Meets the other ranks. What the program was told behind its own arguments says who this one is,
+ * where the library has no other way. */
 int backend_open(int argc, char **argv, int *rank, int *world);
 /* Memory to send from, and to receive in, that lives to the end. */
 float *backend_memory(size_t bytes);

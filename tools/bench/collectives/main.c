@@ -2,13 +2,17 @@
  *
  *   main PIPES MOST_BYTES [what the backend needs]
  *
- * It reads lines `KIND BYTES CALLS` from PIPES.RANK, a pipe of its own so that nobody waits awake for his turn, and rank 0 writes the seconds of a
- * call to PIPES.answer; a wrong result is -1. BYTES are those of the whole tensor. The end of a pipe is the end of the rank. */
+ * It reads lines `KIND BYTES CALLS` from PIPES.RANK, a pipe of its own so that nobody waits awake
+ * for his turn, and rank 0 writes the seconds of a call to PIPES.answer; a wrong result is -1.
+ * BYTES are those of the whole tensor. The end of a pipe is the end of the rank. */
 #include "backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+static int rank, world;
+static float *send, *receive;
 
 static double now(void) {
   struct timespec time;
@@ -17,9 +21,9 @@ static double now(void) {
 }
 
 /* Whole numbers, so that sums are exact in any order. */
-static float own(int rank, size_t i) { return (float)(rank + 1) + (float)(i % 7); }
+static float own(int of, size_t i) { return (float)(of + 1) + (float)(i % 7); }
 
-static int is_right(int kind, const float *receive, size_t count, int rank, int world) {
+static int is_right(int kind, size_t count) {
   size_t part = count / (size_t)world;
   size_t elements = kind == REDUCE_SCATTER ? part : count;
   for (size_t i = 0; i < elements; ++i) {
@@ -33,11 +37,10 @@ static int is_right(int kind, const float *receive, size_t count, int rank, int 
 }
 
 /* Seconds of a call, behind one by which the ranks come together and whose result is looked at. */
-static int measure(int kind, size_t count, long calls, const float *send, float *receive, int rank,
-                   int world, double *seconds) {
+static int measure(int kind, size_t count, long calls, double *seconds) {
   if (backend_call(kind, send, receive, count))
     return 1;
-  int right = is_right(kind, receive, count, rank, world);
+  int right = is_right(kind, count);
   if (backend_call(kind, send, receive, count)) /* together again */
     return 1;
   double begin = now();
@@ -58,11 +61,12 @@ static FILE *pipe_named(const char *pipes, const char *name, const char *mode) {
 }
 
 int main(int argc, char **argv) {
-  int rank, world, failed = 0;
+  int failed = 0;
   if (argc < 3 || backend_open(argc - 3, argv + 3, &rank, &world))
     return 1;
   size_t most = (size_t)strtoull(argv[2], NULL, 10);
-  float *send = backend_memory(most), *receive = backend_memory(most);
+  send = backend_memory(most);
+  receive = backend_memory(most);
   char number[16];
   snprintf(number, sizeof number, "%d", rank);
   FILE *asked = pipe_named(argv[1], number, "r");
@@ -78,7 +82,7 @@ int main(int argc, char **argv) {
   size_t bytes;
   while (!failed && fscanf(asked, "%d %zu %ld", &kind, &bytes, &calls) == 3) {
     double seconds = -1;
-    failed = measure(kind, bytes / sizeof(float), calls, send, receive, rank, world, &seconds);
+    failed = measure(kind, bytes / sizeof(float), calls, &seconds);
     if (answer) {
       fprintf(answer, "%.9g\n", seconds);
       fflush(answer);

@@ -1,6 +1,6 @@
-/* Weft's groups. RANK WORLD RENDEZVOUS share|own say who a rank is, and whether it sends from memory
- * that others read where it lies, as compiled programs do, or from memory of its own, as callers of
- * an MPI do. */
+/* Weft's groups. RANK WORLD RENDEZVOUS share|own say who a rank is, and whether it sends from
+ * memory that others read where it lies, as compiled programs do, or from memory of its own, as
+ * callers of an MPI do. */
 #include "backend.h"
 
 #include "weft/group.h"
