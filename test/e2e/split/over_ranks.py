@@ -23,21 +23,23 @@ IMAGES = [  # mesh, placements, whether all parts have one size, and schedules t
 ]
 
 
-def layers(columns, rows):
+def layers(columns, rows, of_batch=()):
+    """`of_batch`: schedules that ranks with a part of the batch have besides."""
     pairs = [f"attention.[qkv]*.weight*={columns}", f"mlp.[ug]*.weight*={columns}"]
     return [
         ("tp=2", pairs, True),
         ("tp=4", pairs, True),
         ("tp=2", [f"mlp.down.weight*={rows}", f"attention.output.weight*={rows}"], True),
         ("tp=2", ["x=[_, tp, _]", *pairs], True, {"product"}),  # of attention: keys and values are gathered behind queries
-        ("dp=2,tp=2", ["x=[dp, _, _]", *pairs], True, {"product"}),  # first products, whose rows are a slice of what all have
+        ("dp=2,tp=2", ["x=[dp, _, _]", *pairs], True, set(of_batch)),
         ("tp=3", pairs, False),
     ]
 
 
 MODELS = {  # the most that results may differ from those of one rank, of their scale, layouts, and sizes
     "qdq": (0, layers(COLUMNS, ROWS), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
-    "int4": (1e-5, layers(ROWS, COLUMNS), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
+    # The first products read rows of a slice of what all have, which nothing computes before.
+    "int4": (1e-5, layers(ROWS, COLUMNS, {"product"}), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
     "int4_a4": (1e-5, layers(ROWS, COLUMNS), [{"n": 1, "s": 5}]),
     "cnn": (1e-5, IMAGES, [{"n": 2, "h": 17, "w": 12}, {"n": 1, "h": 1, "w": 3}]),
     "cnn_qdq": (1e-6, IMAGES, [{"n": 2, "h": 17, "w": 12}]),
