@@ -9,22 +9,12 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kGuess = 128; ///< what votes take symbols for
+constexpr int64_t kGuess = 128; ///< what symbols are taken for
 constexpr double kGivenWeight =
     1e9; ///< of votes that users gave: they decide against all that follows
 constexpr unsigned kMostRounds = 20;
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-
-double bytesOf(Value value) {
-  SymExpr elements = typeOf(value).getElements();
-  SymValues values;
-  for (StringAttr symbol : elements.symbols())
-    values[symbol] = symbol.getValue().starts_with("rank_") ? 0 : kGuess;
-  FailureOr<int64_t> count = elements.evaluate(values);
-  return (failed(count) ? double(kGuess) : double(*count)) *
-         elementBits(typeOf(value).getElementType()) / 8;
-}
 
 /// Every dimension that a cut goes through, with its stride, but for those that are cut on their own.
 void forDims(Operation *op, const Cut &cut, function_ref<void(Value, Cut::Dim)> visit) {
@@ -37,6 +27,16 @@ void forDims(Operation *op, const Cut &cut, function_ref<void(Value, Cut::Dim)> 
 }
 
 } // namespace
+
+double guessedBytes(Value value) {
+  SymExpr elements = typeOf(value).getElements();
+  SymValues values;
+  for (StringAttr symbol : elements.symbols())
+    values[symbol] = symbol.getValue().starts_with("rank_") ? 0 : kGuess;
+  FailureOr<int64_t> count = elements.evaluate(values);
+  return (failed(count) ? double(kGuess) : double(*count)) *
+         elementBits(typeOf(value).getElementType()) / 8;
+}
 
 PlacementAttr placementOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -171,17 +171,17 @@ double Assignment::scoreOf(Operation *op, const Cut &cut) const {
   double score = 0;
   for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), cut.operands))
     if (auto found = split.find(operand); found != split.end() && dim && dim->dim == found->second)
-      score += bytesOf(operand) * (wishFor(operand, axis).dim ? kGivenWeight : 1);
+      score += guessedBytes(operand) * (wishFor(operand, axis).dim ? kGivenWeight : 1);
   for (auto [result, dim] : llvm::zip_equal(op->getResults(), cut.results)) {
     if (cut.partial)
-      score -= bytesOf(result) / 2;
+      score -= guessedBytes(result) / 2;
     Wish wish = wishFor(result, axis);
     if (wish.isOpen)
       continue;
     if (wish.dim && dim && dim->dim == *wish.dim)
-      score += bytesOf(result) * kGivenWeight;
+      score += guessedBytes(result) * kGivenWeight;
     if (dim && (!wish.dim || *wish.dim != dim->dim))
-      score -= bytesOf(result) * kGivenWeight;
+      score -= guessedBytes(result) * kGivenWeight;
   }
   return score;
 }

@@ -16,6 +16,9 @@ namespace weft {
 /// What was said of a value; null for nothing.
 PlacementAttr placementOf(mlir::Value value);
 
+/// Of a value, for comparing it with others: symbols are taken for one number.
+double guessedBytes(mlir::Value value);
+
 /// What a placement says of one axis.
 struct Wish {
   bool isOpen = true;          ///< nothing

@@ -8,19 +8,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kGuess = 128; ///< what sizes are compared at
-
 SymTensorType tensorOf(Value value) { return cast<SymTensorType>(value.getType()); }
-
-double bytesOf(Value value) {
-  SymExpr elements = tensorOf(value).getElements();
-  SymValues values;
-  for (StringAttr symbol : elements.symbols())
-    values[symbol] = symbol.getValue().starts_with("rank_") ? 0 : kGuess;
-  FailureOr<int64_t> count = elements.evaluate(values);
-  return (failed(count) ? double(kGuess) : double(*count)) *
-         elementBits(tensorOf(value).getElementType()) / 8;
-}
 
 /// Cheap to compute again: it moves elements, or computes each from those at its place.
 bool isLoop(Operation *op) {
@@ -182,7 +170,7 @@ std::optional<std::pair<Value, unsigned>> Blocks::source(Value value, unsigned d
 /// Whether nothing that it is made of is smaller, as heads are before they are repeated.
 bool Blocks::isSmallest(Value value, unsigned dim) const {
   for (auto above = source(value, dim); above; above = source(above->first, above->second))
-    if (bytesOf(above->first) < bytesOf(value) && partsOf(above->first) == above->second)
+    if (guessedBytes(above->first) < guessedBytes(value) && partsOf(above->first) == above->second)
       return false;
   return true;
 }

@@ -413,16 +413,7 @@ weft_status_t start(weft_link_t *started, weft_queue_t *queue, const weft_collec
 /// Gives every rank the `bytes` that each has, by rank.
 weft_status_t gather(mpi_link_t *link, const char *node, const void *data, int64_t bytes, void *all,
                      weft_error_t *err) {
-  weft_collective_t c = {};
-  c.struct_size = sizeof c;
-  c.kind = WEFT_ALL_GATHER;
-  c.element = WEFT_U8;
-  c.node = node;
-  c.send = data;
-  c.receive = all;
-  c.outer = 1;
-  c.first = link->world;
-  c.inner = bytes;
+  weft_collective_t c = weft_gather_of_bytes(link->world, node, data, bytes, all);
   uint64_t ticket;
   weft_status_t status = start((weft_link_t *)link, nullptr, &c, &ticket, err);
   for (int32_t is_done = 0; !is_done && !status;)

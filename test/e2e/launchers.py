@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from processes import children, is_there
+
 PROGRAM = """
 func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
     attributes {{weft.mesh = #weft.mesh<tp = {0}>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= {1}">}} {{
@@ -147,20 +149,6 @@ def mpi_failures(launchers):
     kill_one(launchers)
 
 
-def ranks_under(launcher):
-    """Processes of ranks: all that it started."""
-    with open(f"/proc/{launcher}/task/{launcher}/children", encoding="ascii") as file:
-        return [int(each) for each in file.read().split()]
-
-
-def is_there(process):
-    try:
-        with open(f"/proc/{process}/stat", encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def kill_one(launchers):
     """Everybody is gone soon, and the launcher says so by its exit code."""
     for victim in (0, 1):
@@ -168,7 +156,7 @@ def kill_one(launchers):
                                     "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables({}), cwd=launchers.work)
         ranks, end = [], time.monotonic() + 60
         while len(ranks) < 2 and time.monotonic() < end and command.poll() is None:
-            ranks = ranks_under(command.pid)
+            ranks = children(command.pid)
             time.sleep(0.01)
         time.sleep(0.5)
         expect(len(ranks) == 2, f"mpirun started {ranks}")

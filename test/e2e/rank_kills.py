@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+from processes import children, is_there
+
 RANKS, WAIT, MARGIN = 3, 1, 2  # seconds that ranks wait for each other, and that the command may take beyond
 PROGRAM = """
 func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
@@ -24,20 +26,6 @@ func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
   return %d : !weft.tensor<[n, 4], f32>
 }
 """
-
-
-def children(parent):
-    """In the order in which they were started: ranks 1, 2, …"""
-    with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
-        return [int(each) for each in file.read().split()]
-
-
-def is_there(process):
-    try:
-        with open(f"/proc/{process}/stat", encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def ranks_of(command):

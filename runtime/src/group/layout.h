@@ -53,6 +53,22 @@ struct weft_range_t {
 void weft_copy_view(const weft_view_t &to_view, void *to, const weft_view_t &from_view,
                     const void *from, const weft_range_t &range, int64_t element_bytes);
 
+/// Gives every rank the `bytes` that each has, in the order of ranks.
+inline weft_collective_t weft_gather_of_bytes(int32_t world, const char *node, const void *own,
+                                              int64_t bytes, void *all) {
+  weft_collective_t gather = {};
+  gather.struct_size = sizeof gather;
+  gather.kind = WEFT_ALL_GATHER;
+  gather.element = WEFT_U8;
+  gather.node = node;
+  gather.send = own;
+  gather.receive = all;
+  gather.outer = 1;
+  gather.first = world;
+  gather.inner = bytes;
+  return gather;
+}
+
 /// Refuses what no rank could do. Fails with INVALID.
 weft_status_t weft_check_collective(const weft_collective_t &c, int32_t rank, int32_t world,
                                     weft_error_t *err);

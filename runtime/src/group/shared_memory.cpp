@@ -193,17 +193,7 @@ weft_status_t weft_link_run(weft_shared_link_t *link, const weft_collective_t &c
 
 weft_status_t weft_link_gather(weft_shared_link_t *link, const char *node, const void *own,
                                int64_t bytes, void *all, weft_error_t *err) {
-  weft_collective_t gather = {};
-  gather.struct_size = sizeof gather;
-  gather.kind = WEFT_ALL_GATHER;
-  gather.element = WEFT_U8;
-  gather.node = node;
-  gather.send = own;
-  gather.receive = all;
-  gather.outer = 1;
-  gather.first = link->world;
-  gather.inner = bytes;
-  return weft_link_run(link, gather, err);
+  return weft_link_run(link, weft_gather_of_bytes(link->world, node, own, bytes, all), err);
 }
 
 //===----------------------------------------------------------------------===//
