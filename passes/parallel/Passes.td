@@ -25,7 +25,8 @@ def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
   let description = [{
     One axis after the other. An operator is cut along the factor that most bytes of its operands are cut by already, so placements
     spread through the program; what then does not meet is exchanged behind where it is made, and says why. Arguments and results stay whole.
-    What is computed of constants alone is known to all ranks and never exchanged.
+    What is computed of constants alone is known to all ranks and never exchanged. Functions that were written for ranks get the symbols of places
+    that they do not have.
 
     ```mlir
     %1 = weft.contract "m k, k n -> m n" %x, %up          %1 = weft.contract "m k, k n -> m n" %x, %up_part

@@ -194,18 +194,24 @@ private:
   llvm::SetVector<Operation *> ofConstants;
 };
 
-/// Ranks have places, and placements have been followed.
-void finish(func::FuncOp function, MeshAttr mesh) {
+/// Symbols of the places of ranks that the function does not have yet: what a rank sends may depend on its place, also where nothing else does.
+void declarePlaces(func::FuncOp function, MeshAttr mesh) {
   SymbolsAttr symbols = symbolsOf(function);
   SmallVector<StringAttr> names(symbols.getNames());
   SmallVector<SymPred> facts = symbols.getFacts();
-  for (auto [symbol, ranks] : llvm::zip_equal(rankSymbols(mesh), mesh.getSizes())) {
-    names.push_back(symbol);
-    facts.push_back(
-        SymPred::le(SymExpr::symbol(symbol), SymExpr::constant(mesh.getContext(), ranks - 1)));
-  }
+  for (auto [symbol, ranks] : llvm::zip_equal(rankSymbols(mesh), mesh.getSizes()))
+    if (!llvm::is_contained(names, symbol)) {
+      names.push_back(symbol);
+      facts.push_back(
+          SymPred::le(SymExpr::symbol(symbol), SymExpr::constant(mesh.getContext(), ranks - 1)));
+    }
   function->setAttr(kSymbolsAttr,
                     SymbolsAttr::get(mesh.getContext(), names, facts, symbols.getBoundNames()));
+}
+
+/// Ranks have places, and placements have been followed.
+void finish(func::FuncOp function, MeshAttr mesh) {
+  declarePlaces(function, mesh);
   function->removeAttr(kSplitOverAttr);
   function->setAttr(kMeshAttr, mesh);
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -218,6 +224,8 @@ struct SplitFunctions : impl::SplitFunctionsBase<SplitFunctions> {
     func::FuncOp function = getOperation();
     if (function->hasAttr(kSplitOverAttr) && !function.isExternal())
       exchanges += splitOverMesh(function);
+    else if (auto mesh = function->getAttrOfType<MeshAttr>(kMeshAttr))
+      declarePlaces(function, mesh);
   }
 };
 

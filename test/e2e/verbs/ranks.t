@@ -109,3 +109,7 @@ $ weft compile -q plan.mlir --target x86:v2 && weft run plan.weft --dim n=3 --ra
 # Results that differ between ranks are an error.
 $ sed 's/weft.all_reduce sum %part over<tp = 2>/weft.permute %part by 1 over<tp = 2>/' ranks.mlir > differs.mlir && weft compile -q differs.mlir && weft run differs.weft --dim n=3 --ranks 2 2>&1 | tail -1
 | error[W0410]: output 'y' differs between ranks 0 and 1
+# Also where no size depends on the place of a rank, what it sends may.
+$ weft compile -q whole_sum.mlir --target x86:v2 && weft eval whole_sum.mlir --dim n=5 -q --output-dir whole && weft run whole_sum.weft --dim n=5 --ranks 3 -q --expect whole/output0.npy
+$ weft inspect whole_sum.weft --at n=5,rank_tp=2 | grep sent
+| sent     over tp: 104 B in 4 messages by one rank
