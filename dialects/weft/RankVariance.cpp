@@ -9,21 +9,30 @@ using namespace mlir;
 namespace weft {
 
 RankVariance::RankVariance(Operation *inside, StringAttr axis)
-    : axis(axis), symbol(rankSymbol(axis)) {
-  while (!isa<FunctionOpInterface>(inside))
-    inside = inside->getParentOp();
-  inside->walk([&](HostOpInterface host) {
-    for (auto names : {host.symbolsInside(), host.symbolsAfter()})
-      for (StringAttr name : names)
-        binders[name] = host;
-  });
+    : axis(axis), symbol(rankSymbol(axis)), function(inside) {
+  while (!isa<FunctionOpInterface>(function))
+    function = function->getParentOp();
+}
+
+/// What binds a symbol; none for one that the caller's sizes decide. The program is searched when the first one is asked for: most
+/// programs have none, and every collective asks.
+Operation *RankVariance::binderOf(StringAttr name) {
+  if (!llvm::is_contained(symbolsOf(function).getBoundNames(), name))
+    return nullptr;
+  if (binders.empty())
+    function->walk([&](HostOpInterface host) {
+      for (auto names : {host.symbolsInside(), host.symbolsAfter()})
+        for (StringAttr bound : names)
+          binders[bound] = host;
+    });
+  return binders.lookup(name);
 }
 
 bool RankVariance::mayDiffer(SymExpr expr) {
   return llvm::any_of(expr.symbols(), [&](StringAttr name) {
     if (name == symbol)
       return true;
-    Operation *binder = binders.lookup(name);
+    Operation *binder = binderOf(name);
     return binder && visitedSymbols.insert(name).second && ofOperation(binder);
   });
 }

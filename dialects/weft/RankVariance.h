@@ -24,10 +24,12 @@ public:
   bool mayEnterDifferently(mlir::Operation *op);
 
 private:
+  mlir::Operation *binderOf(mlir::StringAttr name);
   bool ofOperation(mlir::Operation *op);
   bool ofRegions(mlir::Operation *op);
 
   mlir::StringAttr axis, symbol;
+  mlir::Operation *function;
   llvm::DenseMap<mlir::StringAttr, mlir::Operation *> binders; ///< of symbols that data decide
   llvm::DenseSet<mlir::Value> visited; ///< what led to no difference, or is being asked
   llvm::DenseSet<mlir::StringAttr> visitedSymbols;

@@ -45,7 +45,8 @@ struct RequireSizes : impl::RequireSizesBase<RequireSizes> {
     SymbolsAttr symbols = symbolsOf(function);
     SmallVector<SymPred> facts = symbols.getFacts();
     size_t known = facts.size();
-    SymFacts together(&getContext()); // also about symbols that data bind: all hold where a value is made
+    SymFacts together(
+        &getContext()); // also about symbols that data bind: all hold where a value is made
     for (const SymPred &fact : facts)
       together = together.with(fact);
     for (SymExpr size : sizesIn(function)) {

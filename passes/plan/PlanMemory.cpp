@@ -10,18 +10,40 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-bool conflict(const StorageClass &a, const StorageClass &b) {
-  return a.birth <= b.death && b.birth <= a.death;
+/// Of every class of a block, those that are needed at the same time: few, where programs are long.
+using Conflicts = SmallVector<SmallVector<unsigned>>;
+
+Conflicts conflictsOf(ArrayRef<StorageClass> classes, unsigned block) {
+  SmallVector<unsigned> byBirth;
+  for (unsigned i = 0; i < classes.size(); ++i)
+    if (classes[i].block == block)
+      byBirth.push_back(i);
+  llvm::stable_sort(byBirth,
+                    [&](unsigned a, unsigned b) { return classes[a].birth < classes[b].birth; });
+  Conflicts conflicts(classes.size());
+  for (size_t n = 0; n < byBirth.size(); ++n)
+    for (unsigned j : ArrayRef(byBirth).drop_front(n + 1)) {
+      if (classes[j].birth > classes[byBirth[n]].death)
+        break; // so are all that begin later
+      conflicts[byBirth[n]].push_back(j);
+      conflicts[j].push_back(byBirth[n]);
+    }
+  return conflicts;
 }
 
 /// Sizes at one assignment of the symbols.
 using Sizes = SmallVector<int64_t>;
 
+struct Anchor {
+  Sizes sizes;
+  int64_t live; ///< the most that is needed at one time, at least 1
+};
+
 class Planner {
 public:
-  Planner(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<StringAttr> symbols,
-          const SymFacts &facts)
-      : classes(classes) {
+  Planner(ArrayRef<StorageClass> classes, const Conflicts &conflicts, unsigned block,
+          ArrayRef<StringAttr> symbols, const SymFacts &facts)
+      : classes(classes), conflicts(conflicts) {
     for (unsigned i = 0; i < classes.size(); ++i)
       if (classes[i].block == block)
         all.push_back(i);
@@ -29,7 +51,7 @@ public:
       Sizes sizes;
       for (const StorageClass &each : classes)
         sizes.push_back(each.block == block ? each.bytes.evaluate(values).value_or(0) : 0);
-      anchors.push_back(sizes);
+      anchors.push_back({sizes, std::max<int64_t>(1, live(sizes))});
     }
   }
 
@@ -43,14 +65,14 @@ public:
         least = cost;
       }
     };
-    for (const Sizes &sizes : anchors)
+    for (const Anchor &anchor : anchors)
       for (int key = 0; key < 4; ++key) {
         SmallVector<unsigned> order(all);
         llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-          return weight(sizes, a, key) > weight(sizes, b, key);
+          return weight(anchor.sizes, a, key) > weight(anchor.sizes, b, key);
         });
         offer(order);
-        offer(byOffset(sizes, order));
+        offer(byOffset(anchor.sizes, order));
       }
     return chosen;
   }
@@ -75,8 +97,8 @@ private:
     SmallVector<int64_t> offset(classes.size(), -1);
     for (unsigned i : sequence) {
       SmallVector<std::pair<int64_t, int64_t>> taken;
-      for (unsigned j : sequence)
-        if (offset[j] >= 0 && conflict(classes[i], classes[j]))
+      for (unsigned j : conflicts[i])
+        if (offset[j] >= 0)
           taken.push_back({offset[j], offset[j] + sizes[j]});
       llvm::sort(taken);
       int64_t at = 0, bestAt = -1, bestGap = INT64_MAX;
@@ -95,14 +117,14 @@ private:
   }
 
   int64_t peak(const Sizes &sizes, ArrayRef<unsigned> order) const {
-    SmallVector<int64_t> offset(classes.size(), 0);
+    SmallVector<int64_t> end(classes.size(), 0); // 0: not placed yet
     int64_t top = 0;
-    for (size_t n = 0; n < order.size(); ++n) {
-      unsigned i = order[n];
-      for (unsigned j : order.take_front(n))
-        if (conflict(classes[i], classes[j]))
-          offset[i] = std::max(offset[i], offset[j] + sizes[j]);
-      top = std::max(top, offset[i] + sizes[i]);
+    for (unsigned i : order) {
+      int64_t offset = 0;
+      for (unsigned j : conflicts[i])
+        offset = std::max(offset, end[j]);
+      end[i] = offset + sizes[i];
+      top = std::max(top, end[i]);
     }
     return top;
   }
@@ -111,8 +133,8 @@ private:
     int64_t most = 0;
     for (unsigned i : all) {
       const StorageClass &at = classes[i];
-      int64_t sum = 0;
-      for (unsigned j : all)
+      int64_t sum = sizes[i];
+      for (unsigned j : conflicts[i])
         if (classes[j].birth <= at.birth && at.birth <= classes[j].death)
           sum += sizes[j];
       most = std::max(most, sum);
@@ -123,8 +145,8 @@ private:
   /// Worst ratio to the live maximum over the anchors, the mean as tie breaker.
   double costOf(ArrayRef<unsigned> order) const {
     double worst = 1, mean = 0;
-    for (const Sizes &sizes : anchors) {
-      double ratio = double(peak(sizes, order)) / double(std::max<int64_t>(1, live(sizes)));
+    for (const Anchor &anchor : anchors) {
+      double ratio = double(peak(anchor.sizes, order)) / double(anchor.live);
       worst = std::max(worst, ratio);
       mean += ratio / anchors.size();
     }
@@ -132,8 +154,9 @@ private:
   }
 
   ArrayRef<StorageClass> classes;
+  const Conflicts &conflicts;
   SmallVector<unsigned> all; ///< of the block
-  SmallVector<Sizes> anchors;
+  SmallVector<Anchor> anchors;
 };
 
 /// A sum of sizes, and what it comes to at points where the facts hold; INT64_MIN where that cannot be said.
@@ -266,22 +289,25 @@ SmallVector<SymValues> sizesToTry(ArrayRef<StringAttr> symbols, const SymFacts &
 MemoryPlan planMemory(ArrayRef<StorageClass> classes, unsigned block, ArrayRef<StringAttr> symbols,
                       const SymFacts &facts, MLIRContext *context) {
   MemoryPlan plan;
-  plan.order = Planner(classes, block, symbols, facts).best();
+  Conflicts conflicts = conflictsOf(classes, block);
+  plan.order = Planner(classes, conflicts, block, symbols, facts).best();
+  SmallVector<size_t> place(classes.size());
+  for (auto [n, i] : llvm::enumerate(plan.order))
+    place[i] = n;
   plan.below.resize(classes.size());
   LargestSums largest(symbols, facts);
   SmallVector<SmallVector<Sum>> tops(classes.size()); // what offset + size can be
   SmallVector<Sum> peaks;
-  for (size_t n = 0; n < plan.order.size(); ++n) {
-    unsigned i = plan.order[n];
+  for (unsigned i : plan.order) {
     SmallVector<Sum> bases;
     llvm::DenseSet<SymExpr> seen;
-    for (unsigned j : ArrayRef(plan.order).take_front(n))
-      if (conflict(classes[i], classes[j])) {
-        plan.below[i].push_back(j);
-        for (const Sum &top : tops[j])
-          if (seen.insert(top.bytes).second)
-            largest.add(bases, top);
-      }
+    llvm::copy_if(conflicts[i], std::back_inserter(plan.below[i]),
+                  [&](unsigned j) { return place[j] < place[i]; });
+    llvm::sort(plan.below[i], [&](unsigned a, unsigned b) { return place[a] < place[b]; });
+    for (unsigned j : plan.below[i])
+      for (const Sum &top : tops[j])
+        if (seen.insert(top.bytes).second)
+          largest.add(bases, top);
     if (bases.empty())
       bases.push_back(largest.sumOf(SymExpr::constant(context, 0)));
     Sum size = largest.sumOf(classes[i].bytes);
