@@ -17,8 +17,9 @@ from rank_peer import Peer
 
 PEERS = ("torch",)
 CASES = {"minilm": ["b1s16", "b8s128"], "bert_base": ["b1s128"], "llama160m": ["prefill128", "decode128"]}
-SPLIT = {"weft_ranks": ["--ranks", "2"], "weft_threads": []}
-RUN = {"weft_ranks": ["--ranks", "2", "--threads", "1"], "weft_threads": ["--threads", "2"]}
+RANKS = ["--ranks", "2", "--threads", "1"]
+# What compiling and running are told.
+WAYS = {"weft_ranks": (["--ranks", "2"], RANKS), "weft_threads": ([], ["--threads", "2"])}
 CALLS = 7
 
 
@@ -29,22 +30,23 @@ def weft(*arguments):
 
 
 class File:
-    """The model in one of the two ways, and calls of it."""
+    """The model in one of the ways, and calls of it."""
 
-    def __init__(self, way, model, folder, work):
+    def __init__(self, way, told, model, folder, work):
+        split, self.run = told
         self.way, self.path = way, os.path.join(folder, f"{model}.{way}.weft")
-        weft("compile", "-q", os.path.join(work, "models", model + ".onnx"), "-o", self.path, *SPLIT[way])
+        weft("compile", "-q", os.path.join(work, "models", model + ".onnx"), "-o", self.path, *split)
 
     def judge(self, model, case, feed, work):
         import numpy as np
         made = self.path + ".npz"
-        weft("run", "-q", self.path, "--input", "@" + feed, "--output", made, *RUN[self.way])
+        weft("run", "-q", self.path, "--input", "@" + feed, "--output", made, *self.run)
         name = "logits" if model in cases.DECODERS else "last_hidden_state"
         with np.load(made) as got:
             return cases.judge(got[name], cases.references(os.path.join(work, "models"), model, case)[0], model, "f32")
 
     def seconds(self, feed):
-        rows = weft("bench", self.path, "--input", "@" + feed, "--rounds", str(CALLS), "--format", "json", *RUN[self.way])
+        rows = weft("bench", self.path, "--input", "@" + feed, "--rounds", str(CALLS), "--format", "json", *self.run)
         return json.loads(rows)["rows"][0]["median_seconds"]
 
 
@@ -84,7 +86,7 @@ def measure(options, peers):
             raise SystemExit(f"error: '{model}' is not split here\n  hint: {', '.join(CASES)}")
         files.make(work, model, "f32", [])
         with tempfile.TemporaryDirectory() as folder:
-            ways = [File(way, model, folder, work) for way in SPLIT]
+            ways = [File(way, told, model, folder, work) for way, told in WAYS.items()]
             peer = start_torch(model, folder, work) if "torch" in peers and model in cases.ENCODERS else None
             rows += [measure_case(model, case, ways, peer, options, folder, work) for case in CASES[model]]
             if peer:

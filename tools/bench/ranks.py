@@ -2,10 +2,12 @@
 
     ranks.py collectives [--ranks 2] [--rounds 9] [--peers openmpi,impi,gloo] [--out FILE.json]
     ranks.py models [--models minilm,bert_base,llama160m] [--rounds 7] [--peers torch] [--out FILE.json]
+    ranks.py plans [--models minilm,bert_base,llama160m] [--rounds 7] [--out FILE.json]
 
 `collectives`: all_reduce, all_gather and reduce_scatter of f32 from 1 KiB to 8 MiB with the result in every rank's own memory, one loop for all
 libraries (collectives/main.c), in turns; a figure is the median of the ratios within a round.
 `models`: two ranks of one thread beside one process with two threads of Weft, and beside PyTorch's tensor parallelism with two ranks of one thread.
+`plans`: the plan that `--ranks 2` finds beside named ones.
 """
 import argparse
 import json
@@ -16,6 +18,9 @@ import sys
 import environment
 import rank_collectives
 import rank_models
+import rank_plans
+
+BENCHES = {"collectives": rank_collectives, "models": rank_models, "plans": rank_plans}
 
 
 def cpu():
@@ -25,7 +30,7 @@ def cpu():
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="tools/bench/ranks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["collectives", "models"])
+    parser.add_argument("what", choices=BENCHES)
     parser.add_argument("--ranks", type=int, default=2, help="of `collectives`")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--models", default=",".join(rank_models.CASES))
@@ -37,7 +42,7 @@ def parse(arguments):
 def main(arguments):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = parse(arguments)
-    bench = rank_collectives if options.what == "collectives" else rank_models
+    bench = BENCHES[options.what]
     peers = options.peers.split(",") if options.peers is not None else list(bench.PEERS)
     if unknown := set(filter(None, peers)) - set(bench.PEERS):
         raise SystemExit(f"error: no peer is called '{unknown.pop()}'\n  hint: {', '.join(bench.PEERS)}")
