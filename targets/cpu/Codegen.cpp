@@ -99,6 +99,14 @@ static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
   }
 }
 
+/// Longer than any kernel, as the host's programs of thousands of calls are. They run once per call, and what optimises straight lines
+/// takes the square of their length.
+static bool isLong(const llvm::Module &module) {
+  const unsigned most = 30000;
+  return llvm::any_of(
+      module, [](const llvm::Function &function) { return function.getInstructionCount() > most; });
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false; // generators emit vectors themselves
@@ -112,7 +120,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  if (isLong(module))
+    builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(module, modules);
+  else
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
 llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOptions &options) {
@@ -137,7 +148,8 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   targetOptions.FunctionSections = false;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       options.triple, options.cpu, options.features, targetOptions, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+      llvm::CodeModel::Small,
+      isLong(*code) ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
   code->setTargetTriple(options.triple);
   code->setDataLayout(machine->createDataLayout());
   code->setPICLevel(llvm::PICLevel::BigPIC);
