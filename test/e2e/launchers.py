@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK small|minilm|torchrun
+"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK small|kills|minilm|torchrun
 
 A program is split over 2 and 4 ranks and run by mpirun, by variables as torchrun and Slurm set them, and by WEFT_RANK. Every time the outputs are, byte for
-byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that is
-ended, stopped, or never comes. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures; with 'torchrun' PyTorch's torchrun starts it.
-MPIRUN may be empty.
+byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that
+never comes; with 'kills' a rank under mpirun that is ended or stopped. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures; with
+'torchrun' PyTorch's torchrun starts it. MPIRUN may be empty.
 """
 
 import itertools
@@ -142,8 +142,6 @@ def mpi_failures(launchers):
     expect(code != 0 and "libweft_mpi.so was not found" in said, f"without the plug-in, asked for: {said}")
     code, out, said = launchers.by_mpirun(2, ["bench", "two.weft", "--dim", "n=3", "--rounds", "7"])
     expect(code == 0 and out.count("median") == 1, f"bench: {code} {out} {said}")
-    for how, victim, transport in itertools.product((signal.SIGKILL, signal.SIGSTOP), (0, 1), ("mpi", "shm")):
-        struck(launchers, how, victim, transport)
 
 
 def struck(launchers, how, victim, transport):
@@ -177,6 +175,16 @@ def struck(launchers, how, victim, transport):
         expect(command.returncode == 5 and is_said, f"{what}: exit {command.returncode}: {said}")
     else:  # mpirun may see that a process has died before its peer does, and then ends that without a word
         expect(command.returncode in (5, 128 + signal.SIGKILL), f"{what}: exit {command.returncode}: {said}")
+
+
+def kills(launchers):
+    if not launchers.mpirun:
+        print("SKIPPED: there is no mpirun, or the plug-in was not built")
+        return 77
+    launchers.compile(PROGRAM.format(2, 1), "two.mlir")
+    for how, victim, transport in itertools.product((signal.SIGKILL, signal.SIGSTOP), (0, 1), ("mpi", "shm")):
+        struck(launchers, how, victim, transport)
+    return 1 if findings else 0
 
 
 def minilm(launchers, model):
@@ -219,6 +227,8 @@ def main():
     weft, mpirun, work = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     work.mkdir(parents=True, exist_ok=True)
     launchers = Launchers(weft, mpirun, work)
+    if sys.argv[4] == "kills":
+        return kills(launchers)
     if sys.argv[4] != "small":
         return of_model(launchers, sys.argv[4] == "torchrun")
     for name, world in (("two", 2), ("four", 4)):
