@@ -26,6 +26,7 @@ void addPartition(Passes &passes, const PipelineOptions &options) {
   PlaceOptions place;
   place.mesh = options.mesh;
   place.place = options.placements;
+  passes.push_back(createRequireSizes()); // of whole tensors, whose formulas are short
   if (!options.mesh.empty() || !options.placements.empty())
     passes.push_back(createPlace(place));
   passes.push_back(createSplitFunctions());

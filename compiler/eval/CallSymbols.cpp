@@ -64,6 +64,9 @@ llvm::Error refuseSize(SymTensorType type, const SymValues &values) {
   double bytes = 8;
   for (SymExpr dim : type.getDims()) {
     FailureOr<int64_t> size = dim.evaluate(values);
+    if (succeeded(size) && *size < 0)
+      return fail("this call needs a tensor with a dimension of '" + dim.str() + "', which is " +
+                  Twine(*size));
     bytes *= succeeded(size) ? double(*size) : 1; // an operator says what fails
   }
   if (bytes < 4.0e18)

@@ -4,6 +4,19 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RequireSizes : Pass<"weft-require-sizes", "::mlir::func::FuncOp"> {
+  let summary = "sizes that could be below zero become facts, which calls check";
+  let description = [{
+    Of what is written by hand, such as padding with fewer elements than there are: operators do not ask for it themselves.
+
+    ```mlir
+    func @f(%x: [n]) … symbols<n>                   ->  func @f(%x: [n]) … symbols<n : "1 <= n">
+      %1 = weft.pad %x … low [0] high [-1]                %1 = weft.pad %x … low [0] high [-1]
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let summary = "products read and write in the order that is wanted";
   let description = [{

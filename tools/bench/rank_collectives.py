@@ -114,10 +114,10 @@ def sample(peer, row):
         row["samples"].setdefault(peer.name, []).append(seconds)
 
 
-def ratio(row, name, peer):
-    """Weft's time over a peer's, in the middle of the rounds."""
-    pairs = zip(row["samples"].get(name, []), row["samples"].get(peer, []))
-    ratios = [ours / theirs for ours, theirs in pairs]
+def ratio(row, name, *peers):
+    """Weft's time over that of the fastest of some peers, in the middle of the rounds."""
+    turns = zip(row["samples"].get(name, []), *(row["samples"].get(peer, []) for peer in peers))
+    ratios = [ours / min(theirs) for ours, *theirs in turns]
     return statistics.median(ratios) if ratios else None
 
 
@@ -134,6 +134,7 @@ def report(rows):
             cells = [f"{1e6 * statistics.median(row['samples'][name]):.1f}", *(shown(ratio(row, name, peer), "{:.2f}") for peer in peers)]
             print(f"| {row['kind']} | {row['bytes']} | " + " | ".join(cells) + " |")
         large = [row for row in rows if row["bytes"] >= 64 << 10]
-        for peer in peers:
-            ratios = [value for row in large if (value := ratio(row, name, peer))]
-            print(f"from 64 KiB on, {name} / {peer}: geometric mean {shown(mean(ratios), '{:.2f}')}, worst {shown(max(ratios, default=None), '{:.2f}')}")
+        mpis = [peer for peer in peers if peer != "gloo"]
+        for compared in [*([peer] for peer in peers), *([mpis] if len(mpis) > 1 else [])]:
+            ratios = [value for row in large if (value := ratio(row, name, *compared))]
+            print(f"from 64 KiB on, {name} / {' or '.join(compared)}: geometric mean {shown(mean(ratios), '{:.2f}')}, worst {shown(max(ratios, default=None), '{:.2f}')}")

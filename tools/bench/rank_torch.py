@@ -33,8 +33,9 @@ def main(pipes, name, rank, world, port):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=int(rank), world_size=int(world))
     net = build(name, int(world))
+    asked = open(f"{pipes}.{rank}")  # before the answers, which nobody reads until all ranks listen
     answer = open(pipes + ".answer", "w") if rank == "0" else None
-    for line in open(f"{pipes}.{rank}"):
+    for line in asked:
         case, calls = line.split()
         values = arguments(name, cases.inputs(name, case)[0])
         with torch.inference_mode():

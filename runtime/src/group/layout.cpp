@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+
 #include "runtime/src/base/status.h"
 #include "runtime/src/group/combine.h"
 
@@ -129,6 +133,23 @@ int64_t weft_view_run(const weft_view_t &view, int64_t index, int64_t *out_at) {
   return view.run - within;
 }
 
+/// memcpy that leaves the target out of the caches, which are too small for it: its lines need not be read before they are written.
+static void copy_past_caches(uint8_t *target, const uint8_t *source, int64_t bytes) {
+#ifdef __x86_64__
+  int64_t head = -(int64_t)(uintptr_t)target & 63;
+  head = head < bytes ? head : bytes;
+  memcpy(target, source, (size_t)head);
+  int64_t i = head;
+  for (; i + 64 <= bytes; i += 64)
+    for (int64_t j = i; j < i + 64; j += 16)
+      _mm_stream_si128((__m128i *)(target + j), _mm_loadu_si128((const __m128i *)(source + j)));
+  _mm_sfence(); // before a flag says that it is there
+  memcpy(target + i, source + i, (size_t)(bytes - i));
+#else
+  memcpy(target, source, (size_t)bytes);
+#endif
+}
+
 void weft_copy_view(const weft_view_t &to_view, void *to, const weft_view_t &from_view,
                     const void *from, const weft_range_t &range, int64_t element_bytes) {
   for (int64_t index = range.begin, count; index < range.end; index += count) {
@@ -139,8 +160,13 @@ void weft_copy_view(const weft_view_t &to_view, void *to, const weft_view_t &fro
     count = count < range.end - index ? count : range.end - index;
     uint8_t *target = (uint8_t *)to + to_at * element_bytes;
     const uint8_t *source = (const uint8_t *)from + from_at * element_bytes;
-    if (target != source) // in place
-      memcpy(target, source, (size_t)(count * element_bytes));
+    if (target == source) // in place
+      continue;
+    int64_t bytes = count * element_bytes;
+    if (range.passes_caches && bytes >= 1024) // of short runs, the ends would cost more
+      copy_past_caches(target, source, bytes);
+    else
+      memcpy(target, source, (size_t)bytes);
   }
 }
 

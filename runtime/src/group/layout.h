@@ -48,6 +48,7 @@ int64_t weft_view_run(const weft_view_t &view, int64_t index, int64_t *out_at);
 /// Elements of a view, by their numbers in it.
 struct weft_range_t {
   int64_t begin, end;
+  bool passes_caches = false; ///< is of a whole that is too large for them
 };
 /// Copies a range of one view's elements to the same ones of another.
 void weft_copy_view(const weft_view_t &to_view, void *to, const weft_view_t &from_view,

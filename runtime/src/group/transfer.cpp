@@ -10,6 +10,8 @@ static const int64_t one_stage_bytes = 16 << 10;
 /// Pieces that are written before others have been read.
 static const int32_t pieces_ahead = 2;
 static const int64_t line_bytes = 64;
+/// What all ranks send one; of more than this, nothing is left in the caches when its reader comes.
+static const int64_t cached_bytes = 4 << 20;
 
 namespace {
 struct board_flags {
@@ -190,9 +192,11 @@ static void read_copied(const piece_view &piece) {
     const uint8_t *source = piece.source(from);
     weft_view_t sent =
         weft_has_own_sizes(piece.stage) ? received : weft_sent(piece.stage, x.world, from, x.rank);
+    int64_t bytes = piece.transfer.element_bytes;
+    weft_range_t range = piece.range_of(received);
+    range.passes_caches = weft_view_size(received) * bytes >= cached_bytes / x.world;
     weft_copy_view(received, piece.stage.receive, source ? sent : piece.view(),
-                   source ? source : piece.data(from, x.rank), piece.range_of(received),
-                   piece.transfer.element_bytes);
+                   source ? source : piece.data(from, x.rank), range, bytes);
   }
 }
 

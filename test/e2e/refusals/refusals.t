@@ -132,3 +132,13 @@ $ cp contract.weft hit.weft && printf '\377' | dd of=hit.weft bs=1 seek=9000 con
 ? 1
 $ test -e out
 ? 1
+
+# A value inside of the program that would have fewer elements than none.
+$ weft compile -q shortened.mlir && weft run shortened.weft --dim n=0
+! error[W0412]: input 'input0': dimension 0 is 0, but 'n' is at least 1
+!   hint: 'input0' is f32 [0] (generated, seed 1, uniform in -1..1)
+? 1
+$ weft eval shortened.mlir --dim n=0
+! error[W0410]: this call needs a tensor with a dimension of 'n - 1', which is -1
+? 1
+$ weft run -q shortened.weft --dim n=1

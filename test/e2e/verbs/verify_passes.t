@@ -2,6 +2,7 @@
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes
 | outputs  y  f32[1, 2]  different
 | passes   pass                       changes    in all
+|          weft-require-sizes         0          0
 |          weft-split-functions       0          0
 |          weft-limit-exchanges       0          0
 |          canonicalize               0          0
@@ -24,7 +25,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 10 of 22
+| first    pass weft-narrow-weights, 11 of 23
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
@@ -32,7 +33,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes --json 2>/dev/null | tail -5
 |   "first": {
 |     "pass": "weft-narrow-weights",
-|     "position": 10
+|     "position": 11
 |   }
 | }
 

@@ -365,6 +365,19 @@ TEST_CASE("every collective is right in memory that ranks share") {
           std::vector<size_t>());
 }
 
+TEST_CASE("what is too large for the caches is right, of odd sizes and in long and short runs") {
+  std::vector<shape> shapes;
+  for (auto [outer, first] :
+       {std::pair<int64_t, int64_t>{1, 4200007}, {3, 1500001}, {20000, 211}}) {
+    shapes.push_back({WEFT_ALL_GATHER, WEFT_I8, WEFT_SUM, false, 0, outer, first, 1, 1, 1});
+    shapes.push_back({WEFT_BROADCAST, WEFT_I8, WEFT_SUM, false, 1, outer, first, 1, 1, 1});
+    shapes.push_back({WEFT_PERMUTE, WEFT_I8, WEFT_SUM, false, 1, outer, first, 1, 1, 1});
+    shapes.push_back({WEFT_ALL_TO_ALL, WEFT_I8, WEFT_SUM, false, 0, outer, first / 3, 1, 3, 1});
+  }
+  for (memory_kind memory : {memory_kind::separate, memory_kind::shared})
+    CHECK(wrong_ones("shm", 2, shapes, memory) == std::vector<size_t>());
+}
+
 TEST_CASE("ranks that share different numbers of bytes are told so, and go on") {
   for (const char *transport : {"threads", "shm"}) {
     std::vector<verdict> all = run_ranks(transport, 2, [&](weft_group_t *group, weft_error_t *err) {
