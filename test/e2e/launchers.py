@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK [minilm]
+"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK small|kills|minilm|torchrun
 
 A program is split over 2 and 4 ranks and run by mpirun, by variables as torchrun and Slurm set them, and by WEFT_RANK. Every time the outputs are, byte for
-byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that is
-killed or never comes. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures. MPIRUN may be empty.
+byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that
+never comes; with 'kills' a rank under mpirun that is ended or stopped. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures; with
+'torchrun' PyTorch's torchrun starts it. MPIRUN may be empty.
 """
 
+import itertools
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import time
 
-from processes import children, is_there
+from processes import children, is_there, under_launcher
 
 PROGRAM = """
 func.func @main(%x: !weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
@@ -34,8 +37,6 @@ func.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
   return %0 : !weft.tensor<[n], f32>
 }
 """
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-SET_BY_LAUNCHERS = ("WEFT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_", "MASTER_", "TORCHELASTIC_")
 PATIENCE = 120
 findings = []
 
@@ -44,11 +45,6 @@ def expect(is_good, text):
     if not is_good:
         findings.append(text)
         print("FAILED: " + text, flush=True)
-
-
-def variables(own):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(SET_BY_LAUNCHERS)}
-    return {**kept, **ROOT, **own}
 
 
 def torchrun(rank, world):
@@ -68,7 +64,7 @@ class Launchers:
         self.weft, self.mpirun, self.work = weft, mpirun, work
 
     def run(self, words, own=None):
-        done = subprocess.run(words, capture_output=True, text=True, env=variables(own or {}), timeout=PATIENCE, cwd=self.work)
+        done = subprocess.run(words, capture_output=True, text=True, env=under_launcher(own), timeout=PATIENCE, cwd=self.work)
         return done.returncode, done.stdout, done.stderr
 
     def by_mpirun(self, world, words, own=None):
@@ -79,7 +75,7 @@ class Launchers:
         ranks = []
         for rank in range(world):
             own = {name: str(value) for name, value in of_launcher(rank, world).items()}
-            ranks.append(subprocess.Popen([self.weft, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables(own), cwd=self.work))
+            ranks.append(subprocess.Popen([self.weft, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=under_launcher(own), cwd=self.work))
         ends = [rank.communicate(timeout=PATIENCE) for rank in ranks]
         return [(rank.returncode, *end) for rank, end in zip(ranks, ends)]
 
@@ -146,51 +142,95 @@ def mpi_failures(launchers):
     expect(code != 0 and "libweft_mpi.so was not found" in said, f"without the plug-in, asked for: {said}")
     code, out, said = launchers.by_mpirun(2, ["bench", "two.weft", "--dim", "n=3", "--rounds", "7"])
     expect(code == 0 and out.count("median") == 1, f"bench: {code} {out} {said}")
-    kill_one(launchers)
 
 
-def kill_one(launchers):
-    """Everybody is gone soon, and the launcher says so by its exit code."""
-    for victim in (0, 1):
-        command = subprocess.Popen([launchers.mpirun, "--oversubscribe", "-n", "2", launchers.weft, "bench", "two.weft", "--dim", "n=64", "--rounds", "1000000",
-                                    "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables({}), cwd=launchers.work)
-        ranks, end = [], time.monotonic() + 60
-        while len(ranks) < 2 and time.monotonic() < end and command.poll() is None:
-            ranks = children(command.pid)
-            time.sleep(0.01)
-        time.sleep(0.5)
-        expect(len(ranks) == 2, f"mpirun started {ranks}")
-        if len(ranks) < 2:
-            command.kill()
-            continue
-        begin = time.monotonic()
-        os.kill(ranks[victim], signal.SIGKILL)
-        said = command.communicate(timeout=PATIENCE)[1]
-        expect(command.returncode != 0, f"rank {victim} was killed: exit code 0: {said}")
-        expect(time.monotonic() - begin < 10, f"rank {victim} was killed: gone after {time.monotonic() - begin:.1f} s")
-        expect(not any(is_there(each) for each in ranks), f"rank {victim} was killed: ranks are left")
+def struck(launchers, how, victim, transport):
+    """One of two ranks under mpirun is ended or stopped: the other one is gone in time and says why, then mpirun, which gives a process that it ends a second
+    or two, and the exit code is 5 unless mpirun was first."""
+    wait, what = 1, f"{how.name} of rank {victim} over {transport}"
+    command = subprocess.Popen([launchers.mpirun, "--oversubscribe", "-n", "2", launchers.weft, "bench", "two.weft", "--dim", "n=64", "--rounds", "1000000",
+                                "-q", "--timeout", f"{wait}s", "--transport", transport], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=under_launcher(), cwd=launchers.work)
+    ranks, end = [], time.monotonic() + 60
+    while len(ranks) < 2 and time.monotonic() < end and command.poll() is None:
+        ranks = children(command.pid)
+        time.sleep(0.01)
+    time.sleep(0.5)
+    if len(ranks) < 2 or command.poll() is not None:
+        command.kill()
+        return expect(False, f"{what}: mpirun started {ranks}: {command.communicate()}")
+    begin, most = time.monotonic(), 2 + (wait if how == signal.SIGSTOP else 0)
+    os.kill(ranks[victim], how)
+    while is_there(ranks[1 - victim]) and time.monotonic() < begin + PATIENCE:
+        time.sleep(0.01)
+    other = time.monotonic() - begin
+    said = command.communicate(timeout=PATIENCE)[1]
+    took = time.monotonic() - begin
+    print(f"{what}: the other rank ends after {other:.1f} s, mpirun after {took:.1f} s with exit code {command.returncode}", flush=True)
+    expect(other < most, f"{what}: the other rank ends after {other:.1f} s")
+    expect(took < most + 3, f"{what}: mpirun ends after {took:.1f} s")
+    expect(not any(is_there(each) for each in ranks), f"{what}: ranks are left")
+    if how == signal.SIGSTOP:
+        is_said = re.search(rf"^error\[W0606\]: .*: waited {wait} s for rank {victim}\b", said, re.MULTILINE)
+        expect(command.returncode == 5 and is_said, f"{what}: exit {command.returncode}: {said}")
+    else:  # mpirun may see that a process has died before its peer does, and then ends that without a word
+        expect(command.returncode in (5, 128 + signal.SIGKILL), f"{what}: exit {command.returncode}: {said}")
+
+
+def kills(launchers):
+    if not launchers.mpirun:
+        print("SKIPPED: there is no mpirun, or the plug-in was not built")
+        return 77
+    launchers.compile(PROGRAM.format(2, 1), "two.mlir")
+    for how, victim, transport in itertools.product((signal.SIGKILL, signal.SIGSTOP), (0, 1), ("mpi", "shm")):
+        struck(launchers, how, victim, transport)
+    return 1 if findings else 0
 
 
 def minilm(launchers, model):
     places = [word for name in ("*.attention.self.*.weight", "*.intermediate.dense.weight") for word in ("--place", f"{name}=[tp, _]")]
+    meshes = [word for world in (2, 4) for word in ("--mesh", f"tp={world}")]
+    code, _, said = launchers.run([launchers.weft, "compile", "-q", model, "-o", "minilm.weft", "--target", "x86:v2", *meshes, *places])
+    expect(code == 0, f"{model}: {said}")
+    return ["run", "minilm.weft", "--dim", "batch=2", "--dim", "seq=7", "-q", "--output-dir"]
+
+
+def by_torchrun(launchers, words):
+    """PyTorch's own launcher, which starts programs that know nothing of Python."""
+    program = os.path.join(os.path.dirname(os.environ["WEFT_TEST_PYTHON_TORCH"]), "torchrun")
     for world in (2, 4):
-        name = f"minilm{world}.weft"
-        code, _, said = launchers.run([launchers.weft, "compile", "-q", model, "-o", name, "--target", "x86:v2", "--mesh", f"tp={world}", *places])
-        expect(code == 0, f"{name}: {said}")
-        launchers.compare(name, world, ["--dim", "batch=2", "--dim", "seq=7", "-q"])
+        code, printed, said = launchers.run([launchers.weft, *words, "local", "--ranks", str(world)])
+        expect(code == 0, f"local ranks: {said}")
+        code, out, said = launchers.run([program, "--no-python", "--standalone", "--nproc-per-node", str(world), launchers.weft, *words, "torchrun"])
+        expect((code, out) == (0, printed), f"torchrun of {world}: exit {code} {out} {said}")
+        expect(launchers.outputs("torchrun") == launchers.outputs("local"), f"torchrun of {world}: other bytes")
+
+
+def of_model(launchers, with_torchrun):
+    model = os.environ.get("WEFT_TEST_MODEL")
+    if not model:
+        print("SKIPPED: WEFT_TEST_MODEL is not set")
+        return 77
+    if with_torchrun and not os.access(os.environ.get("WEFT_TEST_PYTHON_TORCH", ""), os.X_OK):
+        print("SKIPPED: WEFT_TEST_PYTHON_TORCH does not name a Python with PyTorch and torchrun; 'tools/test-env torch' makes one and prints it")
+        return 77
+    words = minilm(launchers, model)
+    if with_torchrun:
+        by_torchrun(launchers, words)
+    else:
+        for world in (2, 4):
+            launchers.compare("minilm.weft", world, words[2:-1])
+    return 1 if findings else 0
 
 
 def main():
     weft, mpirun, work = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     work.mkdir(parents=True, exist_ok=True)
     launchers = Launchers(weft, mpirun, work)
-    if sys.argv[4:] == ["minilm"]:
-        model = os.environ.get("WEFT_TEST_MODEL")
-        if not model:
-            print("SKIPPED: WEFT_TEST_MODEL is not set")
-            return 77
-        minilm(launchers, model)
-        return 1 if findings else 0
+    if sys.argv[4] == "kills":
+        return kills(launchers)
+    if sys.argv[4] != "small":
+        return of_model(launchers, sys.argv[4] == "torchrun")
     for name, world in (("two", 2), ("four", 4)):
         launchers.compile(PROGRAM.format(world, world - 1), name + ".mlir")
         launchers.compare(name + ".weft", world, ["--dim", "n=5"])

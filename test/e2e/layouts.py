@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 HIDDEN, INNER, CLASSES = 12, 24, 10
-MULTIPLE = 24  # of tokens where programs are compiled: formulas are short; others are evaluated
+MULTIPLE = 24  # of tokens where programs are compiled: formulas are short; with 7 they are evaluated
 MOST = 1e-5  # of the largest element
 
 
@@ -215,14 +215,11 @@ def layouts():
         yield "3D " + " ".join(map(str, sizes)), list(zip("ijl", sizes)), cube()
 
 
-COMPILED = "2D 2", "2.5D 2 2 2", "3D 1 8 1"  # the products of all layouts are, too
-
-
 def check_layers(weft, work):
     layout = Layout(weft, work, layer())
     for name, mesh, places in layouts():
         layout.counted(mesh, places, 7)
-        sent = layout.check(mesh, places, [MULTIPLE])[MULTIPLE] if name in COMPILED else layout.counted(mesh, places, MULTIPLE)
+        sent = layout.check(mesh, places, [MULTIPLE])[MULTIPLE]
         print(f"{name:<12}{', '.join(f'{axis} {ranks[0][0]} B in {ranks[0][1]}' for axis, ranks in sent.items())}", flush=True)
 
 
@@ -240,7 +237,7 @@ def sent_by(layout, mesh, places, result):
     gathered, sent, axes = area(result), {}, dict(mesh)
     for _, size in mesh:
         gathered //= size
-    for name in [axis for axis in "lrcij" if axis in axes]: # pieces before the blocks that they are in
+    for name in [axis for axis in "lrdcij" if axis in axes]: # pieces before the blocks that they are in
         size = axes[name]
         have, messages = counts[name][0] if name in counts else (0, 0)
         sent[name] = (have - (size - 1) * gathered, messages - (size - 1))
@@ -264,6 +261,13 @@ def check_products(weft, work):
             panel = lambda dims: ((q - 1) * area(dims) // q**2, q - 1)
             columns, rows = {"AB": (a, b), "ABT": (c, b), "ATB": (a, c)}[name]
             expect(f"2D {q} {name}", sent_by(layout, mesh, places, c), {"r": panel(rows), "c": panel(columns)})
+    # With depth every layer does so with its tokens and the whole weight, and nothing passes between layers.
+    a, b, c = forms["AB"]
+    layout = Layout(weft, work, product(FORMS["AB"], a, b, c))
+    for q, d in (1, 1), (2, 1), (2, 2):
+        sent = sent_by(layout, [("d", d), ("r", q), ("c", q)], ["node.a=[d+r, c]", "node.b=[r, c]", "c=[d+r, c]"], c)
+        panel = lambda dims, depth: ((q - 1) * area(dims) // (depth * q**2), q - 1)
+        expect(f"2.5D {q} {q} {d}", sent, {"d": (0, 0), "r": panel(b, 1), "c": panel(a, d)})
     # The pieces of a cube lie within blocks. One axis is split after the other, so of three operands with pieces one would have them the
     # other way around: weights have none where all three sizes are more than 1.
     a, b, c = ("m", 64), (64, 32), ("m", 32)

@@ -1,4 +1,15 @@
-"""What Linux says of processes that a test has started."""
+"""What Linux says of processes that a test has started, and what launchers find in the environment."""
+
+import os
+
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SET_BY_LAUNCHERS = ("WEFT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_", "MASTER_", "TORCHELASTIC_")
+
+
+def under_launcher(own=None):
+    """This environment without what another launcher says in it, with the variables `own`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(SET_BY_LAUNCHERS)}
+    return {**kept, **ROOT, **(own or {})}
 
 
 def children(parent):

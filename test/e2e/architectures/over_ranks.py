@@ -12,11 +12,9 @@ import run
 
 MOST = 1e-5  # of the largest element of an output
 LAYOUTS = [  # mesh, and placements of which the first are taken that the model has values for: matrices and sequences, or images
-    ("tp=2", ["[tp, _]"], ["[tp, _, _, _]"]),
     ("tp=3", ["[_, tp]"], ["[_, tp, _, _]"]),
     ("dp=2,tp=2", ["[dp, tp]"], ["[dp, tp, _, _]"]),
     ("tp=8", ["[tp, _]", "[_, tp, _]"], ["[tp, _]"], ["[tp, _, _, _]"]),
-    ("tp=1", ["[tp, _]"], ["[tp, _, _, _]"]),
 ]
 
 

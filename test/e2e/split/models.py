@@ -1,13 +1,15 @@
-"""Small models with narrow numbers, as quantisers and exporters write them: models.py NAME FILE.onnx
+"""Small models, as quantisers and exporters write them: models.py NAME FILE.onnx
 
 qdq      a layer of an encoder: weights of 8 bits per channel, activations of 8 bits, four heads
 int4     a layer of a decoder: weights of 4 bits in blocks of 32 (MatMulNBits), four heads, rows as they are
 int4_a4  the same with rows that may be rounded to bytes
 cnn      convolutions on images of any size, a mean and a product
 cnn_qdq  the same, quantised
+and those of float_models.py
 """
 import sys
 
+import float_models
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 
@@ -28,8 +30,8 @@ class Graph:
         self.tensors.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
-    def node(self, op, *inputs, domain="", **attributes):
-        out = self.name(op)
+    def node(self, op, *inputs, domain="", out=None, **attributes):
+        out = out or self.name(op)
         self.nodes.append(helper.make_node(op, list(inputs), [out], name=f"/{out}", domain=domain, **attributes))
         return out
 
@@ -112,12 +114,19 @@ class Graph:
         return self.node("Gemm", mean, self.constant(self.reals(10, 16), "head.weight"), self.constant(self.reals(10, scale=0.1)), transB=1)
 
 
+def narrow(graph, name):
+    if name.startswith("cnn"):
+        return {"x": ("f32", ["n", 3, "h", "w"])}, [graph.network(name)]
+    return {"x": ("f32", ["n", "s", WIDTH])}, [graph.layer(name)]
+
+
 def main(name, path):
-    graph, isImage = Graph(7), name.startswith("cnn")
-    y = graph.network(name) if isImage else graph.layer(name)
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, "h", "w"] if isImage else ["n", "s", WIDTH])
-    out = helper.make_tensor_value_info(y, TensorProto.FLOAT, ["n", 10] if isImage else ["n", "s", WIDTH])
-    made = helper.make_graph(graph.nodes, name, [x], [out], graph.tensors)
+    graph = Graph(7)
+    inputs, outputs = float_models.ALL[name](graph) if name in float_models.ALL else narrow(graph, name)
+    elements = {"f32": TensorProto.FLOAT, "i64": TensorProto.INT64}
+    given = [helper.make_tensor_value_info(each, elements[element], dims) for each, (element, dims) in inputs.items()]
+    results = [helper.make_tensor_value_info(each, TensorProto.FLOAT, None) for each in outputs]
+    made = helper.make_graph(graph.nodes, name, given, results, graph.tensors)
     save(helper.make_model(made, ir_version=9, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]), path)
 
 

@@ -1,6 +1,8 @@
-"""Splits a small model with narrow numbers in several ways and compares it with one rank: over_ranks.py WEFT NAME WORK
+"""Splits a small model in several ways and compares it with one rank: over_ranks.py WEFT NAME WORK [MPIRUN]
 
-Ranks are threads. Where parts have one size, kernels must be those of one rank and weights must not take more of the file.
+Every layout runs on 1, 2, 3, 4 and 8 ranks, from one or two files with several meshes each. Ranks are threads, 2 and 4 also processes, and
+those of MPI where MPIRUN is given: all have the same bits ('weft run' compares ranks), every time. Where parts have one size, kernels must be those of
+one rank and weights must not take more of the file.
 """
 import json
 import os
@@ -8,57 +10,32 @@ import re
 import subprocess
 import sys
 
+import layouts_of_models
 import models
 import numpy as np
 
-MOST_BYTES = 1.05  # of one rank's weights; images are left out, whose few filters are stored as panels of many
-COLUMNS, ROWS, FILTERS, CHANNELS = "[_, tp]", "[tp, _]", "[tp, _, _, _]", "[_, tp, _, _]"
-IMAGES = [  # mesh, placements, whether all parts have one size, and schedules that one rank has not
-    ("tp=2", [f"block*.up.weight={FILTERS}"], True),
-    ("tp=4", [f"block*.up.weight={FILTERS}"], True),
-    ("tp=4", [f"*.weight={FILTERS}"], False),
-    ("tp=2", [f"block*.mid.weight={CHANNELS}"], True),
-    ("dp=2,tp=2", ["x=[dp, _, _, _]", f"block*.up.weight={FILTERS}"], True),
-    ("tp=3", [f"block*.up.weight={FILTERS}"], False),
-]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from processes import under_launcher  # noqa: E402
+
+MOST_BYTES = 1.05  # of one rank's weights
+TARGET = ["-t", "x86:v2"]  # a fourth of the time of AVX-512
+SKIPPED = 77
 
 
-def layers(columns, rows, of_batch=()):
-    """`of_batch`: schedules that ranks with a part of the batch have besides."""
-    pairs = [f"attention.[qkv]*.weight*={columns}", f"mlp.[ug]*.weight*={columns}"]
-    return [
-        ("tp=2", pairs, True),
-        ("tp=4", pairs, True),
-        ("tp=2", [f"mlp.down.weight*={rows}", f"attention.output.weight*={rows}"], True),
-        ("tp=2", ["x=[_, tp, _]", *pairs], True, {"product"}),  # of attention: keys and values are gathered behind queries
-        ("dp=2,tp=2", ["x=[dp, _, _]", *pairs], True, set(of_batch)),
-        ("tp=3", pairs, False),
-    ]
+class Failure(Exception):
+    pass
 
 
-MODELS = {  # the most that results may differ from those of one rank, of their scale, layouts, and sizes
-    "qdq": (0, layers(COLUMNS, ROWS), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
-    # The first products read rows of a slice of what all have, which nothing computes before.
-    "int4": (1e-5, layers(ROWS, COLUMNS, {"product"}), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
-    "int4_a4": (1e-5, layers(ROWS, COLUMNS), [{"n": 1, "s": 5}]),
-    "cnn": (1e-5, IMAGES, [{"n": 2, "h": 17, "w": 12}, {"n": 1, "h": 1, "w": 3}]),
-    "cnn_qdq": (1e-6, IMAGES, [{"n": 2, "h": 17, "w": 12}]),
-}
-
-
-TARGETS = {"qdq": [("x86:v4+vnni", "integer_contraction")], "int4": [("x86:v4", "contraction")], "int4_a4": [("x86:v4+vnni", "block_dots")]}
-
-
-def weft(program, *words):
+def said_by(words, environment=None):
     """What the command prints, or an exception with what it says."""
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300, env=environment)
     if done.returncode:
-        raise RuntimeError(f"weft {' '.join(map(str, words))}: {done.stdout}{done.stderr}")
+        raise Failure(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
     return done.stdout
 
 
-def options(mesh, placements):
-    return ["--mesh", mesh] + [word for each in placements for word in ("--place", each)]
+def options(layout, worlds):
+    return [word for world in worlds for word in ("--mesh", layout.meshes[world])] + [word for each in layout.places for word in ("--place", each)]
 
 
 def schedules(text):
@@ -66,62 +43,105 @@ def schedules(text):
     return set(re.findall(r"@?weft_k_(\w*(?:product|contraction|convolution|dots|winograd)\w*)_[0-9a-f]+", text))
 
 
-def compiled(program, artifact, *words):
-    """The schedules of an artifact, and the bytes of its weights."""
-    weft(program, "compile", "model.onnx", "-q", "-o", artifact, *words)
-    described = weft(program, "inspect", artifact, "--json")
-    return schedules(described), json.loads(described)["weight_bytes"]
-
-
-def result(program, artifact, sizes, *words):
-    dims = [word for name, size in sizes.items() for word in ("--dim", f"{name}={size}")]
-    weft(program, "run", artifact, "-q", "--output", "out.npz", *dims, *words)
-    with np.load("out.npz") as file:
-        return file[file.files[0]]
-
-
 def difference(got, want):
     """Of the scale."""
-    return float(np.abs(got - want).max() / np.abs(want).max()) if got.shape == want.shape else float("inf")
+    if got.shape != want.shape or not want.size:
+        return 0 if got.shape == want.shape else float("inf")
+    return float(np.abs(got.astype(np.float64) - want).max() / np.abs(want).max())
 
 
-def ranks_of(mesh):
-    return int(np.prod([int(axis.split("=")[1]) for axis in mesh.split(",")]))
+def is_same(results, others):
+    return all(results[name].tobytes() == others[name].tobytes() for name in results)
 
 
-def findings(program, name):
-    most, layouts, cases = MODELS[name]
-    alone, bytes_alone = compiled(program, "alone.weft")
-    expected = [result(program, "alone.weft", sizes) for sizes in cases]
-    for mesh, placements, isEven, *others in layouts:
-        what = f"{mesh} {' '.join(placements)}"
-        split, bytes_split = compiled(program, "split.weft", *options(mesh, placements))
-        got = [result(program, "split.weft", sizes, "--ranks", ranks_of(mesh), "--transport", "threads") for sizes in cases]
-        worst = max(map(difference, got, expected))
-        print(f"{what}: {worst:.1e}, {bytes_split / bytes_alone:.2f} x the weights, {' '.join(sorted(split))}", flush=True)
-        if not worst <= most:
-            yield f"{what}: differs by {worst:.1e} of the scale"
-        if isEven and split - set().union(*others) != alone:
-            yield f"{what}: has {sorted(split)}, one rank has {sorted(alone)}"
-        if isEven and layouts is not IMAGES and bytes_split > MOST_BYTES * bytes_alone:
-            yield f"{what}: has {bytes_split} bytes of weights, one rank has {bytes_alone}"
-    for target, schedule in TARGETS.get(name, []):  # whose code does not run everywhere
-        for words in ([], options(*layouts[0][:2])):
-            found = schedules(weft(program, "compile", "model.onnx", "--stop-after", "plan", "-t", target, *words))
-            if found != {schedule}:
-                yield f"{target}: has {sorted(found)}"
+class Split:
+    def __init__(self, weft, name, model, mpirun):
+        self.weft, self.name, self.file, self.mpirun = weft, name, model, mpirun
+        self.model = layouts_of_models.ALL[name]
+        self.bytes_alone, _ = self.compiled("alone.weft")
+        self.alone = self.planned(*TARGET)
+        self.expected = [self.result("alone.weft", sizes) for sizes in self.model.sizes]
+
+    def compiled(self, artifact, *words):
+        """The bytes of all weights, and the numbers of ranks that exchange something."""
+        said_by([self.weft, "compile", self.file, "-q", "-o", artifact, *TARGET, *words])
+        described = json.loads(said_by([self.weft, "inspect", artifact, "--json"]))
+        programs = [{**described, "ranks": described["variants"][0]["ranks"]}, *described.get("meshes", [])]
+        return described["weight_bytes"], {each["ranks"] for each in programs if any(function.get("sent") for function in each["functions"])}
+
+    def planned(self, *words):
+        return schedules(said_by([self.weft, "compile", self.file, "--stop-after", "plan", *words]))
+
+    def result(self, artifact, sizes, *words, world=0):
+        """Outputs by name; of as many ranks of MPI where `world` is given."""
+        dims = [word for name, size in sizes.items() for word in ("--dim", f"{name}={size}")]
+        command = [self.weft, "run", artifact, "-q", "--output", "out.npz", *dims, *words]
+        if world:
+            said_by([self.mpirun, "--oversubscribe", "-n", world, *command, "--transport", "mpi"], under_launcher())
+        else:
+            said_by(command)
+        with np.load("out.npz") as file:
+            return {name: file[name] for name in file.files}
+
+    def judged(self, artifact, world, number):
+        """The difference to one rank at sizes `number`, and what bits differ from those of threads."""
+        sizes, wanted = self.model.sizes[number], self.expected[number]
+        run = lambda transport: self.result(artifact, sizes, "--ranks", world, "--transport", transport)
+        got, others = run("threads"), {"threads once more": run("threads")}
+        if world in (2, 4):
+            others["shm"] = run("shm")
+            if self.mpirun and number == 0:
+                others["mpi"] = self.result(artifact, sizes, world=world)
+        return max(difference(got[name], wanted[name]) for name in wanted), [name for name, each in others.items() if not is_same(got, each)]
+
+    def findings(self, layout):
+        worst = {}
+        for worlds in filter(None, (layout.once, tuple(each for each in layouts_of_models.WORLDS if each not in layout.once))):
+            stored, exchanging = self.compiled("split.weft", *options(layout, worlds))
+            if worlds is layout.once and stored > MOST_BYTES * self.bytes_alone:
+                yield f"{stored} bytes of weights on {worlds} ranks, one rank has {self.bytes_alone}"
+            for world in worlds:
+                each = [self.judged("split.weft", world, number) for number in range(len(self.model.sizes))]
+                worst[world] = max(off for off, _ in each)
+                if world > 1 and world not in exchanging:
+                    yield f"{layout.meshes[world]} exchanges nothing, so nothing is split"
+                if not worst[world] <= self.model.most:
+                    yield f"{layout.meshes[world]} differs by {worst[world]:.1e} of the scale"
+                for sizes, (_, unlike) in zip(self.model.sizes, each):
+                    if unlike:
+                        yield f"{layout.meshes[world]} at {sizes}: {' and '.join(unlike)} has other bits than threads"
+        for world in layout.even:
+            found = self.planned(*TARGET, *options(layout, [world]))
+            if found - layout.others != self.alone:
+                yield f"{layout.meshes[world]} has {sorted(found)}, one rank has {sorted(self.alone)}"
+        print(f"{self.name} {layout.name}: {', '.join(f'{off:.1e} on {world}' for world, off in sorted(worst.items()))}", flush=True)
+
+    def findings_of_targets(self):
+        for target, schedule in self.model.targets:
+            for words in ([], options(self.model.layouts[0], [2])):
+                found = self.planned("-t", target, *words)
+                if found != {schedule}:
+                    yield f"{target} has {sorted(found)}"
 
 
-def main(program, name, work):
-    program = os.path.abspath(program)
+def main(weft, name, work, mpirun=""):
+    weft = os.path.abspath(weft)
+    model = os.environ.get("WEFT_TEST_MODEL", "") if name == "minilm" else "model.onnx"
+    if not model:
+        print("SKIPPED: WEFT_TEST_MODEL is not set; tools/fetch-model prints a folder for it")
+        return SKIPPED
     os.makedirs(work, exist_ok=True)
     os.chdir(work)
-    models.main(name, "model.onnx")
-    found = list(findings(program, name))
+    if name != "minilm":
+        models.main(name, model)
+    split = Split(weft, name, model, mpirun)
+    found = list(split.findings_of_targets())
+    for layout in split.model.layouts:
+        found += [f"{layout.name}: {each}" for each in split.findings(layout)]
     for each in found:
         print(f"WRONG: {each}")
-    sys.exit(1 if found else 0)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

@@ -294,14 +294,12 @@ TEST_CASE("a rendezvous that is in use is refused, and the group that uses it go
     rank_settings settings;
     settings.rendezvous = name;
     settings.timeout_ms = 1500;
+    settings.absent = {1};
     std::vector<verdict> second;
     std::thread late([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      rank_settings alone = settings;
-      alone.absent = {1};
-      second = run_ranks("shm", 2, nothing, alone);
+      second = run_ranks("shm", 2, nothing, settings);
     });
-    settings.absent = {1};
     std::vector<verdict> first = run_ranks("shm", 2, nothing, settings);
     late.join();
     CHECK(second[0].status == WEFT_BUSY);
