@@ -22,8 +22,9 @@ $ weft compile -q wide.mlir --plan fsdp.txt --stop-after plan > plan.mlir && gre
 $ weft compile -q plan.mlir && weft run plan.weft --dim n=64 --ranks 2 --transport threads -q --expect one/y.npy --tol 1e-5
 $ weft eval plan.mlir --dim n=3 | grep sent
 | sent     over dp: 131584 B in 3 messages by rank 0, 262912 B by all 2
-$ sed 's/dim 1 to \[64\]/dim 0 to [1024]/' plan.mlir > wrong.mlir; weft compile -q wrong.mlir 2>&1 | grep -c error
-| {#}
+$ sed -E 's/(weight @down as "panels)</\1_t</' plan.mlir > wrong.mlir; weft compile -q wrong.mlir
+! error[W0201]: wrong.mlir:{#}:5: 'plan.exchange' op gives parts in layout 'panels_t<{#}>', which make no whole
+? 1
 $ for p in 'up=[dp*, tp]' 'up=[tp, dp*]' 'up=[_, dp*+tp*]' 'up=[tp*, dp*]' 'up=[tp+dp*, _]'; do weft compile -q wide.mlir --mesh dp=2,tp=2 --place 'x=[dp, _]' --place "$p" --place 'down=[dp*, _]' && weft run wide.weft --dim n=64 --ranks 4 --transport threads -q --expect one/y.npy --tol 1e-5 && weft inspect wide.weft | grep '^read'; done
 | read     weights = 65536 B by one rank
 | read     weights = 98304 B by one rank
