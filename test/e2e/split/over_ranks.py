@@ -20,7 +20,9 @@ IMAGES = [  # mesh, placements, whether all parts have one size, and schedules t
     ("tp=2", [f"block*.mid.weight={CHANNELS}"], True),
     ("dp=2,tp=2", ["x=[dp, _, _, _]", f"block*.up.weight={FILTERS}"], True),
     ("tp=3", [f"block*.up.weight={FILTERS}"], False),
+    ("dp=2", ["x=[dp, _, _, _]", "*.weight=[dp*, _, _, _]"], False),
 ]
+GATHERED = ("dp=2", ["x=[dp, _, _]", "*.weight*=[_, dp*]"], True)  # columns of bytes, which are panels
 
 
 def layers(columns, rows, of_batch=()):
@@ -37,7 +39,7 @@ def layers(columns, rows, of_batch=()):
 
 
 MODELS = {  # the most that results may differ from those of one rank, of their scale, layouts, and sizes
-    "qdq": (0, layers(COLUMNS, ROWS), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
+    "qdq": (0, [*layers(COLUMNS, ROWS), GATHERED], [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
     # The first products read rows of a slice of what all have, which nothing computes before.
     "int4": (1e-5, layers(ROWS, COLUMNS, {"product"}), [{"n": 2, "s": 7}, {"n": 1, "s": 1}]),
     "int4_a4": (1e-5, layers(ROWS, COLUMNS), [{"n": 1, "s": 5}]),
