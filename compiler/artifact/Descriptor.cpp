@@ -193,11 +193,10 @@ private:
     std::vector<weft_exchange_v1> rows;
     for (const PlannedExchange &exchange : planned.exchanges) {
       plan::ExchangeOp op = exchange.op;
-      auto type = cast<SymTensorType>(op.collective()->getOperand(0).getType());
       weft_exchange_v1 &row = rows.emplace_back(); // zeros, also between fields
       row.node = blob.text(op.getNode());
       row.kind = exchange.kind;
-      row.element = elementCode(type.getElementType());
+      row.element = elementCode(exchange.element);
       row.combiner = exchange.combiner;
       row.is_reversed = exchange.form.isReversed;
       row.peer = exchange.form.peer;

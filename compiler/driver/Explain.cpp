@@ -40,7 +40,10 @@ private:
     ExplainedKernel row{numbers[kernel], std::move(function), "", "", {}, {}, {}, {}};
     collectNodes(kernel.getLoc(), row.nodes);
     Specification specification = specify(kernel);
-    auto specified = *specification.module->getOps<func::FuncOp>().begin();
+    if (std::optional<KernelChoice> choice = target.choose(specification.function());
+        choice && !canGatherAs(kernel, choice->layouts))
+      specification = specify(kernel, /*gathers=*/false);
+    func::FuncOp specified = specification.function();
     row.declined = target.declined(specified);
     row.chosen = choicesOf(specified);
     if (std::optional<KernelChoice> choice = target.choose(specified)) {

@@ -3,6 +3,7 @@
 #include "compiler/plan/PlannedProgram.h"
 #include "dialects/plan/WeightLayout.h"
 #include "passes/cost/KernelChoice.h"
+#include "passes/cost/KernelWork.h"
 #include "passes/plan/LowerToPlan.h"
 #include "weft/sha256.h"
 
@@ -224,10 +225,13 @@ private:
   void read(plan::ExchangeOp op, SymExpr times) {
     CollectiveOpInterface collective = op.collective();
     MeshAttr group = collective.getGroup();
-    PlannedExchange row{op, collective.getForm(), 0, 0, 0};
+    auto type = cast<SymTensorType>(collective->getOperand(0).getType());
+    PlannedExchange row{op, collective.getForm(), type.getElementType(), 0, 0, 0};
+    if (auto weight = op.getSent().getDefiningOp<plan::WeightOp>();
+        weight && !weight.getLayout().empty())
+      sendBytes(row, cast<SymTensorType>(collective->getResult(0).getType()));
     row.kind = kindOf(row.form.kind);
     if (row.form.combiner) {
-      auto type = cast<SymTensorType>(collective->getOperand(0).getType());
       std::optional<uint16_t> code = combinerOf(*row.form.combiner, type.getElementType());
       if (!code) {
         collective->emitOpError("cannot combine ")
@@ -242,6 +246,15 @@ private:
       program.groups.push_back(group);
     planned.exchanges.push_back(row);
     addTraffic(collective, times);
+  }
+
+  /// Of packed parts, which are the packed whole when they lie behind each other.
+  static void sendBytes(PlannedExchange &row, SymTensorType whole) {
+    MLIRContext *context = whole.getContext();
+    SymExpr one = SymExpr::constant(context, 1);
+    row.element = IntegerType::get(context, 8);
+    row.form.outer = row.form.inner = one;
+    row.form.first = bytesOf(whole);
   }
 
   void addTraffic(CollectiveOpInterface collective, SymExpr times) {

@@ -31,6 +31,7 @@ struct PlannedKernel {
 struct PlannedExchange {
   plan::ExchangeOp op;
   ExchangeForm form;
+  mlir::Type element;
   uint16_t kind, combiner; ///< weft_collective_kind_t, weft_combiner_t or 0
   unsigned group;          ///< in the program's
 };

@@ -31,6 +31,15 @@ static std::optional<KernelChoice> choiceOf(plan::KernelOp kernel, const KernelT
   return target.choose(*specification);
 }
 
+/// Of a weight, also where ranks have gathered it; empty for rows.
+static StringRef layoutOf(Value buffer) {
+  auto weight = buffer.getDefiningOp<plan::WeightOp>();
+  for (Operation *user : buffer.getUsers())
+    if (auto gather = dyn_cast<plan::ExchangeOp>(user); gather && gather.getReceived() == buffer)
+      weight = gather.getSent().getDefiningOp<plan::WeightOp>();
+  return weight ? weight.getLayout() : StringRef();
+}
+
 /// What a launch says of its kernel that is not as the code of `choice` needs it; null when nothing is.
 static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
                            const KernelChoice &choice) {
@@ -43,8 +52,7 @@ static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
   if (launch.scratchExpr() != choice.scratch.substitute(here))
     return "scratch";
   for (auto [input, layout] : llvm::zip_equal(launch.getInputs(), choice.layouts)) {
-    auto weight = input.getDefiningOp<plan::WeightOp>();
-    if (layout.str() != (weight ? weight.getLayout() : ""))
+    if (layout.str() != layoutOf(input))
       return "layouts of weights";
   }
   return nullptr;

@@ -2,6 +2,7 @@
 
 #include "dialects/plan/Plan.h"
 #include "dialects/plan/WeightParts.h"
+#include "dialects/weft/ops/Collective.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include <numeric>
 
@@ -194,6 +195,20 @@ CollectiveOpInterface ExchangeOp::collective() {
 SmallVector<Value> ExchangeOp::reads() { return {getSent()}; }
 SmallVector<Value> ExchangeOp::writes() { return {getReceived()}; }
 
+/// R3
+static LogicalResult verifyPacked(ExchangeOp op, WeightOp weight) {
+  auto gather = dyn_cast<AllGatherOp>(op.getBody().front().front());
+  std::optional<WeightLayout> layout = WeightLayout::parse(weight.getLayout());
+  if (!layout) // as it says itself
+    return success();
+  if (!gather || weight.getTensor() != gather.getInput().getType() ||
+      !partsAreWhole(*layout, cast<SymTensorType>(gather.getType()), gather.getDim(),
+                     gather.getGroup().getRanks()))
+    return op.emitOpError("gives parts in layout '")
+           << weight.getLayout() << "', which make no whole";
+  return success();
+}
+
 LogicalResult ExchangeOp::verify() {
   Block &block = getBody().front();
   if (!llvm::hasSingleElement(block) || !isa<CollectiveOpInterface>(block.front()) ||
@@ -201,7 +216,8 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("holds one collective of the argument of its region");
   if (getSent() == getReceived())
     return emitOpError("gives and gets in the same buffer");
-  return success();
+  auto weight = getSent().getDefiningOp<WeightOp>();
+  return weight && !weight.getLayout().empty() ? verifyPacked(*this, weight) : success();
 }
 
 //===-- What the host decides --------------------------------------------------------------------------===//

@@ -231,6 +231,7 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["rea
 
     (R1) The region holds one collective, of the region's argument.
     (R2) The buffers are two.
+    (R3) What is given of a packed weight are ranges of its panels, as large as their elements, which `all_gather` puts together.
 
     ```mlir
     plan.exchange %0 -> %1 node "/encoder/dense" {

@@ -84,6 +84,18 @@ std::optional<SmallVector<int64_t>> partDistances(const WeightLayout &layout, Sy
   return distances;
 }
 
+bool partsAreWhole(const WeightLayout &layout, SymTensorType whole, unsigned dim, int64_t ranks) {
+  auto dims = whole.getConstantDims();
+  if (!dims || (*dims)[dim] % ranks != 0)
+    return false;
+  if (layout.isRows())
+    return product(ArrayRef(*dims).take_front(dim)) == 1;
+  int64_t columns = (*dims)[dim];
+  return dim == columnDim(layout) && columns % (ranks * layout.columns) == 0 &&
+         columns / layout.columns * panelBytes(layout, whole) * 8 ==
+             product(*dims) * int64_t(elementBits(whole.getElementType()));
+}
+
 WeightLayout layoutInWhole(WeightLayout layout, SymTensorType whole, SymTensorType part) {
   if (layout.kind != WeightLayout::Panels || layout.order == WeightLayout::TapByTap ||
       whole.getRank() != 2 || part.getRank() != 2)

@@ -22,6 +22,9 @@ int64_t panelBytes(const WeightLayout &layout, SymTensorType type);
 std::optional<llvm::SmallVector<int64_t>>
 partDistances(const WeightLayout &layout, SymTensorType whole, llvm::ArrayRef<int64_t> sizes);
 
+/// Whether equal parts along a dimension, each packed, are the packed whole when they lie behind each other, in as many bytes as it has elements.
+bool partsAreWhole(const WeightLayout &layout, SymTensorType whole, unsigned dim, int64_t ranks);
+
 /// How a part lies in the panels of the whole, where it is rows of them; else `layout`, which is how it lies by itself.
 WeightLayout layoutInWhole(WeightLayout layout, SymTensorType whole, SymTensorType part);
 

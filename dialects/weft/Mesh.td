@@ -47,7 +47,8 @@ def Weft_PlacementAttr : AttrDef<Weft_Dialect, "Placement"> {
   let description = [{
     `weft.placement = #weft.placement<[tp, _]>` on an argument, or on an operation for its first result: ranks along `tp` have parts of the
     first dimension, and all have the second. `[dp+tp, _]` cuts a dimension over one axis and its parts over the next. An axis that a placement does not
-    name is left open, except that `[_, _]` says that every rank has the whole.
+    name is left open, except that `[_, _]` says that every rank has the whole. `[dp*, _]` is of a weight: a rank reads its part along `dp`, and all parts are
+    gathered before the weight is used; how its readers are cut along `dp` is left open.
 
     A function with `weft.split_over = #weft.mesh<tp = 2>` is written for one rank, with whole values; `weft-split-functions` makes ranks share
     its work as placements say, and a function with `weft.mesh` of it.
@@ -55,6 +56,7 @@ def Weft_PlacementAttr : AttrDef<Weft_Dialect, "Placement"> {
     (R1) There is an entry for every dimension of the value.
     (R2) No axis is there twice, and all are axes of what the function is split over.
     (R3) Functions that are split over a mesh have no `weft.mesh`.
+    (R4) Only constants have axes with a star, and none whose elements share bytes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims);
   let hasCustomAssemblyFormat = 1;

@@ -1,5 +1,6 @@
 //===- Placement.cpp - Printing, reading and verifying placements -------------------------------===//
 
+#include "dialects/weft/Gathered.h"
 #include "dialects/weft/Mesh.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -12,6 +13,14 @@ namespace weft {
 static ArrayAttr arrayOf(MLIRContext *context, ArrayRef<StringAttr> axes) {
   SmallVector<Attribute> attributes(axes.begin(), axes.end());
   return ArrayAttr::get(context, attributes);
+}
+
+static constexpr StringLiteral kStar = "*";
+
+static bool hasStar(StringAttr axis) { return axis.getValue().ends_with(kStar); }
+
+static StringAttr withoutStar(StringAttr axis) {
+  return hasStar(axis) ? StringAttr::get(axis.getContext(), axis.getValue().drop_back()) : axis;
 }
 
 static bool isWord(StringRef text) {
@@ -30,6 +39,8 @@ Attribute PlacementAttr::parse(AsmParser &parser, Type) {
         return failure();
       if (name != "_")
         axes.push_back(StringAttr::get(context, name));
+      if (name != "_" && succeeded(parser.parseOptionalStar()))
+        axes.back() = gatheredAxis(axes.back());
     } while (succeeded(parser.parseOptionalPlus()));
     dims.push_back(arrayOf(context, axes));
     return success();
@@ -47,7 +58,11 @@ void PlacementAttr::print(AsmPrinter &printer) const {
       printer << "_";
     llvm::interleave(
         dim.getAsRange<StringAttr>(), printer.getStream(),
-        [&](StringAttr axis) { printer.printKeywordOrString(axis.getValue()); }, "+");
+        [&](StringAttr axis) {
+          printer.printKeywordOrString(withoutStar(axis).getValue());
+          printer << (hasStar(axis) ? "*" : "");
+        },
+        "+");
   };
   printer << "<[";
   llvm::interleaveComma(getDims(), printer.getStream(), printDim);
@@ -79,10 +94,12 @@ llvm::Expected<PlacementAttr> parsePlacement(MLIRContext *context, StringRef tex
     SmallVector<StringAttr> axes;
     piece.split(names, '+');
     for (StringRef name : names) {
-      if (!isWord(name.trim()))
+      StringRef axis = name.trim();
+      bool isGathered = axis.consume_back(kStar);
+      if (!isWord(axis) || (isGathered && axis == "_"))
         return llvm::createStringError("'" + text + "' is no placement: '" + name.trim() +
                                        "' is no axis");
-      if (name.trim() != "_")
+      if (axis != "_")
         axes.push_back(StringAttr::get(context, name.trim()));
     }
     dims.push_back(arrayOf(context, axes));
@@ -93,7 +110,8 @@ llvm::Expected<PlacementAttr> parsePlacement(MLIRContext *context, StringRef tex
 SmallVector<StringAttr> PlacementAttr::getAxes() const {
   SmallVector<StringAttr> axes;
   for (ArrayAttr dim : getDims())
-    llvm::append_range(axes, dim.getAsRange<StringAttr>());
+    for (StringAttr axis : dim.getAsRange<StringAttr>())
+      axes.push_back(withoutStar(axis));
   return axes;
 }
 
@@ -110,11 +128,30 @@ PlacementAttr PlacementAttr::without(StringAttr axis) const {
   SmallVector<ArrayAttr> dims;
   for (ArrayAttr dim : getDims()) {
     SmallVector<StringAttr> axes(dim.getAsRange<StringAttr>());
-    llvm::erase(axes, axis);
+    llvm::erase_if(axes, [&](StringAttr each) { return withoutStar(each) == axis; });
     dims.push_back(arrayOf(getContext(), axes));
   }
   PlacementAttr rest = get(getContext(), dims);
   return rest.isWhole() ? PlacementAttr() : rest;
+}
+
+StringAttr gatheredAxis(StringAttr axis) {
+  return StringAttr::get(axis.getContext(), axis.getValue() + kStar);
+}
+
+std::optional<unsigned> gatheredDim(PlacementAttr placement, StringAttr axis) {
+  return placement.getDim(gatheredAxis(axis));
+}
+
+bool isGathered(PlacementAttr placement) {
+  return llvm::any_of(placement.getDims(), [](ArrayAttr dim) {
+    return llvm::any_of(dim.getAsRange<StringAttr>(), hasStar);
+  });
+}
+
+bool canGather(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && !isPacked(constant.getType().getElementType());
 }
 
 LogicalResult verifySplitOver(Operation *op, Attribute attribute) {
@@ -149,6 +186,9 @@ LogicalResult verifyPlacement(Operation *op, Type type, Attribute attribute) {
       return op->emitError() << "placement " << placement.str() << " has axis '" << axis.getValue()
                              << "', which the function is not split over";
   }
+  if (isGathered(placement) && !(isa<ConstantOp>(op) && canGather(op->getResult(0)))) // R4
+    return op->emitError() << "placement " << placement.str()
+                           << " gathers what is no weight of whole bytes";
   return success();
 }
 

@@ -2,7 +2,7 @@
 
 #include "passes/kernel/ConstantParts.h"
 #include "dialects/symbolic/Multiples.h"
-#include "dialects/weft/Mesh.h"
+#include "dialects/weft/ops/Collective.h"
 
 using namespace mlir;
 
@@ -64,10 +64,25 @@ std::optional<ConstantPart> constantPart(Value value) {
   return constant && sizes ? partOf(constant, type, *sizes, starts) : std::nullopt;
 }
 
+std::optional<ConstantPart> gatheredPart(Value value) {
+  if (!gatheredFrom(value))
+    return std::nullopt;
+  Operation *gather = value.getDefiningOp();
+  bool isOfKernels = llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return isa<KernelOp>(user) && user->getBlock() == gather->getBlock();
+  });
+  return isOfKernels ? constantPart(gather->getOperand(0)) : std::nullopt;
+}
+
 ConstantOp constantBehind(Value value) {
-  while (auto slice = value.getDefiningOp<SliceOp>())
-    value = slice.getInput();
-  return value.getDefiningOp<ConstantOp>();
+  while (true) {
+    if (auto slice = value.getDefiningOp<SliceOp>())
+      value = slice.getInput();
+    else if (Value whole = gatheredFrom(value))
+      value = whole;
+    else
+      return value.getDefiningOp<ConstantOp>();
+  }
 }
 
 } // namespace weft

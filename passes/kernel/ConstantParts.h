@@ -21,6 +21,9 @@ struct ConstantPart {
 /// The constant that a value is, or whose part it is for each rank; nothing for other values.
 std::optional<ConstantPart> constantPart(mlir::Value value);
 
+/// The part of a constant that each rank gives for the value, which only kernels beside it read: ranks may send it as those want it to lie.
+std::optional<ConstantPart> gatheredPart(mlir::Value value);
+
 /// The constant that a value is, or that it is a slice of, whoever reads which; null for other values. What decides about numbers asks
 /// this; what decides about memory asks for a stored part.
 ConstantOp constantBehind(mlir::Value value);

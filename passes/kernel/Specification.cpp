@@ -2,7 +2,6 @@
 
 #include "passes/kernel/Specification.h"
 #include "dialects/weft/WeightArguments.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/kernel/ConstantParts.h"
 
@@ -146,7 +145,9 @@ Value baseOf(Value value) {
 }
 
 /// The constant that an input is, or that it is a matrix of rows and columns of; what is given other dimensions is a constant of its own.
-static SymTensorType weightOf(Value input) {
+static SymTensorType weightOf(Value input, bool gathers) {
+  if (gathers && gatheredPart(input))
+    return cast<SymTensorType>(input.getType());
   std::optional<ConstantPart> part = constantPart(baseOf(input));
   if (!part)
     return {};
@@ -155,10 +156,10 @@ static SymTensorType weightOf(Value input) {
   return isMatrix ? part->whole.getType() : type;
 }
 
-Specification specify(KernelOp kernel) {
+Specification specify(KernelOp kernel, bool gathers) {
   SmallVector<SymTensorType> weights;
   for (Value input : kernel.getInputs())
-    weights.push_back(weightOf(input));
+    weights.push_back(weightOf(input, gathers));
   SpecificationBuilder builder(kernel);
   OwningOpRef<ModuleOp> module = builder.build(weights);
   return {std::move(module), std::move(builder.values), std::move(builder.toFunction)};

@@ -7,6 +7,7 @@
 #define WEFT_PASSES_KERNEL_SPECIFICATION_H
 
 #include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -16,12 +17,15 @@ struct Specification {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one function
   llvm::SmallVector<SymExpr> values;        ///< of s0, s1, … in symbols of the program
   SymMap toFunction;                        ///< the same as a map
+
+  mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
 };
 
 /// The value whose memory a chain of reshapes names.
 mlir::Value baseOf(mlir::Value value);
-/// The kernel's specification; inputs that are constants or a rank's parts of them are its weights.
-Specification specify(KernelOp kernel);
+/// The kernel's specification; inputs that are constants or a rank's parts of them are its weights. So are those that ranks gather, which then may
+/// lie as the kernel wants, if `gathers`.
+Specification specify(KernelOp kernel, bool gathers = true);
 
 } // namespace weft
 

@@ -38,6 +38,23 @@ double guessedBytes(Value value) {
          elementBits(typeOf(value).getElementType()) / 8;
 }
 
+bool isRepeated(Operation *op, unsigned dim) {
+  auto splits = dyn_cast<SplitOpInterface>(op);
+  if (!splits || splits.sizesName().empty() || splits.splitText().empty())
+    return false;
+  FailureOr<IterationRule> rule = IterationRule::bind(splits.splitText(), op->getOperandTypes(),
+                                                      op->getResultTypes(), [](const Twine &) {});
+  if (failed(rule) || rule->result(0)[dim].kind != AccessKind::Point)
+    return false;
+  unsigned factor = rule->result(0)[dim].factor();
+  for (unsigned i = 0; i < rule->operandCount(); ++i)
+    for (const Access &access : rule->operand(i))
+      if (llvm::any_of(access.terms,
+                       [&](const Access::Term &term) { return term.factor == factor; }))
+        return false;
+  return true;
+}
+
 PlacementAttr placementOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -58,13 +75,16 @@ Wish wishFor(Value value, StringAttr axis) {
   return {!dim && !placement.isWhole(), dim};
 }
 
-Assignment::Assignment(func::FuncOp function, StringAttr axis) : axis(axis) {
+Assignment::Assignment(func::FuncOp function, StringAttr axis)
+    : axis(axis),
+      ranks(function->getAttrOfType<MeshAttr>(kSplitOverAttr).getSize(axis).value_or(1)) {
   for (Operation &op : function.getBody().front()) {
     Choices cuts;
     if (auto splits = dyn_cast<SplitOpInterface>(op))
       cuts = splits.cuts();
     if (auto together = dyn_cast<TogetherOpInterface>(op))
       cuts.append(together.cutsTogether());
+    llvm::erase_if(cuts, [&](const Cut &cut) { return leavesRanksIdle(&op, cut); });
     if (!cuts.empty())
       choices.emplace_back(&op, std::move(cuts));
   }
@@ -89,6 +109,23 @@ Assignment::Assignment(func::FuncOp function, StringAttr axis) : axis(axis) {
 SymExpr Assignment::unitOf(Value value, unsigned dim) const {
   auto found = units.find({value, dim});
   return found == units.end() ? SymExpr::constant(value.getContext(), 1) : found->second;
+}
+
+/// Heads of keys that several heads of queries share, fewer than there are ranks: cut between them, some ranks would have none. Not cut, all ranks
+/// have them, and each reads those that its queries share.
+bool Assignment::leavesRanksIdle(Operation *op, const Cut &cut) const {
+  if (op->getNumOperands() != 1 || op->getNumResults() != 1 || !cut.operands[0] || !cut.results[0])
+    return false;
+  Operation *repeats = op->getOperand(0).getDefiningOp();
+  unsigned dim = cut.operands[0]->dim;
+  SymTensorType from = typeOf(op->getOperand(0));
+  auto shared = cut.results[0]->stride ? cut.results[0]->stride.asConstant() : std::nullopt,
+       heads = from.getDim(dim).asConstant();
+  if (!repeats || !shared || !heads || *shared < 2 || *heads >= ranks ||
+      dim + 1 >= from.getRank() || !from.getDim(dim + 1).isConstant(*shared) ||
+      !isRepeated(repeats, dim + 1))
+    return false;
+  return llvm::divideCeil(*heads, ranks) * *shared > llvm::divideCeil(*heads * *shared, ranks);
 }
 
 /// The least step of the cut by which every dimension is cut between its units; null when there is none.

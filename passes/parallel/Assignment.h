@@ -19,6 +19,9 @@ PlacementAttr placementOf(mlir::Value value);
 /// Of a value, for comparing it with others: symbols are taken for one number.
 double guessedBytes(mlir::Value value);
 
+/// A dimension of the result that no operand has: every rank can have as much of it as it likes.
+bool isRepeated(mlir::Operation *op, unsigned dim);
+
 /// What a placement says of one axis.
 struct Wish {
   bool isOpen = true;          ///< nothing
@@ -41,6 +44,7 @@ public:
 private:
   using Choices = llvm::SmallVector<Cut, 4>;
 
+  bool leavesRanksIdle(mlir::Operation *op, const Cut &cut) const;
   void findUnits();
   bool join(mlir::Operation *op, const Cut &cut);
   SymExpr stepOf(mlir::Operation *op, const Cut &cut) const;
@@ -51,6 +55,7 @@ private:
   void choose(mlir::Operation *op, const Cut &cut);
 
   mlir::StringAttr axis;
+  int64_t ranks;
   std::vector<std::pair<mlir::Operation *, Choices>> choices;
   llvm::DenseMap<mlir::Operation *, unsigned> places; ///< in `choices`
   llvm::DenseMap<mlir::Operation *, Cut> chosen;

@@ -25,24 +25,6 @@ std::optional<unsigned> only(const Spans &spans, Span span) {
   return found;
 }
 
-/// A dimension of the result that no operand has: every rank can have as much of it as it likes.
-bool isRepeated(Operation *op, unsigned dim) {
-  auto splits = dyn_cast<SplitOpInterface>(op);
-  if (!splits || splits.sizesName().empty() || splits.splitText().empty())
-    return false;
-  FailureOr<IterationRule> rule = IterationRule::bind(splits.splitText(), op->getOperandTypes(),
-                                                      op->getResultTypes(), [](const Twine &) {});
-  if (failed(rule) || rule->result(0)[dim].kind != AccessKind::Point)
-    return false;
-  unsigned factor = rule->result(0)[dim].factor();
-  for (unsigned i = 0; i < rule->operandCount(); ++i)
-    for (const Access &access : rule->operand(i))
-      if (llvm::any_of(access.terms,
-                       [&](const Access::Term &term) { return term.factor == factor; }))
-        return false;
-  return true;
-}
-
 } // namespace
 
 //===-- What is known of values ------------------------------------------------------------------===//

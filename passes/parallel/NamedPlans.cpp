@@ -7,12 +7,13 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr StringRef kNames[] = {"tp", "sp", "dp", "2d", "3d"};
+constexpr StringRef kNames[] = {"tp", "sp", "dp", "fsdp", "2d", "3d"};
 
 /// The option of a kind, when there is one.
 int optionOf(const PlanVariable &variable, WeightDim kind) {
-  auto found = llvm::find_if(variable.options,
-                             [&](const PlanVariable::Option &each) { return each.kind == kind; });
+  auto found = llvm::find_if(variable.options, [&](const PlanVariable::Option &each) {
+    return each.kind == kind && !each.isGathered;
+  });
   return found == variable.options.end() ? kOpen : int(found - variable.options.begin());
 }
 
@@ -32,6 +33,13 @@ public:
     for (auto [i, variable] : llvm::enumerate(space.variables()))
       if (!variable.isInputs())
         choice[space.at(i, axis)] = optionOf(variable, kind);
+  }
+
+  void gathered(unsigned axis) {
+    for (auto [i, variable] : llvm::enumerate(space.variables()))
+      for (auto [o, option] : llvm::enumerate(variable.options))
+        if (option.isGathered)
+          choice[space.at(i, axis)] = int(o);
   }
 
   /// By the first size of the first input that has several, or by the second.
@@ -84,7 +92,7 @@ ArrayRef<StringRef> planNames() { return kNames; }
 
 std::vector<StringRef> planNames(unsigned axes) {
   if (axes == 1)
-    return {"tp", "sp", "dp"};
+    return {"tp", "sp", "dp", "fsdp"};
   if (axes == 2)
     return {"dp+tp", "dp+sp", "2d"};
   return axes == 3 ? std::vector<StringRef>{"3d"} : std::vector<StringRef>();
@@ -99,7 +107,8 @@ unsigned axesOfPlan(StringRef name) {
 
 MeshAttr meshOfPlan(MLIRContext *context, StringRef name, int64_t ranks) {
   unsigned count = axesOfPlan(name);
-  SmallVector<StringRef> axes = name == "dp"   ? SmallVector<StringRef>{"dp"}
+  bool isBatch = name == "dp" || name == "fsdp";
+  SmallVector<StringRef> axes = isBatch        ? SmallVector<StringRef>{"dp"}
                                 : count == 1   ? SmallVector<StringRef>{"tp"}
                                 : name == "2d" ? SmallVector<StringRef>{"r", "c"}
                                 : count == 2   ? SmallVector<StringRef>{"dp", "tp"}
@@ -111,7 +120,9 @@ MeshAttr meshOfPlan(MLIRContext *context, StringRef name, int64_t ranks) {
 
 PlanChoice namedPlan(PlanSpace &space, StringRef name) {
   NamedPlan plan(space);
-  if (name == "dp" || name == "dp+tp" || name == "dp+sp" || name == "3d")
+  if (name == "fsdp")
+    plan.gathered(0);
+  if (name == "dp" || name == "fsdp" || name == "dp+tp" || name == "dp+sp" || name == "3d")
     plan.inputs(0, 0);
   if (name == "sp" || name == "dp+sp")
     plan.inputs(space.axes() - 1, 1);

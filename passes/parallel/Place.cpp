@@ -6,6 +6,7 @@
 // its value is what others read. What a pattern names with another number of dimensions is passed over, unless it is all that it names.
 //===------------------------------------------------------------------------------------------===//
 
+#include "dialects/weft/Gathered.h"
 #include "passes/parallel/Passes.h"
 #include "passes/parallel/RankPlan.h"
 #include "passes/quant/NodeNames.h"
@@ -135,12 +136,17 @@ private:
   /// Notes what does not fit.
   static bool fits(Given &each, Value value, const Twine &what) {
     auto type = cast<SymTensorType>(value.getType());
-    bool isLike = size_t(type.getRank()) == each.rank;
-    each.isUsed |= isLike;
+    bool isLike = size_t(type.getRank()) == each.rank,
+         needsWeight = each.placement && isGathered(each.placement),
+         canBe = isLike && (!needsWeight || canGather(value));
+    each.isUsed |= canBe;
     if (!isLike && each.misfit.empty())
       llvm::raw_string_ostream(each.misfit)
           << " has " << each.rank << " dimensions, but " << what << " is '" << type << "'";
-    return isLike;
+    if (isLike && !canBe && each.misfit.empty())
+      llvm::raw_string_ostream(each.misfit)
+          << " gathers before use, which is for weights of whole bytes, but " << what << " is none";
+    return canBe;
   }
 
   /// In place of what an earlier one said.

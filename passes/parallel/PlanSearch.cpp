@@ -110,7 +110,7 @@ private:
     if (request.ranks > kMostRanksPlanned)
       return error() << "plans are found for up to " << kMostRanksPlanned << " ranks";
     meshes.push_back({meshOfPlan(context, "tp", request.ranks), {"tp", "sp"}});
-    meshes.push_back({meshOfPlan(context, "dp", request.ranks), {"dp"}});
+    meshes.push_back({meshOfPlan(context, "dp", request.ranks), {"dp", "fsdp"}});
     StringAttr names[] = {StringAttr::get(context, "dp"), StringAttr::get(context, "tp")};
     for (int64_t batch = 2; batch < request.ranks; ++batch)
       if (request.ranks % batch == 0)
@@ -187,11 +187,19 @@ private:
     }
   }
 
+  /// What is gathered costs time, and only a limit on memory makes that good.
+  bool isWorthwhile(const PlanSpace &space, size_t variable, int option) const {
+    return option == kOpen || request.memoryLimit > 0 ||
+           !space.variables()[variable].options[option].isGathered;
+  }
+
   bool improve(Field &field, size_t variable, unsigned axis) {
     PlanSpace &space = *field.space;
     bool hasChanged = false;
     int options = int(space.variables()[variable].options.size());
     for (int option = kOpen; option < options; ++option) {
+      if (!isWorthwhile(space, variable, option))
+        continue;
       PlanChoice other = field.best;
       other[space.at(variable, axis)] = option;
       if (!space.priceOf(other).isBetter(space.priceOf(field.best), request.memoryLimit))
@@ -244,6 +252,8 @@ private:
       std::set<std::string> seen{decision.chosen};
       for (unsigned axis = 0; axis < space.axes(); ++axis)
         for (int option = kOpen; option < int(variable.options.size()); ++option) {
+          if (!isWorthwhile(space, v, option))
+            continue;
           PlanChoice other = field.best;
           other[space.at(v, axis)] = option;
           std::string text = wayText(space, other, v);

@@ -1,6 +1,7 @@
 //===- PlanSpace.cpp ------------------------------------------------------------------------------===//
 
 #include "passes/parallel/PlanSpace.h"
+#include "dialects/weft/Gathered.h"
 #include "passes/parallel/Assignment.h"
 #include "passes/parallel/SplitFunctions.h"
 
@@ -163,9 +164,25 @@ void PlanSpace::addOptions(PlanVariable &variable, const Layers &layers) {
            {}});
     }
   llvm::sort(variable.options, [](const auto &a, const auto &b) { return a.dims < b.dims; });
+  addGathered(variable);
   llvm::sort(variable.products,
              [](Operation *a, Operation *b) { return a != b && a->isBeforeInBlock(b); });
   variable.products.erase(llvm::unique(variable.products), variable.products.end());
+}
+
+/// Parts of columns, which packed weights have behind each other, else of what else can be cut.
+void PlanSpace::addGathered(PlanVariable &variable) {
+  bool canBe = llvm::all_of(
+      variable.members, [](const PlanVariable::Member &member) { return canGather(member.value); });
+  if (!canBe || variable.options.empty())
+    return;
+  auto outputs = llvm::find_if(variable.options, [](const PlanVariable::Option &option) {
+    return option.kind == WeightDim::Outputs;
+  });
+  PlanVariable::Option option =
+      outputs == variable.options.end() ? variable.options.front() : *outputs;
+  option.isGathered = true;
+  variable.options.push_back(std::move(option));
 }
 
 /// Follows a dimension through what is known when compiling.
@@ -229,7 +246,8 @@ PlacementAttr PlanSpace::placementOf(const PlanChoice &choice, size_t variable,
   for (unsigned axis = 0; axis < axes(); ++axis)
     if (int option = choice[at(variable, axis)]; option != kOpen)
       if (std::optional<unsigned> dim = of.options[option].dims[member]) {
-        dims[*dim].push_back(mesh.getAxes()[axis]);
+        StringAttr name = mesh.getAxes()[axis];
+        dims[*dim].push_back(of.options[option].isGathered ? gatheredAxis(name) : name);
         isPlaced = true;
       }
   SmallVector<ArrayAttr> arrays = llvm::map_to_vector(

@@ -36,7 +36,8 @@ struct PlanVariable {
   struct Option {
     std::vector<std::optional<unsigned>> dims; ///< of each member
     WeightDim kind = WeightDim::Other;
-    SymExpr size; ///< of inputs: what all are split along
+    bool isGathered = false; ///< parts are read, the whole is used
+    SymExpr size;            ///< of inputs: what all are split along
   };
   std::vector<Member> members;
   std::vector<Option> options;
@@ -75,6 +76,7 @@ private:
   void addFunction(mlir::func::FuncOp function);
   void addWeight(const std::string &name, mlir::Value value, Layers &layers);
   void addOptions(PlanVariable &variable, const Layers &layers);
+  static void addGathered(PlanVariable &variable);
   void dropUnread(mlir::func::FuncOp copy);
   void addInputs();
   void findKinds(const Layers &layers, mlir::Value value, unsigned dim, std::set<WeightDim> &kinds,

@@ -12,6 +12,7 @@
 #include "dialects/weft/ranks/Together.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/parallel/AttentionRings.h"
+#include "passes/parallel/GatheredWeights.h"
 #include "passes/parallel/Passes.h"
 
 using namespace mlir;
@@ -242,6 +243,7 @@ unsigned splitOverMesh(func::FuncOp function) {
       split = std::make_unique<AxisSplit>(function, axis, ranks);
     exchanges += split->run();
   }
+  exchanges += gatherWeights(function);
   finish(function, mesh);
   return exchanges;
 }

@@ -8,7 +8,9 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/plan/LowerToPlan.h"
+#include "dialects/plan/WeightParts.h"
 #include "dialects/weft/Aliases.h"
+#include "dialects/weft/ops/Collective.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/ConstantParts.h"
@@ -52,6 +54,16 @@ std::string kernelName(StringRef text, const KernelChoice &choice) {
   for (const auto &[pick, value] : choice.picks)
     name += "_" + pick + std::to_string(value);
   return name + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
+}
+
+bool canGatherAs(KernelOp kernel, ArrayRef<WeightLayout> layouts) {
+  return llvm::all_of(llvm::zip_equal(kernel.getInputs(), layouts), [](auto pair) {
+    auto [input, layout] = pair;
+    auto gather = input.template getDefiningOp<AllGatherOp>();
+    return layout.isRows() || !gather || !gatheredPart(input) ||
+           partsAreWhole(layout, cast<SymTensorType>(input.getType()), gather.getDim(),
+                         gather.getGroup().getRanks());
+  });
 }
 
 namespace {
@@ -168,17 +180,36 @@ private:
   }
 
   LogicalResult lowerExchange(CollectiveOpInterface collective) {
-    Operation *op = collective;
-    Value given = op->getOperand(0), result = op->getResult(0);
+    Value given = collective->getOperand(0), result = collective->getResult(0);
+    if (gatheredPart(result)) // where kernels say how it is to lie
+      return success();
     if (failed(placeResult(result)))
       return failure();
-    auto lowered = b.create<plan::ExchangeOp>(op->getLoc(), inputBuffer(given, ""), buffers[result],
-                                              nodeOrLine(op->getLoc()));
+    buildExchange(collective, inputBuffer(given, ""), buffers[result]);
+    return success();
+  }
+
+  void buildExchange(CollectiveOpInterface collective, Value sent, Value received) {
+    Operation *op = collective;
+    Value given = op->getOperand(0);
+    auto lowered =
+        b.create<plan::ExchangeOp>(op->getLoc(), sent, received, nodeOrLine(op->getLoc()));
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&lowered.getBody(), {}, given.getType(), op->getLoc());
     IRMapping inside;
     inside.map(given, body->getArgument(0));
     b.clone(*op, inside);
+  }
+
+  /// Of weights in parts: gathered in front of the first kernel that wants them to lie so.
+  LogicalResult gatherWeight(Value value, const WeightLayout &layout) {
+    Value &lies = gathered[{value, b.getStringAttr(layout.str())}];
+    if (lies)
+      return success();
+    if (failed(newMemory(value, lies)))
+      return failure();
+    auto gather = cast<CollectiveOpInterface>(value.getDefiningOp());
+    buildExchange(gather, inputBuffer(gather->getOperand(0), layout.str()), lies);
     return success();
   }
 
@@ -312,13 +343,19 @@ private:
 
   LogicalResult lowerKernel(KernelOp kernel) {
     Specification specification = specify(kernel);
-    auto function = *specification.module->getOps<func::FuncOp>().begin();
-    std::optional<KernelChoice> choice = chooser.choose(function);
+    std::optional<KernelChoice> choice = chooser.choose(specification.function());
+    if (choice && !canGatherAs(kernel, choice->layouts)) {
+      specification = specify(kernel, /*gathers=*/false);
+      choice = chooser.choose(specification.function());
+    }
     if (!choice)
       return refuseKernel(kernel);
+    func::FuncOp function = specification.function();
     SmallVector<Value> inputs, outputs;
     SmallVector<bool> haveRoom;
     for (auto [input, layout] : llvm::zip_equal(kernel.getInputs(), choice->layouts)) {
+      if (gatheredPart(input) && failed(gatherWeight(input, layout)))
+        return failure();
       inputs.push_back(inputBuffer(input, layout.str()));
       haveRoom.push_back(hasRoom(inputs.back()));
     }
@@ -364,6 +401,8 @@ private:
 
   Value inputBuffer(Value input, StringRef layout) {
     Value value = baseOf(input);
+    if (Value lies = gathered.lookup({value, b.getStringAttr(layout)}))
+      return lies;
     std::optional<ConstantPart> stored = constantPart(value);
     if (!stored)
       return buffers.lookup(value);
@@ -459,8 +498,9 @@ private:
   Type buffer;
   SymbolsAttr symbols;
   Operation *lastOfPrologue = nullptr;
-  llvm::DenseMap<Value, Value> buffers;      ///< where values lie
-  llvm::DenseMap<Value, Value> destinations; ///< where they are wanted
+  llvm::DenseMap<Value, Value> buffers;                         ///< where values lie
+  llvm::DenseMap<Value, Value> destinations;                    ///< where they are wanted
+  llvm::DenseMap<std::pair<Value, StringAttr>, Value> gathered; ///< by how they lie
   llvm::DenseMap<std::tuple<Attribute, StringAttr, Type, Attribute>, Value> weights;
   SmallVector<StringAttr> known; ///< bound symbols that have values here
 };

@@ -12,6 +12,8 @@ std::string kernelText(llvm::StringRef target, llvm::StringRef schedule,
                        mlir::func::FuncOp specification);
 /// The symbol of its code.
 std::string kernelName(llvm::StringRef text, const KernelChoice &choice);
+/// Whether parts of weights that ranks gather can lie as a kernel wants its inputs.
+bool canGatherAs(KernelOp kernel, llvm::ArrayRef<WeightLayout> layouts);
 /// The names in a location, in order.
 void collectNodes(mlir::Location location, std::vector<std::string> &nodes);
 

@@ -1,6 +1,7 @@
 //===- ConstantValues.cpp - Reference semantics of what depends on constants only -------------------===//
 
 #include "passes/quant/ConstantValues.h"
+#include "dialects/weft/ops/Collective.h"
 
 using namespace mlir;
 
@@ -74,7 +75,15 @@ std::optional<Box> boxOf(Value value) {
   auto type = cast<SymTensorType>(value.getType());
   Box box;
   box.starts.assign(type.getRank(), SymExpr::constant(value.getContext(), 0));
-  for (; auto slice = value.getDefiningOp<SliceOp>(); value = slice.getInput()) {
+  while (true) {
+    if (Value whole = gatheredFrom(value)) {
+      value = whole;
+      continue;
+    }
+    auto slice = value.getDefiningOp<SliceOp>();
+    if (!slice)
+      break;
+    value = slice.getInput();
     if (llvm::any_of(slice.getSteps(), [](int64_t step) { return step != 1; }))
       return std::nullopt;
     for (auto [start, more] : llvm::zip_equal(box.starts, slice.getStarts().getDims()))

@@ -91,6 +91,25 @@ bool liesInWhole(const Weight &whole, WeightLayout layout, const Dims &sizes) {
   return true;
 }
 
+/// Compares parts along a dimension, each packed and behind each other, with the packed whole; whether that is said of them.
+bool areWhole(const char *text, const Dims &dims, Type element, unsigned dim, int64_t ranks) {
+  WeightLayout layout = *WeightLayout::parse(text);
+  llvm::SmallVector<SymExpr> exprs;
+  for (int64_t size : dims)
+    exprs.push_back(SymExpr::constant(element.getContext(), size));
+  Weight whole(SymTensorType::get(exprs, element));
+  if (!partsAreWhole(layout, whole.type, dim, ranks))
+    return false;
+  std::string all;
+  Dims sizes = dims, starts(dims.size(), 0);
+  sizes[dim] /= ranks;
+  for (; starts[dim] < dims[dim]; starts[dim] += sizes[dim])
+    all += whole.part(starts, sizes).packed(layout);
+  CHECK(all == whole.packed(layout));
+  CHECK(all.size() == whole.bytes.size());
+  return true;
+}
+
 /// How many cuts lie in the whole, of all into equal parts whose lines fill bytes.
 int count(const char *layout, const Dims &dims, Type element) {
   llvm::SmallVector<SymExpr> exprs;
@@ -142,4 +161,26 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   CHECK(count("dots_t<2,4,3>", {4, 2, 3, 3}, i8) == 2);
   CHECK(count("winograd4<2>", {4, 2, 3, 3}, f32) == 2);
   CHECK(count("winograd4_i16<2>", {4, 3, 3, 3}, i8) == 2);
+}
+
+TEST_CASE("parts that ranks give each other make the packed whole, or nobody says so") {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  Builder b(&context);
+  Type f32 = b.getF32Type(), f16 = b.getF16Type(), i8 = b.getI8Type();
+  CHECK(areWhole("", {4, 6}, f32, 0, 2));
+  CHECK(areWhole("", {1, 6}, f32, 1, 3));
+  CHECK(areWhole("panels<4>", {8, 12}, f32, 1, 3));
+  CHECK(areWhole("panels_t<4>", {16, 8}, f32, 0, 2));
+  CHECK(areWhole("panels_f16_t<4>", {16, 8}, f16, 0, 4));
+  CHECK(areWhole("panels_8<4>", {8, 12}, i8, 1, 3));
+  CHECK(areWhole("panels_w<2>", {4, 2, 3, 3}, f32, 0, 2));
+  // Rows that are no neighbours, panels that are cut or not full, rows of panels, and what takes other bytes than its elements.
+  CHECK_FALSE(areWhole("", {4, 6}, f32, 1, 2));
+  CHECK_FALSE(areWhole("", {5, 6}, f32, 0, 2));
+  CHECK_FALSE(areWhole("panels<4>", {8, 12}, f32, 1, 2));
+  CHECK_FALSE(areWhole("panels<4>", {8, 6}, f32, 1, 1));
+  CHECK_FALSE(areWhole("panels<4>", {8, 12}, f32, 0, 2));
+  CHECK_FALSE(areWhole("panels_bf16<4>", {8, 8}, f32, 1, 2));
+  CHECK_FALSE(areWhole("winograd4<2>", {4, 2, 3, 3}, f32, 0, 2));
 }

@@ -1,5 +1,6 @@
 //===- SplitProgram.cpp - Random meshes and placements ----------------------------------------------===//
 
+#include "dialects/weft/Gathered.h"
 #include "dialects/weft/ranks/Together.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "test/differential/RandomProgram.h"
@@ -68,6 +69,18 @@ void placeTogether(func::FuncOp function, MeshAttr mesh, std::mt19937_64 &random
   place(value, placementAlong(mesh.getAxes()[random() % mesh.getAxes().size()], dim, rank));
 }
 
+/// Of some constants ranks have parts that they gather. With dice of its own, so that the rest of a program does not depend on it.
+void placeGathered(func::FuncOp function, MeshAttr mesh, unsigned seed) {
+  std::mt19937_64 random(seed + 1000003);
+  for (ConstantOp constant : function.getBody().front().getOps<ConstantOp>()) {
+    unsigned rank = constant.getType().getRank();
+    if (random() % 2 || rank == 0 || !canGather(constant.getResult()))
+      continue;
+    StringAttr axis = mesh.getAxes()[random() % mesh.getAxes().size()];
+    place(constant.getResult(), placementAlong(gatheredAxis(axis), random() % rank, rank));
+  }
+}
+
 } // namespace
 
 RandomProgram splitProgram(unsigned seed) {
@@ -85,6 +98,7 @@ RandomProgram splitProgram(unsigned seed) {
     if (op.getNumResults() > 0 && random() % 6 == 0)
       op.setAttr(kPlacementAttr, randomPlacement(mesh, op.getResult(0), random));
   placeTogether(function, mesh, random);
+  placeGathered(function, mesh, seed);
   return program;
 }
 

@@ -155,7 +155,7 @@ struct CompileOptions {
   /// Which axes split values, by patterns over the names of inputs, outputs, weights and nodes: "*.up.weight=[_, tp]". What nothing is
   /// said of follows from what is. A pattern that no name matches is refused. An axis that a mesh lacks and another has is of one rank there.
   std::vector<std::string> placements;
-  /// How to find mesh and placements: "auto", by the price of a call; "tp", "sp", "dp", "2d" or "3d", as docs/ranks.md says; or the path of a file
+  /// How to find mesh and placements: "auto", by the price of a call; "tp", "sp", "dp", "fsdp", "2d" or "3d", as docs/ranks.md says; or the path of a file
   /// that holds Artifact::plan. Empty: by `placements`, and where there are none but a mesh or `ranks`, "auto". What `placements` say stays.
   std::string plan;
   int64_t ranks =

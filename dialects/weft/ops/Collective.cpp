@@ -203,6 +203,20 @@ Value exchangeInOrder(OpBuilder &builder, CollectiveOpInterface op, Value input,
   return ordered->getResult(0);
 }
 
+Value gatheredFrom(Value value) {
+  auto gather = value.getDefiningOp<AllGatherOp>();
+  auto part = gather ? gather.getInput().getDefiningOp<SliceOp>() : SliceOp();
+  if (!part || part.getInput().getType() != value.getType())
+    return {};
+  SymExpr own = partBegin(gather.getExtent()[0], gather.getGroup().getRanks(),
+                          placeIn(gather.getGroup())),
+          none = SymExpr::constant(value.getContext(), 0);
+  for (auto [d, start, step] : llvm::enumerate(part.getStarts().getDims(), part.getSteps()))
+    if (step != 1 || start != (int64_t(d) == int64_t(gather.getDim()) ? own : none))
+      return {};
+  return part.getInput();
+}
+
 //===-- all_reduce -------------------------------------------------------------------------------===//
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

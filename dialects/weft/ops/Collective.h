@@ -13,6 +13,9 @@ namespace weft {
 mlir::Value exchangeInOrder(mlir::OpBuilder &builder, CollectiveOpInterface op, mlir::Value input,
                             llvm::ArrayRef<int64_t> order);
 
+/// What a value is that ranks have put together from their parts, where each took its own from it; null for other values.
+mlir::Value gatheredFrom(mlir::Value value);
+
 } // namespace weft
 
 #endif // WEFT_DIALECTS_WEFT_OPS_COLLECTIVE_H

@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - Types of elementwise operators ----------------------------------------===//
 
+#include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ops/Infer.h"
 
 using namespace mlir;
@@ -196,6 +197,10 @@ static bool isConstantSource(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<ConstantOp>(op))
       return true;
+    if (Value whole = gatheredFrom(value)) {
+      value = whole;
+      continue;
+    }
     if (op->getNumOperands() != 1) // asked first: what 'dequantize' is depends on who reads it
       return false;
     auto element = dyn_cast<ElementOpInterface>(op);

@@ -441,4 +441,7 @@ TEST_CASE("placements are of what they are said of, along axes that there are") 
   CHECK(refused("3") == "'weft.placement' is of a tensor and holds #weft.placement<...>");
   CHECK(refused("#weft.placement<[_, _]>", "f32", "weft.split_over = 1") ==
         "'weft.split_over' is an attribute of a function and holds #weft.mesh<...>");
+  // placement (R4)
+  CHECK(refused("#weft.placement<[tp*, _]>") ==
+        "placement [tp*, _] gathers what is no weight of whole bytes");
 }

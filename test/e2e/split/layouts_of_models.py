@@ -8,9 +8,6 @@ import dataclasses
 TP = {1: "tp=1", 2: "tp=2", 3: "tp=3", 4: "tp=4", 8: "tp=8"}
 BATCH = {1: "dp=1", 2: "dp=2", 3: "dp=3", 4: "dp=2,tp=2", 8: "dp=4,tp=2"}
 GRID = {1: "r=1,c=1", 2: "r=1,c=2", 3: "r=3,c=1", 4: "r=2,c=2", 8: "r=2,c=4"}
-
-
-WORLDS = 1, 2, 3, 4, 8
 SEVERAL = 1, 2, 4  # with parts of one size, mostly
 
 
@@ -54,6 +51,8 @@ IMAGES = [  # whose few filters are stored as panels of many
     Layout("channels", TP, [f"block*.mid.weight={CHANNELS}"], (2,)),
     Layout("batch", BATCH, ["x=[dp, _, _, _]", f"block*.up.weight={FILTERS}"], (4,)),
 ]
+GATHERED = Layout("gathered weights", {2: "dp=2"}, ["x=[dp, _, _]", "*.weight*=[_, dp*]"], (2,), once=(2,))  # columns of bytes are panels
+GATHERED_FILTERS = Layout("gathered filters", {2: "dp=2"}, ["x=[dp, _, _, _]", "*.weight=[dp*, _, _, _]"])
 GPT = [
     Layout("pairs", TP, pairs(COLUMNS), (2, 4), once=SEVERAL),
     Layout("vocabulary", TP, ["embedding.weight=[tp, _]", *pairs(COLUMNS)]),
@@ -86,10 +85,10 @@ ALL = {
     "gpt": Model(GPT, [{"n": 2, "s": 3, "p": 5}, {"n": 1, "s": 1, "p": 1}, {"n": 3, "s": 6, "p": 0}]),
     "llama": Model(LLAMA, ROWS_OF_TOKENS),
     "vit": Model(VIT, [{"n": 3}, {"n": 1}]),
-    "qdq": Model(layers(COLUMNS), ROWS_OF_TOKENS, 0, (("x86:v4+vnni", "integer_contraction"),)),
+    "qdq": Model([*layers(COLUMNS), GATHERED], ROWS_OF_TOKENS, 0, (("x86:v4+vnni", "integer_contraction"),)),
     # The first products read rows of a slice of what all have, which nothing computes before.
     "int4": Model(layers(ROWS, {"product"}), ROWS_OF_TOKENS, targets=(("x86:v4", "contraction"),)),
     "int4_a4": Model(layers(ROWS)[:1], [{"n": 1, "s": 5}], targets=(("x86:v4+vnni", "block_dots"),)),
-    "cnn": Model(IMAGES, [{"n": 2, "h": 17, "w": 12}, {"n": 1, "h": 1, "w": 3}]),
+    "cnn": Model([*IMAGES, GATHERED_FILTERS], [{"n": 2, "h": 17, "w": 12}, {"n": 1, "h": 1, "w": 3}]),
     "cnn_qdq": Model(IMAGES[:1], [{"n": 2, "h": 17, "w": 12}], 1e-6),
 }

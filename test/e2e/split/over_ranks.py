@@ -96,7 +96,7 @@ class Split:
 
     def findings(self, layout):
         worst = {}
-        for worlds in filter(None, (layout.once, tuple(each for each in layouts_of_models.WORLDS if each not in layout.once))):
+        for worlds in filter(None, (layout.once, tuple(each for each in layout.meshes if each not in layout.once))):
             stored, exchanging = self.compiled("split.weft", *options(layout, worlds))
             if worlds is layout.once and stored > MOST_BYTES * self.bytes_alone:
                 yield f"{stored} bytes of weights on {worlds} ranks, one rank has {self.bytes_alone}"

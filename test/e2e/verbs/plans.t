@@ -15,8 +15,8 @@ $ weft eval wide.mlir --dim n=3 --mesh tp=2 --plan tp | grep sent
 $ weft inspect wide.mlir --why --mesh tp=2 --at n=64 | grep -c '    not '
 | {#}
 # Refused: plans that there are not, lines that are none, and what costs too much.
-$ weft compile -q wide.mlir --ranks 2 --plan fsdp
-! error[W0315]: there is no plan 'fsdp': there are auto, tp, sp, dp, 2d, 3d and files
+$ weft compile -q wide.mlir --ranks 2 --plan pp
+! error[W0315]: there is no plan 'pp': there are auto, tp, sp, dp, fsdp, 2d, 3d and files
 ? 1
 $ printf 'mesh tp=2\n\nplace up=[dp]\n' > bad.txt && weft compile -q wide.mlir --plan bad.txt
 ! error[W0315]: bad.txt:3: mesh 'tp=2' has no axis 'dp'

@@ -217,8 +217,8 @@ TEST_CASE("No named plan is cheaper than the one that is found") {
       StringAttr first = symbolsOf(mainOf(*module)).getNames()[0];
       request.sizes[first.str()] = batch;
       PlanResult plan = planFor(*module, request);
-      CHECK(plan.named.size() >= 5);
-      for (const char *name : {"tp", "sp", "dp", "2d", "3d"}) {
+      CHECK(plan.named.size() >= 6);
+      for (const char *name : {"tp", "sp", "dp", "fsdp", "2d", "3d"}) {
         request.plan = name;
         INFO(name << " on " << ranks << " ranks: " << plan.summary());
         CHECK(plan.price.time() <= planFor(*module, request).price.time() * (1 + 1e-9));
@@ -262,6 +262,38 @@ TEST_CASE("A limit of memory is kept, or refused with the least that was found")
             .find("no plan does with 1000 B by one rank: the least that was found is ") == 0);
 }
 
+TEST_CASE("Ranks read parts of weights that they gather, and exchange nothing else") {
+  std::string text = mlp(512, 2048);
+  double weights = 2 * 512 * 2048 * 4;
+  PlanRequest request;
+  request.ranks = 4;
+  request.sizes = {{"n", 64}};
+  request.plan = "fsdp";
+  request.links.others = {0, 1}; // a nanosecond for a byte
+  PlanResult plan = planFor(text, request);
+  CHECK(plan.plan.mesh == "dp=4");
+  CHECK(placementsOf(plan).find("up=[_, dp*]\n") != std::string::npos);
+  CHECK(placementsOf(plan).find("down=[_, dp*]\n") != std::string::npos);
+  CHECK(plan.price.weights == weights / 4);
+  double results = 16 * 512 * 4; // which the caller gets whole
+  CHECK(plan.price.exchanges == 3 * (weights / 4 + results));
+}
+
+TEST_CASE("What is gathered is looked for where memory is short, and not else") {
+  std::string text = mlp(512, 2048);
+  PlanRequest request;
+  request.mesh = "dp=4";
+  request.placements = {"x=[dp, _]"};
+  request.sizes = {{"n", 4096}};
+  request.links.others = {1e9, 1e-3}; // slow: whoever can leaves ranks alone
+  CHECK(placementsOf(planFor(text, request)).find('*') == std::string::npos);
+  PlanResult whole = planFor(text, request);
+  request.memoryLimit = whole.price.memory() - 512 * 2048;
+  PlanResult parts = planFor(text, request);
+  CHECK(parts.price.memory() <= request.memoryLimit);
+  CHECK(placementsOf(parts).find("dp*") != std::string::npos);
+}
+
 TEST_CASE("Plans that make no sense are refused") {
   auto refusal = [](auto set) {
     PlanRequest request;
@@ -269,8 +301,8 @@ TEST_CASE("Plans that make no sense are refused") {
     return refusalOf(mlp(64, 128), request);
   };
   CHECK(refusal([](PlanRequest &) {}) == "plan 'auto' needs a number of ranks, or a mesh");
-  CHECK(refusal([](PlanRequest &r) { r.ranks = 2, r.plan = "fsdp"; }) ==
-        "there is no plan 'fsdp': there are auto, tp, sp, dp, 2d, 3d and files");
+  CHECK(refusal([](PlanRequest &r) { r.ranks = 2, r.plan = "pp"; }) ==
+        "there is no plan 'pp': there are auto, tp, sp, dp, fsdp, 2d, 3d and files");
   CHECK(refusal([](PlanRequest &r) { r.mesh = "tp=2", r.plan = "2d"; }) ==
         "plan '2d' is for meshes of 2 axes, but 'tp=2' has 1");
   CHECK(refusal([](PlanRequest &r) { r.mesh = "tp=2", r.ranks = 3; }) ==

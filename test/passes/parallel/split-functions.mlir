@@ -18,6 +18,47 @@ func.func @pair(%x: !weft.tensor<[n, 8], f32>, %up: !weft.tensor<[8, 12], f32> {
   return %y : !weft.tensor<[n, 8], f32>
 }
 
+// Weights of which ranks read parts and use the whole: gathered in front of who reads them, also what another axis cuts out of them. Of the batch
+// ranks have parts.
+// CHECK-LABEL: func.func @gathered
+// CHECK:         %[[X:.*]] = weft.slice %arg0 from [min(rank_dp*ceildiv(n, 2), n), 0]
+// CHECK:         %[[UP:.*]] = weft.constant dense<1.000000e+00>
+// CHECK:         %[[UPS:.*]] = weft.slice %[[UP]] from [0, 6*rank_tp] size [8, 6]
+// CHECK:         %[[DOWN:.*]] = weft.constant dense<2.000000e+00>
+// CHECK:         %[[DOWNS:.*]] = weft.slice %[[DOWN]] from [6*rank_tp, 0] size [6, 8]
+// CHECK:         %[[P:.*]] = weft.slice %[[UPS]] from [4*rank_dp, 0] size [4, 6]
+// CHECK:         %[[W:.*]] = weft.all_gather %[[P]] dim 0 to [8] over<dp = 2> : (!weft.tensor<[4, 6], f32>)
+// CHECK-NEXT:    %[[H:.*]] = weft.contract "m k, k j -> m j" %[[X]], %[[W]]
+// CHECK:         %[[G:.*]] = weft.activation gelu %[[H]]
+// CHECK:         %[[Q:.*]] = weft.slice %[[DOWNS]] from [0, 4*rank_dp] size [6, 4]
+// CHECK:         %[[D:.*]] = weft.all_gather %[[Q]] dim 1 to [8] over<dp = 2> : (!weft.tensor<[6, 4], f32>)
+// CHECK-NEXT:    weft.contract "m k, k j -> m j" %[[G]], %[[D]]
+// CHECK:         weft.all_reduce sum {{.*}} over<tp = 2>
+func.func @gathered(%x: !weft.tensor<[n, 8], f32> {weft.placement = #weft.placement<[dp, _]>}) -> !weft.tensor<[n, 8], f32>
+    attributes {weft.split_over = #weft.mesh<dp = 2, tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %up = weft.constant dense<1.0> : tensor<8x12xf32> {weft.placement = #weft.placement<[dp*, tp]>} -> !weft.tensor<[8, 12], f32>
+  %down = weft.constant dense<2.0> : tensor<12x8xf32> {weft.placement = #weft.placement<[_, dp*]>} -> !weft.tensor<[12, 8], f32>
+  %h = weft.contract "m k, k j -> m j" %x, %up accumulate f32 : (!weft.tensor<[n, 8], f32>, !weft.tensor<[8, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %g = weft.activation gelu %h : (!weft.tensor<[n, 12], f32>) -> !weft.tensor<[n, 12], f32>
+  %y = weft.contract "m k, k j -> m j" %g, %down accumulate f32 : (!weft.tensor<[n, 12], f32>, !weft.tensor<[12, 8], f32>) -> !weft.tensor<[n, 8], f32>
+  return %y : !weft.tensor<[n, 8], f32>
+}
+
+// Two heads of keys for eight ranks, each shared by four of queries: all ranks have both, and each has one head of queries.
+// CHECK-LABEL: func.func @shared
+// CHECK:         %[[Q:.*]] = weft.slice %arg0 from [rank_tp, 0, 0] size [1, n, 4]
+// CHECK:         %[[E:.*]] = weft.expand {{.*}} to [2, 4, n, 4]
+// CHECK:         %[[R:.*]] = weft.reshape %[[E]] to [8, n, 4]
+// CHECK:         %[[K:.*]] = weft.slice %[[R]] from [rank_tp, 0, 0] size [1, n, 4]
+// CHECK:         weft.contract "h i d, h j d -> h i j" %[[Q]], %[[K]]
+func.func @shared(%q: !weft.tensor<[8, n, 4], f32> {weft.placement = #weft.placement<[tp, _, _]>}, %k: !weft.tensor<[2, 1, n, 4], f32>) -> !weft.tensor<[8, n, n], f32>
+    attributes {weft.split_over = #weft.mesh<tp = 8>, weft.symbols = #weft.symbols<n>} {
+  %e = weft.expand %k to [2, 4, n, 4] : (!weft.tensor<[2, 1, n, 4], f32>) -> !weft.tensor<[2, 4, n, 4], f32>
+  %r = weft.reshape %e to [8, n, 4] : (!weft.tensor<[2, 4, n, 4], f32>) -> !weft.tensor<[8, n, 4], f32>
+  %y = weft.contract "h i d, h j d -> h i j" %q, %r accumulate f32 : (!weft.tensor<[8, n, 4], f32>, !weft.tensor<[8, n, 4], f32>) -> !weft.tensor<[8, n, n], f32>
+  return %y : !weft.tensor<[8, n, n], f32>
+}
+
 // Lines that ranks have parts of: the largest, and the sum.
 // CHECK-LABEL: func.func @softmax
 // CHECK:         %[[X:.*]] = weft.slice %arg0 from [0, 4*rank_tp] size [n, 4]

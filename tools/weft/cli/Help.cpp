@@ -146,6 +146,7 @@ std::string plansHelp() {
            {"  tp", "weights of products by outputs, of the next ones by what they sum"},
            {"  sp", "the same, and inputs by their second size, such as tokens"},
            {"  dp", "inputs by their first size, such as a batch"},
+           {"  fsdp", "the same; ranks read parts of weights and gather them before use"},
            {"  2d", "weights in blocks: sums over one axis, outputs over the other"},
            {"  3d", "inputs by their first size over one axis, weights in blocks over two"}})
     addRow(out, name, meaning, 8);
