@@ -3,6 +3,7 @@
 #include "passes/parallel/AttentionRings.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/parallel/RingSteps.h"
 
 using namespace mlir;
 
@@ -294,15 +295,17 @@ Value AttentionRings::buildAt(Operation *op) {
   Spans resultSpans(tensorType(op->getResult(0)).getRank(), Span::Whole);
   resultSpans[attention.rowDims[attention.row]] = Span::Rows;
   blocks.start(op);
-  for (int64_t step = 0; step < group.getRanks(); ++step) {
+  RingSteps steps(attention.scores, spans, blocks, group, symbolsOf(function).asFacts());
+  for (unsigned step = 0; step < steps.count(); ++step) {
     if (step > 0)
       blocks.advance(builder, "keys and values of " + nameOf(op) + " go around in blocks");
+    blocks.look(steps.boxAt(step));
     Value operands[2];
     operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, spans));
     operands[1 - attention.powers] =
         blocks.build(builder, valuesOf(attention), attention.valueSpans);
     Operation *product =
-        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans, step)});
+        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans)});
     merge.add(product->getResult(0));
   }
   return merge.finish();

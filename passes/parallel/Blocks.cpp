@@ -77,6 +77,8 @@ SymTensorType Blocks::typeOf(Value value, const Spans &spans, unsigned at) const
       dims[d] = parts.partType(value, d).getDim(d);
     for (unsigned i = 0; span == Span::Columns && i < at; ++i)
       dims[d] = atPlace(dims[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
+    if (span == Span::Columns && box.columns)
+      dims[d] = dims[d] * box.columns;
   }
   return SymTensorType::get(dims, tensorOf(value).getElementType());
 }
@@ -255,6 +257,7 @@ bool Blocks::canBuild(Value value, const Spans &spans) {
 void Blocks::start(Operation *op) {
   reader = op;
   step = 0;
+  box = Box();
   built.clear();
   for (auto [value, dim] : travelling)
     here[value] = parts.part(value, dim, reader);
@@ -275,7 +278,7 @@ Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
   std::optional<unsigned> row = only(spans, Span::Rows);
   bool fromPart = row && partsOf(value) == row;
   Value from = fromPart ? parts.part(value, *row, reader) : parts.whole(value, reader);
-  SymTensorType type = typeOf(value, spans, step);
+  SymTensorType type = typeOf(value, spans);
   SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
   for (auto [d, span] : llvm::enumerate(spans)) {
     if (span == Span::Whole || (span == Span::Rows && fromPart))
@@ -285,6 +288,17 @@ Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
       starts[d] = atPlace(starts[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
   }
   return builder.create<SliceOp>(value.getLoc(), from, DimsAttr::get(context, starts),
+                                 DimsAttr::get(context, type.getDims()),
+                                 SmallVector<int64_t>(type.getRank(), 1));
+}
+
+/// The first elements of every dimension.
+static Value shownOf(OpBuilder &builder, Value value, SymTensorType type) {
+  if (value.getType() == type)
+    return value;
+  MLIRContext *context = value.getContext();
+  SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
+  return builder.create<SliceOp>(value.getLoc(), value, DimsAttr::get(context, starts),
                                  DimsAttr::get(context, type.getDims()),
                                  SmallVector<int64_t>(type.getRank(), 1));
 }
@@ -306,14 +320,14 @@ Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
     made = sliced(builder, value, spans);
     break;
   case Way::Carried:
-    made = here.lookup(value);
+    made = shownOf(builder, here.lookup(value), typeOf(value, spans));
     break;
   case Way::Rebuilt: {
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands;
     for (auto [operand, of] : llvm::zip_equal(op->getOperands(), how.operands))
       operands.push_back(build(builder, operand, of));
-    made = buildPart(op, builder, operands, {typeOf(value, spans, step)})->getResult(0);
+    made = buildPart(op, builder, operands, {typeOf(value, spans)})->getResult(0);
     break;
   }
   }

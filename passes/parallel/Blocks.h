@@ -22,6 +22,11 @@ namespace weft {
 enum class Span : char { Whole, Rows, Columns };
 using Spans = llvm::SmallVector<Span, 6>;
 
+/// What a rank computes of the rows and columns of a step.
+struct Box {
+  SymExpr columns; ///< 1, or 0 where none is seen
+};
+
 class Blocks {
 public:
   /// With `onlyLooks` it is said how values would be made, but not tried: a quick answer where there is nothing to make.
@@ -44,14 +49,21 @@ public:
 
   void start(mlir::Operation *reader);
   void advance(mlir::OpBuilder &builder, const llvm::Twine &because);
-  /// In the present step.
+  /// In the present step; its columns are those of the box.
+  void look(const Box &at) { box = at; }
   mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
-  SymTensorType typeOf(mlir::Value value, const Spans &spans, unsigned step) const;
+  SymTensorType typeOf(mlir::Value value, const Spans &spans) const {
+    return typeOf(value, spans, step);
+  }
 
+  /// What an operation needs of its operands for a block of its result; nothing where it is not computed piece by piece.
+  std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
+                                                          const Spans &spans) const;
   /// The dimension along which ranks have parts of a value when the program has been split; nothing when they have all of it.
   std::optional<unsigned> partsOf(mlir::Value value) const;
 
 private:
+  SymTensorType typeOf(mlir::Value value, const Spans &spans, unsigned step) const;
   enum class Way { Whole, Part, Sliced, Carried, Rebuilt };
   struct How {
     Way way;
@@ -63,8 +75,6 @@ private:
   bool decide(mlir::Value value, const Spans &spans, bool alone);
   std::optional<How> choose(mlir::Value value, const Spans &spans, bool alone);
   std::optional<How> rebuild(mlir::Value value, const Spans &spans, bool alone);
-  std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
-                                                          const Spans &spans) const;
   std::optional<Cut> cutAlong(mlir::Operation *op, unsigned dim) const;
   bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Spans> operands, const Spans &spans);
   bool isSmallest(mlir::Value value, unsigned dim) const;
@@ -85,6 +95,7 @@ private:
   bool isNeeded = false, hasPlacement = false;
 
   unsigned step = 0;
+  Box box;
   mlir::Operation *reader = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> here; ///< what has come to the rank
   llvm::DenseMap<Key, mlir::Value> built;        ///< in this step
