@@ -9,13 +9,11 @@ namespace weft {
 namespace {
 
 constexpr int64_t kLongest = int64_t(1) << 24; ///< pieces of which a mask is still worth a look
-constexpr unsigned kMostLooks = 500;        ///< at operations, for one block
+constexpr unsigned kMostLooks = 500;           ///< at operations, for one block
 
 Scalar none() { return Scalar::of(SymExpr()); }
 
-bool isLeast(const Scalar &value) {
-  return value.kind == Scalar::Real && value.real == -INFINITY;
-}
+bool isLeast(const Scalar &value) { return value.kind == Scalar::Real && value.real == -INFINITY; }
 
 /// The number that all elements of a constant are.
 Scalar numberOf(ConstantOp constant) {
@@ -70,8 +68,9 @@ Scalar HiddenBlocks::at(Value value, const Spans &spans) {
     return fill.evaluateScalar({}, facts);
   if (auto iota = dyn_cast<IotaOp>(op)) {
     Span span = spans[iota.getDim()];
-    return span == Span::Rows ? Scalar::of(row)
-                              : span == Span::Columns ? Scalar::of(column) : none();
+    return span == Span::Rows      ? Scalar::of(row)
+           : span == Span::Columns ? Scalar::of(column)
+                                   : none();
   }
   if (!isPointwise(op))
     return none();

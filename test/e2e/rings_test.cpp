@@ -188,14 +188,20 @@ double distance(const Values &one, const Values &other) {
 struct Round {
   int64_t bytes = 2 * kWidth * 4; ///< of one token; 0: nobody counts
   int most = 8;                   ///< how often it is sent at most, where more is never seen
+  int pieces = 1;                 ///< of a part, of
+  int fewerThan = 9;              ///< ranks; more have one
+
+  int piecesOf(int ranks) const { return ranks < fewerThan ? pieces : 1; }
 };
 
-/// What a rank sends when tokens go around, and when all get the result.
+/// What a rank sends when tokens go around, and when all get the result. The second of two pieces of queries, keys and values goes to the
+/// mirrored rank first, with its positions, and of the result it comes back.
 int64_t sentBy(int rank, int ranks, int64_t tokens, Round round) {
-  int64_t sum = (ranks - 1) * partOf(tokens, ranks, rank).size() * kWidth * 4;
-  for (int step = 0; step < std::min(ranks - 1, round.most); ++step)
-    sum += partOf(tokens, ranks, (rank - step + ranks) % ranks).size() * round.bytes;
-  return sum;
+  int64_t pieces = round.piecesOf(ranks), piece = (tokens + ranks * pieces - 1) / (ranks * pieces),
+          width = kWidth * 4, gathered = (ranks - 1) * partOf(tokens, ranks, rank).size() * width,
+          mirrored =
+              pieces == 2 && 2 * rank != ranks - 1 ? piece * (round.bytes + 2 * width + 8) : 0;
+  return gathered + mirrored + std::min(ranks - 1, round.most) * piece * pieces * round.bytes;
 }
 
 Values tokens(int64_t count, bool areAllMasked = false) {
@@ -293,9 +299,9 @@ TEST_CASE("every token sees all others") {
 }
 
 TEST_CASE("masks computed from positions: what came before, and the nearest of it") {
-  compareAll([](Layer &layer) { layer.causal(); }, {}, {}, 3);
-  // Of parts of one token or more, three tokens lie in three neighbouring parts.
-  compareAll([](Layer &layer) { layer.window(); }, {2 * kWidth * 4, 2});
+  compareAll([](Layer &layer) { layer.causal(); }, {2 * kWidth * 4, 8, 2}, {}, 3);
+  // Of parts of one token or more, three tokens lie in three neighbouring parts. Halves pay on few ranks.
+  compareAll([](Layer &layer) { layer.window(); }, {2 * kWidth * 4, 2, 2, 4});
 }
 
 TEST_CASE("masks that are given") {
@@ -316,7 +322,7 @@ TEST_CASE("lines without any key are no numbers, or zeros where the model says s
 }
 
 TEST_CASE("heads of keys that several heads of queries share travel once") {
-  compareAll([](Layer &layer) { layer.causal(); }, {kWidth * 4},
+  compareAll([](Layer &layer) { layer.causal(); }, {kWidth * 4, 8, 2},
              [](Layer &layer) { layer.keyHeads = 1; }, 2);
 }
 

@@ -13,6 +13,9 @@ namespace weft {
 mlir::Value exchangeInOrder(mlir::OpBuilder &builder, CollectiveOpInterface op, mlir::Value input,
                             llvm::ArrayRef<int64_t> order);
 
+/// The place that gets what the rank at a place has.
+int64_t placeThatGets(PermuteOp op, int64_t place);
+
 } // namespace weft
 
 #endif // WEFT_DIALECTS_WEFT_OPS_COLLECTIVE_H
