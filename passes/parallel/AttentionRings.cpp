@@ -3,6 +3,7 @@
 #include "passes/parallel/AttentionRings.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/parallel/RingSteps.h"
 
 using namespace mlir;
 
@@ -51,21 +52,31 @@ SelectOp guardOf(Value value) {
 /// Statistics of lines, and what lines sum, in the type in which they are computed.
 class Merge {
 public:
-  Merge(ImplicitLocOpBuilder &b, const Attention &attention)
-      : b(b), attention(attention), element(computeType(elementOf(attention.scores))) {}
+  /// `length`: of all pieces of rows together.
+  Merge(ImplicitLocOpBuilder &b, const Attention &attention, SymExpr length)
+      : b(b), attention(attention), element(computeType(elementOf(attention.scores))),
+        length(length) {}
+
+  /// Which rows come next.
+  void look(SymExpr firstRow, SymExpr rowCount) {
+    first = firstRow;
+    count = rowCount;
+  }
 
   Value wide(Value value) { return as(element, value); }
 
   /// The powers of a block of scores, relative to the largest so far.
-  Value take(Value scores) {
+  Value take(Value scores, Value keys) {
     scores = wide(scores);
-    Value most = reduce(CombinerKind::Max, scores);
+    if (keys)
+      scores = b.create<SelectOp>(keys, scores, number(-INFINITY));
+    Value most = allRows(reduce(CombinerKind::Max, scores), attention.row, -INFINITY);
     Value now = largest ? Value(b.create<MaximumOp>(largest, most)) : most;
     // Where all of a line is masked so far, powers are 0 instead of no number.
     Value masked = b.create<CompareOp>(CompareKind::Equal, now, number(-INFINITY));
     Value base = b.create<SelectOp>(masked, number(0), now);
-    Value powers = b.create<ExpOp>(b.create<SubOp>(scores, base));
-    Value part = reduce(CombinerKind::Sum, powers);
+    Value powers = b.create<ExpOp>(b.create<SubOp>(scores, rowsOf(base)));
+    Value part = allRows(reduce(CombinerKind::Sum, powers), attention.row, 0);
     shrink = largest ? Value(b.create<ExpOp>(b.create<SubOp>(largest, base))) : Value();
     sum = shrink ? Value(b.create<AddOp>(b.create<MulOp>(sum, shrink), part)) : part;
     largest = now;
@@ -77,7 +88,7 @@ public:
   }
 
   void add(Value product) {
-    product = wide(product);
+    product = allRows(wide(product), attention.rowDims[attention.row], 0);
     result = result ? Value(b.create<AddOp>(b.create<MulOp>(result, alongResult(shrink)), product))
                     : product;
   }
@@ -102,6 +113,29 @@ private:
   /// Another number where there is none.
   Value instead(Value value, double other) {
     return b.create<SelectOp>(b.create<IsNanOp>(value), number(other), value);
+  }
+  /// The rows that come next, of lines.
+  Value rowsOf(Value lines) {
+    SmallVector<SymExpr> dims = tensorType(lines).getDims(),
+                         starts(dims.size(), SymExpr::constant(b.getContext(), 0));
+    if (count == length)
+      return lines;
+    starts[attention.row] = first;
+    dims[attention.row] = count;
+    return b.create<SliceOp>(lines, DimsAttr::get(b.getContext(), starts),
+                             DimsAttr::get(b.getContext(), dims),
+                             SmallVector<int64_t>(dims.size(), 1));
+  }
+  /// With those of which nothing is computed now.
+  Value allRows(Value rows, unsigned dim, double others) {
+    SmallVector<SymExpr> low(tensorType(rows).getRank(), SymExpr::constant(b.getContext(), 0)),
+        high = low;
+    if (count == length)
+      return rows;
+    low[dim] = first;
+    high[dim] = length - first - count;
+    return b.create<PadOp>(rows, number(others), DimsAttr::get(b.getContext(), low),
+                           DimsAttr::get(b.getContext(), high));
   }
   Value reshape(Value value, ArrayRef<SymExpr> dims) {
     return b.create<ReshapeOp>(value, DimsAttr::get(b.getContext(), dims));
@@ -145,6 +179,7 @@ private:
   ImplicitLocOpBuilder &b;
   const Attention &attention;
   Type element;
+  SymExpr length, first, count;
   Value largest, sum, shrink, result;
 };
 
@@ -241,7 +276,7 @@ bool AttentionRings::isWanted(const Attention &found, const Blocks &blocks) cons
 
 AttentionRings::AttentionRings(func::FuncOp function, MeshAttr group, const Assignment &assignment,
                                Parts &parts)
-    : function(function), group(group), assignment(assignment) {
+    : function(function), group(group), assignment(assignment), parts(parts) {
   Block &body = function.getBody().front();
   for (auto softmax : body.getOps<SoftmaxOp>()) {
     std::optional<Attention> found = attentionOf(softmax);
@@ -289,23 +324,30 @@ Value AttentionRings::buildAt(Operation *op) {
   const Attention &attention = found->second.attention;
   Blocks &blocks = *found->second.blocks;
   ImplicitLocOpBuilder builder(op->getLoc(), op);
-  Merge merge(builder, attention);
   Spans spans = spansOf(attention);
+  unsigned resultRow = attention.rowDims[attention.row];
   Spans resultSpans(tensorType(op->getResult(0)).getRank(), Span::Whole);
-  resultSpans[attention.rowDims[attention.row]] = Span::Rows;
-  blocks.start(op);
-  for (int64_t step = 0; step < group.getRanks(); ++step) {
+  resultSpans[resultRow] = Span::Rows;
+  RingSteps steps(attention.scores, spans, blocks, group, symbolsOf(function).asFacts());
+  SymExpr piece = parts.pieceOf(attention.scores, attention.row, steps.pieces());
+  Merge merge(builder, attention, piece * int64_t(steps.pieces()));
+  blocks.start(op, steps.pieces());
+  for (unsigned step = 0; step < steps.count(); ++step) {
     if (step > 0)
       blocks.advance(builder, "keys and values of " + nameOf(op) + " go around in blocks");
+    Box box = steps.boxAt(step);
+    blocks.look(box);
+    merge.look(piece * box.firstRow, piece * box.rows);
     Value operands[2];
-    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, spans));
+    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, spans),
+                                            blocks.keysIn(builder, attention.scores));
     operands[1 - attention.powers] =
         blocks.build(builder, valuesOf(attention), attention.valueSpans);
     Operation *product =
-        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans, step)});
+        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans)});
     merge.add(product->getResult(0));
   }
-  return merge.finish();
+  return blocks.partOf(builder, merge.finish(), op->getResult(0), resultRow);
 }
 
 } // namespace weft

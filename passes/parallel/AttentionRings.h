@@ -53,6 +53,7 @@ private:
   mlir::func::FuncOp function;
   MeshAttr group;
   const Assignment &assignment;
+  Parts &parts;
   llvm::MapVector<mlir::Operation *, Ring> rings; ///< by the product
   llvm::DenseSet<mlir::Operation *> owned;
 };

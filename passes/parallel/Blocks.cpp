@@ -52,7 +52,7 @@ std::optional<unsigned> Blocks::partsOf(Value value) const {
   return dim ? std::optional(dim->dim) : std::nullopt;
 }
 
-SymTensorType Blocks::typeOf(Value value, const Spans &spans, unsigned at) const {
+SymTensorType Blocks::exactType(Value value, const Spans &spans, unsigned at) const {
   SmallVector<SymExpr> dims = tensorOf(value).getDims();
   for (auto [d, span] : llvm::enumerate(spans)) {
     if (span != Span::Whole)
@@ -60,6 +60,14 @@ SymTensorType Blocks::typeOf(Value value, const Spans &spans, unsigned at) const
     for (unsigned i = 0; span == Span::Columns && i < at; ++i)
       dims[d] = atPlace(dims[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
   }
+  return SymTensorType::get(dims, tensorOf(value).getElementType());
+}
+
+SymTensorType Blocks::typeOf(Value value, const Spans &spans) const {
+  SmallVector<SymExpr> dims = tensorOf(value).getDims();
+  for (auto [d, span] : llvm::enumerate(spans))
+    if (span != Span::Whole)
+      dims[d] = parts.pieceOf(value, d, pieces) * (span == Span::Rows ? box.rows : box.columns);
   return SymTensorType::get(dims, tensorOf(value).getElementType());
 }
 
@@ -102,11 +110,12 @@ bool Blocks::buildsFrom(Operation *op, ArrayRef<Spans> operands, const Spans &sp
     OpBuilder builder(op);
     SmallVector<Value> stands;
     for (auto [operand, needed] : llvm::zip_equal(op->getOperands(), operands))
-      stands.push_back(builder
-                           .create<UnrealizedConversionCastOp>(
-                               op->getLoc(), TypeRange(typeOf(operand, needed, at)), ValueRange())
-                           .getResult(0));
-    Operation *made = buildPart(op, builder, stands, {typeOf(op->getResult(0), spans, at)});
+      stands.push_back(
+          builder
+              .create<UnrealizedConversionCastOp>(
+                  op->getLoc(), TypeRange(exactType(operand, needed, at)), ValueRange())
+              .getResult(0));
+    Operation *made = buildPart(op, builder, stands, {exactType(op->getResult(0), spans, at)});
     if (made)
       made->erase();
     for (Value stand : stands)
@@ -232,14 +241,157 @@ bool Blocks::canBuild(Value value, const Spans &spans) {
   return true;
 }
 
+//===-- Pieces -----------------------------------------------------------------------------------===//
+
+static SymExpr zeroOf(Value value) { return SymExpr::constant(value.getContext(), 0); }
+
+static Value sliceOf(OpBuilder &builder, Value value, unsigned dim, SymExpr first, SymExpr size) {
+  SymTensorType type = tensorOf(value);
+  SmallVector<SymExpr> dims = type.getDims(), starts(dims.size(), zeroOf(value));
+  if (dims[dim] == size)
+    return value;
+  starts[dim] = first;
+  dims[dim] = size;
+  MLIRContext *context = value.getContext();
+  return builder.create<SliceOp>(value.getLoc(), value, DimsAttr::get(context, starts),
+                                 DimsAttr::get(context, dims),
+                                 SmallVector<int64_t>(dims.size(), 1));
+}
+
+/// Followed by zeros.
+static Value filled(OpBuilder &builder, Value value, unsigned dim, SymExpr size) {
+  SymTensorType type = tensorOf(value);
+  if (type.getDim(dim) == size)
+    return value;
+  MLIRContext *context = value.getContext();
+  SmallVector<SymExpr> low(type.getRank(), zeroOf(value)), high = low;
+  high[dim] = size - type.getDim(dim);
+  auto zero = builder.create<FillOp>(
+      value.getLoc(), SymTensorType::get(context, ArrayRef<Attribute>(), type.getElementType()),
+      cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
+  return builder.create<PadOp>(value.getLoc(), value, zero, DimsAttr::get(context, low),
+                               DimsAttr::get(context, high));
+}
+
+static Value joined(OpBuilder &builder, ArrayRef<Value> values, unsigned dim) {
+  return values.size() == 1
+             ? values[0]
+             : Value(builder.create<ConcatOp>(values[0].getLoc(), values, int64_t(dim)));
+}
+
+Value Blocks::mirrored(OpBuilder &builder, Value piece) {
+  auto sent = builder.create<PermuteOp>(piece.getLoc(), piece, 1 - group.getRanks(), group);
+  parts.explain(sent, "ranks have an early and a late piece each, of what " + nameOf(reader) +
+                          " reads or gives");
+  return sent;
+}
+
+/// Whose rows or columns they are.
+SymExpr Blocks::placeOf(Span span) const {
+  SymExpr place = placeIn(group);
+  return span == Span::Columns && step > 0 ? SymExpr::mod(place - int64_t(step), group.getRanks())
+                                           : place;
+}
+
+/// Of a piece of the part of the rank at a place, without what fills it up.
+SymExpr Blocks::sizeOf(Value value, unsigned dim, SymExpr place, unsigned piece) const {
+  SymExpr part = atPlace(parts.partType(value, dim).getDim(dim), group, place);
+  if (pieces == 1)
+    return part;
+  SymExpr second = SymExpr::pos(part - parts.pieceOf(value, dim, pieces));
+  return piece ? second : part - second;
+}
+
+/// The pieces of the rank at a place, cut out of `whole`, which lies as `value` does.
+Value Blocks::laid(OpBuilder &builder, Value whole, Value value, unsigned dim, SymExpr place) {
+  SmallVector<Value, 2> found;
+  for (unsigned piece = 0; piece < pieces; ++piece) {
+    SymExpr owner = piece ? -place + (group.getRanks() - 1) : place,
+            begin = atPlace(parts.beginOf(value, dim), group, owner);
+    if (piece)
+      begin = begin + sizeOf(value, dim, owner, 0);
+    Value cut = sliceOf(builder, whole, dim, begin, sizeOf(value, dim, owner, piece));
+    found.push_back(filled(builder, cut, dim, parts.pieceOf(value, dim, pieces)));
+  }
+  return joined(builder, found, dim);
+}
+
+/// The rank's own pieces of what it has a part of.
+Value Blocks::laidPart(OpBuilder &builder, Value value, unsigned dim) {
+  Value &made = laidParts[{value, dim}];
+  if (made)
+    return made;
+  if (partsOf(value) != dim)
+    return made = laid(builder, parts.whole(value, reader), value, dim, placeIn(group));
+  SymExpr piece = parts.pieceOf(value, dim, pieces);
+  made = filled(builder, parts.part(value, dim, reader), dim, piece * int64_t(pieces));
+  if (pieces == 2)
+    made = joined(builder,
+                  {sliceOf(builder, made, dim, zeroOf(value), piece),
+                   mirrored(builder, sliceOf(builder, made, dim, piece, piece))},
+                  dim);
+  return made;
+}
+
+Value Blocks::boxOf(OpBuilder &builder, Value laid, Value value, const Spans &spans) {
+  for (auto [d, span] : llvm::enumerate(spans)) {
+    if (span == Span::Whole)
+      continue;
+    bool isRow = span == Span::Rows;
+    SymExpr piece = parts.pieceOf(value, d, pieces);
+    laid = sliceOf(builder, laid, d, piece * (isRow ? box.firstRow : box.firstColumn),
+                   piece * (isRow ? box.rows : box.columns));
+  }
+  return laid;
+}
+
+Value Blocks::partOf(OpBuilder &builder, Value made, Value value, unsigned dim) {
+  SymExpr piece = parts.pieceOf(value, dim, pieces);
+  if (pieces == 2)
+    made = joined(builder,
+                  {sliceOf(builder, made, dim, zeroOf(value), piece),
+                   mirrored(builder, sliceOf(builder, made, dim, piece, piece))},
+                  dim);
+  return sliceOf(builder, made, dim, zeroOf(value), parts.partType(value, dim).getDim(dim));
+}
+
+Value Blocks::keysIn(OpBuilder &builder, Value scores) {
+  MLIRContext *context = scores.getContext();
+  unsigned dim = tensorOf(scores).getRank() - 1;
+  SymExpr length = parts.pieceOf(scores, dim, pieces);
+  Type integer = builder.getI64Type();
+  SmallVector<Value, 2> found;
+  bool areAll = true;
+  for (unsigned piece = 0; piece < pieces; ++piece) {
+    SymExpr place = placeOf(Span::Columns),
+            size = sizeOf(scores, dim, piece ? -place + (group.getRanks() - 1) : place, piece);
+    areAll &= size == length;
+    auto at = builder.create<IotaOp>(scores.getLoc(), SymTensorType::get({length}, integer), 0);
+    auto end = builder.create<DimsValueOp>(
+        scores.getLoc(), SymTensorType::get(context, ArrayRef<Attribute>(), integer),
+        DimsAttr::get(context, {size}));
+    found.push_back(builder.create<CompareOp>(scores.getLoc(), CompareKind::Less, at, end));
+  }
+  if (areAll)
+    return {};
+  Value keys = sliceOf(builder, joined(builder, found, 0), 0, length * box.firstColumn,
+                       length * box.columns);
+  SmallVector<SymExpr> line(dim + 1, SymExpr::constant(context, 1));
+  line.back() = length * box.columns;
+  return builder.create<ReshapeOp>(scores.getLoc(), keys, DimsAttr::get(context, line));
+}
+
 //===-- Steps ------------------------------------------------------------------------------------===//
 
-void Blocks::start(Operation *op) {
+void Blocks::start(Operation *op, unsigned ofPieces) {
+  OpBuilder builder(op);
   reader = op;
   step = 0;
+  pieces = ofPieces;
   built.clear();
+  laidParts.clear();
   for (auto [value, dim] : travelling)
-    here[value] = parts.part(value, dim, reader);
+    here[value] = laidPart(builder, value, dim);
 }
 
 void Blocks::advance(OpBuilder &builder, const Twine &because) {
@@ -253,22 +405,12 @@ void Blocks::advance(OpBuilder &builder, const Twine &because) {
 }
 
 Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
-  MLIRContext *context = value.getContext();
   std::optional<unsigned> row = only(spans, Span::Rows);
-  bool fromPart = row && partsOf(value) == row;
-  Value from = fromPart ? parts.part(value, *row, reader) : parts.whole(value, reader);
-  SymTensorType type = typeOf(value, spans, step);
-  SmallVector<SymExpr> starts(type.getRank(), SymExpr::constant(context, 0));
-  for (auto [d, span] : llvm::enumerate(spans)) {
-    if (span == Span::Whole || (span == Span::Rows && fromPart))
-      continue;
-    starts[d] = parts.beginOf(value, d);
-    for (unsigned i = 0; span == Span::Columns && i < step; ++i)
-      starts[d] = atPlace(starts[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
-  }
-  return builder.create<SliceOp>(value.getLoc(), from, DimsAttr::get(context, starts),
-                                 DimsAttr::get(context, type.getDims()),
-                                 SmallVector<int64_t>(type.getRank(), 1));
+  Value made = row ? laidPart(builder, value, *row) : parts.whole(value, reader);
+  for (auto [d, span] : llvm::enumerate(spans))
+    if (span == Span::Columns)
+      made = laid(builder, made, value, d, placeOf(span));
+  return boxOf(builder, made, value, spans);
 }
 
 Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
@@ -282,20 +424,20 @@ Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
     made = parts.whole(value, reader);
     break;
   case Way::Part:
-    made = parts.part(value, *only(spans, Span::Rows), reader);
+    made = boxOf(builder, laidPart(builder, value, *only(spans, Span::Rows)), value, spans);
     break;
   case Way::Sliced:
     made = sliced(builder, value, spans);
     break;
   case Way::Carried:
-    made = here.lookup(value);
+    made = boxOf(builder, here.lookup(value), value, spans);
     break;
   case Way::Rebuilt: {
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands;
     for (auto [operand, of] : llvm::zip_equal(op->getOperands(), how.operands))
       operands.push_back(build(builder, operand, of));
-    made = buildPart(op, builder, operands, {typeOf(value, spans, step)})->getResult(0);
+    made = buildPart(op, builder, operands, {typeOf(value, spans)})->getResult(0);
     break;
   }
   }

@@ -22,6 +22,11 @@ namespace weft {
 enum class Span : char { Whole, Rows, Columns };
 using Spans = llvm::SmallVector<Span, 6>;
 
+/// What a rank computes of a step, in pieces of its own rows and of the columns that it has.
+struct Box {
+  SymExpr firstRow, rows, firstColumn, columns;
+};
+
 class Blocks {
 public:
   /// With `onlyLooks` it is said how values would be made, but not tried: a quick answer where there is nothing to make.
@@ -42,16 +47,29 @@ public:
   /// Whether users said so.
   bool arePlaced() const { return hasPlacement; }
 
-  void start(mlir::Operation *reader);
+  /// Parts are laid into `pieces` of one length each, filled up with zeros. Of two, the second goes to the mirrored rank, so that every
+  /// rank has an early and a late piece.
+  void start(mlir::Operation *reader, unsigned pieces);
   void advance(mlir::OpBuilder &builder, const llvm::Twine &because);
   /// In the present step.
+  void look(const Box &at) { box = at; }
   mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
-  SymTensorType typeOf(mlir::Value value, const Spans &spans, unsigned step) const;
+  SymTensorType typeOf(mlir::Value value, const Spans &spans) const;
 
+  /// Which columns of a block are keys, rather than what fills it up: [1, …, columns]; null where all are.
+  mlir::Value keysIn(mlir::OpBuilder &builder, mlir::Value scores);
+  /// The rank's part of what was computed for rows of pieces.
+  mlir::Value partOf(mlir::OpBuilder &builder, mlir::Value made, mlir::Value value, unsigned dim);
+
+  /// What an operation needs of its operands for a block of its result; nothing where it is not computed piece by piece.
+  std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
+                                                          const Spans &spans) const;
   /// The dimension along which ranks have parts of a value when the program has been split; nothing when they have all of it.
   std::optional<unsigned> partsOf(mlir::Value value) const;
 
 private:
+  /// As parts are, in one step or another.
+  SymTensorType exactType(mlir::Value value, const Spans &spans, unsigned step) const;
   enum class Way { Whole, Part, Sliced, Carried, Rebuilt };
   struct How {
     Way way;
@@ -63,8 +81,6 @@ private:
   bool decide(mlir::Value value, const Spans &spans, bool alone);
   std::optional<How> choose(mlir::Value value, const Spans &spans, bool alone);
   std::optional<How> rebuild(mlir::Value value, const Spans &spans, bool alone);
-  std::optional<llvm::SmallVector<Spans, 3>> operandSpans(mlir::Operation *op,
-                                                          const Spans &spans) const;
   std::optional<Cut> cutAlong(mlir::Operation *op, unsigned dim) const;
   bool buildsFrom(mlir::Operation *op, llvm::ArrayRef<Spans> operands, const Spans &spans);
   bool isSmallest(mlir::Value value, unsigned dim) const;
@@ -72,6 +88,14 @@ private:
   bool wasPlaced(mlir::Value value, unsigned dim) const;
   std::optional<std::pair<mlir::Value, unsigned>> source(mlir::Value value, unsigned dim) const;
   mlir::Value sliced(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
+  mlir::Value laid(mlir::OpBuilder &builder, mlir::Value whole, mlir::Value value, unsigned dim,
+                   SymExpr place);
+  mlir::Value laidPart(mlir::OpBuilder &builder, mlir::Value value, unsigned dim);
+  mlir::Value boxOf(mlir::OpBuilder &builder, mlir::Value laid, mlir::Value value,
+                    const Spans &spans);
+  mlir::Value mirrored(mlir::OpBuilder &builder, mlir::Value piece);
+  SymExpr placeOf(Span span) const;
+  SymExpr sizeOf(mlir::Value value, unsigned dim, SymExpr place, unsigned piece) const;
 
   MeshAttr group;
   const Assignment &assignment;
@@ -84,10 +108,12 @@ private:
   llvm::DenseSet<mlir::Value> read;
   bool isNeeded = false, hasPlacement = false;
 
-  unsigned step = 0;
+  unsigned step = 0, pieces = 1;
+  Box box;
   mlir::Operation *reader = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> here; ///< what has come to the rank
-  llvm::DenseMap<Key, mlir::Value> built;        ///< in this step
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> laidParts;
+  llvm::DenseMap<Key, mlir::Value> built; ///< in this step
 };
 
 } // namespace weft

@@ -95,6 +95,11 @@ SymExpr Parts::longestOf(Value value, unsigned dim) const {
   return SymExpr::ceildiv(units.count, group.getRanks()) * units.unit;
 }
 
+SymExpr Parts::pieceOf(Value value, unsigned dim, int64_t pieces) const {
+  Units units = unitsOf(value, dim);
+  return SymExpr::ceildiv(units.count, group.getRanks() * pieces) * units.unit;
+}
+
 /// Dimensions that are cut between units become two: how many units, and one of them.
 Value Parts::apart(OpBuilder &builder, Value value, Value made, ArrayRef<unsigned> at) {
   SmallVector<SymExpr> dims;

@@ -26,6 +26,8 @@ public:
   SymTensorType partType(mlir::Value value, unsigned dim) const;
   SymExpr beginOf(mlir::Value value, unsigned dim) const;
   SymExpr longestOf(mlir::Value value, unsigned dim) const;
+  /// How long parts are that are cut into some pieces of one length, each.
+  SymExpr pieceOf(mlir::Value value, unsigned dim, int64_t pieces) const;
   bool hasWhole(mlir::Value value) { return bool(heldFor(value).whole); }
 
   /// What stands for a value from now on.

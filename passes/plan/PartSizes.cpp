@@ -40,9 +40,31 @@ SymExpr withoutCutOff(SymExpr size, const SymFacts &facts) {
   return sum;
 }
 
-bool isOfPlace(SymExpr size) {
-  return llvm::any_of(size.symbols(),
-                      [](StringAttr name) { return name.getValue().starts_with("rank_"); });
+StringAttr placeIn(SymExpr size) {
+  for (StringAttr name : size.symbols())
+    if (name.getValue().starts_with("rank_"))
+      return name;
+  return {};
+}
+
+/// What it is on the rank where it is largest, if that is the same rank whatever sizes are; else as it is.
+SymExpr atLargest(SymExpr size, const SymFacts &facts) {
+  constexpr int64_t kMostPlaces = 64;
+  StringAttr place = placeIn(size);
+  std::optional<int64_t> last = place ? facts.bounds(SymExpr::symbol(place)).high : std::nullopt;
+  if (!last || *last >= kMostPlaces)
+    return size;
+  SymExpr largest;
+  for (int64_t at = 0; at <= *last; ++at) {
+    SymMap there;
+    there[place] = SymExpr::constant(size.getContext(), at);
+    SymExpr here = size.substitute(there);
+    if (!largest || facts.proveLE(largest, here) == Proof::Yes)
+      largest = here;
+    else if (facts.proveLE(here, largest) != Proof::Yes)
+      return size;
+  }
+  return atLargest(largest, facts);
 }
 
 } // namespace
@@ -50,8 +72,8 @@ bool isOfPlace(SymExpr size) {
 SymTensorType largestParts(SymTensorType type, const SymFacts &facts) {
   SmallVector<SymExpr> dims = type.getDims();
   for (SymExpr &dim : dims)
-    if (isOfPlace(dim))
-      dim = withoutCutOff(dim, facts);
+    if (placeIn(dim))
+      dim = atLargest(withoutCutOff(dim, facts), facts);
   return SymTensorType::get(dims, type.getElementType());
 }
 

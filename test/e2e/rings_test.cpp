@@ -184,12 +184,24 @@ double distance(const Values &one, const Values &other) {
   return most / largest;
 }
 
-/// What a rank sends of tokens of `bytes` each when they go around, and when all get the result.
-int64_t sentBy(int rank, int ranks, int64_t tokens, int64_t bytes) {
-  int64_t sum = (ranks - 1) * partOf(tokens, ranks, rank).size() * kWidth * 4;
-  for (int step = 0; step + 1 < ranks; ++step)
-    sum += partOf(tokens, ranks, (rank - step + ranks) % ranks).size() * bytes;
-  return sum;
+/// What goes around.
+struct Round {
+  int64_t bytes = 2 * kWidth * 4; ///< of one token; 0: nobody counts
+  int most = 8;                   ///< how often it is sent at most, where more is never seen
+  int pieces = 1;                 ///< of a part, of
+  int fewerThan = 9;              ///< ranks; more have one
+
+  int piecesOf(int ranks) const { return ranks < fewerThan ? pieces : 1; }
+};
+
+/// What a rank sends when tokens go around, and when all get the result. The second of two pieces of queries, keys and values goes to the
+/// mirrored rank first, with its positions, and of the result it comes back.
+int64_t sentBy(int rank, int ranks, int64_t tokens, Round round) {
+  int64_t pieces = round.piecesOf(ranks), piece = (tokens + ranks * pieces - 1) / (ranks * pieces),
+          width = kWidth * 4, gathered = (ranks - 1) * partOf(tokens, ranks, rank).size() * width,
+          mirrored =
+              pieces == 2 && 2 * rank != ranks - 1 ? piece * (round.bytes + 2 * width + 8) : 0;
+  return gathered + mirrored + std::min(ranks - 1, round.most) * piece * pieces * round.bytes;
 }
 
 Values tokens(int64_t count, bool areAllMasked = false) {
@@ -232,18 +244,17 @@ Values evaluateSplit(const std::string &text, const std::vector<int64_t> &dims, 
   return evaluate(*read, dims, input, &sent);
 }
 
-void compare(const std::string &text, int ranks, int64_t count, int64_t bytes,
-             const Values &input) {
+void compare(const std::string &text, int ranks, int64_t count, Round round, const Values &input) {
   INFO("tokens " << count);
   std::vector<int64_t> dims{count, kWidth};
   std::vector<Traffic> sent;
   Values expected = evaluate(*importText("test.mlir", text), dims, input),
          split = evaluateSplit(text, dims, input, sent);
   CHECK(distance(split, expected) < 1e-5);
-  if (bytes && ranks > 1) {
+  if (round.bytes && ranks > 1) {
     REQUIRE(sent.size() == 1);
     for (int rank = 0; rank < ranks; ++rank)
-      CHECK(sent[0].ranks[rank].bytes == sentBy(rank, ranks, count, bytes));
+      CHECK(sent[0].ranks[rank].bytes == sentBy(rank, ranks, count, round));
   }
 }
 
@@ -263,8 +274,8 @@ void run(const std::string &text, int ranks, int64_t count, const Values &input,
   }
 }
 
-/// `bytes` of keys and values that go around, of one token; 0: nobody counts. Compiled for `compiled` ranks.
-void compareAll(const std::function<void(Layer &)> &mask, int64_t bytes = 2 * kWidth * 4,
+/// Compiled for `compiled` ranks.
+void compareAll(const std::function<void(Layer &)> &mask, Round round = {},
                 const std::function<void(Layer &)> &shape = {}, int compiled = 0,
                 double tolerance = 1e-5) {
   for (int ranks : {1, 2, 3, 4}) {
@@ -274,7 +285,7 @@ void compareAll(const std::function<void(Layer &)> &mask, int64_t bytes = 2 * kW
     std::string text = layer.program(mask);
     INFO(text);
     for (int64_t count : {1, 3, 8, 13})
-      compare(text, ranks, count, bytes, tokens(count));
+      compare(text, ranks, count, round, tokens(count));
     for (int64_t count : {1, 7})
       if (ranks == compiled)
         run(text, ranks, count, tokens(count), tolerance);
@@ -288,8 +299,9 @@ TEST_CASE("every token sees all others") {
 }
 
 TEST_CASE("masks computed from positions: what came before, and the nearest of it") {
-  compareAll([](Layer &layer) { layer.causal(); }, 2 * kWidth * 4, {}, 3);
-  compareAll([](Layer &layer) { layer.window(); });
+  compareAll([](Layer &layer) { layer.causal(); }, {2 * kWidth * 4, 8, 2}, {}, 3);
+  // Of parts of one token or more, three tokens lie in three neighbouring parts. Halves pay on few ranks.
+  compareAll([](Layer &layer) { layer.window(); }, {2 * kWidth * 4, 2, 2, 4});
 }
 
 TEST_CASE("masks that are given") {
@@ -304,13 +316,13 @@ TEST_CASE("lines without any key are no numbers, or zeros where the model says s
     INFO(text);
     Values nothing(7 * kWidth, NAN), masked = tokens(7, /*areAllMasked=*/true);
     for (const Values &input : {masked, tokens(7), nothing})
-      compare(text, 3, 7, 2 * kWidth * 4, input);
+      compare(text, 3, 7, Round(), input);
     run(text, 3, 7, masked, 1e-5);
   }
 }
 
 TEST_CASE("heads of keys that several heads of queries share travel once") {
-  compareAll([](Layer &layer) { layer.causal(); }, kWidth * 4,
+  compareAll([](Layer &layer) { layer.causal(); }, {kWidth * 4, 8, 2},
              [](Layer &layer) { layer.keyHeads = 1; }, 2);
 }
 
@@ -324,5 +336,5 @@ TEST_CASE("values are multiplied in half precision") {
 
 /// A half of the tokens as keys; of one token it is none.
 TEST_CASE("keys are others than queries, also none") {
-  compareAll([](Layer &) {}, 0, [](Layer &layer) { layer.keys = "floordiv(s, 2)"; }, 2);
+  compareAll([](Layer &) {}, {0}, [](Layer &layer) { layer.keys = "floordiv(s, 2)"; }, 2);
 }

@@ -370,13 +370,18 @@ SymExpr BroadcastOp::sentMessages() { return isAt(getGroup(), getRoot()) * other
 
 //===-- permute ----------------------------------------------------------------------------------===//
 
+int64_t placeThatGets(PermuteOp op, int64_t place) {
+  int64_t ranks = op.getGroup().getRanks(), shift = op.getShift();
+  return shift < 0 ? (2 * ranks - shift - place) % ranks : (place + shift) % ranks;
+}
+
 LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &results) {
   Inference infer("permute", location, adaptor.getInput(), adaptor.getGroup());
-  int64_t shift = adaptor.getShift(), ranks = infer.ranks();
-  if (shift < 1 || (shift >= ranks && ranks > 1)) // R1
+  int64_t shift = adaptor.getShift(), ranks = infer.ranks(), far = std::abs(shift);
+  if (far < 1 || (far >= ranks && ranks > 1)) // R1
     return infer.refuse("by ", shift, " among ", ranks, " ranks is no step of a ring");
-  infer.takeFrom(SymExpr::mod(infer.place() - shift, ranks));
+  infer.takeFrom(SymExpr::mod(shift < 0 ? -infer.place() + far : infer.place() - far, ranks));
   return infer.finish(results);
 }
 
@@ -386,7 +391,9 @@ std::string PermuteOp::splitText() { return textAround(*this, differingDims(*thi
 ExchangeForm PermuteOp::getForm() {
   SymExpr sent = tensorType(getInput()).getElements();
   ExchangeForm form = formOfElements(ExchangeKind::Permute, sent);
-  form.peer = getShift() % getGroup().getRanks();
+  int64_t shift = getShift();
+  form.peer = std::abs(shift) % getGroup().getRanks();
+  form.isReversed = shift < 0;
   if (differsIn(sent, getGroup())) {
     form.received = tensorType(getResult()).getElements();
     form.longest = largestIn(getGroup(), sent);
@@ -396,10 +403,17 @@ ExchangeForm PermuteOp::getForm() {
 
 SymExpr PermuteOp::sentBytes() {
   SymTensorType type = tensorType(getInput());
-  return bytesOf(type, type.getElements() * std::min<int64_t>(1, othersIn(*this)));
+  return bytesOf(type, type.getElements() * sentMessages());
 }
+
+/// One, but for ranks that give it to themselves.
 SymExpr PermuteOp::sentMessages() {
-  return constantOf(*this, std::min<int64_t>(1, othersIn(*this)));
+  int64_t ranks = getGroup().getRanks();
+  SymExpr sent = constantOf(*this, ranks > 1);
+  for (int64_t place = 0; place < ranks && ranks > 1; ++place)
+    if (placeThatGets(*this, place) == place)
+      sent = sent - isAt(getGroup(), place);
+  return sent;
 }
 
 } // namespace weft

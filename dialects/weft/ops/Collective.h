@@ -15,6 +15,8 @@ mlir::Value exchangeInOrder(mlir::OpBuilder &builder, CollectiveOpInterface op, 
 
 /// What a value is that ranks have put together from their parts, where each took its own from it; null for other values.
 mlir::Value gatheredFrom(mlir::Value value);
+/// The place that gets what the rank at a place has.
+int64_t placeThatGets(PermuteOp op, int64_t place);
 
 } // namespace weft
 

@@ -74,8 +74,9 @@ def Weft_PermuteOp : Weft_Collective<"permute"> {
   let summary = "every rank of a group gets the operand of the rank `shift` places before it, around";
   let description = [{
     With shift 1 the rank at place `p` gets what place `p - 1` has, and place 0 what the last one has: a step of a ring.
+    With a negative shift, -s, it gets what place `s - p` has, around, which may be its own: places are mirrored.
 
-    (R1) `shift` is at least 1 and smaller than the number of ranks in the group, or there is one rank.
+    (R1) `shift` is not 0 and, without its sign, smaller than the number of ranks in the group, or there is one rank.
   }];
   let arguments = (ins Weft_Tensor:$input, I64Attr:$shift, Weft_MeshAttr:$group);
   let assemblyFormat = "$input `by` $shift `over` `` $group attr-dict `:` functional-type(operands, results)";

@@ -140,7 +140,7 @@ LogicalResult BroadcastOp::exchange(Calls calls, Counts sent) {
 
 LogicalResult PermuteOp::exchange(Calls calls, Counts sent) {
   for (size_t p = 0; p < calls.size(); ++p) {
-    size_t to = (p + getShift()) % calls.size();
+    size_t to = placeThatGets(*this, p);
     calls[to].outputs.push_back(inputOf(calls[p]));
     if (to != p)
       count(sent[p], inputOf(calls[p]).element, inputOf(calls[p]).size());

@@ -239,11 +239,23 @@ Scalar MaximumOp::evaluateScalar(WEFT_ARGS) {
       },
       [](SymExpr a, SymExpr b) { return SymExpr::max(a, b); });
 }
+/// Whether one operand decides, whatever the other is.
+static bool isDecided(ArrayRef<Scalar> e, int64_t by) {
+  return anySymbolic(e) && llvm::any_of(e, [&](const Scalar &s) {
+           return s.kind == Scalar::Integer && s.integer == by;
+         });
+}
+
 Scalar AndOp::evaluateScalar(WEFT_ARGS) {
+  if (isDecided(e, 0))
+    return Scalar::of(int64_t(0));
   return binary(
       e, [](double, double) { return 0.0; }, std::bit_and<>(), noExpr);
 }
 Scalar OrOp::evaluateScalar(WEFT_ARGS) {
+  int64_t all = cast<SymTensorType>(getLhs().getType()).getElementType().isInteger(1) ? 1 : -1;
+  if (isDecided(e, all))
+    return Scalar::of(all);
   return binary(
       e, [](double, double) { return 0.0; }, std::bit_or<>(), noExpr);
 }

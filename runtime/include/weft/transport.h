@@ -32,6 +32,7 @@ extern "C" {
  *                   is_reversed: [outer, first, middle, part of second, inner] -> [outer, part of first, middle, second, inner]
  *   others          [outer, first, inner], the same before and after
  *
+ * permute: every rank sends to the one `peer` places further on, around; is_reversed: to the one at place `peer` - rank, which may be itself.
  * middle and second are for all_to_all only, combiner for the two that combine, peer for broadcast (the root) and permute. A permute whose
  * ranks have other sizes has outer = inner = 1, `first` elements to send and `received` to get, and `longest` > 0 on all ranks alike: the most that
  * one of them sends. send and receive do not overlap, but they may be the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */

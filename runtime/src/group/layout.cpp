@@ -60,7 +60,7 @@ bool weft_flows(const weft_collective_t &c, int32_t world, int32_t from, int32_t
   if (c.kind != WEFT_PERMUTE)
     return true;
   int32_t shift = c.peer % world;
-  return to == (from + shift + world) % world;
+  return to == ((c.is_reversed ? -from : from) + shift + 2 * world) % world;
 }
 
 /// Of all_to_all, where `first` is split: what the rank with `second` rows of the second dimension is sent.

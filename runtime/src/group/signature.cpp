@@ -12,7 +12,7 @@ weft_signature_t weft_signature_of(const weft_collective_t &c, uint64_t sequence
   return {c.kind,
           c.element,
           weft_combines(c) ? c.combiner : (uint16_t)0,
-          is_exchange ? c.is_reversed : (uint16_t)0,
+          is_exchange || c.kind == WEFT_PERMUTE ? c.is_reversed : (uint16_t)0,
           has_peer ? c.peer : 0,
           0,
           sequence,

@@ -1,22 +1,26 @@
 // RUN: weft-opt %s --weft-split-functions --canonicalize | FileCheck %s
 
-// The own block of keys and values first, then that of the other rank, each with its part of the mask; merged, and divided once.
+// Ranks have an early and a late piece each, of queries, keys and values; the own block of keys first, then that of the other rank, of which a
+// rank computes what the mask shows: all rows and the early keys, or the late rows and all keys. Merged, divided once, and sent back.
 // CHECK-LABEL: func.func @causal
 // CHECK-DAG:     %[[Q:.*]] = weft.contract "s e, e n -> s n" %[[X:.*]], %arg1
 // CHECK-DAG:     %[[K:.*]] = weft.contract "s e, e n -> s n" %[[X]], %arg2
 // CHECK-DAG:     %[[V:.*]] = weft.contract "s e, e n -> s n" %[[X]], %arg3
 // CHECK-NOT:     weft.all_gather
-// CHECK:         %[[S:.*]] = weft.contract "i d, j d -> i j" %[[Q]], %[[K]]
-// CHECK:         %[[O:.*]] = weft.contract "i j, j d -> i d" %{{.*}}, %[[V]]
-// CHECK:         %[[K1:.*]] = weft.permute %[[K]] by 1 over<sp = 2> {weft.because = "keys and values of {{.*}} go around in blocks"}
-// CHECK:         %[[V1:.*]] = weft.permute %[[V]] by 1 over<sp = 2>
-// CHECK:         weft.slice %{{.*}} from [4*mod(rank_sp + 1, 2)] size [4]
-// CHECK:         %[[S1:.*]] = weft.contract "i d, j d -> i j" %[[Q]], %[[K1]]
+// CHECK:         %[[LATE:.*]] = weft.slice %[[K]] from [2, 0] size [2, 4]
+// CHECK:         %[[SENT:.*]] = weft.permute %[[LATE]] by -1 over<sp = 2> {weft.because = "ranks have an early and a late piece each, of what {{.*}} reads or gives"}
+// CHECK:         %[[KK:.*]] = weft.concat %{{.*}}, %[[SENT]] dim 0
+// CHECK:         %[[QQ:.*]] = weft.concat
+// CHECK:         %[[S:.*]] = weft.contract "i d, j d -> i j" %{{.*}}, %[[KK]]
+// CHECK:         %[[O:.*]] = weft.contract "i j, j d -> i d"
+// CHECK:         %[[K1:.*]] = weft.permute %[[KK]] by 1 over<sp = 2> {weft.because = "keys and values of {{.*}} go around in blocks"}
+// CHECK:         %[[V1:.*]] = weft.permute %{{.*}} by 1 over<sp = 2>
+// CHECK:         %[[PART:.*]] = weft.slice %[[K1]] from [0, 0] size
+// CHECK:         weft.contract "i d, j d -> i j" %{{.*}}, %[[PART]]
 // CHECK:         weft.maximum
-// CHECK:         %[[O1:.*]] = weft.contract "i j, j d -> i d" %{{.*}}, %[[V1]]
-// CHECK:         %[[R:.*]] = weft.add %{{.*}}, %[[O1]]
-// CHECK:         %[[Y:.*]] = weft.div %[[R]]
-// CHECK:         weft.all_gather %[[Y]] dim 0 to [8]
+// CHECK:         %[[Y:.*]] = weft.div
+// CHECK:         weft.permute %{{.*}} by -1
+// CHECK:         weft.all_gather %{{.*}} dim 0 to [8]
 func.func @causal(%x: !weft.tensor<[8, 4], f32> {weft.placement = #weft.placement<[sp, _]>}, %wq: !weft.tensor<[4, 4], f32>, %wk: !weft.tensor<[4, 4], f32>, %wv: !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>
     attributes {weft.split_over = #weft.mesh<sp = 2>, weft.symbols = #weft.symbols<>} {
   %q = weft.contract "s e, e n -> s n" %x, %wq accumulate f32 {weft.placement = #weft.placement<[sp, _]>} : (!weft.tensor<[8, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[8, 4], f32>

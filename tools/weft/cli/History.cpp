@@ -170,7 +170,9 @@ int64_t sentBytes(const PastCollective &c, const PastGroup &group) {
   else if (c.kind == "broadcast")
     sent = c.peer == group.rank ? all * others : 0;
   else
-    sent = others ? all : 0; // permute
+    sent = c.isReversed && (2 * group.rank - c.peer) % group.world == 0 ? 0
+           : others                                                     ? all
+                                                                        : 0; // permute
   return sent * bytesOf(c.element);
 }
 
