@@ -100,7 +100,7 @@ struct shape {
     case WEFT_BROADCAST:
       return global(peer);
     default:
-      return global((rank - peer + 2 * world) % world);
+      return global(((is_reversed ? peer - rank : rank - peer) + 2 * world) % world);
     }
   }
 };
@@ -181,8 +181,10 @@ std::vector<shape> shapes_of(int32_t world, weft_element_t element) {
       all.push_back(
           {WEFT_BROADCAST, element, WEFT_SUM, false, world - 1, outer, first, 1, 1, inner});
       for (int32_t shift : {1, -1, 0})
-        if (std::abs(shift) < world)
-          all.push_back({WEFT_PERMUTE, element, WEFT_SUM, false, shift, outer, first, 1, 1, inner});
+        for (bool is_mirrored : {false, true})
+          if (std::abs(shift) < world)
+            all.push_back(
+                {WEFT_PERMUTE, element, WEFT_SUM, is_mirrored, shift, outer, first, 1, 1, inner});
     }
   return all;
 }

@@ -127,8 +127,9 @@ std::vector<shape> all_shapes() {
       all.push_back({WEFT_ALL_TO_ALL, type, 0, 1, 0, 2, first, 3, 7, 2});
       all.push_back({WEFT_BROADCAST, type, 0, 0, world - 1, 1, first, 1, 1, 5});
       for (int32_t shift : {0, 1, -1})
-        if (std::abs(shift) < world)
-          all.push_back({WEFT_PERMUTE, type, 0, 0, shift, 1, first, 1, 1, 5});
+        for (uint16_t is_mirrored : {0, 1})
+          if (std::abs(shift) < world)
+            all.push_back({WEFT_PERMUTE, type, 0, is_mirrored, shift, 1, first, 1, 1, 5});
     }
   }
   for (uint16_t element : {WEFT_F32, WEFT_BF16}) // in two stages, and more than MPI sends at once
