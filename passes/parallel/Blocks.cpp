@@ -279,11 +279,15 @@ static Value joined(OpBuilder &builder, ArrayRef<Value> values, unsigned dim) {
              : Value(builder.create<ConcatOp>(values[0].getLoc(), values, int64_t(dim)));
 }
 
-Value Blocks::mirrored(OpBuilder &builder, Value piece) {
-  auto sent = builder.create<PermuteOp>(piece.getLoc(), piece, 1 - group.getRanks(), group);
+/// Of two pieces, the second of the mirrored rank: from parts to an early and a late piece, and back.
+Value Blocks::exchanged(OpBuilder &builder, Value laid, unsigned dim, SymExpr piece) {
+  if (pieces == 1)
+    return laid;
+  Value late = sliceOf(builder, laid, dim, piece, piece);
+  auto sent = builder.create<PermuteOp>(laid.getLoc(), late, 1 - group.getRanks(), group);
   parts.explain(sent, "ranks have an early and a late piece each, of what " + nameOf(reader) +
                           " reads or gives");
-  return sent;
+  return joined(builder, {sliceOf(builder, laid, dim, zeroOf(laid), piece), sent}, dim);
 }
 
 /// Whose rows or columns they are.
@@ -324,13 +328,8 @@ Value Blocks::laidPart(OpBuilder &builder, Value value, unsigned dim) {
   if (partsOf(value) != dim)
     return made = laid(builder, parts.whole(value, reader), value, dim, placeIn(group));
   SymExpr piece = parts.pieceOf(value, dim, pieces);
-  made = filled(builder, parts.part(value, dim, reader), dim, piece * int64_t(pieces));
-  if (pieces == 2)
-    made = joined(builder,
-                  {sliceOf(builder, made, dim, zeroOf(value), piece),
-                   mirrored(builder, sliceOf(builder, made, dim, piece, piece))},
-                  dim);
-  return made;
+  Value part = filled(builder, parts.part(value, dim, reader), dim, piece * int64_t(pieces));
+  return made = exchanged(builder, part, dim, piece);
 }
 
 Value Blocks::boxOf(OpBuilder &builder, Value laid, Value value, const Spans &spans) {
@@ -347,12 +346,8 @@ Value Blocks::boxOf(OpBuilder &builder, Value laid, Value value, const Spans &sp
 
 Value Blocks::partOf(OpBuilder &builder, Value made, Value value, unsigned dim) {
   SymExpr piece = parts.pieceOf(value, dim, pieces);
-  if (pieces == 2)
-    made = joined(builder,
-                  {sliceOf(builder, made, dim, zeroOf(value), piece),
-                   mirrored(builder, sliceOf(builder, made, dim, piece, piece))},
-                  dim);
-  return sliceOf(builder, made, dim, zeroOf(value), parts.partType(value, dim).getDim(dim));
+  return sliceOf(builder, exchanged(builder, made, dim, piece), dim, zeroOf(value),
+                 parts.partType(value, dim).getDim(dim));
 }
 
 Value Blocks::keysIn(OpBuilder &builder, Value scores) {

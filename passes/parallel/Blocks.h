@@ -93,7 +93,7 @@ private:
   mlir::Value laidPart(mlir::OpBuilder &builder, mlir::Value value, unsigned dim);
   mlir::Value boxOf(mlir::OpBuilder &builder, mlir::Value laid, mlir::Value value,
                     const Spans &spans);
-  mlir::Value mirrored(mlir::OpBuilder &builder, mlir::Value piece);
+  mlir::Value exchanged(mlir::OpBuilder &builder, mlir::Value laid, unsigned dim, SymExpr piece);
   SymExpr placeOf(Span span) const;
   SymExpr sizeOf(mlir::Value value, unsigned dim, SymExpr place, unsigned piece) const;
 
