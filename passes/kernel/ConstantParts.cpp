@@ -60,11 +60,21 @@ std::optional<std::pair<int64_t, SymExpr>> countedParts(MeshAttr mesh, SymExpr s
   return areCounted ? std::optional(std::pair(most, SymExpr::floordiv(start, most))) : std::nullopt;
 }
 
-/// Whether what reads a value, or a reshape of it, are operators that kernels compute.
-bool onlyKernelsRead(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<ReshapeOp>(user) ? onlyKernelsRead(user->getResult(0))
-                                : isa<KernelOp, ElementOpInterface>(user);
+/// Whether parts of a row-major constant are lines that follow each other.
+bool areNeighbours(ArrayRef<int64_t> dims, ArrayRef<int64_t> sizes) {
+  size_t cut = 0;
+  while (cut + 1 < dims.size() && dims[cut] == 1)
+    ++cut;
+  return dims.drop_front(cut + 1) == sizes.drop_front(cut + 1);
+}
+
+/// Whether what reads a value, or a reshape of it, are operators that kernels compute, or collectives if `areGiven`.
+bool onlyKernelsRead(Value value, bool areGiven) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<ReshapeOp>(user))
+      return onlyKernelsRead(user->getResult(0), areGiven);
+    return isa<KernelOp, ElementOpInterface>(user) ||
+           (areGiven && isa<CollectiveOpInterface>(user));
   });
 }
 
@@ -83,8 +93,9 @@ std::optional<ConstantPart> unequalPart(ConstantOp whole, SymTensorType type, Va
     part.sizes.push_back(counted->first);
     part.at.push_back(counted->second);
   }
-  return fillsBytes(type, part.sizes) && onlyKernelsRead(value) ? std::optional(part)
-                                                                : std::nullopt;
+  bool areGiven = areNeighbours(*type.getConstantDims(), part.sizes);
+  bool isPart = fillsBytes(type, part.sizes) && onlyKernelsRead(value, areGiven);
+  return isPart ? std::optional(part) : std::nullopt;
 }
 
 } // namespace
