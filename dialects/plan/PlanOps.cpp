@@ -78,10 +78,18 @@ SymTensorType WeightOp::wholeType() {
   return cast<SymTensorType>(getWhole().value_or(getTensor()));
 }
 
+bool WeightOp::isOfSizes() {
+  SmallVector<SymExpr> dims = cast<SymTensorType>(getTensor()).getDims();
+  return dims.size() == getSize()->size() &&
+         llvm::all_of(llvm::zip(dims, *getSize()), [](auto pair) {
+           auto [dim, size] = pair;
+           return dim.asConstant().value_or(size) == size;
+         });
+}
+
 std::optional<SmallVector<int64_t>> WeightOp::distances() {
   std::optional<WeightLayout> layout = WeightLayout::parse(getLayout());
-  auto seen = cast<SymTensorType>(getTensor()).getConstantDims();
-  if (!getPart() || !layout || (!layout->isRows() && ArrayRef(*seen) != *getSize()))
+  if (!getPart() || !layout || (!layout->isRows() && !isOfSizes()))
     return std::nullopt;
   return partDistances(*layout, wholeType(), *getSize());
 }
@@ -109,13 +117,17 @@ LogicalResult WeightOp::verify() {
   auto dims = wholeType().getConstantDims(),
        seen = cast<SymTensorType>(getTensor()).getConstantDims();
   auto sizes = *getSize();
-  bool isCut = dims && seen && dims->size() == sizes.size() && getPart()->size() == sizes.size() &&
-               llvm::all_of(llvm::zip(*dims, sizes), [](auto pair) {
+  bool isCut = dims && dims->size() == sizes.size() && getPart()->size() == sizes.size() &&
+               llvm::all_of(llvm::zip(*dims, sizes), [&](auto pair) {
                  auto [dim, size] = pair;
-                 return size > 0 && dim > 0 && dim % size == 0;
+                 return size > 0 && size <= dim && (!seen || dim % size == 0);
                });
   if (!isCut)
     return emitOpError("has no parts of size [") << sizes << "] in " << wholeType();
+  if (!seen) // R4
+    return isOfSizes() && distances()
+               ? success()
+               : emitOpError("has parts of several sizes, which are no ranges of ") << wholeType();
   auto count = [](ArrayRef<int64_t> all) {
     return std::accumulate(all.begin(), all.end(), int64_t(1), std::multiplies<>());
   };

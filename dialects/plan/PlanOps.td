@@ -103,11 +103,14 @@ def Plan_WeightOp : Plan_Op<"weight"> {
     (R1) There is such a layout.
     (R2) Parts divide all dimensions of the whole, and have as many elements as the tensor.
     (R3) A layout with the rows of a whole is that of a part, which is a range of these.
+    (R4) Where ranks have parts of several sizes, which are symbols of the tensor, `size` is that of the largest, the first ones, and parts are
+    ranges of the whole.
 
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
     %1 = plan.weight @w as "panels<32>" part [0, rank_tp] size [384, 768] of !weft.tensor<[384, 1536], f32> : !weft.tensor<[384, 768], f32>
     %2 = plan.weight @v as "panels<32 of 1536>" part [rank_tp, 0] size [768, 384] of !weft.tensor<[1536, 384], f32> : !weft.tensor<[768, 384], f32>
+    %3 = plan.weight @u as "panels<32>" part [0, rank_tp] size [384, 64] of !weft.tensor<[384, 96], f32> : !weft.tensor<[384, 64 - 32*rank_tp], f32>
     ```
   }];
   let arguments = (ins AnyAttr:$value, StrAttr:$layout, OptionalAttr<Weft_DimsAttr>:$part, OptionalAttr<DenseI64ArrayAttr>:$size,
@@ -122,6 +125,8 @@ def Plan_WeightOp : Plan_Op<"weight"> {
     ::weft::SymTensorType wholeType();
     /// Bytes from one part to the next along every dimension, where parts are ranges of the whole as it is stored.
     std::optional<llvm::SmallVector<int64_t>> distances();
+    /// Whether the tensor has these sizes, but for dimensions that ranks have several sizes of.
+    bool isOfSizes();
     /// Of parts that are stored by themselves: in this order, the last dimension's side by side; null: there is only the whole.
     ::weft::SymExpr partNumber();
   }];

@@ -93,6 +93,33 @@ plan.func @main() {
 
 // -----
 
+// (R4) of plan.weight: columns inside of panels
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[8, 6], f32>'}}
+  %0 = plan.weight @w as "panels<4>" part [0, rank] size [8, 3] of !weft.tensor<[8, 6], f32> : !weft.tensor<[8, 3 - rank], f32>
+  plan.return
+}
+
+// -----
+
+// Rows that are no neighbours.
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[8, 6], f32>'}}
+  %0 = plan.weight @w as "" part [0, rank] size [8, 4] of !weft.tensor<[8, 6], f32> : !weft.tensor<[8, 4 - 2*rank], f32>
+  plan.return
+}
+
+// -----
+
+// Rows of panels that lie as if they were all.
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[6, 8], f32>'}}
+  %0 = plan.weight @w as "panels<4>" part [rank, 0] size [4, 8] of !weft.tensor<[6, 8], f32> : !weft.tensor<[4 - 2*rank, 8], f32>
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.memory
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
   // expected-error @+1 {{takes one expression}}

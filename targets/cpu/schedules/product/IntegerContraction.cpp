@@ -108,9 +108,10 @@ public:
   }
   static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
     int64_t groupSize = dotOf(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
-    return PanelBlocks(s.m, mostRows(s, machine), llvm::divideCeil(s.n, tileColumns(machine)),
-                       groups * groupSize * tileColumns(machine), groups,
-                       pick(s.op, "block", kBlockKiB));
+    SymExpr panels =
+        SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, tileColumns(machine)));
+    return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * tileColumns(machine),
+                       groups, pick(s.op, "block", kBlockKiB));
   }
   static int64_t mostRows(const Shape &s, const VectorMachine &machine) {
     return pick(s.op, "rows", IntegerTile::mostRows(machine));
