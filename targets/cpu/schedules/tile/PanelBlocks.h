@@ -41,6 +41,8 @@ struct PanelBlocks {
   static void offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
                           int64_t least = 1);
   SymExpr units() const;
+  /// How units follow the rows of this argument of the specification; nothing when its rows are read in another way, too.
+  std::optional<RowTiles> rowTiles(mlir::func::FuncOp spec, unsigned argument) const;
 
   /// What the function for tiles of a size is called with.
   struct Tile {
