@@ -298,7 +298,10 @@ private:
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
-      return sizeof(weft_host_v1);
+      return llvm::any_of(program.functions,
+                          [](const PlannedFunction &planned) { return planned.overlaps; })
+                 ? sizeof(weft_host_v1)
+                 : offsetof(weft_host_v1, overlap);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();
     });

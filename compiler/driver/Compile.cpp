@@ -379,6 +379,7 @@ private:
 
   PipelineOptions pipelineFor(const Variant &variant) {
     PipelineOptions pipeline = partitionOptions(options, variant.mesh);
+    pipeline.overlap = options.fuseComm == FuseComm::Always;
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
     pipeline.roundStorage = options.numerics.storage;

@@ -170,7 +170,29 @@ LogicalResult LaunchOp::verify() {
     return emitOpError("takes one expression for units, grain and scratch each");
   if (getQueue() != 0)
     return emitOpError("is for queue ") << getQueue() << ", but the host has queue 0 only";
+  bool hasRows = getRows() && getRows()->size() == 2 && *getRowsOf() < getInputs().size();
+  if (getRows() && !hasRows) // R3
+    return emitOpError("takes rows and tiles of an input");
   return success();
+}
+
+/// [outer, first] of what is gathered, or of sums of which every rank gets a part; a sum that all get is cut as it is wanted.
+static bool hasRows(CollectiveOpInterface collective, SymExpr rows) {
+  ExchangeForm form = collective.getForm();
+  if (form.kind == ExchangeKind::AllReduce)
+    return true;
+  return (form.kind == ExchangeKind::AllGather || form.kind == ExchangeKind::ReduceScatter) &&
+         form.outer * form.first == rows;
+}
+
+bool LaunchOp::followsRowsOf(ExchangeOp exchange) {
+  CollectiveOpInterface collective = exchange.collective();
+  if (!getRows() || !hasRows(collective, (*getRows())[0]))
+    return false;
+  if (collective.getForm().kind == ExchangeKind::AllGather)
+    return getInputs()[*getRowsOf()] == exchange.getReceived() &&
+           llvm::count(getInputs(), exchange.getReceived()) == 1;
+  return llvm::count(getOutputs(), exchange.getSent()) == 1;
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -230,6 +252,28 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("gives and gets in the same buffer");
   auto weight = getSent().getDefiningOp<WeightOp>();
   return weight && !weight.getLayout().empty() ? verifyPacked(*this, weight) : success();
+}
+
+ExchangeOp OverlapOp::exchange() { return *getBody().getOps<ExchangeOp>().begin(); }
+bool OverlapOp::comesFirst() { return isa<ExchangeOp>(getBody().front().front()); }
+SmallVector<LaunchOp> OverlapOp::launches() {
+  return llvm::to_vector(getBody().getOps<LaunchOp>());
+}
+
+LogicalResult OverlapOp::verify() {
+  Block &block = getBody().front();
+  bool isFirst = !block.empty() && isa<ExchangeOp>(block.front()),
+       isLast = !block.empty() && isa<ExchangeOp>(block.back());
+  size_t count = block.getOperations().size();
+  if (isFirst == isLast || size_t(llvm::range_size(getBody().getOps<LaunchOp>())) + 1 != count ||
+      (isLast && count > 2)) // R1
+    return emitOpError("holds an exchange and launches behind it, or one in front of it");
+  bool gathers = exchange().collective().getForm().kind == ExchangeKind::AllGather;
+  if (gathers != isFirst || !llvm::all_of(launches(), [&](LaunchOp launch) {
+        return launch.followsRowsOf(exchange());
+      })) // R2
+    return emitOpError("holds launches whose rows are not those of the exchange");
+  return success();
 }
 
 //===-- What the host decides --------------------------------------------------------------------------===//

@@ -382,11 +382,19 @@ private:
     auto here = [&](SymExpr expr) {
       return DimsAttr::get(b.getContext(), {expr.substitute(specification.toFunction)});
     };
-    b.create<plan::LaunchOp>(kernel.getLoc(),
-                             kernels.find(function, *choice, haveRoom).getSymName(), inputs,
-                             outputs, DimsAttr::get(b.getContext(), specification.values),
-                             here(choice->units), here(choice->grain), here(choice->scratch),
-                             b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
+    DimsAttr rows;
+    IntegerAttr least, of;
+    if (const std::optional<RowTiles> &tiles = choice->rowTiles; tiles && meshOf(source)) {
+      rows = DimsAttr::get(b.getContext(), {tiles->rows.substitute(specification.toFunction),
+                                            tiles->tiles.substitute(specification.toFunction)});
+      least = b.getI64IntegerAttr(tiles->least);
+      of = b.getI64IntegerAttr(tiles->argument);
+    }
+    b.create<plan::LaunchOp>(
+        kernel.getLoc(), kernels.find(function, *choice, haveRoom).getSymName(), inputs, outputs,
+        DimsAttr::get(b.getContext(), specification.values), here(choice->units),
+        here(choice->grain), here(choice->scratch), rows, least, of,
+        b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
     return success();
   }
 

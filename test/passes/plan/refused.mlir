@@ -295,3 +295,19 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
   }
   plan.return
 }
+
+// -----
+
+// (R1) of plan.overlap
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.output 0
+  // expected-error @+1 {{holds an exchange and launches behind it, or one in front of it}}
+  plan.overlap {
+    plan.exchange %0 -> %1 {
+    ^bb0(%a: !weft.tensor<[n], f32>):
+      %b = weft.all_reduce sum %a over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    }
+  }
+  plan.return
+}

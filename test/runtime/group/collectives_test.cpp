@@ -380,6 +380,51 @@ TEST_CASE("what is too large for the caches is right, of odd sizes and in long a
     CHECK(wrong_ones("shm", 2, shapes, memory) == std::vector<size_t>());
 }
 
+TEST_CASE("pieces of parts come to lie where the whole would") {
+  for (const char *transport : {"threads", "shm"})
+    for (int32_t world : {1, 2, 3, 4})
+      for (auto [first, rows] :
+           {std::pair<int64_t, int64_t>{0, 2}, {1, 1}, {13, 2}, {40, 7}, {30011, 4000}}) {
+        int64_t part = (first + world - 1) / world, width = 5;
+        shape all = {WEFT_ALL_GATHER, WEFT_F32, WEFT_SUM, false, 0, 1, first, 1, 1, width};
+        shape sum = {WEFT_REDUCE_SCATTER, WEFT_F32, WEFT_SUM, false, 0, 1, first, 1, 1, width};
+        std::vector<verdict> ends =
+            run_ranks(transport, world, [&](weft_group_t *group, weft_error_t *err) {
+              int32_t rank = weft_group_rank(group);
+              for (const shape &s : {all, sum}) {
+                std::vector<uint8_t> send = encode(s.element, s.sent(world, rank).values);
+                std::vector<uint8_t> expected = encode(s.element, s.expected(world, rank).values);
+                std::vector<uint8_t> receive(expected.size(), 0xEE);
+                int64_t own =
+                    int64_t((s.kind == WEFT_ALL_GATHER ? send : receive).size() - 1) / (4 * width);
+                for (int64_t from = 0; from < part; from += rows) {
+                  int64_t at = std::min(from, own) * width * 4;
+                  weft_collective_t c =
+                      collective_of(s.kind, s.element, first, send.data(), receive.data());
+                  c.combiner = s.combiner;
+                  c.inner = width;
+                  c.from = from;
+                  c.rows = rows;
+                  if (s.kind == WEFT_ALL_GATHER)
+                    c.send = send.data() + at;
+                  else
+                    c.receive = receive.data() + at;
+                  if (weft_status_t status = weft_group_collective(group, &c, err))
+                    return status;
+                }
+                if (part && receive != expected)
+                  return WEFT_BUSY;
+              }
+              return WEFT_OK;
+            });
+        INFO(transport << ", " << world << " ranks, " << rows << " of " << first << " rows");
+        for (const verdict &each : ends) {
+          CHECK(each.status == WEFT_OK);
+          CHECK(each.text == "");
+        }
+      }
+}
+
 TEST_CASE("ranks that share different numbers of bytes are told so, and go on") {
   for (const char *transport : {"threads", "shm"}) {
     std::vector<verdict> all = run_ranks(transport, 2, [&](weft_group_t *group, weft_error_t *err) {
@@ -443,6 +488,12 @@ TEST_CASE("a collective that no rank could do is refused before anything is sent
   CHECK(refusal([](auto &c) { c.first = -1; }) == "W0602 all_reduce: a size is -1");
   CHECK(refusal([](auto &c) { c.first = int64_t(1) << 62; }) ==
         "W0602 all_reduce: more than 16 TiB");
+  CHECK(refusal([](auto &c) { c.rows = 2; }) ==
+        "W0602 all_reduce: 2 rows from row 0 on are no piece");
+  CHECK(refusal([](auto &c) {
+          c.kind = WEFT_ALL_GATHER;
+          c.from = 1;
+        }) == "W0602 all_gather: 0 rows from row 1 on are no piece");
   CHECK(refusal([](auto &c) { c.send = nullptr; }) == "W0602 all_reduce: send is NULL");
   CHECK(refusal([](auto &c) { c.receive = nullptr; }) == "W0602 all_reduce: receive is NULL");
   CHECK(refusal([&](auto &c) { c.receive = data + 1; }) ==

@@ -155,6 +155,10 @@ public:
     return {blocks.units(), constant(1), constant(rowsBytes(s, machine) + widened)};
   }
 
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    return blocksOf(spec, machine).rowTiles(spec, Shape::of(spec, machine).lhs);
+  }
+
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     return Shape::of(spec, machine).layouts(spec, machine);

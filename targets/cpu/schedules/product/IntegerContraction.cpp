@@ -132,6 +132,11 @@ public:
     return {blocksOf(s, machine).units(), constant(1), constant(scratch)};
   }
 
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *Shape::match(spec);
+    return blocksOf(s, machine).rowTiles(spec, s.lhs);
+  }
+
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);

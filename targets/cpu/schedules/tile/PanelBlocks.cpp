@@ -54,6 +54,12 @@ void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t
 
 SymExpr PanelBlocks::units() const { return SymExpr::ceildiv(m, mostRows) * blocks(); }
 
+std::optional<RowTiles> PanelBlocks::rowTiles(func::FuncOp spec, unsigned argument) const {
+  if (!spec.getArgument(argument).hasOneUse())
+    return std::nullopt;
+  return RowTiles{argument, m, SymExpr::ceildiv(m, mostRows), blocks().isConstant(1) ? 1 : kTilesToPart};
+}
+
 /// [tiles before] Those of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
 /// is then block u % blocks of tile u / blocks, else tile u % count of block u / count.
 Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value count) const {

@@ -42,6 +42,8 @@ struct PanelBlocks {
                           int64_t least = 1);
   SymExpr blocks() const { return SymExpr::ceildiv(panels, perBlock); }
   SymExpr units() const;
+  /// How units follow the rows of this argument of the specification; nothing when its rows are read in another way, too.
+  std::optional<RowTiles> rowTiles(mlir::func::FuncOp spec, unsigned argument) const;
 
   /// What the function for tiles of a size is called with.
   struct Tile {
