@@ -493,6 +493,7 @@ private:
     if (v == 0)
       emitDescriptor(*host, descriptor.bytes);
     emitHostProgram(*host, v, variants[v].program, weights);
+    (*host)->setAttr(kHostProgramAttr, UnitAttr::get(&context));
     llvm::Expected<std::string> compiled = target.compile(*host);
     if (!compiled)
       return compiled.takeError();
