@@ -15,9 +15,7 @@ namespace weft {
 namespace {
 
 /// Whether it only gives memory a name.
-bool isName(Operation *op) {
-  return isa<plan::MemoryOp, plan::PartOp, plan::WeightOp>(op);
-}
+bool isName(Operation *op) { return isa<plan::MemoryOp, plan::PartOp, plan::WeightOp>(op); }
 
 /// The launches that follow the exchange, which read the rows that it brings.
 SmallVector<plan::LaunchOp> readersBehind(plan::ExchangeOp exchange) {

@@ -8,8 +8,8 @@
 #include "runtime/src/group/shared_memory.h"
 #include "test/support/Constant.h"
 #include "test/support/RankProgram.h"
-#include <catch2/catch.hpp>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -41,11 +41,13 @@ public:
     Constant weight{"f32", {in, out}};
     text += "  %" + name + "_weight = " + weight.text(unsigned(out + name.size())) + "\n";
     auto rows = [](int elements) { return tensor("b*s, " + std::to_string(elements)); };
-    line(name + "_in", "reshape %" + from + " to [b*s, " + std::to_string(in) + "]", {all(in)}, rows(in));
+    line(name + "_in", "reshape %" + from + " to [b*s, " + std::to_string(in) + "]", {all(in)},
+         rows(in));
     line(name + "_out",
          "contract \"m k, k n -> m n\" %" + name + "_in, %" + name + "_weight accumulate f32",
          {rows(in), weight.type()}, rows(out));
-    line(name, "reshape %" + name + "_out to [b, s, " + std::to_string(out) + "]", {rows(out)}, all(out), " loc(\"" + name + "\")");
+    line(name, "reshape %" + name + "_out to [b, s, " + std::to_string(out) + "]", {rows(out)},
+         all(out), " loc(\"" + name + "\")");
   }
 
   void add(const std::string &name, const std::string &a, const std::string &c, int elements) {
@@ -154,11 +156,14 @@ void compare(const Program &program, bool splitsTokens, size_t overlaps,
 
 } // namespace
 
-TEST_CASE("tokens are gathered for a product, and sums of another are scattered, by rows", "[bits]") {
+TEST_CASE("tokens are gathered for a product, and sums of another are scattered, by rows",
+          "[bits]") {
   compare(pair(64, 256), true, 2);
 }
 
-TEST_CASE("a sum that all ranks get is sent by rows", "[bits]") { compare(pair(64, 256), false, 1); }
+TEST_CASE("a sum that all ranks get is sent by rows", "[bits]") {
+  compare(pair(64, 256), false, 1);
+}
 
 TEST_CASE("weights of several blocks, which few rows divide by blocks", "[bits]") {
   compare(pair(256, 2048), true, 2);

@@ -13,7 +13,7 @@
 #include "runtime/src/group/layout.h"
 #include "runtime/src/group/started.h"
 
-/// As many collectives may be under way.
+/// As many collectives may be under way in every transport.
 static const int64_t most_pieces = 8;
 /// Rows of a piece: of fewer, tiles would often wait for two.
 static const int64_t least_rows = 16;
@@ -29,7 +29,8 @@ namespace {
 /// where these are few, some rows of every part.
 struct cut_t {
   weft_collective_t whole; ///< its inner is a row
-  int64_t rank, part, own; ///< rows of the largest part, and of this rank's
+  int64_t rank, part,
+      own; ///< rows of the largest part, and of this rank's; all of a sum that all get
   int64_t outer_step, row_step, per_outer, pieces;
 
   cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world);
@@ -80,19 +81,15 @@ weft_collective_t cut_t::piece(int64_t number) const {
   weft_collective_t c = whole;
   int64_t outer = number / per_outer * outer_step, from = number % per_outer * row_step;
   int64_t row_bytes = c.inner * (weft_element_bits(c.element) / 8);
-  int64_t all = (outer * c.first) * row_bytes,
-          parts = (outer * own + least_of(from, own)) * row_bytes;
+  int64_t in_whole = outer * c.first * row_bytes,
+          in_part = (outer * own + least_of(from, own)) * row_bytes;
   c.outer = least_of(outer_step, c.outer - outer);
   if (c.kind == WEFT_ALL_REDUCE)
     c.first = least_of(row_step, c.first - from);
   else if (per_outer > 1)
     c.from = from, c.rows = row_step;
-  c.send = (const uint8_t *)c.send + (c.kind == WEFT_ALL_GATHER ? parts : all);
-  c.receive = (uint8_t *)c.receive + (c.kind == WEFT_REDUCE_SCATTER ? parts : all);
-  if (c.kind == WEFT_ALL_REDUCE) {
-    c.send = (const uint8_t *)whole.send + from * row_bytes;
-    c.receive = (uint8_t *)whole.receive + from * row_bytes;
-  }
+  c.send = (const uint8_t *)c.send + (c.kind == WEFT_REDUCE_SCATTER ? in_whole : in_part);
+  c.receive = (uint8_t *)c.receive + (c.kind == WEFT_ALL_GATHER ? in_whole : in_part);
   return c;
 }
 
@@ -192,8 +189,7 @@ void overlapping_t::start(int64_t piece) {
 }
 
 void overlapping_t::advance(int64_t piece, bool waits) {
-  if (weft_status_t status =
-          weft_group_advance(group, &started[piece], waits, context->call.err))
+  if (weft_status_t status = weft_group_advance(group, &started[piece], waits, context->call.err))
     weft_leave_call(context, status);
 }
 
@@ -220,8 +216,8 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   cut_t cut(whole, overlap->tiles->rows, rank, world);
   if (world == 1 || cut.pieces < 2)
     return run_whole(frame, *overlap);
-  overlapping_t o = {frame, context, group, cut, overlap->comes_first != 0, overlap->count, 0,
-                     {},    {}};
+  overlapping_t o = {frame,          context, group, cut, overlap->comes_first != 0,
+                     overlap->count, 0,       {},    {}};
   o.steps = o.comes_first ? 2 * cut.pieces : cut.pieces;
   for (int32_t i = 0; i < o.count; ++i) {
     o.kernels[i].part = &overlap->parts[i];

@@ -57,7 +57,8 @@ SymExpr PanelBlocks::units() const { return SymExpr::ceildiv(m, mostRows) * bloc
 std::optional<RowTiles> PanelBlocks::rowTiles(func::FuncOp spec, unsigned argument) const {
   if (!spec.getArgument(argument).hasOneUse())
     return std::nullopt;
-  return RowTiles{argument, m, SymExpr::ceildiv(m, mostRows), blocks().isConstant(1) ? 1 : kTilesToPart};
+  return RowTiles{argument, m, SymExpr::ceildiv(m, mostRows),
+                  blocks().isConstant(1) ? 1 : kTilesToPart};
 }
 
 /// [tiles before] Those of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
