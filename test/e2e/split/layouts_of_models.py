@@ -19,6 +19,7 @@ class Layout:
     even: tuple = ()  # numbers of ranks whose parts are whole panels: kernels are those of one rank, but for `others`
     others: frozenset = frozenset()
     once: tuple = ()  # numbers of ranks that one file is for, whose weights are no more than one rank's
+    words: tuple = ()  # further options of 'weft compile'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +38,8 @@ def layers(columns, of_batch=()):
     """Of an encoder's or decoder's layer on `x`. `of_batch`: schedules that ranks with a part of the batch have besides."""
     return [
         Layout("pairs", TP, pairs(columns), (2, 4), once=(2,)),
-        # Products of attention, as keys and values are gathered behind queries.
-        Layout("tokens", TP, ["x=[_, tp, _]", *pairs(columns)], (2,), frozenset({"product"}), (2,)),
+        # Products of attention, as keys and values are gathered behind queries. Those of weights compute while rows travel.
+        Layout("tokens", TP, ["x=[_, tp, _]", *pairs(columns)], (2,), frozenset({"product"}), (2,), ("--fuse-comm", "always")),
         Layout("batch", BATCH, ["x=[dp, _, _]", *pairs(columns)], (4,), frozenset(of_batch), (4,)),
         Layout("tokens on a grid", GRID, ["x=[_, r, _]", *pairs(columns.replace("tp", "c"))]),
     ]

@@ -35,7 +35,7 @@ def said_by(words, environment=None):
 
 
 def options(layout, worlds):
-    return [word for world in worlds for word in ("--mesh", layout.meshes[world])] + [word for each in layout.places for word in ("--place", each)]
+    return [word for world in worlds for word in ("--mesh", layout.meshes[world])] + [word for each in layout.places for word in ("--place", each)] + list(layout.words)
 
 
 def schedules(text):
