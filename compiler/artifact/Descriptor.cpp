@@ -138,27 +138,35 @@ private:
     return row;
   }
 
-  /// Of weights, by one rank: all parts have one size.
+  /// A rank's share of so many bytes that are stored.
+  static SymExpr bytesOfPart(plan::WeightOp op, int64_t bytes) {
+    SymExpr share = SymExpr::constant(op.getContext(), bytes);
+    if (!op.getSize())
+      return share;
+    auto own = cast<SymTensorType>(op.getTensor());
+    SmallVector<int64_t> dims = *op.wholeType().getConstantDims();
+    for (auto [i, dim, size] : llvm::enumerate(dims, *op.getSize()))
+      share = own.getConstantDims() ? SymExpr::floordiv(share, dim / size)
+                                    : SymExpr::floordiv(share * own.getDim(i), dim);
+    return share;
+  }
+
+  /// Of weights, by one rank.
   SymExpr bytesRead(plan::FuncOp function) const {
     // By what is stored; null is the whole.
-    llvm::MapVector<unsigned, llvm::MapVector<Attribute, int64_t>> parts;
+    llvm::MapVector<unsigned, llvm::MapVector<Attribute, SymExpr>> parts;
     function.walk([&](plan::WeightOp op) {
       if (op->use_empty())
         return;
       unsigned row = rowOf(op, stored);
-      SmallVector<int64_t> dims = *op.wholeType().getConstantDims();
-      int64_t count = 1;
-      if (op.getSize())
-        for (auto [dim, size] : llvm::zip_equal(dims, *op.getSize()))
-          count *= dim / size;
-      parts[row][op.getPartAttr()] = int64_t(stored[row].bytes) / count;
+      parts[row][op.getPartAttr()] = bytesOfPart(op, int64_t(stored[row].bytes));
     });
-    int64_t bytes = 0;
+    SymExpr bytes = SymExpr::constant(function.getContext(), 0);
     for (const auto &[row, sizes] : parts)
       for (const auto &[part, size] : sizes)
         if (!part || !sizes.contains(Attribute()))
-          bytes += size;
-    return SymExpr::constant(function.getContext(), bytes);
+          bytes = bytes + size;
+    return bytes;
   }
 
   /// All functions of a variant that are for several ranks refer to one mesh.
@@ -290,7 +298,10 @@ private:
   /// No more of the table than the functions call, so that older runtimes open what they can run.
   static uint64_t hostTableSize(const Program &program) {
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
-      return sizeof(weft_host_v1);
+      return llvm::any_of(program.functions,
+                          [](const PlannedFunction &planned) { return planned.overlaps; })
+                 ? sizeof(weft_host_v1)
+                 : offsetof(weft_host_v1, overlap);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();
     });

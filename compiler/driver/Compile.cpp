@@ -379,6 +379,7 @@ private:
 
   PipelineOptions pipelineFor(const Variant &variant) {
     PipelineOptions pipeline = partitionOptions(options, variant.mesh);
+    pipeline.overlap = options.fuseComm == FuseComm::Always;
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
     pipeline.roundStorage = options.numerics.storage;
@@ -492,6 +493,7 @@ private:
     if (v == 0)
       emitDescriptor(*host, descriptor.bytes);
     emitHostProgram(*host, v, variants[v].program, weights);
+    (*host)->setAttr(kHostProgramAttr, UnitAttr::get(&context));
     llvm::Expected<std::string> compiled = target.compile(*host);
     if (!compiled)
       return compiled.takeError();

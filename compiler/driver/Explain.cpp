@@ -3,7 +3,6 @@
 #include "compiler/driver/Explain.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel/Apart.h"
-#include "passes/kernel/Specification.h"
 #include "passes/plan/LowerToPlan.h"
 
 using namespace mlir;
@@ -39,10 +38,8 @@ private:
   void explain(KernelOp kernel, std::string function) {
     ExplainedKernel row{numbers[kernel], std::move(function), "", "", {}, {}, {}, {}};
     collectNodes(kernel.getLoc(), row.nodes);
-    Specification specification = specify(kernel);
-    if (std::optional<KernelChoice> choice = target.choose(specification.function());
-        choice && !canGatherAs(kernel, choice->layouts))
-      specification = specify(kernel, /*gathers=*/false);
+    Specification specification =
+        specifyAsStored(kernel, [&](func::FuncOp function) { return target.choose(function); });
     func::FuncOp specified = specification.function();
     row.declined = target.declined(specified);
     row.chosen = choicesOf(specified);

@@ -84,6 +84,8 @@ void addFuse(Passes &passes, const PipelineOptions &options) {
 
 void addPlan(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createLowerToPlan(options.chooser));
+  if (options.overlap)
+    passes.push_back(createOverlapExchanges());
   passes.push_back(createFormRegions());
   passes.push_back(createReserveLate());
   passes.push_back(createPlaceMemory());

@@ -23,6 +23,7 @@ struct PipelineOptions {
   std::vector<std::string> placements;    ///< PATTERN=[AXES, …]
   int64_t maxReshard = 0;                 ///< bytes of an exchange that nobody asked for; 0: any
   std::vector<std::string> planSizes;     ///< SYMBOL=NUMBER, at which that is asked
+  bool overlap = false;                   ///< ranks compute while an exchange goes on
   std::string roundOperands;              ///< bf16 or f16: what products read; empty: as it is
   std::vector<std::string> keepOperands;  ///< patterns: products of such nodes read it as it is
   bool roundStorage = false;              ///< what lies between kernels is of that type, too

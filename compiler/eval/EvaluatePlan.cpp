@@ -88,6 +88,8 @@ private:
       return decide(loop, ranks);
     if (auto together = dyn_cast<plan::ExchangeOp>(op))
       return runTogether(together, ranks);
+    if (auto overlap = dyn_cast<plan::OverlapOp>(op))
+      return run(overlap.getBody().front(), ranks);
     for (unsigned rank : ranks)
       if (llvm::Error error = step(op, *states[rank]))
         return error;

@@ -257,15 +257,22 @@ llvm::Error PlanBuffers::provide(plan::ProvideOp provide) {
 //===-- Reading and writing -------------------------------------------------------------------===//
 
 /// The elements of a weight that this rank has.
-llvm::Expected<ElementRuns> PlanBuffers::partOf(plan::WeightOp op) const {
-  DimValues dims = *op.wholeType().getConstantDims(), starts;
-  for (auto [at, size, dim] : llvm::zip_equal(op.getPart()->getDims(), *op.getSize(), dims)) {
-    FailureOr<int64_t> place = at.evaluate(symbols.known());
-    if (failed(place) || *place < 0 || *place >= dim / size)
+llvm::Expected<PlanBuffers::Part> PlanBuffers::partOf(plan::WeightOp op) const {
+  DimValues dims = *op.wholeType().getConstantDims(), starts, sizes(*op.getSize());
+  auto own = cast<SymTensorType>(op.getTensor());
+  for (auto [i, at] : llvm::enumerate(op.getPart()->getDims())) {
+    FailureOr<int64_t> place = at.evaluate(symbols.known()), size = sizes[i];
+    if (!own.getConstantDims())
+      size = own.getDim(i).evaluate(symbols.known());
+    bool isThere = succeeded(place) && succeeded(size) && *place >= 0 && *size >= 0 &&
+                   *size <= sizes[i] && *place <= dims[i] / sizes[i] &&
+                   *place * sizes[i] + *size <= dims[i];
+    if (!isThere)
       return fail("the weight" + placeOf(op.getLoc()) + " has no part '" + at.str() + "' here");
-    starts.push_back(*place * size);
+    starts.push_back(*place * sizes[i]);
+    sizes[i] = *size;
   }
-  return runsOfBox(dims, starts, *op.getSize());
+  return Part{runsOfBox(dims, starts, sizes), sizes};
 }
 
 /// Where the elements of a weight lie: they are made for every reader anew, so that there must be
@@ -294,10 +301,10 @@ llvm::Expected<Address> PlanBuffers::withElements(const Address &weight) const {
     return fail(call.error);
   auto values = std::make_shared<RefTensor>(std::move(call.outputs[0]));
   if (op.getPart()) {
-    llvm::Expected<ElementRuns> runs = partOf(op);
-    if (!runs)
-      return runs.takeError();
-    *values = gatherRuns(*values, *runs, *op.getSize());
+    llvm::Expected<Part> part = partOf(op);
+    if (!part)
+      return part.takeError();
+    *values = gatherRuns(*values, part->runs, part->sizes);
   }
   Address filled{std::make_shared<Extent>(*weight.extent), weight.offset};
   filled.extent->memory = std::make_shared<ByteMemory>();

@@ -80,7 +80,11 @@ private:
   llvm::Error provide(plan::ProvideOp provide);
   llvm::Expected<int64_t> bytesOf(SymExpr bytes, mlir::Location location) const;
   static llvm::Error checkBounds(const PlanOperand &operand);
-  llvm::Expected<ElementRuns> partOf(plan::WeightOp op) const;
+  struct Part {
+    ElementRuns runs; ///< of the whole
+    DimValues sizes;
+  };
+  llvm::Expected<Part> partOf(plan::WeightOp op) const;
   llvm::Expected<Address> withElements(const Address &weight) const;
   std::shared_ptr<Extent> newExtent(std::string name);
 

@@ -16,12 +16,18 @@ HostCalls::HostCalls(HostExpressions &host)
     : host(host), b(host.b), pointer(LLVM::LLVMPointerType::get(b.getContext())),
       i64(b.getI64Type()) {}
 
-void HostCalls::begin(Value frame, unsigned most) {
+void HostCalls::begin(Value frame, unsigned most, bool overlaps) {
   this->frame = frame;
   words = b.create<LLVM::AllocaOp>(pointer, i64, host.constant(most * WEFT_MAX_WORDS), 8);
   if (most > 1)
     parts = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(),
                                      host.constant(most * sizeof(weft_part_v1)), 8);
+  if (!overlaps)
+    return;
+  tiles = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(),
+                                   host.constant(most * sizeof(weft_row_tiles_v1)), 8);
+  overlap =
+      b.create<LLVM::AllocaOp>(pointer, b.getI8Type(), host.constant(sizeof(weft_overlap_v1)), 8);
 }
 
 Value HostCalls::at(Value base, int64_t offset) {
@@ -74,6 +80,28 @@ void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
 
 void HostCalls::emit(size_t function, unsigned row, ArrayRef<Value> words) {
   call(function, {frame, host.constant(int64_t(row)), storeWords(words, 0)});
+}
+
+void HostCalls::emitOverlap(ArrayRef<EmittedKernel> kernels, ArrayRef<EmittedRows> rows,
+                            const EmittedExchange &exchange) {
+  for (auto [place, pair] : llvm::enumerate(llvm::zip_equal(kernels, rows))) {
+    auto &[kernel, own] = pair;
+    storePart(kernel, place);
+    int64_t base = place * sizeof(weft_row_tiles_v1);
+    store(host.emit(own.rows), tiles, base + offsetof(weft_row_tiles_v1, rows));
+    store(host.emit(own.tiles), tiles, base + offsetof(weft_row_tiles_v1, tiles));
+    store(host.constant(own.least), tiles, base + offsetof(weft_row_tiles_v1, least));
+  }
+  auto number = [&](int32_t value) {
+    return b.create<arith::ConstantOp>(b.getI32IntegerAttr(value));
+  };
+  store(parts, overlap, offsetof(weft_overlap_v1, parts));
+  store(tiles, overlap, offsetof(weft_overlap_v1, tiles));
+  store(storeWords(exchange.words, kernels.size()), overlap, offsetof(weft_overlap_v1, words));
+  store(host.constant(exchange.row), overlap, offsetof(weft_overlap_v1, exchange));
+  store(number(kernels.size()), overlap, offsetof(weft_overlap_v1, count));
+  store(number(exchange.comesFirst), overlap, offsetof(weft_overlap_v1, comes_first));
+  call(offsetof(weft_host_v1, overlap), {frame, overlap});
 }
 
 void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {

@@ -19,14 +19,29 @@ struct EmittedKernel {
   SymExpr units, grain, work;
 };
 
+/// Rows of a kernel, and how its units follow them (weft_row_tiles_v1).
+struct EmittedRows {
+  SymExpr rows, tiles;
+  int64_t least;
+};
+
+/// An exchange that goes on while kernels compute.
+struct EmittedExchange {
+  unsigned row;
+  llvm::SmallVector<mlir::Value> words;
+  bool comesFirst;
+};
+
 class HostCalls {
 public:
   explicit HostCalls(HostExpressions &host);
 
-  /// Room for the words of `most` kernels at a time, in the block where the builder stands.
-  void begin(mlir::Value frame, unsigned most);
+  /// Room for the words of `most` kernels at a time, an exchange among them, in the block where the builder stands.
+  void begin(mlir::Value frame, unsigned most, bool overlaps);
   /// One kernel alone, or several that run together.
   void emit(llvm::ArrayRef<EmittedKernel> kernels);
+  void emitOverlap(llvm::ArrayRef<EmittedKernel> kernels, llvm::ArrayRef<EmittedRows> rows,
+                   const EmittedExchange &exchange);
   /// A function of the host table that takes a row of the function's table for it, and words.
   void emit(size_t function, unsigned row, llvm::ArrayRef<mlir::Value> words);
 
@@ -42,7 +57,7 @@ private:
   HostExpressions &host;
   mlir::ImplicitLocOpBuilder &b;
   mlir::Type pointer, i64;
-  mlir::Value frame, words, parts; ///< of the function that is emitted
+  mlir::Value frame, words, parts, tiles, overlap; ///< of the function that is emitted
 };
 
 } // namespace weft

@@ -263,7 +263,12 @@ private:
     size_t most = 1;
     for (plan::TogetherOp region : planned->regions)
       most = std::max(most, launchesOf(region).size());
-    calls.begin(frame, most);
+    bool overlaps = false;
+    source.walk([&](plan::OverlapOp overlap) {
+      overlaps = true;
+      most = std::max(most, overlap.launches().size() + 1);
+    });
+    calls.begin(frame, most, overlaps);
     emitBlock(source.getBody().front());
     storeOutputDims();
     finish(0);
@@ -276,7 +281,8 @@ private:
           .Case([&](plan::LaunchOp launch) { emitLaunches({launch}); })
           .Case([&](plan::TogetherOp region) { emitLaunches(launchesOf(region)); })
           .Case<plan::BindOp, plan::CheckPositionsOp, plan::ExchangeOp, plan::IfOp, plan::LoopOp,
-                plan::ReserveOp, plan::ProvideOp>([&](auto step) { emitStep(step); });
+                plan::OverlapOp, plan::ReserveOp, plan::ProvideOp>(
+              [&](auto step) { emitStep(step); });
   }
 
   static SmallVector<plan::LaunchOp> launchesOf(plan::TogetherOp region) {
@@ -328,8 +334,10 @@ private:
              output.getIndex(), emit(bytes));
   }
 
+  void emitLaunches(ArrayRef<plan::LaunchOp> launches) { calls.emit(prepare(launches)); }
+
   /// What all launches ask for comes before the first word is written.
-  void emitLaunches(ArrayRef<plan::LaunchOp> launches) {
+  std::vector<EmittedKernel> prepare(ArrayRef<plan::LaunchOp> launches) {
     for (plan::LaunchOp launch : launches) {
       if (planned->isLate(launch)) {
         requireSmall(launch.scratchExpr());
@@ -342,7 +350,7 @@ private:
     std::vector<EmittedKernel> kernels;
     for (plan::LaunchOp launch : launches)
       kernels.push_back(kernelOf(launch));
-    calls.emit(kernels);
+    return kernels;
   }
 
   EmittedKernel kernelOf(plan::LaunchOp launch) {
@@ -408,6 +416,24 @@ private:
   }
 
   void emitStep(plan::ExchangeOp exchange) {
+    auto [row, words] = wordsOf(exchange);
+    calls.emit(offsetof(weft_host_v1, exchange), row, words);
+  }
+
+  void emitStep(plan::OverlapOp overlap) {
+    SmallVector<plan::LaunchOp> launches = overlap.launches();
+    for (plan::LaunchOp launch : launches)
+      requireSmall(launch.getRows()->getDims());
+    std::vector<EmittedKernel> kernels = prepare(launches);
+    auto [row, words] = wordsOf(overlap.exchange());
+    std::vector<EmittedRows> rows;
+    for (plan::LaunchOp launch : launches)
+      rows.push_back({(*launch.getRows())[0], (*launch.getRows())[1], int64_t(*launch.getLeast())});
+    calls.emitOverlap(kernels, rows, {row, words, overlap.comesFirst()});
+  }
+
+  /// Its row, and what it is called with.
+  std::pair<unsigned, SmallVector<Value>> wordsOf(plan::ExchangeOp exchange) {
     auto row = llvm::find_if(planned->exchanges,
                              [&](const PlannedExchange &each) { return each.op == exchange; });
     const ExchangeForm &form = row->form;
@@ -423,7 +449,7 @@ private:
     SmallVector<Value> words{address(exchange.getSent()), address(exchange.getReceived())};
     for (SymExpr size : sizes)
       words.push_back(emit(size));
-    calls.emit(offsetof(weft_host_v1, exchange), row - planned->exchanges.begin(), words);
+    return {row - planned->exchanges.begin(), words};
   }
 
   Value isTrue(Value condition) {

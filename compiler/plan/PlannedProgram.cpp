@@ -157,6 +157,11 @@ private:
         together.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
         return WalkResult::interrupt();
       }
+      auto overlap = dyn_cast<plan::OverlapOp>(op);
+      if (overlap && overlap.launches().size() > WEFT_MAX_PARTS) {
+        overlap.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
+        return WalkResult::interrupt();
+      }
       return WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
@@ -182,6 +187,8 @@ private:
         read(launch, times);
       else if (auto together = dyn_cast<plan::TogetherOp>(op))
         planned.regions.push_back(together);
+      else if (isa<plan::OverlapOp>(op))
+        planned.overlaps = true;
       else if (auto check = dyn_cast<plan::CheckPositionsOp>(op))
         planned.positions.push_back(check);
       else if (auto exchange = dyn_cast<plan::ExchangeOp>(op)) {

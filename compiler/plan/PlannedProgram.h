@@ -51,6 +51,7 @@ struct PlannedFunction {
   llvm::SmallVector<plan::TogetherOp> regions;
   llvm::SmallVector<plan::CheckPositionsOp> positions; ///< checks of them
   std::vector<PlannedExchange> exchanges;
+  bool overlaps = false;                  ///< ranks compute while some of them go on
   std::vector<PlannedTraffic> traffic;    ///< in the order in which axes are met
   llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
   llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it

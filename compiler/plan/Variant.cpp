@@ -51,6 +51,13 @@ static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
     return "units";
   if (launch.scratchExpr() != choice.scratch.substitute(here))
     return "scratch";
+  const std::optional<RowTiles> &tiles = choice.rowTiles;
+  if (std::optional<DimsAttr> rows = launch.getRows();
+      rows &&
+      (!tiles || (*rows)[0] != tiles->rows.substitute(here) ||
+       (*rows)[1] != tiles->tiles.substitute(here) || *launch.getRowsOf() != tiles->argument ||
+       int64_t(*launch.getLeast()) < tiles->least))
+    return "rows";
   for (auto [input, layout] : llvm::zip_equal(launch.getInputs(), choice.layouts)) {
     if (layout.str() != layoutOf(input))
       return "layouts of weights";

@@ -78,10 +78,18 @@ SymTensorType WeightOp::wholeType() {
   return cast<SymTensorType>(getWhole().value_or(getTensor()));
 }
 
+bool WeightOp::isOfSizes() {
+  SmallVector<SymExpr> dims = cast<SymTensorType>(getTensor()).getDims();
+  return dims.size() == getSize()->size() &&
+         llvm::all_of(llvm::zip(dims, *getSize()), [](auto pair) {
+           auto [dim, size] = pair;
+           return dim.asConstant().value_or(size) == size;
+         });
+}
+
 std::optional<SmallVector<int64_t>> WeightOp::distances() {
   std::optional<WeightLayout> layout = WeightLayout::parse(getLayout());
-  auto seen = cast<SymTensorType>(getTensor()).getConstantDims();
-  if (!getPart() || !layout || (!layout->isRows() && ArrayRef(*seen) != *getSize()))
+  if (!getPart() || !layout || (!layout->isRows() && !isOfSizes()))
     return std::nullopt;
   return partDistances(*layout, wholeType(), *getSize());
 }
@@ -109,13 +117,17 @@ LogicalResult WeightOp::verify() {
   auto dims = wholeType().getConstantDims(),
        seen = cast<SymTensorType>(getTensor()).getConstantDims();
   auto sizes = *getSize();
-  bool isCut = dims && seen && dims->size() == sizes.size() && getPart()->size() == sizes.size() &&
-               llvm::all_of(llvm::zip(*dims, sizes), [](auto pair) {
+  bool isCut = dims && dims->size() == sizes.size() && getPart()->size() == sizes.size() &&
+               llvm::all_of(llvm::zip(*dims, sizes), [&](auto pair) {
                  auto [dim, size] = pair;
-                 return size > 0 && dim > 0 && dim % size == 0;
+                 return size > 0 && size <= dim && (!seen || dim % size == 0);
                });
   if (!isCut)
     return emitOpError("has no parts of size [") << sizes << "] in " << wholeType();
+  if (!seen) // R4
+    return isOfSizes() && distances()
+               ? success()
+               : emitOpError("has parts of several sizes, which are no ranges of ") << wholeType();
   auto count = [](ArrayRef<int64_t> all) {
     return std::accumulate(all.begin(), all.end(), int64_t(1), std::multiplies<>());
   };
@@ -158,7 +170,29 @@ LogicalResult LaunchOp::verify() {
     return emitOpError("takes one expression for units, grain and scratch each");
   if (getQueue() != 0)
     return emitOpError("is for queue ") << getQueue() << ", but the host has queue 0 only";
+  bool hasRows = getRows() && getRows()->size() == 2 && *getRowsOf() < getInputs().size();
+  if (getRows() && !hasRows) // R3
+    return emitOpError("takes rows and tiles of an input");
   return success();
+}
+
+/// [outer, first] of what is gathered, or of sums of which every rank gets a part; a sum that all get is cut as it is wanted.
+static bool hasRows(CollectiveOpInterface collective, SymExpr rows) {
+  ExchangeForm form = collective.getForm();
+  if (form.kind == ExchangeKind::AllReduce)
+    return true;
+  return (form.kind == ExchangeKind::AllGather || form.kind == ExchangeKind::ReduceScatter) &&
+         form.outer * form.first == rows;
+}
+
+bool LaunchOp::followsRowsOf(ExchangeOp exchange) {
+  CollectiveOpInterface collective = exchange.collective();
+  if (!getRows() || !hasRows(collective, (*getRows())[0]))
+    return false;
+  if (collective.getForm().kind == ExchangeKind::AllGather)
+    return getInputs()[*getRowsOf()] == exchange.getReceived() &&
+           llvm::count(getInputs(), exchange.getReceived()) == 1;
+  return llvm::count(getOutputs(), exchange.getSent()) == 1;
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -218,6 +252,28 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("gives and gets in the same buffer");
   auto weight = getSent().getDefiningOp<WeightOp>();
   return weight && !weight.getLayout().empty() ? verifyPacked(*this, weight) : success();
+}
+
+ExchangeOp OverlapOp::exchange() { return *getBody().getOps<ExchangeOp>().begin(); }
+bool OverlapOp::comesFirst() { return isa<ExchangeOp>(getBody().front().front()); }
+SmallVector<LaunchOp> OverlapOp::launches() {
+  return llvm::to_vector(getBody().getOps<LaunchOp>());
+}
+
+LogicalResult OverlapOp::verify() {
+  Block &block = getBody().front();
+  bool isFirst = !block.empty() && isa<ExchangeOp>(block.front()),
+       isLast = !block.empty() && isa<ExchangeOp>(block.back());
+  size_t count = block.getOperations().size();
+  if (isFirst == isLast || size_t(llvm::range_size(getBody().getOps<LaunchOp>())) + 1 != count ||
+      (isLast && count > 2)) // R1
+    return emitOpError("holds an exchange and launches behind it, or one in front of it");
+  bool gathers = exchange().collective().getForm().kind == ExchangeKind::AllGather;
+  if (gathers != isFirst || !llvm::all_of(launches(), [&](LaunchOp launch) {
+        return launch.followsRowsOf(exchange());
+      })) // R2
+    return emitOpError("holds launches whose rows are not those of the exchange");
+  return success();
 }
 
 //===-- What the host decides --------------------------------------------------------------------------===//

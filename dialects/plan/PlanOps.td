@@ -103,11 +103,14 @@ def Plan_WeightOp : Plan_Op<"weight"> {
     (R1) There is such a layout.
     (R2) Parts divide all dimensions of the whole, and have as many elements as the tensor.
     (R3) A layout with the rows of a whole is that of a part, which is a range of these.
+    (R4) Where ranks have parts of several sizes, which are symbols of the tensor, `size` is that of the largest, the first ones, and parts are
+    ranges of the whole.
 
     ```mlir
     %0 = plan.weight @w as "panels<32>" : !weft.tensor<[384, 1536], f32>
     %1 = plan.weight @w as "panels<32>" part [0, rank_tp] size [384, 768] of !weft.tensor<[384, 1536], f32> : !weft.tensor<[384, 768], f32>
     %2 = plan.weight @v as "panels<32 of 1536>" part [rank_tp, 0] size [768, 384] of !weft.tensor<[1536, 384], f32> : !weft.tensor<[768, 384], f32>
+    %3 = plan.weight @u as "panels<32>" part [0, rank_tp] size [384, 64] of !weft.tensor<[384, 96], f32> : !weft.tensor<[384, 64 - 32*rank_tp], f32>
     ```
   }];
   let arguments = (ins AnyAttr:$value, StrAttr:$layout, OptionalAttr<Weft_DimsAttr>:$part, OptionalAttr<DenseI64ArrayAttr>:$size,
@@ -122,6 +125,8 @@ def Plan_WeightOp : Plan_Op<"weight"> {
     ::weft::SymTensorType wholeType();
     /// Bytes from one part to the next along every dimension, where parts are ranges of the whole as it is stored.
     std::optional<llvm::SmallVector<int64_t>> distances();
+    /// Whether the tensor has these sizes, but for dimensions that ranks have several sizes of.
+    bool isOfSizes();
     /// Of parts that are stored by themselves: in this order, the last dimension's side by side; null: there is only the whole.
     ::weft::SymExpr partNumber();
   }];
@@ -193,22 +198,31 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, Plan_Access<["r
     are parted among workers, `grain` of them together at least; each worker has `scratch` bytes of its own. `nodes` are the places in
     the model that it computes.
 
+    `rows`, of launches that ranks may do in pieces: rows, and how many tiles they are cut into as evenly as can be, larger ones first. Units of one
+    tile follow each other and are alone in reading its rows of input `of`, and in writing those of outputs, where there are `least` tiles or more.
+
     (R1) The kernel exists, and takes so many words.
     (R2) The host has one queue.
+    (R3) `rows` are two expressions, of an input.
 
     ```mlir
     plan.launch @weft_k_row_0011aabbccdd(%a, %w) -> (%b) [b*s] units [b*s] grain [16] scratch [1536] nodes ["/encoder/norm"]
+    plan.launch @weft_k_contraction_33aabbccdd00(%a, %w) -> (%b) [s] units [4*ceildiv(s, 6)] grain [1] scratch [0] rows [s, ceildiv(s, 6)] least 8 of 0
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs, Variadic<Plan_Buffer>:$outputs,
                        Weft_DimsAttr:$words, Weft_DimsAttr:$units, Weft_DimsAttr:$grain, Weft_DimsAttr:$scratch,
+                       OptionalAttr<Weft_DimsAttr>:$rows, OptionalAttr<I64Attr>:$least, OptionalAttr<I64Attr>:$rowsOf,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$nodes, DefaultValuedAttr<I64Attr, "0">:$queue);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` `->` `(` $outputs `)` custom<DimList>($words) `units` custom<DimList>($units) `grain` custom<DimList>($grain)
-    `scratch` custom<DimList>($scratch) (`nodes` $nodes^)? (`queue` $queue^)? attr-dict
+    `scratch` custom<DimList>($scratch) (`rows` custom<DimList>($rows)^ `least` $least `of` $rowsOf)? (`nodes` $nodes^)?
+    (`queue` $queue^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Whether units follow rows that are those of the exchange, of which the launch reads what is received, or makes what is sent.
+    bool followsRowsOf(ExchangeOp exchange);
     ::weft::SymExpr unitsExpr() { return getUnits()[0]; }
     ::weft::SymExpr grainExpr() { return getGrain()[0]; }
     ::weft::SymExpr scratchExpr() { return getScratch()[0]; }
@@ -246,6 +260,34 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["rea
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::weft::CollectiveOpInterface collective();
+  }];
+}
+
+def Plan_OverlapOp : Plan_Op<"overlap", [Weft_HostInterface, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "an exchange in pieces, and launches that compute meanwhile";
+  let description = [{
+    What is there of it is that of the region's operations one after the other, to the bit. Launches behind the exchange read the rows that it
+    brings, own ones first, others as they come; launches in front of it make rows that are sent as soon as all of a piece are there.
+
+    (R1) The region holds one exchange and, behind it or in front of it, launches by rows.
+    (R2) Launches behind an `all_gather` read its result as the input of their rows; of those in front of an exchange that sums, which is behind one
+    launch, it sends an output. The rows of all are those of the exchange.
+
+    ```mlir
+    plan.overlap {
+      plan.exchange %0 -> %1 node "/encoder/gather" { … weft.all_gather … }
+      plan.launch @weft_k_contraction_33aabbccdd00(%1, %w) -> (%b) … rows [s, ceildiv(s, 6)] least 8 of 0
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ExchangeOp exchange();
+    /// Whether launches are behind the exchange.
+    bool comesFirst();
+    llvm::SmallVector<LaunchOp> launches();
   }];
 }
 

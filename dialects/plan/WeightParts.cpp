@@ -104,7 +104,8 @@ WeightLayout layoutInWhole(WeightLayout layout, SymTensorType whole, SymTensorTy
   WeightLayout inside = layout;
   inside.depth = *whole.getDim(depthDim).asConstant();
   bool isCut = part.getDim(depthDim) != whole.getDim(depthDim);
-  return isCut && partDistances(inside, whole, *part.getConstantDims()) ? inside : layout;
+  auto sizes = part.getConstantDims();
+  return isCut && (!sizes || partDistances(inside, whole, *sizes)) ? inside : layout;
 }
 
 } // namespace weft

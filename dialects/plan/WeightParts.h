@@ -25,7 +25,8 @@ partDistances(const WeightLayout &layout, SymTensorType whole, llvm::ArrayRef<in
 /// Whether equal parts along a dimension, each packed, are the packed whole when they lie behind each other, in as many bytes as it has elements.
 bool partsAreWhole(const WeightLayout &layout, SymTensorType whole, unsigned dim, int64_t ranks);
 
-/// How a part lies in the panels of the whole, where it is rows of them; else `layout`, which is how it lies by itself.
+/// How a part lies in the panels of the whole, where it is rows of them; else `layout`, which is how it lies by itself. Of parts whose sizes are
+/// symbols, partDistances() of the largest says whether they can lie there.
 WeightLayout layoutInWhole(WeightLayout layout, SymTensorType whole, SymTensorType part);
 
 } // namespace weft

@@ -11,11 +11,21 @@
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
+#include <optional>
 
 namespace weft {
 
 /// Of a specification: what a record picked.
 constexpr llvm::StringLiteral kPicksAttr = "weft.picks";
+
+/// How units follow the rows of an argument, which only tiles of these rows read: rows are cut into `tiles` parts of which the first
+/// rows % tiles have a row more, and all units / tiles units of a part follow each other, where there are `least` parts or more. Results have the same
+/// rows, which only their units write.
+struct RowTiles {
+  unsigned argument;
+  SymExpr rows, tiles;
+  int64_t least;
+};
 
 /// Who computes a kernel, how it is started, and how it wants its operands; expressions over the specification's symbols.
 struct KernelChoice {
@@ -24,6 +34,7 @@ struct KernelChoice {
   SymExpr units, grain, scratch;
   llvm::SmallVector<WeightLayout> layouts;   ///< of arguments
   std::map<std::string, int64_t> picks = {}; ///< sizes that a record chose, by name
+  std::optional<RowTiles> rowTiles = {};
 };
 
 class KernelChooser {

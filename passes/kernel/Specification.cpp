@@ -153,7 +153,7 @@ static SymTensorType weightOf(Value input, bool gathers) {
     return {};
   auto type = cast<SymTensorType>(input.getType());
   bool isMatrix = !part->at.empty() && input == baseOf(input) && type.getRank() == 2;
-  return isMatrix ? part->whole.getType() : type;
+  return isMatrix ? part->type : type;
 }
 
 Specification specify(KernelOp kernel, bool gathers) {

@@ -130,6 +130,7 @@ private:
     place.mesh = textOf(mesh);
     place.place = request.placements;
     PassManager manager(context);
+    manager.enableVerifier(false); // it adds attributes only, to a program that was verified
     manager.addPass(createPlace(place));
     if (failed(manager.run(*field.module)))
       return failure();

@@ -158,7 +158,7 @@ struct FormRegionsPass : impl::FormRegionsBase<FormRegionsPass> {
     RegionFormer former(getOperation());
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PreOrder>([&](Block *block) {
-      if (!isa<plan::TogetherOp>(block->getParentOp()))
+      if (!isa<plan::TogetherOp, plan::OverlapOp>(block->getParentOp()))
         blocks.push_back(block);
     });
     for (Block *block : blocks)

@@ -14,8 +14,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/ConstantParts.h"
-#include "passes/kernel/Specification.h"
 #include "passes/plan/PartSizes.h"
+#include "passes/plan/PartsInside.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
 #include "weft/sha256.h"
@@ -56,7 +56,8 @@ std::string kernelName(StringRef text, const KernelChoice &choice) {
   return name + "_" + llvm::toHex(ArrayRef(hash, 6), /*LowerCase=*/true);
 }
 
-bool canGatherAs(KernelOp kernel, ArrayRef<WeightLayout> layouts) {
+/// Whether parts of weights that ranks gather can lie as a kernel wants its inputs.
+static bool canGatherAs(KernelOp kernel, ArrayRef<WeightLayout> layouts) {
   return llvm::all_of(llvm::zip_equal(kernel.getInputs(), layouts), [](auto pair) {
     auto [input, layout] = pair;
     auto gather = input.template getDefiningOp<AllGatherOp>();
@@ -64,6 +65,18 @@ bool canGatherAs(KernelOp kernel, ArrayRef<WeightLayout> layouts) {
            partsAreWhole(layout, cast<SymTensorType>(input.getType()), gather.getDim(),
                          gather.getGroup().getRanks());
   });
+}
+
+Specification specifyAsStored(KernelOp kernel,
+                              function_ref<std::optional<KernelChoice>(func::FuncOp)> choose) {
+  for (bool gathers = true;;) {
+    Specification specification = specify(kernel, gathers);
+    std::optional<KernelChoice> choice = choose(specification.function());
+    if (choice && gathers && !canGatherAs(kernel, choice->layouts))
+      gathers = false;
+    else if (!choice || !takePartsInside(kernel, choice->layouts))
+      return specification;
+  }
 }
 
 namespace {
@@ -342,12 +355,9 @@ private:
   }
 
   LogicalResult lowerKernel(KernelOp kernel) {
-    Specification specification = specify(kernel);
-    std::optional<KernelChoice> choice = chooser.choose(specification.function());
-    if (choice && !canGatherAs(kernel, choice->layouts)) {
-      specification = specify(kernel, /*gathers=*/false);
-      choice = chooser.choose(specification.function());
-    }
+    auto choose = [&](func::FuncOp function) { return chooser.choose(function); };
+    Specification specification = specifyAsStored(kernel, choose);
+    std::optional<KernelChoice> choice = choose(specification.function());
     if (!choice)
       return refuseKernel(kernel);
     func::FuncOp function = specification.function();
@@ -372,11 +382,19 @@ private:
     auto here = [&](SymExpr expr) {
       return DimsAttr::get(b.getContext(), {expr.substitute(specification.toFunction)});
     };
-    b.create<plan::LaunchOp>(kernel.getLoc(),
-                             kernels.find(function, *choice, haveRoom).getSymName(), inputs,
-                             outputs, DimsAttr::get(b.getContext(), specification.values),
-                             here(choice->units), here(choice->grain), here(choice->scratch),
-                             b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
+    DimsAttr rows;
+    IntegerAttr least, of;
+    if (const std::optional<RowTiles> &tiles = choice->rowTiles; tiles && meshOf(source)) {
+      rows = DimsAttr::get(b.getContext(), {tiles->rows.substitute(specification.toFunction),
+                                            tiles->tiles.substitute(specification.toFunction)});
+      least = b.getI64IntegerAttr(tiles->least);
+      of = b.getI64IntegerAttr(tiles->argument);
+    }
+    b.create<plan::LaunchOp>(
+        kernel.getLoc(), kernels.find(function, *choice, haveRoom).getSymName(), inputs, outputs,
+        DimsAttr::get(b.getContext(), specification.values), here(choice->units),
+        here(choice->grain), here(choice->scratch), rows, least, of,
+        b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
     return success();
   }
 

@@ -4,6 +4,7 @@
 
 #include "dialects/plan/Plan.h"
 #include "passes/cost/KernelChoice.h"
+#include "passes/kernel/Specification.h"
 
 namespace weft {
 
@@ -12,8 +13,11 @@ std::string kernelText(llvm::StringRef target, llvm::StringRef schedule,
                        mlir::func::FuncOp specification);
 /// The symbol of its code.
 std::string kernelName(llvm::StringRef text, const KernelChoice &choice);
-/// Whether parts of weights that ranks gather can lie as a kernel wants its inputs.
-bool canGatherAs(KernelOp kernel, llvm::ArrayRef<WeightLayout> layouts);
+/// The kernel's specification, where weights that ranks gather, and parts of several sizes, can lie as is wanted by what `choose` gives for it. A
+/// kernel that wants a part to lie otherwise takes it in.
+Specification
+specifyAsStored(KernelOp kernel,
+                llvm::function_ref<std::optional<KernelChoice>(mlir::func::FuncOp)> choose);
 /// The names in a location, in order.
 void collectNodes(mlir::Location location, std::vector<std::string> &nodes);
 

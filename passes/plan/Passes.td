@@ -24,6 +24,23 @@ def LowerToPlan : Pass<"plan-lower", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
+def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
+  let summary = "ranks compute while an exchange goes on";
+  let description = [{
+    An `all_gather` and the products that read its rows, or a product and the sum over ranks that sends its rows, become one step: a rank
+    computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits. With more than one axis, an exchange is one of the ranks along its
+    own axes.
+
+    ```mlir
+    plan.exchange %x -> %1 { … all_gather … }          plan.overlap {
+    plan.launch @a(%1, %w) -> (%2) … rows …     ->       plan.exchange %x -> %1 { … all_gather … }
+                                                         plan.launch @a(%1, %w) -> (%2) … rows …
+                                                       }
+    ```
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+}
+
 def FormRegions : Pass<"plan-form-regions", "::weft::plan::FuncOp"> {
   let summary = "launches that do not depend on each other run together";
   let description = [{

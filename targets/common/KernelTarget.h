@@ -24,6 +24,9 @@
 
 namespace weft {
 
+/// On a module that is compiled: it has no kernels, only what the host runs once per call.
+constexpr llvm::StringLiteral kHostProgramAttr = "host_program";
+
 /// A schedule that was asked for a kernel before the one that takes it.
 struct DeclinedSchedule {
   std::string schedule;

@@ -10,6 +10,7 @@
 #include "dialects/plan/WeightLayout.h"
 #include "dialects/weft/Weft.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/cost/KernelChoice.h"
 #include "targets/common/Decline.h"
 #include "targets/common/Picks.h"
 #include "targets/common/Unit.h"
@@ -36,6 +37,8 @@ public:
   virtual llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec, const Machine &) const {
     return llvm::SmallVector<WeightLayout>(spec.getNumArguments());
   }
+  /// How units follow rows, where they do.
+  virtual std::optional<RowTiles> rowTiles(mlir::func::FuncOp, const Machine &) const { return {}; }
   /// What multiplies in the loop that takes the time.
   virtual Unit unit(mlir::func::FuncOp, const Machine &) const { return Unit::Reals; }
   /// What it lets be picked of a kernel that it takes. Every candidate is right for all sizes.

@@ -22,6 +22,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "targets/common/KernelTarget.h"
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/WideComparisons.h"
 #include "llvm/ADT/SmallString.h"
@@ -99,15 +100,15 @@ static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
   }
 }
 
-/// Longer than any kernel, as the host's programs of thousands of calls are. They run once per call, and what optimises straight lines
-/// takes the square of their length.
+/// Of more than some hundred calls. A host's program runs once per call of the model, and what optimises straight lines takes the square of
+/// their length.
 static bool isLong(const llvm::Module &module) {
-  const unsigned most = 30000;
+  const unsigned most = 2000;
   return llvm::any_of(
       module, [](const llvm::Function &function) { return function.getInstructionCount() > most; });
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false; // generators emit vectors themselves
   llvm::PassBuilder builder(&machine, tuning);
@@ -120,7 +121,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  if (isLong(module))
+  if (isLongHost)
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(module, modules);
   else
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
@@ -134,12 +135,14 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
   });
+  bool isHost = bool(module->removeAttr(kHostProgramAttr));
   if (llvm::Error error = lowerToLlvmDialect(module, *options.machine))
     return std::move(error);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
   if (!code)
     return fail("translation to LLVM IR failed");
+  const bool isLongHost = isHost && isLong(*code);
   std::string why;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.triple, why);
   if (!target)
@@ -149,12 +152,12 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       options.triple, options.cpu, options.features, targetOptions, llvm::Reloc::PIC_,
       llvm::CodeModel::Small,
-      isLong(*code) ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
+      isLongHost ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
   code->setTargetTriple(options.triple);
   code->setDataLayout(machine->createDataLayout());
   code->setPICLevel(llvm::PICLevel::BigPIC);
   setAttributes(*code, options);
-  optimize(*code, *machine);
+  optimize(*code, *machine, isLongHost);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager emit;

@@ -30,7 +30,8 @@ public:
                         launch.grain,
                         launch.scratch,
                         schedule->layouts(spec, level.machine),
-                        picksOf(spec).values};
+                        picksOf(spec).values,
+                        schedule->rowTiles(spec, level.machine)};
   }
 
   std::vector<DeclinedSchedule> declined(func::FuncOp spec) const override {

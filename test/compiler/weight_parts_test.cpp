@@ -53,7 +53,7 @@ struct Weight {
   }
 };
 
-/// Numbers of equal parts along every dimension, counted up; false behind the last ones.
+/// Numbers of parts along every dimension, counted up; false behind the last ones.
 bool next(Dims &at, const Dims &ends) {
   for (size_t i = at.size(); i-- > 0;) {
     if (++at[i] < ends[i])
@@ -73,17 +73,19 @@ bool liesInWhole(const Weight &whole, WeightLayout layout, const Dims &sizes) {
   if (!distances)
     return false;
   for (auto [dim, size] : llvm::zip_equal(dims, sizes))
-    counts.push_back(dim / size);
+    counts.push_back((dim + size - 1) / size);
   std::string all = whole.packed(layout.ofWhole());
   do {
-    Dims starts;
+    Dims starts, rest;
     int64_t offset = 0;
     for (size_t i = 0; i < at.size(); ++i) {
       starts.push_back(at[i] * sizes[i]);
+      rest.push_back(std::min(sizes[i], dims[i] - starts[i]));
       offset += at[i] * (*distances)[i];
     }
-    std::string own = whole.part(starts, sizes).packed(layout.ofWhole());
-    int64_t piece = layout.depth ? panelBytes(layout, like.type) : int64_t(own.size()),
+    Weight part = whole.part(starts, rest);
+    std::string own = part.packed(layout.ofWhole());
+    int64_t piece = layout.depth ? panelBytes(layout, part.type) : int64_t(own.size()),
             step = layout.depth ? panelBytes(layout, whole.type) : 0;
     for (int64_t i = 0; i * piece < int64_t(own.size()); ++i)
       CHECK(all.substr(offset + i * step, piece) == own.substr(i * piece, piece));
@@ -110,8 +112,8 @@ bool areWhole(const char *text, const Dims &dims, Type element, unsigned dim, in
   return true;
 }
 
-/// How many cuts lie in the whole, of all into equal parts whose lines fill bytes.
-int count(const char *layout, const Dims &dims, Type element) {
+/// How many cuts lie in the whole, of all whose lines fill bytes: into equal parts, or those of which the last are smaller.
+int count(const char *layout, const Dims &dims, Type element, bool areEqual = true) {
   llvm::SmallVector<SymExpr> exprs;
   for (int64_t dim : dims)
     exprs.push_back(SymExpr::constant(element.getContext(), dim));
@@ -123,10 +125,12 @@ int count(const char *layout, const Dims &dims, Type element) {
   Dims at(dims.size(), 0);
   do {
     Dims own = at;
-    bool isCut = true;
-    for (size_t i = 0; i < dims.size(); ++i)
-      isCut &= own[i] > 0 && dims[i] % own[i] == 0;
-    if (isCut && own.back() * elementBits(element) % 8 == 0) {
+    bool isCut = true, divides = true;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      isCut &= own[i] > 0;
+      divides &= own[i] > 0 && dims[i] % own[i] == 0;
+    }
+    if (isCut && divides == areEqual && own.back() * elementBits(element) % 8 == 0) {
       INFO(layout << " of " << own[0] << " by " << own.back());
       found += liesInWhole(whole, *WeightLayout::parse(layout), own);
     }
@@ -161,6 +165,25 @@ TEST_CASE("parts of packed weights lie where they are said to") {
   CHECK(count("dots_t<2,4,3>", {4, 2, 3, 3}, i8) == 2);
   CHECK(count("winograd4<2>", {4, 2, 3, 3}, f32) == 2);
   CHECK(count("winograd4_i16<2>", {4, 3, 3, 3}, i8) == 2);
+}
+
+TEST_CASE("so do parts of which the last are smaller") {
+  MLIRContext context;
+  context.loadDialect<WeftDialect>();
+  Builder b(&context);
+  Type f32 = b.getF32Type(), i8 = b.getI8Type(),
+       u4 = IntegerType::get(&context, 4, IntegerType::Unsigned);
+  // Of 5 by 6: 2, 3 and 4 whole lines, or 4 and 5 elements of each of the five.
+  CHECK(count("", {5, 6}, f32, false) == 3 + 2);
+  // Of 8 by 12: 4 or 12 columns of 3, 5, 6 and 7 rows, and 8 columns of any rows.
+  CHECK(count("panels<4>", {8, 12}, f32, false) == 2 * 4 + 8);
+  CHECK(count("panels_t<4>", {12, 8}, f32, false) == 2 * 4 + 8);
+  // Of 9 by 10, whose last panel is not full: 4, 8 or 10 columns.
+  CHECK(count("panels<4>", {9, 10}, f32, false) == 3 * 9 - 3);
+  CHECK(count("panels_bf16<4>", {9, 10}, f32, false) == 3 * 5 - 1);
+  CHECK(count("panels_8_t<4>", {10, 6}, i8, false) == 3 * 6 - 4);
+  CHECK(count("panels_4_t<4>", {12, 24}, u4, false) == 3 * 3 - 4);
+  CHECK(count("dots_t<4,4,1>", {10, 6}, i8, false) == 2);
 }
 
 TEST_CASE("parts that ranks give each other make the packed whole, or nobody says so") {

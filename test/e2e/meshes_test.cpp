@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/model/ModuleImpl.h"
+#include "dialects/weft/Mesh.h"
 #include "test/support/Constant.h"
 #include "test/support/RankProgram.h"
 #include <catch2/catch.hpp>
@@ -22,19 +23,24 @@ namespace {
 using Meshes = std::vector<std::string>;
 constexpr int64_t kRows = 5;
 
-/// Two products with a GELU between them; the second weight is cut along what it sums.
+/// Two products with a GELU between them; the second weight is cut along what it sums. The values between them may be those of heads, which are
+/// never cut.
 struct Pair {
   int64_t k, n; ///< of the first weight; the second is [n, k]
+  int64_t heads;
   std::filesystem::path folder;
   std::optional<Module> model;
   std::string failure;
   uint64_t weightBytes = 0;
 
-  Pair(int64_t k, int64_t n, bool transposed = false) : k(k), n(n) {
+  Pair(int64_t k, int64_t n, bool transposed = false, int64_t heads = 1)
+      : k(k), n(n), heads(heads) {
     char name[] = P_tmpdir "/weft-meshes-XXXXXX";
     folder = mkdtemp(name);
     std::string up = matrix(k, n, transposed), down = matrix(n, k, transposed), x = tensor("n", k),
-                h = tensor("n", n), bytes = std::to_string(k * n * 4);
+                h = tensor("n", n), bytes = std::to_string(k * n * 4),
+                parts = "!weft.tensor<[n, " + std::to_string(heads) + ", " +
+                        std::to_string(n / heads) + "], f32>";
     std::string rule = transposed ? "m k, j k -> m j" : "m k, k j -> m j";
     std::ofstream(folder / "pair.mlir")
         << "weft.weight @up from \"pair.bin\" at 0 bytes " << bytes << " : " << up
@@ -43,7 +49,9 @@ struct Pair {
         << " attributes {weft.symbols = #weft.symbols<n>} {\n  %up = weft.constant @up -> " << up
         << "\n  %down = weft.constant @down -> " << down << "\n  %h = weft.contract \"" << rule
         << "\" %x, %up accumulate f32 : (" << x << ", " << up << ") -> " << h
-        << "\n  %g = weft.activation gelu %h : (" << h << ") -> " << h
+        << "\n  %s = weft.reshape %h to [n, " << heads << ", " << n / heads << "] : (" << h
+        << ") -> " << parts << "\n  %a = weft.activation gelu %s : (" << parts << ") -> " << parts
+        << "\n  %g = weft.reshape %a to [n, " << n << "] : (" << parts << ") -> " << h
         << "\n  %y = weft.contract \"" << rule << "\" %g, %down accumulate f32 : (" << h << ", "
         << down << ") -> " << x << "\n  return %y : " << x << "\n}\n";
     std::ofstream weights(folder / "pair.bin", std::ios::binary);
@@ -162,11 +170,21 @@ private:
 
 /// What rank `rank` of `ranks` has: panels of the first weight, and of each panel of the second its rows.
 std::vector<Range> shareOf(const Pair &pair, uint64_t rank, uint64_t ranks, uint64_t columns) {
-  uint64_t whole = pair.k * pair.n * 4, part = whole / ranks, panel = pair.n * columns * 4;
-  std::vector<Range> share = {{rank * part, (rank + 1) * part}};
+  Part part = partOf(pair.heads, ranks, rank);
+  if (part.size() == 0)
+    return {};
+  uint64_t whole = pair.k * pair.n * 4, panel = pair.n * columns * 4, heads = pair.heads;
+  std::vector<Range> share = {{part.begin * whole / heads, part.end * whole / heads}};
   for (uint64_t begin = whole; begin < 2 * whole; begin += panel)
-    share.push_back({begin + rank * panel / ranks, begin + (rank + 1) * panel / ranks});
+    share.push_back({begin + part.begin * panel / heads, begin + part.end * panel / heads});
   return share;
+}
+
+/// A formula of the file, for a rank.
+int64_t valueOf(const Pair &pair, const char *formula, int32_t rank) {
+  mlir::MLIRContext *context = pair.model->get().module->getContext();
+  SymExpr expr = llvm::cantFail(parseSymExpr(context, formula));
+  return *expr.evaluate({{mlir::StringAttr::get(context, "rank_tp"), rank}});
 }
 
 int64_t numberIn(const char *text) { return std::stoll(text); }
@@ -270,15 +288,16 @@ weft_status_t reserve(const Pair &pair, uint32_t ranks, weft_group_t *group, int
 /// Every rank of so many: its share of the weights is what the formula says, and all that it needs.
 static void readOwnShare(const Pair &pair, int32_t ranks, const Values &input,
                          const Values &expected) {
-  int64_t alone = 2 * pair.k * pair.n * 4;
+  int64_t ofHead = 2 * pair.k * pair.n * 4 / pair.heads;
   std::vector<std::unique_ptr<RanksModule>> modules;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     modules.push_back(std::make_unique<RanksModule>(pair.path(), ranks));
     modules.back()->lockAllBut(shareOf(pair, rank, ranks, 16));
     weft_function_info_t info = {sizeof info};
     REQUIRE(weft_function_info(modules.back()->module, 0, &info) == WEFT_OK);
-    CHECK(numberIn(info.weights_read) * ranks == alone);
-    CHECK(int64_t(modules.back()->locked) * 4096 == alone - alone / ranks);
+    int64_t own = partOf(pair.heads, ranks, rank).size();
+    CHECK(valueOf(pair, info.weights_read, rank) == own * ofHead);
+    CHECK(int64_t(modules.back()->locked) * 4096 == (pair.heads - own) * ofHead);
   }
   std::vector<Values> results(ranks);
   onAll(ranks, [&](weft_group_t *group, int32_t rank, weft_error_t *error) {
@@ -290,7 +309,7 @@ static void readOwnShare(const Pair &pair, int32_t ranks, const Values &input,
 
 TEST_CASE("ranks of every number read their share of weights that are stored once, in the memory "
           "that formulas say") {
-  Pair pair(64, 256, /*transposed=*/true);
+  Pair pair(64, 256, /*transposed=*/true, /*heads=*/4);
   REQUIRE(pair.compile({}, "x86:v3") == "");
   uint64_t alone = pair.weightBytes;
   CHECK(alone == 2 * 64 * 256 * 4);
@@ -305,6 +324,39 @@ TEST_CASE("ranks of every number read their share of weights that are stored onc
     });
     CHECK(surplus == std::vector<int64_t>(ranks, 0));
   }
+}
+
+TEST_CASE("ranks that have different numbers of heads, or none, read theirs of weights that are "
+          "stored once") {
+  for (auto [heads, meshes] :
+       {std::pair{3, Meshes{"tp=1", "tp=2", "tp=4"}}, {12, {"tp=1", "tp=5", "tp=7"}}}) {
+    Pair pair(64, heads * 64, /*transposed=*/true, heads);
+    REQUIRE(pair.compile(meshes, "x86:v3") == "");
+    CHECK(pair.weightBytes == 2 * 64 * 64 * 4 * uint64_t(heads));
+    Values input = numbers(kRows * 64), expected = pair.evaluate(input);
+    for (const std::string &mesh : meshes)
+      readOwnShare(pair, std::stoi(mesh.substr(3)), input, expected);
+  }
+}
+
+TEST_CASE(
+    "what ranks have of different sizes is multiplied as on one rank, also where a last panel "
+    "is not full") {
+  Pair pair(24, 255); // halves of 128 and 127 columns, fourths of 64 and 63
+  REQUIRE(pair.compile({"tp=1", "tp=2", "tp=4"}, "x86:v3") == "");
+  CHECK(pair.weightBytes == (24 * 256 + 255 * 32) * 4);
+  Values input = numbers(kRows * 24), expected = pair.evaluate(input);
+  for (int32_t ranks : {1, 2, 4})
+    compare(run(pair, ranks, input), expected);
+}
+
+TEST_CASE("parts of different sizes that end inside a panel are cut out of a whole by kernels") {
+  Pair pair(24, 60, /*transposed=*/false, /*heads=*/3);
+  REQUIRE(pair.compile({"tp=1", "tp=2"}, "x86:v3") == "");
+  CHECK(pair.weightBytes == (24 * 64 + 60 * 32 + 24 * 60) * 4); // 'up' once more, in rows
+  Values input = numbers(kRows * 24), expected = pair.evaluate(input);
+  for (int32_t ranks : {1, 2})
+    compare(run(pair, ranks, input), expected);
 }
 
 TEST_CASE("cuts inside a panel are stored by themselves") {
@@ -361,6 +413,72 @@ TEST_CASE("rows of narrow weights lie in the panels of all, for few rows and for
       std::optional<Values> expected = program.evaluate({rows, 128}, input, false);
       REQUIRE(expected);
       for (const Values &result : program.run(2, {rows, 128}, input))
+        compare(result, *expected);
+    }
+  }
+}
+
+/// The product with a rank's two blocks or one of three of 32 columns, with a scale for every 32 rows where `scale` is set; then the product with
+/// as many rows of bf16, summed over ranks.
+static std::string blocksOfThree(const std::string &element, bool scale) {
+  std::string own = "64 - 32*rank_tp";
+  auto type = [](const std::string &rows, const std::string &columns, const std::string &of) {
+    return "!weft.tensor<[" + rows + ", " + columns + "], " + of + ">";
+  };
+  auto part = [](const char *name, const char *of, const std::string &where,
+                 const std::string &types) {
+    return std::string("  %") + name + " = weft.slice %" + of + " from " + where +
+           " step [1, 1] : " + types + "\n";
+  };
+  auto product = [](const char *name, const std::string &operands, const std::string &types) {
+    return std::string("  %") + name + " = weft.contract \"m k, k n -> m n\" " + operands +
+           " accumulate f32 : " + types + "\n";
+  };
+  std::string up = type("96", own, element), upReal = type("96", own, "f32"),
+              down = type(own, "96", "bf16"), downReal = type(own, "96", "f32"),
+              x = type("m", "96", "f32"), h = type("m", own, "f32"), scales = type("3", own, "f32");
+  std::string text =
+      "func.func @main(%x: " + x + ") -> " + x +
+      " attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "
+      "\"rank_tp <= 1\">} {\n  %u = " +
+      Constant{element, {96, 96}}.text(1) + "\n  %d = " + Constant{"bf16", {96, 96}}.text(2) +
+      "\n  %s = " + Constant{"f32", {3, 96}}.text(3) + "\n" +
+      part("v", "u", "[0, 64*rank_tp] size [96, " + own + "]",
+           "(" + type("96", "96", element) + ") -> " + up) +
+      part("e", "d", "[64*rank_tp, 0] size [" + own + ", 96]",
+           "(" + type("96", "96", "bf16") + ") -> " + down);
+  if (scale)
+    text += part("t", "s", "[0, 64*rank_tp] size [3, " + own + "]",
+                 "(" + type("3", "96", "f32") + ") -> " + scales) +
+            "  %p = weft.dequantize_blocks %v, %t axis 0 block 32 : (" + up + ", " + scales +
+            ") -> " + upReal + "\n";
+  else
+    text += "  %p = weft.convert %v to f32 : (" + up + ") -> " + upReal + "\n";
+  return text + "  %q = weft.convert %e to f32 : (" + down + ") -> " + downReal + "\n" +
+         product("h", "%x, %p", "(" + x + ", " + upReal + ") -> " + h) +
+         product("a", "%h, %q", "(" + h + ", " + downReal + ") -> " + x) +
+         "  %y = weft.all_reduce sum %a over<tp = 2> : (" + x + ") -> " + x +
+         "\n  return %y : " + x + "\n}";
+}
+
+TEST_CASE("narrow weights of which ranks have different sizes lie in the panels of all") {
+  for (auto [element, scale] :
+       {std::pair{"bf16", false}, {"f16", false}, {"i8", true}, {"i4", true}}) {
+    RankProgram program(blocksOfThree(element, scale));
+    INFO(element << " " << program.failure);
+    REQUIRE(program.failure.empty());
+    weft_module_info_t info = {sizeof info};
+    REQUIRE(weft_module_info(program.module, &info) == WEFT_OK);
+    uint64_t bits = element == std::string("i4") ? 4 : element == std::string("i8") ? 8 : 16;
+    CHECK(info.weight_bytes == 96 * 96 * (bits + 16) / 8 + (scale ? 3 * 96 * 4 : 0));
+    for (int64_t rows : {1, 5, 120}) {
+      Values input = numbers(rows * 96);
+      std::optional<Values> expected = program.evaluate({rows, 96}, input, false),
+                            asPlan = program.evaluate({rows, 96}, input, true);
+      INFO(program.failure);
+      REQUIRE((expected && asPlan));
+      compare(*asPlan, *expected);
+      for (const Values &result : program.run(2, {rows, 96}, input))
         compare(result, *expected);
     }
   }

@@ -84,7 +84,7 @@ ALLOWED = {
     "runtime/src/cpu": ["runtime/src/base", RUNTIME],
     "runtime/src/group": ["runtime/src/base", "runtime/src/cpu", RUNTIME],
     "runtime/src/open": ["runtime/src/base", "runtime/src/cpu", RUNTIME],
-    "runtime/src/call": ["runtime/src/base", "runtime/src/cpu", "runtime/src/open", RUNTIME],
+    "runtime/src/call": ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", RUNTIME],
     # Plug-ins are libraries of their own, which link the runtime in.
     "runtime/mpi": ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", RUNTIME],
     # The command runs artifacts without the compiler, so only its compiler half may know one.

@@ -10,7 +10,7 @@
 
 namespace weft::test {
 
-RankProgram::RankProgram(const std::string &text) {
+RankProgram::RankProgram(const std::string &text, CompileOptions options) {
   Result<Module> imported = importText("test.mlir", text);
   failure = imported ? "" : imported.diagnostics()[0].text;
   if (!imported)
@@ -18,7 +18,6 @@ RankProgram::RankProgram(const std::string &text) {
   model = *imported;
   char name[] = P_tmpdir "/weft-ranks-XXXXXX";
   close(mkstemp(name));
-  CompileOptions options;
   options.outputPath = path = name;
   options.jobs = 1;
   Result<Artifact> done = Compiler().compile(*model, options);
@@ -63,11 +62,14 @@ std::optional<Values> RankProgram::evaluate(const std::vector<int64_t> &dims, co
 }
 
 std::vector<Values> RankProgram::run(int32_t world, const std::vector<int64_t> &dims,
-                                     const Values &input) {
+                                     const Values &input, const weft_transport_v1 *table) {
   std::vector<Values> results(world);
-  std::vector<std::string> failures = onRanks(world, [&](weft_group_t *group, weft_error_t *error) {
-    return callTwice(group, dims, input, results[weft_group_rank(group)], error);
-  });
+  std::vector<std::string> failures = onRanks(
+      world,
+      [&](weft_group_t *group, weft_error_t *error) {
+        return callTwice(group, dims, input, results[weft_group_rank(group)], error);
+      },
+      table);
   failure.clear();
   for (const std::string &text : failures)
     failure = failure.empty() ? text : failure;
@@ -105,15 +107,16 @@ weft_status_t callTwice(weft_module_t *module, weft_group_t *group,
 }
 
 std::vector<std::string>
-onRanks(int32_t world, const std::function<weft_status_t(weft_group_t *, weft_error_t *)> &body) {
+onRanks(int32_t world, const std::function<weft_status_t(weft_group_t *, weft_error_t *)> &body,
+        const weft_transport_v1 *table) {
   static std::atomic<int> groups{0};
   std::string rendezvous = "ranks-" + std::to_string(getpid()) + "-" + std::to_string(++groups);
   std::vector<std::string> failures(world);
   std::vector<std::thread> ranks;
   for (int32_t rank = 0; rank < world; ++rank)
     ranks.emplace_back([&, rank] {
-      weft_group_options_t options = {sizeof options,     rank,   world, 20000, "threads",
-                                      rendezvous.c_str(), nullptr};
+      weft_group_options_t options = {sizeof options,     rank, world, 20000, "threads",
+                                      rendezvous.c_str(), table};
       weft_group_t *group = nullptr;
       weft_error_t error = WEFT_ERROR_INIT;
       if (weft_group_open(nullptr, &options, &group, &error) || body(group, &error))

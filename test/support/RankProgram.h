@@ -20,7 +20,7 @@ using Values = std::vector<float>;
 class RankProgram {
 public:
   /// On failure `failure` is not empty.
-  explicit RankProgram(const std::string &text);
+  explicit RankProgram(const std::string &text, CompileOptions options = {});
   RankProgram(const RankProgram &) = delete;
   ~RankProgram();
 
@@ -28,7 +28,8 @@ public:
   std::optional<Values> evaluate(const std::vector<int64_t> &dims, const Values &input, bool asPlan,
                                  std::vector<Traffic> *traffic = nullptr);
   /// What every rank gets of two calls, each; `failure` says what one of them failed with.
-  std::vector<Values> run(int32_t world, const std::vector<int64_t> &dims, const Values &input);
+  std::vector<Values> run(int32_t world, const std::vector<int64_t> &dims, const Values &input,
+                          const weft_transport_v1 *table = nullptr);
   /// One rank of it.
   weft_status_t callTwice(weft_group_t *group, const std::vector<int64_t> &dims,
                           const Values &input, Values &result, weft_error_t *error) const;
@@ -45,9 +46,10 @@ weft_status_t callTwice(weft_module_t *module, weft_group_t *group,
                         const std::vector<int64_t> &dims, const Values &input, Values &result,
                         weft_error_t *error);
 
-/// Runs the body on every rank of a group of threads; "W0433 message" of each, empty for success.
+/// Runs the body on every rank of a group of threads, by the table where one is given; "W0433 message" of each, empty for success.
 std::vector<std::string>
-onRanks(int32_t world, const std::function<weft_status_t(weft_group_t *, weft_error_t *)> &body);
+onRanks(int32_t world, const std::function<weft_status_t(weft_group_t *, weft_error_t *)> &body,
+        const weft_transport_v1 *table = nullptr);
 
 /// Numbers whose sums are exact.
 Values numbers(size_t count);

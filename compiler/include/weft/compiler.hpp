@@ -142,6 +142,13 @@ enum class Indices {
   Unchecked ///< any memory may be read or written
 };
 
+/// Whether ranks compute while they exchange something. Numbers do not change.
+enum class FuseComm {
+  Auto, ///< where it costs less, over the links that CompileOptions::links name
+  Never,
+  Always ///< wherever kernels allow it
+};
+
 /// For what is compiled, how, and where it goes.
 struct CompileOptions {
   /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
@@ -166,8 +173,9 @@ struct CompileOptions {
   std::vector<std::string> links;
   /// Bytes that a rank may send for one exchange that follows from no placement, at `planSizes`; sums of parts are not meant. 0: any number.
   int64_t maxReshard = 0;
-  Numerics numerics;                ///< what changes numbers
-  Indices indices = Indices::Check; ///< what a call does with a position outside
+  FuseComm fuseComm = FuseComm::Auto; ///< products that send and receive their own rows
+  Numerics numerics;                  ///< what changes numbers
+  Indices indices = Indices::Check;   ///< what a call does with a position outside
   /// Files of records that `weft tune` wrote: kernels that one is about are computed as it says. Nothing is measured while compiling: the
   /// same files and processor give the same bytes.
   std::vector<std::string> tuningFiles;

@@ -253,6 +253,21 @@ typedef struct {
   int32_t kernel_id, reserved;
 } weft_part_v1;
 
+/* How the units of a kernel follow the rows of what it reads or makes: `rows` are cut into `tiles` parts of which the first rows % tiles have a
+ * row more, and units [t * u, (t + 1) * u) are tile t's, u = units / tiles, where there are `least` tiles or more. */
+typedef struct {
+  int64_t rows, tiles, least;
+} weft_row_tiles_v1;
+
+/* What `overlap` takes. The exchange's rows, outer * first of its words, or first / (elements of a row) of an all_reduce, are the kernels'. */
+typedef struct {
+  const weft_part_v1 *parts;
+  const weft_row_tiles_v1 *tiles; /* of every part */
+  const int64_t *words;           /* of the exchange, as `exchange` takes them */
+  int64_t exchange;               /* row of the function's `exchanges` */
+  int32_t count, comes_first;     /* the exchange: kernels read what it brings */
+} weft_overlap_v1;
+
 /* What compiled code may call. Append only. */
 typedef struct {
   uint32_t struct_size, reserved;
@@ -274,6 +289,9 @@ typedef struct {
   /* Does row `row` of the function's `exchanges` with the other ranks of its group. words: the addresses of what this rank gives and gets, then
    * outer, first, middle, second, inner, received, longest. Does not return when it fails: the call ends then. */
   void (*exchange)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+  /* Does an exchange in pieces while kernels compute that read what it brings, or make what it sends. As `exchange` and `together` one after
+   * the other, but for the order. `parts` of at most WEFT_MAX_PARTS kernels. Does not return when it fails. */
+  void (*overlap)(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

@@ -35,7 +35,9 @@ extern "C" {
  * permute: every rank sends to the one `peer` places further on, around; is_reversed: to the one at place `peer` - rank, which may be itself.
  * middle and second are for all_to_all only, combiner for the two that combine, peer for broadcast (the root) and permute. A permute whose
  * ranks have other sizes has outer = inner = 1, `first` elements to send and `received` to get, and `longest` > 0 on all ranks alike: the most that
- * one of them sends. send and receive do not overlap, but they may be the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */
+ * one of them sends. all_gather and reduce_scatter with `rows` > 0 move rows [from, from + rows) of every rank's part only, as far as it has them: outer
+ * is 1 then, and what is a part in the lines above (the smaller of send and receive) is these rows of it. send and receive do not overlap, but they may be
+ * the same memory for all_reduce and broadcast, whose ranks other than the root need no send. */
 typedef struct {
   uint32_t struct_size;
   uint16_t kind, element; /* weft_collective_kind_t, weft_element_t of at least 8 bits */
@@ -48,6 +50,7 @@ typedef struct {
   void *receive;
   int64_t outer, first, middle, second, inner;
   int64_t received, longest; /* of a permute of other sizes; else 0 */
+  int64_t from, rows;        /* a piece of an all_gather or reduce_scatter; else 0 */
 } weft_collective_t;
 
 typedef struct weft_transport_v1 weft_transport_v1;
@@ -83,7 +86,7 @@ struct weft_transport_v1 {
   void (*place)(weft_link_t *link, int32_t *out_rank, int32_t *out_world);
   /* Begins a collective, behind those that were begun before, and may return before it is done: its memory and its node are in use until
    * `progress` says that it is. `queue` is what the memory belongs to (weft/device.h); NULL is the host's. Fails with INVALID before
-   * anything is sent, and with BUSY when too many are under way. */
+   * anything is sent, and with BUSY when too many are under way: there is room for 8. */
   weft_status_t (*start)(weft_link_t *link, weft_queue_t *queue,
                          const weft_collective_t *collective, uint64_t *out_ticket,
                          weft_error_t *err);

@@ -12,6 +12,7 @@
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
+#include "runtime/src/call/overlap.h"
 #include "runtime/src/call/positions.h"
 #include "runtime/src/call/ranks.h"
 #include "weft/group.h"
@@ -88,7 +89,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
   context->host = {sizeof(weft_host_v1),     0,
                    context->calls->parallel, weft_reserve_late,
                    weft_provide_output,      context->calls->together,
-                   weft_check_positions,     weft_exchange_ranks};
+                   weft_check_positions,     weft_exchange_ranks,
+                   weft_overlap_ranks};
   return WEFT_OK;
 }
 

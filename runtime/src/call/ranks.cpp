@@ -327,8 +327,8 @@ void weft_abort_ranks(weft_context_t *context) {
     weft_group_abort(context->groups[i]);
 }
 
-void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words) {
-  weft_context_t *context = (weft_context_t *)frame->context;
+weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64_t *words,
+                               weft_collective_t *out_collective) {
   const weft_list_t &rows = context->call.function->exchanges;
   if (row < 0 || row >= rows.count)
     weft_leave_call(context,
@@ -338,25 +338,32 @@ void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words
                               context->module->path(), (long long)row, rows.count));
   const weft_descriptor_t &descriptor = context->module->descriptor;
   auto found = weft_item<weft_exchange_v1>(descriptor, rows, (uint32_t)row);
-  const weft_collective_t collective = {sizeof collective,
-                                        found.kind,
-                                        found.element,
-                                        found.combiner,
-                                        found.is_reversed,
-                                        found.peer,
-                                        0,
-                                        weft_text(descriptor, found.node),
-                                        (const void *)(uintptr_t)words[0],
-                                        (void *)(uintptr_t)words[1],
-                                        words[2],
-                                        words[3],
-                                        words[4],
-                                        words[5],
-                                        words[6],
-                                        words[7],
-                                        words[8]};
-  weft_status_t status =
-      weft_group_collective(context->groups[found.group], &collective, context->call.err);
-  if (status)
+  *out_collective = {sizeof *out_collective,
+                     found.kind,
+                     found.element,
+                     found.combiner,
+                     found.is_reversed,
+                     found.peer,
+                     0,
+                     weft_text(descriptor, found.node),
+                     (const void *)(uintptr_t)words[0],
+                     (void *)(uintptr_t)words[1],
+                     words[2],
+                     words[3],
+                     words[4],
+                     words[5],
+                     words[6],
+                     words[7],
+                     words[8],
+                     0,
+                     0};
+  return context->groups[found.group];
+}
+
+void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  weft_collective_t collective;
+  weft_group *group = weft_find_exchange(context, row, words, &collective);
+  if (weft_status_t status = weft_group_collective(group, &collective, context->call.err))
     weft_leave_call(context, status);
 }

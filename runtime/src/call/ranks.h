@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/src/call/context.h"
+#include "weft/transport.h"
 
 /// What a rank says about a call.
 enum { WEFT_CALL_KEY_BYTES = 8 };
@@ -23,6 +24,10 @@ weft_status_t weft_compare_call(weft_context_t *context, int32_t index,
 /// Sets the symbols that say where a rank stands, which are the function's last; how many there are.
 uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &function,
                          int32_t rank, int64_t *symbols);
+
+/// An exchange of the running call, and its group. Does not return when there is no such row.
+weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64_t *words,
+                               weft_collective_t *out_collective);
 
 /// The function of the host table.
 void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words);

@@ -10,10 +10,11 @@
 #include "runtime/src/group/history.h"
 #include "runtime/src/group/plugin.h"
 #include "runtime/src/group/shared_memory.h"
+#include "runtime/src/group/started.h"
 
 template <> struct weft_sizes<weft_collective_t> {
   static constexpr size_t all[] = {offsetof(weft_collective_t, received),
-                                   sizeof(weft_collective_t)};
+                                   offsetof(weft_collective_t, from), sizeof(weft_collective_t)};
 };
 
 template <> struct weft_sizes<weft_group_options_t> {
@@ -158,6 +159,27 @@ int32_t weft_group_rank(const weft_group_t *group) { return group->rank; }
 
 int32_t weft_group_world(const weft_group_t *group) { return group->world; }
 
+weft_status_t weft_group_start(weft_group_t *group, const weft_collective_t &collective,
+                               weft_started_t *out_started, weft_error_t *err) {
+  out_started->is_done = 0;
+  out_started->note = weft_history_begin(group->history, group->number, ++group->begun, collective);
+  return group->calls->start(group->link, nullptr, &collective, &out_started->ticket, err);
+}
+
+weft_status_t weft_group_advance(weft_group_t *group, weft_started_t *started, bool waits,
+                                 weft_error_t *err) {
+  while (!started->is_done) {
+    if (weft_status_t status = group->calls->progress(group->link, started->ticket,
+                                                      waits ? wait_us : 0, &started->is_done, err))
+      return status;
+    if (started->is_done)
+      weft_history_end(group->history, group->number, started->note);
+    if (!waits)
+      break;
+  }
+  return WEFT_OK;
+}
+
 weft_status_t weft_group_collective(weft_group_t *group, const weft_collective_t *collective,
                                     weft_error_t *err) {
   if (!group || !collective)
@@ -165,14 +187,11 @@ weft_status_t weft_group_collective(weft_group_t *group, const weft_collective_t
   weft_collective_t known = {};
   if (weft_status_t status = weft_read_sized(collective, "collective", &known, err))
     return status;
-  uint64_t ticket;
-  uint64_t note = weft_history_begin(group->history, group->number, ++group->begun, known);
-  if (weft_status_t status = group->calls->start(group->link, nullptr, &known, &ticket, err))
+  weft_started_t started;
+  if (weft_status_t status = weft_group_start(group, known, &started, err))
     return status;
-  for (int32_t is_done = 0; !is_done;)
-    if (weft_status_t status = group->calls->progress(group->link, ticket, wait_us, &is_done, err))
-      return status;
-  weft_history_end(group->history, group->number, note);
+  if (weft_status_t status = weft_group_advance(group, &started, /*waits=*/true, err))
+    return status;
   return weft_succeed(err);
 }
 

@@ -44,6 +44,14 @@ struct share {
     weft_part_of(extent, world, rank, &begin, &end);
     size = end - begin;
   }
+  /// Of the first dimension, what a piece has of it.
+  share(const weft_collective_t &c, int32_t world, int32_t rank) : share(c.first, world, rank) {
+    if (!c.rows)
+      return;
+    int64_t before = c.from < size ? c.from : size;
+    begin += before;
+    size = c.rows < size - before ? c.rows : size - before;
+  }
 };
 } // namespace
 
@@ -78,9 +86,9 @@ static weft_view_t first_of_second(const weft_collective_t &c, const share &firs
 weft_view_t weft_sent(const weft_collective_t &c, int32_t world, int32_t from, int32_t to) {
   switch (c.kind) {
   case WEFT_ALL_GATHER:
-    return weft_view_whole(c.outer * share(c.first, world, from).size * c.inner);
+    return weft_view_whole(c.outer * share(c, world, from).size * c.inner);
   case WEFT_REDUCE_SCATTER:
-    return rows_of(c.outer, c.first, c.inner, share(c.first, world, to));
+    return rows_of(c.outer, c.first, c.inner, share(c, world, to));
   case WEFT_ALL_TO_ALL:
     return c.is_reversed
                ? first_of_second(c, share(c.first, world, to), share(c.second, world, from))
@@ -93,9 +101,9 @@ weft_view_t weft_sent(const weft_collective_t &c, int32_t world, int32_t from, i
 weft_view_t weft_received(const weft_collective_t &c, int32_t world, int32_t from, int32_t to) {
   switch (c.kind) {
   case WEFT_ALL_GATHER:
-    return rows_of(c.outer, c.first, c.inner, share(c.first, world, from));
+    return rows_of(c.outer, c.first, c.inner, share(c, world, from));
   case WEFT_REDUCE_SCATTER:
-    return weft_view_whole(c.outer * share(c.first, world, to).size * c.inner);
+    return weft_view_whole(c.outer * share(c, world, to).size * c.inner);
   case WEFT_ALL_TO_ALL:
     return c.is_reversed
                ? second_of_first(c, share(c.first, world, to), share(c.second, world, from))
@@ -210,6 +218,16 @@ static weft_status_t check_longest(const weft_collective_t &c, int64_t element_b
                           (long long)c.longest);
 }
 
+static weft_status_t check_piece(const weft_collective_t &c, weft_error_t *err) {
+  if (!c.from && !c.rows)
+    return WEFT_OK;
+  bool has_pieces = c.kind == WEFT_ALL_GATHER || c.kind == WEFT_REDUCE_SCATTER;
+  bool fits = has_pieces && c.from >= 0 && c.rows > 0 && c.outer == 1;
+  return fits ? WEFT_OK
+              : weft_fail(err, WEFT_INVALID, "W0602", "%s: %lld rows from row %lld on are no piece",
+                          weft_kind_name(c.kind), (long long)c.rows, (long long)c.from);
+}
+
 /// Elements of send and receive on this rank.
 static void own_sizes(const weft_collective_t &c, int32_t rank, int32_t world, int64_t *out_send,
                       int64_t *out_receive) {
@@ -260,6 +278,8 @@ weft_status_t weft_check_collective(const weft_collective_t &c, int32_t rank, in
   if (weft_status_t status = check_peer(c, world, err))
     return status;
   if (weft_status_t status = check_longest(c, bits / 8, err))
+    return status;
+  if (weft_status_t status = check_piece(c, err))
     return status;
   return check_memory(c, rank, world, bits / 8, err);
 }

@@ -9,6 +9,7 @@
 weft_signature_t weft_signature_of(const weft_collective_t &c, uint64_t sequence) {
   bool is_exchange = c.kind == WEFT_ALL_TO_ALL;
   bool has_peer = c.kind == WEFT_BROADCAST || c.kind == WEFT_PERMUTE;
+  bool has_pieces = c.kind == WEFT_ALL_GATHER || c.kind == WEFT_REDUCE_SCATTER;
   return {c.kind,
           c.element,
           weft_combines(c) ? c.combiner : (uint16_t)0,
@@ -18,8 +19,12 @@ weft_signature_t weft_signature_of(const weft_collective_t &c, uint64_t sequence
           sequence,
           c.outer,
           weft_has_own_sizes(c) ? c.longest : c.first,
-          is_exchange ? c.middle : 1,
-          is_exchange ? c.second : 1,
+          is_exchange  ? c.middle
+          : has_pieces ? c.from
+                       : 1,
+          is_exchange  ? c.second
+          : has_pieces ? c.rows
+                       : 1,
           c.inner};
 }
 
@@ -40,6 +45,10 @@ static void add_signature(weft_text_t *text, const weft_signature_t &s) {
   if (s.kind == WEFT_ALL_TO_ALL)
     weft_text_add(text, "%lld, %lld, ", (long long)s.middle, (long long)s.second);
   weft_text_add(text, "%lld]%s", (long long)s.inner, s.is_reversed ? " back" : "");
+  bool is_piece = s.second && (s.kind == WEFT_ALL_GATHER || s.kind == WEFT_REDUCE_SCATTER);
+  if (is_piece)
+    weft_text_add(text, ", rows %lld to %lld of every part", (long long)s.middle,
+                  (long long)(s.middle + s.second));
 }
 
 /// What most ranks do, or of several such things what the first rank of them does.

@@ -15,7 +15,7 @@ std::optional<std::pair<unsigned, unsigned>> matrixFactors(ArrayRef<Access> acce
   return std::pair(accesses[0].factor(), accesses[1].factor());
 }
 
-Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
+Match<ContractionShape> ContractionShape::match(func::FuncOp spec, bool anySizes) {
   Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
   if (!root)
     return root.decline();
@@ -42,12 +42,21 @@ Match<ContractionShape> ContractionShape::match(func::FuncOp spec) {
   if (*lhs != std::pair(m, k))
     return Decline{kNotRows};
   bool transposed = rhs->first == n;
-  auto kSize = rule.factors()[k].extent.asConstant(), nSize = rule.factors()[n].extent.asConstant();
-  if (!kSize || !nSize || *kSize < 1 || *nSize < 1)
+  SymExpr depth = rule.factors()[k].extent, width = rule.factors()[n].extent;
+  auto sizeOf = [&](SymExpr extent) { return extent.asConstant().value_or(anySizes ? 1 : 0); };
+  if (sizeOf(depth) < 1 || sizeOf(width) < 1)
     return Decline{kNotConstant};
   int64_t roundedBlock = rounding ? int64_t(rounding.getBlock()) : 0;
-  return ContractionShape{op,     a.getArgNumber(), roundedBlock, element, type.getDim(0),
-                          *kSize, *nSize,           transposed};
+  return ContractionShape{op,
+                          a.getArgNumber(),
+                          roundedBlock,
+                          element,
+                          type.getDim(0),
+                          depth.asConstant().value_or(0),
+                          width.asConstant().value_or(0),
+                          transposed,
+                          depth,
+                          width};
 }
 
 } // namespace weft

@@ -26,12 +26,13 @@ struct ContractionShape {
   mlir::Type element; ///< of the rows: f32, f16 or bf16
   SymExpr m;
   int64_t k, n;
-  bool transposed; ///< the second operand is [n, k]
+  bool transposed;      ///< the second operand is [n, k]
+  SymExpr depth, width; ///< k and n, which are 0 where ranks have parts of several sizes
   /// The dimension of the second operand that is summed over.
   unsigned depthDim() const { return transposed ? 1 : 0; }
 
-  /// The kernel's only root is such a product, and its results have the product's dimensions.
-  static Match<ContractionShape> match(mlir::func::FuncOp spec);
+  /// The kernel's only root is such a product, and its results have the product's dimensions. `k` and `n` may be symbols if `anySizes`.
+  static Match<ContractionShape> match(mlir::func::FuncOp spec, bool anySizes = false);
 };
 
 } // namespace weft

@@ -8,7 +8,7 @@ import dataclasses
 TP = {1: "tp=1", 2: "tp=2", 3: "tp=3", 4: "tp=4", 8: "tp=8"}
 BATCH = {1: "dp=1", 2: "dp=2", 3: "dp=3", 4: "dp=2,tp=2", 8: "dp=4,tp=2"}
 GRID = {1: "r=1,c=1", 2: "r=1,c=2", 3: "r=3,c=1", 4: "r=2,c=2", 8: "r=2,c=4"}
-SEVERAL = 1, 2, 4  # with parts of one size, mostly
+SEVERAL = 1, 2, 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Layout:
     name: str
     meshes: dict
     places: list
-    even: tuple = ()  # numbers of ranks whose parts have one size: kernels are those of one rank, but for `others`
+    even: tuple = ()  # numbers of ranks whose parts are whole panels: kernels are those of one rank, but for `others`
     others: frozenset = frozenset()
     once: tuple = ()  # numbers of ranks that one file is for, whose weights are no more than one rank's
 
@@ -59,8 +59,8 @@ GPT = [
     Layout("cache by sequence", TP, ["new_*=[_, _, tp, _]"]),
     Layout("batch", BATCH, ["ids=[dp, _]", "past_*=[dp, _, _, _]", *pairs(COLUMNS)], once=SEVERAL),
 ]
-LLAMA = [  # ranks have different numbers of three heads of keys, and what multiplies parts of different sizes is stored once more
-    Layout("pairs", TP, pairs(COLUMNS)),
+LLAMA = [  # ranks have different numbers of three heads of keys
+    Layout("pairs", TP, pairs(COLUMNS), (2, 4), once=SEVERAL),
     Layout("vocabulary", TP, ["embedding.weight=[tp, _]", "head.weight=[_, tp]", "mlp.[ug]*.weight=[_, tp]"], once=SEVERAL),
     Layout("tokens", TP, ["ids=[_, tp]", *pairs(COLUMNS)]),
     Layout("grid", GRID, ["attention.*.weight=[r, c]", "mlp.*.weight=[r, c]"]),

@@ -1,8 +1,8 @@
 """Splits a small model in several ways and compares it with one rank: over_ranks.py WEFT NAME WORK [MPIRUN]
 
 Every layout runs on 1, 2, 3, 4 and 8 ranks, from one or two files with several meshes each. Ranks are threads, 2 and 4 also processes, and
-those of MPI where MPIRUN is given: all have the same bits ('weft run' compares ranks), every time. Where parts have one size, kernels must be those of
-one rank and weights must not take more of the file.
+those of MPI where MPIRUN is given: all have the same bits ('weft run' compares ranks), every time. Where parts are whole panels, kernels must be those
+of one rank and weights must not take more of the file.
 """
 import json
 import os

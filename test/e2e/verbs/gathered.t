@@ -31,7 +31,8 @@ $ for p in 'up=[dp*, tp]' 'up=[tp, dp*]' 'up=[_, dp*+tp*]' 'up=[tp*, dp*]' 'up=[
 | read     weights = 98304 B by one rank
 | read     weights = 98304 B by one rank
 | read     weights = 98304 B by one rank
-$ weft compile -q wide.mlir --mesh dp=3 --place 'x=[dp, _]' --place 'up=[dp*, _]' --place 'down=[_, dp*]' && weft run wide.weft --dim n=64 --ranks 3 --transport threads -q --expect one/y.npy --tol 1e-5
+$ weft compile -q wide.mlir --mesh dp=3 --place 'x=[dp, _]' --place 'up=[dp*, _]' --place 'down=[_, dp*]' && weft inspect wide.weft --at n=64,rank_dp=2 | grep '^read' && weft run wide.weft --dim n=64 --ranks 3 --transport threads -q --expect one/y.npy --tol 1e-5
+| read     weights = 172032 B by one rank
 $ weft eval wide.mlir --dim n=1 -q --output-dir one && weft run wide.weft --dim n=1 --ranks 3 --transport threads -q --expect one/y.npy --tol 1e-5
 # Only weights are gathered, and no name may stand for none.
 $ weft compile -q wide.mlir --mesh dp=2 --place 'x=[dp*, _]'

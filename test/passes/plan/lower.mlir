@@ -87,3 +87,35 @@ func.func @parts(%x: !weft.tensor<[n, 16], f32>, %y: !weft.tensor<[n, 32], f32>,
   %d = weft.contract "m k, k n -> m n" %x, %4 accumulate f32 : (!weft.tensor<[n, 16], f32>, !weft.tensor<[16, 16], f32>) -> !weft.tensor<[n, 16], f32>
   return %a, %b, %c, %d : !weft.tensor<[n, 32], f32>, !weft.tensor<[n, 4], f32>, !weft.tensor<[n, 12], f32>, !weft.tensor<[n, 16], f32>
 }
+
+// Of three heads of 16 columns, ranks have two and one: a kernel reads its own, in panels of all columns or in rows of these.
+// CHECK-LABEL: plan.func @heads
+// CHECK:         plan.weight @up as "panels<16>" part [0, rank_tp] size [16, 32] of !weft.tensor<[16, 48], f32> : !weft.tensor<[16, 32 - 16*rank_tp], f32>
+// CHECK:         plan.weight @down as "panels<16 of 48>" part [rank_tp, 0] size [32, 16] of !weft.tensor<[48, 16], f32> : !weft.tensor<[32 - 16*rank_tp, 16], f32>
+weft.weight @up from "up.bin" at 0 bytes 3072 : !weft.tensor<[16, 48], f32>
+weft.weight @down from "up.bin" at 3072 bytes 3072 : !weft.tensor<[48, 16], f32>
+func.func @heads(%x: !weft.tensor<[n, 16], f32>) -> !weft.tensor<[n, 16], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %up = weft.constant @up -> !weft.tensor<[16, 48], f32>
+  %down = weft.constant @down -> !weft.tensor<[48, 16], f32>
+  %0 = weft.slice %up from [0, 32*rank_tp] size [16, 32 - 16*rank_tp] step [1, 1] : (!weft.tensor<[16, 48], f32>) -> !weft.tensor<[16, 32 - 16*rank_tp], f32>
+  %1 = weft.slice %down from [32*rank_tp, 0] size [32 - 16*rank_tp, 16] step [1, 1] : (!weft.tensor<[48, 16], f32>) -> !weft.tensor<[32 - 16*rank_tp, 16], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %0 accumulate f32 : (!weft.tensor<[n, 16], f32>, !weft.tensor<[16, 32 - 16*rank_tp], f32>) -> !weft.tensor<[n, 32 - 16*rank_tp], f32>
+  %b = weft.contract "m k, k n -> m n" %a, %1 accumulate f32 : (!weft.tensor<[n, 32 - 16*rank_tp], f32>, !weft.tensor<[32 - 16*rank_tp, 16], f32>) -> !weft.tensor<[n, 16], f32>
+  %y = weft.all_reduce sum %b over<tp = 2> : (!weft.tensor<[n, 16], f32>) -> !weft.tensor<[n, 16], f32>
+  return %y : !weft.tensor<[n, 16], f32>
+}
+
+// Heads of 8 columns end inside a panel: the kernel takes the whole, in rows, and cuts its part out.
+// CHECK-LABEL: plan.func @inside
+// CHECK:         plan.weight @narrow as "" : !weft.tensor<[16, 40], f32>
+weft.weight @narrow from "up.bin" at 0 bytes 2560 : !weft.tensor<[16, 40], f32>
+func.func @inside(%x: !weft.tensor<[n, 16], f32>) -> !weft.tensor<[n], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %w = weft.constant @narrow -> !weft.tensor<[16, 40], f32>
+  %0 = weft.slice %w from [0, 24*rank_tp] size [16, 24 - 8*rank_tp] step [1, 1] : (!weft.tensor<[16, 40], f32>) -> !weft.tensor<[16, 24 - 8*rank_tp], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %0 accumulate f32 : (!weft.tensor<[n, 16], f32>, !weft.tensor<[16, 24 - 8*rank_tp], f32>) -> !weft.tensor<[n, 24 - 8*rank_tp], f32>
+  %b = weft.reduce sum %a [1] : (!weft.tensor<[n, 24 - 8*rank_tp], f32>) -> !weft.tensor<[n], f32>
+  %y = weft.all_reduce sum %b over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  return %y : !weft.tensor<[n], f32>
+}

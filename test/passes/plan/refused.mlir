@@ -93,6 +93,33 @@ plan.func @main() {
 
 // -----
 
+// (R4) of plan.weight: columns inside of panels
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[8, 6], f32>'}}
+  %0 = plan.weight @w as "panels<4>" part [0, rank] size [8, 3] of !weft.tensor<[8, 6], f32> : !weft.tensor<[8, 3 - rank], f32>
+  plan.return
+}
+
+// -----
+
+// Rows that are no neighbours.
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[8, 6], f32>'}}
+  %0 = plan.weight @w as "" part [0, rank] size [8, 4] of !weft.tensor<[8, 6], f32> : !weft.tensor<[8, 4 - 2*rank], f32>
+  plan.return
+}
+
+// -----
+
+// Rows of panels that lie as if they were all.
+plan.func @main() attributes {weft.symbols = #weft.symbols<rank : "rank <= 1">} {
+  // expected-error @+1 {{has parts of several sizes, which are no ranges of '!weft.tensor<[6, 8], f32>'}}
+  %0 = plan.weight @w as "panels<4>" part [rank, 0] size [4, 8] of !weft.tensor<[6, 8], f32> : !weft.tensor<[4 - 2*rank, 8], f32>
+  plan.return
+}
+
+// -----
+
 // (R1) of plan.memory
 plan.func @main(%x: !weft.tensor<[n], f32>) attributes {weft.symbols = #weft.symbols<n>} {
   // expected-error @+1 {{takes one expression}}
@@ -265,6 +292,22 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
   ^bb0(%a: !weft.tensor<[n], f32>):
     // expected-error @+1 {{is over 4 ranks of axis 'tp', but #weft.mesh<tp = 2> has 2}}
     %b = weft.all_reduce sum %a over<tp = 4> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.overlap
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %0 = plan.input 0
+  %1 = plan.output 0
+  // expected-error @+1 {{holds an exchange and launches behind it, or one in front of it}}
+  plan.overlap {
+    plan.exchange %0 -> %1 {
+    ^bb0(%a: !weft.tensor<[n], f32>):
+      %b = weft.all_reduce sum %a over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    }
   }
   plan.return
 }

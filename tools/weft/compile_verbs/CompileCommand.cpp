@@ -222,6 +222,10 @@ CompileOptions readCompileOptions(const ParsedOptions &options) {
   compile.indices = indices == "clamp"       ? Indices::Clamp
                     : indices == "unchecked" ? Indices::Unchecked
                                              : Indices::Check;
+  std::string fuse = options.value("fuse-comm");
+  compile.fuseComm = fuse == "never"    ? FuseComm::Never
+                     : fuse == "always" ? FuseComm::Always
+                                        : FuseComm::Auto;
   compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
   return compile;
 }

@@ -302,13 +302,16 @@ private:
     reportTraffic(f);
   }
 
-  /// What one rank sends along axes: formulas, or numbers with --at, of rank 0 when nothing else is said.
+  /// What one rank reads, and sends along axes: formulas, or numbers with --at, of rank 0 when nothing else is said.
   void reportTraffic(const FunctionView &f) {
-    if (!f.weightsRead.empty())
-      line("read     " + shown("weights", f.weightsRead, "B") + " by one rank");
     SymbolValues values = at;
     for (const SymbolSpec &symbol : f.places)
       values.emplace(symbol.name, 0);
+    if (!f.weightsRead.empty()) {
+      auto read = at.empty() ? std::nullopt : evaluateFormula(f.weightsRead, values);
+      std::string bytes = read ? std::to_string(*read) : f.weightsRead;
+      line("read     " + shown("weights", bytes, "B") + " by one rank");
+    }
     const char *label = "sent     over ";
     for (const TrafficSpec &each : f.traffic) {
       std::optional<int64_t> bytes, messages;

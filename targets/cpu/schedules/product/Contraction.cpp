@@ -22,7 +22,8 @@
 // in registers for the whole sum; A is read where it is, its rows a constant distance apart.
 //
 // Where W is the rows of a larger weight that a rank has, it lies in the panels of that, which are
-// further apart.
+// further apart. Where ranks have parts of several sizes, k or n is a symbol: panels have columns or
+// rows as before, and how many there are shows when the kernel runs.
 //
 // Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose
 // sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
@@ -68,9 +69,9 @@ struct Shape : PackedContraction {
   bool pairs; ///< of bf16 are multiplied as they lie, a row's and a weight's
 
   static Shape of(func::FuncOp spec, const VectorMachine &machine) {
-    PackedContraction s = *PackedContraction::match(spec);
+    PackedContraction s = *PackedContraction::matchParts(spec);
     bool pairs = s.element.isBF16() && s.weight.form == PackedWeight::Halves &&
-                 s.weight.element.isBF16() && s.k % 2 == 0 && machine.addsHalfProducts();
+                 s.weight.element.isBF16() && s.mostK % 2 == 0 && machine.addsHalfProducts();
     return {s, pairs};
   }
   /// Of the arguments that are packed.
@@ -96,23 +97,23 @@ struct Shape : PackedContraction {
   /// Whether a tile's rows are multiplied in scratch, as f32.
   bool laysRows() const { return roundedBlock != 0 || (isHalf(element) && !pairs); }
   /// Whether panels may be widened before tiles meet them.
-  bool widens() const { return weight.form == PackedWeight::Halves && !pairs; }
+  bool widens() const { return weight.form == PackedWeight::Halves && !pairs && k; }
   /// Between rows as they are multiplied, in elements. Those laid in scratch do not meet in the
-  /// first-level cache.
+  /// first-level cache. 0 where k is a symbol.
   int64_t rowStride() const {
     bool meet = k * 4 % kPageBytes == 0;
     return laysRows() && !roundedBlock && meet ? k + kLineBytes / 4 : k;
   }
   int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
   /// Times that something is multiplied along a row.
-  int64_t steps() const { return pairs ? k / 2 : k; }
+  int64_t steps() const { return pairs ? mostK / 2 : mostK; }
 };
 
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    return PackedContraction::match(spec).decline();
+    return PackedContraction::matchParts(spec).decline();
   }
 
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -121,15 +122,17 @@ public:
 
   /// Rows of a tile. Where they meet in one set of the first-level cache, this has 8 to 12 ways.
   static int64_t estimateRows(const Shape &s, const VectorMachine &machine) {
-    bool meet = s.rowBytes() % kPageBytes == 0;
+    bool meet = s.k && s.rowBytes() % kPageBytes == 0;
     return meet ? std::min<int64_t>(7, tileRows(machine)) : tileRows(machine);
   }
   static PanelBlocks blocksOf(func::FuncOp spec, const VectorMachine &machine) {
     Shape s = Shape::of(spec, machine);
     PanelBlocks blocks(s.m, pick(s.op, "rows", estimateRows(s, machine)),
-                       llvm::divideCeil(s.n, tileColumns(machine)),
-                       s.k * (s.pairs || s.widens() ? 2 : 4) * tileColumns(machine), s.steps(),
+                       SymExpr::ceildiv(s.width, tileColumns(machine)),
+                       s.mostK * (s.pairs || s.widens() ? 2 : 4) * tileColumns(machine), s.steps(),
                        pick(s.op, "block", kBlockKiB));
+    if (!s.k)
+      return blocks;
     if (s.widens())
       blocks.storedBytes = s.weight.panelBytes(s.k, tileColumns(machine));
     blocks.gap = s.panelDistance(spec, machine) - s.weight.panelBytes(s.k, tileColumns(machine));
@@ -150,6 +153,10 @@ public:
     int64_t widened =
         s.widens() && blocks.mayPrepare() ? widenedOf(s, machine).bytes(blocks.perBlock) : 0;
     return {blocks.units(), constant(1), constant(rowsBytes(s, machine) + widened)};
+  }
+
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    return blocksOf(spec, machine).rowTiles(spec, Shape::of(spec, machine).lhs);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
@@ -200,6 +207,7 @@ private:
     Value weights;    ///< where panel 0 begins, or would
     int64_t distance; ///< bytes to the next panel
     Value panel;      ///< the first of them
+    Value stride;     ///< elements to the next row, where k is a symbol
     Ahead ahead = {}; ///< a step for every k
     NextRows nextRows = {};
     int64_t vectors() const { return 2 * panels; }
@@ -210,7 +218,7 @@ private:
     if (s.weight.form != PackedWeight::Words)
       return 1;
     if (rows == 1)
-      return s.k * s.n * 4 <= kNearBytes ? 1 : 4;
+      return s.mostK * s.mostN * 4 <= kNearBytes ? 1 : 4;
     return machine.holds(rows * 8) ? 2 : 1;
   }
 
@@ -226,8 +234,9 @@ private:
       distance = widenedOf(s, c.machine).panelBytes();
     }
     Type stored = memoryType(s.element);
-    Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, constantI64(c.b, s.k)));
-    Value next = elementPointer(c.b, a, stored, constantI64(c.b, rows * s.k));
+    Value depth = c.e.uniform(s.depth);
+    Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, depth));
+    Value next = elementPointer(c.b, a, stored, c.mul(depth, constantI64(c.b, rows)));
     // [lay rows] Once for all panels of the block.
     if (s.laysRows()) {
       layRows(c, s, a, tile.scratch, rows);
@@ -237,16 +246,14 @@ private:
     auto walk = [&](Value from, Value to, int64_t panels) {
       c.loop(from, to, panels, [&](Value panel) {
         c.e.forget();
-        Tile t{rows, panels, first, a, weights, distance, panel};
-        if ((s.weight.form == PackedWeight::Words || s.pairs ||
-             (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1)) &&
-            rows > kFewRows)
+        Tile t{rows, panels, first, a, weights, distance, panel, s.k ? Value() : depth};
+        if (rows > kFewRows && fetchesAhead(s))
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
-        if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns)
+        if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns && s.n)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
-        SmallVector<Value> sums = accumulate(c, s, t);
+        SmallVector<Value> sums = s.k ? accumulate(c, s, t) : accumulateParts(c, s, t);
         // [store] The tail mask is there for all panels when n ends inside one.
-        storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.n, sums);
+        storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.width, sums);
         c.e.forget();
       });
     };
@@ -257,6 +264,13 @@ private:
       from = whole;
     }
     walk(from, to, 1);
+  }
+
+  /// Whether units are so large that what comes next is fetched in time beside them.
+  static bool fetchesAhead(const Shape &s) {
+    bool isWide = s.weight.form == PackedWeight::Words || s.pairs ||
+                  (s.weight.form == PackedWeight::Halves && s.weight.unit() == 1);
+    return isWide && s.k;
   }
 
   /// A chunk of the sum: `depth` k's beginning at `from`.
@@ -293,6 +307,24 @@ private:
                  ? sumChunk(c, s, t, {constantI64(c.b, 0), s.k})
                  : add({constantI64(c.b, whole), s.k - whole}, ValueRange(sums));
     return sums;
+  }
+
+  /// The same where ranks have several sizes of the sum.
+  static SmallVector<Value> accumulateParts(KernelContext &c, const Shape &s, const Tile &t) {
+    int64_t chunk = s.weight.chunk() * chains(c, s, t);
+    Value rest = c.b.create<arith::RemUIOp>(t.stride, constantI64(c.b, chunk)),
+          whole = c.sub(t.stride, rest);
+    auto add = [&](ValueRange totals, SmallVector<Value> next) {
+      for (auto [total, value] : llvm::zip(totals, next))
+        value = c.b.create<arith::AddFOp>(total, value);
+      return next;
+    };
+    SmallVector<Value> sums(t.rows * t.vectors(), zeros(c));
+    sums = c.loop(constantI64(c.b, 0), whole, chunk, ValueRange(sums),
+                  [&](Value from, ValueRange totals) {
+                    return add(totals, sumChunk(c, s, t, {from, chunk}));
+                  });
+    return add(ValueRange(sums), sumRest(c, s, t, whole, rest));
   }
 
   /// Few rows have several sums per element, of every so many-th k, so that none waits for another.
@@ -366,17 +398,13 @@ private:
 
   /// [sum chunk] The sums of one chunk: whole turns of the loop first, then the k's left over.
   static SmallVector<Value> sumChunk(KernelContext &c, const Shape &s, const Tile &t, Chunk part) {
-    const PackedWeight &w = s.weight;
     int64_t count = t.rows * t.vectors();
     int64_t chains = ContractionSchedule::chains(c, s, t);
     int64_t step = turnDepth(s, t.rows), whole = part.depth / step * step;
-    SmallVector<Value> data, zero;
-    for (int64_t p = 0; p < t.panels; ++p) {
-      Value panel = c.add(t.panel, constantI64(c.b, p));
-      data.push_back(bytes(c, t.weights, c.mul(panel, constantI64(c.b, t.distance))));
-      for (int64_t v = 0; w.zero && v < 2; ++v)
-        zero.push_back(loadVector(c, blockRow(c, s, t, *w.zero, part.from, p), v));
-    }
+    SmallVector<Value> data = panelsOf(c, t), zero;
+    for (int64_t p = 0; s.weight.zero && p < t.panels; ++p)
+      for (int64_t v = 0; v < 2; ++v)
+        zero.push_back(loadVector(c, blockRow(c, s, t, *s.weight.zero, part.from, p), v));
     Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {
@@ -395,12 +423,45 @@ private:
                     });
     if (whole < part.depth)
       run(constantI64(c.b, whole), part.depth - whole, sums);
-    // [join chains] Those of the first chain take the others.
-    for (int64_t chain = 1; chain < chains; ++chain)
-      for (int64_t i = 0; i < count; ++i)
-        sums[i] = c.b.create<arith::AddFOp>(sums[i], sums[chain * count + i]);
+    return joined(c, std::move(sums), count);
+  }
+
+  /// Where the panels of a tile begin.
+  static SmallVector<Value> panelsOf(KernelContext &c, const Tile &t) {
+    SmallVector<Value> data;
+    for (int64_t p = 0; p < t.panels; ++p) {
+      Value panel = c.add(t.panel, constantI64(c.b, p));
+      data.push_back(bytes(c, t.weights, c.mul(panel, constantI64(c.b, t.distance))));
+    }
+    return data;
+  }
+
+  /// [join chains] Those of the first chain take the others.
+  static SmallVector<Value> joined(KernelContext &c, SmallVector<Value> sums, int64_t count) {
+    for (int64_t at = count; at < int64_t(sums.size()); ++at)
+      sums[at % count] = c.b.create<arith::AddFOp>(sums[at % count], sums[at]);
     sums.truncate(count);
     return sums;
+  }
+
+  /// [chunks] The last one: `rest` k's beginning at `from`, a multiple of the unit.
+  static SmallVector<Value> sumRest(KernelContext &c, const Shape &s, const Tile &t, Value from,
+                                    Value rest) {
+    int64_t count = t.rows * t.vectors(), step = turnDepth(s, t.rows);
+    SmallVector<Value> data = panelsOf(c, t), sums(count * chains(c, s, t), zeros(c));
+    Value row = elementPointer(c.b, t.a, rowType(c, s), from),
+          turns = c.sub(rest, c.b.create<arith::RemUIOp>(rest, constantI64(c.b, step)));
+    auto run = [&](Value begin, Value end, int64_t depth) {
+      sums = c.loop(begin, end, depth, ValueRange(sums), [&](Value k, ValueRange carried) {
+        SmallVector<Value> next(carried);
+        multiplyAdd(c, s, t, data, {}, row, c.add(from, k), k, depth, next);
+        return next;
+      });
+    };
+    run(constantI64(c.b, 0), turns, step);
+    if (step > s.weight.unit())
+      run(turns, rest, s.weight.unit());
+    return joined(c, std::move(sums), count);
   }
 
   /// Adds products of `depth` k's that begin at `k`, which is `inRow` elements behind `row`.
@@ -434,13 +495,20 @@ private:
       for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
           int64_t depthHere = u * unit + i * together;
-          Value all = spread(c, s, at(c, x, rowType(c, s), r * s.rowStride() + depthHere));
+          Value all = spread(c, s, at(c, rowOf(c, s, t, x, r), rowType(c, s), depthHere));
           for (int64_t v = 0; v < t.vectors(); ++v) {
             Value &sum = sums[(depthHere / together % chains) * count + r * t.vectors() + v];
             sum = multiplyAdd(c, s, all, weights[v][i], sum);
           }
         }
     }
+  }
+
+  /// Row r of a tile, of which the first is at `first`.
+  static Value rowOf(KernelContext &c, const Shape &s, const Tile &t, Value first, int64_t r) {
+    if (!t.stride)
+      return at(c, first, rowType(c, s), r * s.rowStride());
+    return elementPointer(c.b, first, rowType(c, s), c.mul(t.stride, constantI64(c.b, r)));
   }
 
   static Value at(KernelContext &c, Value base, Type type, int64_t offset) {

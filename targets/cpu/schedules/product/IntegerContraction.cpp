@@ -108,9 +108,10 @@ public:
   }
   static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
     int64_t groupSize = dotOf(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
-    return PanelBlocks(s.m, mostRows(s, machine), llvm::divideCeil(s.n, tileColumns(machine)),
-                       groups * groupSize * tileColumns(machine), groups,
-                       pick(s.op, "block", kBlockKiB));
+    SymExpr panels =
+        SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, tileColumns(machine)));
+    return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * tileColumns(machine),
+                       groups, pick(s.op, "block", kBlockKiB));
   }
   static int64_t mostRows(const Shape &s, const VectorMachine &machine) {
     return pick(s.op, "rows", IntegerTile::mostRows(machine));
@@ -129,6 +130,11 @@ public:
         dotOf(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, machine).units(), constant(1), constant(scratch)};
+  }
+
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *Shape::match(spec);
+    return blocksOf(s, machine).rowTiles(spec, s.lhs);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,

@@ -12,12 +12,15 @@ namespace weft {
 
 struct PackedContraction : ContractionShape {
   PackedWeight weight;
+  int64_t mostK, mostN; ///< of the whole weight where ranks have parts of several sizes
 
   /// Of the weight, as it is stored.
   WeightLayout::Order order() const {
     return transposed ? WeightLayout::WidthByDepth : WeightLayout::DepthByWidth;
   }
   static Match<PackedContraction> match(mlir::func::FuncOp spec);
+  /// Also of parts of several sizes: `k` or `n` may be symbols.
+  static Match<PackedContraction> matchParts(mlir::func::FuncOp spec);
 };
 
 } // namespace weft

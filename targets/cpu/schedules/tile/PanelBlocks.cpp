@@ -26,10 +26,11 @@ constexpr int64_t kTilesToPrepare =
 
 } // namespace
 
-PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes,
+PanelBlocks::PanelBlocks(SymExpr m, int64_t mostRows, SymExpr panels, int64_t panelBytes,
                          int64_t steps, int64_t blockKiB)
     : m(m), mostRows(mostRows), panels(panels), panelBytes(panelBytes), storedBytes(panelBytes),
-      steps(steps), perBlock(panelsOfBlock(panels, panelBytes, blockKiB, leastOf(panelBytes))) {}
+      steps(steps),
+      perBlock(panelsOfBlock(countOf(panels), panelBytes, blockKiB, leastOf(panelBytes))) {}
 
 int64_t PanelBlocks::leastOf(int64_t panelBytes) { return 2 * panelBytes <= kPairBytes ? 2 : 1; }
 
@@ -42,7 +43,7 @@ int64_t PanelBlocks::panelsOfBlock(int64_t panels, int64_t panelBytes, int64_t b
 void PanelBlocks::offer(std::vector<Choice> &list, int64_t rows,
                         const VectorMachine &machine) const {
   offerRows(list, m, rows, machine);
-  offerBlocks(list, panels, panelBytes, leastOf(panelBytes));
+  offerBlocks(list, countOf(panels), panelBytes, leastOf(panelBytes));
 }
 
 void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
@@ -51,18 +52,23 @@ void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t
               [&](int64_t kib) { return panelsOfBlock(panels, panelBytes, kib, least); });
 }
 
-SymExpr PanelBlocks::units() const {
-  return SymExpr::ceildiv(m, mostRows) * llvm::divideCeil(panels, perBlock);
+SymExpr PanelBlocks::units() const { return SymExpr::ceildiv(m, mostRows) * blocks(); }
+
+std::optional<RowTiles> PanelBlocks::rowTiles(func::FuncOp spec, unsigned argument) const {
+  if (!spec.getArgument(argument).hasOneUse())
+    return std::nullopt;
+  return RowTiles{argument, m, SymExpr::ceildiv(m, mostRows),
+                  blocks().isConstant(1) ? 1 : kTilesToPart};
 }
 
 /// [tiles before] Those of a block among the units [0, `unit`). Workers get rows of their own, with all panels, where there are enough: unit u
 /// is then block u % blocks of tile u / blocks, else tile u % count of block u / count.
 Value PanelBlocks::tilesBefore(KernelContext &c, Value unit, Value block, Value count) const {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  int64_t blocks = llvm::divideCeil(panels, perBlock);
+  Value blocks = c.e.uniform(this->blocks());
   Value byRows = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, count, number(kTilesToPart));
   Value ofRows =
-      c.b.create<arith::DivUIOp>(c.add(c.sub(unit, block), number(blocks - 1)), number(blocks));
+      c.b.create<arith::DivUIOp>(c.add(c.sub(unit, block), c.sub(blocks, number(1))), blocks);
   Value ofPanels = c.b.create<arith::MaxSIOp>(c.sub(unit, c.mul(block, count)), number(0));
   ofPanels = c.b.create<arith::MinSIOp>(ofPanels, count);
   return c.b.create<arith::SelectOp>(byRows, ofRows, ofPanels);
@@ -107,7 +113,7 @@ private:
     if (Value many = isAtLeast(count, kManyTiles); p.perBlock > 1)
       skipped = c.b.create<arith::ExtUIOp>(c.b.getI64Type(), many);
     Value fetching = c.mul(c.sub(number(p.perBlock), skipped), number(p.steps));
-    c.loop(zero, number(llvm::divideCeil(p.panels, p.perBlock)), 1, [&](Value block) {
+    c.loop(zero, c.e.uniform(p.blocks()), 1, [&](Value block) {
       Value from = p.tilesBefore(c, c.begin, block, count),
             to = p.tilesBefore(c, c.end, block, count);
       Value here = c.b.create<arith::MaxSIOp>(c.sub(to, from), one);
@@ -141,7 +147,9 @@ private:
 
   Value number(int64_t value) { return constantI64(c.b, value); }
   Value panelOf(Value block) { return c.mul(block, number(p.perBlock)); }
-  Value endOf(Value block) { return c.b.create<arith::MinSIOp>(panelOf(block), number(p.panels)); }
+  Value endOf(Value block) {
+    return c.b.create<arith::MinSIOp>(panelOf(block), c.e.uniform(p.panels));
+  }
   Value isAtLeast(Value a, int64_t least) {
     return c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, a, number(least));
   }

@@ -21,7 +21,7 @@ constexpr int64_t kBlockKiB = 400; ///< stays in L2
 struct PanelBlocks {
   SymExpr m;
   int64_t mostRows; ///< of a tile
-  int64_t panels;   ///< in all
+  SymExpr panels;   ///< in all
   int64_t
       panelBytes; ///< by which blocks are measured: as it is multiplied, of 16 bits as it is stored
   int64_t storedBytes; ///< of a panel in memory, from where the next block's are fetched
@@ -30,7 +30,7 @@ struct PanelBlocks {
   int64_t perBlock;    ///< panels
 
   /// Blocks have `blockKiB` of weights at most, but a panel at least, or two that are small.
-  PanelBlocks(SymExpr m, int64_t mostRows, int64_t panels, int64_t panelBytes, int64_t steps,
+  PanelBlocks(SymExpr m, int64_t mostRows, SymExpr panels, int64_t panelBytes, int64_t steps,
               int64_t blockKiB);
   /// Rows of tiles and KiB of blocks, for the schedule that estimates `rows`.
   void offer(std::vector<Choice> &list, int64_t rows, const VectorMachine &machine) const;
@@ -40,7 +40,10 @@ struct PanelBlocks {
                                int64_t least = 1);
   static void offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
                           int64_t least = 1);
+  SymExpr blocks() const { return SymExpr::ceildiv(panels, perBlock); }
   SymExpr units() const;
+  /// How units follow the rows of this argument of the specification; nothing when its rows are read in another way, too.
+  std::optional<RowTiles> rowTiles(mlir::func::FuncOp spec, unsigned argument) const;
 
   /// What the function for tiles of a size is called with.
   struct Tile {
@@ -68,6 +71,8 @@ struct PanelBlocks {
 
 private:
   static int64_t leastOf(int64_t panelBytes);
+  /// Of which blocks are made alike: many where the number is a symbol.
+  static int64_t countOf(SymExpr panels) { return panels.asConstant().value_or(1 << 20); }
   mlir::Value tilesBefore(KernelContext &c, mlir::Value unit, mlir::Value block,
                           mlir::Value count) const;
   /// Functions for tiles of 1, 2, … rows; null where there are none of that size.

@@ -96,18 +96,27 @@ void callRowTiles(KernelContext &c, ArrayRef<func::FuncOp> tiles, Value m, Value
   });
 }
 
+namespace {
+
+/// Of a tile, from a panel on; without `end` none is masked.
+struct Columns {
+  Value panel;
+  int64_t vectors;
+  std::optional<IndexValue> end;
+};
+
+} // namespace
+
 /// [store] All rows of a vector of columns share one mask.
-void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
-                  ArrayRef<Value> sums,
-                  function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
-  int64_t columns = tileColumns(c.machine);
-  Value first = c.mul(panel, constantI64(c.b, columns));
-  for (int64_t v = 0; v < vectors; ++v) {
+static void storeColumns(KernelContext &c, Value root, const Columns &columns, ArrayRef<Value> sums,
+                         function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
+  Value first = c.mul(columns.panel, constantI64(c.b, tileColumns(c.machine)));
+  for (int64_t v = 0; v < columns.vectors; ++v) {
     IndexValue column{c.add(first, constantI64(c.b, v * c.machine.lanes())), 1};
-    if (n % columns != 0)
-      c.e.setTailMask(c.e.less(column, c.e.constant(n)));
-    for (int64_t r = 0; r * vectors < int64_t(sums.size()); ++r) {
-      Value sum = sums[r * vectors + v];
+    if (columns.end)
+      c.e.setTailMask(c.e.less(column, *columns.end));
+    for (int64_t r = 0; r * columns.vectors < int64_t(sums.size()); ++r) {
+      Value sum = sums[r * columns.vectors + v];
       c.e.provide(root, [&](ArrayRef<IndexValue>) { return sum; });
       c.storeResults(at(r, column));
     }
@@ -116,11 +125,40 @@ void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, in
   }
 }
 
+void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
+                  ArrayRef<Value> sums,
+                  function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
+  Columns columns{panel, vectors, {}};
+  if (n % tileColumns(c.machine) != 0)
+    columns.end = c.e.constant(n);
+  storeColumns(c, root, columns, sums, at);
+}
+
 void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
                   int64_t n, ArrayRef<Value> sums) {
-  storeRowTile(c, root, panel, vectors, n, sums, [&](int64_t r, IndexValue column) {
+  storeRowTile(c, root, first, panel, vectors, SymExpr::constant(c.b.getContext(), n), sums);
+}
+
+void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_t vectors,
+                  SymExpr n, ArrayRef<Value> sums) {
+  auto at = [&](int64_t r, IndexValue column) {
     return SmallVector<IndexValue>{{c.add(first, constantI64(c.b, r))}, column};
-  });
+  };
+  if (n.asConstant())
+    return storeRowTile(c, root, panel, vectors, *n.asConstant(), sums, at);
+  Value end = c.add(c.mul(panel, constantI64(c.b, tileColumns(c.machine))),
+                    constantI64(c.b, vectors * c.machine.lanes()));
+  Value size = c.e.uniform(n),
+        isFull = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, end, size);
+  c.e.forget();
+  c.choose(
+      isFull,
+      [&] {
+        storeColumns(c, root, {panel, vectors, {}}, sums, at);
+      },
+      [&] {
+        storeColumns(c, root, {panel, vectors, IndexValue{size}}, sums, at);
+      });
 }
 
 NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel,

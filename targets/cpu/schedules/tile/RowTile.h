@@ -44,6 +44,9 @@ void storeRowTile(
 /// The same for rows from `first` on of a matrix.
 void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
                   int64_t vectors, int64_t n, llvm::ArrayRef<mlir::Value> sums);
+/// The same where `n` may be a symbol: which panel is the last, and may have columns that are none, shows when the kernel runs.
+void storeRowTile(KernelContext &context, mlir::Value root, mlir::Value first, mlir::Value panel,
+                  int64_t vectors, SymExpr n, llvm::ArrayRef<mlir::Value> sums);
 /// What the epilogue of the next tile's rows reads beside the sums, and what it writes, at one panel. It is fetched while this panel is
 /// summed, a line in each turn of the loop: many at once would keep the weights waiting.
 class NextRows {

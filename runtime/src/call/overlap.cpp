@@ -1,0 +1,241 @@
+// An exchange in pieces, and kernels that compute meanwhile.
+//
+// Steps are what both agree on. What is gathered: a rank computes its own rows first, a step for each piece, then the others' rows of one piece after
+// the other as they come. What is sent behind kernels: every step makes the rows of a piece for all ranks, which then travels. A tile with rows of
+// several steps is computed in the last of them, when what it reads is there, or in the first, before what it makes is sent; and as it would be alone, so results
+// have the same bits. Pieces depend on sizes only, and not on how a rank's kernels are made, so all ranks have the same.
+#include "runtime/src/call/overlap.h"
+
+#include <string.h>
+
+#include "runtime/src/base/element.h"
+#include "runtime/src/call/ranks.h"
+#include "runtime/src/group/layout.h"
+#include "runtime/src/group/started.h"
+
+/// As many collectives may be under way in every transport.
+static const int64_t most_pieces = 8;
+/// Rows of a piece: of fewer, tiles would often wait for two.
+static const int64_t least_rows = 16;
+/// Steps of tiles are noted for so many of them, or for blocks of tiles.
+static const int64_t most_blocks = 1024;
+
+static int64_t ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+namespace {
+/// Rows [outer, first] of the exchange, of which every rank has a part of first, and the pieces that they travel in: one or some rows of outer, and
+/// where these are few, some rows of every part.
+struct cut_t {
+  weft_collective_t whole; ///< its inner is a row
+  int64_t rank, part,
+      own; ///< rows of the largest part, and of this rank's; all of a sum that all get
+  int64_t outer_step, row_step, per_outer, pieces;
+
+  cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world);
+  /// The piece that a row is of, and whether this rank has the row.
+  int64_t piece_of(int64_t row, bool *out_is_own) const;
+  /// The rows from this one on that are of the same piece and rank.
+  int64_t run_of(int64_t row) const;
+  weft_collective_t piece(int64_t number) const;
+};
+} // namespace
+
+cut_t::cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world)
+    : whole(collective), rank(rank), pieces(0) {
+  bool has_parts = whole.kind != WEFT_ALL_REDUCE;
+  if (!has_parts && rows > 0) {
+    whole.inner = whole.outer * whole.first * whole.inner / rows;
+    whole.outer = 1;
+    whole.first = rows;
+  }
+  int64_t begin = 0, end = whole.first;
+  if (has_parts)
+    weft_part_of(whole.first, world, rank, &begin, &end);
+  own = end - begin;
+  part = has_parts ? ceildiv(whole.first, world) : whole.first;
+  if (whole.outer < 1 || part < 1 || rows < 1)
+    return;
+  outer_step = ceildiv(whole.outer, most_pieces);
+  int64_t per = most_pieces / least_of(whole.outer, most_pieces);
+  per = least_of(per, part / least_rows);
+  row_step = ceildiv(part, per > 1 ? per : 1);
+  per_outer = ceildiv(part, row_step);
+  pieces = ceildiv(whole.outer, outer_step) * per_outer;
+}
+
+int64_t cut_t::piece_of(int64_t row, bool *out_is_own) const {
+  int64_t in_first = row % whole.first, owner = in_first / part;
+  *out_is_own = owner == rank;
+  return row / whole.first / outer_step * per_outer + in_first % part / row_step;
+}
+
+int64_t cut_t::run_of(int64_t row) const {
+  int64_t in_first = row % whole.first, in_part = in_first % part;
+  int64_t to_step = row_step - in_part % row_step;
+  return least_of(least_of(to_step, part - in_part), whole.first - in_first);
+}
+
+weft_collective_t cut_t::piece(int64_t number) const {
+  weft_collective_t c = whole;
+  int64_t outer = number / per_outer * outer_step, from = number % per_outer * row_step;
+  int64_t row_bytes = c.inner * (weft_element_bits(c.element) / 8);
+  int64_t in_whole = outer * c.first * row_bytes,
+          in_part = (outer * own + least_of(from, own)) * row_bytes;
+  c.outer = least_of(outer_step, c.outer - outer);
+  if (c.kind == WEFT_ALL_REDUCE)
+    c.first = least_of(row_step, c.first - from);
+  else if (per_outer > 1)
+    c.from = from, c.rows = row_step;
+  c.send = (const uint8_t *)c.send + (c.kind == WEFT_REDUCE_SCATTER ? in_whole : in_part);
+  c.receive = (uint8_t *)c.receive + (c.kind == WEFT_ALL_GATHER ? in_whole : in_part);
+  return c;
+}
+
+namespace {
+/// A kernel whose units are those of another from `first` on.
+struct shifted_t {
+  weft_kernel_fn kernel;
+  const uint64_t *words;
+  int64_t first;
+};
+
+/// A kernel's tiles, block by block, and the step of each.
+struct stepped_t {
+  const weft_part_v1 *part;
+  int64_t blocks, units_of_block;
+  uint8_t step[most_blocks];
+};
+
+struct overlapping_t {
+  weft_frame_v1 *frame;
+  weft_context_t *context;
+  weft_group *group;
+  cut_t cut;
+  bool comes_first;
+  int32_t count;
+  int64_t steps;
+  weft_started_t started[most_pieces];
+  stepped_t kernels[WEFT_MAX_PARTS];
+
+  int64_t step_of_row(int64_t row) const;
+  void set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles) const;
+  void run(int64_t step) const;
+  void start(int64_t piece);
+  void advance(int64_t piece, bool waits);
+};
+} // namespace
+
+static void run_shifted(const uint64_t *words, int64_t begin, int64_t end, weft_worker_t *worker) {
+  const shifted_t *shifted = (const shifted_t *)words;
+  shifted->kernel(shifted->words, shifted->first + begin, shifted->first + end, worker);
+}
+
+int64_t overlapping_t::step_of_row(int64_t row) const {
+  bool is_own;
+  int64_t piece = cut.piece_of(row, &is_own);
+  return comes_first && !is_own ? cut.pieces + piece : piece;
+}
+
+/// Row `tile` begins at.
+static int64_t row_of(const weft_row_tiles_v1 &tiles, int64_t tile) {
+  int64_t more = tiles.rows % tiles.tiles;
+  return tile * (tiles.rows / tiles.tiles) + least_of(tile, more);
+}
+
+void overlapping_t::set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles) const {
+  int64_t together = ceildiv(tiles.tiles, most_blocks);
+  bool is_by_rows = tiles.tiles >= tiles.least && tiles.tiles > 0;
+  kernel->blocks = is_by_rows ? ceildiv(tiles.tiles, together) : 1;
+  kernel->units_of_block =
+      is_by_rows ? kernel->part->units / tiles.tiles * together : kernel->part->units;
+  // Else every unit takes all rows.
+  kernel->step[0] = (uint8_t)(comes_first ? steps - 1 : 0);
+  for (int64_t block = 0; is_by_rows && block < kernel->blocks; ++block) {
+    int64_t row = row_of(tiles, block * together), step = step_of_row(row);
+    int64_t end = row_of(tiles, least_of((block + 1) * together, tiles.tiles));
+    while ((row += cut.run_of(row)) < end) {
+      int64_t other = step_of_row(row);
+      step = (other > step) == comes_first ? other : step;
+    }
+    kernel->step[block] = (uint8_t)step;
+  }
+}
+
+/// The tiles of a step, run by run.
+void overlapping_t::run(int64_t step) const {
+  for (int32_t i = 0; i < count; ++i) {
+    const stepped_t &kernel = kernels[i];
+    for (int64_t block = 0, end; block < kernel.blocks; block = end) {
+      end = block + 1;
+      if (kernel.step[block] != step)
+        continue;
+      while (end < kernel.blocks && kernel.step[end] == step)
+        ++end;
+      int64_t first = block * kernel.units_of_block,
+              last = least_of(end * kernel.units_of_block, kernel.part->units);
+      shifted_t shifted = {kernel.part->kernel, kernel.part->words, first};
+      frame->host->parallel(frame, run_shifted, (const uint64_t *)&shifted, last - first,
+                            kernel.part->grain, kernel.part->kernel_id);
+    }
+  }
+}
+
+void overlapping_t::start(int64_t piece) {
+  weft_collective_t c = cut.piece(piece);
+  if (weft_status_t status = weft_group_start(group, c, &started[piece], context->call.err))
+    weft_leave_call(context, status);
+}
+
+void overlapping_t::advance(int64_t piece, bool waits) {
+  if (weft_status_t status = weft_group_advance(group, &started[piece], waits, context->call.err))
+    weft_leave_call(context, status);
+}
+
+/// Puts the rows that this rank has where all will be gathered.
+static void place_own(const weft_collective_t &c, int32_t rank, int32_t world) {
+  weft_view_t to = weft_received(c, world, rank, rank), from = weft_sent(c, world, rank, rank);
+  weft_copy_view(to, c.receive, from, c.send, {0, weft_view_size(from)},
+                 weft_element_bits(c.element) / 8);
+}
+
+static void run_whole(weft_frame_v1 *frame, const weft_overlap_v1 &overlap) {
+  if (overlap.comes_first)
+    frame->host->exchange(frame, overlap.exchange, overlap.words);
+  frame->host->together(frame, overlap.parts, overlap.count);
+  if (!overlap.comes_first)
+    frame->host->exchange(frame, overlap.exchange, overlap.words);
+}
+
+void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  weft_collective_t whole;
+  weft_group *group = weft_find_exchange(context, overlap->exchange, overlap->words, &whole);
+  int32_t rank = weft_group_rank(group), world = weft_group_world(group);
+  cut_t cut(whole, overlap->tiles->rows, rank, world);
+  if (world == 1 || cut.pieces < 2)
+    return run_whole(frame, *overlap);
+  overlapping_t o = {frame,          context, group, cut, overlap->comes_first != 0,
+                     overlap->count, 0,       {},    {}};
+  o.steps = o.comes_first ? 2 * cut.pieces : cut.pieces;
+  for (int32_t i = 0; i < o.count; ++i) {
+    o.kernels[i].part = &overlap->parts[i];
+    o.set_steps(&o.kernels[i], overlap->tiles[i]);
+  }
+  if (o.comes_first) {
+    place_own(whole, rank, world);
+    for (int64_t piece = 0; piece < cut.pieces; ++piece)
+      o.start(piece);
+  }
+  for (int64_t step = 0; step < o.steps; ++step) {
+    if (o.comes_first && step >= cut.pieces)
+      o.advance(step - cut.pieces, /*waits=*/true);
+    o.run(step);
+    if (!o.comes_first)
+      o.start(step);
+    o.advance(o.comes_first ? cut.pieces - 1 : step, /*waits=*/false);
+  }
+  for (int64_t piece = 0; piece < cut.pieces; ++piece)
+    o.advance(piece, /*waits=*/true);
+}

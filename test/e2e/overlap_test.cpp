@@ -1,0 +1,227 @@
+//===- overlap_test.cpp - Ranks compute while an exchange goes on ---------------------------------------===//
+//
+// Products that send or receive their own rows give the bits of those that wait: on two to eight ranks, at sizes that divide and that do not, and
+// whatever comes late.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/import/text/ImportText.h"
+#include "runtime/src/group/shared_memory.h"
+#include "test/support/Constant.h"
+#include "test/support/RankProgram.h"
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <random>
+#include <thread>
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+std::string tensor(const std::string &dims) { return "!weft.tensor<[" + dims + "], f32>"; }
+
+/// A program of tokens of `width` elements, whose products have names.
+class Tokens {
+public:
+  explicit Tokens(int width) : width(width) {}
+
+  std::string all(int elements) const { return tensor("b, s, " + std::to_string(elements)); }
+
+  void line(const std::string &name, const std::string &what, const std::vector<std::string> &types,
+            const std::string &result, const std::string &location = "") {
+    std::string given;
+    for (const std::string &type : types)
+      given += (given.empty() ? "" : ", ") + type;
+    text += "  %" + name + " = weft." + what + " : (" + given + ") -> " + result + location + "\n";
+  }
+
+  /// %name is %from times a weight, and the node's name, too.
+  void multiply(const std::string &name, const std::string &from, int in, int out) {
+    Constant weight{"f32", {in, out}};
+    text += "  %" + name + "_weight = " + weight.text(unsigned(out + name.size())) + "\n";
+    auto rows = [](int elements) { return tensor("b*s, " + std::to_string(elements)); };
+    line(name + "_in", "reshape %" + from + " to [b*s, " + std::to_string(in) + "]", {all(in)},
+         rows(in));
+    line(name + "_out",
+         "contract \"m k, k n -> m n\" %" + name + "_in, %" + name + "_weight accumulate f32",
+         {rows(in), weight.type()}, rows(out));
+    line(name, "reshape %" + name + "_out to [b, s, " + std::to_string(out) + "]", {rows(out)},
+         all(out), " loc(\"" + name + "\")");
+  }
+
+  void add(const std::string &name, const std::string &a, const std::string &c, int elements) {
+    line(name, "add %" + a + ", %" + c, {all(elements), all(elements)}, all(elements));
+  }
+  void magnitude(const std::string &name, const std::string &from, int elements) {
+    line(name, "abs %" + from, {all(elements)}, all(elements));
+  }
+
+  std::string program(const std::string &result) const {
+    return "func.func @main(%x: " + all(width) + " {weft.name = \"x\"}) -> (" + all(width) +
+           " {weft.name = \"y\"}) attributes {weft.symbols = #weft.symbols<b, s>} {\n" + text +
+           "  return %" + result + " : " + all(width) + "\n}";
+  }
+
+private:
+  const int width;
+  std::string text;
+};
+
+struct Program {
+  std::string text;
+  int width;
+};
+
+/// Column and row pair with what stands between and behind, of which the first product is `inner` wide.
+Program pair(int width, int inner) {
+  Tokens t(width);
+  t.magnitude("in", "x", width);
+  t.multiply("up", "in", width, inner);
+  t.magnitude("act", "up", inner);
+  t.multiply("down", "act", inner, width);
+  t.add("y", "down", "x", width);
+  return {t.program("y"), width};
+}
+
+/// Three products of the same tokens.
+Program shared(int width) {
+  Tokens t(width);
+  t.magnitude("in", "x", width);
+  for (const char *name : {"up_q", "up_k", "up_v"})
+    t.multiply(name, "in", width, width);
+  t.add("qk", "up_q", "up_k", width);
+  t.add("sum", "qk", "up_v", width);
+  t.multiply("down", "sum", width, width);
+  return {t.program("down"), width};
+}
+
+CompileOptions optionsFor(int ranks, bool splitsTokens, FuseComm fuse) {
+  CompileOptions options;
+  options.mesh = {"tp=" + std::to_string(ranks)};
+  options.placements = {"up*=[_, _, tp]"};
+  if (splitsTokens)
+    options.placements.insert(options.placements.end(), {"x=[_, tp, _]", "y=[_, tp, _]"});
+  options.fuseComm = fuse;
+  return options;
+}
+
+size_t countOf(const std::string &text, const std::string &what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++count;
+  return count;
+}
+
+std::string planOf(const std::string &text, const CompileOptions &options) {
+  Result<Module> model = importText("test.mlir", text);
+  REQUIRE(model);
+  Result<std::string> plan = Compiler().programAfter("plan", *model, options);
+  REQUIRE(plan);
+  return *plan;
+}
+
+const std::vector<std::pair<int64_t, int64_t>> sizes = {{1, 0},  {1, 1},  {1, 37}, {2, 96},
+                                                        {3, 50}, {9, 17}, {1, 200}};
+
+/// On ranks that do not wait and on ranks that do.
+void compare(const Program &program, bool splitsTokens, size_t overlaps,
+             const std::function<void(CompileOptions &)> &change = {}) {
+  const auto &[text, width] = program;
+  for (int ranks : {2, 3, 8}) {
+    CompileOptions always = optionsFor(ranks, splitsTokens, FuseComm::Always),
+                   never = optionsFor(ranks, splitsTokens, FuseComm::Never);
+    for (CompileOptions *options : {&always, &never})
+      if (change)
+        change(*options);
+    if (ranks == 2) {
+      CHECK(countOf(planOf(text, always), "plan.overlap") == overlaps);
+      CHECK(countOf(planOf(text, never), "plan.overlap") == 0);
+    }
+    RankProgram fused(text, always), waiting(text, never);
+    INFO(ranks << " ranks " << fused.failure << waiting.failure);
+    REQUIRE((fused.failure + waiting.failure).empty());
+    for (auto [b, s] : sizes) {
+      INFO("b = " << b << ", s = " << s);
+      Values input = numbers(size_t(b * s * width));
+      std::vector<Values> got = fused.run(ranks, {b, s, width}, input),
+                          want = waiting.run(ranks, {b, s, width}, input);
+      INFO(fused.failure << waiting.failure);
+      REQUIRE((fused.failure + waiting.failure).empty());
+      for (int rank = 0; rank < ranks; ++rank)
+        CHECK(memcmp(got[rank].data(), want[rank].data(), want[rank].size() * 4) == 0);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("tokens are gathered for a product, and sums of another are scattered, by rows",
+          "[bits]") {
+  compare(pair(64, 256), true, 2);
+}
+
+TEST_CASE("a sum that all ranks get is sent by rows", "[bits]") {
+  compare(pair(64, 256), false, 1);
+}
+
+TEST_CASE("weights of several blocks, which few rows divide by blocks", "[bits]") {
+  compare(pair(256, 2048), true, 2);
+}
+
+TEST_CASE("products share what is gathered", "[bits]") { compare(shared(128), true, 2); }
+
+TEST_CASE("weights of 16 bits", "[bits]") {
+  compare(pair(64, 256), true, 2, [](CompileOptions &o) { o.numerics.weights = "bf16"; });
+}
+
+//===----------------------------------------------------------------------------------------------===//
+// What comes late
+//===----------------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// Sometimes a little while.
+void wait() {
+  static std::atomic<unsigned> seed{0};
+  thread_local std::mt19937 random(++seed);
+  if (random() % 4 == 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+}
+
+/// Threads that begin and go on with collectives late, at random.
+weft_transport_v1 lateTransport() {
+  weft_transport_v1 table = weft_threads_transport;
+  table.start = [](weft_link_t *link, weft_queue_t *queue, const weft_collective_t *collective,
+                   uint64_t *ticket, weft_error_t *error) {
+    wait();
+    return weft_threads_transport.start(link, queue, collective, ticket, error);
+  };
+  table.progress = [](weft_link_t *link, uint64_t ticket, int64_t wait_us, int32_t *done,
+                      weft_error_t *error) {
+    wait();
+    return weft_threads_transport.progress(link, ticket, wait_us, done, error);
+  };
+  return table;
+}
+
+} // namespace
+
+TEST_CASE("nothing is read before it is there, whoever is late") {
+  const weft_transport_v1 late = lateTransport();
+  for (int ranks : {2, 3}) {
+    std::string text = pair(64, 256).text;
+    RankProgram fused(text, optionsFor(ranks, true, FuseComm::Always)),
+        waiting(text, optionsFor(ranks, true, FuseComm::Never));
+    REQUIRE((fused.failure + waiting.failure).empty());
+    for (int turn = 0; turn < 150; ++turn) {
+      int64_t s = 1 + turn * 31 % 190;
+      Values input = numbers(size_t(s * 64));
+      // Memory of the first call holds what was there before: numbers of another program, or none.
+      std::vector<Values> got = fused.run(ranks, {1, s, 64}, input, &late),
+                          want = waiting.run(ranks, {1, s, 64}, input);
+      INFO("s = " << s << " " << fused.failure << waiting.failure);
+      REQUIRE(got == want);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// RUN: weft-opt %s --plan-overlap-exchanges | FileCheck %s
+
+plan.kernel @product target "x86:v3" schedule "contraction" flops [s0] moves [8*s0] work [17*s0] {
+  func.func @kernel(%a: !weft.tensor<[s0, 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[s0, 16], f32> attributes {weft.symbols = #weft.symbols<s0>} {
+    %0 = weft.contract "m k, k n -> m n" %a, %w accumulate f32 : (!weft.tensor<[s0, 64], f32>, !weft.tensor<[64, 16], f32>) -> !weft.tensor<[s0, 16], f32>
+    return %0 : !weft.tensor<[s0, 16], f32>
+  }
+}
+
+// Products behind an exchange that read the rows that it brings; names of memory between them move in front. What reads the rows in no order, or
+// has a weight for them, is apart.
+// CHECK-LABEL: plan.func @gathered
+// CHECK:         plan.memory host [64*n]
+// CHECK-NEXT:    plan.overlap {
+// CHECK-NEXT:      plan.exchange
+// CHECK:           plan.launch @product(%[[A:.*]], %{{.*}}) -> (%{{.*}}) [n] {{.*}} rows [n, ceildiv(n, 6)] least 1 of 0
+// CHECK-NEXT:      plan.launch @product(%[[A]], %{{.*}}) -> (%{{.*}}) [n] {{.*}} rows [n, ceildiv(n, 6)] least 1 of 0
+// CHECK-NEXT:    }
+// CHECK-NEXT:    plan.launch @product
+plan.func @gathered(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[n, 16], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %in = plan.input 0
+  %weight = plan.input 1
+  %out = plan.output 0
+  %a = plan.memory host [256*n]
+  plan.exchange %in -> %a {
+  ^bb0(%own: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>):
+    %all = weft.all_gather %own dim 0 to [n] over<tp = 2> : (!weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>) -> !weft.tensor<[n, 64], f32>
+  }
+  plan.launch @product(%a, %weight) -> (%out) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
+  %b = plan.memory host [64*n]
+  plan.launch @product(%a, %weight) -> (%b) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
+  plan.launch @product(%a, %weight) -> (%b) [n] units [ceildiv(n, 6)] grain [1] scratch [0]
+  plan.return
+}
+
+// A sum over ranks sends the rows of the product in front of it.
+// CHECK-LABEL: plan.func @summed
+// CHECK:         plan.overlap {
+// CHECK-NEXT:      plan.launch @product(%{{.*}}) -> (%[[C:.*]]) [n]
+// CHECK-NEXT:      plan.exchange %[[C]] ->
+// CHECK:         plan.return
+plan.func @summed(%x: !weft.tensor<[n, 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[n, 16], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %in = plan.input 0
+  %weight = plan.input 1
+  %out = plan.output 0
+  %c = plan.memory host [64*n]
+  plan.launch @product(%in, %weight) -> (%c) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
+  plan.exchange %c -> %out {
+  ^bb0(%own: !weft.tensor<[n, 16], f32>):
+    %sum = weft.all_reduce sum %own over<tp = 2> : (!weft.tensor<[n, 16], f32>) -> !weft.tensor<[n, 16], f32>
+  }
+  plan.return
+}
