@@ -112,7 +112,7 @@ void with_ends(const SlowTransport &slow, int32_t world, const std::function<voi
     threads.emplace_back([&, rank] {
       weft_env_t env = {};
       env.struct_size = sizeof env;
-      weft_group_options_t options = {sizeof options,     rank, world, 20000, "threads",
+      weft_group_options_t options = {sizeof options,     rank,        world, 20000, "threads",
                                       rendezvous.c_str(), slow.table()};
       end own{slow.table()};
       own.failures = slow.table()->open(&env, &options, &own.link, nullptr) != WEFT_OK;
@@ -145,8 +145,9 @@ TEST_CASE("a link is read as 'weft compile' reads it") {
 TEST_CASE("a link has one thing after the other on it") {
   IncomingLink link({0.5, 100});
   CHECK(link.deliver({1000, 1}, 5000) == 5000 + 2000 + 100);
-  CHECK(link.deliver({1000, 2}, 5000) == 5000 + 4000 + 200); // waits for the first, not for its latency
-  CHECK(link.deliver({10, 1}, 20000) == 20000 + 20 + 100);   // finds it free
+  CHECK(link.deliver({1000, 2}, 5000) ==
+        5000 + 4000 + 200); // waits for the first, not for its latency
+  CHECK(link.deliver({10, 1}, 20000) == 20000 + 20 + 100); // finds it free
 }
 
 TEST_CASE("what a rank receives") {
@@ -269,7 +270,8 @@ TEST_CASE("as many as the stamps hold, and no more than may be under way") {
     for (int round = 0; round < 40; ++round) {
       std::vector<uint64_t> tickets;
       for (int i = 0; i < 8; ++i) {
-        weft_collective_t c = collective_of(WEFT_ALL_REDUCE, WEFT_I32, 1, &data[0], &data[size_t(i)]);
+        weft_collective_t c =
+            collective_of(WEFT_ALL_REDUCE, WEFT_I32, 1, &data[0], &data[size_t(i)]);
         c.send = &data[8];
         tickets.push_back(own.start(c));
       }

@@ -2,10 +2,12 @@
 //
 //   std::optional<LinkSpeed> speed = readLinkSpeed("2GB/s,20us");
 //   IncomingLink link(*speed);
-//   uint64_t due = link.deliver(arrivalOf(collective, world, rank), latestBegin);   // in the order of collectives
+//   Arrival arrival = arrivalOf(collective, world, rank);
+//   uint64_t due = link.deliver(arrival, latestBegin);   // in the order of collectives
 //
-// Every rank has one link in: what it receives comes one after the other, from whomever. A collective is on it when it is free and
-// the last of those that send has begun, for as long as its bytes take, and there a latency later. Others' links out are never what one waits for.
+// Every rank has one link in: what it receives comes one after the other, from whomever. A
+// collective is on it when it is free and the last of those that send has begun, for as long as its
+// bytes take, and there a latency later. Others' links out are never what one waits for.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_LINK_LINKMODEL_H
 #define WEFT_TOOLS_WEFT_LINK_LINKMODEL_H
@@ -31,9 +33,11 @@ struct Arrival {
   int32_t latencies; ///< of stages behind each other
 };
 
-/// Of a collective that could be started. An all_reduce is a reduce_scatter and an all_gather behind it.
+/// Of a collective that could be started. An all_reduce is a reduce_scatter and an all_gather
+/// behind it.
 Arrival arrivalOf(const weft_collective_t &collective, int32_t world, int32_t rank);
-/// Whether one rank waits for what the other sends; of an all_reduce also for itself, since what comes back from others has its part in it.
+/// Whether one rank waits for what the other sends; of an all_reduce also for itself, since what
+/// comes back from others has its part in it.
 bool isSender(const weft_collective_t &collective, int32_t world, int32_t from, int32_t to);
 
 class IncomingLink {

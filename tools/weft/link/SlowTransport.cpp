@@ -16,14 +16,16 @@ namespace weft::cli {
 namespace {
 
 constexpr uint64_t kMostBegun = 8; ///< as the transports of the runtime
-/// A rank is at most kMostBegun collectives ahead of one that still reads its stamps, and those are as many behind: all ranks are at
-/// a collective before one of them is done with it.
+/// A rank is at most kMostBegun collectives ahead of one that still reads its stamps, and those are
+/// as many behind: all ranks are at a collective before one of them is done with it.
 constexpr uint64_t kStamps = 4 * kMostBegun;
 constexpr uint64_t kSpinNs = 100000; ///< a sleep ends up to so much too late
-/// How long a rank sleeps before it looks whether the group was ended, and before it goes on with what was begun later.
+/// How long a rank sleeps before it looks whether the group was ended, and before it goes on with
+/// what was begun later.
 constexpr uint64_t kNapNs = 10000000, kShortNapNs = 1000000;
 
-/// When a rank began collective `number`; 0: none yet. A reader that sees the number, or a later one, sees its time, or a later one.
+/// When a rank began collective `number`; 0: none yet. A reader that sees the number, or a later
+/// one, sees its time, or a later one.
 struct Stamp {
   std::atomic<uint64_t> number, time;
 };
@@ -35,7 +37,8 @@ struct Board {
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free, "processes share it");
 
-/// Boards of ranks that are threads: what a thread shares goes when it leaves, and others may still read its stamps.
+/// Boards of ranks that are threads: what a thread shares goes when it leaves, and others may still
+/// read its stamps.
 struct Boards {
   explicit Boards(int32_t world) : holders(world), of(new Board[size_t(world)]()) {}
   void drop() {
@@ -103,7 +106,8 @@ void stamp(SlowLink *link, uint64_t number) {
   stamp.number.store(number, std::memory_order_release);
 }
 
-/// When the last one began that sends to this rank. They all have, since the inner collective is done.
+/// When the last one began that sends to this rank. They all have, since the inner collective is
+/// done.
 uint64_t latestBegin(const SlowLink *link, uint64_t number, const weft_collective_t &collective) {
   uint64_t latest = 0;
   for (int32_t from = 0; from < link->world; ++from) {
@@ -111,8 +115,7 @@ uint64_t latestBegin(const SlowLink *link, uint64_t number, const weft_collectiv
       continue;
     const Stamp &stamp = link->board(from).stamps[number % kStamps];
     bool isThere = stamp.number.load(std::memory_order_acquire) >= number;
-    latest = std::max(latest,
-                      isThere ? stamp.time.load(std::memory_order_relaxed) : weft_now_ns());
+    latest = std::max(latest, isThere ? stamp.time.load(std::memory_order_relaxed) : weft_now_ns());
   }
   return latest;
 }
@@ -173,7 +176,8 @@ weft_status_t waitForClock(SlowLink *link, const Waiting &next, uint64_t until, 
 
 //===-- The table -----------------------------------------------------------------------------===//
 
-/// All threads get the boards that rank 0 makes. Where that fails nobody knows who has them, and they stay.
+/// All threads get the boards that rank 0 makes. Where that fails nobody knows who has them, and
+/// they stay.
 weft_status_t shareAmongThreads(SlowLink *link, weft_error_t *err) {
   Boards *boards = link->rank == 0 ? new Boards(link->world) : nullptr;
   weft_collective_t tell = {};
@@ -197,10 +201,9 @@ weft_status_t wrap(const SlowTransport &transport, weft_link_t *inner, weft_link
                    weft_error_t *err) {
   auto link = std::make_unique<SlowLink>(transport, inner);
   link->calls.place(inner, &link->rank, &link->world);
-  weft_status_t status =
-      &transport.inner == &weft_threads_transport
-          ? shareAmongThreads(link.get(), err)
-          : link->calls.share(inner, sizeof(Board), &link->ofProcesses, err);
+  weft_status_t status = &transport.inner == &weft_threads_transport
+                             ? shareAmongThreads(link.get(), err)
+                             : link->calls.share(inner, sizeof(Board), &link->ofProcesses, err);
   if (!status)
     *outLink = reinterpret_cast<weft_link_t *>(link.release());
   return status;
@@ -257,8 +260,8 @@ weft_status_t progress(weft_link_t *moved, uint64_t ticket, int64_t waitUs, int3
   uint64_t until = waitUs > 0 ? weft_now_ns() + uint64_t(waitUs) * 1000u : 0;
   if (ticket > link->delivered && !waitingOf(link, ticket).due) {
     int32_t isDone = 0; // then all before it are
-    weft_status_t status = link->calls.progress(link->inner, waitingOf(link, ticket).ticket, waitUs,
-                                                &isDone, err);
+    weft_status_t status =
+        link->calls.progress(link->inner, waitingOf(link, ticket).ticket, waitUs, &isDone, err);
     if (status || !isDone)
       return status;
   }

@@ -1,13 +1,15 @@
-//===- SlowTransport.h - Ranks of one machine with a link between them that is not there -------===//
+//===- SlowTransport.h - Ranks of one machine with a link between them that is not there ------===//
 //
 //   SlowTransport transport(*sharedMemoryTransport("shm"), *readLinkSpeed("2GB/s,20us"));
-//   options.table = transport.table();                               // outlives the group and those made of it
+//   options.table = transport.table();   // outlives the group and those made of it
 //   weft_group_open(NULL, &options, &group, &err);
 //
-// A transport around another one: what ranks exchange is the other one's, but a collective is not done before a link of this
-// speed would have delivered it (LinkModel.h). When ranks begin collectives is in memory that they share. Waiting takes no processor but for its last
-// 100 microseconds, so what is computed between `start` and `progress` hides what is on its way.
-// A group that is made from another one has links of its own. Those collectives by which runtime and command agree what to do next take no time.
+// A transport around another one: what ranks exchange is the other one's, but a collective is not
+// done before a link of this speed would have delivered it (LinkModel.h). When ranks begin
+// collectives is in memory that they share. Waiting takes no processor but for its last 100
+// microseconds, so what is computed between `start` and `progress` hides what is on its way. A
+// group that is made from another one has links of its own. Those collectives by which runtime and
+// command agree what to do next take no time.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_LINK_SLOWTRANSPORT_H
 #define WEFT_TOOLS_WEFT_LINK_SLOWTRANSPORT_H
