@@ -92,7 +92,7 @@ void addPlans(std::string &out, uint32_t verb) {
     if ((row.verbs & verb) && row.group == kPlans)
       names += (names.empty() ? "--" : ", --") + std::string(row.name);
   if (!names.empty())
-    out += "Of plans, explained by 'weft help plans': " + names + "\n";
+    out += "Of plans ('weft help plans'): " + names + "\n";
 }
 
 /// The overview explains them.
@@ -102,7 +102,7 @@ void addCommon(std::string &out) {
     if (row.verbs == ~0u)
       names += (names.empty() ? "" : ", ") +
                (row.letter ? std::string("-") + row.letter : "--" + std::string(row.name));
-  out += "\nOf every verb, explained by 'weft help': " + names + "\n";
+  out += "\nOf every verb ('weft help'): " + names + "\n";
 }
 
 } // namespace

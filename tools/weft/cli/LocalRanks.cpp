@@ -4,6 +4,7 @@
 #include "tools/weft/cli/FlightRecorder.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/link/SlowTransport.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,6 +31,11 @@ weft_status_t runRank(const LocalRanks &ranks, const std::string &rendezvous, in
   options.transport = ranks.transport.c_str();
   options.rendezvous = rendezvous.c_str();
   options.records = ranks.records;
+  if (ranks.link) {
+    // Outlives all groups, also those of contexts that outlive this call. A command has one link.
+    static const SlowTransport slow(*sharedMemoryTransport(ranks.transport), *ranks.link);
+    options.table = slow.table();
+  }
   weft_group_t *group = nullptr;
   weft_status_t status = weft_group_open(recorder.env(rank), &options, &group, error);
   recorder.opened(rank, group);
@@ -132,7 +138,28 @@ LocalRanks localRanks(const ParsedOptions &options, int64_t world) {
   ranks.flight = options.value("flight");
   if (std::optional<double> seconds = parseDuration(options.value("timeout")))
     ranks.timeout = static_cast<int32_t>(std::clamp(*seconds * 1000, 1.0, 1e9));
+  ranks.link = readLinkSpeed(options.value("link"));
   return ranks;
+}
+
+Result<Done> checkLink(const ParsedOptions &options) {
+  if (!options.has("link"))
+    return Done{};
+  std::string text = options.value("link");
+  if (text.find('=') != std::string::npos && readLinkSpeed(text.substr(text.find('=') + 1)))
+    return Failure{ExitWrongUsage,
+                   "link '" + text + "' is of one axis, but ranks have the same link for all", "",
+                   ""};
+  if (!readLinkSpeed(text))
+    return Failure{ExitWrongUsage,
+                   "link '" + text + "' is no bandwidth with a latency, such as 2GB/s,20us", "",
+                   ""};
+  std::string transport = localRanks(options, 1).transport;
+  if (!sharedMemoryTransport(transport))
+    return Failure{ExitWrongUsage,
+                   "--link needs ranks that share memory; transport '" + transport + "' has none",
+                   "--transport shm, for ranks on one machine", ""};
+  return Done{};
 }
 
 int64_t ranksAsked(const ParsedOptions &options) {

@@ -13,6 +13,7 @@
 #include "tools/weft/cli/Launch.h"
 #include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/Result.h"
+#include "tools/weft/link/LinkModel.h"
 #include "weft/group.h"
 
 #include <functional>
@@ -25,16 +26,19 @@ struct LocalRanks {
   int32_t timeout = 0;     ///< in milliseconds; 0: the runtime's
   std::string flight = {}; ///< a folder for what ranks did last when they fail; empty: none
   int32_t records = 0;     ///< collectives that a group knows of; 0: the runtime's
-  std::optional<Launch> launch = {}; ///< this process's place among ranks that a launcher started
-  bool isChosen = false;             ///< the transport was asked for
+  std::optional<Launch> launch = {};  ///< this process's place among ranks that a launcher started
+  bool isChosen = false;              ///< the transport was asked for
+  std::optional<LinkSpeed> link = {}; ///< that they shall seem to have between them
 
   int32_t onThisMachine() const { return launch ? launch->neighbours : world; }
   /// Whether results are another process's to show.
   bool isElsewhere() const { return launch && launch->rank != 0; }
 };
 
-/// As --transport, --timeout, --flight and the launcher say.
+/// As --transport, --timeout, --flight, --link and the launcher say.
 LocalRanks localRanks(const ParsedOptions &options, int64_t world);
+/// Refuses a --link that is none, or that ranks of this transport cannot have.
+Result<Done> checkLink(const ParsedOptions &options);
 /// How many ranks --ranks or a launcher says that there are; 0: neither does.
 int64_t ranksAsked(const ParsedOptions &options);
 

@@ -50,7 +50,7 @@ private:
       return Failure{ExitWrongUsage, "'--kernels' measures no artifact",
                      "leave out '" + options.positional()[0] + "'", ""};
     for (const char *name :
-         {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory"})
+         {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory", "link"})
       if (options.has(name))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(name) + "' is for artifacts, not for '--kernels'", "",

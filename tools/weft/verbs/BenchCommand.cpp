@@ -95,7 +95,7 @@ private:
     if (!found)
       return found.failure();
     function = *found;
-    for (const char *option : {"transport", "timeout", "flight"})
+    for (const char *option : {"transport", "timeout", "flight", "link"})
       if (function.mesh.empty() && options.has(option))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(option) + "' has no effect: function '" +
@@ -288,7 +288,9 @@ private:
   }
 
   std::string ranksText() const {
-    return group ? std::to_string(ranksOf(function)) + " ranks over " + transport + ", " : "";
+    std::string link = options.has("link") ? " with links of " + options.value("link") : "";
+    return group ? std::to_string(ranksOf(function)) + " ranks over " + transport + link + ", "
+                 : "";
   }
 
   std::vector<std::string> shownSymbols() const {
@@ -367,6 +369,8 @@ private:
     JsonWriter json("weft.bench/1");
     json.field("artifact", options.positional()[0]).field("function", function.signature.function);
     json.field("ranks", ranksOf(function));
+    if (options.has("link"))
+      json.field("link", options.value("link"));
     json.field("rounds", rounds).field("cpus", static_cast<int64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
     json.array("rows");
     for (const Row &row : rows) {

@@ -126,8 +126,8 @@ public:
     if (Result<Done> done = readOptions(); !done)
       return console.fail(done.failure());
     console.say(std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) + " CPUs, " + std::to_string(ranks) +
-                " ranks over " + transport + ", f32: checked, warm, interleaved, " +
-                std::to_string(rounds) + " rounds");
+                " ranks over " + transport + (link.empty() ? "" : " with links of " + link) +
+                ", f32: checked, warm, interleaved, " + std::to_string(rounds) + " rounds");
     auto body = [this](weft_group_t *group, weft_error_t *error) { return measure(group, error); };
     if (Result<Done> done = runLocalRanks(localRanks(options, ranks), body); !done)
       return console.fail(done.failure());
@@ -167,6 +167,10 @@ private:
     if (ranks < 2 || ranks > kMostRanks)
       return Failure{ExitWrongUsage, "'--ranks' must be 2 to " + std::to_string(kMostRanks), "",
                      ""};
+    if (Result<Done> done = checkLink(options); !done)
+      return done;
+    if (options.has("link"))
+      link = options.value("link");
     transport = localRanks(options, ranks).transport;
     if (transport == "mpi" && !launch)
       return Failure{ExitWrongUsage, "the transport 'mpi' is for ranks that mpirun started",
@@ -261,6 +265,8 @@ private:
   void reportJson() {
     JsonWriter json("weft.bench_collectives/1");
     json.field("transport", transport).field("ranks", ranks).field("rounds", rounds);
+    if (!link.empty())
+      json.field("link", link);
     json.array("rows");
     for (const Row &row : rows) {
       json.object().field("collective", kNames[row.kind]).field("bytes", row.bytes);
@@ -273,7 +279,7 @@ private:
 
   const ParsedOptions &options;
   Console &console;
-  std::string format, transport, wrong;
+  std::string format, transport, link, wrong;
   int64_t rounds = kRounds, ranks = 2;
   bool isElsewhere = false; ///< another process is rank 0, and reports
   std::vector<Row> rows;

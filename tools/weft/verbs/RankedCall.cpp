@@ -84,7 +84,7 @@ static Result<Done> checkUnlaunched(const ParsedOptions &options, int64_t ranks)
   if (options.value("transport") == "mpi")
     return Failure{ExitWrongUsage, "the transport 'mpi' is for ranks that mpirun started",
                    "mpirun -n " + std::to_string(ranks) + " " + commandOf(options), ""};
-  for (const char *name : {"transport", "timeout"})
+  for (const char *name : {"transport", "timeout", "link"})
     if (options.has(name) && !options.has("ranks") && options.verb().name == "run")
       return Failure{ExitWrongUsage,
                      "'--" + std::string(name) + "' has no effect without '--ranks'", "", ""};
@@ -94,6 +94,8 @@ static Result<Done> checkUnlaunched(const ParsedOptions &options, int64_t ranks)
 Result<Done> checkRanks(const FunctionView &function, const ParsedOptions &options) {
   int64_t ranks = ranksOf(function), given = options.number("ranks", 0);
   std::string command = commandOf(options) + " --ranks " + std::to_string(ranks);
+  if (Result<Done> done = checkLink(options); !done)
+    return done;
   if (std::optional<Launch> launch = launchOf(options))
     return checkLaunch(function, options, *launch);
   if (Result<Done> done = checkUnlaunched(options, ranks); !done)
