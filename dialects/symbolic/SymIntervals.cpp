@@ -180,14 +180,16 @@ SymInterval Intervals::of(SymExpr expr) const {
   if (isAtom(expr))
     return ofAtom(expr);
   bool isDeep = nodeOf(expr).depth > 0;
-  if (auto found = isDeep ? known.find(expr) : known.end(); found != known.end())
-    return found->second;
+  if (auto found = isDeep ? known.find(expr) : std::nullopt)
+    return *found;
   SymInterval sum{0, 0};
   for (const Term &term : nodeOf(expr).terms)
     sum = addIntervals(sum, ofTerm(term));
   if (!isDeep)
     return sum;
-  return known[expr] = intersectIntervals(sum, ofPieces(expr));
+  SymInterval range = intersectIntervals(sum, ofPieces(expr));
+  known.add(expr, range);
+  return range;
 }
 
 bool Intervals::restrictSymbol(StringAttr name, SymInterval range) {

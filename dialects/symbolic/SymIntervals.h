@@ -11,6 +11,8 @@
 
 #include "dialects/symbolic/Polynomial.h"
 #include "dialects/symbolic/SymFacts.h"
+#include <mutex>
+#include <optional>
 
 namespace weft::symbolic {
 
@@ -21,6 +23,35 @@ struct Constraint {
   bool operator==(const Constraint &other) const {
     return equality == other.equality && expr == other.expr;
   }
+};
+
+/// Ranges that were computed before. Facts are shared by all who have the same, in any threads.
+class KnownRanges {
+public:
+  KnownRanges() = default;
+  KnownRanges(const KnownRanges &other) : ranges(other.copy()) {}
+  KnownRanges &operator=(const KnownRanges &other) {
+    ranges = other.copy();
+    return *this;
+  }
+  std::optional<SymInterval> find(SymExpr expr) const {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = ranges.find(expr);
+    return found == ranges.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(SymExpr expr, SymInterval range) {
+    std::lock_guard<std::mutex> lock(mutex);
+    ranges[expr] = range;
+  }
+  void clear() { ranges.clear(); }
+
+private:
+  llvm::DenseMap<SymExpr, SymInterval> copy() const {
+    std::lock_guard<std::mutex> lock(mutex);
+    return ranges;
+  }
+  mutable std::mutex mutex;
+  llvm::DenseMap<SymExpr, SymInterval> ranges;
 };
 
 class Intervals {
@@ -42,7 +73,7 @@ private:
 
   llvm::SmallDenseMap<mlir::StringAttr, SymInterval, 8> symbols;
   /// Of expressions with functions inside, under these ranges: each is looked at as a sum and as it is spelled, and so is what is inside.
-  mutable llvm::DenseMap<SymExpr, SymInterval> known;
+  mutable KnownRanges known;
   bool changed = false;
 };
 

@@ -405,7 +405,7 @@ TEST_CASE("code that needs a longer host table is refused") {
   opened o(s.seal());
   REQUIRE(o.status == WEFT_UNSUPPORTED);
   REQUIRE(std::string(o.err.message) ==
-          "artifact: needs 64 bytes of host table, but this runtime has 56");
+          "artifact: needs 72 bytes of host table, but this runtime has 64");
 }
 
 TEST_CASE("a damaged descriptor is refused with its place") {
