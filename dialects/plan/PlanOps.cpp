@@ -273,6 +273,13 @@ LogicalResult OverlapOp::verify() {
         return launch.followsRowsOf(exchange());
       })) // R2
     return emitOpError("holds launches whose rows are not those of the exchange");
+  SmallVector<Value> written; // R3
+  for (LaunchOp launch : launches()) {
+    if (llvm::any_of(launch.reads(),
+                     [&](Value buffer) { return llvm::is_contained(written, buffer); }))
+      return emitOpError("holds launches of which one reads what another writes");
+    llvm::append_range(written, launch.writes());
+  }
   return success();
 }
 

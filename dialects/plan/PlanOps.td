@@ -272,6 +272,7 @@ def Plan_OverlapOp : Plan_Op<"overlap", [Weft_HostInterface, SingleBlock, NoTerm
     (R1) The region holds one exchange and, behind it or in front of it, launches by rows.
     (R2) Launches behind an `all_gather` read its result as the input of their rows; of those in front of an exchange that sums, which is behind one
     launch, it sends an output. The rows of all are those of the exchange.
+    (R3) No launch reads what another writes.
 
     ```mlir
     plan.overlap {

@@ -17,14 +17,21 @@ namespace {
 /// Whether it only gives memory a name.
 bool isName(Operation *op) { return isa<plan::MemoryOp, plan::PartOp, plan::WeightOp>(op); }
 
-/// The launches that follow the exchange, which read the rows that it brings.
+/// Whether one reads what the other writes: it may want rows that the other makes later.
+bool depends(plan::LaunchOp later, plan::LaunchOp earlier) {
+  return llvm::any_of(later.reads(),
+                      [&](Value buffer) { return llvm::is_contained(earlier.writes(), buffer); });
+}
+
+/// The launches that follow the exchange, which read the rows that it brings and nothing of each other.
 SmallVector<plan::LaunchOp> readersBehind(plan::ExchangeOp exchange) {
   SmallVector<plan::LaunchOp> readers;
   for (Operation *op = exchange->getNextNode(); op; op = op->getNextNode()) {
     if (isName(op))
       continue;
     auto launch = dyn_cast<plan::LaunchOp>(op);
-    if (!launch || !launch.followsRowsOf(exchange) || readers.size() == WEFT_MAX_PARTS)
+    if (!launch || !launch.followsRowsOf(exchange) || readers.size() == WEFT_MAX_PARTS ||
+        llvm::any_of(readers, [&](plan::LaunchOp each) { return depends(launch, each); }))
       break;
     readers.push_back(launch);
   }

@@ -28,8 +28,7 @@ def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
   let summary = "ranks compute while an exchange goes on";
   let description = [{
     An `all_gather` and the products that read its rows, or a product and the sum over ranks that sends its rows, become one step: a rank
-    computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits. With more than one axis, an exchange is one of the ranks along its
-    own axes.
+    computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits.
 
     ```mlir
     plan.exchange %x -> %1 { … all_gather … }          plan.overlap {

@@ -144,7 +144,7 @@ enum class Indices {
 
 /// Whether ranks compute while they exchange something. Numbers do not change.
 enum class FuseComm {
-  Auto, ///< where it costs less, over the links that CompileOptions::links name
+  Auto, ///< nowhere yet: what it would save is not estimated
   Never,
   Always ///< wherever kernels allow it
 };

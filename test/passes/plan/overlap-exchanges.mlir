@@ -53,3 +53,26 @@ plan.func @summed(%x: !weft.tensor<[n, 64], f32>, %w: !weft.tensor<[64, 16], f32
   }
   plan.return
 }
+
+// A launch that reads what one of them makes is apart: it may want rows that come later.
+// CHECK-LABEL: plan.func @chained
+// CHECK:         plan.overlap {
+// CHECK-NEXT:      plan.exchange
+// CHECK:           plan.launch @product(%{{.*}}, %{{.*}}) -> (%[[B:.*]]) [n]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    plan.launch @product(%{{.*}}, %[[B]])
+plan.func @chained(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[n, 16], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %in = plan.input 0
+  %weight = plan.input 1
+  %out = plan.output 0
+  %a = plan.memory host [256*n]
+  plan.exchange %in -> %a {
+  ^bb0(%own: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>):
+    %all = weft.all_gather %own dim 0 to [n] over<tp = 2> : (!weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>) -> !weft.tensor<[n, 64], f32>
+  }
+  %b = plan.memory host [64*n]
+  plan.launch @product(%a, %weight) -> (%b) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
+  plan.launch @product(%a, %b) -> (%out) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
+  plan.return
+}
