@@ -56,6 +56,10 @@ private:
     if (options.has("plan-out") && compile.mesh.size() > 1)
       return Failure{ExitWrongUsage, "'--plan-out' writes the plan of one mesh", "name one mesh",
                      ""};
+    std::string fuse = options.value("fuse-comm");
+    compile.fuseComm = fuse == "never"    ? FuseComm::Never
+                       : fuse == "always" ? FuseComm::Always
+                                          : FuseComm::Auto;
     compile.outputPath = options.value("output", fileBeside(model, ".weft"));
     compile.tuningFiles = options.values("tuning");
     compile.tunedFor = options.value("tuned-for");
@@ -222,10 +226,6 @@ CompileOptions readCompileOptions(const ParsedOptions &options) {
   compile.indices = indices == "clamp"       ? Indices::Clamp
                     : indices == "unchecked" ? Indices::Unchecked
                                              : Indices::Check;
-  std::string fuse = options.value("fuse-comm");
-  compile.fuseComm = fuse == "never"    ? FuseComm::Never
-                     : fuse == "always" ? FuseComm::Always
-                                        : FuseComm::Auto;
   compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
   return compile;
 }
