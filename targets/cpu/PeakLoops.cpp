@@ -85,7 +85,8 @@ public:
                                                {constant(TileUnit::kRows), TileUnit::kRowWords}));
     for (int64_t tile = 0; tile < 4; ++tile) {
       unit.zero(b, state, tile);
-      unit.load(b, state, 4 + tile, data, rowBytes);
+      unit.load(b, state, 4 + tile, at(data, tile * TileUnit::kRows * TileUnit::kRowBytes),
+                rowBytes);
     }
     auto loop = b.create<scf::ForOp>(constant(0), function.getArgument(2), constant(1));
     {
