@@ -55,6 +55,10 @@ Int expandPow(Int base, Int exponent);
 Real expandCbrt(Real x);
 Real expandRsqrt(Real x);
 
+// Division.cpp
+/// As a division rounds, where 1/c and the quotient are normal numbers. Needs multiply-adds.
+Real divideByConstant(Real x, double c);
+
 // Remainder.cpp
 /// C's fmod: the sign of `a`, always exact.
 Real expandRemainder(Real a, Real b);

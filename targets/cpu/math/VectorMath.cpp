@@ -8,6 +8,7 @@
 //      or f itself, when only the narrow type has no instruction     [instruction]
 //      or x' * y' + z', rounded twice without fused multiply-add     [multiply add]
 //      or 1 + erf x', where nobody needs erf x' alone                [erf and sum]
+//      or a product and its correction for x' / c                    [quotient]
 //   y = y' rounded to the type of y                                  [narrow]
 //===------------------------------------------------------------------------------------------===//
 
@@ -22,6 +23,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -75,7 +77,21 @@ bool convertsByLibrary(Type from, Type to, const VectorMachine &machine) {
   return !machine.hasHalves() && (isSmall(from) || isSmall(to));
 }
 
-/// Operations that have no instruction on some processor we compile for.
+/// [quotient] What vectors are divided by, if it is one number whose inverse is rounded, and neither
+/// is near the ends of its format. Powers of two have exact inverses, which LLVM multiplies by.
+std::optional<double> constantDivisor(arith::DivFOp op) {
+  SplatElementsAttr splat;
+  if (!matchPattern(op.getRhs(), m_Constant(&splat)) ||
+      !(splat.getElementType().isF32() || splat.getElementType().isF64()))
+    return std::nullopt;
+  double divisor = splat.getSplatValue<APFloat>().convertToDouble();
+  int exponent;
+  double fraction = std::frexp(std::fabs(divisor), &exponent);
+  bool isModerate = std::isfinite(divisor) && divisor != 0 && std::abs(exponent) < 64;
+  return isModerate && fraction != 0.5 ? std::optional(divisor) : std::nullopt;
+}
+
+/// Operations that have no instruction on some processor we compile for, or a slow one.
 bool needsExpansion(Operation *op, const VectorMachine &machine) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return convertsByLibrary(op->getOperand(0).getType(), op->getResult(0).getType(), machine);
@@ -86,6 +102,8 @@ bool needsExpansion(Operation *op, const VectorMachine &machine) {
     return isSmall(op->getResult(0).getType());
   if (isa<math::AbsIOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
     return false;
+  if (auto division = dyn_cast<arith::DivFOp>(op))
+    return machine.hasFma() && constantDivisor(division);
   return isa<arith::RemFOp>(op) || isa<math::MathDialect>(op->getDialect());
 }
 
@@ -207,6 +225,9 @@ void addElementary(Collector c) {
   c.binary<math::Atan2Op>(lanes::expandAtan2);
   c.binary<math::PowFOp>(lanes::expandPow);
   c.binary<arith::RemFOp>(lanes::expandRemainder);
+  c.add<arith::DivFOp>([](Emitter &emitter, arith::DivFOp op) {
+    return lanes::divideByConstant({{&emitter, op.getLhs()}}, *constantDivisor(op)).value;
+  });
   c.add<math::FPowIOp>([](Emitter &emitter, math::FPowIOp op) {
     Real base = loadReal(emitter, op.getLhs());
     return storeReal(lanes::expandPow(base, Int{{&emitter, op.getRhs()}}), op.getType());

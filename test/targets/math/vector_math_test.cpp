@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 using namespace weft::test;
@@ -308,6 +309,44 @@ TEST_CASE("special values are exact") {
   };
   for (const Compiled &compiled : fullRegisters("f32"))
     check(compiled);
+}
+
+TEST_CASE("division by a constant rounds as a division does, for every mantissa") {
+  const float constants[] = {0x1.6a09e6p0f, 3, -7, 0.1f, 0x1.fffffep0f, 0x1.000002p20f, 11.3137f};
+  std::vector<Snippet> snippets;
+  for (float c : constants) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.9e", double(c));
+    snippets.push_back(
+        {"by" + std::to_string(snippets.size()),
+         "%c = arith.constant dense<" + std::string(text) + "> : $T\n%r = arith.divf %a, %c : $T"});
+  }
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> in{0, -0.0f, inf, -inf, std::nanf(""), 0x1p-60f, -0x1p100f, 1};
+  in.resize(16, 3);
+  for (uint32_t mantissa = 0; mantissa < 1u << 23; ++mantissa) {
+    uint32_t bits = 0x3f800000 | mantissa;
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    in.push_back(x);
+  }
+  std::vector<float> out(in.size());
+  for (const Machine &machine : machines()) {
+    JitModule module(snippets, machine, machine.lanes);
+    for (size_t k = 0; k < std::size(constants); ++k) {
+      module.call(snippets[k].name, in.data(), nullptr, out.data(), in.size());
+      size_t wrong = 0;
+      for (size_t i = 0; i < in.size(); ++i) {
+        float expected = in[i] / constants[k];
+        bool same = std::isnan(expected)
+                        ? std::isnan(out[i])
+                        : expected == out[i] && std::signbit(expected) == std::signbit(out[i]);
+        wrong += !same;
+      }
+      INFO(machine.cpu << " / " << constants[k]);
+      CHECK(wrong == 0);
+    }
+  }
 }
 
 /// sin, cos and tan of `in` and its negation.
