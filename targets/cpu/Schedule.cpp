@@ -9,6 +9,7 @@
 #include "targets/cpu/Schedule.h"
 #include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -103,7 +104,8 @@ bool writesPackedElements(func::FuncOp spec) {
   });
 }
 
-Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value vector) {
+Value foldLanes(ImplicitLocOpBuilder &b, Value vector,
+                function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
   auto shape = dyn_cast<VectorType>(vector.getType());
   if (!shape)
     return vector;
@@ -115,9 +117,29 @@ Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Val
     }
     Value a = b.create<vector::ShuffleOp>(vector, vector, low),
           d = b.create<vector::ShuffleOp>(vector, vector, high);
-    vector = emitCombine(b, combiner, element, a, d);
+    vector = combine(b, a, d);
   }
   return b.create<vector::ExtractOp>(vector, ArrayRef<int64_t>{0});
+}
+
+Value combineLanes(ImplicitLocOpBuilder &b, Combiner combiner, Type element, Value vector) {
+  return foldLanes(b, vector, [&](ImplicitLocOpBuilder &b, Value a, Value d) {
+    return emitCombine(b, combiner, element, a, d);
+  });
+}
+
+Value powerOfNegative(ImplicitLocOpBuilder &b, Value x) {
+  Type type = x.getType(), element = getElementTypeOrSelf(type);
+  auto constant = [&](double value) -> Value {
+    TypedAttr number = b.getFloatAttr(element, value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      number = DenseElementsAttr::get(vector, number);
+    return b.create<arith::ConstantOp>(number);
+  };
+  Value least = constant(element.isF64() ? -708 : -87);
+  Value vanishes = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, least);
+  Value power = b.create<math::ExpOp>(b.create<arith::SelectOp>(vanishes, least, x).getResult());
+  return b.create<arith::SelectOp>(vanishes, constant(0), power);
 }
 
 /// [words] In the order of the specification.
@@ -141,6 +163,21 @@ void bindWords(KernelContext &c, Value words) {
       c.e.bindSymbol(symbol, next(i64));
 }
 
+/// Products of bf16 count denormal numbers as 0. Where they are what a kernel is about, so do
+/// roundings to bf16, which are one instruction then.
+static void roundAsProductsDo(ModuleOp module, const VectorMachine &machine) {
+  module.walk([&](arith::TruncFOp op) {
+    auto to = dyn_cast<VectorType>(op.getType()), from = dyn_cast<VectorType>(op.getIn().getType());
+    if (!to || !to.getElementType().isBF16() || !from.getElementType().isF32() ||
+        to.getNumElements() != machine.lanes())
+      return;
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value bits = machine.roundForHalfProducts(b, op.getIn());
+    op.replaceAllUsesWith(b.create<arith::BitcastOp>(to, bits).getResult());
+    op.erase();
+  });
+}
+
 LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedule,
                          const VectorMachine &machine) {
   auto spec = *module.getOps<func::FuncOp>().begin();
@@ -158,6 +195,9 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
   // [emit] For units [begin, end).
   schedule.emit(context);
   b.create<func::ReturnOp>();
+  Unit unit = schedule.unit(spec, machine);
+  if (unit == Unit::HalfPairs || unit == Unit::HalfTiles)
+    roundAsProductsDo(module, machine);
   spec.erase();
   return success();
 }

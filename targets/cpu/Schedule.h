@@ -51,6 +51,15 @@ public:
 mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b, Combiner combiner, mlir::Type element,
                          mlir::Value vector);
 
+/// The same by any operation on halves, quarters, … of the lanes.
+mlir::Value
+foldLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value vector,
+          llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value, mlir::Value)>
+              combine);
+/// e^x of x that is 0 at most, as softmax takes it of scores without their largest. What would be a denormal number is 0: beside e^0
+/// nobody sees it, and each costs some processors a hundred cycles.
+mlir::Value powerOfNegative(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+
 /// Loads the words of a kernel: pointers of inputs and outputs, then symbols; binds them in `context.e`.
 void bindWords(KernelContext &context, mlir::Value words);
 

@@ -161,6 +161,65 @@ TEST_CASE("tiles: an odd number of products is left to the schedule of packed we
   agrees({33, 17}, {1, 17}, "contraction");
 }
 
+TEST_CASE("tiles: attention whose rows, keys, depths and columns fill no tile") {
+  struct Heads {
+    int64_t d, e;
+    bool sideBySide;
+  };
+  for (const std::string &target : kTileTargets)
+    for (auto [d, e, sideBySide] : {Heads{32, 32, true},
+                                    {64, 64, false},
+                                    {1, 1, false},
+                                    {7, 33, true},
+                                    {20, 16, false},
+                                    {96, 80, true}}) {
+      if (!isSupported(target))
+        continue;
+      Program program(attention("bf16", d, e, sideBySide), target);
+      INFO(target << " d=" << d << " e=" << e);
+      REQUIRE(program.error().empty());
+      CHECK(uses(program, "tile_attention"));
+      program.guarded = true;
+      for (auto [s, t] : {std::pair(1, 1), {0, 3}, {3, 0}, {15, 31}, {16, 32}, {17, 33}, {40, 100}})
+        CHECK(program.difference({{"b", 2}, {"s", s}, {"t", t}}) <= 2 * place("bf16"));
+    }
+}
+
+TEST_CASE("tiles: attention that is not all bf16 is left to the schedule of vectors") {
+  for (const std::string &target : kTileTargets)
+    if (isSupported(target)) {
+      CHECK(uses(Program(attention("f16"), target), "attention"));
+      CHECK(!uses(Program(attention("f16"), target), "tile_attention"));
+    }
+}
+
+TEST_CASE("tiles: attention masked beyond what f32 has, and as a whole, is that of the operators") {
+  std::string q = tensor("1, 2, s, 32", "bf16"), scores = tensor("1, 2, s, s", "f32"),
+              mask = tensor("1, 1, 1, s", "f32"), y = tensor("1, 2, s, 32", "f32"),
+              narrow = tensor("1, 2, s, s", "bf16");
+  std::string text =
+      "func.func @main(%q: " + q + ", %k: " + q + ", %v: " + q + ", %mask: " + mask + ") -> " + y +
+      " attributes {weft.symbols = #weft.symbols<s>} {\n  %0 = weft.contract \"b h s d, b h t d -> "
+      "b h s t\" %q, %k accumulate f32 : (" +
+      q + ", " + q + ") -> " + scores + "\n  %1 = weft.add %0, %mask : (" + scores + ", " + mask +
+      ") -> " + scores + "\n  %2 = weft.softmax %1 : (" + scores + ") -> " + scores +
+      "\n  %3 = weft.convert %2 to bf16 : (" + scores + ") -> " + narrow +
+      "\n  %4 = weft.contract \"b h s t, b h t d -> b h s d\" %3, %v accumulate f32 : (" + narrow +
+      ", " + q + ") -> " + y + "\n  return %4 : " + y + "\n}\n";
+  for (const std::string &target : kTileTargets) {
+    if (!isSupported(target))
+      continue;
+    Program program(text, target);
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, "tile_attention"));
+    std::vector<Tensor> inputs = program.generate({{"s", 40}}, 1);
+    auto *values = reinterpret_cast<float *>(inputs[3].bytes.data());
+    for (int64_t i = 0; i < 40; ++i) // shown, barely seen, and hidden
+      values[i] = i % 4 == 0 ? 0 : i % 4 == 1 ? -80 : i % 4 == 2 ? -100 : -3e38f;
+    CHECK(program.difference(inputs, program.evaluate(inputs)) <= 2 * place("bf16"));
+  }
+}
+
 TEST_CASE("tiles: sums are those of the processor, bit by bit, however rows are cut") {
   const int64_t k = 1100, n = 37, m = 83;
   for (const std::string &target : kTileTargets) {

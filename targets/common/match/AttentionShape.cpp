@@ -218,4 +218,24 @@ SymExpr AttentionOperand::rowStride() const {
 
 Match<AttentionShape> AttentionShape::match(func::FuncOp spec) { return Matcher(spec).run(); }
 
+SymExpr AttentionShape::units() const {
+  SymExpr count = SymExpr::constant(softmax->getContext(), 1);
+  for (SymExpr extent : batch)
+    count = count * extent;
+  return count;
+}
+
+SmallVector<Value> AttentionShape::batchOf(ElementEmitter &emitter, Value unit) const {
+  SmallVector<Value> factors(batch.size());
+  IndexValue rest{unit};
+  for (size_t i = batch.size(); i-- > 1;) {
+    auto [quotient, remainder] = emitter.divmod(rest, emitter.symbolic(batch[i]));
+    factors[i] = remainder.base;
+    rest = quotient;
+  }
+  if (!factors.empty())
+    factors[0] = rest.base;
+  return factors;
+}
+
 } // namespace weft

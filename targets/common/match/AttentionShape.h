@@ -42,6 +42,10 @@ struct AttentionShape {
   SymExpr m, n;
   int64_t d, e;
 
+  /// Combinations of the batch factors.
+  SymExpr units() const;
+  /// The combination of batch factors that a unit is; the last of the factors is innermost.
+  llvm::SmallVector<mlir::Value> batchOf(ElementEmitter &emitter, mlir::Value unit) const;
   /// The operators of a specification, when they have the form above.
   static Match<AttentionShape> match(mlir::func::FuncOp spec);
 };

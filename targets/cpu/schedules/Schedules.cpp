@@ -19,6 +19,7 @@ llvm::ArrayRef<const Schedule *> cpuSchedules() {
                                   windowConvolutionSchedule(),
                                   poolSchedule(),
                                   productSchedule(),
+                                  tileAttentionSchedule(),
                                   attentionSchedule(),
                                   serialSchedule(),
                                   rowSchedule(),

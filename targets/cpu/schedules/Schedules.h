@@ -23,6 +23,7 @@ const Schedule *convolutionSchedule();
 const Schedule *windowConvolutionSchedule();
 const Schedule *poolSchedule();
 const Schedule *productSchedule();
+const Schedule *tileAttentionSchedule();
 const Schedule *attentionSchedule();
 const Schedule *serialSchedule();
 const Schedule *rowSchedule();

@@ -235,7 +235,7 @@ private:
       Value shift = lanes(largest);
       bool logarithm = softmax.getLogarithm();
       Value sum = foldLine(Combiner::Sum, element, [&](IndexValue i) {
-        Value power = c.b.create<math::ExpOp>(subf(fromScratch(i), shift));
+        Value power = powerOfNegative(c.b, subf(fromScratch(i), shift));
         if (!logarithm)
           toScratch(i, power);
         return power;

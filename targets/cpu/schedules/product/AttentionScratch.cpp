@@ -19,11 +19,6 @@ namespace {
 
 int64_t roundUp(int64_t value, int64_t to) { return llvm::divideCeil(value, to) * to; }
 
-bool arePairs(ContractOp op, const VectorMachine &machine) {
-  auto isBf16 = [](Value x) { return cast<SymTensorType>(x.getType()).getElementType().isBF16(); };
-  return isBf16(op.getLhs()) && isBf16(op.getRhs()) && machine.addsHalfProducts();
-}
-
 /// Whether rows are what the loops read: floats, or pairs none of which straddles two rows.
 bool isInPlace(const AttentionOperand &operand, bool pairs, int64_t width) {
   if (!operand.isInPlace())
@@ -78,40 +73,64 @@ void eachVector(KernelContext &c, int64_t width, int64_t step,
   c.e.forget();
 }
 
-/// Of elements that are bf16 already, widened or just rounded.
-Value asBits(KernelContext &c, Value reals) { return encodeFloat(c.b, c.b.getBF16Type(), reals); }
-
 VectorType wordVector(KernelContext &c) {
   return VectorType::get({c.machine.lanes()}, c.b.getI32Type());
 }
 
+Value words(KernelContext &c, int32_t value) {
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(wordVector(c), c.b.getI32IntegerAttr(value)));
+}
+
+/// Of elements that are bf16 already, widened or just rounded: nothing is lost.
+Value upperHalf(KernelContext &c, Value reals) {
+  Value bits = c.b.create<arith::BitcastOp>(wordVector(c), reals);
+  return c.b.create<arith::ShRUIOp>(bits, words(c, 16));
+}
+
+Value asBits(KernelContext &c, Value reals) {
+  return c.b.create<arith::TruncIOp>(wordVector(c).clone(c.b.getI16Type()), upperHalf(c, reals));
+}
+
 /// The elements of two vectors in turns.
 Value interleave(KernelContext &c, Value first, Value second) {
-  auto word = [&](Value reals) -> Value {
-    return c.b.create<arith::ExtUIOp>(wordVector(c), asBits(c, reals));
-  };
-  Value sixteen = c.b.create<arith::ConstantOp>(
-      DenseElementsAttr::get(wordVector(c), c.b.getI32IntegerAttr(16)));
-  return c.b.create<arith::OrIOp>(word(first),
-                                  c.b.create<arith::ShLIOp>(word(second), sixteen).getResult());
+  Value bits = c.b.create<arith::BitcastOp>(wordVector(c), second);
+  return c.b.create<arith::OrIOp>(upperHalf(c, first),
+                                  c.b.create<arith::AndIOp>(bits, words(c, int32_t(0xffff0000))));
 }
 
 } // namespace
 
-AttentionScratch::AttentionScratch(const AttentionShape &s, const VectorMachine &machine)
-    : scorePairs(arePairs(s.scores, machine)), mixPairs(arePairs(s.mix, machine)),
-      rows(pick(s.mix, "rows", tileRows(machine))),
-      depth(scorePairs ? llvm::divideCeil(s.d, 2) : s.d), columns(tileColumns(machine)), s(s) {
+bool AttentionScratch::multipliesHalves(ContractOp op) {
+  auto isBf16 = [](Value x) { return cast<SymTensorType>(x.getType()).getElementType().isBF16(); };
+  return isBf16(op.getLhs()) && isBf16(op.getRhs());
+}
+
+AttentionScratch::AttentionScratch(const AttentionShape &s, const VectorMachine &machine,
+                                   bool tiles)
+    : tiles(tiles), scorePairs(multipliesHalves(s.scores) && (tiles || machine.addsHalfProducts())),
+      mixPairs(multipliesHalves(s.mix) && (tiles || machine.addsHalfProducts())),
+      rows(tiles ? TileUnit::kRows : pick(s.mix, "rows", tileRows(machine))),
+      depth(tiles        ? roundUp(s.d, 2 * TileUnit::kRowWords) / 2
+            : scorePairs ? llvm::divideCeil(s.d, 2)
+                         : s.d),
+      columns(tileColumns(machine)), s(s) {
   copiesValues = mixPairs || !isInPlace(s.v, false, s.e) || s.e % machine.lanes();
-  copiesQueries = !isInPlace(s.q, scorePairs, s.d) || !s.q.rowStride().asConstant();
+  copiesQueries = !isInPlace(s.q, scorePairs, s.d) || !s.q.rowStride().asConstant() ||
+                  (tiles && depth * 2 != s.d);
   copiedStride = roundUp(s.e, machine.lanes());
   queryStride = roundUp(depth, machine.lanes());
   panels = SymExpr::ceildiv(s.n, columns);
   scores = panels * (columns * depth);
-  values = scores + panels * (columns * rows);
-  SymExpr valueRows = mixPairs ? SymExpr::ceildiv(s.n, 2) : s.n;
-  queries = copiesValues ? values + valueRows * copiedStride : values;
+  numbers = scores + panels * (columns * rows);
+  values = numbers + roundUp(rows, machine.lanes());
+  queries = copiesValues ? values + valueLines() * copiedStride : values;
   size = copiesQueries ? queries + rows * queryStride : queries;
+}
+
+/// Rows of the copy of V.
+SymExpr AttentionScratch::valueLines() const {
+  return tiles ? panels * (columns / 2) : mixPairs ? SymExpr::ceildiv(s.n, 2) : s.n;
 }
 
 Value AttentionScratch::at(KernelContext &c, SymExpr offset) const {
@@ -119,6 +138,8 @@ Value AttentionScratch::at(KernelContext &c, SymExpr offset) const {
 }
 
 Value AttentionScratch::scoresAt(KernelContext &c) const { return at(c, scores); }
+
+Value AttentionScratch::numbersAt(KernelContext &c) const { return at(c, numbers); }
 
 Value AttentionScratch::inPlace(KernelContext &c, const AttentionOperand &operand,
                                 ArrayRef<Value> batch, Value row) const {
@@ -149,7 +170,7 @@ Value AttentionScratch::wordsOf(KernelContext &c, ArrayRef<Value> batch, Value r
 void AttentionScratch::packKeys(KernelContext &c, ArrayRef<Value> batch) const {
   // [pack keys] Half a panel has as many rows as a vector has lanes.
   int64_t lanes = c.machine.lanes(), perWord = scorePairs ? 2 : 1;
-  int64_t rest = depth - s.d / (lanes * perWord) * lanes;
+  int64_t rest = depth - s.d / (lanes * perWord) * lanes; // with tiles, all lines of the square
   Type f32 = c.b.getF32Type();
   Value last = c.e.uniform(s.n - 1), halves = c.e.uniform(panels * int64_t(2));
   c.loop(constantI64(c.b, 0), halves, 1, [&](Value half) {
@@ -183,42 +204,48 @@ void AttentionScratch::copyValues(KernelContext &c, ArrayRef<Value> batch) const
   // [copy values] Rows in whole vectors, zeros behind them: the mix then has no masks.
   int64_t perWord = mixPairs ? 2 : 1;
   Value base = at(c, values), n = c.e.uniform(s.n), one = constantI64(c.b, 1);
-  Value count = c.e.uniform(mixPairs ? SymExpr::ceildiv(s.n, 2) : s.n);
-  c.loop(constantI64(c.b, 0), count, 1, [&](Value line) {
-    Value row = c.mul(line, constantI64(c.b, perWord)), next = c.add(row, one);
-    Value hasNext = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, next, n);
+  Value none = c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0));
+  c.loop(constantI64(c.b, 0), c.e.uniform(valueLines()), 1, [&](Value line) {
+    Value row = c.mul(line, constantI64(c.b, perWord));
+    auto pullRow = [&](Value row, Value column, bool whole) -> Value {
+      Value isThere = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row, n),
+            there = c.b.create<arith::MinSIOp>(row, c.sub(n, one));
+      return c.b.create<arith::SelectOp>(
+          isThere, pullColumns(c, s.v, batch, there, column, whole, s.e), none);
+    };
     Value to =
         elementPointer(c.b, base, c.b.getF32Type(), c.mul(line, constantI64(c.b, copiedStride)));
     eachVector(c, s.e, c.machine.lanes(), [&](Value column, bool whole) {
-      Value x = pullColumns(c, s.v, batch, row, column, whole, s.e);
-      if (mixPairs) {
-        Value there = c.b.create<arith::MinSIOp>(next, c.sub(n, one));
-        Value second = c.b.create<arith::SelectOp>(
-            hasNext, pullColumns(c, s.v, batch, there, column, whole, s.e),
-            c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
-        x = interleave(c, x, second);
-      }
+      Value x =
+          tiles ? pullRow(row, column, whole) : pullColumns(c, s.v, batch, row, column, whole, s.e);
+      if (mixPairs)
+        x = interleave(c, x, pullRow(c.add(row, one), column, whole));
       c.b.create<LLVM::StoreOp>(x, elementPointer(c.b, to, c.b.getF32Type(), column), 4);
     });
   });
 }
 
 void AttentionScratch::copyQueries(KernelContext &c, ArrayRef<Value> batch, Value first,
-                                   int64_t count) const {
+                                   Value count) const {
   if (!copiesQueries)
     return;
   // [copy queries] Their distance is then constant: one base register for all rows.
   Value base = at(c, queries);
   Type stored = scorePairs ? memoryType(c.b.getBF16Type()) : Type(c.b.getF32Type());
-  c.loop(constantI64(c.b, 0), constantI64(c.b, count), 1, [&](Value row) {
+  int64_t lanes = c.machine.lanes(), written = roundUp(s.d, lanes);
+  c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
     Value to = elementPointer(c.b, base, c.b.getF32Type(),
                               c.mul(row, constantI64(c.b, queryStride))),
           from = c.add(first, row);
-    eachVector(c, s.d, c.machine.lanes(), [&](Value column, bool whole) {
-      Value x = pullColumns(c, s.q, batch, from, column, whole, s.d);
+    auto store = [&](Value x, Value column) {
       c.b.create<LLVM::StoreOp>(scorePairs ? asBits(c, x) : x,
                                 elementPointer(c.b, to, stored, column), 2);
+    };
+    eachVector(c, s.d, lanes, [&](Value column, bool whole) {
+      store(pullColumns(c, s.q, batch, from, column, whole, s.d), column);
     });
+    if (tiles && written < depth * 2) // half a tile, whose keys are zeros, too
+      store(c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)), constantI64(c.b, written));
   });
 }
 
@@ -254,8 +281,12 @@ static Value unrounded(Value weights) {
 }
 
 void AttentionScratch::storeWeights(KernelContext &c, ArrayRef<IndexValue> index, Value row,
-                                    int64_t vector) const {
-  Value bits = c.machine.roundForHalfProducts(c.b, c.e.pull(unrounded(s.weights), index));
+                                    int64_t vector, Value inside) const {
+  Value weights = c.e.pull(unrounded(s.weights), index);
+  if (tiles && inside)
+    weights = c.b.create<arith::SelectOp>(
+        inside, weights, c.e.constantData(c.b.getF32Type(), c.b.getF32FloatAttr(0)));
+  Value bits = c.machine.roundForHalfProducts(c.b, weights);
   Value offset = constantI64(c.b, vector * c.machine.lanes());
   c.b.create<LLVM::StoreOp>(bits, elementPointer(c.b, row, c.b.getI16Type(), offset), 2);
 }
