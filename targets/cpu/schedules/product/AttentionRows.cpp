@@ -1,8 +1,9 @@
 //===- AttentionRows.cpp - Softmax of rows that lie in panels -------------------------------------===//
 //
-//   for row: the largest of its scores                                         [largest]
-//   for row: scores become e^(score - largest); 1 / their sum                  [powers]
-//   for row: what stands between softmax and product, if anything, in place    [between]
+//   for row: for panel: the largest of its scores                              [largest]
+//   for row
+//     for panel: scores become e^(score - largest), which are summed           [powers]
+//   for row: for panel: what stands between softmax and product, in place      [between]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/product/AttentionRows.h"

@@ -37,6 +37,7 @@ constexpr int64_t kDueBytes = 64;   ///< of what is known of rows to be stored
 constexpr int64_t kChunkSteps = 16; ///< 32 KiB of a panel: rows only pass through beside them
 constexpr int64_t kLeastPairs = 2, kMostPairs = 8; ///< of a block: parked sums take 32 KiB
 constexpr int64_t kGrainWork = 4096; ///< rows times steps, of two cycles, that are worth a thread
+constexpr int64_t kNearBytes = 24 << 10; ///< half of the first-level cache
 constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
 
 } // namespace
@@ -47,8 +48,15 @@ bool TileStrips::fit(const VectorMachine &machine) {
 
 int64_t TileStrips::panels() const { return llvm::divideCeil(n(), kPanelRow / 4); }
 
+/// A pair whose rows stay in the first-level cache while all panels pass: its results are written as they lie in memory.
+bool TileStrips::rowsStay() const {
+  return kPair * words * 4 <= kNearBytes && panels() * words * kPanelRow <= kBlockBytes;
+}
+
 /// Few panels leave more blocks to share.
 int64_t TileStrips::estimatePairs() const {
+  if (rowsStay())
+    return 1;
   int64_t most = std::clamp<int64_t>(panels(), kLeastPairs, kMostPairs);
   return std::clamp<int64_t>(kBlockBytes / (kPair * words * 4), 1, most);
 }
@@ -67,7 +75,7 @@ void TileStrips::offer(std::vector<Choice> &list) const {
   weft::offer(list, "chunk", {8, 12, 24, 32}, kChunkSteps,
               [&](int64_t chunk) { return int64_t(llvm::divideCeil(steps(), chunk)); });
   std::optional<int64_t> all = SymExpr::ceildiv(m(), kPair).asConstant();
-  weft::offer(list, "block", {2, 4, 8, 16}, estimatePairs(),
+  weft::offer(list, "block", {1, 2, 4, 8, 16}, estimatePairs(),
               [&](int64_t pairs) { return all ? std::min(pairs, *all) : pairs; });
 }
 
@@ -237,14 +245,15 @@ private:
     using Reuse = TileUnit::Reuse;
     Value word = c.mul(nth, number(kStepWords)), depth = c.add(c.mul(panel, number(p.words)), word),
           columns = at(weights, c.mul(depth, number(kPanelRow)));
+    bool rowsPass = pair.strips == 2 && p.pairsOfBlock() > 1;
     auto loadStrip = [&](int64_t s) {
       Value first = c.mul(pair.begin[s], number(p.words));
       unit.load(c.b, state, tiles.strips[s], at(rows, c.mul(c.add(first, word), number(4))),
-                number(p.words * 4), pair.strips == 2 ? Reuse::Late : Reuse::Soon);
+                number(p.words * 4), rowsPass ? Reuse::Late : Reuse::Soon);
     };
     auto loadHalf = [&](int64_t half) {
       unit.load(c.b, state, tiles.halves[half], at(columns, number(half * TileUnit::kRowBytes)),
-                number(kPanelRow), pair.strips == 2 ? Reuse::Soon : Reuse::Late);
+                number(kPanelRow), rowsPass ? Reuse::Soon : Reuse::Late);
     };
     auto multiply = [&](int64_t s, int64_t half) {
       p.multiply(c.b, unit, state, {sumsOf(s, half), tiles.strips[s], tiles.halves[half]});

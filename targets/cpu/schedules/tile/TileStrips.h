@@ -40,6 +40,7 @@ private:
   SymExpr m() const { return type().getDim(0); }
   int64_t n() const { return *type().getDim(1).asConstant(); }
   int64_t panels() const;
+  bool rowsStay() const;
   int64_t estimatePairs() const;
   int64_t pairsOfBlock() const;
   int64_t steps() const;
