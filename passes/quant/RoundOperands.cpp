@@ -56,12 +56,17 @@ bool isRoundable(Value operand) {
          !isQuantised(operand);
 }
 
-/// Whether a schedule can use a unit, which multiplies channels in pairs: images have 3, filters of
-/// depthwise convolutions 1.
+constexpr int64_t kSideBySide = 30; ///< elements of a window's row
+
+/// Whether a schedule can use a unit, which multiplies pairs: neighbouring channels, or where these
+/// are odd and few, as an image's, elements of a window that are put side by side.
 bool hasPairs(ConvOp op) {
   SymTensorType filter = typeOf(op.getFilter());
-  std::optional<int64_t> channels = filter.getDim(1).asConstant();
-  return op.getGroups() == 1 && filter.getRank() <= 4 && channels && *channels % 2 == 0;
+  std::optional<int64_t> channels = filter.getDim(1).asConstant(),
+                         columns = filter.getDim(filter.getRank() - 1).asConstant();
+  if (op.getGroups() != 1 || filter.getRank() > 4 || !channels || !columns)
+    return false;
+  return *channels % 2 == 0 || (*columns > 1 && *columns * *channels <= kSideBySide);
 }
 
 /// A product or convolution whose operands are rounded.

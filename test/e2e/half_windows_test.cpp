@@ -4,6 +4,7 @@
 #include "test/support/ConvolutionProgram.h"
 #include "test/support/Halves.h"
 #include <catch2/catch.hpp>
+#include <regex>
 
 using namespace weft::test;
 
@@ -159,6 +160,55 @@ TEST_CASE("a convolution of bf16 by tiles: sums of whole steps, and such that en
   agree({"bf16", 40, 14, 1, {{1, 2}, {1, 2}}}, {sizes(1, 1, 1), sizes(1, 13, 24)});
   agree({"bf16", 12, 3, 1, {{3, 1, 3, 2, 2}, {3, 1, 2, 2, 2}}}, {sizes(1, 6, 2), sizes(2, 9, 17)});
   agree({"bf16", 150, 140, 1, {{2, 1, 1, 0, 1}, kSame}}, {sizes(1, 2, 3), sizes(2, 1, 16)});
+}
+
+TEST_CASE(
+    "a convolution of bf16 by tiles or pairs: odd channels, whose windows are put side by side") {
+  const std::vector<std::string> targets{"plain:v4+amx", "x86:v4+amx", "plain:v4+bf16"};
+  const Axis seven{7, 2, 1, 3, 3};
+  const std::string image = textOf({"bf16", 3, 40, 1, {seven, seven}}); // 147 products
+  agrees(image, "bf16", {sizes(1, 1, 1), sizes(2, 9, 33), sizes(1, 5, 70)}, "window_convolution",
+         targets);
+  agrees(textOf({"bf16", 1, 33, 1, {{5, 1, 1, 2, 2}, {5, 1, 1, 0, 0}}}), "bf16",
+         {sizes(1, 1, 5), sizes(2, 3, 40)}, "window_convolution", targets);
+  agrees(textOf({"bf16", 5, 17, 1, {{2, 1, 2, 1, 1}, {3, 2, 1, 1, 1}}, true}), "bf16",
+         {sizes(1, 2, 1), sizes(2, 5, 30)}, "window_convolution", targets);
+  // What pads the last pair is zero, not the pixel that follows.
+  for (const std::string &target : targets) {
+    if (!isSupported(target))
+      continue;
+    Program program(image, target);
+    std::vector<Tensor> inputs = program.generate(sizes(1, 20, 40), 1);
+    reinterpret_cast<uint16_t *>(inputs[0].bytes.data())[1234] = 0x7fc0; // nan
+    CHECK(program.difference(inputs, program.evaluate(inputs)) <= 2 * place("bf16"));
+  }
+}
+
+TEST_CASE(
+    "a convolution of bf16 by tiles: columns that would meet in few sets of the cache lie apart") {
+  agrees(textOf({"bf16", 256, 34, 1, {kHalf, kHalf}}), "bf16",
+         {sizes(1, 1, 1), sizes(1, 4, 33), sizes(2, 3, 2)}, "window_convolution",
+         {"plain:v4+amx", "x86:v4+amx"});
+  agrees(textOf({"bf16", 512, 5, 1, {{1, 2}, {1, 2}}}), "bf16", {sizes(1, 3, 35)},
+         "window_convolution", {"plain:v4+amx", "x86:v4+amx"});
+}
+
+TEST_CASE(
+    "a convolution of bf16 by tiles: many filters, which all rows meet before the next come") {
+  std::string text = textOf({"bf16", 128, 480, 1, {kSame, kSame}}); // 1.1 MB of filters
+  text.replace(text.find("<m, h, w>"), 9, "<m>");
+  for (const char *symbol : {"\\bh\\b", "\\bw\\b"})
+    text = std::regex_replace(text, std::regex(symbol), "7");
+  for (const char *target : {"plain:v4+amx", "x86:v4+amx"})
+    if (isSupported(target))
+      for (int threads : {1, 3}) {
+        Program program(text, target, threads);
+        INFO(target << program.error());
+        REQUIRE(program.error().empty());
+        CHECK(uses(program, "window_convolution"));
+        for (int64_t m : {0, 1, 3})
+          CHECK(program.difference({{"m", m}}) <= place("bf16"));
+      }
 }
 
 TEST_CASE("a convolution of 16 bits of one pixel is a product of matrices, whatever its bias") {

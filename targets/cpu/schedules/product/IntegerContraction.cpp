@@ -62,8 +62,8 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
   IntegerTile tile(c, dot, rows);
   Type byte = c.b.getI8Type();
   // [store] Behind the sums where the tile leaves no registers for it.
-  TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value row, IndexValue column) {
-    return SmallVector<IndexValue>{{c.add(t.first, row)}, column};
+  TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value nth, Value row, IndexValue column) {
+    return SmallVector<IndexValue>{{c.add(t.nth(c, nth, rows).first, row)}, column};
   });
   auto rowsOf = [&](Value nth) {
     Value first = t.nth(c, nth, rows).first;

@@ -16,6 +16,7 @@ namespace weft {
 struct Beside {
   int64_t rows = 0;       ///< none: nothing
   mlir::Value isDue = {}; ///< 1, or 0 when there is nothing to do this time
+  mlir::Value some = {};  ///< so many of the rows, where a tile may have fewer
   std::function<void(mlir::Value row)> body = {};
 };
 
@@ -29,10 +30,12 @@ struct RowRuns {
     mlir::Value bytes; ///< to the next run
   };
   Steps outer, inner;
-  bool readsBeyond = true; ///< whether up to 3 bytes behind a run may be read
-  Ahead ahead = {};        ///< a step for every product of floats or group of bytes
-  NextRows nextRows = {};  ///< for the turns of all runs
-  Beside beside = {};      ///< of tiles that leave registers for it
+  bool readsBeyond = true;    ///< whether up to 3 bytes behind a run may be read
+  Ahead ahead = {};           ///< a step for every product of floats or group of bytes
+  NextRows nextRows = {};     ///< for the turns of all runs
+  mlir::Value lineBytes = {}; ///< from the rows of a tile's first line to those of its second
+  Beside beside = {};         ///< of tiles that leave registers for it
+  mlir::Value kept = {};      ///< where these keep their sums, row by row
 };
 
 class RunTile {
@@ -44,6 +47,7 @@ public:
   virtual int64_t steps(int64_t run) const = 0;
   /// Turns of the loop that sums a run.
   virtual int64_t turns(const RowRuns &source) const = 0;
+  /// Sums row by row; none where the tile has put them where they are to be kept.
   virtual llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) = 0;
   /// Whether accumulate does what RowRuns::beside says.
   virtual bool leavesRegisters() const { return false; }

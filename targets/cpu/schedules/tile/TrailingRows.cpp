@@ -16,8 +16,9 @@ Value asNumber(KernelContext &c, arith::CmpIPredicate predicate, Value a, Value 
 
 } // namespace
 
-TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at)
+TrailingRows::TrailingRows(RunTile &tile, Value root, int64_t n, Place at, Value some)
     : tile(tile), c(tile.c), root(root), n(n), at(std::move(at)),
+      some(some ? some : constantI64(c.b, tile.rows)),
       type(VectorType::get({c.machine.lanes()},
                            cast<SymTensorType>(root.getType()).getElementType())) {
   if (tile.leavesRegisters())
@@ -31,17 +32,13 @@ Value TrailingRows::place(Value row, int64_t vector) {
       c.b, kept, type, c.add(c.mul(row, constantI64(c.b, tile.vectors)), constantI64(c.b, vector)));
 }
 
-Value TrailingRows::rowOf(Value nth, Value row) {
-  return c.add(c.mul(nth, constantI64(c.b, tile.rows)), row);
-}
-
 void TrailingRows::storeRow(Value row, Value nth, Value panel) {
   c.e.forget();
   SmallVector<Value> sums;
   for (int64_t v = 0; v < tile.vectors; ++v)
     sums.push_back(c.b.create<LLVM::LoadOp>(type, place(row, v), kLineBytes));
   storeRowTile(c, root, panel, tile.vectors, n, sums,
-               [&](int64_t, IndexValue column) { return at(rowOf(nth, row), column); });
+               [&](int64_t, IndexValue column) { return at(nth, row, column); });
 }
 
 /// The rows of the panel before, which may be the last one of the tile before; the first of all has none.
@@ -53,15 +50,14 @@ Beside TrailingRows::beside(Value nth, Value panel, Value from, Value to) {
                             one),
         nthBefore = c.sub(nth, isFirst);
   Value due = c.b.create<arith::OrIOp>(isLater, c.sub(one, isFirst));
-  return {tile.rows, due,
+  return {tile.rows, due, some,
           [this, nthBefore, panelBefore](Value row) { storeRow(row, nthBefore, panelBefore); }};
 }
 
 void TrailingRows::keep(ArrayRef<Value> sums) {
-  for (int64_t r = 0; r < tile.rows; ++r)
-    for (int64_t v = 0; v < tile.vectors; ++v)
-      c.b.create<LLVM::StoreOp>(sums[r * tile.vectors + v], place(constantI64(c.b, r), v),
-                                kLineBytes);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    c.b.create<LLVM::StoreOp>(sum, place(constantI64(c.b, i / tile.vectors), i % tile.vectors),
+                              kLineBytes);
 }
 
 void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(Value)> sourceOf,
@@ -74,23 +70,25 @@ void TrailingRows::loop(Value count, Value from, Value to, function_ref<RowRuns(
       c.e.forget();
       RowRuns source = ofTile;
       Value weights = prepare(nth, panel, source);
-      if (kept)
+      if (kept) {
         source.beside = beside(nth, panel, from, to);
+        source.kept = kept;
+      }
       SmallVector<Value> sums = tile.accumulate(source, weights);
       if (kept)
         keep(sums);
       else
         storeRowTile(c, root, panel, tile.vectors, n, sums, [&](int64_t r, IndexValue column) {
-          return at(rowOf(nth, constantI64(c.b, r)), column);
+          return at(nth, constantI64(c.b, r), column);
         });
       c.e.forget();
     });
   });
   if (!kept)
     return;
-  Value some = c.b.create<arith::MulIOp>(asNumber(c, arith::CmpIPredicate::slt, from, to),
-                                         asNumber(c, arith::CmpIPredicate::slt, zero, count));
-  c.loop(zero, c.mul(some, constantI64(c.b, tile.rows)), 1,
+  Value any = c.b.create<arith::MulIOp>(asNumber(c, arith::CmpIPredicate::slt, from, to),
+                                        asNumber(c, arith::CmpIPredicate::slt, zero, count));
+  c.loop(zero, c.mul(any, some), 1,
          [&](Value row) { storeRow(row, c.sub(count, one), c.sub(to, one)); });
 }
 

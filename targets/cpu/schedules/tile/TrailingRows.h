@@ -5,7 +5,7 @@
 // computes and stores what follows from one row of them in each of its first turns. The first panel of a tile does it for the last of the
 // tile before.
 //
-//   TrailingRows trailing(tile, root, n, [&](Value row, IndexValue column) { return index; });
+//   TrailingRows trailing(tile, root, n, [&](Value nth, Value row, IndexValue column) { return index; });
 //   trailing.loop(count, from, to, [&](Value nth) { return its rows; }, [&](Value nth, Value panel) { return the panel's first byte; });
 //
 // Tiles without registers to spare store a panel's results behind its sums.
@@ -19,10 +19,12 @@ namespace weft {
 
 class TrailingRows {
 public:
-  /// `at` says where a row's columns lie in the results; rows count from the first tile on.
-  using Place = std::function<llvm::SmallVector<IndexValue>(mlir::Value row, IndexValue column)>;
+  /// `at` says where the columns of a tile's row lie in the results.
+  using Place = std::function<llvm::SmallVector<IndexValue>(mlir::Value nth, mlir::Value row,
+                                                            IndexValue column)>;
 
-  TrailingRows(RunTile &tile, mlir::Value root, int64_t n, Place at);
+  /// `some`: so many rows of the tile, if not all.
+  TrailingRows(RunTile &tile, mlir::Value root, int64_t n, Place at, mlir::Value some = {});
   /// Sums panels [from, to) of a weight, of `n` columns in all, for `count` tiles that follow each other, and stores all results. `prepare`
   /// may change the source for a panel, and gives the panel's first byte.
   void loop(
@@ -34,7 +36,6 @@ private:
   Beside beside(mlir::Value nth, mlir::Value panel, mlir::Value from, mlir::Value to);
   void keep(llvm::ArrayRef<mlir::Value> sums);
   void storeRow(mlir::Value row, mlir::Value nth, mlir::Value panel);
-  mlir::Value rowOf(mlir::Value nth, mlir::Value row);
   mlir::Value place(mlir::Value row, int64_t vector);
 
   RunTile &tile;
@@ -42,6 +43,7 @@ private:
   mlir::Value root;
   int64_t n;
   Place at;
+  mlir::Value some;
   mlir::VectorType type;
   mlir::Value kept; ///< sums, row by row
 };

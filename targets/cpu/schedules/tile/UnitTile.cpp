@@ -1,13 +1,13 @@
 //===- UnitTile.cpp - The inner loops of products in tiles --------------------------------------------===//
 //
-// Runs that end inside a tile have tiles of their own for their last words: 2, 3 and 5 in place of 6,
-// 7 and 4.
+// Runs that end inside a tile have tiles of their own for their last words, and so fewer for the others.
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/UnitTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/cpu/schedules/tile/IntegerDot.h"
 #include "targets/cpu/schedules/tile/TileStrips.h"
+#include "targets/cpu/schedules/window/GatheredRuns.h"
 
 using namespace mlir;
 
@@ -19,28 +19,38 @@ bool hasTiledWindows(const ConvolutionShape &shape, const VectorMachine &machine
   if (!TileStrips::fit(machine))
     return false;
   return shape.hasBytes() ? !IntegerDot(machine, shape.op.getInput(), shape.op.getFilter()).widens()
-                          : shape.element().isBF16() && shape.channels % 2 == 0;
+                          : shape.element().isBF16() &&
+                                (shape.channels % 2 == 0 || gathersPairs(shape, machine));
 }
 
-UnitTile::UnitTile(KernelContext &c, int64_t rows, int64_t vectors, int64_t run, Products products)
-    : RunTile(c, rows, vectors), products(std::move(products)), unit(*c.machine.tiles()) {
-  auto allocate = [&](int64_t bytes) -> Value {
-    return c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
-                                      number(bytes), /*alignment=*/kLineBytes);
+bool gathersPairs(const ConvolutionShape &shape, const VectorMachine &machine) {
+  const ConvolutionWindow &down = shape.window[0], &across = shape.window[1];
+  return (TileStrips::fit(machine) || machine.addsHalfProducts()) && shape.element().isBF16() &&
+         shape.channels % 2 == 1 && across.dilation == 1 &&
+         GatheredRuns::pays(down.kernel, across.kernel * shape.channels * 2, /*group=*/4, machine);
+}
+
+UnitTile::UnitTile(KernelContext &c, int64_t lines, int64_t rowsOfLine, int64_t vectors,
+                   int64_t run, Products products)
+    : RunTile(c, lines * rowsOfLine, vectors), products(std::move(products)),
+      unit(*c.machine.tiles()), lines(lines), rowsOfLine(rowsOfLine) {
+  int64_t words = steps(run), rest = words % kStepWords;
+  whole = rest ? Numbers{{4, 4}, {6, 6}} : Numbers{{4, 5}, {6, 7}};
+  tail = {{5, 5}, {7, 7}};
+  Value height = number(rowsOfLine);
+  SmallVector<TileUnit::Size> sizes(TileUnit::kTiles, {height, kStepWords});
+  auto give = [&](const Numbers &tiles, int64_t words) {
+    for (int64_t i : {0, 1}) {
+      sizes[tiles.lines[i]] = {height, words};
+      sizes[tiles.columns[i]] = {number(words), kStepWords};
+    }
   };
-  state = allocate(unit.stateBytes());
-  sums = allocate(rows * columnBytes());
-  int64_t tail = steps(run) % kStepWords;
-  Value height = number(rows), all = number(kStepWords), rest = number(tail ? tail : kStepWords);
-  unit.configure(c.b, state,
-                 {{height, kStepWords},
-                  {height, kStepWords},
-                  {rest, kStepWords},
-                  {rest, kStepWords},
-                  {height, kStepWords},
-                  {height, tail ? tail : kStepWords},
-                  {all, kStepWords},
-                  {all, kStepWords}});
+  give(whole, kStepWords);
+  if (rest)
+    give(tail, rest);
+  state = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
+                                     number(unit.stateBytes()), /*alignment=*/kLineBytes);
+  unit.configure(c.b, state, sizes);
 }
 
 void UnitTile::finish() { unit.release(c.b, state); }
@@ -49,43 +59,65 @@ Value UnitTile::at(Value base, Value bytes) {
   return elementPointer(c.b, base, c.b.getI8Type(), bytes);
 }
 
-void UnitTile::step(const RowRuns &source, Value from, Value panel, Value word, bool isTail) {
-  int64_t row = isTail ? 5 : 4, firstColumn = isTail ? 2 : 6;
-  unit.load(c.b, state, row, at(from, c.mul(word, number(4))), number(source.rowBytes));
-  Value here = at(panel, c.mul(word, number(columnBytes())));
-  for (int64_t v = 0; v < vectors; ++v) {
-    unit.load(c.b, state, firstColumn + v, at(here, number(v * TileUnit::kRowBytes)),
+/// Columns are read once for both lines.
+void UnitTile::step(const RowRuns &source, Value from, Value panel, Value word,
+                    const Numbers &tiles) {
+  Value columnsAt = at(panel, c.mul(word, number(columnBytes())));
+  auto loadLine = [&](int64_t line) {
+    Value first = line ? at(from, source.lineBytes) : from;
+    unit.load(c.b, state, tiles.lines[line], at(first, c.mul(word, number(4))),
+              number(source.rowBytes));
+  };
+  auto loadColumns = [&](int64_t v) {
+    unit.load(c.b, state, tiles.columns[v], at(columnsAt, number(v * TileUnit::kRowBytes)),
               number(columnBytes()));
-    products.multiply(state, {v, row, firstColumn + v});
+  };
+  auto multiply = [&](int64_t line, int64_t v) {
+    products.multiply(state, {sumsOf(line, v), tiles.lines[line], tiles.columns[v]});
+  };
+  loadLine(0);
+  for (int64_t v = 0; v < vectors; ++v) {
+    loadColumns(v);
+    multiply(0, v);
+  }
+  if (lines == 1)
+    return;
+  loadLine(1);
+  for (int64_t v = vectors - 1; v >= 0; --v) {
+    if (v + 1 < vectors && tiles.columns[0] == tiles.columns[1])
+      loadColumns(v);
+    multiply(1, v);
   }
 }
 
 UnitTile::Sums UnitTile::addRun(const RowRuns &source, Value from, Value panel, Sums) {
-  int64_t words = steps(source.run), whole = words / kStepWords * kStepWords;
-  c.loop(number(0), number(whole), kStepWords,
-         [&](Value word) { step(source, from, panel, word, /*isTail=*/false); });
-  if (whole < words)
-    step(source, from, panel, number(whole), /*isTail=*/true);
+  int64_t words = steps(source.run), inWhole = words / kStepWords * kStepWords;
+  c.loop(number(0), number(inWhole), kStepWords,
+         [&](Value word) { step(source, from, panel, word, whole); });
+  if (inWhole < words)
+    step(source, from, panel, number(inWhole), tail);
   return {};
+}
+
+void UnitTile::store(Value place) {
+  for (int64_t line = 0; line < lines; ++line)
+    for (int64_t v = 0; v < vectors; ++v)
+      unit.store(c.b, state, sumsOf(line, v),
+                 at(place, number(line * rowsOfLine * columnBytes() + v * TileUnit::kRowBytes)),
+                 number(columnBytes()));
 }
 
 SmallVector<Value> UnitTile::accumulate(const RowRuns &source, Value panel) {
   RowRuns runs = source;
   if (source.beside.rows) // while the first of the products below wait for their operands
-    c.loop(number(0), c.mul(source.beside.isDue, number(source.beside.rows)), 1,
-           source.beside.body);
+    c.loop(number(0), c.mul(source.beside.isDue, source.beside.some), 1, source.beside.body);
   runs.beside = {};
-  for (int64_t v = 0; v < vectors; ++v)
-    unit.zero(c.b, state, v);
+  for (int64_t line = 0; line < lines; ++line)
+    for (int64_t v = 0; v < vectors; ++v)
+      unit.zero(c.b, state, sumsOf(line, v));
   addRuns(runs, panel, {});
-  for (int64_t v = 0; v < vectors; ++v)
-    unit.store(c.b, state, v, at(sums, number(v * TileUnit::kRowBytes)), number(columnBytes()));
-  SmallVector<Value> loaded;
-  auto vector = VectorType::get({c.machine.lanes()}, products.sum);
-  for (int64_t i = 0; i < rows * vectors; ++i)
-    loaded.push_back(
-        c.b.create<LLVM::LoadOp>(vector, at(sums, number(i * TileUnit::kRowBytes)), kLineBytes));
-  return loaded;
+  store(source.kept);
+  return {};
 }
 
 } // namespace weft

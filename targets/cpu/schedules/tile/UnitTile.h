@@ -11,9 +11,12 @@ namespace weft {
 /// Whether windows of the convolution are words for the machine's unit: pairs of bf16, or bytes, of
 /// which the image's are unsigned and the filters' signed.
 bool hasTiledWindows(const ConvolutionShape &shape, const VectorMachine &machine);
+/// Whether windows are pairs of bf16, which the machine multiplies, only when their runs lie side by
+/// side: channels are odd.
+bool gathersPairs(const ConvolutionShape &shape, const VectorMachine &machine);
 
-/// Sums of one tile of rows by one or two of columns. Runs and panels are words, of two bf16 or of
-/// four bytes, the last of a run padded in the panel.
+/// Sums of one or two tiles of rows, as many in each, by one or two of columns. Runs and panels are
+/// words, of two bf16 or of four bytes, the last of a run padded in the panel.
 class UnitTile : public RunTile {
 public:
   using Multiply = std::function<void(mlir::Value state, TileUnit::Tiles tiles)>;
@@ -22,10 +25,12 @@ public:
     int64_t group;     ///< products that a word has, as runs count them
     Multiply multiply; ///< what is added to sums of this type
   };
-  static int64_t mostRows() { return TileUnit::kRows; }
+  static int64_t mostRows() { return TileUnit::kRows; } ///< of a line
 
-  /// All runs have `run` products. Gives tiles their sizes; finish() takes them back.
-  UnitTile(KernelContext &c, int64_t rows, int64_t vectors, int64_t run, Products products);
+  /// A tile has `lines` lines of rows. All runs have `run` products. Gives the unit's tiles their
+  /// sizes; finish() takes them back.
+  UnitTile(KernelContext &c, int64_t lines, int64_t rowsOfLine, int64_t vectors, int64_t run,
+           Products products);
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * 4; }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, products.group); }
   /// None that something may be fetched in: that slows the unit down.
@@ -36,15 +41,23 @@ public:
 
 private:
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums) override;
+  /// Of tiles for lines and for columns, which may take turns in one.
+  struct Numbers {
+    int64_t lines[2], columns[2];
+  };
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value word,
-            bool isTail);
+            const Numbers &tiles);
+  void store(mlir::Value place);
+  int64_t sumsOf(int64_t line, int64_t vector) const { return 2 * line + vector; }
   mlir::Value at(mlir::Value base, mlir::Value bytes);
   mlir::Value number(int64_t value) { return constantI64(c.b, value); }
   int64_t columnBytes() const { return columns * 4; }
 
   const Products products;
   const TileUnit &unit;
-  mlir::Value state, sums; ///< on the stack
+  const int64_t lines, rowsOfLine;
+  Numbers whole, tail; ///< of steps of sixteen words, and of the last of a run
+  mlir::Value state;   ///< on the stack
 };
 
 } // namespace weft

@@ -58,6 +58,9 @@ void GatheredRuns::copy(Value nth) {
         Value there = at(target, number((i * apart.inner.count + j) * apart.run));
         c.b.create<LLVM::StoreOp>(c.b.create<LLVM::LoadOp>(piece, here, 1), there, 1);
       }
+    for (int64_t i = run; i < rowBytes; ++i) // floats are multiplied by zeros there
+      c.b.create<LLVM::StoreOp>(c.b.create<arith::ConstantOp>(c.b.getI8IntegerAttr(0)),
+                                at(target, number(i)), 1);
   });
 }
 

@@ -84,7 +84,9 @@ private:
     return c.b.create<arith::CmpIOp>(predicate, a, d);
   }
   int64_t bytesOf(Type type) const { return elementBits(type) / 8; }
-  Value bytesOf(Value columns) { return c.mul(columns, number(block.channels * bytesOf(stored))); }
+  Value bytesOf(Value columns) { return c.mul(columns, number(apart() * bytesOf(stored))); }
+  /// Elements from one column to the next.
+  int64_t apart() const { return block.channels + block.gap; }
 
   /// Columns [begin, end) become zeros.
   void clear(Value target, Value begin, Value end) {
@@ -103,6 +105,15 @@ private:
                                   c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
     int64_t step = 4 * c.machine.lanes() / bytesOf(stored); // whole vectors
+    if (block.gap) {
+      c.loop(number(0), c.sub(to, from), 1, [&](Value column) {
+        Value here = elementPointer(c.b, source, element, c.mul(column, number(block.channels)));
+        Value there = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(column));
+        c.loop(number(0), number(block.channels), step,
+               [&](Value at) { copyElements(here, there, at, step); });
+      });
+      return;
+    }
     Value last = c.sub(elements, number(step));
     auto choose = c.b.create<scf::IfOp>(compare(arith::CmpIPredicate::sge, last, number(0)), true);
     OpBuilder::InsertionGuard insertion(c.b);
@@ -127,7 +138,7 @@ private:
   /// are put side by side in registers, of many, elements are stored one by one.
   void pull(Value image, Value y, Value target) {
     c.loop(from, to, c.machine.lanes(), [&](Value column) {
-      Value place = c.mul(column, number(block.channels));
+      Value place = c.mul(column, number(apart()));
       // [channels] Lanes are columns, whose channels are to lie side by side.
       if (block.channels <= kTogether) {
         SmallVector<Value> data;
@@ -140,7 +151,7 @@ private:
         Value data = pullColumns(image, y, column, channel), first = c.add(place, channel);
         for (unsigned i = 0; i < c.machine.lanes(); ++i)
           store(c.b.create<vector::ExtractOp>(data, int64_t(i)), target,
-                c.add(first, number(i * block.channels)));
+                c.add(first, number(i * apart())));
       });
     });
   }

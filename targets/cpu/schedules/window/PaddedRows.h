@@ -17,6 +17,7 @@ public:
     int64_t rows, channels;
     const IntegerDot *widen; ///< makes numbers of 16 bits of bytes, when not null
     bool decodes = false;    ///< makes f32 of floats of 16 bits
+    int64_t gap = 0;         ///< elements between columns, whose channels are whole vectors then
   };
   PaddedRows(const ConvolutionShape &s, Block block) : s(s), block(block) {}
 
@@ -24,7 +25,7 @@ public:
   int64_t elementBytes() const {
     return block.widen ? 2 : block.decodes ? 4 : elementBits(element()) / 8;
   }
-  int64_t columnBytes() const { return block.channels * elementBytes(); }
+  int64_t columnBytes() const { return (block.channels + block.gap) * elementBytes(); }
   SymExpr pitch() const { return span() * columnBytes(); }
   /// Of scratch, with what whole vectors write too much.
   SymExpr bytes(const VectorMachine &machine) const;

@@ -10,7 +10,7 @@
 //   for block of rows of an image, block of filters                    [units]
 //     copy what the rows read, with its border, or x is read in place  [copy rows]
 //     filters of 16 bits: as f32 into scratch                          [widen]
-//     for row of the block                                             [rows]
+//     for row of the block, or two of them                             [rows]
 //       for tile of neighbours in it                                   [tiles]
 //         put the runs of the next tile side by side, where that pays  [gather]
 //         for panel of the block: one or two vectors of filters        [panels]
@@ -51,8 +51,14 @@ namespace weft {
 namespace {
 
 constexpr int64_t kInputElements = 40 << 10; ///< of what a block of rows reads, to stay near
-constexpr int64_t kLines = 4;                ///< of a block, when sizes are not known
+constexpr int64_t kManyElements = 128
+                                  << 10; ///< the same beside filters that are more than stays near
+constexpr int64_t kLines = 4;            ///< of a block, when sizes are not known
 constexpr int64_t kLineCandidates[] = {2, 4, 8, 16};
+constexpr int64_t kMeetingBytes =
+    2048; ///< apart, few sets of the first-level cache have room for 16 lines
+constexpr int64_t kFarBytes =
+    1 << 20; ///< of filters, which other data drives from the second-level cache
 constexpr int64_t kGrainWork = 1 << 20;
 
 /// How a shape is cut for a processor.
@@ -61,35 +67,47 @@ struct Tiling {
   std::optional<PackedWeight> narrow; ///< filters of 16 bits
   bool pairs;                         ///< of bf16 are multiplied, and counted as one product
   bool tiles;                         ///< are multiplied by a unit for them
+  bool oddPairs;                      ///< of odd channels: `apart` are bytes
+  int64_t
+      gap; ///< elements between columns in scratch, that rows of a tile are in different sets of the cache
   bool inPlace;
+  bool rowsPass; ///< all blocks of rows meet a block of filters before the next one does
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
   bool gathers;                ///< puts them side by side
   int64_t tapsOfRun, run, runs[2]; ///< the same as they are summed; taps of a run
   int64_t rows;                    ///< of the result in a block
-  int64_t mostPixels;              ///< of a tile
+  int64_t lines;                   ///< of the result in a tile
+  int64_t mostPixels;              ///< of a line of a tile
   int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
   int64_t panelBytes, steps; ///< of a panel, and of its sum
 
   Tiling(const ConvolutionShape &s, const VectorMachine &machine)
       : dot(dotOf(s, machine)), narrow(narrowOf(s)), pairs(hasPairs(s, machine)),
-        tiles(hasTiledWindows(s, machine)) {
+        tiles(hasTiledWindows(s, machine)), oddPairs(gathersPairs(s, machine)) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    tapsOfRun = across.dilation == 1 ? across.kernel : 1;
-    int64_t ofPixel = s.channels / (pairs ? 2 : 1);
+    int64_t ofPixel = oddPairs ? s.channels * 2 : s.channels / (pairs ? 2 : 1),
+            bytesOfPixel = s.channels * (pairs ? 2 : 1);
+    auto meet = [&](int64_t bytes) { return tiles && across.stride * bytesOfPixel % bytes == 0; };
+    gap = meet(kMeetingBytes / 2) && down.kernel * across.kernel > 1 ? kLineBytes / (pairs ? 2 : 1)
+                                                                     : 0;
+    tapsOfRun = across.dilation == 1 && !gap ? across.kernel : 1;
     apart = tapsOfRun * ofPixel;
     runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
     auto isInside = [](const ConvolutionWindow &w) {
       return w.low.isConstant(0) && w.high.isConstant(0);
     };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !widens() && !(dot && (dot->widens() || apart % dot->group()));
-    gathers = dot && !inPlace && !dot->widens() &&
-              GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine);
+              isInside(across) && !widens() && !gap && !oddPairs &&
+              !(dot && (dot->widens() || apart % dot->group()));
+    gathers =
+        oddPairs || (dot && !inPlace && !dot->widens() &&
+                     GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine));
     runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
     tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
-    run = tapsOfRun * ofPixel;
+    run = oddPairs ? llvm::divideCeil(tapsOfRun * ofPixel, 4) : tapsOfRun * ofPixel;
     mostPixels = pick(s.op, "rows", estimatePixels(machine));
+    lines = tiles && !gathers && !s.isLine && (gap || !meet(kMeetingBytes)) ? 2 : 1;
     vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
     columns = vectors * machine.lanes();
     panels = llvm::divideCeil(s.filters, columns);
@@ -97,6 +115,7 @@ struct Tiling {
     panelBytes = steps * (dot ? dot->group() : 4) * columns;
     panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
     rows = pick(s.op, "lines", estimateLines(s));
+    rowsPass = inPlace || (tiles && copiesAreCheaper(s));
   }
   /// Whether floats of 16 bits become f32 in scratch.
   bool widens() const { return narrow && !pairs; }
@@ -105,7 +124,7 @@ struct Tiling {
   WidenedPanels widened() const { return {*narrow, steps, columns}; }
   int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
   PaddedRows::Block block(const ConvolutionShape &s) const {
-    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, widens()};
+    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap};
   }
   /// Of scratch: rows, then gathered runs or filters.
   SymExpr roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
@@ -117,38 +136,61 @@ struct Tiling {
       return widened().bytes(panelsOfBlock);
     return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
   }
-  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
+  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t pixels) const {
     if (tiles)
-      return std::make_unique<UnitTile>(c, rows, vectors, run, productsOf(c));
+      return std::make_unique<UnitTile>(c, lines, pixels, vectors, run, productsOf(c));
     if (dot)
-      return std::make_unique<IntegerTile>(c, *dot, rows);
-    return std::make_unique<FloatTile>(c, rows, vectors, pairs);
+      return std::make_unique<IntegerTile>(c, *dot, pixels);
+    return std::make_unique<FloatTile>(c, pixels, vectors, pairs);
+  }
+  /// Whether a tile's line may have so many pixels: lines are cut into parts that differ by one at most.
+  bool isPossible(const ConvolutionShape &s, int64_t pixels) const {
+    std::optional<int64_t> width = s.window[1].out.asConstant();
+    if (!width || *width < 1)
+      return true;
+    int64_t parts = llvm::divideCeil(*width, mostPixels), least = *width / parts;
+    return pixels == least || (pixels == least + 1 && *width % parts != 0);
   }
 
   /// Neighbours in a row of the result that are the rows of a tile.
   int64_t estimatePixels(const VectorMachine &machine) const {
     return tiles ? UnitTile::mostRows() : dot ? IntegerTile::mostRows(machine) : tileRows(machine);
   }
-  /// Rows of the result in a block.
-  static int64_t estimateLines(const ConvolutionShape &s) {
+  /// Rows of the result in a block: more where filters, which each block reads anew, are many.
+  int64_t estimateLines(const ConvolutionShape &s) const {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     auto height = down.out.asConstant(), width = across.out.asConstant();
     if (!height || !width)
       return kLines;
     int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
-    int64_t most = std::max<int64_t>(1, kInputElements / line), all = std::max<int64_t>(1, *height);
+    int64_t room = tiles && panels * panelBytes >= kFarBytes ? kManyElements : kInputElements,
+            most = std::max<int64_t>(1, room / line), all = std::max<int64_t>(1, *height);
     return llvm::divideCeil(all, llvm::divideCeil(all, most));
   }
 
 private:
+  /// Whether filters that leave the second-level cache are more bytes to fetch for every block of rows than
+  /// rows are to copy, and read, for every block of filters.
+  bool copiesAreCheaper(const ConvolutionShape &s) const {
+    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
+    auto height = down.out.asConstant(), width = across.out.asConstant();
+    int64_t filters = panels * storedBytes();
+    if (!height || !width || filters < kFarBytes)
+      return false;
+    int64_t blocks = llvm::divideCeil(*height, rows),
+            copied = (*height * down.stride + blocks * down.kernel) *
+                     (*width * across.stride + across.kernel) * s.channels * (dot ? 1 : 2);
+    return copied * blocksOfFilters() < filters * blocks;
+  }
   static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorMachine &machine) {
     if (!s.hasBytes())
       return std::nullopt;
     return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
   }
   static bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {
-    return s.element().isBF16() && s.channels % 2 == 0 &&
-           (machine.addsHalfProducts() || hasTiledWindows(s, machine));
+    bool even = s.channels % 2 == 0 && machine.addsHalfProducts();
+    return s.element().isBF16() &&
+           (even || gathersPairs(s, machine) || hasTiledWindows(s, machine));
   }
   /// What a unit for tiles does with words of rows and filters.
   UnitTile::Products productsOf(KernelContext &c) const {
@@ -176,10 +218,10 @@ public:
   void emitUnits() {
     Type i64 = c.b.getI64Type();
     SmallVector<func::FuncOp> tiles;
+    Type pointer = c.scratch.getType();
+    SmallVector<Type> arguments{pointer, i64, i64, i64, i64, i64, i64, i64, i64, i64, pointer, i64};
     for (int64_t r = 1; r <= t.mostPixels; ++r)
-      tiles.push_back(declareRowTile(
-          c, r,
-          {c.scratch.getType(), i64, i64, i64, i64, i64, i64, i64, i64, i64, c.scratch.getType()}));
+      tiles.push_back(t.isPossible(s, r) ? declareRowTile(c, r, arguments) : func::FuncOp());
     Value blocks = c.e.uniform(SymExpr::ceildiv(s.window[0].out, t.rows)),
           columns = c.e.uniform(s.window[1].out),
           tilesOfRow = c.e.uniform(SymExpr::ceildiv(s.window[1].out, t.mostPixels)),
@@ -188,7 +230,7 @@ public:
     // Every tile fetches its part of the next block of filters. There may be none, in rows without
     // pixels.
     Value tilesOfUnit = c.mul(tilesOfRow, number(t.rows)),
-          tilesOfFilters = t.inPlace ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
+          tilesOfFilters = t.rowsPass ? c.mul(blocksOfRows, tilesOfUnit) : tilesOfUnit,
           part = div(number(t.panelsOfBlock * t.storedBytes()),
                      c.b.create<arith::MaxUIOp>(tilesOfFilters, number(1))),
           stride = div(part, number(t.panelsOfBlock * t.steps));
@@ -196,10 +238,10 @@ public:
     if (t.gathers || t.widens())
       rooms = elementPointer(c.b, c.scratch, c.b.getI8Type(),
                              c.e.uniform(t.roomsAt(padded, c.machine)));
-    // [units] Blocks of filters are innermost; of rows, when x is read in place.
+    // [units] Blocks of filters are innermost; of rows, when x is read in place or filters are many.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      Value ofRows = t.inPlace ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
-      Value ofFilters = t.inPlace ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
+      Value ofRows = t.rowsPass ? rem(unit, blocksOfRows) : div(unit, blocksOfFilters);
+      Value ofFilters = t.rowsPass ? div(unit, blocksOfRows) : rem(unit, blocksOfFilters);
       Value image = div(ofRows, blocks), from = c.mul(ofFilters, number(t.panelsOfBlock));
       Value to = least(c.add(from, number(t.panelsOfBlock)), number(t.panels));
       Value first = c.mul(rem(ofRows, blocks), number(t.rows));
@@ -209,14 +251,14 @@ public:
         onceForRows(unit, ofFilters, [&] { padded.emitCopy(c, image, first, c.sub(end, first)); });
       if (t.widens())
         widenFilters(unit, from, to, rooms);
-      // [rows] A tile lies in one row of the result.
-      c.loop(first, end, 1, [&](Value row) {
+      // [rows] A tile lies in one row of the result, or in two.
+      c.loop(first, end, t.lines, [&](Value row) {
         Value before = c.mul(c.sub(row, first), tilesOfRow);
-        if (t.inPlace)
+        if (t.rowsPass)
           before = c.add(before, c.mul(ofRows, tilesOfUnit));
         // [tiles] Those of one size that follow each other share a call.
         callRowTiles(c, tiles, columns, tilesOfRow, number(0), tilesOfRow, [&](const TileRange &r) {
-          SmallVector<Value> list(12);
+          SmallVector<Value> list(13);
           list[Words] = c.kernel.getArgument(0);
           list[Window] = source(image, first, row, r.first);
           list[Image] = image, list[Row] = row, list[Column] = r.first;
@@ -225,12 +267,14 @@ public:
               c.add(number(t.panelsOfBlock * t.storedBytes()), c.mul(c.add(before, r.tile), part));
           list[Stride] = stride, list[OfTile] = part;
           list[Count] = r.count, list[Rooms] = rooms;
+          list[Lines] = least(c.sub(end, row), number(t.lines));
           return list;
         });
       });
     });
     for (auto [i, tile] : llvm::enumerate(tiles))
-      emitTile(tile, i + 1);
+      if (tile)
+        emitTile(tile, i + 1);
   }
 
 private:
@@ -248,6 +292,7 @@ private:
     OfTile,  ///< offset between tiles
     Count,   ///< tiles
     Rooms,   ///< for gathered runs, or with the widened filters
+    Lines,   ///< of the result that are left for the tile
   };
 
   Value number(int64_t value) { return constantI64(c.b, value); }
@@ -256,8 +301,10 @@ private:
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
 
   /// The first unit of a worker and those with the first filters: the following ones read the same
-  /// rows.
+  /// rows, unless these pass.
   void onceForRows(Value unit, Value ofFilters, function_ref<void()> body) {
+    if (t.rowsPass)
+      return body();
     Value isDue = c.b.create<arith::OrIOp>(equal(unit, c.begin), equal(ofFilters, number(0)));
     when(isDue, body);
   }
@@ -320,12 +367,21 @@ private:
     Value pixel = inner.add(inner.mul(image.base, extent(0)), row.base);
     pixel = inner.add(inner.mul(pixel, extent(1)), function.getArgument(Column));
     // [store] Of floats, behind the sums of each panel: no register is left for it.
-    TrailingRows trailing(*tile, s.op.getResult(), s.filters, [&](Value r, IndexValue n) {
-      IndexValue column{inner.add(function.getArgument(Column), r)};
-      return s.isLine ? SmallVector<IndexValue>{image, column, n}
-                      : SmallVector<IndexValue>{image, row, column, n};
-    });
+    Value lines = function.getArgument(Lines);
+    auto place = [&](Value nth, Value r, IndexValue n) -> SmallVector<IndexValue> {
+      Value line = t.lines > 1 ? div(r, number(rows)) : number(0),
+            tilesBefore = inner.mul(inner.sub(nth, line), number(rows));
+      IndexValue column{inner.add(inner.add(function.getArgument(Column), tilesBefore), r)};
+      if (s.isLine)
+        return {image, column, n};
+      return {image, {inner.add(row.base, line)}, column, n};
+    };
+    TrailingRows trailing(*tile, s.op.getResult(), s.filters, place,
+                          inner.mul(lines, number(rows)));
     RowRuns apart{function.getArgument(Window), rowBytes, t.apart};
+    // A line that is none stands for the one before.
+    apart.lineBytes =
+        inner.mul(inner.mul(inner.sub(lines, number(1)), number(down.stride)), pitch(inner));
     apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
     apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
     std::optional<GatheredRuns> gathered;
@@ -333,8 +389,11 @@ private:
     if (t.gathers)
       gathered.emplace(inner, rows, apart, function.getArgument(Rooms));
     auto sourceOf = [&](Value nth) {
-      if (gathered)
-        return gathered->ofTile(nth, function.getArgument(Count));
+      if (gathered) {
+        RowRuns together = gathered->ofTile(nth, function.getArgument(Count));
+        together.run = t.run;
+        return together;
+      }
       RowRuns source = apart;
       source.first = elementPointer(c.b, apart.first, c.b.getI8Type(),
                                     inner.mul(nth, number(rows * rowBytes)));
@@ -420,7 +479,7 @@ public:
     std::vector<Choice> list;
     offerRows(list, s.window[1].out, t.estimatePixels(machine), machine);
     PanelBlocks::offerBlocks(list, t.panels, t.panelBytes);
-    offer(list, "lines", kLineCandidates, Tiling::estimateLines(s), [&](int64_t lines) {
+    offer(list, "lines", kLineCandidates, t.estimateLines(s), [&](int64_t lines) {
       std::optional<int64_t> all = height.asConstant();
       return all ? std::min(lines, *all) : lines;
     });
