@@ -307,7 +307,8 @@ TEST_CASE("a network of convolutions is rounded by the kernels that compute its 
     Program plain(text), narrow(text, options);
     INFO(narrow.error());
     REQUIRE(narrow.error().empty());
-    CHECK(kernelsOf(narrow) == kernelsOf(plain));
+    CHECK(kernelsOf(narrow) ==
+          kernelsOf(plain) + 1); // what rounds the input, which nobody computes
     if (!hasShortcut)
       CHECK(arena(narrow, {4}) < arena(plain, {4}));
     std::vector<Tensor> inputs = narrow.generate({{"n", 2}}, 7);

@@ -5,9 +5,9 @@
 
 #include "targets/cpu/schedules/tile/UnitTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cpu/schedules/tile/GatheredRuns.h"
 #include "targets/cpu/schedules/tile/IntegerDot.h"
 #include "targets/cpu/schedules/tile/TileStrips.h"
-#include "targets/cpu/schedules/window/GatheredRuns.h"
 
 using namespace mlir;
 

@@ -36,13 +36,13 @@
 #include "targets/common/match/ConvolutionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/tile/FloatTile.h"
+#include "targets/cpu/schedules/tile/GatheredRuns.h"
 #include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 #include "targets/cpu/schedules/tile/TrailingRows.h"
 #include "targets/cpu/schedules/tile/UnitTile.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
-#include "targets/cpu/schedules/window/GatheredRuns.h"
 #include "targets/cpu/schedules/window/PaddedRows.h"
 
 using namespace mlir;

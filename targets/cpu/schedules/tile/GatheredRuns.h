@@ -7,8 +7,8 @@
 //   GatheredRuns gathered(c, rows, apart, rooms);      // as the runs of the first tile lie
 //   RowRuns source = gathered.ofTile(nth, count);
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TARGETS_CPU_SCHEDULES_WINDOW_GATHEREDRUNS_H
-#define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_GATHEREDRUNS_H
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_GATHEREDRUNS_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_GATHEREDRUNS_H
 
 #include "targets/cpu/schedules/tile/RunTile.h"
 
@@ -42,4 +42,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_TARGETS_CPU_SCHEDULES_WINDOW_GATHEREDRUNS_H
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_GATHEREDRUNS_H

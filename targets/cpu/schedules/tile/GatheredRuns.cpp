@@ -1,6 +1,6 @@
 //===- GatheredRuns.cpp - Copies the runs of a window side by side --------------------------------------===//
 
-#include "targets/cpu/schedules/window/GatheredRuns.h"
+#include "targets/cpu/schedules/tile/GatheredRuns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
