@@ -123,7 +123,7 @@ def judge(got, expected, model, precision):
         return dict(error=float("inf"), cosine=0.0, right=False)
     error = float(np.abs(a - b).max() / np.abs(b).max())
     cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) + 1e-300))
-    group = "half" if precision in FLOATS else precision
+    group = "half" if precision in FLOATS or precision == "half_stored" else precision
     kind, limit = ROUGHER.get((model, group), LIMITS[group])
     right = error <= limit if kind == "error" else cosine >= limit  # a NaN is never right
     return dict(error=error, cosine=cosine, right=bool(right))

@@ -19,6 +19,7 @@ import re
 ENGINES = {
     "weft": "base",
     "weft_f32": "base",
+    "weft_stored": "base",
     "weft_f16": "base",
     "weft_bf16": "base",
     "onnxruntime": "onnxruntime",
@@ -46,6 +47,7 @@ ENGINES = {
 # Engines that stand beside those of a group with a precision of their own: the engine, and that precision.
 BESIDE = {
     "weft_f32": ("weft", "f32"),
+    "weft_stored": ("weft", "half_stored"),
     "weft_f16": ("weft", "model_f16"),
     "weft_bf16": ("weft", "model_bf16"),
     "onnxruntime_int8": ("onnxruntime", "int8"),
@@ -70,8 +72,8 @@ PRECISIONS = {
     "int8": ["weft", "onnxruntime", "openvino", *LLAMACPP],
     "int4": ["weft", "onnxruntime", "onnxruntime_int8", *LLAMACPP],  # of weights
 }
-ONNX_OF = {"f32": "", "half": "", "bf16": "", "f16": ""}  # the endings of precisions whose file is not named after them
-ROUNDED_TO = {"half": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
+ONNX_OF = {"f32": "", "half": "", "half_stored": "", "bf16": "", "f16": ""}  # the endings of precisions whose file is not named after them
+ROUNDED_TO = {"half": "bf16", "half_stored": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
 UNITS = {"bf16": {"avx512_bf16", "amx_bf16"}, "f16": {"avx512_fp16", "amx_fp16"}}  # flags of processors that multiply such numbers
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
           "tvm": ".programs"}

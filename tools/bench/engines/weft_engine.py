@@ -14,7 +14,8 @@ from weft_runtime import Model
 BUILD = os.environ["WEFT_BENCH_BUILD"]
 WEFT = os.path.join(BUILD, "bin", "weft")
 IN_PLACE = {"llama160m"}  # caches grow where they lie, as in llama.cpp
-OPTIONS = {"bf16": ["--weights", "bf16"], "half": ["--compute", "bf16"]}
+OPTIONS = {"bf16": ["--weights", "bf16"], "half": ["--compute", "bf16"],
+           "half_stored": ["--compute", "bf16,storage"]}
 PRODUCTS = "512x768x768,1x4096x4096"  # of `weft bench --kernels`: one is limited by each peak
 
 
