@@ -1,6 +1,8 @@
 //===- threads_test.cpp - Many threads, one module --------------------------------------------===//
 
+#include "test/support/Constant.h"
 #include "test/support/Program.h"
+#include "test/targets/plain/PlainFamily.h"
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -22,6 +24,22 @@ func.func @main(%x: !weft.tensor<[b, 24], f32>, %w: !weft.tensor<[24, 40], f32>,
   return %3 : !weft.tensor<[b, 9], f32>
 }
 )";
+
+/// Two layers with weights, which tiles multiply when they are computed in bf16.
+std::string layersWithWeights() {
+  Constant w{"f32", {64, 96}}, v{"f32", {96, 40}};
+  auto rows = [](int64_t n) { return "!weft.tensor<[b, " + std::to_string(n) + "], f32>"; };
+  auto product = [&](const std::string &name, const std::string &from, const Constant &weight) {
+    return "  %" + name + " = weft.contract \"b i, i j -> b j\" %" + from + ", %" + name +
+           "w accumulate f32 : (" + rows(weight.dims[0]) + ", " + weight.type() + ") -> " +
+           rows(weight.dims[1]) + "\n";
+  };
+  return "func.func @main(%x: " + rows(64) + ") -> " + rows(40) +
+         " attributes {weft.symbols = #weft.symbols<b : \"1 <= b\">} {\n  %pw = " + w.text(1) +
+         "\n  %qw = " + v.text(2) + "\n" + product("p", "x", w) +
+         "  %r = weft.activation relu %p : (" + rows(96) + ") -> " + rows(96) + "\n" +
+         product("q", "r", v) + "  return %q : " + rows(40) + "\n}\n";
+}
 
 constexpr unsigned kClients = 8, kCallsEach = 40;
 
@@ -72,13 +90,13 @@ std::string serve(weft_module_t *module, int workers, const std::vector<Work> &w
 } // namespace
 
 /// Eight threads, each with a context of `workers` threads, on one module.
-static void serveFromEightThreads(int workers) {
-  Program program(kTwoLayers);
+static void serveFromEightThreads(Program &program, int workers, double tolerance) {
   INFO(program.error());
   REQUIRE(program.error().empty());
   std::vector<Work> work;
   for (int64_t batch : {1, 2, 7, 33, 130}) {
-    CHECK(program.difference({{"b", batch}}, unsigned(batch)) <= 1e-5); // right, and not only equal
+    // Right, and not only equal.
+    CHECK(program.difference({{"b", batch}}, unsigned(batch)) <= tolerance);
     std::vector<Tensor> inputs = program.generate({{"b", batch}}, unsigned(batch));
     work.push_back({inputs, program.run(inputs)[0].bytes});
   }
@@ -93,7 +111,26 @@ static void serveFromEightThreads(int workers) {
 }
 
 TEST_CASE("eight threads share one module, each with a context of its own") {
-  serveFromEightThreads(1);
+  Program program(kTwoLayers);
+  serveFromEightThreads(program, 1, 1e-5);
 }
 
-TEST_CASE("eight threads whose contexts have two workers each") { serveFromEightThreads(2); }
+TEST_CASE("eight threads whose contexts have two workers each") {
+  Program program(kTwoLayers);
+  serveFromEightThreads(program, 2, 1e-5);
+}
+
+TEST_CASE("eight threads multiply by tiles at once, whose registers each has for itself") {
+  for (const char *target : {"plain:v4+amx", "x86:v4+amx"}) {
+    if (!isSupported(target))
+      continue;
+    CompileOptions options;
+    options.target = target;
+    options.numerics.compute = "bf16";
+    for (int workers : {1, 2}) {
+      Program program(layersWithWeights(), options);
+      CHECK(uses(program, "tile_contraction"));
+      serveFromEightThreads(program, workers, 0.4); // operands are rounded: values reach 50
+    }
+  }
+}
