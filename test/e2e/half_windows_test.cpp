@@ -193,22 +193,36 @@ TEST_CASE(
          "window_convolution", {"plain:v4+amx", "x86:v4+amx"});
 }
 
-TEST_CASE(
-    "a convolution of bf16 by tiles: many filters, which all rows meet before the next come") {
-  std::string text = textOf({"bf16", 128, 480, 1, {kSame, kSame}}); // 1.1 MB of filters
+/// Of images of a known size, by tiles.
+static void agreesAt(const Layer &layer, int64_t height, int64_t width) {
+  std::string text = textOf(layer);
   text.replace(text.find("<m, h, w>"), 9, "<m>");
-  for (const char *symbol : {"\\bh\\b", "\\bw\\b"})
-    text = std::regex_replace(text, std::regex(symbol), "7");
+  text = std::regex_replace(text, std::regex("\\bh\\b"), std::to_string(height));
+  text = std::regex_replace(text, std::regex("\\bw\\b"), std::to_string(width));
   for (const char *target : {"plain:v4+amx", "x86:v4+amx"})
     if (isSupported(target))
       for (int threads : {1, 3}) {
         Program program(text, target, threads);
-        INFO(target << program.error());
+        INFO(target << " " << height << " by " << width << " " << program.error());
         REQUIRE(program.error().empty());
         CHECK(uses(program, "window_convolution"));
         for (int64_t m : {0, 1, 3})
           CHECK(program.difference({{"m", m}}) <= place("bf16"));
       }
+}
+
+TEST_CASE("a convolution of bf16 by tiles: many filters, which all rows meet before the next") {
+  agreesAt({"bf16", 128, 480, 1, {kSame, kSame}}, 7, 7); // 1.1 MB of filters
+}
+
+TEST_CASE("a convolution of bf16 by tiles: several rows of narrow images are one tile") {
+  for (int64_t height : {1, 2, 5, 7, 8})
+    agreesAt({"bf16", 32, 40, 1, {kSame, kSame}}, height, 7);
+  agreesAt({"bf16", 10, 33, 1, {kSame, kSame}}, 9, 4);
+  agreesAt({"bf16", 10, 33, 1, {kSame, kSame}}, 6, 1);
+  agreesAt({"bf16", 16, 33, 1, {kHalf, kHalf}}, 8, 5);
+  agreesAt({"bf16", 16, 33, 1, {{2, 1, 2, 1, 1}, {5, 1, 1, 2, 2}}}, 11, 3);
+  agreesAt({"bf16", 512, 33, 1, {{1, 2}, {1, 2}}}, 13, 14); // pixels are picked
 }
 
 TEST_CASE("a convolution of 16 bits of one pixel is a product of matrices, whatever its bias") {

@@ -36,7 +36,7 @@ void TrailingRows::storeRow(Value row, Value nth, Value panel) {
   c.e.forget();
   SmallVector<Value> sums;
   for (int64_t v = 0; v < tile.vectors; ++v)
-    sums.push_back(c.b.create<LLVM::LoadOp>(type, place(row, v), kLineBytes));
+    sums.push_back(c.b.create<LLVM::LoadOp>(type, place(tile.keptRow(row), v), kLineBytes));
   storeRowTile(c, root, panel, tile.vectors, n, sums,
                [&](int64_t, IndexValue column) { return at(nth, row, column); });
 }

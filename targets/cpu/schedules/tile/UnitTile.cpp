@@ -30,14 +30,13 @@ bool gathersPairs(const ConvolutionShape &shape, const VectorMachine &machine) {
          GatheredRuns::pays(down.kernel, across.kernel * shape.channels * 2, /*group=*/4, machine);
 }
 
-UnitTile::UnitTile(KernelContext &c, int64_t lines, int64_t rowsOfLine, int64_t vectors,
-                   int64_t run, Products products)
-    : RunTile(c, lines * rowsOfLine, vectors), products(std::move(products)),
-      unit(*c.machine.tiles()), lines(lines), rowsOfLine(rowsOfLine) {
+UnitTile::UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products)
+    : RunTile(c, shape.lines * shape.rows(), vectors), products(std::move(products)),
+      unit(*c.machine.tiles()), shape(shape) {
   int64_t words = steps(run), rest = words % kStepWords;
   whole = rest ? Numbers{{4, 4}, {6, 6}} : Numbers{{4, 5}, {6, 7}};
   tail = {{5, 5}, {7, 7}};
-  Value height = number(rowsOfLine);
+  Value height = number(shape.rows());
   SmallVector<TileUnit::Size> sizes(TileUnit::kTiles, {height, kStepWords});
   auto give = [&](const Numbers &tiles, int64_t words) {
     for (int64_t i : {0, 1}) {
@@ -51,6 +50,18 @@ UnitTile::UnitTile(KernelContext &c, int64_t lines, int64_t rowsOfLine, int64_t 
   state = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
                                      number(unit.stateBytes()), /*alignment=*/kLineBytes);
   unit.configure(c.b, state, sizes);
+}
+
+Value UnitTile::keptRow(Value row) {
+  if (shape.folds == 1)
+    return row;
+  auto split = [&](Value x, int64_t by) {
+    Value quotient = c.b.create<arith::DivUIOp>(x, number(by));
+    return std::pair(quotient, c.sub(x, c.mul(quotient, number(by))));
+  };
+  auto [part, inPart] = split(row, shape.part);
+  auto [line, fold] = split(part, shape.folds);
+  return c.add(c.add(c.mul(line, number(shape.rows())), c.mul(fold, number(shape.apart))), inPart);
 }
 
 void UnitTile::finish() { unit.release(c.b, state); }
@@ -80,7 +91,7 @@ void UnitTile::step(const RowRuns &source, Value from, Value panel, Value word,
     loadColumns(v);
     multiply(0, v);
   }
-  if (lines == 1)
+  if (shape.lines == 1)
     return;
   loadLine(1);
   for (int64_t v = vectors - 1; v >= 0; --v) {
@@ -100,10 +111,10 @@ UnitTile::Sums UnitTile::addRun(const RowRuns &source, Value from, Value panel, 
 }
 
 void UnitTile::store(Value place) {
-  for (int64_t line = 0; line < lines; ++line)
+  for (int64_t line = 0; line < shape.lines; ++line)
     for (int64_t v = 0; v < vectors; ++v)
       unit.store(c.b, state, sumsOf(line, v),
-                 at(place, number(line * rowsOfLine * columnBytes() + v * TileUnit::kRowBytes)),
+                 at(place, number(line * shape.rows() * columnBytes() + v * TileUnit::kRowBytes)),
                  number(columnBytes()));
 }
 
@@ -112,7 +123,7 @@ SmallVector<Value> UnitTile::accumulate(const RowRuns &source, Value panel) {
   if (source.beside.rows) // while the first of the products below wait for their operands
     c.loop(number(0), c.mul(source.beside.isDue, source.beside.some), 1, source.beside.body);
   runs.beside = {};
-  for (int64_t line = 0; line < lines; ++line)
+  for (int64_t line = 0; line < shape.lines; ++line)
     for (int64_t v = 0; v < vectors; ++v)
       unit.zero(c.b, state, sumsOf(line, v));
   addRuns(runs, panel, {});

@@ -26,17 +26,22 @@ public:
     Multiply multiply; ///< what is added to sums of this type
   };
   static int64_t mostRows() { return TileUnit::kRows; } ///< of a line
+  /// Lines of rows, each of `folds` parts of `part` rows, which begin `apart` rows after each other:
+  /// those between them mean nothing.
+  struct Lines {
+    int64_t lines, part, folds = 1, apart = 0;
+    int64_t rows() const { return (folds - 1) * apart + part; } ///< of a line
+  };
 
-  /// A tile has `lines` lines of rows. All runs have `run` products. Gives the unit's tiles their
-  /// sizes; finish() takes them back.
-  UnitTile(KernelContext &c, int64_t lines, int64_t rowsOfLine, int64_t vectors, int64_t run,
-           Products products);
+  /// All runs have `run` products. Gives the unit's tiles their sizes; finish() takes them back.
+  UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products);
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * 4; }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, products.group); }
   /// None that something may be fetched in: that slows the unit down.
   int64_t turns(const RowRuns &) const override { return 0; }
   llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
   bool leavesRegisters() const override { return true; }
+  mlir::Value keptRow(mlir::Value row) override;
   void finish() override;
 
 private:
@@ -55,7 +60,7 @@ private:
 
   const Products products;
   const TileUnit &unit;
-  const int64_t lines, rowsOfLine;
+  const Lines shape;
   Numbers whole, tail; ///< of steps of sixteen words, and of the last of a run
   mlir::Value state;   ///< on the stack
 };

@@ -27,12 +27,13 @@ namespace weft {
 SymExpr PaddedRows::span() const {
   const ConvolutionWindow &across = s.window[1];
   SymExpr most = SymExpr::max(across.out, SymExpr::constant(s.op.getContext(), 1));
-  return (most - 1) * across.stride + ((across.kernel - 1) * across.dilation + 1);
+  return (most - 1) * stepAcross() + ((across.kernel - 1) * across.dilation + 1);
 }
 
 SymExpr PaddedRows::bytes(const VectorMachine &machine) const {
   const ConvolutionWindow &down = s.window[0];
-  int64_t rows = (block.rows - 1) * down.stride + (down.kernel - 1) * down.dilation + 1;
+  int64_t rows =
+      (block.rows - 1 + block.beyond) * stepDown() + (down.kernel - 1) * down.dilation + 1;
   return pitch() * rows + int64_t(machine.lanes()) * std::max<int64_t>(4, columnBytes());
 }
 
@@ -50,7 +51,9 @@ public:
                                : element),
         pitch(pitch), span(span), width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
         left(uniform(s.window[1].low)) {
-    Value begin = most(left, number(0)), stop = least(span, c.add(width, left));
+    // Columns of windows that are picked are all inside.
+    Value begin = most(left, number(0)),
+          stop = block.picks ? span : least(span, c.add(width, left));
     from = least(begin, span), to = most(stop, from);
   }
 
@@ -105,9 +108,10 @@ private:
                                   c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
     int64_t step = 4 * c.machine.lanes() / bytesOf(stored); // whole vectors
-    if (block.gap) {
+    if (block.gap || block.picks) {
+      int64_t apart = block.channels * (block.picks ? s.window[1].stride : 1);
       c.loop(number(0), c.sub(to, from), 1, [&](Value column) {
-        Value here = elementPointer(c.b, source, element, c.mul(column, number(block.channels)));
+        Value here = elementPointer(c.b, source, element, c.mul(column, number(apart)));
         Value there = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(column));
         c.loop(number(0), number(block.channels), step,
                [&](Value at) { copyElements(here, there, at, step); });
@@ -203,12 +207,14 @@ private:
 void PaddedRows::emitCopy(KernelContext &c, Value image, Value firstRow, Value rows) const {
   const ConvolutionWindow &down = s.window[0];
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  Value lines = c.add(c.mul(c.sub(rows, number(1)), number(down.stride)),
+  Value lines = c.add(c.mul(c.sub(rows, number(1)), number(stepDown())),
                       number((down.kernel - 1) * down.dilation + 1));
   Value top = c.sub(c.mul(firstRow, number(down.stride)), c.e.uniform(down.low));
   RowCopy copy(c, s, block, c.e.uniform(pitch()), c.e.uniform(span()));
   // [lines] In order: each may be written into by the one before.
-  c.loop(number(0), lines, 1, [&](Value line) { copy.emit(image, c.add(top, line), line); });
+  int64_t apart = block.picks ? down.stride : 1;
+  c.loop(number(0), lines, 1,
+         [&](Value line) { copy.emit(image, c.add(top, c.mul(line, number(apart))), line); });
 }
 
 } // namespace weft

@@ -18,6 +18,8 @@ public:
     const IntegerDot *widen; ///< makes numbers of 16 bits of bytes, when not null
     bool decodes = false;    ///< makes f32 of floats of 16 bits
     int64_t gap = 0;         ///< elements between columns, whose channels are whole vectors then
+    bool picks = false;      ///< copies only pixels that windows of one pixel read
+    int64_t beyond = 0; ///< rows of the result behind the last, which may be read and mean nothing
   };
   PaddedRows(const ConvolutionShape &s, Block block) : s(s), block(block) {}
 
@@ -30,6 +32,9 @@ public:
   /// Of scratch, with what whole vectors write too much.
   SymExpr bytes(const VectorMachine &machine) const;
   void emitCopy(KernelContext &c, mlir::Value image, mlir::Value firstRow, mlir::Value rows) const;
+  /// Columns and lines from one window to the next, as they lie there.
+  int64_t stepAcross() const { return block.picks ? 1 : s.window[1].stride; }
+  int64_t stepDown() const { return block.picks ? 1 : s.window[0].stride; }
 
 private:
   mlir::Type element() const {

@@ -70,13 +70,15 @@ struct Tiling {
   bool oddPairs;                      ///< of odd channels: `apart` are bytes
   int64_t
       gap; ///< elements between columns in scratch, that rows of a tile are in different sets of the cache
+  bool picks; ///< pixels that windows of one pixel read, which would meet there where they lie
   bool inPlace;
   bool rowsPass; ///< all blocks of rows meet a block of filters before the next one does
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
   bool gathers;                ///< puts them side by side
   int64_t tapsOfRun, run, runs[2]; ///< the same as they are summed; taps of a run
   int64_t rows;                    ///< of the result in a block
-  int64_t lines;                   ///< of the result in a tile
+  int64_t lines;                   ///< of the result in a tile, each of
+  int64_t folds = 1, foldRows = 0; ///< so many of its rows, so many neighbours apart in scratch
   int64_t mostPixels;              ///< of a line of a tile
   int64_t vectors, columns;        ///< of a panel: one where filters are few
   int64_t panels, panelsOfBlock;
@@ -89,14 +91,13 @@ struct Tiling {
     int64_t ofPixel = oddPairs ? s.channels * 2 : s.channels / (pairs ? 2 : 1),
             bytesOfPixel = s.channels * (pairs ? 2 : 1);
     auto meet = [&](int64_t bytes) { return tiles && across.stride * bytesOfPixel % bytes == 0; };
-    gap = meet(kMeetingBytes / 2) && down.kernel * across.kernel > 1 ? kLineBytes / (pairs ? 2 : 1)
-                                                                     : 0;
+    bool isPixel = down.kernel * across.kernel == 1;
+    picks = isPixel && across.stride > 1 && meet(kMeetingBytes) &&
+            isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) && isInside(across);
+    gap = picks || (meet(kMeetingBytes / 2) && !isPixel) ? kLineBytes / (pairs ? 2 : 1) : 0;
     tapsOfRun = across.dilation == 1 && !gap ? across.kernel : 1;
     apart = tapsOfRun * ofPixel;
     runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
-    auto isInside = [](const ConvolutionWindow &w) {
-      return w.low.isConstant(0) && w.high.isConstant(0);
-    };
     inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
               isInside(across) && !widens() && !gap && !oddPairs &&
               !(dot && (dot->widens() || apart % dot->group()));
@@ -116,6 +117,7 @@ struct Tiling {
     panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
     rows = pick(s.op, "lines", estimateLines(s));
     rowsPass = inPlace || (tiles && copiesAreCheaper(s));
+    fold(s);
   }
   /// Whether floats of 16 bits become f32 in scratch.
   bool widens() const { return narrow && !pairs; }
@@ -124,7 +126,8 @@ struct Tiling {
   WidenedPanels widened() const { return {*narrow, steps, columns}; }
   int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
   PaddedRows::Block block(const ConvolutionShape &s) const {
-    return {rows, s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap};
+    return {rows,  s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap,
+            picks, folds - 1};
   }
   /// Of scratch: rows, then gathered runs or filters.
   SymExpr roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
@@ -138,7 +141,8 @@ struct Tiling {
   }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t pixels) const {
     if (tiles)
-      return std::make_unique<UnitTile>(c, lines, pixels, vectors, run, productsOf(c));
+      return std::make_unique<UnitTile>(c, UnitTile::Lines{lines, pixels, folds, foldRows}, vectors,
+                                        run, productsOf(c));
     if (dot)
       return std::make_unique<IntegerTile>(c, *dot, pixels);
     return std::make_unique<FloatTile>(c, pixels, vectors, pairs);
@@ -162,13 +166,32 @@ struct Tiling {
     auto height = down.out.asConstant(), width = across.out.asConstant();
     if (!height || !width)
       return kLines;
-    int64_t line = std::max<int64_t>(1, *width * across.stride * s.channels * down.stride);
+    int64_t apart = picks ? 1 : across.stride * down.stride,
+            line = std::max<int64_t>(1, *width * s.channels * apart);
     int64_t room = tiles && panels * panelBytes >= kFarBytes ? kManyElements : kInputElements,
             most = std::max<int64_t>(1, room / line), all = std::max<int64_t>(1, *height);
     return llvm::divideCeil(all, llvm::divideCeil(all, most));
   }
 
 private:
+  static bool isInside(const ConvolutionWindow &window) {
+    return window.low.isConstant(0) && window.high.isConstant(0);
+  }
+  /// Rows of narrow images follow each other in scratch, with columns between them that are no
+  /// results: a tile's line has several, if it has room.
+  void fold(const ConvolutionShape &s) {
+    const ConvolutionWindow &across = s.window[1];
+    std::optional<int64_t> width = across.out.asConstant();
+    if (lines == 1 || inPlace || !width || *width < 1 || *width > mostPixels)
+      return;
+    PaddedRows padded(s, block(s));
+    int64_t step = padded.stepAcross(),
+            span = (*width - 1) * step + (across.kernel - 1) * across.dilation + 1;
+    if (padded.stepDown() * span % step != 0)
+      return;
+    foldRows = padded.stepDown() * span / step;
+    folds = 1 + (mostPixels - *width) / foldRows;
+  }
   /// Whether filters that leave the second-level cache are more bytes to fetch for every block of rows than
   /// rows are to copy, and read, for every block of filters.
   bool copiesAreCheaper(const ConvolutionShape &s) const {
@@ -178,8 +201,9 @@ private:
     if (!height || !width || filters < kFarBytes)
       return false;
     int64_t blocks = llvm::divideCeil(*height, rows),
-            copied = (*height * down.stride + blocks * down.kernel) *
-                     (*width * across.stride + across.kernel) * s.channels * (dot ? 1 : 2);
+            copied = (*height * (picks ? 1 : down.stride) + blocks * down.kernel) *
+                     (*width * (picks ? 1 : across.stride) + across.kernel) * s.channels *
+                     (dot ? 1 : 2);
     return copied * blocksOfFilters() < filters * blocks;
   }
   static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorMachine &machine) {
@@ -252,7 +276,7 @@ public:
       if (t.widens())
         widenFilters(unit, from, to, rooms);
       // [rows] A tile lies in one row of the result, or in two.
-      c.loop(first, end, t.lines, [&](Value row) {
+      c.loop(first, end, t.lines * t.folds, [&](Value row) {
         Value before = c.mul(c.sub(row, first), tilesOfRow);
         if (t.rowsPass)
           before = c.add(before, c.mul(ofRows, tilesOfUnit));
@@ -267,7 +291,7 @@ public:
               c.add(number(t.panelsOfBlock * t.storedBytes()), c.mul(c.add(before, r.tile), part));
           list[Stride] = stride, list[OfTile] = part;
           list[Count] = r.count, list[Rooms] = rooms;
-          list[Lines] = least(c.sub(end, row), number(t.lines));
+          list[Lines] = least(c.sub(end, row), number(t.lines * t.folds));
           return list;
         });
       });
@@ -339,14 +363,14 @@ private:
 
   /// The first byte that the window at (row, column) reads.
   Value source(Value image, Value firstRow, Value row, Value column) {
-    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    Value start = c.scratch, line = c.mul(c.sub(row, firstRow), number(down.stride));
+    Value start = c.scratch, line = c.mul(c.sub(row, firstRow), number(padded.stepDown()));
     if (t.inPlace) {
       start = c.inputs[cast<BlockArgument>(s.op.getInput()).getArgNumber()];
-      line = c.add(c.mul(image, c.e.uniform(down.in)), c.mul(row, number(down.stride)));
+      line =
+          c.add(c.mul(image, c.e.uniform(s.window[0].in)), c.mul(row, number(padded.stepDown())));
     }
-    Value at =
-        c.add(c.mul(line, pitch(c)), c.mul(column, number(across.stride * padded.columnBytes())));
+    Value at = c.add(c.mul(line, pitch(c)),
+                     c.mul(column, number(padded.stepAcross() * padded.columnBytes())));
     return elementPointer(c.b, start, c.b.getI8Type(), at);
   }
 
@@ -358,7 +382,7 @@ private:
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     // [sum] The tile has the loops over runs and their products.
     std::unique_ptr<RunTile> tile = t.tile(inner, rows);
-    int64_t rowBytes = across.stride * padded.columnBytes();
+    int64_t rowBytes = padded.stepAcross() * padded.columnBytes();
     IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
     Value from = function.getArgument(From), stride = function.getArgument(Stride);
     Value block = storedPanel(inner, from);
@@ -380,8 +404,10 @@ private:
                           inner.mul(lines, number(rows)));
     RowRuns apart{function.getArgument(Window), rowBytes, t.apart};
     // A line that is none stands for the one before.
-    apart.lineBytes =
-        inner.mul(inner.mul(inner.sub(lines, number(1)), number(down.stride)), pitch(inner));
+    Value hasSecond =
+        inner.b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, lines, number(t.folds));
+    apart.lineBytes = inner.b.create<arith::SelectOp>(
+        hasSecond, inner.mul(number(t.folds * padded.stepDown()), pitch(inner)), number(0));
     apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
     apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
     std::optional<GatheredRuns> gathered;
