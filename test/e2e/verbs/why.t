@@ -194,6 +194,11 @@ $ weft inspect why.mlir --why=6 --json -t x86:v4
 |           "other_kind": true
 |         },
 |         {
+|           "schedule": "tile_attention",
+|           "reason": "there is no softmax between two products",
+|           "other_kind": true
+|         },
+|         {
 |           "schedule": "attention",
 |           "reason": "there is no softmax between two products",
 |           "other_kind": true
