@@ -36,6 +36,7 @@ constexpr int64_t kStripBytes = kStrip * kPanelRow, kPairBytes = 2 * kStripBytes
 constexpr int64_t kDueBytes = 64;   ///< of what is known of rows to be stored
 constexpr int64_t kChunkSteps = 16; ///< 32 KiB of a panel: rows only pass through beside them
 constexpr int64_t kLeastPairs = 2, kMostPairs = 8; ///< of a block: parked sums take 32 KiB
+constexpr int64_t kPairsOfMany = 16; ///< the same where weights come from far for every block
 constexpr int64_t kGrainWork = 4096; ///< rows times steps, of two cycles, that are worth a thread
 constexpr int64_t kNearBytes = 24 << 10; ///< half of the first-level cache
 constexpr int64_t kBlockBytes = 1 << 20; ///< of rows that are read again for every panel
@@ -49,15 +50,16 @@ bool TileStrips::fit(const VectorMachine &machine) {
 int64_t TileStrips::panels() const { return llvm::divideCeil(n(), kPanelRow / 4); }
 
 /// A pair whose rows stay in the first-level cache while all panels pass: its results are written as they lie in memory.
-bool TileStrips::rowsStay() const {
-  return kPair * words * 4 <= kNearBytes && panels() * words * kPanelRow <= kBlockBytes;
-}
+bool TileStrips::rowsStay() const { return kPair * words * 4 <= kNearBytes && !isFar(); }
+
+/// Whether the second-level cache does not keep the weights, beside rows, from one block to the next.
+bool TileStrips::isFar() const { return panels() * words * kPanelRow > kBlockBytes; }
 
 /// Few panels leave more blocks to share.
 int64_t TileStrips::estimatePairs() const {
   if (rowsStay())
     return 1;
-  int64_t most = std::clamp<int64_t>(panels(), kLeastPairs, kMostPairs);
+  int64_t most = std::clamp<int64_t>(panels(), kLeastPairs, isFar() ? kPairsOfMany : kMostPairs);
   return std::clamp<int64_t>(kBlockBytes / (kPair * words * 4), 1, most);
 }
 

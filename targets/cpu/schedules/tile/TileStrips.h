@@ -41,6 +41,7 @@ private:
   int64_t n() const { return *type().getDim(1).asConstant(); }
   int64_t panels() const;
   bool rowsStay() const;
+  bool isFar() const;
   int64_t estimatePairs() const;
   int64_t pairsOfBlock() const;
   int64_t steps() const;
