@@ -207,6 +207,7 @@ def reasons(store):
 
 def markdown(store):
     about, lines = store.about, ["# Measured", ""]
+    method = os.path.relpath(os.path.join(environment.ROOT, "docs", "performance", "index.md"), store.folder)
     peers = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     mine = [row for row in store.rows["cell"].values() if row["engine"] == "weft" and "commit" in row]
     commits = ", ".join(sorted({row["commit"] for row in mine}))
@@ -214,7 +215,7 @@ def markdown(store):
     lines += [f"Written by `tools/bench/run` on {about['date']}; Weft at {commits}. {about['machine']}; load of the machine "
               f"{min(loads, default=0):.0f} to {max(loads, default=0):.0f}.", f"Peers: {peers}.", "",
               "Columns of peers are ratios, peer / Weft: above 1, Weft is faster. One thread: processor time; more: wall time. "
-              f"{STATIC} marks a program for the sizes of that case alone. [How it is measured](index.md).", "",
+              f"{STATIC} marks a program for the sizes of that case alone. [How it is measured]({method}).", "",
               "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
         table = engine_lines if precision == "half" else case_lines
