@@ -189,6 +189,9 @@ TEST_CASE(
   agrees(textOf({"bf16", 256, 34, 1, {kHalf, kHalf}}), "bf16",
          {sizes(1, 1, 1), sizes(1, 4, 33), sizes(2, 3, 2)}, "window_convolution",
          {"plain:v4+amx", "x86:v4+amx"});
+  // Pixels that are no whole lines of the cache stay side by side.
+  agrees(textOf({"bf16", 16, 5, 1, {{3, 32, 1, 1, 1}, {3, 32, 1, 1, 1}}}), "bf16",
+         {sizes(1, 3, 70)}, "window_convolution", {"plain:v4+amx", "x86:v4+amx"});
   agrees(textOf({"bf16", 512, 5, 1, {{1, 2}, {1, 2}}}), "bf16", {sizes(1, 3, 35)},
          "window_convolution", {"plain:v4+amx", "x86:v4+amx"});
 }

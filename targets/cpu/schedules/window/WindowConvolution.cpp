@@ -33,206 +33,42 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "targets/common/match/ConvolutionShape.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/tile/FloatTile.h"
 #include "targets/cpu/schedules/tile/GatheredRuns.h"
-#include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 #include "targets/cpu/schedules/tile/TrailingRows.h"
-#include "targets/cpu/schedules/tile/UnitTile.h"
-#include "targets/cpu/schedules/tile/WidenedPanels.h"
-#include "targets/cpu/schedules/window/PaddedRows.h"
+#include "targets/cpu/schedules/window/WindowTiling.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-constexpr int64_t kInputElements = 40 << 10; ///< of what a block of rows reads, to stay near
-constexpr int64_t kManyElements = 128
-                                  << 10; ///< the same beside filters that are more than stays near
-constexpr int64_t kLines = 4;            ///< of a block, when sizes are not known
 constexpr int64_t kLineCandidates[] = {2, 4, 8, 16};
-constexpr int64_t kMeetingBytes =
-    2048; ///< apart, few sets of the first-level cache have room for 16 lines
-constexpr int64_t kFarBytes =
-    1 << 20; ///< of filters, which other data drives from the second-level cache
 constexpr int64_t kGrainWork = 1 << 20;
 
-/// How a shape is cut for a processor.
-struct Tiling {
-  std::optional<IntegerDot> dot;      ///< of bytes
-  std::optional<PackedWeight> narrow; ///< filters of 16 bits
-  bool pairs;                         ///< of bf16 are multiplied, and counted as one product
-  bool tiles;                         ///< are multiplied by a unit for them
-  bool oddPairs;                      ///< of odd channels: `apart` are bytes
-  int64_t
-      gap; ///< elements between columns in scratch, that rows of a tile are in different sets of the cache
-  bool picks; ///< pixels that windows of one pixel read, which would meet there where they lie
-  bool inPlace;
-  bool rowsPass; ///< all blocks of rows meet a block of filters before the next one does
-  int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
-  bool gathers;                ///< puts them side by side
-  int64_t tapsOfRun, run, runs[2]; ///< the same as they are summed; taps of a run
-  int64_t rows;                    ///< of the result in a block
-  int64_t lines;                   ///< of the result in a tile, each of
-  int64_t folds = 1, foldRows = 0; ///< so many of its rows, so many neighbours apart in scratch
-  int64_t mostPixels;              ///< of a line of a tile
-  int64_t vectors, columns;        ///< of a panel: one where filters are few
-  int64_t panels, panelsOfBlock;
-  int64_t panelBytes, steps; ///< of a panel, and of its sum
-
-  Tiling(const ConvolutionShape &s, const VectorMachine &machine)
-      : dot(dotOf(s, machine)), narrow(narrowOf(s)), pairs(hasPairs(s, machine)),
-        tiles(hasTiledWindows(s, machine)), oddPairs(gathersPairs(s, machine)) {
-    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    int64_t ofPixel = oddPairs ? s.channels * 2 : s.channels / (pairs ? 2 : 1),
-            bytesOfPixel = s.channels * (pairs ? 2 : 1);
-    auto meet = [&](int64_t bytes) { return tiles && across.stride * bytesOfPixel % bytes == 0; };
-    bool isPixel = down.kernel * across.kernel == 1;
-    picks = isPixel && across.stride > 1 && meet(kMeetingBytes) &&
-            isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) && isInside(across);
-    gap = picks || (meet(kMeetingBytes / 2) && !isPixel) ? kLineBytes / (pairs ? 2 : 1) : 0;
-    tapsOfRun = across.dilation == 1 && !gap ? across.kernel : 1;
-    apart = tapsOfRun * ofPixel;
-    runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
-    inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) &&
-              isInside(across) && !widens() && !gap && !oddPairs &&
-              !(dot && (dot->widens() || apart % dot->group()));
-    gathers =
-        oddPairs || (dot && !inPlace && !dot->widens() &&
-                     GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine));
-    runs[0] = gathers ? 1 : runsApart[0], runs[1] = gathers ? 1 : runsApart[1];
-    tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
-    run = oddPairs ? llvm::divideCeil(tapsOfRun * ofPixel, 4) : tapsOfRun * ofPixel;
-    mostPixels = pick(s.op, "rows", estimatePixels(machine));
-    lines = tiles && !gathers && !s.isLine && (gap || !meet(kMeetingBytes)) ? 2 : 1;
-    vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
-    columns = vectors * machine.lanes();
-    panels = llvm::divideCeil(s.filters, columns);
-    steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
-    panelBytes = steps * (dot ? dot->group() : 4) * columns;
-    panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
-    rows = pick(s.op, "lines", estimateLines(s));
-    rowsPass = inPlace || (tiles && copiesAreCheaper(s));
-    fold(s);
-  }
-  /// Whether floats of 16 bits become f32 in scratch.
-  bool widens() const { return narrow && !pairs; }
-  /// Of a panel in memory.
-  int64_t storedBytes() const { return widens() ? narrow->panelBytes(steps, columns) : panelBytes; }
-  WidenedPanels widened() const { return {*narrow, steps, columns}; }
-  int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
-  PaddedRows::Block block(const ConvolutionShape &s) const {
-    return {rows,  s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap,
-            picks, folds - 1};
-  }
-  /// Of scratch: rows, then gathered runs or filters.
-  SymExpr roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
-    SymExpr rows = padded.bytes(machine);
-    return widens() ? SymExpr::ceildiv(rows, kLineBytes) * kLineBytes : rows;
-  }
-  int64_t roomsBytes() const {
-    if (widens())
-      return widened().bytes(panelsOfBlock);
-    return gathers ? GatheredRuns::bytes(mostPixels, runsApart[0] * runsApart[1], apart) : 0;
-  }
-  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t pixels) const {
-    if (tiles)
-      return std::make_unique<UnitTile>(c, UnitTile::Lines{lines, pixels, folds, foldRows}, vectors,
-                                        run, productsOf(c));
-    if (dot)
-      return std::make_unique<IntegerTile>(c, *dot, pixels);
-    return std::make_unique<FloatTile>(c, pixels, vectors, pairs);
-  }
-  /// Whether a tile's line may have so many pixels: lines are cut into parts that differ by one at most.
-  bool isPossible(const ConvolutionShape &s, int64_t pixels) const {
-    std::optional<int64_t> width = s.window[1].out.asConstant();
-    if (!width || *width < 1)
-      return true;
-    int64_t parts = llvm::divideCeil(*width, mostPixels), least = *width / parts;
-    return pixels == least || (pixels == least + 1 && *width % parts != 0);
-  }
-
-  /// Neighbours in a row of the result that are the rows of a tile.
-  int64_t estimatePixels(const VectorMachine &machine) const {
-    return tiles ? UnitTile::mostRows() : dot ? IntegerTile::mostRows(machine) : tileRows(machine);
-  }
-  /// Rows of the result in a block: more where filters, which each block reads anew, are many.
-  int64_t estimateLines(const ConvolutionShape &s) const {
-    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    auto height = down.out.asConstant(), width = across.out.asConstant();
-    if (!height || !width)
-      return kLines;
-    int64_t apart = picks ? 1 : across.stride * down.stride,
-            line = std::max<int64_t>(1, *width * s.channels * apart);
-    int64_t room = tiles && panels * panelBytes >= kFarBytes ? kManyElements : kInputElements,
-            most = std::max<int64_t>(1, room / line), all = std::max<int64_t>(1, *height);
-    return llvm::divideCeil(all, llvm::divideCeil(all, most));
-  }
-
-private:
-  static bool isInside(const ConvolutionWindow &window) {
-    return window.low.isConstant(0) && window.high.isConstant(0);
-  }
-  /// Rows of narrow images follow each other in scratch, with columns between them that are no
-  /// results: a tile's line has several, if it has room.
-  void fold(const ConvolutionShape &s) {
-    const ConvolutionWindow &across = s.window[1];
-    std::optional<int64_t> width = across.out.asConstant();
-    if (lines == 1 || inPlace || !width || *width < 1 || *width > mostPixels)
-      return;
-    PaddedRows padded(s, block(s));
-    int64_t step = padded.stepAcross(),
-            span = (*width - 1) * step + (across.kernel - 1) * across.dilation + 1;
-    if (padded.stepDown() * span % step != 0)
-      return;
-    foldRows = padded.stepDown() * span / step;
-    folds = 1 + (mostPixels - *width) / foldRows;
-  }
-  /// Whether filters that leave the second-level cache are more bytes to fetch for every block of rows than
-  /// rows are to copy, and read, for every block of filters.
-  bool copiesAreCheaper(const ConvolutionShape &s) const {
-    const ConvolutionWindow &down = s.window[0], &across = s.window[1];
-    auto height = down.out.asConstant(), width = across.out.asConstant();
-    int64_t filters = panels * storedBytes();
-    if (!height || !width || filters < kFarBytes)
-      return false;
-    int64_t blocks = llvm::divideCeil(*height, rows),
-            copied = (*height * (picks ? 1 : down.stride) + blocks * down.kernel) *
-                     (*width * (picks ? 1 : across.stride) + across.kernel) * s.channels *
-                     (dot ? 1 : 2);
-    return copied * blocksOfFilters() < filters * blocks;
-  }
-  static std::optional<IntegerDot> dotOf(const ConvolutionShape &s, const VectorMachine &machine) {
-    if (!s.hasBytes())
-      return std::nullopt;
-    return IntegerDot(machine, s.op.getInput(), s.op.getFilter());
-  }
-  static bool hasPairs(const ConvolutionShape &s, const VectorMachine &machine) {
-    bool even = s.channels % 2 == 0 && machine.addsHalfProducts();
-    return s.element().isBF16() &&
-           (even || gathersPairs(s, machine) || hasTiledWindows(s, machine));
-  }
-  /// What a unit for tiles does with words of rows and filters.
-  UnitTile::Products productsOf(KernelContext &c) const {
-    const TileUnit &unit = *c.machine.tiles();
-    if (pairs)
-      return {c.b.getF32Type(), 1, [&c, &unit](Value state, TileUnit::Tiles tiles) {
-                unit.multiplyHalves(c.b, state, tiles);
-              }};
-    return {c.b.getI32Type(), dot->group(), [&c, &unit](Value state, TileUnit::Tiles tiles) {
-              unit.multiplyBytes(c.b, state, tiles, {/*rows=*/false, /*columns=*/true});
+/// What a unit for tiles does with words of rows and filters.
+UnitTile::Products productsOf(KernelContext &c, const WindowTiling &t) {
+  const TileUnit &unit = *c.machine.tiles();
+  if (t.pairs)
+    return {c.b.getF32Type(), 1, [&c, &unit](Value state, TileUnit::Tiles tiles) {
+              unit.multiplyHalves(c.b, state, tiles);
             }};
-  }
-  static std::optional<PackedWeight> narrowOf(const ConvolutionShape &s) {
-    if (!isHalf(s.element()))
-      return std::nullopt;
-    return PackedWeight{PackedWeight::Halves, s.filter, s.element()};
-  }
-};
+  return {c.b.getI32Type(), t.dot->group(), [&c, &unit](Value state, TileUnit::Tiles tiles) {
+            unit.multiplyBytes(c.b, state, tiles, {/*rows=*/false, /*columns=*/true});
+          }};
+}
+
+std::unique_ptr<RunTile> tileOf(KernelContext &c, const WindowTiling &t, int64_t pixels) {
+  if (t.tiles)
+    return std::make_unique<UnitTile>(c, UnitTile::Lines{t.lines, pixels, t.folds, t.foldRows},
+                                      t.vectors, t.run, productsOf(c, t));
+  if (t.dot)
+    return std::make_unique<IntegerTile>(c, *t.dot, pixels);
+  return std::make_unique<FloatTile>(c, pixels, t.vectors, t.pairs);
+}
 
 class Emitter {
 public:
@@ -381,7 +217,7 @@ private:
   void emitPanels(KernelContext &inner, func::FuncOp function, int64_t rows) {
     const ConvolutionWindow &down = s.window[0], &across = s.window[1];
     // [sum] The tile has the loops over runs and their products.
-    std::unique_ptr<RunTile> tile = t.tile(inner, rows);
+    std::unique_ptr<RunTile> tile = tileOf(inner, t, rows);
     int64_t rowBytes = padded.stepAcross() * padded.columnBytes();
     IndexValue image{function.getArgument(Image)}, row{function.getArgument(Row)};
     Value from = function.getArgument(From), stride = function.getArgument(Stride);
@@ -452,7 +288,7 @@ private:
 
   KernelContext &c;
   const ConvolutionShape &s;
-  Tiling t;
+  WindowTiling t;
   PaddedRows padded;
 };
 
@@ -466,7 +302,7 @@ public:
     return s->groups != 1 ? Decline{kHasGroups} : Decline{};
   }
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
-    Tiling t(*ConvolutionShape::match(spec, true), machine);
+    WindowTiling t(*ConvolutionShape::match(spec, true), machine);
     if (t.tiles)
       return t.dot ? Unit::ByteTiles : Unit::HalfTiles;
     return t.dot ? t.dot->unit() : t.pairs ? Unit::HalfPairs : Unit::Reals;
@@ -474,7 +310,7 @@ public:
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, machine);
+    WindowTiling t(s, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PaddedRows padded(s, t.block(s));
     SymExpr units = s.batch * SymExpr::ceildiv(s.window[0].out, t.rows) * t.blocksOfFilters();
@@ -488,7 +324,7 @@ public:
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, machine);
+    WindowTiling t(s, machine);
     SmallVector<WeightLayout> result(spec.getNumArguments());
     if (t.dot)
       result[s.filter] = t.dot->layout(WeightLayout::WidthByDepth, t.columns, t.tapsOfRun);
@@ -500,7 +336,7 @@ public:
 
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     ConvolutionShape s = *ConvolutionShape::match(spec, true);
-    Tiling t(s, machine);
+    WindowTiling t(s, machine);
     SymExpr height = s.window[0].out;
     std::vector<Choice> list;
     offerRows(list, s.window[1].out, t.estimatePixels(machine), machine);
