@@ -58,15 +58,24 @@ bool isRoundable(Value operand) {
 
 constexpr int64_t kSideBySide = 30; ///< elements of a window's row
 
-/// Whether a schedule can use a unit, which multiplies pairs: neighbouring channels, or where these
-/// are odd and few, as an image's, elements of a window that are put side by side.
+/// Whether rows of windows that hold an odd number of elements, as an image's, are put side by side,
+/// which makes pairs of them.
+bool isGathered(ConvOp op, SymTensorType filter, int64_t channels) {
+  if (filter.getRank() != 4 || op.getDilations().back() != 1)
+    return false;
+  std::optional<int64_t> rows = filter.getDim(2).asConstant(),
+                         columns = filter.getDim(3).asConstant();
+  return rows && columns && *rows > 1 && *columns % 2 == 1 && *columns > 1 &&
+         *columns * channels <= kSideBySide;
+}
+
+/// Whether a schedule can use a unit, which multiplies pairs: neighbouring channels, or elements of a
+/// window that are put side by side.
 bool hasPairs(ConvOp op) {
   SymTensorType filter = typeOf(op.getFilter());
-  std::optional<int64_t> channels = filter.getDim(1).asConstant(),
-                         columns = filter.getDim(filter.getRank() - 1).asConstant();
-  if (op.getGroups() != 1 || filter.getRank() > 4 || !channels || !columns)
-    return false;
-  return *channels % 2 == 0 || (*columns > 1 && *columns * *channels <= kSideBySide);
+  std::optional<int64_t> channels = filter.getDim(1).asConstant();
+  return op.getGroups() == 1 && filter.getRank() <= 4 && channels &&
+         (*channels % 2 == 0 || isGathered(op, filter, *channels));
 }
 
 /// A product or convolution whose operands are rounded.

@@ -56,7 +56,8 @@ Real expandCbrt(Real x);
 Real expandRsqrt(Real x);
 
 // Division.cpp
-/// As a division rounds, where 1/c and the quotient are normal numbers. Needs multiply-adds.
+/// As a division rounds, where what is missing of a quotient is a normal number (f32: beyond 2^-100)
+/// and no quotient is near infinity; below that within a place. Needs multiply-adds.
 Real divideByConstant(Real x, double c);
 
 // Remainder.cpp

@@ -110,6 +110,21 @@ func.func @quantised(%x: !weft.tensor<[m, 32], f32>, %p: !weft.tensor<[32, m], u
 
 // -----
 
+// Of a single row, of an even number of columns, or of columns apart no pairs are made.
+// CHECK-LABEL: func @unpaired
+// CHECK-NOT:     weft.convert
+// CHECK:         return
+func.func @unpaired(%i: !weft.tensor<[1, 3, 9, 9], f32>, %j: !weft.tensor<[1, 1, 9], f32>, %f: !weft.tensor<[2, 3, 1, 3], f32>, %g: !weft.tensor<[2, 3, 4, 4], f32>, %h: !weft.tensor<[2, 3, 3, 3], f32>, %k: !weft.tensor<[2, 1, 5], f32>)
+    -> (!weft.tensor<[1, 2, 9, 7], f32>, !weft.tensor<[1, 2, 6, 6], f32>, !weft.tensor<[1, 2, 7, 5], f32>, !weft.tensor<[1, 2, 5], f32>) {
+  %0 = weft.conv %i, %f strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 3, 9, 9], f32>, !weft.tensor<[2, 3, 1, 3], f32>) -> !weft.tensor<[1, 2, 9, 7], f32>
+  %1 = weft.conv %i, %g strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 3, 9, 9], f32>, !weft.tensor<[2, 3, 4, 4], f32>) -> !weft.tensor<[1, 2, 6, 6], f32>
+  %2 = weft.conv %i, %h strides [1, 1] dilations [1, 2] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 3, 9, 9], f32>, !weft.tensor<[2, 3, 3, 3], f32>) -> !weft.tensor<[1, 2, 7, 5], f32>
+  %3 = weft.conv %j, %k strides [1] dilations [1] low [0] high [0] groups 1 accumulate f32 : (!weft.tensor<[1, 1, 9], f32>, !weft.tensor<[2, 1, 5], f32>) -> !weft.tensor<[1, 2, 5], f32>
+  return %0, %1, %2, %3 : !weft.tensor<[1, 2, 9, 7], f32>, !weft.tensor<[1, 2, 6, 6], f32>, !weft.tensor<[1, 2, 7, 5], f32>, !weft.tensor<[1, 2, 5], f32>
+}
+
+// -----
+
 // The rows of an image's windows are short: what pairs are made of them is rounded.
 // CHECK-LABEL: func @image
 // CHECK-DAG:     weft.convert %{{.*}} to bf16 : (!weft.tensor<[2, 3, 3, 3], f32>)

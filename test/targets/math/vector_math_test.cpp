@@ -330,6 +330,13 @@ TEST_CASE("division by a constant rounds as a division does, for every mantissa"
     std::memcpy(&x, &bits, sizeof x);
     in.push_back(x);
   }
+  const size_t exact = in.size(); // behind these, what is missing of a quotient may be lost
+  for (uint32_t bits = 0; bits < 0x0d000000; bits += 12345) {
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    in.push_back(x);
+  }
+  in.resize((in.size() + 15) / 16 * 16, 3);
   std::vector<float> out(in.size());
   for (const Machine &machine : machines()) {
     JitModule module(snippets, machine, machine.lanes);
@@ -341,7 +348,8 @@ TEST_CASE("division by a constant rounds as a division does, for every mantissa"
         bool same = std::isnan(expected)
                         ? std::isnan(out[i])
                         : expected == out[i] && std::signbit(expected) == std::signbit(out[i]);
-        wrong += !same;
+        bool near = i >= exact && out[i] == std::nextafter(expected, out[i]);
+        wrong += !same && !near;
       }
       INFO(machine.cpu << " / " << constants[k]);
       CHECK(wrong == 0);
