@@ -1,8 +1,8 @@
 //===- AttentionScratch.h - What attention lays into scratch, and how --------------------------===//
 //
 // In f32: keys [n / C][d][C], scores of a tile [n / C][rows][C], a number for each of its rows, then
-// copies of V [n][e] and of a tile's Q [rows][d] where these cannot be read in place, rows padded to whole vectors. C are two
-// vectors.
+// copies of V [n][e] and of a tile's Q [rows][d] where these cannot be read in place, rows padded to
+// whole vectors. C are two vectors.
 //
 // Where the machine multiplies pairs of bf16, a pair takes the place of an f32: it has two depths
 // of a key or query, two rows of V or two columns of the weights. So there are half as many, and

@@ -21,7 +21,6 @@ class UnitTile : public RunTile {
 public:
   using Multiply = std::function<void(mlir::Value state, TileUnit::Tiles tiles)>;
   struct Products {
-    mlir::Type sum;    ///< f32 or i32
     int64_t group;     ///< products that a word has, as runs count them
     Multiply multiply; ///< what is added to sums of this type
   };

@@ -53,10 +53,10 @@ constexpr int64_t kGrainWork = 1 << 20;
 UnitTile::Products productsOf(KernelContext &c, const WindowTiling &t) {
   const TileUnit &unit = *c.machine.tiles();
   if (t.pairs)
-    return {c.b.getF32Type(), 1, [&c, &unit](Value state, TileUnit::Tiles tiles) {
+    return {1, [&c, &unit](Value state, TileUnit::Tiles tiles) {
               unit.multiplyHalves(c.b, state, tiles);
             }};
-  return {c.b.getI32Type(), t.dot->group(), [&c, &unit](Value state, TileUnit::Tiles tiles) {
+  return {t.dot->group(), [&c, &unit](Value state, TileUnit::Tiles tiles) {
             unit.multiplyBytes(c.b, state, tiles, {/*rows=*/false, /*columns=*/true});
           }};
 }
