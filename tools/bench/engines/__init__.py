@@ -70,7 +70,7 @@ PRECISIONS = {
     "half": ["weft", "openvino", "aotinductor", *(name for name in BESIDE if name != "onnxruntime_int8")],
     "bf16": ["weft", *LLAMACPP, "llamacpp_f32"],  # of weights
     "int8": ["weft", "onnxruntime", "openvino", *LLAMACPP],
-    "int4": ["weft", "onnxruntime", "onnxruntime_int8", *LLAMACPP],  # of weights
+    "int4": ["weft", "onnxruntime", "onnxruntime_int8", "openvino", *LLAMACPP],  # of weights
 }
 ONNX_OF = {"f32": "", "half": "", "half_stored": "", "bf16": "", "f16": ""}  # the endings of precisions whose file is not named after them
 ROUNDED_TO = {"half": "bf16", "half_stored": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
