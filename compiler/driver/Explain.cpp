@@ -43,6 +43,7 @@ private:
     func::FuncOp specified = specification.function();
     row.declined = target.declined(specified);
     row.chosen = choicesOf(specified);
+    row.hasHalves = hasHalves(specified);
     if (std::optional<KernelChoice> choice = target.choose(specified)) {
       row.schedule = choice->schedule;
       row.unit = target.unit(specified);
@@ -52,6 +53,17 @@ private:
       for (auto [input, entry] : llvm::zip_equal(kernel.getInputs(), apart))
         addEdge(row, input, cast<DictionaryAttr>(entry));
     explanation.kernels.push_back(std::move(row));
+  }
+
+  static bool hasHalves(func::FuncOp specification) {
+    auto result = specification.walk([](Operation *op) {
+      auto isOfHalves = [](Type type) { return isHalf(getElementTypeOrSelf(type)); };
+      return llvm::any_of(op->getResultTypes(), isOfHalves) ||
+                     llvm::any_of(op->getOperandTypes(), isOfHalves)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    return result.wasInterrupted();
   }
 
   ExplainedChoices choicesOf(func::FuncOp specification) {

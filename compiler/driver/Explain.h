@@ -42,6 +42,7 @@ struct ExplainedKernel {
       declined; ///< asked before the one that takes the kernel by itself, in that order
   ExplainedChoices chosen;
   Unit unit = Unit::Reals;
+  bool hasHalves = false; ///< it reads, computes or stores floats of 16 bits
 };
 
 struct Explanation {

@@ -19,6 +19,8 @@ constexpr double kMostLoss = 2;       ///< percent, at any size
 constexpr double kLeastShare = 0.005; ///< of the time: what takes less is not tried
 constexpr double kOutputTolerance =
     1e-3; ///< sums may be rounded in another order, a fault is larger
+constexpr double kHalfTolerance =
+    0.1; ///< the same where that changes a rounding to 16 bits, which layers multiply
 constexpr int kRankTurns = 3;
 
 double now() {
@@ -35,7 +37,8 @@ std::string formatted(const char *format, double value) {
 
 TuneSearch::TuneSearch(const Module &module, const CompileOptions &compile,
                        const TuneRequest &request, Console &console)
-    : module(module), compile(compile), request(request), console(console), begin(now()) {}
+    : module(module), compile(compile), request(request), console(console),
+      floatTolerance(kOutputTolerance), begin(now()) {}
 
 double TuneSearch::elapsed() const { return now() - begin; }
 bool TuneSearch::hasTimeFor(int rounds) const {
@@ -128,6 +131,8 @@ Result<Done> TuneSearch::rankKernels() {
   recordScope = explained->scope;
   std::vector<KernelView> listed = estimated->artifact().kernels();
   for (const ExplainedKernel &call : explained->kernels) {
+    if (call.hasHalves)
+      floatTolerance = kHalfTolerance;
     if (!rows.emplace(call.chosen.kernel, 0).second)
       continue;
     auto row = std::find_if(listed.begin(), listed.end(),
@@ -363,7 +368,7 @@ std::string TuneSearch::differenceOf(const TimedModel &other) const {
     if (!expected || !got)
       return (expected ? got : expected).failure().message;
     for (size_t i = 0; i < expected->size(); ++i) {
-      double tolerance = isFloat((*expected)[i].element()) ? kOutputTolerance : 0;
+      double tolerance = isFloat((*expected)[i].element()) ? floatTolerance : 0;
       Comparison comparison = compareTensors((*got)[i], (*expected)[i], tolerance);
       if (!comparison.good)
         return "output " + std::to_string(i + 1) + " differs by " +

@@ -120,6 +120,7 @@ private:
   std::vector<std::string> sizeTexts, wrong;
   std::vector<Whole> wholes;
   std::string recordScope;
+  double floatTolerance; ///< of outputs of floats
   const double begin;
   double roundSeconds = 0; ///< what a round took at most
   int rounds = 0;
