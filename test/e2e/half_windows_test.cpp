@@ -196,6 +196,19 @@ TEST_CASE(
          "window_convolution", {"plain:v4+amx", "x86:v4+amx"});
 }
 
+TEST_CASE("a convolution of bf16 by tiles: columns of one rest by the stride lie together") {
+  // 256 channels two columns apart, 160 three and five; one side has a border, or less than the image.
+  const std::vector<std::string> targets{"plain:v4+amx", "x86:v4+amx"};
+  for (const std::vector<Axis> &axes : {std::vector<Axis>{{3, 2, 1, 0, 1}, {3, 2, 1, 1, 0}},
+                                        {{1, 1}, {5, 2, 1, 3, -1}},
+                                        {{2, 3, 1, 1, 1}, {3, 2, 1, -1, 2}},
+                                        {{1, 2, 1, 1, 0}, {1, 2, 1, 0, 2}}})
+    agrees(textOf({"bf16", 256, 34, 1, axes}), "bf16",
+           {sizes(1, 3, 4), sizes(1, 8, 34), sizes(2, 5, 9)}, "window_convolution", targets);
+  agrees(textOf({"bf16", 512, 3, 1, {{4, 3, 1, 2, 2}, {2, 4, 1, 1, 0}}}), "bf16",
+         {sizes(1, 4, 7), sizes(2, 7, 66)}, "window_convolution", targets);
+}
+
 /// Of images of a known size, by tiles.
 static void agreesAt(const Layer &layer, int64_t height, int64_t width) {
   std::string text = textOf(layer);
@@ -212,6 +225,11 @@ static void agreesAt(const Layer &layer, int64_t height, int64_t width) {
         for (int64_t m : {0, 1, 3})
           CHECK(program.difference({{"m", m}}) <= place("bf16"));
       }
+}
+
+TEST_CASE("a convolution of bf16 by tiles: rows of narrow images a stride apart are one tile") {
+  agreesAt({"bf16", 256, 34, 1, {kHalf, kHalf}}, 14, 14);
+  agreesAt({"bf16", 512, 34, 1, {{1, 2}, {1, 2}}}, 9, 9);
 }
 
 TEST_CASE("a convolution of bf16 by tiles: many filters, which all rows meet before the next") {

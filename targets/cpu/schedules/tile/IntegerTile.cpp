@@ -100,7 +100,7 @@ IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Valu
   Value begin = number(0);
   if (turns) {
     int64_t perTurn = source.beside.rows / turns;
-    begin = c.mul(source.beside.isDue, number(turns * together));
+    begin = c.mul(c.mul(source.beside.isDue, source.isFirst), number(turns * together));
     run(number(0), begin, [&](Value group, int64_t u) {
       Value first = c.mul(c.b.create<arith::DivUIOp>(group, number(together)), number(perTurn));
       for (int64_t i = 0; i < perTurn; ++i)

@@ -47,8 +47,8 @@ void PanelBlocks::offer(std::vector<Choice> &list, int64_t rows,
 }
 
 void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
-                              int64_t least) {
-  weft::offer(list, "block", kBlockCandidates, kBlockKiB,
+                              int64_t least, int64_t estimateKiB) {
+  weft::offer(list, "block", kBlockCandidates, estimateKiB,
               [&](int64_t kib) { return panelsOfBlock(panels, panelBytes, kib, least); });
 }
 

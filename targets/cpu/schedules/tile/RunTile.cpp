@@ -7,6 +7,14 @@ using namespace mlir;
 
 namespace weft {
 
+Value RowRuns::Steps::at(KernelContext &c, Value run) const {
+  if (planes == 1)
+    return c.mul(run, bytes);
+  Value row = c.b.createOrFold<arith::DivUIOp>(run, constantI64(c.b, planes)),
+        plane = c.b.createOrFold<arith::RemUIOp>(run, constantI64(c.b, planes));
+  return c.add(c.mul(row, bytes), c.mul(plane, planeBytes));
+}
+
 RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
   auto walk = [&](const RowRuns::Steps &steps, Value from, Sums init,
                   function_ref<Sums(Value, Value, Sums)> body) -> Sums {
@@ -14,7 +22,7 @@ RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
       return body(constantI64(c.b, 0), from, init);
     return c.loop(constantI64(c.b, 0), constantI64(c.b, steps.count), 1, ValueRange(init),
                   [&](Value i, ValueRange carried) {
-                    Value here = elementPointer(c.b, from, c.b.getI8Type(), c.mul(i, steps.bytes));
+                    Value here = elementPointer(c.b, from, c.b.getI8Type(), steps.at(c, i));
                     return body(i, here, Sums(carried));
                   });
   };
@@ -26,12 +34,9 @@ RunTile::Sums RunTile::addRuns(const RowRuns &source, Value panel, Sums sums) {
       RowRuns rows = source;
       rows.ahead = source.ahead.behind(c, c.mul(run, constantI64(c.b, steps(source.run))));
       rows.nextRows = source.nextRows.behind(c, c.mul(run, constantI64(c.b, turns(source))));
-      if (source.beside.rows) { // in the first run
-        Value isFirst = c.b.create<arith::ExtUIOp>(
-            c.b.getI64Type(),
-            c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, run, constantI64(c.b, 0)));
-        rows.beside.isDue = c.mul(source.beside.isDue, isFirst);
-      }
+      rows.isFirst = c.b.create<arith::ExtUIOp>(
+          c.b.getI64Type(),
+          c.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, run, constantI64(c.b, 0)));
       return addRun(rows, here, weights, inner);
     });
   });

@@ -27,7 +27,10 @@ struct RowRuns {
   int64_t run;      ///< products of a run
   struct Steps {
     int64_t count = 1;
-    mlir::Value bytes; ///< to the next run
+    mlir::Value bytes;           ///< to the next run
+    int64_t planes = 1;          ///< the first so many runs lie in planes of their own,
+    mlir::Value planeBytes = {}; ///< so far apart, and so do the next, each behind the one before
+    mlir::Value at(KernelContext &c, mlir::Value run) const;
   };
   Steps outer, inner;
   bool readsBeyond = true;    ///< whether up to 3 bytes behind a run may be read
@@ -35,6 +38,7 @@ struct RowRuns {
   NextRows nextRows = {};     ///< for the turns of all runs
   mlir::Value lineBytes = {}; ///< from the rows of a tile's first line to those of its second
   Beside beside = {};         ///< of tiles that leave registers for it
+  mlir::Value isFirst = {};   ///< 1 in the first run of a tile, else 0
   mlir::Value kept = {};      ///< where these keep their sums, row by row
 };
 

@@ -1,5 +1,11 @@
 //===- UnitTile.cpp - The inner loops of products in tiles --------------------------------------------===//
 //
+//   tiles of sums = 0
+//   for run, sixteen words of it, the last may have fewer         [steps]
+//     for line, vector of columns: sums += rows * columns         [multiply]
+//     beside it: some rows of the panel before                    [beside]
+//   sums to where they are kept, row by row                       [store]
+//
 // Runs that end inside a tile have tiles of their own for their last words, and so fewer for the others.
 //===------------------------------------------------------------------------------------------===//
 
@@ -30,9 +36,10 @@ bool gathersPairs(const ConvolutionShape &shape, const VectorMachine &machine) {
          GatheredRuns::pays(down.kernel, across.kernel * shape.channels * 2, /*group=*/4, machine);
 }
 
-UnitTile::UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products)
+UnitTile::UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products,
+                   TileUnit::Reuse reuse)
     : RunTile(c, shape.lines * shape.rows(), vectors), products(std::move(products)),
-      unit(*c.machine.tiles()), shape(shape) {
+      unit(*c.machine.tiles()), shape(shape), reuse(reuse) {
   int64_t words = steps(run), rest = words % kStepWords;
   whole = rest ? Numbers{{4, 4}, {6, 6}} : Numbers{{4, 5}, {6, 7}};
   tail = {{5, 5}, {7, 7}};
@@ -49,6 +56,7 @@ UnitTile::UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, 
     give(tail, rest);
   state = c.b.create<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
                                      number(unit.stateBytes()), /*alignment=*/kLineBytes);
+  passed = c.b.create<LLVM::AllocaOp>(state.getType(), c.b.getI64Type(), number(1));
   unit.configure(c.b, state, sizes);
 }
 
@@ -81,11 +89,12 @@ void UnitTile::step(const RowRuns &source, Value from, Value panel, Value word,
   };
   auto loadColumns = [&](int64_t v) {
     unit.load(c.b, state, tiles.columns[v], at(columnsAt, number(v * TileUnit::kRowBytes)),
-              number(columnBytes()));
+              number(columnBytes()), reuse);
   };
   auto multiply = [&](int64_t line, int64_t v) {
     products.multiply(state, {sumsOf(line, v), tiles.lines[line], tiles.columns[v]});
   };
+  // [multiply] Each operand as late as the tiles that take turns allow.
   loadLine(0);
   for (int64_t v = 0; v < vectors; ++v) {
     loadColumns(v);
@@ -103,14 +112,32 @@ void UnitTile::step(const RowRuns &source, Value from, Value panel, Value word,
 
 UnitTile::Sums UnitTile::addRun(const RowRuns &source, Value from, Value panel, Sums) {
   int64_t words = steps(source.run), inWhole = words / kStepWords * kStepWords;
-  c.loop(number(0), number(inWhole), kStepWords,
-         [&](Value word) { step(source, from, panel, word, whole); });
+  // [steps] Enough rows are beside each of them that all have had their turn in the end.
+  c.loop(number(0), number(inWhole), kStepWords, [&](Value word) {
+    step(source, from, panel, word, whole);
+    if (source.beside.rows)
+      emitBeside(source.beside, llvm::divideCeil(source.beside.rows, wholeSteps(source)));
+  });
   if (inWhole < words)
     step(source, from, panel, number(inWhole), tail);
   return {};
 }
 
+int64_t UnitTile::wholeSteps(const RowRuns &source) const {
+  return source.outer.count * source.inner.count * (steps(source.run) / kStepWords);
+}
+
+void UnitTile::emitBeside(const Beside &beside, int64_t rows) {
+  Value first = c.b.create<LLVM::LoadOp>(c.b.getI64Type(), passed),
+        all = c.mul(beside.isDue, beside.some),
+        end = c.b.create<arith::MinSIOp>(c.add(first, number(rows)), all);
+  // [beside] Vectors are computed while the unit multiplies.
+  c.loop(first, end, 1, beside.body);
+  c.b.create<LLVM::StoreOp>(end, passed);
+}
+
 void UnitTile::store(Value place) {
+  // [store] They are read again beside the next panel.
   for (int64_t line = 0; line < shape.lines; ++line)
     for (int64_t v = 0; v < vectors; ++v)
       unit.store(c.b, state, sumsOf(line, v),
@@ -120,9 +147,11 @@ void UnitTile::store(Value place) {
 
 SmallVector<Value> UnitTile::accumulate(const RowRuns &source, Value panel) {
   RowRuns runs = source;
-  if (source.beside.rows) // while the first of the products below wait for their operands
-    c.loop(number(0), c.mul(source.beside.isDue, source.beside.some), 1, source.beside.body);
-  runs.beside = {};
+  c.b.create<LLVM::StoreOp>(number(0), passed);
+  if (source.beside.rows && !wholeSteps(source)) {
+    emitBeside(source.beside, source.beside.rows);
+    runs.beside = {};
+  }
   for (int64_t line = 0; line < shape.lines; ++line)
     for (int64_t v = 0; v < vectors; ++v)
       unit.zero(c.b, state, sumsOf(line, v));

@@ -33,7 +33,9 @@ public:
   };
 
   /// All runs have `run` products. Gives the unit's tiles their sizes; finish() takes them back.
-  UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products);
+  /// `reuse` is that of panels.
+  UnitTile(KernelContext &c, Lines shape, int64_t vectors, int64_t run, Products products,
+           TileUnit::Reuse reuse);
   int64_t runBytes(int64_t run) const override { return steps(run) * columns * 4; }
   int64_t steps(int64_t run) const override { return llvm::divideCeil(run, products.group); }
   /// None that something may be fetched in: that slows the unit down.
@@ -45,12 +47,16 @@ public:
 
 private:
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums) override;
+  /// Of all runs, those of sixteen words.
+  int64_t wholeSteps(const RowRuns &source) const;
   /// Of tiles for lines and for columns, which may take turns in one.
   struct Numbers {
     int64_t lines[2], columns[2];
   };
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value word,
             const Numbers &tiles);
+  /// Of what is beside the tile, in the next step.
+  void emitBeside(const Beside &beside, int64_t rows);
   void store(mlir::Value place);
   int64_t sumsOf(int64_t line, int64_t vector) const { return 2 * line + vector; }
   mlir::Value at(mlir::Value base, mlir::Value bytes);
@@ -60,8 +66,10 @@ private:
   const Products products;
   const TileUnit &unit;
   const Lines shape;
+  const TileUnit::Reuse reuse;
   Numbers whole, tail; ///< of steps of sixteen words, and of the last of a run
-  mlir::Value state;   ///< on the stack
+  mlir::Value state,
+      passed; ///< on the stack: the unit's, and rows beside the tile that had their turn
 };
 
 } // namespace weft

@@ -1,7 +1,8 @@
 //===- PaddedRows.cpp - Copies rows of an image, zeros around them ----------------------------===//
 //
-//   for line that some rows of the result read                           [lines]
+//   for plane of lines, line of it that some rows of the result read     [lines]
 //     outside the image: zeros                                           [outside]
+//     for plane of columns                                               [planes]
 //     inside: zeros on the left                                          [left]
 //       an operand in memory: for vector of elements; the last one ends  [copy]
 //         where the row does; a short row element by element
@@ -24,17 +25,23 @@ using namespace mlir;
 
 namespace weft {
 
+int64_t PaddedRows::reach(const ConvolutionWindow &w) const {
+  return block.planes ? llvm::divideCeil(w.kernel, w.stride) : (w.kernel - 1) * w.dilation + 1;
+}
+
 SymExpr PaddedRows::span() const {
   const ConvolutionWindow &across = s.window[1];
   SymExpr most = SymExpr::max(across.out, SymExpr::constant(s.op.getContext(), 1));
-  return (most - 1) * stepAcross() + ((across.kernel - 1) * across.dilation + 1);
+  return (most - 1) * stepAcross() + reach(across);
+}
+
+SymExpr PaddedRows::planeBytes() const {
+  return pitch() * ((block.rows - 1 + block.beyond) * stepDown() + reach(s.window[0]));
 }
 
 SymExpr PaddedRows::bytes(const VectorMachine &machine) const {
-  const ConvolutionWindow &down = s.window[0];
-  int64_t rows =
-      (block.rows - 1 + block.beyond) * stepDown() + (down.kernel - 1) * down.dilation + 1;
-  return pitch() * rows + int64_t(machine.lanes()) * std::max<int64_t>(4, columnBytes());
+  return planeBytes() * (planesDown() * planesAcross()) +
+         int64_t(machine.lanes()) * std::max<int64_t>(4, columnBytes());
 }
 
 namespace {
@@ -43,25 +50,42 @@ constexpr int64_t kTogether = 4; ///< channels that are stored together
 
 class RowCopy {
 public:
-  RowCopy(KernelContext &c, const ConvolutionShape &s, const PaddedRows::Block &block, Value pitch,
-          Value span)
+  RowCopy(KernelContext &c, const ConvolutionShape &s, const PaddedRows::Block &block,
+          const PaddedRows &padded)
       : c(c), s(s), block(block), element(memoryType(s.element())),
         stored(block.widen     ? c.b.getI16Type()
                : block.decodes ? c.b.getF32Type()
                                : element),
-        pitch(pitch), span(span), width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
-        left(uniform(s.window[1].low)) {
-    // Columns of windows that are picked are all inside.
-    Value begin = most(left, number(0)),
-          stop = block.picks ? span : least(span, c.add(width, left));
-    from = least(begin, span), to = most(stop, from);
-  }
+        stride(block.planes ? s.window[1].stride : 1), planes(padded.planesAcross()),
+        span(uniform(padded.span())), planeBytes(uniform(padded.planeBytes())),
+        width(uniform(s.window[1].in)), height(uniform(s.window[0].in)),
+        left(uniform(s.window[1].low)) {}
 
-  /// Line `line` of scratch: row y of the image.
-  void emit(Value image, Value y, Value line) {
-    Value target = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.mul(line, pitch));
+  /// Row y of the image to `target`, and where columns have planes, each plane of it behind the last.
+  void emit(Value image, Value y, Value target) {
     Value inside = c.b.create<arith::AndIOp>(compare(arith::CmpIPredicate::sge, y, number(0)),
                                              compare(arith::CmpIPredicate::slt, y, height));
+    // [planes] As many as the window has taps in.
+    c.loop(number(0), number(planes), 1, [&](Value plane) {
+      Value there = elementPointer(c.b, target, c.b.getI8Type(), c.mul(plane, planeBytes));
+      emitPlane(inside, {image, y, plane}, there);
+    });
+  }
+
+private:
+  /// What is read: the columns of a row whose rest by the stride is `plane`.
+  struct Source {
+    Value image, y, plane;
+  };
+
+  void emitPlane(Value inside, Source source, Value target) {
+    // Columns of the plane before the image, and behind it.
+    auto placeOf = [&](Value column) {
+      Value ahead = c.sub(c.add(column, number(stride - 1)), source.plane);
+      return c.b.createOrFold<arith::FloorDivSIOp>(ahead, number(stride));
+    };
+    from = least(most(placeOf(left), number(0)), span);
+    to = most(least(span, placeOf(c.add(width, left))), from);
     auto choose = c.b.create<scf::IfOp>(inside, true);
     OpBuilder::InsertionGuard insertion(c.b);
     c.b.setInsertionPointToStart(choose.elseBlock());
@@ -71,14 +95,13 @@ public:
     // [left] May write over what follows: that is written next.
     clear(target, number(0), from);
     if (auto input = dyn_cast<BlockArgument>(s.op.getInput()))
-      copy(c.inputs[input.getArgNumber()], c.add(c.mul(image, height), y), target);
+      copy(c.inputs[input.getArgNumber()], source, target);
     else
-      pull(image, y, target);
+      pull(source.image, source.y, target);
     // [right] Also over what vectors of columns wrote too much.
     clear(target, to, span);
   }
 
-private:
   Value number(int64_t value) { return constantI64(c.b, value); }
   Value uniform(SymExpr expr) { return c.e.uniform(expr); }
   Value least(Value a, Value d) { return c.b.createOrFold<arith::MinSIOp>(a, d); }
@@ -100,19 +123,20 @@ private:
     });
   }
 
-  /// [copy] The image's row number `row`. The last vector ends where the row does: nothing behind
-  /// the tensor is read.
-  void copy(Value input, Value row, Value target) {
-    Value skipped = c.sub(from, left), elements = c.mul(c.sub(to, from), number(block.channels));
+  /// [copy] The last vector ends where the row does: nothing behind the tensor is read.
+  void copy(Value input, Source place, Value target) {
+    Value row = c.add(c.mul(place.image, height), place.y),
+          column = c.sub(c.add(c.mul(from, number(stride)), place.plane), left),
+          columns = c.sub(to, from), elements = c.mul(columns, number(block.channels));
     Value source = elementPointer(c.b, input, element,
-                                  c.mul(c.add(c.mul(row, width), skipped), number(block.channels)));
+                                  c.mul(c.add(c.mul(row, width), column), number(block.channels)));
     target = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(from));
     int64_t step = 4 * c.machine.lanes() / bytesOf(stored); // whole vectors
-    if (block.gap || block.picks) {
-      int64_t apart = block.channels * (block.picks ? s.window[1].stride : 1);
-      c.loop(number(0), c.sub(to, from), 1, [&](Value column) {
-        Value here = elementPointer(c.b, source, element, c.mul(column, number(apart)));
-        Value there = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(column));
+    if (block.gap || block.planes) {
+      c.loop(number(0), columns, 1, [&](Value nth) {
+        Value here =
+            elementPointer(c.b, source, element, c.mul(nth, number(block.channels * stride)));
+        Value there = elementPointer(c.b, target, c.b.getI8Type(), bytesOf(nth));
         c.loop(number(0), number(block.channels), step,
                [&](Value at) { copyElements(here, there, at, step); });
       });
@@ -199,7 +223,9 @@ private:
   const ConvolutionShape &s;
   const PaddedRows::Block &block;
   Type element, stored;
-  Value pitch, span, width, height, left, from, to;
+  int64_t stride, planes; ///< of columns
+  Value span, planeBytes, width, height, left;
+  Value from, to; ///< columns of a plane that are inside
 };
 
 } // namespace
@@ -207,14 +233,20 @@ private:
 void PaddedRows::emitCopy(KernelContext &c, Value image, Value firstRow, Value rows) const {
   const ConvolutionWindow &down = s.window[0];
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
-  Value lines = c.add(c.mul(c.sub(rows, number(1)), number(stepDown())),
-                      number((down.kernel - 1) * down.dilation + 1));
-  Value top = c.sub(c.mul(firstRow, number(down.stride)), c.e.uniform(down.low));
-  RowCopy copy(c, s, block, c.e.uniform(pitch()), c.e.uniform(span()));
+  Value top = c.sub(c.mul(firstRow, number(down.stride)), c.e.uniform(down.low)),
+        bytes = c.e.uniform(planeBytes() * planesAcross());
+  Value lines = c.add(c.mul(c.sub(rows, number(1)), number(stepDown())), number(reach(down)));
+  RowCopy copy(c, s, block, *this);
   // [lines] In order: each may be written into by the one before.
-  int64_t apart = block.picks ? down.stride : 1;
-  c.loop(number(0), lines, 1,
-         [&](Value line) { copy.emit(image, c.add(top, c.mul(line, number(apart))), line); });
+  int64_t apart = block.planes ? down.stride : 1;
+  c.loop(number(0), number(planesDown()), 1, [&](Value plane) {
+    Value there = elementPointer(c.b, c.scratch, c.b.getI8Type(), c.mul(plane, bytes)),
+          first = c.add(top, plane);
+    c.loop(number(0), lines, 1, [&](Value line) {
+      copy.emit(image, c.add(first, c.mul(line, number(apart))),
+                elementPointer(c.b, there, c.b.getI8Type(), c.mul(line, c.e.uniform(pitch()))));
+    });
+  });
 }
 
 } // namespace weft

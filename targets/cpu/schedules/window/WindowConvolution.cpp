@@ -64,7 +64,7 @@ UnitTile::Products productsOf(KernelContext &c, const WindowTiling &t) {
 std::unique_ptr<RunTile> tileOf(KernelContext &c, const WindowTiling &t, int64_t pixels) {
   if (t.tiles)
     return std::make_unique<UnitTile>(c, UnitTile::Lines{t.lines, pixels, t.folds, t.foldRows},
-                                      t.vectors, t.run, productsOf(c, t));
+                                      t.vectors, t.run, productsOf(c, t), t.reuse());
   if (t.dot)
     return std::make_unique<IntegerTile>(c, *t.dot, pixels);
   return std::make_unique<FloatTile>(c, pixels, t.vectors, t.pairs);
@@ -244,8 +244,12 @@ private:
         inner.b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, lines, number(t.folds));
     apart.lineBytes = inner.b.create<arith::SelectOp>(
         hasSecond, inner.mul(number(t.folds * padded.stepDown()), pitch(inner)), number(0));
-    apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner))};
-    apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes())};
+    Value plane = inner.e.uniform(padded.planeBytes()),
+          planes = inner.mul(number(padded.planesAcross()), plane);
+    apart.outer = {t.runsApart[0], inner.mul(number(down.dilation), pitch(inner)),
+                   padded.planesDown(), planes};
+    apart.inner = {t.runsApart[1], number(across.dilation * padded.columnBytes()),
+                   padded.planesAcross(), plane};
     std::optional<GatheredRuns> gathered;
     // [gather] Two rooms take turns: products read bytes that have reached the cache.
     if (t.gathers)
@@ -340,7 +344,7 @@ public:
     SymExpr height = s.window[0].out;
     std::vector<Choice> list;
     offerRows(list, s.window[1].out, t.estimatePixels(machine), machine);
-    PanelBlocks::offerBlocks(list, t.panels, t.panelBytes);
+    PanelBlocks::offerBlocks(list, t.panels, t.panelBytes, /*least=*/1, t.estimateBlock());
     offer(list, "lines", kLineCandidates, t.estimateLines(s), [&](int64_t lines) {
       std::optional<int64_t> all = height.asConstant();
       return all ? std::min(lines, *all) : lines;

@@ -16,7 +16,7 @@ constexpr int64_t kLines = 4;            ///< of a block, when sizes are not kno
 constexpr int64_t kMeetingBytes =
     2048; ///< apart, few sets of the first-level cache have room for 16 lines
 constexpr int64_t kFarBytes =
-    1 << 20; ///< of filters, which other data drives from the second-level cache
+    1536 << 10; ///< of filters, which other data drives from the second-level cache
 
 bool isInside(const ConvolutionWindow &window) {
   return window.low.isConstant(0) && window.high.isConstant(0);
@@ -48,16 +48,20 @@ WindowTiling::WindowTiling(const ConvolutionShape &s, const VectorMachine &machi
   int64_t ofPixel = oddPairs ? s.channels * 2 : s.channels / (pairs ? 2 : 1),
           bytesOfPixel = s.channels * (pairs ? 2 : 1);
   bool areLines = tiles && bytesOfPixel % kLineBytes == 0; // whole ones are copied
-  auto meet = [&](int64_t bytes) { return areLines && across.stride * bytesOfPixel % bytes == 0; };
-  bool isPixel = down.kernel * across.kernel == 1;
-  picks = isPixel && across.stride > 1 && meet(kMeetingBytes) &&
-          isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) && isInside(across);
-  gap = picks || (meet(kMeetingBytes / 2) && !isPixel) ? kLineBytes / (pairs ? 2 : 1) : 0;
-  tapsOfRun = across.dilation == 1 && !gap ? across.kernel : 1;
+  bool isPixel = down.kernel * across.kernel == 1,
+       isMemory = isa_and_nonnull<BlockArgument>(s.op.getInput());
+  auto meet = [&](int64_t step, int64_t bytes) {
+    return areLines && step * bytesOfPixel % bytes == 0;
+  };
+  planes = across.stride > 1 && meet(across.stride, isPixel ? kMeetingBytes : kMeetingBytes / 2) &&
+           isMemory && down.dilation * across.dilation == 1;
+  int64_t step = planes ? 1 : across.stride;
+  gap = meet(step, kMeetingBytes / 2) && (planes || !isPixel) ? kLineBytes / (pairs ? 2 : 1) : 0;
+  tapsOfRun = across.dilation == 1 && !gap && !planes ? across.kernel : 1;
   apart = tapsOfRun * ofPixel;
   runsApart[0] = down.kernel, runsApart[1] = across.kernel / tapsOfRun;
-  inPlace = isa_and_nonnull<BlockArgument>(s.op.getInput()) && isInside(down) && isInside(across) &&
-            !widens() && !gap && !oddPairs && !(dot && (dot->widens() || apart % dot->group()));
+  inPlace = isMemory && isInside(down) && isInside(across) && !widens() && !gap && !planes &&
+            !oddPairs && !(dot && (dot->widens() || apart % dot->group()));
   gathers =
       oddPairs || (dot && !inPlace && !dot->widens() &&
                    GatheredRuns::pays(runsApart[0] * runsApart[1], apart, dot->group(), machine));
@@ -65,21 +69,22 @@ WindowTiling::WindowTiling(const ConvolutionShape &s, const VectorMachine &machi
   tapsOfRun = down.kernel * across.kernel / (runs[0] * runs[1]);
   run = oddPairs ? llvm::divideCeil(tapsOfRun * ofPixel, 4) : tapsOfRun * ofPixel;
   mostPixels = pick(s.op, "rows", estimatePixels(machine));
-  lines = tiles && !gathers && !s.isLine && (gap || !meet(kMeetingBytes)) ? 2 : 1;
+  lines = tiles && !gathers && !s.isLine && (gap || !meet(step, kMeetingBytes)) ? 2 : 1;
   vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
   columns = vectors * machine.lanes();
   panels = llvm::divideCeil(s.filters, columns);
   steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);
   panelBytes = steps * (dot ? dot->group() : 4) * columns;
-  panelsOfBlock = PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", kBlockKiB));
+  panelsOfBlock =
+      PanelBlocks::panelsOfBlock(panels, panelBytes, pick(s.op, "block", estimateBlock()));
   rows = pick(s.op, "lines", estimateLines(s));
   rowsPass = inPlace || (tiles && copiesAreCheaper(s));
   fold(s);
 }
 
 PaddedRows::Block WindowTiling::block(const ConvolutionShape &s) const {
-  return {rows,  s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap,
-          picks, folds - 1};
+  return {rows,   s.channels, dot && dot->widens() ? &*dot : nullptr, widens(), gap,
+          planes, folds - 1};
 }
 
 SymExpr WindowTiling::roomsAt(const PaddedRows &padded, const VectorMachine &machine) const {
@@ -110,9 +115,8 @@ int64_t WindowTiling::estimateLines(const ConvolutionShape &s) const {
   auto height = down.out.asConstant(), width = across.out.asConstant();
   if (!height || !width)
     return kLines;
-  int64_t apart = picks ? 1 : across.stride * down.stride,
-          line = std::max<int64_t>(1, *width * s.channels * apart);
-  int64_t room = tiles && panels * panelBytes >= kFarBytes ? kManyElements : kInputElements,
+  int64_t line = std::max<int64_t>(1, *width * s.channels * copiedOf(down) * copiedOf(across));
+  int64_t room = tiles && blocksOfFilters() > 1 ? kManyElements : kInputElements,
           most = std::max<int64_t>(1, room / line), all = std::max<int64_t>(1, *height);
   return llvm::divideCeil(all, llvm::divideCeil(all, most));
 }
@@ -123,8 +127,7 @@ void WindowTiling::fold(const ConvolutionShape &s) {
   if (lines == 1 || inPlace || !width || *width < 1 || *width > mostPixels)
     return;
   PaddedRows padded(s, block(s));
-  int64_t step = padded.stepAcross(),
-          span = (*width - 1) * step + (across.kernel - 1) * across.dilation + 1;
+  int64_t step = padded.stepAcross(), span = *padded.span().asConstant();
   if (padded.stepDown() * span % step != 0)
     return;
   foldRows = padded.stepDown() * span / step;
@@ -138,9 +141,8 @@ bool WindowTiling::copiesAreCheaper(const ConvolutionShape &s) const {
   if (!height || !width || filters < kFarBytes)
     return false;
   int64_t blocks = llvm::divideCeil(*height, rows),
-          copied = (*height * (picks ? 1 : down.stride) + blocks * down.kernel) *
-                   (*width * (picks ? 1 : across.stride) + across.kernel) * s.channels *
-                   (dot ? 1 : 2);
+          copied = (*height * copiedOf(down) + blocks * down.kernel) *
+                   (*width * copiedOf(across) + across.kernel) * s.channels * (dot ? 1 : 2);
   return copied * blocksOfFilters() < filters * blocks;
 }
 

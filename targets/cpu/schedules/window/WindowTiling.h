@@ -8,6 +8,7 @@
 
 #include "targets/common/match/ConvolutionShape.h"
 #include "targets/cpu/schedules/tile/IntegerTile.h"
+#include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/UnitTile.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
 #include "targets/cpu/schedules/window/PaddedRows.h"
@@ -15,14 +16,16 @@
 namespace weft {
 
 struct WindowTiling {
-  std::optional<IntegerDot> dot;      ///< of bytes
-  std::optional<PackedWeight> narrow; ///< filters of 16 bits
-  bool pairs;                         ///< of bf16 are multiplied, and counted as one product
-  bool tiles;                         ///< are multiplied by a unit for them
-  bool oddPairs;                      ///< of odd channels: `apart` are bytes
+  static constexpr int64_t kNearBytes = 24
+                                        << 10; ///< of filters, that stay in the first-level cache
+  std::optional<IntegerDot> dot;               ///< of bytes
+  std::optional<PackedWeight> narrow;          ///< filters of 16 bits
+  bool pairs;    ///< of bf16 are multiplied, and counted as one product
+  bool tiles;    ///< are multiplied by a unit for them
+  bool oddPairs; ///< of odd channels: `apart` are bytes
   int64_t
       gap; ///< elements between columns in scratch, that rows of a tile are in different sets of the cache
-  bool picks; ///< pixels that windows of one pixel read, which would meet there where they lie
+  bool planes; ///< columns apart would meet there, and those of a plane follow each other
   bool inPlace;
   bool rowsPass; ///< all blocks of rows meet a block of filters before the next one does
   int64_t apart, runsApart[2]; ///< products of a run as it lies in memory; rows and columns of runs
@@ -42,6 +45,10 @@ struct WindowTiling {
   /// Of a panel in memory.
   int64_t storedBytes() const { return widens() ? narrow->panelBytes(steps, columns) : panelBytes; }
   WidenedPanels widened() const { return {*narrow, steps, columns}; }
+  /// Of filters, which many rows drive from the first-level cache anyway.
+  TileUnit::Reuse reuse() const {
+    return panels * panelBytes > kNearBytes ? TileUnit::Reuse::Late : TileUnit::Reuse::Soon;
+  }
   int64_t blocksOfFilters() const { return llvm::divideCeil(panels, panelsOfBlock); }
   PaddedRows::Block block(const ConvolutionShape &s) const;
   /// Of scratch: rows, then gathered runs or filters.
@@ -53,8 +60,14 @@ struct WindowTiling {
   int64_t estimatePixels(const VectorMachine &machine) const;
   /// Rows of the result in a block: more where filters, which each block reads anew, are many.
   int64_t estimateLines(const ConvolutionShape &s) const;
+  /// KiB of filters in a block: processors with tiles have 2 MiB that are near.
+  int64_t estimateBlock() const { return tiles ? 1000 : kBlockKiB; }
 
 private:
+  /// Places that are copied for one of the result.
+  int64_t copiedOf(const ConvolutionWindow &w) const {
+    return planes ? std::min(w.stride, w.kernel) : w.stride;
+  }
   /// Rows of narrow images follow each other in scratch, with columns between them that are no
   /// results: a tile's line has several, if it has room.
   void fold(const ConvolutionShape &s);
