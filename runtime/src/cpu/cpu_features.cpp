@@ -3,6 +3,13 @@
 #include <stdint.h>
 #include <string.h>
 
+namespace {
+/// A target of the compiler, and what tells a processor that runs it from those that run the next one only.
+struct target_row {
+  const char *name, *feature;
+};
+} // namespace
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -90,6 +97,9 @@ bool weft_cpu_permits(const char *name) {
 
 const char *weft_cpu_target_without_asking() { return "x86:v4"; }
 
+static const target_row targets[] = {
+    {"x86:v4", "avx512vl"}, {"x86:v3", "avx2"}, {"x86:v2", nullptr}};
+
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
@@ -102,9 +112,9 @@ struct feature_row {
 
 /// Bits of AT_HWCAP and AT_HWCAP2 as the Linux ABI fixes them.
 static const feature_row features[] = {
-    {"fp", 1ul << 0, 0},    {"neon", 1ul << 1, 0},      {"crc", 1ul << 7, 0},
-    {"lse", 1ul << 8, 0},   {"fullfp16", 1ul << 10, 0}, {"dotprod", 1ul << 20, 0},
-    {"sve", 1ul << 22, 0},  {"sve2", 0, 1ul << 1},      {"i8mm", 0, 1ul << 13},
+    {"fp", 1ul << 0, 0},    {"neon", 1ul << 1, 0},     {"crc", 1ul << 7, 0},
+    {"lse", 1ul << 8, 0},   {"fullfp16", 3ul << 9, 0}, {"dotprod", 1ul << 20, 0},
+    {"sve", 1ul << 22, 0},  {"sve2", 0, 1ul << 1},     {"i8mm", 0, 1ul << 13},
     {"bf16", 0, 1ul << 14},
 };
 
@@ -118,8 +128,18 @@ bool weft_cpu_has(const char *name) {
 
 bool weft_cpu_permits(const char *) { return true; }
 
-const char *weft_cpu_target_without_asking() { return "host"; }
+const char *weft_cpu_target_without_asking() { return "arm:v8"; }
+
+static const target_row targets[] = {
+    {"arm:v8.6", "i8mm"}, {"arm:v8.2", "dotprod"}, {"arm:v8", nullptr}};
 
 #else
 #error "the runtime supports x86-64 and aarch64"
 #endif
+
+const char *weft_cpu_target() {
+  const target_row *row = targets;
+  while (row->feature && !weft_cpu_has(row->feature))
+    ++row;
+  return row->name;
+}

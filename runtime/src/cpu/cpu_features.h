@@ -11,5 +11,8 @@ bool weft_cpu_has(const char *name);
 /// asks only, which this does: from then on all its threads have them, and need more room for signals.
 bool weft_cpu_permits(const char *name);
 
+/// A target that this machine runs, near its best: for hints.
+const char *weft_cpu_target();
+
 /// A target that machines with such registers run without asking.
 const char *weft_cpu_target_without_asking();

@@ -340,7 +340,8 @@ static weft_status_t report(const weft_refusal_t &refusal, const char *path, wef
   if (refusal.status == WEFT_BAD_ARTIFACT && strcmp(refusal.code, "W0501") != 0)
     weft_set_hint(err, "copy the file again or compile the model again");
   if (strcmp(refusal.code, "W0502") == 0)
-    weft_set_hint(err, "compile the model for this machine: weft compile … --target host");
+    weft_set_hint(err, "compile the model for this machine: weft compile … --target %s",
+                  weft_cpu_target());
   if (strcmp(refusal.code, "W0512") == 0)
     weft_set_hint(err, "compile the model without it: weft compile … --target %s",
                   weft_cpu_target_without_asking());

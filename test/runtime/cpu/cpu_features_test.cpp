@@ -25,6 +25,16 @@ TEST_CASE("a name nobody knows is missing") {
   REQUIRE_FALSE(weft_cpu_has("AVX2"));
 }
 
+TEST_CASE("hints name a target of this machine's family") {
+#if defined(__x86_64__)
+  CHECK(std::string(weft_cpu_target()).find("x86:v") == 0);
+  CHECK((std::string(weft_cpu_target()) == "x86:v4") == weft_cpu_has("avx512vl"));
+#else
+  CHECK(std::string(weft_cpu_target()).find("arm:v8") == 0);
+  CHECK((std::string(weft_cpu_target()) == "arm:v8") == !weft_cpu_has("dotprod"));
+#endif
+}
+
 #if defined(__x86_64__)
 /// What the kernel found, which includes what it enabled.
 static std::set<std::string> kernel_flags() {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <random>
 
+#include "runtime/src/cpu/cpu_features.h"
 #include "runtime/src/open/module.h"
 #include "test/runtime/fixture.h"
 
@@ -168,7 +169,8 @@ TEST_CASE("a machine without a feature is told which") {
   REQUIRE(text_of(o.err) ==
           "W0502 artifact: is compiled for 'x86:v1' and needs the CPU feature 'avx1024', which "
           "this machine does not have | compile the model for this machine: weft compile … "
-          "--target host");
+          "--target " +
+              std::string(weft_cpu_target()));
 }
 
 /// A sample for three targets, of which this machine can run the last two.
@@ -362,14 +364,16 @@ TEST_CASE("an artifact that cannot do without tiles says who lacks them, and wha
   REQUIRE(text_of(refused.err) ==
           "W0512 artifact: is compiled for 'x86:v9+tiles' and needs the CPU feature 'amx-tile', "
           "which the system does not let this process use | compile the model without it: weft "
-          "compile … --target x86:v4");
+          "compile … --target " +
+              std::string(weft_cpu_target_without_asking()));
   tile_device without(false, false);
   env = without.env();
   opened lacking(with_tiles(false).seal(), &env);
   REQUIRE(text_of(lacking.err) ==
           "W0502 artifact: is compiled for 'x86:v9+tiles' and needs the CPU feature 'amx-bf16', "
           "which this machine does not have | compile the model for this machine: weft compile … "
-          "--target host");
+          "--target " +
+              std::string(weft_cpu_target()));
 }
 
 TEST_CASE("the number of variants is checked") {

@@ -28,16 +28,13 @@ public:
 
   friend Rational operator+(Rational a, Rational b) {
     Wide left, right, sum, under;
-    bool bad = __builtin_mul_overflow(a.over, b.under, &left) ||
-               __builtin_mul_overflow(b.over, a.under, &right) ||
-               __builtin_add_overflow(left, right, &sum) ||
-               __builtin_mul_overflow(a.under, b.under, &under);
+    bool bad = overflows(a.over, b.under, &left) || overflows(b.over, a.under, &right) ||
+               __builtin_add_overflow(left, right, &sum) || overflows(a.under, b.under, &under);
     return bad ? Rational(0, 0) : Rational(sum, under);
   }
   friend Rational operator*(Rational a, Rational b) {
     Wide over, under;
-    bool bad = __builtin_mul_overflow(a.over, b.over, &over) ||
-               __builtin_mul_overflow(a.under, b.under, &under);
+    bool bad = overflows(a.over, b.over, &over) || overflows(a.under, b.under, &under);
     return bad ? Rational(0, 0) : Rational(over, under);
   }
   friend bool operator<(Rational a, Rational b) { return (a + b * -1).over < 0; }
@@ -54,11 +51,21 @@ public:
   }
 
 private:
+  static constexpr Wide most = Wide(1) << 126; // so that the negative of a number is one
+
+  static Wide magnitude(Wide a) { return a < 0 ? -a : a; }
+  /// Compilers' own check of so wide a product calls a function that not every system's library has.
+  static bool overflows(Wide a, Wide b, Wide *out) {
+    if (b != 0 && magnitude(a) > most / magnitude(b))
+      return true;
+    *out = a * b;
+    return false;
+  }
+
   void reduce() {
-    constexpr Wide most = Wide(1) << 126; // so that the negative of a number is one
     if (over < -most)
       over = under = 0;
-    Wide a = over < 0 ? -over : over, b = under;
+    Wide a = magnitude(over), b = under;
     while (b != 0)
       std::swap(a %= b, b);
     if (under == 0 || a <= 1)
