@@ -36,15 +36,50 @@ Error noKernelTarget(StringRef scope) {
                            join(known, ", ") + ", also with '" + KernelTarget::kExactEnding + "'");
 }
 
-Error unknown(StringRef text) {
+SmallVector<std::string> knownNames() {
   SmallVector<std::string> known{TargetName::kHost};
   for (const TargetFamily *family : allFamilies()) {
     known.push_back(TargetName{family->name(), {TargetName::kHost}}.str());
     for (const std::string &level : family->levels())
       known.push_back(TargetName{family->name(), {level}}.str());
   }
-  return createStringError("unknown target '" + text + "'; known are " + join(known, ", ") +
+  return known;
+}
+
+/// "; the nearest is 'FAMILY:LEVEL'", or nothing where no name is like the text.
+std::string nearestTo(StringRef text, ArrayRef<std::string> known) {
+  const std::string *nearest = nullptr;
+  unsigned least = 3; // letters that may differ, and one
+  for (const std::string &name : known)
+    if (unsigned distance = text.edit_distance(name, true, least); distance < least) {
+      nearest = &name;
+      least = distance;
+    }
+  return nearest ? "; the nearest is '" + *nearest + "'" : "";
+}
+
+Error unknown(StringRef text) {
+  SmallVector<std::string> known = knownNames();
+  return createStringError("unknown target '" + text + "'" + nearestTo(text, known) +
+                           "; known are " + join(known, ", ") +
                            ", and several levels as FAMILY:LEVEL,LEVEL");
+}
+
+Error unknownLevel(const TargetName &name, StringRef level) {
+  return unknown(TargetName{name.family, {level.str()}}.str());
+}
+
+/// 'FAMILY:host' on a machine of another family.
+Error notThisMachine(const TargetFamily &family) {
+  const TargetFamily *own = findFamily("");
+  return createStringError("'" + TargetName{family.name(), {TargetName::kHost}}.str() +
+                           "' is the level of this machine, but that is of " +
+                           (own ? "family '" + own->name() + "'" : "no known family"));
+}
+
+Error severalFamilies(StringRef text) {
+  return createStringError("target '" + text +
+                           "' names several families: a file is for processors of one");
 }
 
 } // namespace
@@ -58,10 +93,15 @@ Expected<std::vector<FoundTarget>> findTargets(StringRef text, bool exact) {
     return unknown(text);
   std::vector<std::string> levels = family->levels();
   for (std::string &level : name->levels) {
-    if (level == TargetName::kHost)
+    if (StringRef(level).contains(':'))
+      return findFamily(StringRef(level).split(':').first) ? severalFamilies(text) : unknown(text);
+    if (level == TargetName::kHost) {
       level = family->hostLevel();
+      if (level.empty())
+        return notThisMachine(*family);
+    }
     if (!is_contained(levels, level))
-      return unknown(text);
+      return unknownLevel(*name, level);
   }
   std::vector<FoundTarget> found;
   for (const std::string &level : reverse(levels))
@@ -79,6 +119,14 @@ Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(StringRef scope) 
   if (!family || name->levels.size() != 1 || !is_contained(family->levels(), name->levels[0]))
     return noKernelTarget(scope);
   return family->kernelTarget(name->levels[0], exact);
+}
+
+std::vector<std::unique_ptr<KernelTarget>> allKernelTargets() {
+  std::vector<std::unique_ptr<KernelTarget>> all;
+  for (const TargetFamily *family : allFamilies())
+    for (const std::string &level : family->levels())
+      all.push_back(family->kernelTarget(level, /*exact=*/false));
+  return all;
 }
 
 std::string hostProcessor() {

@@ -45,6 +45,9 @@ struct FoundTarget {
 /// FAMILY:LEVEL,LEVEL are two. With `exact`, they take no schedule that rounds more than the operators do.
 llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
 
+/// All there are, family by family, those that need less of a processor first.
+std::vector<std::unique_ptr<KernelTarget>> allKernelTargets();
+
 /// The one whose scope is `scope`, or an error that lists what there is.
 llvm::Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(llvm::StringRef scope);
 

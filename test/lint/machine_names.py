@@ -22,7 +22,7 @@ PROCESSOR = re.compile(r"\b(?:x86|avx|sse|vnni|fma3|neon|sve|amx|arm|aarch64)(?!
 COUNT = r"\b(?:lanes|laneCount|registers|vectorBits)\b(?:\(\))?\)*"
 NUMBER = r"\(*(?!1\b)\d+"
 COMPARED = re.compile(rf"{COUNT}\s*(?:==|!=|<=|>=|<|>)\s*{NUMBER}|{NUMBER}\s*(?:==|!=|<=|>=|<|>)\s*(?:\w+\.)*{COUNT}")
-TARGET = re.compile(r'"[^"]*\bx86:[^"]*"')
+TARGET = re.compile(r'"[^"]*\b(?:x86|arm):[^"]*"')
 COMMENT = re.compile(r"//.*|/\*.*?\*/")
 
 

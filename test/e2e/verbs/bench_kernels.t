@@ -42,7 +42,7 @@ $ weft bench model.weft --kernels all
 !   hint: leave out 'model.weft'
 ? 2
 $ weft bench --kernels 16x16x16 --target x86:v9
-! error[W0301]: unknown target 'x86:v9'; known are {*}
+! error[W0301]: unknown target 'x86:v9'; the nearest is 'x86:v2'; known are {*}
 ? 2
 
 # A profile against the same peak.

@@ -31,6 +31,7 @@ TEST_CASE("names of targets read back what they print") {
 }
 
 TEST_CASE("levels are found once each, the one that needs most first") {
+  CHECK(namesOf("arm:v8,v8.6,v8.2") == std::vector<std::string>{"arm:v8.6", "arm:v8.2", "arm:v8"});
   CHECK(namesOf("x86:v3,v2,v3") == std::vector<std::string>{"x86:v3", "x86:v2"});
   CHECK(namesOf("host").size() == 1);
 }
@@ -39,9 +40,28 @@ TEST_CASE("an unknown target is refused with those that there are") {
   for (const char *text : {"x86:v9", "arm:neon", "x86:v4:exact", "v3", ""}) {
     std::string refusal = namesOf(text)[0];
     INFO(refusal);
-    CHECK(refusal.find("unknown target '" + std::string(text) + "'; known are host, ") == 0);
+    CHECK(refusal.find("unknown target '" + std::string(text) + "'; ") == 0);
+    CHECK(refusal.find("; known are host, x86:host, ") != std::string::npos);
     CHECK(refusal.find("x86:v4+vnni") != std::string::npos);
+    CHECK(refusal.find("arm:v8.2") != std::string::npos);
   }
+}
+
+TEST_CASE("the target that is spelt most alike is named, if any is") {
+  auto hasNearest = [](const char *text, const std::string &nearest) {
+    return namesOf(text)[0].find("; the nearest is '" + nearest + "'; ") != std::string::npos;
+  };
+  CHECK(hasNearest("arm:v8.3", "arm:v8.2"));
+  CHECK(hasNearest("armv8", "arm:v8"));
+  CHECK(hasNearest("arm:v8,v8.7", "arm:v8.2")); // of what is unknown only
+  CHECK(hasNearest("x86:v4+vni", "x86:v4+vnni"));
+  CHECK(namesOf("riscv:rva23")[0].find("nearest") == std::string::npos);
+}
+
+TEST_CASE("code for several families does not go into one file") {
+  for (const char *text : {"x86:v3,arm:v8", "arm:v8,v8.2,x86:host"})
+    CHECK(namesOf(text)[0] == "target '" + std::string(text) +
+                                  "' names several families: a file is for processors of one");
 }
 
 TEST_CASE("accuracy is no part of a target's name, and part of what its kernels are known by") {
@@ -68,12 +88,13 @@ TEST_CASE("a target measures every unit that it has") {
   CHECK(unitsOf("x86:v3") == Names{"f32", "pairs of i16"});
   CHECK(unitsOf("x86:v3+vnni") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("x86:v4+bf16") == Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8"});
+  CHECK(unitsOf("arm:v8") == Names{"f32", "pairs of i16"});
   CHECK(unitsOf("x86:v4+amx") ==
         Names{"f32", "pairs of i16", "quads of i8", "tiles of bf16", "tiles of i8"});
 }
 
 TEST_CASE("a scope finds the target that it is of, and nothing else does") {
-  for (const char *scope : {"x86:v3", "x86:v3:exact", "x86:v4+vnni"}) {
+  for (const char *scope : {"x86:v3", "x86:v3:exact", "x86:v4+vnni", "arm:v8.2:exact"}) {
     auto found = findKernelTarget(scope);
     REQUIRE(bool(found));
     CHECK((*found)->scope() == scope);

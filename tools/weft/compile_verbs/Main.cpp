@@ -42,6 +42,8 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return verifyCommand(options, console);
   if (verb == "tune")
     return tuneCommand(options, console);
+  if (verb == "targets")
+    return targetsCommand(options, console);
   if (verb == "reduce")
     return reduceCommand(options, console);
   if (verb == "bench")
