@@ -9,14 +9,16 @@ static void isOneKernel(const std::string &text, unsigned kernels = 1) {
   const Sizes all[] = {{{"b", 1}, {"s", 1}, {"t", 1}},   {{"b", 2}, {"s", 31}, {"t", 45}},
                        {{"b", 1}, {"s", 14}, {"t", 64}}, {{"b", 1}, {"s", 15}, {"t", 257}},
                        {{"b", 1}, {"s", 3}, {"t", 0}},   {{"b", 0}, {"s", 3}, {"t", 5}}};
-  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
     Program program(text, target);
     INFO(target << " " << text);
     INFO(program.error());
     REQUIRE(program.error().empty());
-    weft_module_info_t info = {sizeof info};
-    REQUIRE(weft_module_info(program.artifact, &info) == WEFT_OK);
-    CHECK(info.kernels == kernels);
+    if (!program.emulated) {
+      weft_module_info_t info = {sizeof info};
+      REQUIRE(weft_module_info(program.artifact, &info) == WEFT_OK);
+      CHECK(info.kernels == kernels);
+    }
     for (const Sizes &sizes : all) {
       INFO("b=" << sizes.at("b") << " s=" << sizes.at("s") << " t=" << sizes.at("t"));
       double difference = program.difference(sizes);

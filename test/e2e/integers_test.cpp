@@ -8,8 +8,8 @@ using namespace weft::test;
 
 namespace {
 
-const std::vector<std::string> kTargets = {"x86:v4+vnni", "x86:v4",        "x86:v3",
-                                           "x86:v2",      "plain:v4+vnni", "plain:v3+vnni"};
+const std::vector<std::string> kTargets =
+    targetsToTry({"x86:v4+vnni", "x86:v4", "x86:v3", "x86:v2", "plain:v4+vnni", "plain:v3+vnni"});
 const std::vector<std::string> kTileTargets = {"plain:v4+amx", "x86:v4+amx"};
 
 std::string tensor(const std::string &dims, const std::string &element) {

@@ -36,7 +36,7 @@ static std::string textOf(const Case &c) {
 
 static void agrees(const std::string &text, std::initializer_list<Sizes> all, double tolerance,
                    int64_t limit = 8) {
-  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
     Program program(text, target);
     INFO(target << " " << text);
     INFO(program.error());

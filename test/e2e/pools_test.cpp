@@ -59,7 +59,7 @@ std::string textOf(const std::string &kind, const std::vector<Axis> &axes,
 
 void agrees(const std::string &text, std::initializer_list<Sizes> all,
             const std::string &schedule = "pool", double most = 1e-5) {
-  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
     Program program(text, target);
     INFO(target << " " << text.substr(text.find("weft.pool ")));
     INFO(program.error());

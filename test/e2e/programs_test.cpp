@@ -9,7 +9,7 @@ using namespace weft::test;
 
 static void agrees(const std::string &text, std::initializer_list<Sizes> all,
                    double tolerance = 1e-5) {
-  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
     Program program(text, target);
     INFO(target << " " << text);
     INFO(program.error());

@@ -117,8 +117,8 @@ Convolution ofBytes(int64_t channels, int64_t filters, const std::string &elemen
 
 void isExact(const Convolution &c, std::initializer_list<Sizes> all) {
   std::vector<std::string> targets;
-  for (const char *target : // tiles, where the processor has some, take such windows
-       {"x86:v4+vnni", "x86:v4", "x86:v3", "x86:v2", "plain:v4+vnni", "plain:v3+vnni"})
+  for (const std::string &target : targetsToTry( // tiles, where there are some, take such windows
+           {"x86:v4+vnni", "x86:v4", "x86:v3", "x86:v2", "plain:v4+vnni", "plain:v3+vnni"}))
     if (isSupported(target))
       targets.push_back(target);
   checkConvolution(textOf(c), all, {"winograd_bytes", 0, targets, 256});

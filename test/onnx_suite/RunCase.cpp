@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------------------===//
 #include "test/onnx_suite/RunCase.h"
 #include "test/onnx_suite/Tolerance.h"
+#include "test/support/EmulatedCall.h"
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "weft/compiler.hpp"
@@ -68,7 +69,8 @@ struct DataSet {
 
 class CaseRun {
 public:
-  CaseRun(const Case &each, const std::string &scratch) : each(each), scratch(scratch) {}
+  CaseRun(const Case &each, const std::string &scratch)
+      : each(each), scratch(scratch), target(test::targetsToTry({CompileOptions().target})[0]) {}
 
   Outcome run() {
     Trouble trouble = compile({});
@@ -99,6 +101,7 @@ private:
     if (!module)
       return refusal(module.diagnostics());
     CompileOptions options;
+    options.target = target;
     options.outputPath = scratch;
     options.jobs = 1;
     weft::Result<Artifact> artifact = compiler.compile(*module, options);
@@ -208,7 +211,21 @@ private:
       tensors.push_back(*tensor);
       inputs.push_back(tensors.back().view());
     }
-    return call(inputs, data);
+    return test::isEmulated(target) ? callElsewhere(inputs, data) : call(inputs, data);
+  }
+
+  Trouble callElsewhere(const std::vector<weft_tensor_t> &inputs, const DataSet &data) {
+    std::vector<test::EmulatedTensor> results;
+    if (std::string why = test::callEmulated(scratch, inputs, results); !why.empty())
+      return {"wrong", why};
+    for (size_t i = 0; i < data.outputs.size(); ++i) {
+      test::EmulatedTensor &got = results[i];
+      weft_tensor_t raw = weft_tensor_of(got.bytes.data(), weft_element_t(got.element),
+                                         int32_t(got.dims.size()), got.dims.data());
+      if (Trouble trouble = compare(raw, data.outputs[i], each.outputs[i]))
+        return trouble;
+    }
+    return {};
   }
 
   Trouble call(const std::vector<weft_tensor_t> &inputs, const DataSet &data) {
@@ -246,6 +263,7 @@ private:
 
   const Case &each;
   const std::string &scratch;
+  const std::string target;
   Compiler compiler;
   bool needsContents = false; ///< the last refusal was about what a tensor contains
   bool constantsHelp = false; ///< with constants the case got further

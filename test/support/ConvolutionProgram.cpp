@@ -95,6 +95,8 @@ std::string textOf(const Convolution &c) {
 
 /// The same inputs with two workers.
 static std::vector<Tensor> runWithTwo(Program &program, const std::vector<Tensor> &inputs) {
+  if (program.emulated)
+    return program.run(inputs, 2);
   weft_error_t error = WEFT_ERROR_INIT;
   weft_context_options_t options = {sizeof(weft_context_options_t), 2, -1, 0};
   weft_context_t *other = nullptr;

@@ -36,7 +36,7 @@ std::string textOf(const Convolution &convolution);
 struct Expectation {
   std::string schedule;
   double tolerance = 1e-5;
-  std::vector<std::string> targets{"x86:host", "x86:v3", "x86:v2"};
+  std::vector<std::string> targets = targetsToTry({"x86:host", "x86:v3", "x86:v2"});
   int64_t limit = 8; ///< of generated integers
   bool exact = true; ///< schedules that round more are not asked
 };

@@ -86,6 +86,9 @@ void Program::compile(CompileOptions options, int threads) {
   }
   weft_error_t error = WEFT_ERROR_INIT;
   threadsOfRank = threads;
+  emulated = isEmulated(options.target);
+  if (emulated)
+    return;
   bool isAlone = !meshOf(function());
   if (weft_module_open(nullptr, path.c_str(), &artifact, &error) ||
       (isAlone && openContext(nullptr, &context, &error)))
@@ -160,7 +163,27 @@ std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs) {
       in.back().data = walls.emplace_back(input.bytes).begin();
   }
   failure.clear();
+  if (emulated)
+    return callElsewhere(in);
   return meshOf(function()) ? callOnRanks(in) : callAlone(in);
+}
+
+std::vector<Tensor> Program::run(const std::vector<Tensor> &inputs, int threads) {
+  std::swap(threadsOfRank, threads);
+  std::vector<Tensor> results = run(inputs);
+  std::swap(threadsOfRank, threads);
+  return results;
+}
+
+std::vector<Tensor> Program::callElsewhere(const std::vector<weft_tensor_t> &inputs) {
+  std::vector<EmulatedTensor> made;
+  std::vector<Tensor> results;
+  failure = callEmulated(path, inputs, made, threadsOfRank);
+  if (failure.empty())
+    for (auto [type, tensor] : llvm::zip_equal(function().getResultTypes(), made))
+      results.push_back({mlir::cast<SymTensorType>(type).getElementType(), std::move(tensor.dims),
+                         std::move(tensor.bytes)});
+  return results;
 }
 
 std::vector<Tensor> Program::callAlone(const std::vector<weft_tensor_t> &inputs) {
@@ -272,7 +295,7 @@ bool isSupported(const std::string &target) {
                   "  %y = weft.neg %x : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>\n  "
                   "return %y : !weft.tensor<[n], f32>\n}\n",
                   target);
-  return program.artifact != nullptr;
+  return program.error().empty();
 }
 
 std::string bytesText(const std::vector<int64_t> &dims, const std::string &element) {

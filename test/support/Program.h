@@ -9,6 +9,7 @@
 #include "compiler/model/EntryPlan.h"
 #include "compiler/model/ModuleImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "test/support/EmulatedCall.h"
 #include "weft/compiler.hpp"
 #include "weft/group.h"
 #include "weft/runtime.h"
@@ -43,6 +44,8 @@ public:
   std::vector<Tensor> generate(const Sizes &sizes, unsigned seed, int64_t limit = 8);
   /// Compiled results, or nothing with `error()` set. Where ranks run it they are threads, and all have the same bits.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs);
+  /// The same with so many workers, where calls are emulated.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, int threads);
   std::vector<RefTensor> evaluate(const std::vector<Tensor> &inputs);
   /// Largest difference, relative where values exceed 1; infinity when shapes, elements or nan-ness differ.
   double difference(const Sizes &sizes, unsigned seed = 1, int64_t limit = 8);
@@ -50,15 +53,17 @@ public:
   double difference(const std::vector<Tensor> &inputs, const std::vector<RefTensor> &expected);
 
   weft_context_t *context = nullptr; ///< of what one rank runs
-  weft_module_t *artifact = nullptr;
-  std::string path;     ///< of the artifact
-  bool guarded = false; ///< inputs end where memory does that nobody may touch
+  weft_module_t *artifact = nullptr; ///< null where calls are emulated
+  bool emulated = false;             ///< by EmulatedCall.h
+  std::string path;                  ///< of the artifact
+  bool guarded = false;              ///< inputs end where memory does that nobody may touch
 
 private:
   bool import(const std::string &text);
   void compile(CompileOptions options, int threads);
   mlir::func::FuncOp function();
   weft_status_t openContext(weft_group_t *group, weft_context_t **out, weft_error_t *error) const;
+  std::vector<Tensor> callElsewhere(const std::vector<weft_tensor_t> &inputs);
   std::vector<Tensor> callAlone(const std::vector<weft_tensor_t> &inputs);
   std::vector<Tensor> callOnRanks(const std::vector<weft_tensor_t> &inputs);
   weft_status_t call(weft_context_t *own, const std::vector<weft_tensor_t> &inputs,
