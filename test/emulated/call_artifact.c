@@ -1,6 +1,6 @@
-/* One call of an artifact in a process of its own, for tests of processors that are emulated.
+/* Calls of an artifact in a process of its own, for tests and counts of processors that are emulated.
  *
- *   call_artifact ARTIFACT INPUTS OUTPUTS [THREADS]
+ *   call_artifact ARTIFACT INPUTS OUTPUTS [THREADS [CALLS]]
  *
  * Files of tensors are as test/support/EmulatedCall.h says. Exits with 1 and a line on stderr when something is refused. */
 #include "weft/runtime.h"
@@ -79,7 +79,7 @@ static uint32_t count_outputs(const weft_module_t *module) {
 
 int main(int argc, char **argv) {
   if (argc < 4)
-    fail("usage: call_artifact ARTIFACT INPUTS OUTPUTS [THREADS]");
+    fail("usage: call_artifact ARTIFACT INPUTS OUTPUTS [THREADS [CALLS]]");
   weft_module_t *module = NULL;
   weft_context_t *context = open_context(argv[1], argc > 4 ? atoi(argv[4]) : 1, &module);
   FILE *from = fopen(argv[2], "rb"), *to = fopen(argv[3], "wb");
@@ -95,8 +95,12 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; i < made; ++i)
     outputs[i] = (weft_tensor_t)WEFT_TENSOR_EMPTY;
   weft_error_t error = WEFT_ERROR_INIT;
-  if (weft_call(context, NULL, inputs, given, outputs, made, &error))
-    fail(error.message);
+  for (int call = 0, calls = argc > 5 ? atoi(argv[5]) : 1; call < calls; ++call) {
+    for (uint32_t i = 0; call && i < made; ++i)
+      weft_tensor_release(context, &outputs[i]);
+    if (weft_call(context, NULL, inputs, given, outputs, made, &error))
+      fail(error.message);
+  }
   write_word(to, made);
   for (uint32_t i = 0; i < made; ++i)
     write_tensor(to, &outputs[i]);

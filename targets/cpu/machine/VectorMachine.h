@@ -37,6 +37,7 @@ public:
     bool hasHalves = false; ///< conversions between f16 and f32
     TileRows productRows;   ///< by two vectors of a packed operand
     TileRows filterRows;    ///< filters, by two vectors of pixels that may lie anywhere
+    bool byLane = false;    ///< multiply-adds take one lane of a register in place of a factor
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -53,6 +54,9 @@ public:
   bool hasHalves() const { return traits.hasHalves; }
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
+
+  /// Whether what all lanes are multiplied by may be a lane of a register, so that one load brings several such factors.
+  bool multipliesByLane() const { return traits.byLane; }
 
   /// Whether loads and stores of elements of so many bits take a mask.
   virtual bool masks(unsigned bits) const { return false; }

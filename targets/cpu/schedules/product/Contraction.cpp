@@ -41,6 +41,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/SpreadRun.h"
 #include "targets/cpu/schedules/tile/WidenedElements.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
 
@@ -482,6 +483,9 @@ private:
         prefetch(c, here.back(), kAheadBytes, (depth + unit - 1) / unit * bytesPerUnit);
     }
     int64_t together = s.pairs ? 2 : 1; // k's that one instruction multiplies
+    SmallVector<SpreadRun> factors(
+        t.rows,
+        SpreadRun(c, s.pairs ? Type(c.b.getI32Type()) : Type(c.b.getF32Type()), depth / together));
     for (int64_t u = 0; u * unit < depth; ++u) {
       t.ahead.fetch(c, c.add(units, constantI64(c.b, u)));
       // [load weights] A unit of them: one k, or several that share a word. Once for all rows.
@@ -495,7 +499,9 @@ private:
       for (int64_t i = 0; i * together < unit && u * unit + i * together < depth; ++i)
         for (int64_t r = 0; r < t.rows; ++r) {
           int64_t depthHere = u * unit + i * together;
-          Value all = spread(c, s, at(c, rowOf(c, s, t, x, r), rowType(c, s), depthHere));
+          Value all = factors[r].element(depthHere / together, [&](int64_t nth) {
+            return at(c, rowOf(c, s, t, x, r), rowType(c, s), nth * together);
+          });
           for (int64_t v = 0; v < t.vectors(); ++v) {
             Value &sum = sums[(depthHere / together % chains) * count + r * t.vectors() + v];
             sum = multiplyAdd(c, s, all, weights[v][i], sum);
@@ -527,13 +533,6 @@ private:
       return s.weight.decode(c, pointer, zero);
     auto words = VectorType::get({c.machine.lanes()}, c.b.getI32Type());
     return {c.b.create<LLVM::LoadOp>(words, pointer, 4)};
-  }
-
-  /// An element of a row, or a pair of them, in all lanes.
-  static Value spread(KernelContext &c, const Shape &s, Value pointer) {
-    Type type = s.pairs ? Type(c.b.getI32Type()) : Type(c.b.getF32Type());
-    return c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(type, pointer, 4),
-                                       VectorType::get({c.machine.lanes()}, type));
   }
 
   /// [multiply pairs] What the machine does at once.

@@ -4,18 +4,40 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "targets/cpu/schedules/tile/SpreadRun.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
+/// What is multiplied in one turn of the loop, `together` k's.
+class Factors {
+public:
+  Factors(KernelContext &c, const TileSource &s, int64_t together, int64_t rows)
+      : isAlongRows(s.rowStride == 1 && s.depthStride != 1),
+        runs(isAlongRows ? together : rows,
+             SpreadRun(c, s.pairs ? Type(c.b.getI32Type()) : Type(c.b.getF32Type()),
+                       isAlongRows          ? rows
+                       : s.depthStride == 1 ? together
+                                            : 0)) {}
+  /// `addressOf(row, k)` of those of the turn.
+  Value element(int64_t row, int64_t k, function_ref<Value(int64_t, int64_t)> addressOf) {
+    if (isAlongRows)
+      return runs[k].element(row, [&](int64_t other) { return addressOf(other, k); });
+    return runs[row].element(k, [&](int64_t other) { return addressOf(row, other); });
+  }
+
+private:
+  bool isAlongRows; ///< what lies one behind the other is of several rows
+  SmallVector<SpreadRun> runs;
+};
+
 /// One k: the vectors of B, and for every row one broadcast and its multiply-adds.
-void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
+void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Factors &factors,
           MutableArrayRef<Value> sums, int64_t rows, int64_t vectors) {
   Type f32 = c.b.getF32Type(), pointer = LLVM::LLVMPointerType::get(c.b.getContext());
-  Type word = s.pairs ? Type(c.b.getI32Type()) : f32;
-  auto vector = VectorType::get({c.machine.lanes()}, word);
+  auto vector = VectorType::get({c.machine.lanes()}, s.pairs ? Type(c.b.getI32Type()) : f32);
   auto at = [&](Value base, int64_t offset) -> Value {
     return c.b.create<LLVM::GEPOp>(pointer, f32, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   };
@@ -27,9 +49,9 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead,
   for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(c.b.create<LLVM::LoadOp>(vector, at(row, v * c.machine.lanes()), 4));
   for (int64_t r = 0; r < rows; ++r) {
-    Value x =
-        c.b.create<LLVM::LoadOp>(word, at(column, r * s.rowStride + ahead * s.depthStride), 4);
-    Value all = c.b.create<vector::SplatOp>(x, vector);
+    Value all = factors.element(r, ahead, [&](int64_t row, int64_t k) {
+      return at(column, row * s.rowStride + k * s.depthStride);
+    });
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[vectors * r + v];
       sum = s.pairs ? c.machine.addHalfProducts(c.b, sum, all, loaded[v])
@@ -65,8 +87,9 @@ void multiplyAdd(KernelContext &c, const TileSource &source, Value depth, int64_
       SmallVector<Value> next(carried);
       if (source.everyTurn)
         source.everyTurn(k);
+      Factors factors(c, source, by, rows);
       for (int64_t u = 0; u < by; ++u)
-        step(c, source, k, u, next, rows, vectors);
+        step(c, source, k, u, factors, next, rows, vectors);
       return next;
     });
   };

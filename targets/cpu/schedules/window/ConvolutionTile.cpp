@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cpu/schedules/tile/SpreadRun.h"
 
 using namespace mlir;
 
@@ -180,8 +181,9 @@ private:
     if (form == ConvolutionTile::Vectors && (many || t.totalFloats > 0))
       c.machine.prefetch(c.b, at(w, s.channels * s.window[0].kernel * s.window[1].kernel * t.rows),
                          VectorMachine::Cache::Second);
+    SpreadRun taps(c, f32, rows);
     for (int64_t r = 0; r < rows; ++r) {
-      Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(w, r), 4), vector);
+      Value all = taps.element(r, [&](int64_t row) { return at(w, row); });
       for (int64_t v = 0; v < vectors; ++v)
         next[vectors * r + v] = c.b.create<vector::FMAOp>(all, pixels[v], next[vectors * r + v]);
     }
@@ -210,8 +212,9 @@ private:
                                                        firstLanes(c, rows - v * c.machine.lanes()),
                                                        zero, 4));
     int64_t chain = chains == 1 ? 0 : steps++ % chains;
+    SpreadRun few(c, f32, pixels);
     for (int64_t i = 0; i < pixels; ++i) {
-      Value all = c.b.create<vector::SplatOp>(c.b.create<LLVM::LoadOp>(f32, at(x, i), 4), vector);
+      Value all = few.element(i, [&](int64_t pixel) { return at(x, pixel); });
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = next[(chain * pixels + i) * vectors + v];
         sum = c.b.create<vector::FMAOp>(all, filters[v], sum);

@@ -1,0 +1,34 @@
+//===- SpreadRun.h - Elements of memory, each in all lanes ---------------------------------------------===//
+//
+//   SpreadRun run(c, f32, 4);                    // four elements that lie one behind the other
+//   Value all = run.element(2, addressOf);       // the third of them in all lanes; addressOf(i) is where element i lies
+//
+// What a multiply-add takes beside a vector. Where it takes a lane of a register, whole vectors of the run are loaded once for all
+// their elements.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_SPREADRUN_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_SPREADRUN_H
+
+#include "targets/cpu/Schedule.h"
+
+namespace weft {
+
+class SpreadRun {
+public:
+  /// `count` elements of 32 bits.
+  SpreadRun(KernelContext &c, mlir::Type type, int64_t count) : c(&c), type(type), count(count) {}
+  /// The address is asked for where it is used.
+  mlir::Value element(int64_t i, llvm::function_ref<mlir::Value(int64_t)> addressOf);
+
+private:
+  bool isInWholeVector(int64_t i) const;
+
+  KernelContext *c;
+  mlir::Type type;
+  int64_t count;
+  llvm::SmallVector<mlir::Value> vectors; ///< that were loaded, null where not yet
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_SPREADRUN_H
