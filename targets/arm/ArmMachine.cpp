@@ -19,34 +19,77 @@ Value call(ImplicitLocOpBuilder &b, Type type, const llvm::Twine &name, ValueRan
       .getResult(0);
 }
 
+/// Every second of eight numbers, from `first` on.
+Value everySecond(ImplicitLocOpBuilder &b, Value numbers, int64_t first) {
+  return b.create<vector::ShuffleOp>(numbers, numbers,
+                                     SmallVector<int64_t>{first, first + 2, first + 4, first + 6});
+}
+
+/// What is a lane of a vector in all lanes, or nothing.
+vector::ShuffleOp spreadLane(Value all) {
+  auto spread = all.getDefiningOp<vector::ShuffleOp>();
+  return spread && llvm::all_equal(spread.getMask()) ? spread : vector::ShuffleOp();
+}
+
+/// The same of pairs. Where all are one of a vector's, that vector's lane: multiplications take it as it is.
+Value numberOfPairs(ImplicitLocOpBuilder &b, Value pairs, int64_t number) {
+  auto words = pairs.getDefiningOp<LLVM::BitcastOp>();
+  vector::ShuffleOp spread = words ? spreadLane(words.getArg()) : nullptr;
+  if (!spread)
+    return everySecond(b, pairs, number);
+  int64_t pair = cast<IntegerAttr>(spread.getMask()[0]).getInt();
+  Value numbers = b.create<LLVM::BitcastOp>(pairs.getType(), spread.getV1());
+  return b.create<vector::ShuffleOp>(numbers, numbers, SmallVector<int64_t>(4, 2 * pair + number));
+}
+
 class NeonMachine : public VectorMachine {
 public:
-  explicit NeonMachine(Traits traits) : VectorMachine(std::move(traits)) {}
+  /// What NEON was extended by: products of bytes of equal signs, and of unsigned by signed ones.
+  struct Extensions {
+    bool dots = false, mixedDots = false;
+  };
+  NeonMachine(Traits traits, Extensions has) : VectorMachine(std::move(traits)), has(has) {}
 
-  /// Products of the lower and the upper half, then sums of neighbours.
+  bool addsByteProducts(ByteSigns signs) const override {
+    return signs.isLeftSigned == signs.isRightSigned ? has.dots : has.mixedDots;
+  }
+  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value left, Value right,
+                        ByteSigns signs) const override {
+    auto bytes = [&](Value words) -> Value {
+      return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI8Type()), words);
+    };
+    bool isMixed = signs.isLeftSigned != signs.isRightSigned;
+    if (isMixed ? signs.isLeftSigned : bool(spreadLane(left)))
+      std::swap(left, right); // unsigned ones come first, and what may be a lane is last
+    const char *name = isMixed ? "usdot" : signs.isLeftSigned ? "sdot" : "udot";
+    return call(b, sum.getType(), llvm::Twine(name) + ".v4i32.v16i8",
+                {sum, bytes(left), bytes(right)});
+  }
+
   Value addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
-    auto half = [&](Value words, int64_t first) -> Value {
-      return b.create<vector::ShuffleOp>(
-          words, words, SmallVector<int64_t>{first, first + 1, first + 2, first + 3});
-    };
-    auto products = [&](int64_t first) {
-      return call(b, sum.getType(), "smull.v4i32", {half(x, first), half(y, first)});
-    };
-    Value pairs = call(b, sum.getType(), "addp.v4i32", {products(0), products(4)});
-    return b.create<arith::AddIOp>(sum, pairs);
+    for (int64_t number : {0, 1}) {
+      Value product = call(b, sum.getType(), "smull.v4i32",
+                           {everySecond(b, y, number), numberOfPairs(b, x, number)});
+      sum = b.create<arith::AddIOp>(sum, product);
+    }
+    return sum;
   }
 
   /// Nothing: cores bring lines that are read in order by themselves, and each wish for one is an instruction or two in loops that have
   /// three for every four multiply-adds.
   void prefetch(ImplicitLocOpBuilder &, Value, Cache, bool) const override {}
+
+private:
+  const Extensions has;
 };
 
 } // namespace
 
-const VectorMachine &armMachine(llvm::StringRef) {
+const VectorMachine &armMachine(llvm::StringRef level) {
   const TileRows products{8, {8, 6, 4}}, filters{12, {12, 8, 6}};
-  static const NeonMachine v8({4, 32, true, true, products, filters, /*byLane=*/true});
-  return v8;
+  const VectorMachine::Traits neon{4, 32, true, true, products, filters, /*byLane=*/true};
+  static const NeonMachine v8(neon, {}), dots(neon, {true}), mixedDots(neon, {true, true});
+  return level == "v8" ? v8 : level == "v8.2" ? dots : mixedDots;
 }
 
 } // namespace weft

@@ -24,6 +24,14 @@ namespace {
 
 constexpr int64_t kReadSums = 8;
 
+/// Of a product that there is an instruction for, if there is any.
+std::optional<ByteSigns> byteSignsOf(const VectorMachine &machine) {
+  for (ByteSigns signs : {ByteSigns{false, true}, ByteSigns{true, true}})
+    if (machine.addsByteProducts(signs))
+      return signs;
+  return std::nullopt;
+}
+
 class LoopEmitter {
 public:
   LoopEmitter(ModuleOp module, const VectorMachine &machine)
@@ -68,7 +76,8 @@ public:
     case Unit::ShortPairs:
       return reals(machine.addPairProducts(b, words(sum), shorts(factor), shorts(addend)));
     case Unit::ByteQuads:
-      return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend)));
+      return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend),
+                                           *byteSignsOf(machine)));
     default:
       llvm_unreachable("tiles have a loop of their own");
     }
@@ -151,7 +160,7 @@ static std::map<Unit, int64_t> unitsOf(const VectorMachine &machine) {
   std::map<Unit, int64_t> units{{Unit::Reals, 1}, {Unit::ShortPairs, 2}};
   if (machine.addsHalfProducts())
     units[Unit::HalfPairs] = 2;
-  if (machine.addsByteProducts())
+  if (byteSignsOf(machine))
     units[Unit::ByteQuads] = 4;
   if (machine.tiles()) {
     int64_t words = 4 * TileUnit::kRows * TileUnit::kRowWords * TileUnit::kRowWords;

@@ -30,9 +30,9 @@ public:
   Value addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const override {
     return b.create<arith::AddIOp>(sum, call(b, sum.getType(), pairs, {x, y}));
   }
-  bool addsByteProducts() const override { return bytes; }
-  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
-                        Value signedBytes) const override {
+  bool addsByteProducts(ByteSigns signs) const override { return bytes && signs.isMixed(); }
+  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes, Value signedBytes,
+                        ByteSigns) const override {
     return call(b, sum.getType(), bytes, {sum, unsignedBytes, signedBytes});
   }
 

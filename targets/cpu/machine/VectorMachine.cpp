@@ -36,7 +36,7 @@ Value VectorMachine::addHalfProducts(ImplicitLocOpBuilder &, Value, Value, Value
 Value VectorMachine::roundForHalfProducts(ImplicitLocOpBuilder &, Value) const {
   llvm_unreachable("addsHalfProducts() says so");
 }
-Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value) const {
+Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value, ByteSigns) const {
   llvm_unreachable("addsByteProducts() says so");
 }
 Value VectorMachine::lookUp(ImplicitLocOpBuilder &, ArrayRef<float>, Value) const {

@@ -20,6 +20,13 @@ namespace weft {
 
 class TileUnit;
 
+/// Of the factors of products of bytes.
+struct ByteSigns {
+  bool isLeftSigned, isRightSigned;
+  /// Unsigned by signed.
+  bool isMixed() const { return !isLeftSigned && isRightSigned; }
+};
+
 /// Rows of a tile that stays in registers while products are summed, and what may be picked instead, the most first. Follows from the
 /// number of registers, and from whether an element is spread to all lanes by the instruction that multiplies or takes a register.
 struct TileRows {
@@ -74,11 +81,11 @@ public:
   virtual mlir::Value roundForHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value reals) const;
   /// What multiplies small matrices (TileUnit.h); null where nothing does.
   virtual const TileUnit *tiles() const { return nullptr; }
-  /// Whether there is an instruction for four products of bytes.
-  virtual bool addsByteProducts() const { return false; }
-  /// To each i32 of `sum` four products of unsigned and signed bytes, which are given as i32, too.
+  /// Whether there is an instruction for four products of bytes with these signs.
+  virtual bool addsByteProducts(ByteSigns) const { return false; }
+  /// To each i32 of `sum` four products of bytes, which are given as i32, too.
   virtual mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
-                                      mlir::Value unsignedBytes, mlir::Value signedBytes) const;
+                                      mlir::Value left, mlir::Value right, ByteSigns signs) const;
 
   /// Whether the lanes of a vector of this type are looked up among 16 constants by one instruction.
   virtual bool looksUp(mlir::Type) const { return false; }

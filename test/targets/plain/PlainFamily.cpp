@@ -46,9 +46,9 @@ public:
   }
   const TileUnit *tiles() const override { return like.tiles() ? &plainTiles() : nullptr; }
 
-  bool addsByteProducts() const override { return like.addsByteProducts(); }
-  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes,
-                        Value signedBytes) const override {
+  bool addsByteProducts(ByteSigns signs) const override { return like.addsByteProducts(signs); }
+  Value addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value unsignedBytes, Value signedBytes,
+                        ByteSigns) const override {
     for (int part = 0; part < 4; ++part) {
       Value x = b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(unsignedBytes, words(b, 8 * part)),
                                         words(b, 255));

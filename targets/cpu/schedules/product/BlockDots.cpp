@@ -56,13 +56,20 @@ int64_t shiftOf(const PackedWeight &w) {
   return w.form == PackedWeight::Bytes && !isUnsigned(w.element) ? 128 : w.bias();
 }
 
+/// Of weights, which are not negative as they are multiplied, and rows. Weights of 4 bits may count as signed.
+ByteSigns signsOf(const PackedWeight &w, const VectorMachine &machine) {
+  ByteSigns usual{false, true};
+  bool fitsSigned = w.form != PackedWeight::Bytes;
+  return fitsSigned && !machine.addsByteProducts(usual) ? ByteSigns{true, true} : usual;
+}
+
 Match<Shape> match(func::FuncOp spec, const VectorMachine &machine) {
   Match<Shape> s = Shape::match(spec);
   if (!s)
     return s;
   if (s->roundedBlock == 0)
     return Decline::otherKind("the rows are not rounded to bytes block by block");
-  if (!machine.addsByteProducts())
+  if (!machine.addsByteProducts(signsOf(s->weight, machine)))
     return Decline{"the target has no products of bytes"};
   if (!isNarrow(s->weight) || s->weight.block != s->roundedBlock)
     return Decline{"the weight is not of integers of 8 or 4 bits in blocks like those of the rows"};
@@ -226,7 +233,7 @@ private:
   }
 
   Value dot(Value sum, Value weight, Value activation) {
-    return c.machine.addByteProducts(c.b, sum, weight, activation);
+    return c.machine.addByteProducts(c.b, sum, weight, activation, signsOf(w, c.machine));
   }
 
   KernelContext &c;

@@ -13,8 +13,14 @@ static bool isUnsignedValue(Value value) {
 }
 
 IntegerDot::IntegerDot(const VectorMachine &machine, Value activations, Value weights)
-    : four(machine.addsByteProducts() && isUnsignedValue(activations) && !isUnsignedValue(weights)),
-      wideWeights(false), unsignedWeights(isUnsignedValue(weights)) {}
+    : signs{!isUnsignedValue(activations), !isUnsignedValue(weights)}, shifted(false),
+      four(machine.addsByteProducts(signs)), wideWeights(false) {
+  ByteSigns asSigned{true, signs.isRightSigned};
+  if (four || signs.isLeftSigned || !machine.addsByteProducts(asSigned))
+    return;
+  signs = asSigned;
+  four = shifted = true;
+}
 
 WeightLayout IntegerDot::layout(WeightLayout::Order order, int64_t columns, int64_t taps) const {
   return WeightLayout::dots(columns, order, group(), taps);
@@ -40,18 +46,32 @@ Value IntegerDot::loadWeights(KernelContext &c, Value panel, int64_t offset) con
     return c.b.create<LLVM::LoadOp>(lanes16(c), at, 4);
   Value bytes =
       c.b.create<LLVM::LoadOp>(VectorType::get({2 * c.machine.lanes()}, c.b.getI8Type()), at, 2);
-  return unsignedWeights ? Value(c.b.create<arith::ExtUIOp>(lanes16(c), bytes))
-                         : c.b.create<arith::ExtSIOp>(lanes16(c), bytes);
+  return signs.isRightSigned ? Value(c.b.create<arith::ExtSIOp>(lanes16(c), bytes))
+                             : c.b.create<arith::ExtUIOp>(lanes16(c), bytes);
 }
 
-Value IntegerDot::broadcast(KernelContext &c, Value group) const {
-  Value all = c.b.create<vector::SplatOp>(group, lanes32(c));
-  return four ? all : Value(c.b.create<LLVM::BitcastOp>(lanes16(c), all));
+Value IntegerDot::words(KernelContext &c, int32_t value) const {
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(lanes32(c), c.b.getI32IntegerAttr(value)));
+}
+
+Value IntegerDot::shift(KernelContext &c, Value groups) const {
+  return shifted ? Value(c.b.create<arith::XOrIOp>(groups, words(c, int32_t(0x80808080)))) : groups;
+}
+
+Value IntegerDot::addShift(KernelContext &c, Value shifts, Value weights) const {
+  return c.machine.addByteProducts(c.b, shifts, words(c, 0x01010101), weights, signs);
+}
+
+Value IntegerDot::unshift(KernelContext &c, Value sum, Value shifts) const {
+  return c.b.create<arith::AddIOp>(sum, c.b.create<arith::ShLIOp>(shifts, words(c, 7)));
 }
 
 Value IntegerDot::multiplyAdd(KernelContext &c, Value sum, Value activations, Value weights) const {
-  return four ? c.machine.addByteProducts(c.b, sum, activations, weights)
-              : c.machine.addPairProducts(c.b, sum, activations, weights);
+  if (four)
+    return c.machine.addByteProducts(c.b, sum, activations, weights, signs);
+  Value pairs = c.b.create<LLVM::BitcastOp>(lanes16(c), activations);
+  return c.machine.addPairProducts(c.b, sum, pairs, weights);
 }
 
 Value IntegerDot::widen(KernelContext &c, Value bytes, Value tensor) const {

@@ -3,7 +3,10 @@
 // With a processor's four-byte products where the signs allow, else with pairs of 16-bit numbers:
 //
 //   IntegerDot dot(machine, activations, weights);           // values of the specification
-//   sum = dot.multiplyAdd(c, sum, dot.broadcast(c, group), dot.loadWeights(c, panel, offset));
+//   sum = dot.multiplyAdd(c, sum, dot.shift(c, groups), dot.loadWeights(c, panel, offset));
+//
+// Unsigned activations are multiplied as signed ones where the processor has no other products: what that takes away, 128 times a
+// column's weights, is a sum of its own, which all rows share.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
 #define WEFT_TARGETS_CPU_SCHEDULES_TILE_INTEGERDOT_H
@@ -31,8 +34,14 @@ public:
   mlir::Value zero(KernelContext &c) const;
   /// A vector of groups of weights at a byte offset.
   mlir::Value loadWeights(KernelContext &c, mlir::Value panel, int64_t offset) const;
-  /// A group of activations (an i32) in all lanes.
-  mlir::Value broadcast(KernelContext &c, mlir::Value group) const;
+  /// Groups of activations, each an i32, as they are multiplied.
+  mlir::Value shift(KernelContext &c, mlir::Value groups) const;
+  /// Whether activations are 128 too small as they are multiplied.
+  bool isShifted() const { return shifted; }
+  /// Adds what is to be added to sums for that, once per group of weights and panel.
+  mlir::Value addShift(KernelContext &c, mlir::Value shifts, mlir::Value weights) const;
+  /// A row's sum, when all groups are added.
+  mlir::Value unshift(KernelContext &c, mlir::Value sum, mlir::Value shifts) const;
   mlir::Value multiplyAdd(KernelContext &c, mlir::Value sum, mlir::Value activations,
                           mlir::Value weights) const;
   /// Bytes of a tensor as 16-bit numbers.
@@ -42,11 +51,12 @@ public:
              mlir::Value tensor) const;
 
 private:
-  IntegerDot() : four(false), wideWeights(true), unsignedWeights(false) {}
+  IntegerDot() : signs{true, true}, shifted(false), four(false), wideWeights(true) {}
   mlir::VectorType lanes32(KernelContext &c) const;
   mlir::VectorType lanes16(KernelContext &c) const;
-  bool four, wideWeights;
-  bool unsignedWeights;
+  mlir::Value words(KernelContext &c, int32_t value) const;
+  ByteSigns signs; ///< as activations and weights are multiplied
+  bool shifted, four, wideWeights;
 };
 
 } // namespace weft

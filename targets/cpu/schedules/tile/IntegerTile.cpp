@@ -1,7 +1,17 @@
 //===- IntegerTile.cpp - The inner loops of products of bytes -------------------------------------------===//
+//
+//   for groups of k's of a run, some in each turn                           [groups]
+//     weights = a group for each column of the panel, in two vectors        [load weights]
+//     for row: its sums += its group in all lanes * weights                 [multiply add]
+//     where activations are shifted: what all rows lack += weights          [shift]
+//     in the first turns, what is done beside for a row or some             [beside]
+//   the groups left over; the last may end inside, and is read by bytes     [ragged]
+//   chains are added up, and what rows lack to each                         [join chains]
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <numeric>
 
 using namespace mlir;
@@ -15,7 +25,14 @@ constexpr int64_t kChains = 6; ///< sums that can be under way at once
 
 IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows)
     : RunTile(c, rows, 2), dot(dot),
-      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (2 * rows)))) {}
+      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (2 * rows)))),
+      perChain(2 * (rows + dot.isShifted())) {}
+
+IntegerTile::Groups IntegerTile::groups(int64_t together) {
+  SpreadRun run(c, c.b.getI32Type(), together, 1);
+  run.changeBy([this](Value groups) { return dot.shift(c, groups); });
+  return Groups(rows, run);
+}
 
 /// Groups that are written out. Where rows overlap, as neighbours of few channels do, not so many that one group is read as another row's
 /// once more: the compiler would keep the broadcast, for which there is no register.
@@ -24,41 +41,46 @@ int64_t IntegerTile::unroll(const RowRuns &source) const {
   return std::min(kMostUnroll, apart);
 }
 
-/// A group of a row as one number.
-Value IntegerTile::rowGroup(Value at, int64_t offset, int64_t bytes) {
-  auto here = [&](int64_t byte) -> Value {
-    return c.b.create<LLVM::GEPOp>(LLVM::LLVMPointerType::get(c.b.getContext()), c.b.getI8Type(),
-                                   at, ArrayRef<LLVM::GEPArg>{int32_t(offset + byte)});
-  };
-  if (bytes == 4)
-    return c.b.create<LLVM::LoadOp>(c.b.getI32Type(), here(0), 1);
+Value IntegerTile::byteAt(Value base, int64_t offset) {
+  return c.b.create<LLVM::GEPOp>(base.getType(), c.b.getI8Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
+
+/// [ragged] A group inside which the run ends, in all lanes.
+Value IntegerTile::raggedGroup(Value at, int64_t offset, int64_t bytes) {
   Value sum;
-  for (int64_t i = 0; i < bytes; ++i) { // the run ends inside the group
-    Value byte = c.b.create<arith::ExtUIOp>(c.b.getI32Type(),
-                                            c.b.create<LLVM::LoadOp>(c.b.getI8Type(), here(i), 1));
+  for (int64_t i = 0; i < bytes; ++i) {
+    Value byte = c.b.create<LLVM::LoadOp>(c.b.getI8Type(), byteAt(at, offset + i), 1);
+    byte = c.b.create<arith::ExtUIOp>(c.b.getI32Type(), byte);
     byte = c.b.create<arith::ShLIOp>(byte,
                                      c.b.create<arith::ConstantOp>(c.b.getI32IntegerAttr(8 * i)));
     sum = sum ? Value(c.b.create<arith::OrIOp>(sum, byte)) : byte;
   }
-  return sum;
+  return c.b.create<vector::SplatOp>(sum, VectorType::get({c.machine.lanes()}, c.b.getI32Type()));
 }
 
-/// Vectors of weights first, then for every row one broadcast and its multiply-adds.
 void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value group, int64_t ahead,
-                       int64_t bytes, MutableArrayRef<Value> sums) {
+                       int64_t bytes, Groups &groups, MutableArrayRef<Value> sums) {
   Value weights = elementPointer(c.b, panel, c.b.getI8Type(),
                                  c.mul(group, constantI64(c.b, columns * dot.weightBytes())));
   Value at = elementPointer(c.b, from, c.b.getI32Type(), group);
   source.ahead.fetch(c, ahead ? c.add(group, constantI64(c.b, ahead)) : group);
+  // [load weights] Once for all rows.
   SmallVector<Value, 2> loaded;
   for (int64_t v = 0; v < 2; ++v)
     loaded.push_back(
         dot.loadWeights(c, weights, (ahead * columns + v * c.machine.lanes()) * dot.weightBytes()));
+  // [multiply add] One broadcast of a row for both vectors.
   for (int64_t r = 0; r < rows; ++r) {
-    Value all = dot.broadcast(c, rowGroup(at, r * source.rowBytes + ahead * 4, bytes));
+    auto groupAt = [&](int64_t nth) { return byteAt(at, r * source.rowBytes + nth * 4); };
+    Value all = bytes == 4 ? groups[r].element(ahead, groupAt)
+                           : dot.shift(c, raggedGroup(at, r * source.rowBytes + ahead * 4, bytes));
     for (int64_t v = 0; v < 2; ++v)
       sums[2 * r + v] = dot.multiplyAdd(c, sums[2 * r + v], all, loaded[v]);
   }
+  // [shift] Like one row more.
+  for (int64_t v = 0; dot.isShifted() && v < 2; ++v)
+    sums[2 * rows + v] = dot.addShift(c, sums[2 * rows + v], loaded[v]);
 }
 
 /// Whether the last group of a run has to be read byte by byte.
@@ -80,7 +102,7 @@ int64_t IntegerTile::turnsBeside(const RowRuns &source) const {
   return turns;
 }
 
-/// The groups that are summed in a loop: its first turns have rows beside them.
+/// [groups] Those that are summed in a loop: its first turns have rows beside them.
 IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Value panel,
                                          Sums sums) {
   int64_t together = unroll(source), turns = turnsBeside(source);
@@ -89,15 +111,17 @@ IntegerTile::Sums IntegerTile::addGroups(const RowRuns &source, Value from, Valu
     sums = c.loop(first, last, together, ValueRange(sums), [&](Value group, ValueRange carried) {
       Sums next(carried);
       source.nextRows.fetch(c, c.b.createOrFold<arith::DivUIOp>(group, number(together)));
+      Groups inTurn = groups(together);
       for (int64_t u = 0; u < together; ++u) {
-        step(source, from, panel, group, u, 4,
-             MutableArrayRef<Value>(next).slice(u % chains * rows * 2, rows * 2));
+        step(source, from, panel, group, u, 4, inTurn,
+             MutableArrayRef<Value>(next).slice(u % chains * perChain, perChain));
         beside(group, u);
       }
       return next;
     });
   };
   Value begin = number(0);
+  // [beside] As many rows in every turn.
   if (turns) {
     int64_t perTurn = source.beside.rows / turns;
     begin = c.mul(c.mul(source.beside.isDue, source.isFirst), number(turns * together));
@@ -116,10 +140,12 @@ IntegerTile::Sums IntegerTile::addRun(const RowRuns &source, Value from, Value p
   int64_t all = steps(source.run), whole = wholeGroups(source);
   if (whole)
     sums = addGroups(source, from, panel, sums);
-  for (int64_t g = whole; g < all; ++g)
+  for (int64_t g = whole; g < all; ++g) {
+    Groups single = groups(1);
     step(source, from, panel, constantI64(c.b, g), 0,
-         isRagged(source) && g + 1 == all ? source.run % 4 : 4,
-         MutableArrayRef<Value>(sums).slice(g % chains * rows * 2, rows * 2));
+         isRagged(source) && g + 1 == all ? source.run % 4 : 4, single,
+         MutableArrayRef<Value>(sums).slice(g % chains * perChain, perChain));
+  }
   return sums;
 }
 
@@ -127,9 +153,12 @@ SmallVector<Value> IntegerTile::accumulate(const RowRuns &source, Value panel) {
   if (source.beside.rows && !turnsBeside(source))
     c.loop(constantI64(c.b, 0), c.mul(source.beside.isDue, constantI64(c.b, source.beside.rows)), 1,
            source.beside.body);
-  Sums sums = addRuns(source, panel, Sums(chains * rows * 2, dot.zero(c)));
-  for (int64_t i = rows * 2; i < chains * rows * 2; ++i)
-    sums[i % (rows * 2)] = c.b.create<arith::AddIOp>(sums[i % (rows * 2)], sums[i]);
+  Sums sums = addRuns(source, panel, Sums(chains * perChain, dot.zero(c)));
+  // [join chains] Those of the first chain take the others.
+  for (int64_t i = perChain; i < chains * perChain; ++i)
+    sums[i % perChain] = c.b.create<arith::AddIOp>(sums[i % perChain], sums[i]);
+  for (int64_t i = 0; dot.isShifted() && i < rows * 2; ++i)
+    sums[i] = dot.unshift(c, sums[i], sums[rows * 2 + i % 2]);
   sums.resize(rows * 2);
   return sums;
 }

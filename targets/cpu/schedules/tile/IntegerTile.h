@@ -5,6 +5,7 @@
 
 #include "targets/cpu/schedules/tile/IntegerDot.h"
 #include "targets/cpu/schedules/tile/RunTile.h"
+#include "targets/cpu/schedules/tile/SpreadRun.h"
 
 namespace weft {
 
@@ -34,12 +35,17 @@ private:
   int64_t turnsBeside(const RowRuns &source) const;
   Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums);
   Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
+  /// The groups of each row that are summed in one turn.
+  using Groups = llvm::SmallVector<SpreadRun>;
+  Groups groups(int64_t together);
   void step(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
-            int64_t ahead, int64_t bytes, llvm::MutableArrayRef<mlir::Value> sums);
-  mlir::Value rowGroup(mlir::Value at, int64_t offset, int64_t bytes);
+            int64_t ahead, int64_t bytes, Groups &groups, llvm::MutableArrayRef<mlir::Value> sums);
+  mlir::Value byteAt(mlir::Value base, int64_t offset);
+  mlir::Value raggedGroup(mlir::Value at, int64_t offset, int64_t bytes);
 
   const IntegerDot &dot;
   int64_t chains;
+  int64_t perChain; ///< sums: of the rows, and what they share where activations are shifted
 };
 
 } // namespace weft

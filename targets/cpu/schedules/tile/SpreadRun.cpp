@@ -15,12 +15,15 @@ bool SpreadRun::isInWholeVector(int64_t i) const {
 Value SpreadRun::element(int64_t i, function_ref<Value(int64_t)> addressOf) {
   int64_t lanes = c->machine.lanes(), nth = i / lanes;
   auto vector = VectorType::get({lanes}, type);
+  auto load = [&](Type type, int64_t first) -> Value {
+    return c->b.create<LLVM::LoadOp>(type, addressOf(first), align);
+  };
   if (!isInWholeVector(i))
-    return c->b.create<vector::SplatOp>(c->b.create<LLVM::LoadOp>(type, addressOf(i), 4), vector);
+    return changed(c->b.create<vector::SplatOp>(load(type, i), vector));
   if (int64_t(vectors.size()) <= nth)
     vectors.resize(nth + 1);
   if (!vectors[nth])
-    vectors[nth] = c->b.create<LLVM::LoadOp>(vector, addressOf(nth * lanes), 4);
+    vectors[nth] = changed(load(vector, nth * lanes));
   return c->b.create<vector::ShuffleOp>(vectors[nth], vectors[nth],
                                         SmallVector<int64_t>(lanes, i % lanes));
 }

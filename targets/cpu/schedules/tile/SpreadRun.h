@@ -15,8 +15,11 @@ namespace weft {
 
 class SpreadRun {
 public:
-  /// `count` elements of 32 bits.
-  SpreadRun(KernelContext &c, mlir::Type type, int64_t count) : c(&c), type(type), count(count) {}
+  /// `count` elements of 32 bits, which lie at multiples of `align` bytes.
+  SpreadRun(KernelContext &c, mlir::Type type, int64_t count, unsigned align = 4)
+      : c(&c), type(type), count(count), align(align) {}
+  /// `change` gives other elements, lane by lane, of a vector of some.
+  void changeBy(std::function<mlir::Value(mlir::Value)> change) { changed = std::move(change); }
   /// The address is asked for where it is used.
   mlir::Value element(int64_t i, llvm::function_ref<mlir::Value(int64_t)> addressOf);
 
@@ -26,6 +29,8 @@ private:
   KernelContext *c;
   mlir::Type type;
   int64_t count;
+  unsigned align;
+  std::function<mlir::Value(mlir::Value)> changed = [](mlir::Value same) { return same; };
   llvm::SmallVector<mlir::Value> vectors; ///< that were loaded, null where not yet
 };
 
