@@ -122,4 +122,52 @@ def RoundActivations : Pass<"weft-round-activations", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
+  let summary = "a function also returns what its products and convolutions read, as statistics";
+  let description = [{
+    Of every value that a product or convolution with a constant weight reads: least, largest and sum of squares of each channel, the number of
+    rows, and sums of squares of rows' largest magnitudes when channels are multiplied by sets of numbers that are an input.
+
+    ```mlir
+    return %y                ->        return %y, %least, %most, %squares, %rows, %peaks
+    ```
+  }];
+  let options = [Option<"strengths", "strengths", "int64_t", "1", "how many sets of factors rows are measured with">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def SimulateChoices : Pass<"weft-simulate-choices", "::mlir::ModuleOp"> {
+  let summary = "layers compute any of their choices, as an input says";
+  let description = [{
+    Scales and zero points of static choices are inputs, too. One compiled program answers for every strategy.
+
+    ```mlir
+                                                   %1 = weft.if %plain … {
+                                                     %2 = weft.contract … %0, %w
+    %1 = weft.contract … %0, %w                      weft.yield %2
+           {weft.choices = [ {rows} ]}       ->    } else {
+                                                     %3 = weft.contract … (dequantize %q, …), (dequantize %bytes, …)
+                                                     weft.yield %3
+                                                   }
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def RealiseChoices : Pass<"weft-realise-choices", "::mlir::ModuleOp"> {
+  let summary = "layers become what was chosen for them";
+  let description = [{
+    A choice is a static scale with its zero point, or rows with scales of their own; channels may be divided by factors before, which the
+    weight takes over.
+
+    ```mlir
+                                                      %q = weft.quantize %0, %s, %z
+    %1 = weft.contract … %0, %w {weft.choices =       %a = weft.dequantize %q, %s, %z
+      [ {scale = 1.0, zero = 3} ], weft.chosen = 1} ->  %b = weft.dequantize %bytes, %t, %zero
+                                                      %1 = weft.contract … %a, %b
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif

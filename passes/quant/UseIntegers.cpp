@@ -15,6 +15,7 @@
 #include "passes/kernel/ConstantParts.h"
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
+#include "passes/quant/ProductDims.h"
 
 using namespace mlir;
 
@@ -276,14 +277,23 @@ private:
     DequantizeOp a, w;
   };
 
-  /// `channel` is the dimension of the weight whose indices have scales of their own.
-  std::optional<Operands> match(Value lhs, Value rhs, unsigned channel) {
+  /// `channel` is the dimension of the weight whose indices have scales of their own. Where `summed`
+  /// dimensions of the other operand are named, rows along its others may have them, too.
+  std::optional<Operands> match(Value lhs, Value rhs, unsigned channel,
+                                ArrayRef<int64_t> summed = {}) {
     auto a = lhs.getDefiningOp<DequantizeOp>(), w = rhs.getDefiningOp<DequantizeOp>();
     if (!a || !w || !isByte(a.getInput()) || !isByte(w.getInput()) ||
-        !constantBehind(w.getInput()) || !isOne(a.getScale(), a.getZero()) ||
+        !constantBehind(w.getInput()) || !isOne(a.getZero()) ||
+        !(isOne(a.getScale()) || isPerRow(a.getScale(), lhs, summed)) ||
         !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
     return Operands{a, w};
+  }
+
+  /// Whether the scale has one number for all that is summed, and some dimension is.
+  static bool isPerRow(Value scale, Value rows, ArrayRef<int64_t> summed) {
+    return typeOf(scale).getRank() == typeOf(rows).getRank() && !summed.empty() &&
+           llvm::all_of(summed, [&](int64_t d) { return typeOf(scale).getDim(d).isConstant(1); });
   }
 
   /// Whether the parameter's dimensions are 1 but for that of the channels.
@@ -307,6 +317,13 @@ private:
                                parameter, attribute);
   }
 
+  /// The scales of rows, which lead the result's dimensions.
+  Value perRow(Value scale, SymTensorType result) {
+    SmallVector<SymExpr> dims(result.getDims());
+    dims.back() = SymExpr::constant(b.getContext(), 1);
+    return b.create<ReshapeOp>(scale, DimsAttr::get(b.getContext(), dims));
+  }
+
   Value widen(Value x) { return b.create<ConvertOp>(x, TypeAttr::get(b.getI32Type())); }
 
   /// The sum of the weight's elements for each channel.
@@ -324,39 +341,25 @@ private:
       sum = b.create<SubOp>(sum, correction);
     Value real = b.create<ConvertOp>(sum, TypeAttr::get(b.getF32Type()));
     DequantizeOp a = o.a, w = o.w;
-    Value scale = b.create<MulOp>(perChannel(w.getScale(), behind), scalar(a.getScale()));
-    return b.create<MulOp>(real, scale);
+    Value columns = perChannel(w.getScale(), behind);
+    if (isOne(a.getScale()))
+      return b.create<MulOp>(real, b.create<MulOp>(columns, scalar(a.getScale())));
+    return b.create<MulOp>(b.create<MulOp>(real, columns), perRow(a.getScale(), typeOf(sum)));
   }
 
   Value rewrite(ContractOp op) {
-    IterationRule rule = IterationRule::of(op);
-    if (!op.getAccumulate().isF32() || typeOf(op.getResult()).getRank() == 0)
-      return {};
-    auto points = [](ArrayRef<Access> accesses) {
-      return llvm::all_of(accesses, [](const Access &a) { return a.kind == AccessKind::Point; });
-    };
-    if (!points(rule.operand(0)) || !points(rule.operand(1)) || !points(rule.result(0)))
-      return {};
     // the weight: one factor is the result's last dimension, the others are summed, and the other operand has all of those
-    unsigned n = rule.result(0).back().factor(), channel = ~0u;
-    SmallVector<int64_t> summed; // dimensions of the left operand
-    for (auto [d, access] : llvm::enumerate(rule.operand(1)))
-      if (access.factor() == n)
-        channel = d;
-      else if (!rule.factors()[access.factor()].reduced)
-        return {};
-    for (auto [d, access] : llvm::enumerate(rule.operand(0)))
-      if (access.factor() == n)
-        return {};
-      else if (rule.factors()[access.factor()].reduced)
-        summed.push_back(d);
-    if (channel == ~0u || summed.size() + 1 != rule.operand(1).size())
+    std::optional<ProductDims> dims = productDims(op);
+    if (!dims)
       return {};
-    std::optional<Operands> o = match(op.getLhs(), op.getRhs(), channel);
+    unsigned channel = dims->column;
+    ArrayRef<int64_t> summed = dims->summed;
+    std::optional<Operands> o =
+        match(op.getLhs(), op.getRhs(), channel, dims->rowsLead ? summed : ArrayRef<int64_t>());
     if (!o)
       return {};
     bool aroundA = !constants.isZero(o->a.getZero()), aroundW = !constants.isZero(o->w.getZero());
-    if (aroundW && !lastAreSummed(rule, summed))
+    if (aroundW && !dims->rowsLead)
       return {};
     Value a = o->a.getInput(), w = o->w.getInput();
     Value sum = b.create<ContractOp>(op.getRuleAttr(), a, w, TypeAttr::get(b.getI32Type()));
@@ -369,7 +372,7 @@ private:
       Value sums = sumWeight(w, channel);
       if (aroundW) { // za * sum of (w - zw)
         int64_t count = 1;
-        for (auto [d, access] : llvm::enumerate(rule.operand(1)))
+        for (unsigned d = 0; d < typeOf(w).getRank(); ++d)
           if (d != channel)
             count *= typeOf(w).getDim(d).asConstant().value_or(0);
         Value each = b.create<FillOp>(typeOf(za), b.getI32IntegerAttr(int32_t(count)));
@@ -388,18 +391,6 @@ private:
       add(b.create<MulOp>(sums, zw));
     }
     return scaled(sum, correction, *o, 0);
-  }
-
-  /// Whether the left operand's other dimensions are the result's leading ones, in order.
-  static bool lastAreSummed(const IterationRule &rule, ArrayRef<int64_t> summed) {
-    SmallVector<unsigned> kept;
-    for (auto [d, access] : llvm::enumerate(rule.operand(0)))
-      if (!llvm::is_contained(summed, int64_t(d)))
-        kept.push_back(access.factor());
-    ArrayRef<Access> result = rule.result(0).drop_back();
-    return kept.size() == result.size() && llvm::all_of(llvm::zip(kept, result), [](auto pair) {
-             return std::get<0>(pair) == std::get<1>(pair).factor();
-           });
   }
 
   Value rewrite(ConvOp op) {

@@ -1,0 +1,116 @@
+//===- IntegerLayers.cpp ----------------------------------------------------------------------===//
+
+#include "passes/quant/IntegerLayers.h"
+#include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Rounding.h"
+#include "passes/quant/ProductDims.h"
+#include "llvm/ADT/MapVector.h"
+#include <cstring>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+/// A constant of f32 of known sizes; null for anything else.
+ConstantOp constantWeight(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  bool known = constant && typeOf(value).getElementType().isF32() && typeOf(value).getConstantDims();
+  return known ? constant : ConstantOp();
+}
+
+/// Whether a value is computed as reals: what integers stand for already stays as its file has it.
+bool isReal(Value value) {
+  Operation *op = value.getDefiningOp();
+  for (auto element = dyn_cast_or_null<ElementOpInterface>(op);
+       element && element.rootKind() == RootKind::View && op->getNumOperands() == 1;
+       element = dyn_cast_or_null<ElementOpInterface>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return typeOf(value).getElementType().isF32() &&
+         !isa_and_nonnull<ConstantOp, DequantizeOp, DequantizeBlocksOp, RoundBlocksOp>(op);
+}
+
+/// The weight's dimension that walks as the input's only summed one.
+std::optional<unsigned> channelOfWeight(ContractOp op, unsigned summed) {
+  IterationRule rule = IterationRule::of(op);
+  for (auto [d, access] : llvm::enumerate(rule.operand(1)))
+    if (access.factor() == rule.operand(0)[summed].factor())
+      return unsigned(d);
+  return std::nullopt;
+}
+
+std::optional<IntegerLayer> layerOf(ContractOp op) {
+  std::optional<ProductDims> dims = productDims(op);
+  ConstantOp weight = constantWeight(op.getRhs());
+  if (!dims || !weight || !isReal(op.getLhs()))
+    return std::nullopt;
+  IntegerLayer layer{op, op.getLhs(), weight, dims->column, dims->summed, {}, {}, dims->rowsLead};
+  if (dims->summed.size() == 1 && typeOf(op.getLhs()).getDim(dims->summed[0]).asConstant()) {
+    layer.inputChannel = unsigned(dims->summed[0]);
+    layer.weightChannel = channelOfWeight(op, unsigned(dims->summed[0]));
+  }
+  return layer;
+}
+
+std::optional<IntegerLayer> layerOf(ConvOp op) {
+  ConstantOp weight = constantWeight(op.getFilter());
+  if (!weight || !isReal(op.getInput()) || !op.getAccumulate().isF32() || op.getGroups() > 1 ||
+      typeOf(op.getFilter()).getRank() > 4 || op.getChannelsLast())
+    return std::nullopt;
+  IntegerLayer layer{op, op.getInput(), weight, 0, {1}, {}, {}, false};
+  if (typeOf(op.getInput()).getDim(1).asConstant())
+    layer.inputChannel = layer.weightChannel = 1;
+  return layer;
+}
+
+} // namespace
+
+std::vector<IntegerLayer> integerLayers(func::FuncOp function) {
+  std::vector<IntegerLayer> layers;
+  for (Operation &op : function.getBody().front()) {
+    std::optional<IntegerLayer> layer;
+    if (auto contract = dyn_cast<ContractOp>(op))
+      layer = layerOf(contract);
+    else if (auto conv = dyn_cast<ConvOp>(op))
+      layer = layerOf(conv);
+    if (layer)
+      layers.push_back(std::move(*layer));
+  }
+  return layers;
+}
+
+std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers) {
+  llvm::MapVector<std::pair<Value, int64_t>, Edge> edges;
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    int64_t channel = layer.inputChannel ? int64_t(*layer.inputChannel) : -1;
+    Edge &edge = edges[{layer.input, channel}];
+    edge.value = layer.input;
+    edge.channel = layer.inputChannel;
+    if (channel >= 0)
+      edge.channels = *typeOf(layer.input).getDim(unsigned(channel)).asConstant();
+    edge.hasRows |= layer.hasRows && channel + 1 == int64_t(typeOf(layer.input).getRank());
+    edge.layers.push_back(i);
+  }
+  std::vector<Edge> list;
+  for (auto &[key, edge] : edges)
+    list.push_back(std::move(edge));
+  return list;
+}
+
+std::vector<float> floatsOf(ConstantOp constant,
+                            const std::function<const char *(StringRef)> &weight) {
+  if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue()))
+    return {elements.value_begin<float>(), elements.value_end<float>()};
+  auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue());
+  const char *bytes = name && weight ? weight(name.getValue()) : nullptr;
+  auto count = typeOf(constant.getResult()).getElements().asConstant();
+  if (!bytes || !count)
+    return {};
+  std::vector<float> elements(static_cast<size_t>(*count));
+  memcpy(elements.data(), bytes, elements.size() * sizeof(float));
+  return elements;
+}
+
+} // namespace weft

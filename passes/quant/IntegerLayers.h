@@ -1,0 +1,50 @@
+//===- IntegerLayers.h - Products and convolutions that integers could compute -------------------===//
+//
+//   for (const IntegerLayer &layer : integerLayers(function)) …         // in program order
+//   for (const Edge &edge : edgesOf(layers)) …                          // what they read, each value once
+//
+// A layer multiplies a value with a constant weight of f32. What stands in a region of the host's operations is none.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_QUANT_INTEGERLAYERS_H
+#define WEFT_PASSES_QUANT_INTEGERLAYERS_H
+
+#include "dialects/weft/Weft.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
+#include <vector>
+
+namespace weft {
+
+struct IntegerLayer {
+  mlir::Operation *op;
+  mlir::Value input;
+  mutable ConstantOp weight;             ///< a handle; its methods are not const
+  unsigned column;                      ///< the weight's dimension whose indices have scales of their own
+  llvm::SmallVector<int64_t, 2> summed; ///< the input's dimensions that are summed; of windows its channels
+  /// The only dimension of the input that is summed, or its channels, and the weight's that walks alike: its indices may be scaled before they
+  /// are rounded, as the weight's are by the inverse.
+  std::optional<unsigned> inputChannel, weightChannel;
+  bool hasRows; ///< every row of the input may have a scale of its own
+};
+
+std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);
+
+/// A value that layers read as integers, in one order of its dimensions.
+struct Edge {
+  mlir::Value value;
+  std::optional<unsigned> channel;
+  int64_t channels = 1;       ///< the size of that dimension
+  bool hasRows = false;       ///< some layer's rows may have scales of their own, and `channel` is the last dimension
+  std::vector<size_t> layers; ///< positions in the list
+};
+
+/// In the order of their first layers.
+std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers);
+
+/// The elements of a constant of f32, by `weight` those of a named one; empty where they are not known.
+std::vector<float> floatsOf(ConstantOp constant,
+                            const std::function<const char *(llvm::StringRef)> &weight);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_QUANT_INTEGERLAYERS_H

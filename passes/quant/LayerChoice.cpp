@@ -1,0 +1,170 @@
+//===- LayerChoice.cpp ------------------------------------------------------------------------===//
+
+#include "passes/quant/LayerChoice.h"
+#include "dialects/weft/ops/Quantize.h"
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr float kLeastRow = 1e-30f; ///< a row of zeros has a scale, too
+constexpr double kMostByte = 127;
+constexpr uint8_t kRowZero = 128; ///< signed bytes as unsigned ones, which processors multiply by signed ones
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+SymTensorType constantType(Type element, ArrayRef<int64_t> dims) {
+  auto sizes = llvm::map_to_vector(
+      dims, [&](int64_t size) { return SymExpr::constant(element.getContext(), size); });
+  return SymTensorType::get(sizes, element);
+}
+
+Value fill(ImplicitLocOpBuilder &b, TypedAttr number) {
+  return b.create<FillOp>(constantType(number.getType(), {}), number);
+}
+
+Value byteFill(ImplicitLocOpBuilder &b, bool isSigned, int64_t number) {
+  return fill(b, b.getIntegerAttr(isSigned ? Type(b.getI8Type()) : b.getIntegerType(8, false),
+                                  number));
+}
+
+/// Numbers along one dimension of a value of some rank.
+Value along(ImplicitLocOpBuilder &b, ArrayRef<float> numbers, unsigned dim, unsigned rank) {
+  SmallVector<int64_t> dims(rank, 1);
+  dims[dim] = int64_t(numbers.size());
+  auto elements = DenseElementsAttr::get(RankedTensorType::get(dims, b.getF32Type()), numbers);
+  return b.create<ConstantOp>(constantType(b.getF32Type(), dims), elements);
+}
+
+/// The input, its channels divided by the factors.
+Value equalised(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ArrayRef<float> factors) {
+  if (factors.empty())
+    return layer.input;
+  auto inverse = llvm::map_to_vector(factors, [](float factor) { return 1 / factor; });
+  return b.create<MulOp>(
+      layer.input, along(b, inverse, *layer.inputChannel, typeOf(layer.input).getRank()));
+}
+
+/// A scale for every row: its largest magnitude is 127.
+Value scaleOfRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> summed) {
+  Value largest = b.create<ReduceOp>(CombinerKind::Max, b.create<AbsOp>(x), summed);
+  SmallVector<SymExpr> dims(typeOf(x).getDims());
+  for (int64_t d : summed)
+    dims[size_t(d)] = SymExpr::constant(b.getContext(), 1);
+  Value rows = b.create<ReshapeOp>(largest, DimsAttr::get(b.getContext(), dims));
+  Value some = b.create<MaximumOp>(rows, fill(b, b.getF32FloatAttr(kLeastRow)));
+  return b.create<MulOp>(some, fill(b, b.getF32FloatAttr(float(1 / kMostByte))));
+}
+
+/// The weight as restored bytes.
+Value restoredWeight(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ByteWeight rounded,
+                     const WeightFiles &files) {
+  SymTensorType type = typeOf(layer.weight.getResult()).withElement(b.getI8Type());
+  Attribute elements;
+  if (files.add)
+    elements = files.add(type, std::move(rounded.bytes));
+  else
+    elements = DenseElementsAttr::get(RankedTensorType::get(*type.getConstantDims(), b.getI8Type()),
+                                      ArrayRef<int8_t>(rounded.bytes));
+  Value bytes = b.create<ConstantOp>(type, elements);
+  Value scales = along(b, rounded.scales, layer.column, type.getRank());
+  return b.create<DequantizeOp>(bytes, scales, byteFill(b, true, 0));
+}
+
+} // namespace
+
+ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
+  Builder b(context);
+  return b.getArrayAttr(llvm::map_to_vector(choices, [&](const LayerChoice &choice) -> Attribute {
+    NamedAttrList entries;
+    if (choice.byRow)
+      entries.set("rows", b.getUnitAttr());
+    else {
+      entries.set("scale", b.getF32FloatAttr(choice.scale));
+      entries.set("zero", b.getI64IntegerAttr(choice.zero));
+    }
+    if (!choice.factors.empty())
+      entries.set("factors", b.getDenseF32ArrayAttr(choice.factors));
+    return entries.getDictionary(context);
+  }));
+}
+
+FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
+  std::vector<LayerChoice> choices;
+  auto list = layer.op->getAttrOfType<ArrayAttr>(kChoicesAttr);
+  int64_t channels = layer.inputChannel
+                         ? typeOf(layer.input).getDim(*layer.inputChannel).asConstant().value_or(0)
+                         : 0;
+  for (Attribute each : list ? list.getValue() : ArrayRef<Attribute>()) {
+    auto entries = dyn_cast<DictionaryAttr>(each);
+    LayerChoice choice;
+    choice.byRow = entries && entries.contains("rows");
+    auto scale = entries ? entries.getAs<FloatAttr>("scale") : FloatAttr();
+    auto zero = entries ? entries.getAs<IntegerAttr>("zero") : IntegerAttr();
+    if (auto factors = entries ? entries.getAs<DenseF32ArrayAttr>("factors") : DenseF32ArrayAttr())
+      choice.factors = factors.asArrayRef().vec();
+    bool fits = choice.byRow ? layer.hasRows : scale && zero && zero.getValue().ult(256);
+    if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
+      return layer.op->emitOpError("has a choice that is none of it: ") << each;
+    if (!choice.byRow) {
+      choice.scale = float(scale.getValueAsDouble());
+      choice.zero = zero.getInt();
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef<float> factors) {
+  SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
+  auto strideOf = [&](unsigned dim) {
+    return size_t(std::accumulate(dims.begin() + dim + 1, dims.end(), int64_t(1),
+                                  std::multiplies<>()));
+  };
+  size_t columns = size_t(dims[layer.column]), columnStride = strideOf(layer.column);
+  size_t channelStride = factors.empty() ? 1 : strideOf(*layer.weightChannel);
+  auto scaled = [&](size_t i) {
+    return factors.empty() ? weight[i]
+                           : weight[i] * factors[i / channelStride % factors.size()];
+  };
+  std::vector<float> largest(columns, 0);
+  for (size_t i = 0; i < weight.size(); ++i) {
+    float &most = largest[i / columnStride % columns];
+    most = std::max(most, std::fabs(scaled(i)));
+  }
+  ByteWeight rounded{std::vector<int8_t>(weight.size()), {}};
+  for (float most : largest) // a column of zeros has a scale, too
+    rounded.scales.push_back(most > 0 ? float(most / kMostByte) : 1);
+  for (size_t i = 0; i < weight.size(); ++i) {
+    double nearest = std::nearbyint(scaled(i) / rounded.scales[i / columnStride % columns]);
+    rounded.bytes[i] = int8_t(std::clamp(nearest, -kMostByte, kMostByte));
+  }
+  return rounded;
+}
+
+StaticScale constantScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {
+  return {fill(b, b.getF32FloatAttr(choice.scale)), byteFill(b, false, choice.zero)};
+}
+
+Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const LayerChoice &choice,
+                  StaticScale scale, const WeightFiles &files) {
+  std::vector<float> weight = floatsOf(layer.weight, files.read);
+  if (weight.empty())
+    return {};
+  Value x = equalised(b, layer, choice.factors);
+  if (choice.byRow)
+    scale = {scaleOfRows(b, x, layer.summed), byteFill(b, false, kRowZero)};
+  Value bytes = b.create<QuantizeOp>(x, scale.scale, scale.zero);
+  Value restored = b.create<DequantizeOp>(bytes, scale.scale, scale.zero);
+  Value columns = restoredWeight(b, layer, roundWeight(layer, weight, choice.factors), files);
+  Operation *product = b.clone(*layer.op);
+  product->removeAttr(kChoicesAttr);
+  product->removeAttr(kChosenAttr);
+  product->setOperands({restored, columns});
+  return product->getResult(0);
+}
+
+} // namespace weft

@@ -1,0 +1,61 @@
+//===- LayerChoice.h - How a layer could be computed with integers --------------------------------===//
+//
+//   layer.op->setAttr(kChoicesAttr, choicesAttr(context, {choice, …}));
+//   Value result = buildChoice(b, layer, choice, constantScales(b, choice), numbers);
+//
+// Where integers are chosen, the program says so with operators that it has anyway, and everything behind is the pipeline's.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_QUANT_LAYERCHOICE_H
+#define WEFT_PASSES_QUANT_LAYERCHOICE_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/quant/IntegerLayers.h"
+
+namespace weft {
+
+/// On a layer: what it may become, an array of dictionaries.
+constexpr llvm::StringLiteral kChoicesAttr = "weft.choices";
+/// On a layer with choices: the one to take, counted from 1; 0 leaves it as it is.
+constexpr llvm::StringLiteral kChosenAttr = "weft.chosen";
+
+struct LayerChoice {
+  /// Rows are rounded to signed bytes, each by a scale that is computed from it. Else the whole input is, by `scale` and `zero`.
+  bool byRow = false;
+  float scale = 1;
+  int64_t zero = 0; ///< 0 to 255
+  /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
+  std::vector<float> factors;
+};
+
+mlir::ArrayAttr choicesAttr(mlir::MLIRContext *context, llvm::ArrayRef<LayerChoice> choices);
+/// An error at the layer when its attribute is not understood.
+mlir::FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer);
+
+/// Signed bytes, one scale per column: `weight` is about bytes * scale, its channels multiplied by the factors.
+struct ByteWeight {
+  std::vector<int8_t> bytes;
+  std::vector<float> scales;
+};
+ByteWeight roundWeight(const IntegerLayer &layer, llvm::ArrayRef<float> weight,
+                       llvm::ArrayRef<float> factors);
+
+/// Where constants come from and go to.
+struct WeightFiles {
+  std::function<const char *(llvm::StringRef)> read; ///< the bytes of a named weight, or null
+  /// Keeps bytes under a name and gives what a constant of the type says; null: constants are written in the program.
+  std::function<mlir::Attribute(SymTensorType, std::vector<int8_t>)> add;
+};
+
+/// Scale and zero point of a static choice as values.
+struct StaticScale {
+  mlir::Value scale, zero;
+};
+StaticScale constantScale(mlir::ImplicitLocOpBuilder &b, const LayerChoice &choice);
+
+/// The layer's result as the choice computes it; null where the weight's elements are not known.
+mlir::Value buildChoice(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,
+                        const LayerChoice &choice, StaticScale scale, const WeightFiles &files);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_QUANT_LAYERCHOICE_H

@@ -1,0 +1,17 @@
+//===- Observation.h - What a program returns that --weft-observe-edges made ----------------------===//
+#ifndef WEFT_PASSES_QUANT_OBSERVATION_H
+#define WEFT_PASSES_QUANT_OBSERVATION_H
+
+#include "passes/quant/IntegerLayers.h"
+
+namespace weft {
+
+/// The input with inverses of factors: of each edge with rows one set after the other, each with a number for every channel.
+constexpr llvm::StringLiteral kFactorsInput = "weft.factors";
+
+/// The channels of all edges with rows.
+int64_t peakChannels(const std::vector<Edge> &edges);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_QUANT_OBSERVATION_H

@@ -1,0 +1,124 @@
+//===- ObserveEdges.cpp - What layers read, as numbers that a call returns ------------------------===//
+//
+//   before   %1 = contract "m k, k n -> m n" %0, %w ; return %1
+//   after    %least = reduce min %0 [0] ; %most = reduce max %0 [0] ; %squares = reduce sum %0 * %0 [0]
+//            %peaks = sums of squares of rows' largest |%0| * strengths
+//            return %1, %least, %most, %squares, %rows, %peaks
+//
+// One program answers for all sizes, and what it returns does not depend on them: least, largest and squares of each channel, the number of
+// rows, and how large rows are, each divided by its channels' factors, for several sets of factors. Their inverses are an input, so the same
+// program answers before and behind the choice of factors.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/quant/Observation.h"
+#include "passes/quant/Passes.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_OBSERVEEDGES
+#include "passes/quant/Passes.h.inc"
+
+namespace {
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+class Observer {
+public:
+  Observer(func::FuncOp function, int64_t strengths)
+      : function(function), b(function.getLoc(), function.getContext()), strengths(strengths) {}
+
+  void run() {
+    std::vector<Edge> edges = edgesOf(integerLayers(function));
+    if (int64_t count = strengths * peakChannels(edges); count > 0) {
+      unsigned position = function.getNumArguments();
+      function.insertArgument(position, tensorOf({constant(count)}), named(kFactorsInput),
+                              function.getLoc());
+      factors = function.getArgument(position);
+    }
+    for (const Edge &edge : edges)
+      observe(edge);
+  }
+
+private:
+  SymExpr constant(int64_t number) { return SymExpr::constant(b.getContext(), number); }
+  SymTensorType tensorOf(ArrayRef<SymExpr> dims) { return SymTensorType::get(dims, b.getF32Type()); }
+  DimsAttr dims(ArrayRef<SymExpr> list) { return DimsAttr::get(b.getContext(), list); }
+  DictionaryAttr named(StringRef name) {
+    return b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
+  }
+
+  void addResult(Value value, const Twine &name) {
+    Operation *end = function.getBody().front().getTerminator();
+    function.insertResult(function.getNumResults(), value.getType(), named(name.str()));
+    end->insertOperands(end->getNumOperands(), value);
+  }
+
+  void observe(const Edge &edge) {
+    b.setInsertionPoint(function.getBody().front().getTerminator());
+    b.setLoc(edge.value.getLoc());
+    SymTensorType type = typeOf(edge.value);
+    SmallVector<int64_t> others;
+    SymExpr rows = constant(1);
+    for (unsigned d = 0; d < type.getRank(); ++d)
+      if (d != edge.channel) {
+        others.push_back(d);
+        rows = rows * type.getDim(d);
+      }
+    std::string name = "edge" + std::to_string(index++) + ".";
+    addResult(b.create<ReduceOp>(CombinerKind::Min, edge.value, others), name + "least");
+    addResult(b.create<ReduceOp>(CombinerKind::Max, edge.value, others), name + "most");
+    Value squares = b.create<MulOp>(edge.value, edge.value);
+    addResult(b.create<ReduceOp>(CombinerKind::Sum, squares, others), name + "squares");
+    auto count = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
+    addResult(b.create<DimsValueOp>(count, dims({rows})), name + "rows");
+    if (edge.hasRows)
+      addResult(peaks(edge, others.size()), name + "peaks");
+  }
+
+  /// Squares of rows' largest magnitudes under each set of factors, summed over the rows.
+  Value peaks(const Edge &edge, size_t leading) {
+    SymExpr channels = constant(edge.channels);
+    Value part = b.create<SliceOp>(factors, dims({constant(at)}),
+                                   dims({constant(strengths * edge.channels)}),
+                                   SmallVector<int64_t>{1});
+    at += strengths * edge.channels;
+    Value inverse = b.create<ReshapeOp>(part, dims({constant(strengths), channels}));
+    SmallVector<SymExpr> spread(typeOf(edge.value).getDims());
+    spread.insert(spread.end() - 1, constant(1));
+    Value rows = b.create<ReshapeOp>(b.create<AbsOp>(edge.value), dims(spread));
+    Value scaled = b.create<MulOp>(rows, inverse);
+    Value largest = b.create<ReduceOp>(CombinerKind::Max, scaled, int64_t(leading + 1));
+    Value squares = b.create<MulOp>(largest, largest);
+    return b.create<ReduceOp>(CombinerKind::Sum, squares,
+                              llvm::to_vector(llvm::seq<int64_t>(0, int64_t(leading))));
+  }
+
+  func::FuncOp function;
+  ImplicitLocOpBuilder b;
+  const int64_t strengths;
+  Value factors;
+  int64_t at = 0; ///< of the factors that are not read yet
+  unsigned index = 0;
+};
+
+struct ObserveEdgesPass : impl::ObserveEdgesBase<ObserveEdgesPass> {
+  using ObserveEdgesBase::ObserveEdgesBase;
+  void runOnOperation() override {
+    if (getOperation().isPublic() && !getOperation().isExternal())
+      Observer(getOperation(), strengths).run();
+  }
+};
+
+} // namespace
+
+int64_t peakChannels(const std::vector<Edge> &edges) {
+  int64_t channels = 0;
+  for (const Edge &edge : edges)
+    channels += edge.hasRows ? edge.channels : 0;
+  return channels;
+}
+
+} // namespace weft

@@ -1,0 +1,64 @@
+//===- RealiseChoices.cpp - Layers become what was chosen for them --------------------------------===//
+//
+//   before   %1 = contract … %0, %w {weft.choices = [{scale = 0.1, zero = 3}], weft.chosen = 1}
+//   after    %q = quantize %0, 0.1, 3 ; %a = dequantize %q, 0.1, 3
+//            %b = dequantize %bytes, %scales, 0
+//            %1 = contract … %a, %b
+//
+// --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/quant/Passes.h"
+#include "passes/quant/Simulation.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_REALISECHOICES
+#include "passes/quant/Passes.h.inc"
+
+namespace {
+
+LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
+  FailureOr<std::vector<LayerChoice>> choices = choicesOf(layer);
+  if (failed(choices))
+    return failure();
+  auto chosen = layer.op->getAttrOfType<IntegerAttr>(kChosenAttr);
+  layer.op->removeAttr(kChoicesAttr);
+  layer.op->removeAttr(kChosenAttr);
+  if (!chosen || chosen.getInt() == 0)
+    return success();
+  if (chosen.getValue().ugt(choices->size()))
+    return layer.op->emitOpError("has no choice ") << chosen.getInt();
+  ImplicitLocOpBuilder b(layer.op->getLoc(), layer.op);
+  const LayerChoice &choice = (*choices)[size_t(chosen.getInt() - 1)];
+  Value result = buildChoice(b, layer, choice, constantScale(b, choice), files);
+  if (!result)
+    return layer.op->emitOpError("has a weight whose elements are not known");
+  layer.op->getResult(0).replaceAllUsesWith(result);
+  layer.op->erase();
+  return success();
+}
+
+struct RealiseChoicesPass : impl::RealiseChoicesBase<RealiseChoicesPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      for (const IntegerLayer &layer : integerLayers(function))
+        if (failed(realise(layer, files)))
+          return signalPassFailure();
+    }
+  }
+  WeightFiles files;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createRealiseChoices(WeightFiles files) {
+  auto pass = std::make_unique<RealiseChoicesPass>();
+  pass->files = std::move(files);
+  return pass;
+}
+
+} // namespace weft

@@ -1,0 +1,156 @@
+//===- SimulateChoices.cpp - One program that computes every choice of every layer ----------------===//
+//
+//   before   %1 = contract … %0, %w {weft.choices = [{scale = 0.1, zero = 3}]}
+//   after    %1 = if (%chosen[0] == 0) { yield contract … %0, %w }
+//                 else { yield contract … (dequantize (quantize %0, %scales[0], %zeros[0])), (dequantize %bytes, …) }
+//
+// Which choice a layer takes, and by what scale and zero point, are inputs: the program is compiled once and answers for every strategy. Its
+// branches are what --weft-realise-choices would write, so what is simulated is what will be computed, integers and all, at the speed of integers.
+//===------------------------------------------------------------------------------------------===//
+
+#include "passes/quant/Passes.h"
+#include "passes/quant/Simulation.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_SIMULATECHOICES
+#include "passes/quant/Passes.h.inc"
+
+namespace {
+
+class Simulator {
+public:
+  Simulator(func::FuncOp function, const WeightFiles &files)
+      : function(function), files(files), b(function.getLoc(), function.getContext()) {}
+
+  LogicalResult run() {
+    std::vector<IntegerLayer> layers = integerLayers(function);
+    int64_t decisions = 0, scaled = 0;
+    for (const IntegerLayer &layer : layers) {
+      FailureOr<std::vector<LayerChoice>> list = choicesOf(layer);
+      if (failed(list))
+        return failure();
+      choices.push_back(std::move(*list));
+      decisions += !choices.back().empty();
+      scaled += llvm::count_if(choices.back(), [](const LayerChoice &c) { return !c.byRow; });
+    }
+    if (decisions == 0)
+      return success();
+    chosen = addInput(kChosenInput, decisions, b.getI64Type());
+    if (scaled > 0) {
+      scales = addInput(kScalesInput, scaled, b.getF32Type());
+      zeros = addInput(kZerosInput, scaled, b.getIntegerType(8, false));
+    }
+    for (auto [layer, list] : llvm::zip_equal(layers, choices))
+      if (!list.empty() && failed(simulate(layer, list)))
+        return failure();
+    return success();
+  }
+
+private:
+  SymExpr constant(int64_t number) { return SymExpr::constant(b.getContext(), number); }
+  DimsAttr dims(ArrayRef<SymExpr> list) { return DimsAttr::get(b.getContext(), list); }
+
+  Value addInput(StringRef name, int64_t size, Type element) {
+    unsigned position = function.getNumArguments();
+    DictionaryAttr named =
+        b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
+    function.insertArgument(position, SymTensorType::get({constant(size)}, element), named,
+                            function.getLoc());
+    return function.getArgument(position);
+  }
+
+  /// An element of a list as a number.
+  Value numberOf(Value list, int64_t at) {
+    Value part = b.create<SliceOp>(list, dims({constant(at)}), dims({constant(1)}),
+                                   SmallVector<int64_t>{1});
+    return b.create<ReshapeOp>(part, dims({}));
+  }
+
+  LogicalResult simulate(const IntegerLayer &layer, ArrayRef<LayerChoice> list) {
+    b.setInsertionPoint(layer.op);
+    b.setLoc(layer.op->getLoc());
+    Value which = numberOf(chosen, decision++);
+    SmallVector<StaticScale> given;
+    for (const LayerChoice &choice : list) {
+      given.push_back({});
+      if (choice.byRow)
+        continue;
+      given.back() = {numberOf(scales, scale), numberOf(zeros, scale)};
+      ++scale;
+    }
+    Value result = branch(layer, list, given, which);
+    if (!result)
+      return layer.op->emitOpError("has a weight whose elements are not known");
+    layer.op->getResult(0).replaceAllUsesWith(result);
+    layer.op->erase();
+    return success();
+  }
+
+  /// The layer as it is where `which` is 0, else by the choice of that number. The innermost branch is the last choice.
+  Value branch(const IntegerLayer &layer, ArrayRef<LayerChoice> list, ArrayRef<StaticScale> given,
+               Value which) {
+    auto number = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
+    OpBuilder::InsertionGuard guard(b);
+    Value outer;
+    for (unsigned i = 0; i <= list.size(); ++i) {
+      Value value;
+      IfOp branches;
+      if (i < list.size()) {
+        Value wanted = b.create<FillOp>(number, b.getI64IntegerAttr(i));
+        Value is = b.create<CompareOp>(CompareKind::Equal, which, wanted);
+        branches = b.create<IfOp>(TypeRange{layer.op->getResult(0).getType()}, is,
+                                  b.getStrArrayAttr({}));
+        value = branches.getResult(0);
+      } else if (!(value = buildChoice(b, layer, list[i - 1], given[i - 1], files)))
+        return {};
+      if (i == 0)
+        outer = value;
+      else
+        b.create<YieldOp>(value);
+      if (!branches)
+        break;
+      b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
+      Value inside = i == 0 ? plain(layer)
+                            : buildChoice(b, layer, list[i - 1], given[i - 1], files);
+      if (!inside)
+        return {};
+      b.create<YieldOp>(inside);
+      b.setInsertionPointToStart(&branches.getNo().emplaceBlock());
+    }
+    return outer;
+  }
+
+  Value plain(const IntegerLayer &layer) {
+    Operation *same = b.clone(*layer.op);
+    same->removeAttr(kChoicesAttr);
+    return same->getResult(0);
+  }
+
+  func::FuncOp function;
+  const WeightFiles &files;
+  ImplicitLocOpBuilder b;
+  std::vector<std::vector<LayerChoice>> choices; ///< by layer
+  Value chosen, scales, zeros;
+  int64_t decision = 0, scale = 0;
+};
+
+struct SimulateChoicesPass : impl::SimulateChoicesBase<SimulateChoicesPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isExternal() && failed(Simulator(function, files).run()))
+        return signalPassFailure();
+  }
+  WeightFiles files;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSimulateChoices(WeightFiles files) {
+  auto pass = std::make_unique<SimulateChoicesPass>();
+  pass->files = std::move(files);
+  return pass;
+}
+
+} // namespace weft

@@ -1,0 +1,20 @@
+//===- Simulation.h - What a program takes that --weft-simulate-choices made ----------------------===//
+#ifndef WEFT_PASSES_QUANT_SIMULATION_H
+#define WEFT_PASSES_QUANT_SIMULATION_H
+
+#include "passes/quant/LayerChoice.h"
+
+namespace weft {
+
+/// Inputs of one number for each layer with choices: which it takes, 0 for none. In program order.
+constexpr llvm::StringLiteral kChosenInput = "weft.chosen";
+/// Inputs of one number for each static choice, those of a layer one after the other.
+constexpr llvm::StringLiteral kScalesInput = "weft.scales", kZerosInput = "weft.zeros";
+
+/// With access to weights' bytes, and a place for those that are made.
+std::unique_ptr<mlir::Pass> createSimulateChoices(WeightFiles files);
+std::unique_ptr<mlir::Pass> createRealiseChoices(WeightFiles files);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_QUANT_SIMULATION_H

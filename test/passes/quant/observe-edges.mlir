@@ -1,0 +1,24 @@
+// RUN: weft-opt %s --weft-observe-edges=strengths=3 | FileCheck %s
+
+// Two products read one value, which is observed once; a window's channels are its second dimension and have no rows.
+// CHECK-LABEL: func @observe
+// CHECK-SAME: %[[FACTORS:.*]]: !weft.tensor<[6], f32> {weft.name = "weft.factors"}
+// CHECK-SAME: weft.name = "edge0.least"
+// CHECK-SAME: weft.name = "edge0.peaks"
+// CHECK-SAME: weft.name = "edge1.rows"
+// CHECK-NOT: edge2
+// CHECK-DAG: %[[LEAST:.*]] = weft.reduce min %arg0 [0]
+// CHECK-DAG: %[[MOST:.*]] = weft.reduce max %arg0 [0]
+// CHECK-DAG: %[[ROWS:.*]] = weft.dims_value [m]
+// CHECK-DAG: %[[SETS:.*]] = weft.reshape %{{.*}} to [3, 2]
+// CHECK-DAG: %[[SCALED:.*]] = weft.mul %{{.*}}, %[[SETS]] : {{.*}} -> !weft.tensor<[m, 3, 2], f32>
+// CHECK-DAG: weft.reduce min %arg1 [0, 2]
+// CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %[[LEAST]], %[[MOST]], %{{.*}}, %[[ROWS]]
+func.func @observe(%x: !weft.tensor<[m, 2], f32>, %i: !weft.tensor<[m, 2, 8], f32>) -> (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 4, 8], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %f = weft.constant dense<1.0> : tensor<4x2x3xf32> -> <[4, 2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %z = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %c = weft.conv %i, %f strides [1] dilations [1] low [1] high [1] groups 1 accumulate f32 : (!weft.tensor<[m, 2, 8], f32>, !weft.tensor<[4, 2, 3], f32>) -> !weft.tensor<[m, 4, 8], f32>
+  return %y, %z, %c : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 4, 8], f32>
+}

@@ -1,0 +1,47 @@
+// RUN: weft-opt %s --weft-realise-choices | FileCheck %s
+// RUN: weft-opt %s --weft-realise-choices --weft-use-integers | FileCheck %s --check-prefix=INTEGERS
+
+// One scale for the whole input; the weight's columns have scales of their own, that of zeros has 1.
+// CHECK-LABEL: func @static
+// CHECK: %[[Q:.*]] = weft.quantize %arg0, %{{.*}}, %[[ZERO:.*]] : {{.*}} -> !weft.tensor<[m, 2], ui8>
+// CHECK: %[[A:.*]] = weft.dequantize %[[Q]]
+// CHECK: %[[W:.*]] = weft.constant dense<{{\[\[}}127, 64, 0], [-64, 127, 0]]> : tensor<2x3xi8>
+// CHECK: %[[S:.*]] = weft.constant dense<{{.*}}1.000000e+00]]> : tensor<1x3xf32>
+// CHECK: %[[B:.*]] = weft.dequantize %[[W]], %[[S]]
+// CHECK: weft.contract "m k, k n -> m n" %[[A]], %[[B]] accumulate f32
+// CHECK-NOT: weft.cho
+// INTEGERS-LABEL: func @static
+// INTEGERS: weft.contract {{.*}} accumulate i32
+func.func @static(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<[[254.0, 1.0, 0.0], [-128.0, 2.0, 0.0]]> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}, {scale = 0.5 : f32, zero = 3 : i64}], weft.chosen = 2 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %y : !weft.tensor<[m, 3], f32>
+}
+
+// Rows have a scale each, and channels that are divided by factors make the weight's larger.
+// CHECK-LABEL: func @rows
+// CHECK: %[[INVERSE:.*]] = weft.constant dense<{{\[\[\[}}5.000000e-01, 2.500000e-01]]]>
+// CHECK: %[[X:.*]] = weft.mul %arg0, %[[INVERSE]]
+// CHECK: %[[LARGEST:.*]] = weft.reduce max %{{.*}} [2]
+// CHECK: weft.quantize %[[X]], %[[SCALE:.*]], %{{.*}} -> !weft.tensor<[b, m, 2], ui8>
+// CHECK: weft.constant dense<{{\[\[}}127, 127], [16, 127]]> : tensor<2x2xi8>
+// INTEGERS-LABEL: func @rows
+// INTEGERS: %[[SUM:.*]] = weft.contract {{.*}} accumulate i32
+// INTEGERS: %[[ROWS:.*]] = weft.reshape %{{.*}} to [b, m, 1]
+// INTEGERS: %[[Y:.*]] = weft.mul %{{.*}}, %[[ROWS]]
+// INTEGERS: return %[[Y]]
+func.func @rows(%x: !weft.tensor<[b, m, 2], f32>) -> !weft.tensor<[b, m, 2], f32> attributes {weft.symbols = #weft.symbols<b, m>} {
+  %w = weft.constant dense<[[1.0, 0.5], [0.125, 0.5]]> : tensor<2x2xf32> -> <[2, 2], f32>
+  %y = weft.contract "... k, n k -> ... n" %x, %w accumulate f32 {weft.choices = [{rows, factors = array<f32: 2.0, 4.0>}], weft.chosen = 1 : i64} : (!weft.tensor<[b, m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[b, m, 2], f32>
+  return %y : !weft.tensor<[b, m, 2], f32>
+}
+
+// What nothing was chosen for stays.
+// CHECK-LABEL: func @plain
+// CHECK: %[[W:.*]] = weft.constant dense<1.000000e+00>
+// CHECK: weft.contract "m k, k n -> m n" %arg0, %[[W]] accumulate f32
+func.func @plain(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}], weft.chosen = 0 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %y : !weft.tensor<[m, 3], f32>
+}

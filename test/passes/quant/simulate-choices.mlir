@@ -1,0 +1,23 @@
+// RUN: weft-opt %s --weft-simulate-choices | FileCheck %s
+
+// Each branch is what would be realised; which is taken, and a static choice's scale, are inputs.
+// CHECK-LABEL: func @choose
+// CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "weft.chosen"}
+// CHECK-SAME: %[[SCALES:.*]]: !weft.tensor<[1], f32> {weft.name = "weft.scales"}
+// CHECK-SAME: %[[ZEROS:.*]]: !weft.tensor<[1], ui8> {weft.name = "weft.zeros"}
+// CHECK: %[[Y:.*]] = weft.if
+// CHECK: weft.contract {{.*}} %arg0, %{{.*}} accumulate f32
+// CHECK: } else {
+// CHECK: weft.if
+// CHECK: weft.reduce max
+// CHECK: weft.contract
+// CHECK: } else {
+// CHECK: %[[Q:.*]] = weft.quantize %arg0
+// CHECK: weft.contract
+// CHECK: return %[[Y]], %[[Z:.*]] :
+func.func @choose(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x3xf32> -> <[2, 3], f32>
+  %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}, {scale = 0.5 : f32, zero = 3 : i64}]} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  %z = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
+  return %y, %z : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
+}
