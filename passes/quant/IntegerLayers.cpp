@@ -17,7 +17,8 @@ SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType());
 /// A constant of f32 of known sizes; null for anything else.
 ConstantOp constantWeight(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
-  bool known = constant && typeOf(value).getElementType().isF32() && typeOf(value).getConstantDims();
+  bool known =
+      constant && typeOf(value).getElementType().isF32() && typeOf(value).getConstantDims();
   return known ? constant : ConstantOp();
 }
 

@@ -18,9 +18,10 @@ namespace weft {
 struct IntegerLayer {
   mlir::Operation *op;
   mlir::Value input;
-  mutable ConstantOp weight;             ///< a handle; its methods are not const
-  unsigned column;                      ///< the weight's dimension whose indices have scales of their own
-  llvm::SmallVector<int64_t, 2> summed; ///< the input's dimensions that are summed; of windows its channels
+  mutable ConstantOp weight; ///< a handle; its methods are not const
+  unsigned column;           ///< the weight's dimension whose indices have scales of their own
+  llvm::SmallVector<int64_t, 2>
+      summed; ///< the input's dimensions that are summed; of windows its channels
   /// The only dimension of the input that is summed, or its channels, and the weight's that walks alike: its indices may be scaled before they
   /// are rounded, as the weight's are by the inverse.
   std::optional<unsigned> inputChannel, weightChannel;
@@ -33,8 +34,9 @@ std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);
 struct Edge {
   mlir::Value value;
   std::optional<unsigned> channel;
-  int64_t channels = 1;       ///< the size of that dimension
-  bool hasRows = false;       ///< some layer's rows may have scales of their own, and `channel` is the last dimension
+  int64_t channels = 1; ///< the size of that dimension
+  bool hasRows =
+      false; ///< some layer's rows may have scales of their own, and `channel` is the last dimension
   std::vector<size_t> layers; ///< positions in the list
 };
 

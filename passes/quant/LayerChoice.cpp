@@ -12,7 +12,8 @@ namespace {
 
 constexpr float kLeastRow = 1e-30f; ///< a row of zeros has a scale, too
 constexpr double kMostByte = 127;
-constexpr uint8_t kRowZero = 128; ///< signed bytes as unsigned ones, which processors multiply by signed ones
+constexpr uint8_t kRowZero =
+    128; ///< signed bytes as unsigned ones, which processors multiply by signed ones
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 
@@ -27,8 +28,8 @@ Value fill(ImplicitLocOpBuilder &b, TypedAttr number) {
 }
 
 Value byteFill(ImplicitLocOpBuilder &b, bool isSigned, int64_t number) {
-  return fill(b, b.getIntegerAttr(isSigned ? Type(b.getI8Type()) : b.getIntegerType(8, false),
-                                  number));
+  return fill(
+      b, b.getIntegerAttr(isSigned ? Type(b.getI8Type()) : b.getIntegerType(8, false), number));
 }
 
 /// Numbers along one dimension of a value of some rank.
@@ -44,8 +45,8 @@ Value equalised(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ArrayRef<flo
   if (factors.empty())
     return layer.input;
   auto inverse = llvm::map_to_vector(factors, [](float factor) { return 1 / factor; });
-  return b.create<MulOp>(
-      layer.input, along(b, inverse, *layer.inputChannel, typeOf(layer.input).getRank()));
+  return b.create<MulOp>(layer.input,
+                         along(b, inverse, *layer.inputChannel, typeOf(layer.input).getRank()));
 }
 
 /// A scale for every row: its largest magnitude is 127.
@@ -121,14 +122,13 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
 ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayRef<float> factors) {
   SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
   auto strideOf = [&](unsigned dim) {
-    return size_t(std::accumulate(dims.begin() + dim + 1, dims.end(), int64_t(1),
-                                  std::multiplies<>()));
+    return size_t(
+        std::accumulate(dims.begin() + dim + 1, dims.end(), int64_t(1), std::multiplies<>()));
   };
   size_t columns = size_t(dims[layer.column]), columnStride = strideOf(layer.column);
   size_t channelStride = factors.empty() ? 1 : strideOf(*layer.weightChannel);
   auto scaled = [&](size_t i) {
-    return factors.empty() ? weight[i]
-                           : weight[i] * factors[i / channelStride % factors.size()];
+    return factors.empty() ? weight[i] : weight[i] * factors[i / channelStride % factors.size()];
   };
   std::vector<float> largest(columns, 0);
   for (size_t i = 0; i < weight.size(); ++i) {

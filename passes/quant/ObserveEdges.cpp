@@ -44,7 +44,9 @@ public:
 
 private:
   SymExpr constant(int64_t number) { return SymExpr::constant(b.getContext(), number); }
-  SymTensorType tensorOf(ArrayRef<SymExpr> dims) { return SymTensorType::get(dims, b.getF32Type()); }
+  SymTensorType tensorOf(ArrayRef<SymExpr> dims) {
+    return SymTensorType::get(dims, b.getF32Type());
+  }
   DimsAttr dims(ArrayRef<SymExpr> list) { return DimsAttr::get(b.getContext(), list); }
   DictionaryAttr named(StringRef name) {
     return b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
@@ -81,9 +83,9 @@ private:
   /// Squares of rows' largest magnitudes under each set of factors, summed over the rows.
   Value peaks(const Edge &edge, size_t leading) {
     SymExpr channels = constant(edge.channels);
-    Value part = b.create<SliceOp>(factors, dims({constant(at)}),
-                                   dims({constant(strengths * edge.channels)}),
-                                   SmallVector<int64_t>{1});
+    Value part =
+        b.create<SliceOp>(factors, dims({constant(at)}),
+                          dims({constant(strengths * edge.channels)}), SmallVector<int64_t>{1});
     at += strengths * edge.channels;
     Value inverse = b.create<ReshapeOp>(part, dims({constant(strengths), channels}));
     SmallVector<SymExpr> spread(typeOf(edge.value).getDims());

@@ -11,7 +11,7 @@ namespace weft {
 
 /// Of a contraction of rows with a matrix: one dimension of the right operand is the result's last one, all others are summed.
 struct ProductDims {
-  unsigned column;                      ///< the dimension of the right operand that is the result's last
+  unsigned column; ///< the dimension of the right operand that is the result's last
   llvm::SmallVector<int64_t, 2> summed; ///< dimensions of the left operand
   bool rowsLead; ///< the left operand's other dimensions are the result's leading ones, in order
 };

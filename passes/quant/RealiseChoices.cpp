@@ -37,6 +37,8 @@ LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
     return layer.op->emitOpError("has a weight whose elements are not known");
   layer.op->getResult(0).replaceAllUsesWith(result);
   layer.op->erase();
+  if (layer.weight->use_empty())
+    layer.weight->erase();
   return success();
 }
 

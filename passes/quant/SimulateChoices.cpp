@@ -54,8 +54,7 @@ private:
 
   Value addInput(StringRef name, int64_t size, Type element) {
     unsigned position = function.getNumArguments();
-    DictionaryAttr named =
-        b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
+    DictionaryAttr named = b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
     function.insertArgument(position, SymTensorType::get({constant(size)}, element), named,
                             function.getLoc());
     return function.getArgument(position);
@@ -63,8 +62,8 @@ private:
 
   /// An element of a list as a number.
   Value numberOf(Value list, int64_t at) {
-    Value part = b.create<SliceOp>(list, dims({constant(at)}), dims({constant(1)}),
-                                   SmallVector<int64_t>{1});
+    Value part =
+        b.create<SliceOp>(list, dims({constant(at)}), dims({constant(1)}), SmallVector<int64_t>{1});
     return b.create<ReshapeOp>(part, dims({}));
   }
 
@@ -100,8 +99,8 @@ private:
       if (i < list.size()) {
         Value wanted = b.create<FillOp>(number, b.getI64IntegerAttr(i));
         Value is = b.create<CompareOp>(CompareKind::Equal, which, wanted);
-        branches = b.create<IfOp>(TypeRange{layer.op->getResult(0).getType()}, is,
-                                  b.getStrArrayAttr({}));
+        branches =
+            b.create<IfOp>(TypeRange{layer.op->getResult(0).getType()}, is, b.getStrArrayAttr({}));
         value = branches.getResult(0);
       } else if (!(value = buildChoice(b, layer, list[i - 1], given[i - 1], files)))
         return {};
@@ -112,8 +111,8 @@ private:
       if (!branches)
         break;
       b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
-      Value inside = i == 0 ? plain(layer)
-                            : buildChoice(b, layer, list[i - 1], given[i - 1], files);
+      Value inside =
+          i == 0 ? plain(layer) : buildChoice(b, layer, list[i - 1], given[i - 1], files);
       if (!inside)
         return {};
       b.create<YieldOp>(inside);

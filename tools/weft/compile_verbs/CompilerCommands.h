@@ -15,6 +15,7 @@ int checkCommand(const ParsedOptions &options, Console &console);
 int verifyCommand(const ParsedOptions &options, Console &console);
 int reduceCommand(const ParsedOptions &options, Console &console);
 int tuneCommand(const ParsedOptions &options, Console &console);
+int quantizeCommand(const ParsedOptions &options, Console &console);
 int targetsCommand(const ParsedOptions &options, Console &console);
 int inspectModelCommand(const ParsedOptions &options, Console &console);
 /// weft bench --kernels

@@ -46,6 +46,8 @@ extern "C" __attribute__((visibility("default"))) int weft_tool_main(int argc,
     return targetsCommand(options, console);
   if (verb == "reduce")
     return reduceCommand(options, console);
+  if (verb == "quantize")
+    return quantizeCommand(options, console);
   if (verb == "bench")
     return kernelBenchCommand(options, console);
   if (verb == "profile")

@@ -1,0 +1,107 @@
+//===- quantize.hpp - Which parts of a model integers compute, found by measuring ------------------===//
+//
+//   weft::QuantizeOptions options;
+//   options.calibration = {calls.size(), [&](size_t i) -> weft::Result<weft::Call> { return calls[i]; }};
+//   if (weft::Result<weft::Quantization> found = weft::quantize(module, options)) {
+//     weft::CompileOptions compile;
+//     compiler.compile(found->module, compile) …
+//
+// Programs are compiled and called on this machine while it looks: accuracy and time are measured, not guessed.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_QUANTIZE_HPP
+#define WEFT_QUANTIZE_HPP
+
+#include "weft/compiler.hpp"
+
+namespace weft {
+
+/// One tensor of a call, row-major. `owner` keeps the bytes alive.
+struct CallTensor {
+  std::string name;          ///< of the model's input
+  std::string element;       ///< "f32", "i64", …
+  std::vector<int64_t> dims; ///< sizes may differ from call to call
+  const void *data;
+  std::shared_ptr<const void> owner;
+};
+
+/// The inputs of one call of the model.
+struct Call {
+  std::string name; ///< for messages: the path of a file
+  std::vector<CallTensor> tensors;
+};
+
+/// Calls that are read when they are needed, several times, so that memory does not grow with their number.
+struct Calls {
+  size_t count = 0;
+  std::function<Result<Call>(size_t)> read;
+};
+
+/// How far outputs are from those of the model in f32, over all calls. Lines are what the last dimension of an output has; where outputs
+/// differ, the worst one counts.
+struct Accuracy {
+  double cosine = 1;      ///< mean of the cosines of lines
+  double worstCosine = 1; ///< the smallest of them
+  double sqnr = 0;        ///< signal to noise, decibels; infinity where nothing differs
+  double top1 = 1;        ///< share of lines whose largest element is at the same place
+  double kl = 0;          ///< mean divergence of lines' softmax, nats
+};
+
+/// What a quantised model must keep.
+struct QuantizeBudget {
+  /// The first four are of Accuracy; Latency is the time of a call as a part of the f32 model's.
+  enum Metric { Cosine, Sqnr, Top1, Kl, Latency } metric = Cosine;
+  double bound = 0; ///< the least that Cosine, Sqnr and Top1 may be, the most that Kl and Latency may be
+};
+
+/// For what is quantised, and how far.
+struct QuantizeOptions {
+  /// Target, numerics, indices and jobs that programs are compiled with while looking; it must run here.
+  CompileOptions compile;
+  Calls calibration; ///< of data as the model will see them
+  /// Kept from calibration and measured on. None: a fifth of the calls.
+  Calls evaluation;
+  /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
+  std::vector<QuantizeBudget> budgets;
+  /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
+  std::vector<std::string> keepF32;
+  unsigned threads = 1; ///< of calls
+  /// A folder for artifacts that are only called; it stays, they go. Empty: the system's for temporary files.
+  std::string folder;
+  /// Asked between calls; once true, nothing is found, with code W0399.
+  std::function<bool()> cancelled;
+  /// Called as work goes on: what is done, how much of how much.
+  std::function<void(const std::string &phase, size_t done, size_t of)> onProgress;
+};
+
+/// What a product or convolution became.
+struct QuantizedLayer {
+  std::string name;      ///< of the model's node
+  std::string form;      ///< "f32", "static" or "rows"
+  double strength = -1;  ///< of the equalisation of its channels; -1: none
+  double loss = 0;       ///< 1 - cosine when everything else stays f32, together with what reads the same value
+  double seconds = 0;    ///< that it saves of the timed calls
+  std::string reason;    ///< why it stayed f32, or empty
+};
+
+/// What was found.
+struct Quantization {
+  Module module;                      ///< the program, with quantize and dequantize where integers stand
+  std::vector<QuantizedLayer> layers; ///< in program order
+  Accuracy simulated, measured;       ///< what the search promised; of the compiled program
+  std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
+  double latency = 1;                 ///< time of timed calls, as a part of the f32 model's, in turns
+  double predictedLatency = 1;        ///< as the sum of prices says
+  uint64_t bytes = 0, plainBytes = 0; ///< of the artifacts: quantised and in f32
+  size_t calibrated = 0, evaluated = 0; ///< numbers of calls
+  bool isReached = true;                ///< whether all budgets hold; else this is the nearest
+};
+
+/// Looks for the products and convolutions that integers compute faster here while the budgets hold.
+Result<Quantization> quantize(const Module &module, const QuantizeOptions &options);
+
+/// Writes the program as text that Compiler::importFile reads, and its weights beside it.
+Result<void> writeProgramText(const Module &module, const std::string &path);
+
+} // namespace weft
+
+#endif // WEFT_QUANTIZE_HPP

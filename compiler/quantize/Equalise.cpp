@@ -1,0 +1,161 @@
+//===- Equalise.cpp ---------------------------------------------------------------------------===//
+
+#include "compiler/quantize/Equalise.h"
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr double kMostByte = 127, kLevels = 255;
+constexpr double kWorthIt = 0.9; ///< an equalisation leaves at most this much of the error, else there is none
+constexpr double kLeastScale = std::numeric_limits<float>::min();
+
+SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
+
+WeightExtent::Matrix matrixOf(const IntegerLayer &layer, std::vector<float> elements) {
+  SmallVector<int64_t> dims = *typeOf(layer.weight.getResult()).getConstantDims();
+  auto strideOf = [&](unsigned dim) {
+    return size_t(
+        std::accumulate(dims.begin() + dim + 1, dims.end(), int64_t(1), std::multiplies<>()));
+  };
+  size_t channels = layer.weightChannel ? size_t(dims[*layer.weightChannel]) : 1;
+  size_t channelStride = layer.weightChannel ? strideOf(*layer.weightChannel) : 1;
+  return {std::move(elements), channels, channelStride, size_t(dims[layer.column]),
+          strideOf(layer.column)};
+}
+
+/// What is read when channels are divided by factors: least and largest of all, with 0 between them.
+std::pair<double, double> rangeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
+  double least = 0, most = 0;
+  for (size_t k = 0; k < seen.least.size(); ++k) {
+    double factor = factors.empty() ? 1 : factors[k];
+    least = std::min(least, seen.least[k] / factor);
+    most = std::max(most, seen.most[k] / factor);
+  }
+  return {least, most};
+}
+
+double staticStep(const EdgeStatistics &seen, ArrayRef<float> factors) {
+  auto [least, most] = rangeOf(seen, factors);
+  double step = (most - least) / kLevels;
+  return step >= kLeastScale && std::isfinite(step) ? step : 1;
+}
+
+/// The squared error of all products of an edge, for a mean row: of what is read, whose channels are rounded by a step (what is smaller than the
+/// step vanishes and costs no more than itself), and of the weights.
+double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<float> factors,
+               double squaredStep) {
+  double error = 0;
+  size_t channels = seen.squares.size();
+  std::vector<double> power(channels);
+  for (size_t k = 0; k < channels; ++k) {
+    double factor = factors.empty() ? 1 : factors[k];
+    power[k] = seen.squares[k] / seen.rows / (factor * factor);
+    error += std::min(squaredStep / 12, power[k]) * extent.squares[k] * factor * factor;
+  }
+  double all = std::accumulate(power.begin(), power.end(), 0.0);
+  for (const WeightExtent::Matrix &matrix : extent.layers) {
+    std::vector<double> largest(matrix.columns, 0);
+    for (size_t i = 0; i < matrix.elements.size(); ++i) {
+      double factor =
+          factors.empty() ? 1 : factors[i / matrix.channelStride % matrix.channels];
+      double &most = largest[i / matrix.columnStride % matrix.columns];
+      most = std::max(most, std::fabs(matrix.elements[i] * factor));
+    }
+    for (double most : largest)
+      error += all * (most / kMostByte) * (most / kMostByte) / 12;
+  }
+  return error;
+}
+
+/// The position of the set with the least error; the first unless another is worth it.
+size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet) {
+  double plain = errorOfSet(0), least = plain * kWorthIt;
+  size_t best = 0;
+  for (size_t set = 1; set < sets; ++set)
+    if (double error = errorOfSet(set); error < least) {
+      least = error;
+      best = set;
+    }
+  return best;
+}
+
+EdgeChoice withSet(LayerChoice choice, const std::vector<std::vector<float>> &sets, size_t set) {
+  if (set > 0)
+    choice.factors = sets[set];
+  return {std::move(choice), set > 0 ? kStrengths[set - 1] : -1};
+}
+
+} // namespace
+
+WeightExtent extentOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
+                      const std::function<const char *(StringRef)> &weight) {
+  WeightExtent extent;
+  extent.largest.assign(size_t(edge.channels), 0);
+  extent.squares.assign(size_t(edge.channels), 0);
+  for (size_t index : edge.layers) {
+    const WeightExtent::Matrix &matrix = extent.layers.emplace_back(
+        matrixOf(layers[index], floatsOf(layers[index].weight, weight)));
+    for (size_t i = 0; i < matrix.elements.size(); ++i) {
+      size_t k = i / matrix.channelStride % matrix.channels;
+      double element = matrix.elements[i];
+      extent.largest[k] = std::max(extent.largest[k], std::fabs(element));
+      extent.squares[k] += element * element;
+    }
+  }
+  return extent;
+}
+
+std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
+                                             const EdgeStatistics &seen) {
+  size_t channels = size_t(edge.channels);
+  std::vector<std::vector<float>> sets;
+  if (!edge.hasRows)
+    return sets;
+  sets.emplace_back(channels, 1.0f);
+  for (double strength : kStrengths) {
+    std::vector<float> &set = sets.emplace_back(channels, 1.0f);
+    for (size_t k = 0; k < channels && !seen.least.empty(); ++k) {
+      double read = std::max(std::fabs(seen.least[k]), std::fabs(seen.most[k]));
+      double factor = std::pow(read, strength) / std::pow(extent.largest[k], 1 - strength);
+      if (read > 0 && extent.largest[k] > 0 && std::isnormal(float(factor)) &&
+          std::isnormal(float(1 / factor)))
+        set[k] = float(factor);
+    }
+  }
+  return sets;
+}
+
+std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
+                                  const std::vector<std::vector<float>> &sets,
+                                  const EdgeStatistics &seen) {
+  if (seen.least.empty()) // no call read anything there
+    return {};
+  auto factorsOf = [&](size_t set) { return set ? ArrayRef(sets[set]) : ArrayRef<float>(); };
+  size_t best = bestSet(std::max<size_t>(sets.size(), 1), [&](size_t set) {
+    double step = staticStep(seen, factorsOf(set));
+    return errorOf(extent, seen, factorsOf(set), step * step);
+  });
+  LayerChoice whole;
+  double step = staticStep(seen, factorsOf(best));
+  whole.scale = float(step);
+  whole.zero = int64_t(std::clamp(
+      std::nearbyint(-rangeOf(seen, factorsOf(best)).first / step), 0.0, kLevels));
+  std::vector<EdgeChoice> choices{withSet(whole, sets, best)};
+  if (!edge.hasRows)
+    return choices;
+  best = bestSet(sets.size(), [&](size_t set) {
+    return errorOf(extent, seen, factorsOf(set),
+                   seen.peaks[set] / seen.rows / (kMostByte * kMostByte));
+  });
+  LayerChoice rows;
+  rows.byRow = true;
+  choices.push_back(withSet(rows, sets, best));
+  return choices;
+}
+
+} // namespace weft

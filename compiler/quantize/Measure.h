@@ -1,0 +1,49 @@
+//===- Measure.h - How far outputs are from those of the model in f32 -----------------------------===//
+//
+//   AccuracySum sum(session);
+//   sum.add(kept, session.outputs());                // one call; `kept` are copies of the f32 outputs
+//   Accuracy all = sum.worst();
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_MEASURE_H
+#define WEFT_COMPILER_QUANTIZE_MEASURE_H
+
+#include "compiler/quantize/Session.h"
+
+namespace weft {
+
+/// The elements of an output, which outlive the call.
+struct KeptOutput {
+  std::vector<float> elements; ///< none of outputs that are not of f32
+  size_t line = 1;             ///< elements of the last dimension
+};
+std::vector<KeptOutput> keepOutputs(const std::vector<weft_tensor_t> &outputs, size_t count);
+
+class AccuracySum {
+public:
+  void add(const std::vector<KeptOutput> &expected, const std::vector<weft_tensor_t> &got);
+  /// Of one output; of those without elements of f32 nothing differs.
+  Accuracy of(size_t output) const;
+  /// Of each metric the worst over all outputs.
+  Accuracy worst() const;
+  size_t outputs() const { return sums.size(); }
+  bool hasLines(size_t output) const { return sums[output].lines > 0; }
+
+private:
+  struct Sum {
+    double cosine = 0, worst = 1, signal = 0, noise = 0, kl = 0;
+    size_t lines = 0, same = 0;
+  };
+  static void addLine(Sum &sum, const float *expected, const float *got, size_t line);
+  std::vector<Sum> sums;
+};
+
+/// How much of what budgets on accuracy allow is used: the largest share of all, more than 1 where one does not hold. A little of the noise is added, so
+/// that what budgets do not see still differs.
+double lossOf(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
+bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
+/// Refuses what no model can keep, or every model does.
+Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_MEASURE_H

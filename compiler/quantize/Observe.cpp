@@ -1,0 +1,108 @@
+//===- Observe.cpp ----------------------------------------------------------------------------===//
+
+#include "compiler/quantize/Observe.h"
+#include "compiler/model/ModuleImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/quant/NodeNames.h"
+#include "passes/quant/Observation.h"
+#include "passes/quant/Passes.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+
+std::string nodeNameOf(Operation *op) {
+  auto names = nodeNames(op->getLoc());
+  return names.empty() ? op->getName().getStringRef().str() : names.front();
+}
+
+Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
+                                                   const QuantizeOptions &options,
+                                                   const std::vector<Edge> &edges,
+                                                   std::vector<std::string> readers) {
+  Module copy(module.get().clone());
+  DiagnosticCollector collector(copy.get().context.get(), "W0300");
+  PassManager manager(copy.get().context.get());
+  ObserveEdgesOptions observe;
+  observe.strengths = kFactorSets;
+  manager.addNestedPass<func::FuncOp>(createObserveEdges(observe));
+  if (failed(manager.run(*copy.get().module)))
+    return collector.take();
+  Result<std::unique_ptr<Session>> session = Session::compile(copy, options, "observe");
+  if (!session)
+    return session.diagnostics();
+  auto observer = std::make_unique<Observer>();
+  observer->session = std::move(*session);
+  observer->options = &options;
+  observer->edges = &edges;
+  observer->readers = std::move(readers);
+  size_t outputs = 0;
+  for (const Edge &edge : edges)
+    outputs += edge.hasRows ? 5 : 4;
+  observer->first = observer->session->outputs().size() - outputs;
+  return observer;
+}
+
+Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const FactorSets &sets) {
+  std::vector<float> inverses;
+  for (const std::vector<std::vector<float>> &edge : sets)
+    for (const std::vector<float> &set : edge)
+      for (float factor : set)
+        inverses.push_back(1 / factor);
+  std::vector<EdgeStatistics> statistics(edges->size());
+  for (size_t i = 0; i < calls.count; ++i) {
+    if (options->cancelled && options->cancelled())
+      return quantizeError("W0399", "interrupted");
+    Result<Call> call = calls.read(i);
+    if (!call)
+      return call.diagnostics();
+    Result<BoundCall> bound = session->bind(std::move(*call));
+    if (!bound)
+      return bound.diagnostics();
+    if (!inverses.empty())
+      bound->tensors.push_back(listOf(inverses.data(), WEFT_F32, inverses.size()));
+    if (Result<void> done = session->call(*bound); !done)
+      return done.diagnostics();
+    if (Result<void> done = add(statistics, bound->call.name); !done)
+      return done.diagnostics();
+    if (options->onProgress)
+      options->onProgress("observe", i + 1, calls.count);
+  }
+  return statistics;
+}
+
+/// A list of numbers by element, each combined with what is there.
+template <typename Combine>
+static void combine(std::vector<double> &into, const weft_tensor_t &from, Combine &&combiner) {
+  size_t count = size_t(elementsIn(from));
+  bool isFirst = into.empty();
+  into.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    into[i] = isFirst ? double(floatsAt(from)[i]) : combiner(into[i], double(floatsAt(from)[i]));
+}
+
+Result<void> Observer::add(std::vector<EdgeStatistics> &statistics, const std::string &call) {
+  const weft_tensor_t *output = session->outputs().data() + first;
+  for (size_t i = 0; i < edges->size(); ++i) {
+    EdgeStatistics &edge = statistics[i];
+    int64_t rows = *static_cast<const int64_t *>(output[3].data);
+    const float *squares = floatsAt(output[2]);
+    if (!std::all_of(squares, squares + elementsIn(output[2]),
+                     [](float v) { return std::isfinite(v); }))
+      return quantizeError("W0321", "what node '" + readers[i] + "' reads is nan, infinite or larger than f32 can square", call);
+    bool hasRows = (*edges)[i].hasRows;
+    if (rows > 0) {
+      combine(edge.least, output[0], [](double a, double b) { return std::min(a, b); });
+      combine(edge.most, output[1], [](double a, double b) { return std::max(a, b); });
+      combine(edge.squares, output[2], std::plus<>());
+      if (hasRows)
+        combine(edge.peaks, output[4], std::plus<>());
+      edge.rows += double(rows);
+    }
+    output += hasRows ? 5 : 4;
+  }
+  return {};
+}
+
+} // namespace weft

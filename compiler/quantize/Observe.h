@@ -1,0 +1,50 @@
+//===- Observe.h - What layers read in the calls ---------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_OBSERVE_H
+#define WEFT_COMPILER_QUANTIZE_OBSERVE_H
+
+#include "compiler/quantize/Session.h"
+#include "passes/quant/IntegerLayers.h"
+
+namespace weft {
+
+/// Strengths that equalisations are looked for among; before them stands none.
+constexpr double kStrengths[] = {0.3, 0.4, 0.5, 0.6, 0.7, 0.8};
+constexpr size_t kFactorSets = 1 + sizeof kStrengths / sizeof *kStrengths;
+
+/// Of one edge, over all calls.
+struct EdgeStatistics {
+  std::vector<double> least, most, squares; ///< by channel; sums of squares
+  double rows = 0;                          ///< how many elements each channel had
+  std::vector<double> peaks; ///< by set of factors: sums of squares of rows' largest magnitudes
+};
+
+/// Sets of what channels are divided by: for every edge with rows `kFactorSets` lists, the first of ones.
+using FactorSets = std::vector<std::vector<std::vector<float>>>;
+
+/// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of calls.
+class Observer {
+public:
+  /// `readers` names the node that reads each edge first. Edges and options live as long as the observer.
+  static Result<std::unique_ptr<Observer>> create(const Module &module,
+                                                  const QuantizeOptions &options,
+                                                  const std::vector<Edge> &edges,
+                                                  std::vector<std::string> readers);
+  /// By edge. `sets` by edge, too; empty for edges without rows.
+  Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets);
+
+private:
+  Result<void> add(std::vector<EdgeStatistics> &statistics, const std::string &call);
+
+  std::unique_ptr<Session> session;
+  const QuantizeOptions *options;
+  const std::vector<Edge> *edges;
+  std::vector<std::string> readers; ///< of the nodes that read each edge first
+  size_t first = 0;               ///< output that belongs to edges
+};
+
+/// The node that an operation comes from, for people.
+std::string nodeNameOf(mlir::Operation *op);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_OBSERVE_H

@@ -1,0 +1,240 @@
+//===- Quantize.cpp - weft::quantize --------------------------------------------------------------===//
+//
+//   layers and edges → what calls read there → choices → losses, prices, strategy → the program
+//
+// Everything that is measured runs as compiled code, on this machine.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/Search.h"
+#include "compiler/reduce/WriteProgram.h"
+#include "llvm/Support/GlobPattern.h"
+#include "passes/quant/NodeNames.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evaluation
+constexpr double kDefaultCosine = 0.995;
+
+/// Some of the calls.
+Calls partOf(const Calls &calls, std::vector<size_t> which) {
+  size_t count = which.size();
+  return {count, [read = calls.read, which = std::move(which)](size_t i) { return read(which[i]); }};
+}
+
+class Quantizer {
+public:
+  Quantizer(const Module &module, const QuantizeOptions &given) : module(module), options(given) {}
+
+  Result<Quantization> run() {
+    for (auto step : {&Quantizer::readOptions, &Quantizer::findLayers, &Quantizer::observe})
+      if (Result<void> done = (this->*step)(); !done)
+        return done.diagnostics();
+    Search search(module, options, decisions, kindsOfDecisions());
+    if (Result<void> done = search.prepare(); !done)
+      return done.diagnostics();
+    if (Result<void> done = search.run(); !done)
+      return done.diagnostics();
+    return finish(search);
+  }
+
+private:
+  Result<void> readOptions() {
+    if (options.calibration.count == 0)
+      return quantizeError("W0320", "there are no calls to calibrate with");
+    if (Result<void> done = checkBudgets(options.budgets); !done)
+      return done;
+    if (options.budgets.empty())
+      options.budgets = {{QuantizeBudget::Cosine, kDefaultCosine}};
+    if (options.evaluation.count > 0)
+      return {};
+    std::vector<size_t> kept, others;
+    for (size_t i = 0; i < options.calibration.count; ++i)
+      (i % kHeldBack == kHeldBack - 1 ? kept : others).push_back(i);
+    Calls all = options.calibration;
+    if (kept.empty()) // too few to keep any from calibration
+      kept = others;
+    options.evaluation = partOf(all, std::move(kept));
+    options.calibration = partOf(all, std::move(others));
+    return {};
+  }
+
+  Result<void> findLayers() {
+    Result<func::FuncOp> function = calledFunction(module);
+    if (!function)
+      return function.diagnostics();
+    layers = integerLayers(*function);
+    edges = edgesOf(layers);
+    kept.assign(layers.size(), false);
+    for (const std::string &text : options.keepF32) {
+      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
+      if (!pattern)
+        return quantizeError("W0309", "'" + text + "' is no pattern: " +
+                                          llvm::toString(pattern.takeError()));
+      bool isUsed = false;
+      for (size_t i = 0; i < layers.size(); ++i)
+        if (matchesNode(*pattern, layers[i].op->getLoc()))
+          kept[i] = isUsed = true;
+      if (!isUsed)
+        return quantizeError("W0309", "'" + text + "' names no product or convolution that integers could compute");
+    }
+    if (layers.empty())
+      return quantizeError("W0323",
+                           "the model has no product or convolution with a constant weight of f32",
+                           module.get().name);
+    return {};
+  }
+
+  /// Once to know the channels, and once more to know the rows when channels are divided by factors.
+  Result<void> observe() {
+    std::vector<std::string> readers;
+    std::vector<WeightExtent> extents;
+    FactorSets sets;
+    auto weight = [&](StringRef name) { return module.get().weightBytes(name); };
+    for (const Edge &edge : edges) {
+      readers.push_back(nodeNameOf(layers[edge.layers[0]].op));
+      extents.push_back(extentOf(edge, layers, weight));
+      sets.push_back(factorSetsOf(edge, extents.back(), {}));
+    }
+    Result<std::unique_ptr<Observer>> observer =
+        Observer::create(module, options, edges, std::move(readers));
+    if (!observer)
+      return observer.diagnostics();
+    Result<std::vector<EdgeStatistics>> seen = (*observer)->observe(options.calibration, sets);
+    if (!seen)
+      return seen.diagnostics();
+    bool hasRows = false;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
+      hasRows |= edges[i].hasRows;
+    }
+    if (hasRows && !(seen = (*observer)->observe(options.calibration, sets)))
+      return seen.diagnostics();
+    for (size_t i = 0; i < edges.size(); ++i)
+      decide(edges[i], choicesOf(edges[i], extents[i], sets[i], (*seen)[i]));
+    return {};
+  }
+
+  /// Layers that read an edge decide together, but for those that are to stay.
+  void decide(const Edge &edge, std::vector<EdgeChoice> choices) {
+    Decision decision;
+    bool allHaveRows = true;
+    for (size_t layer : edge.layers)
+      if (!kept[layer]) {
+        decision.layers.push_back(layer);
+        allHaveRows &= layers[layer].hasRows;
+      }
+    if (!allHaveRows)
+      choices.erase(std::remove_if(choices.begin(), choices.end(),
+                                   [](const EdgeChoice &c) { return c.choice.byRow; }),
+                    choices.end());
+    decision.choices = std::move(choices);
+    decisions.push_back(std::move(decision));
+  }
+
+  /// Equal texts for decisions whose layers are computed by equal kernels.
+  std::vector<std::string> kindsOfDecisions() const {
+    std::vector<std::string> kinds;
+    for (const Decision &decision : decisions) {
+      std::string &kind = kinds.emplace_back();
+      llvm::raw_string_ostream os(kind);
+      for (size_t index : decision.layers) {
+        Operation *op = layers[index].op;
+        os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
+        llvm::interleaveComma(op->getOperandTypes(), os << ':');
+        os << ';';
+      }
+      for (const EdgeChoice &choice : decision.choices)
+        os << (choice.choice.byRow ? 'r' : 's') << (choice.strength < 0 ? '-' : '+');
+    }
+    return kinds;
+  }
+
+  Result<Quantization> finish(Search &search) {
+    Result<Module> program = realised(module, decisions, search.best());
+    if (!program)
+      return program.diagnostics();
+    Result<std::unique_ptr<Session>> session = Session::compile(*program, options, "quantized");
+    if (!session)
+      return session.diagnostics();
+    Result<AccuracySum> sum = search.measure(**session);
+    if (!sum)
+      return sum.diagnostics();
+    Result<Timed> taken = search.time(**session);
+    if (!taken)
+      return taken.diagnostics();
+    Quantization found{*program};
+    found.layers = describe(search);
+    found.simulated = search.simulated();
+    found.measured = sum->worst();
+    for (size_t i = 0; i < sum->outputs(); ++i)
+      if (sum->hasLines(i))
+        found.outputs.emplace_back((*session)->outputName(i), sum->of(i));
+    found.latency = taken->other / taken->base;
+    found.predictedLatency = search.predictedLatency();
+    found.bytes = (*session)->fileBytes();
+    found.plainBytes = search.inF32().fileBytes();
+    found.calibrated = options.calibration.count;
+    found.evaluated = options.evaluation.count;
+    found.isReached = search.isReached();
+    return found;
+  }
+
+  std::vector<QuantizedLayer> describe(const Search &search) const {
+    std::vector<QuantizedLayer> list(layers.size());
+    for (size_t i = 0; i < layers.size(); ++i) {
+      list[i].name = nodeNameOf(layers[i].op);
+      list[i].form = "f32";
+      list[i].reason = kept[i] ? "kept" : "";
+    }
+    for (size_t d = 0; d < decisions.size(); ++d)
+      for (size_t layer : decisions[d].layers)
+        describe(search, d, list[layer]);
+    return list;
+  }
+
+  void describe(const Search &search, size_t d, QuantizedLayer &layer) const {
+    const Decision &decision = decisions[d];
+    if (unsigned chosen = search.best()[d]) {
+      const EdgeChoice &choice = decision.choices[chosen - 1];
+      layer.form = choice.choice.byRow ? "rows" : "static";
+      layer.strength = choice.strength;
+      layer.loss = search.lossOfChoice(d, chosen);
+      layer.seconds = search.savingOfChoice(d, chosen) / double(decision.layers.size());
+      return;
+    }
+    bool saves = false;
+    for (unsigned choice = 1; choice <= decision.choices.size(); ++choice)
+      saves |= search.savingOfChoice(d, choice) > 0;
+    layer.reason = decision.choices.empty() ? "no call reaches it"
+                   : saves                  ? "loses too much"
+                                            : "not faster in integers";
+    if (!decision.choices.empty())
+      layer.loss = search.lossOfChoice(d, unsigned(decision.choices.size()));
+  }
+
+  const Module &module;
+  QuantizeOptions options;
+  std::vector<IntegerLayer> layers;
+  std::vector<Edge> edges;
+  std::vector<bool> kept; ///< by layer
+  std::vector<Decision> decisions;
+};
+
+} // namespace
+
+Result<Quantization> quantize(const Module &module, const QuantizeOptions &options) {
+  return Quantizer(module, options).run();
+}
+
+Result<void> writeProgramText(const Module &module, const std::string &path) {
+  if (llvm::Error problem = writeProgram(module, path))
+    return quantizeError("W0310", llvm::toString(std::move(problem)));
+  return {};
+}
+
+} // namespace weft

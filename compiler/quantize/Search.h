@@ -1,0 +1,80 @@
+//===- Search.h - Losses, prices, and the strategy that follows from them -------------------------===//
+//
+//   Search search(module, options, decisions);
+//   if (Result<void> done = search.prepare(); !done) …      // compiles the model in f32 and its simulation
+//   if (Result<void> done = search.run(); !done) …
+//   use(search.best());
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_SEARCH_H
+#define WEFT_COMPILER_QUANTIZE_SEARCH_H
+
+#include "compiler/quantize/Measure.h"
+#include "compiler/quantize/Solve.h"
+#include "compiler/quantize/Strategy.h"
+#include "compiler/quantize/Timing.h"
+
+namespace weft {
+
+class Search {
+public:
+  /// `kinds` says which decisions have equal layers: they have one price.
+  Search(const Module &module, const QuantizeOptions &options,
+         const std::vector<Decision> &decisions, std::vector<std::string> kinds)
+      : module(module), options(options), decisions(decisions), kinds(std::move(kinds)) {}
+
+  Result<void> prepare();
+  Result<void> run();
+
+  const Strategy &best() const { return strategy; }
+  const Accuracy &simulated() const { return accuracy; }
+  /// By decision and choice, from 1 on.
+  double lossOfChoice(size_t decision, unsigned choice) const {
+    return losses[decision][choice - 1].cosine;
+  }
+  double savingOfChoice(size_t decision, unsigned choice) const {
+    return prices[decision][choice - 1].saving;
+  }
+  /// Time with the strategy, as a part of the model's in f32, as prices add up.
+  double predictedLatency() const;
+  bool isReached() const { return reached; }
+
+  /// Of a compiled program that takes the model's inputs.
+  Result<AccuracySum> measure(Session &program);
+  Result<Timed> time(Session &program) { return timeInTurns(*plain, program, timed, options); }
+  Session &inF32() { return *plain; }
+
+private:
+  struct Loss {
+    double cosine; ///< 1 - cosine
+    double budget; ///< share of what budgets allow
+  };
+  Result<std::vector<KeptOutput>> expected(const BoundCall &call);
+  Result<BoundCall> read(const Calls &calls, size_t index);
+  Result<void> measureLosses();
+  Result<void> measureLossesOf(const BoundCall &call, std::vector<std::vector<AccuracySum>> &sums);
+  Result<void> measurePrices();
+  Result<double> priceOf(const std::vector<size_t> &group, unsigned choice);
+  Result<AccuracySum> simulate(const Strategy &tried);
+  Strategy after(size_t steps) const;
+  Result<void> choose();
+  double latencyAfter(size_t steps) const;
+
+  const Module &module;
+  const QuantizeOptions &options;
+  const std::vector<Decision> &decisions;
+  const std::vector<std::string> kinds;
+  std::unique_ptr<Session> plain;
+  std::unique_ptr<Simulation> simulation;
+  std::vector<BoundCall> timed;
+  std::vector<std::vector<Loss>> losses;
+  std::vector<std::vector<PricedChoice>> prices;
+  std::vector<Step> path;
+  double plainSeconds = 0;
+  Strategy strategy;
+  Accuracy accuracy;
+  bool reached = true;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_SEARCH_H

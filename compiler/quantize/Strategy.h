@@ -1,0 +1,49 @@
+//===- Strategy.h - What every layer becomes, in a program ----------------------------------------===//
+//
+//   Result<Module> program = realised(module, decisions, strategy);
+//   Result<std::unique_ptr<Simulation>> simulation = Simulation::create(module, options, decisions);
+//   (*simulation)->call(bound, strategy);                               // as that program would, without compiling it
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_STRATEGY_H
+#define WEFT_COMPILER_QUANTIZE_STRATEGY_H
+
+#include "compiler/quantize/Equalise.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace weft {
+
+/// The layers that read one edge decide together.
+struct Decision {
+  std::vector<size_t> layers; ///< positions among integerLayers; none is of two decisions
+  std::vector<EdgeChoice> choices;
+};
+
+/// By decision the choice, counted from 1; 0 leaves its layers as they are.
+using Strategy = std::vector<unsigned>;
+
+/// The function that is called: the only public one, or main.
+Result<mlir::func::FuncOp> calledFunction(const Module &module);
+
+Result<Module> realised(const Module &module, const std::vector<Decision> &decisions,
+                        const Strategy &strategy);
+
+class Simulation {
+public:
+  static Result<std::unique_ptr<Simulation>> create(const Module &module,
+                                                    const QuantizeOptions &options,
+                                                    const std::vector<Decision> &decisions);
+  Result<BoundCall> bind(Call call) const { return session->bind(std::move(call)); }
+  Result<void> call(const BoundCall &call, const Strategy &strategy);
+  const std::vector<weft_tensor_t> &outputs() const { return session->outputs(); }
+  std::string outputName(size_t index) const { return session->outputName(index); }
+
+private:
+  std::unique_ptr<Session> session;
+  std::vector<size_t> decisionOf; ///< by layer with choices, in program order
+  std::vector<float> scales;      ///< of static choices, by layer
+  std::vector<uint8_t> zeros;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_STRATEGY_H

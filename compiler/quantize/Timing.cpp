@@ -1,0 +1,86 @@
+//===- Timing.cpp -----------------------------------------------------------------------------===//
+
+#include "compiler/quantize/Timing.h"
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+namespace weft {
+namespace {
+
+constexpr double kCallSeconds = 4e-3, kTogetherSeconds = 0.8;
+constexpr size_t kLeastTurns = 5, kMostTurns = 60;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The fastest of the calls that fit some time, but of one at least.
+Result<double> fastest(Session &session, const BoundCall &call) {
+  double begin = now(), best = INFINITY;
+  do {
+    double before = now();
+    if (Result<void> done = session.call(call); !done)
+      return done.diagnostics();
+    best = std::min(best, now() - before);
+  } while (now() - begin < kCallSeconds);
+  return best;
+}
+
+double medianOf(std::vector<double> samples) {
+  auto middle = samples.begin() + ptrdiff_t(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+size_t bytesOf(const Call &call) {
+  size_t elements = 0;
+  for (const CallTensor &tensor : call.tensors)
+    elements += size_t(
+        std::accumulate(tensor.dims.begin(), tensor.dims.end(), int64_t(1), std::multiplies<>()));
+  return elements;
+}
+
+} // namespace
+
+Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
+                          const QuantizeOptions &options) {
+  std::vector<double> samples[2];
+  double begin = now();
+  for (size_t turn = 0;
+       turn < kLeastTurns || (turn < kMostTurns && now() - begin < kTogetherSeconds); ++turn)
+    for (Session *session : {&base, &other}) {
+      double sum = 0;
+      for (const BoundCall &call : calls) {
+        if (options.cancelled && options.cancelled())
+          return quantizeError("W0399", "interrupted");
+        Result<double> seconds = fastest(*session, call);
+        if (!seconds)
+          return seconds.diagnostics();
+        sum += *seconds;
+      }
+      samples[session == &other].push_back(sum);
+    }
+  std::vector<double> even, odd;
+  for (size_t i = 0; i < samples[0].size(); ++i)
+    (i % 2 ? odd : even).push_back(samples[0][i]);
+  return Timed{medianOf(samples[0]), medianOf(samples[1]),
+               std::fabs(medianOf(even) - medianOf(odd))};
+}
+
+Result<std::vector<size_t>> timedCalls(const Calls &calls) {
+  std::vector<std::pair<size_t, size_t>> sizes;
+  for (size_t i = 0; i < calls.count; ++i) {
+    Result<Call> call = calls.read(i);
+    if (!call)
+      return call.diagnostics();
+    sizes.emplace_back(bytesOf(*call), i);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  std::vector<size_t> picked{sizes[sizes.size() / 2].second};
+  if (sizes.back().first > sizes[sizes.size() / 2].first)
+    picked.push_back(sizes.back().second);
+  return picked;
+}
+
+} // namespace weft

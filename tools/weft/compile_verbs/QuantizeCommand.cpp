@@ -1,0 +1,236 @@
+//===- QuantizeCommand.cpp - weft quantize ----------------------------------------------------===//
+//
+// Finds what integers may compute of a model and writes that, as an artifact or as a program in text.
+//===------------------------------------------------------------------------------------------===//
+
+#include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/Json.h"
+#include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/Values.h"
+#include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/model/CompiledModel.h"
+#include "tools/weft/model/ModelImport.h"
+#include "tools/weft/quantize/CallFiles.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace weft::cli {
+namespace {
+
+std::string printed(const char *format, double value) {
+  char text[48];
+  snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string accuracyLine(const Accuracy &accuracy) {
+  return "cosine " + printed("%.5f", accuracy.cosine) + ", worst " +
+         printed("%.4f", accuracy.worstCosine) + "  sqnr " + printed("%.1f dB", accuracy.sqnr) +
+         "  top1 " + printed("%.1f %%", 100 * accuracy.top1) + "  kl " +
+         printed("%.2g", accuracy.kl);
+}
+
+class Quantize {
+public:
+  Quantize(const ParsedOptions &options, Console &console) : options(options), console(console) {}
+
+  int run() {
+    if (Result<Done> done = readOptions(); !done)
+      return console.fail(done.failure());
+    int exitCode = ExitOk;
+    std::optional<Module> module = importModel(options, console, exitCode, facts);
+    if (!module)
+      return exitCode;
+    InterruptGuard guard(nullptr);
+    Result<TemporaryFolder> folder = TemporaryFolder::create();
+    if (!folder)
+      return console.fail(folder.failure());
+    request.folder = folder->path();
+    weft::Result<Quantization> found = quantize(*module, request);
+    if (!found)
+      return refuse(console, found.diagnostics());
+    if (!found->isReached)
+      return console.fail({ExitComparisonFailed, outOfReach(*found), "", "W0322"});
+    for (const std::string &output : outputs)
+      if (int code = write(*found, output))
+        return code;
+    console.json() ? reportJson(*found) : report(*found);
+    return console.finish();
+  }
+
+private:
+  Result<Done> readOptions() {
+    request.compile.target = options.value("target", request.compile.target);
+    request.compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
+    if (request.compile.target.find(',') != std::string::npos)
+      return Failure{ExitWrongUsage, "a model is quantised for one target at a time", "", ""};
+    int64_t threads = options.number("threads", 1);
+    if (threads < 1 || threads > 4096)
+      return Failure{ExitWrongUsage, "'--threads' must be from 1 to 4096", "", ""};
+    request.threads = unsigned(threads);
+    request.keepF32 = options.values("keep-f32");
+    facts = options.values("assume");
+    request.cancelled = interrupted;
+    request.onProgress = [this](const std::string &phase, size_t done, size_t of) {
+      progress(phase, done, of);
+    };
+    for (auto step : {&Quantize::readOutputs, &Quantize::readBudgets, &Quantize::readCalls})
+      if (Result<Done> done = (this->*step)(); !done)
+        return done;
+    return Done{};
+  }
+
+  Result<Done> readOutputs() {
+    outputs = options.values("output");
+    if (outputs.empty())
+      outputs = {fileBeside(options.positional()[0], "-quantized.weft")};
+    for (const std::string &output : outputs)
+      if (!endsWith(output, ".weft") && !endsWith(output, ".mlir"))
+        return Failure{ExitWrongUsage, "'" + output + "' is neither a .weft nor a .mlir file",
+                       "-o FILE.weft writes an artifact, -o FILE.mlir a program", ""};
+    return Done{};
+  }
+
+  Result<Done> readBudgets() {
+    for (const std::string &text : options.values("budget")) {
+      Result<QuantizeBudget> budget = parseBudget(text);
+      if (!budget)
+        return budget.failure();
+      request.budgets.push_back(*budget);
+    }
+    return Done{};
+  }
+
+  Result<Done> readCalls() {
+    std::string path = options.value("calibration");
+    if (path.empty())
+      return Failure{ExitWrongUsage, "'weft quantize' needs calls to look at",
+                     "name a folder of .npz files with --calibration", ""};
+    if (path == "none")
+      return Failure{ExitWrongUsage, "'--calibration none' is not supported yet",
+                     "name a folder of .npz files, or one", ""};
+    Result<Calls> calls = readCallFiles(path, "--calibration");
+    if (!calls)
+      return calls.failure();
+    request.calibration = *calls;
+    if (!options.has("evaluate"))
+      return Done{};
+    calls = readCallFiles(options.value("evaluate"), "--evaluate");
+    if (!calls)
+      return calls.failure();
+    request.evaluation = *calls;
+    return Done{};
+  }
+
+  /// One line per phase, when it has ended.
+  void progress(const std::string &phase, size_t done, size_t of) {
+    if (phase != last) {
+      last = phase;
+      begin = Clock::now();
+    }
+    if (done != of)
+      return;
+    double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    console.say("  " + phase + std::string(12 - std::min<size_t>(phase.size(), 11), ' ') +
+                std::to_string(of) + "  " + printed("%.1f s", seconds));
+  }
+
+  static std::string outOfReach(const Quantization &found) {
+    return "no choice keeps all budgets: the nearest takes " +
+           printed("%.2fx", found.predictedLatency) + " of the time in f32 with " +
+           accuracyLine(found.measured);
+  }
+
+  /// 0, or the exit code of what was printed.
+  int write(const Quantization &found, const std::string &output) {
+    if (endsWith(output, ".mlir")) {
+      weft::Result<void> done = writeProgramText(found.module, output);
+      return done ? 0 : refuse(console, done.diagnostics());
+    }
+    CompileOptions compile = request.compile;
+    compile.outputPath = output;
+    compile.cancelled = interrupted;
+    weft::Result<weft::Artifact> artifact = Compiler().compile(found.module, compile);
+    return artifact ? 0 : refuse(console, artifact.diagnostics());
+  }
+
+  void report(const Quantization &found) {
+    Table table{{"layer", "becomes", "equalised", "loss", "saves", "why"}, {}};
+    size_t integers = 0;
+    for (const QuantizedLayer &layer : found.layers) {
+      integers += layer.form != "f32";
+      table.rows.push_back(
+          {layer.name, layer.form, layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
+           printed("%.1e", layer.loss), layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
+           layer.reason});
+    }
+    if (console.verbosity() >= 0)
+      console.result(table.text());
+    console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
+                " layers in integers; " + std::to_string(found.calibrated) +
+                " calls calibrated, " + std::to_string(found.evaluated) + " measured");
+    for (const auto &[name, accuracy] : found.outputs)
+      console.say("  " + name + ": " + accuracyLine(accuracy));
+    console.say("  promised: " + accuracyLine(found.simulated), 1);
+    console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" +
+                printed("%.2fx", found.predictedLatency) + " by prices)  size " +
+                printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)));
+    for (const std::string &output : outputs)
+      console.say(output);
+  }
+
+  static void writeAccuracy(JsonWriter &json, const Accuracy &accuracy) {
+    json.field("cosine", accuracy.cosine).field("worst_cosine", accuracy.worstCosine);
+    if (std::isfinite(accuracy.sqnr)) // absent: nothing differs
+      json.field("sqnr", accuracy.sqnr);
+    json.field("top1", accuracy.top1).field("kl", accuracy.kl);
+  }
+
+  void reportJson(const Quantization &found) {
+    JsonWriter json("weft.quantize/1");
+    json.list("paths", outputs).field("latency", found.latency);
+    json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
+    json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
+    json.field("evaluated", uint64_t(found.evaluated));
+    writeAccuracy(json, found.measured);
+    json.field("promised_cosine", found.simulated.cosine).array("outputs");
+    for (const auto &[name, accuracy] : found.outputs) {
+      json.object().field("name", name);
+      writeAccuracy(json, accuracy);
+      json.end();
+    }
+    json.end().array("layers");
+    for (const QuantizedLayer &layer : found.layers) {
+      json.object().field("name", layer.name).field("form", layer.form);
+      if (layer.strength >= 0)
+        json.field("strength", layer.strength);
+      json.field("loss", layer.loss).field("saved_seconds", layer.seconds);
+      if (!layer.reason.empty())
+        json.field("reason", layer.reason);
+      json.end();
+    }
+    json.end();
+    console.result(json.finish());
+  }
+
+  using Clock = std::chrono::steady_clock;
+  const ParsedOptions &options;
+  Console &console;
+  QuantizeOptions request;
+  std::vector<std::string> facts, outputs;
+  std::string last; ///< phase
+  Clock::time_point begin = Clock::now();
+};
+
+} // namespace
+
+int quantizeCommand(const ParsedOptions &options, Console &console) {
+  return Quantize(options, console).run();
+}
+
+} // namespace weft::cli

@@ -1,0 +1,97 @@
+//===- CallFiles.cpp --------------------------------------------------------------------------===//
+
+#include "tools/weft/quantize/CallFiles.h"
+#include "tools/weft/cli/Options.h"
+#include "tools/weft/cli/TensorFile.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace weft::cli {
+namespace {
+
+constexpr const char *kEnding = ".npz";
+
+weft::Result<Call> readCall(const std::string &path) {
+  Result<std::vector<NamedTensor>> tensors = readTensorFile(path);
+  if (!tensors)
+    return Diagnostic{Diagnostic::Error, "W0320", path, tensors.failure().message,
+                      tensors.failure().hint};
+  Call call{path, {}};
+  for (const NamedTensor &each : *tensors) {
+    auto owner = std::make_shared<HostTensor>(each.tensor);
+    call.tensors.push_back({each.name, weft_element_name(owner->element()), owner->dims(),
+                            owner->data(), owner});
+  }
+  return call;
+}
+
+struct BudgetWord {
+  const char *word;
+  QuantizeBudget::Metric metric;
+  bool isLeast; ///< the bound is the least that the metric may be
+};
+constexpr BudgetWord kBudgetWords[] = {{"cosine", QuantizeBudget::Cosine, true},
+                                       {"sqnr", QuantizeBudget::Sqnr, true},
+                                       {"top1", QuantizeBudget::Top1, true},
+                                       {"kl", QuantizeBudget::Kl, false},
+                                       {"latency", QuantizeBudget::Latency, false}};
+
+} // namespace
+
+Result<Calls> readCallFiles(const std::string &path, const std::string &option) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  std::vector<std::string> files;
+  if (fs::is_directory(path, problem)) {
+    for (const fs::directory_entry &entry : fs::directory_iterator(path, problem))
+      if (entry.path().extension() == kEnding)
+        files.push_back(entry.path().string());
+    std::sort(files.begin(), files.end());
+    if (files.empty())
+      return Failure{ExitInputRefused, "'" + option + " " + path + "' has no .npz files",
+                     "each call is a file of its own, with one array for every input", "W0320"};
+  } else if (fs::exists(path, problem)) {
+    files.push_back(path);
+  } else {
+    return Failure{ExitInputRefused, "'" + option + " " + path + "' does not exist",
+                   "name a folder of .npz files, or one", "W0320"};
+  }
+  size_t count = files.size();
+  return Calls{count, [files = std::move(files)](size_t i) { return readCall(files[i]); }};
+}
+
+Result<QuantizeBudget> parseBudget(const std::string &text) {
+  for (const BudgetWord &word : kBudgetWords) {
+    std::string start = std::string(word.word) + (word.isLeast ? ">=" : "<=");
+    if (text.rfind(start, 0) != 0)
+      continue;
+    char *end = nullptr;
+    std::string number = text.substr(start.size());
+    double bound = std::strtod(number.c_str(), &end);
+    if (word.metric == QuantizeBudget::Latency && *end == 'x')
+      ++end;
+    bool isShare = word.metric != QuantizeBudget::Sqnr && word.metric != QuantizeBudget::Kl;
+    bool isPossible = bound > 0 && (isShare ? bound < 1 : bound < 1e6);
+    if (number.empty() || *end != '\0' || !isPossible)
+      return Failure{ExitWrongUsage, "'--budget " + text + "' has no sensible bound",
+                     isShare ? "write a number between 0 and 1" : "write a number above 0", ""};
+    return QuantizeBudget{word.metric, bound};
+  }
+  return Failure{ExitWrongUsage, "'--budget " + text + "' is not understood",
+                 "write cosine>=0.998, sqnr>=30, top1>=0.99, kl<=0.01 or latency<=0.5x", ""};
+}
+
+std::string printBudget(const QuantizeBudget &budget) {
+  for (const BudgetWord &word : kBudgetWords)
+    if (word.metric == budget.metric) {
+      char text[64];
+      snprintf(text, sizeof text, "%s%s%g%s", word.word, word.isLeast ? ">=" : "<=", budget.bound,
+               budget.metric == QuantizeBudget::Latency ? "x" : "");
+      return text;
+    }
+  return "";
+}
+
+} // namespace weft::cli
