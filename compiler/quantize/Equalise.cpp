@@ -11,7 +11,8 @@ namespace weft {
 namespace {
 
 constexpr double kMostByte = 127, kLevels = 255;
-constexpr double kWorthIt = 0.9; ///< an equalisation leaves at most this much of the error, else there is none
+constexpr double kWorthIt =
+    0.9; ///< an equalisation leaves at most this much of the error, else there is none
 constexpr double kLeastScale = std::numeric_limits<float>::min();
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
@@ -28,7 +29,8 @@ WeightExtent::Matrix matrixOf(const IntegerLayer &layer, std::vector<float> elem
           strideOf(layer.column)};
 }
 
-/// What is read when channels are divided by factors: least and largest of all, with 0 between them.
+/// What is read when channels are divided by factors: least and largest of all, with 0 between
+/// them.
 std::pair<double, double> rangeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
   double least = 0, most = 0;
   for (size_t k = 0; k < seen.least.size(); ++k) {
@@ -45,8 +47,9 @@ double staticStep(const EdgeStatistics &seen, ArrayRef<float> factors) {
   return step >= kLeastScale && std::isfinite(step) ? step : 1;
 }
 
-/// The squared error of all products of an edge, for a mean row: of what is read, whose channels are rounded by a step (what is smaller than the
-/// step vanishes and costs no more than itself), and of the weights.
+/// The squared error of all products of an edge, for a mean row: of what is read, whose channels
+/// are rounded by a step (what is smaller than the step vanishes and costs no more than itself),
+/// and of the weights.
 double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<float> factors,
                double squaredStep) {
   double error = 0;
@@ -61,8 +64,7 @@ double errorOf(const WeightExtent &extent, const EdgeStatistics &seen, ArrayRef<
   for (const WeightExtent::Matrix &matrix : extent.layers) {
     std::vector<double> largest(matrix.columns, 0);
     for (size_t i = 0; i < matrix.elements.size(); ++i) {
-      double factor =
-          factors.empty() ? 1 : factors[i / matrix.channelStride % matrix.channels];
+      double factor = factors.empty() ? 1 : factors[i / matrix.channelStride % matrix.channels];
       double &most = largest[i / matrix.columnStride % matrix.columns];
       most = std::max(most, std::fabs(matrix.elements[i] * factor));
     }
@@ -98,8 +100,8 @@ WeightExtent extentOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
   extent.largest.assign(size_t(edge.channels), 0);
   extent.squares.assign(size_t(edge.channels), 0);
   for (size_t index : edge.layers) {
-    const WeightExtent::Matrix &matrix = extent.layers.emplace_back(
-        matrixOf(layers[index], floatsOf(layers[index].weight, weight)));
+    const WeightExtent::Matrix &matrix =
+        extent.layers.emplace_back(matrixOf(layers[index], floatsOf(layers[index].weight, weight)));
     for (size_t i = 0; i < matrix.elements.size(); ++i) {
       size_t k = i / matrix.channelStride % matrix.channels;
       double element = matrix.elements[i];
@@ -143,8 +145,8 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
   LayerChoice whole;
   double step = staticStep(seen, factorsOf(best));
   whole.scale = float(step);
-  whole.zero = int64_t(std::clamp(
-      std::nearbyint(-rangeOf(seen, factorsOf(best)).first / step), 0.0, kLevels));
+  whole.zero = int64_t(
+      std::clamp(std::nearbyint(-rangeOf(seen, factorsOf(best)).first / step), 0.0, kLevels));
   std::vector<EdgeChoice> choices{withSet(whole, sets, best)};
   if (!edge.hasRows)
     return choices;

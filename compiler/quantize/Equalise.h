@@ -1,10 +1,12 @@
-//===- Equalise.h - What channels are divided by, and the scales that follow ----------------------===//
+//===- Equalise.h - What channels are divided by, and the scales that follow ------------------===//
 //
 //   FactorSets sets = factorSets(edges, extents, statistics);          // candidates, before rows are observed under them
 //   EdgeChoices choices = choicesFor(edge, extent, sets[i], statistics);
 //
-// SmoothQuant's factors: a channel is divided by largest(x)^a / largest(w)^(1 - a), and the weight's row is multiplied by it. Which strength a,
-// or none, is decided for every edge and way to round by itself, by the error of the products that it leads to: a strength that helps one layer ruins another.
+// SmoothQuant's factors: a channel is divided by largest(x)^a / largest(w)^(1 - a), and the
+// weight's row is multiplied by it. Which strength a, or none, is decided for every edge and way to
+// round by itself, by the error of the products that it leads to: a strength that helps one layer
+// ruins another.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_EQUALISE_H
 #define WEFT_COMPILER_QUANTIZE_EQUALISE_H
@@ -18,7 +20,8 @@ namespace weft {
 struct WeightExtent {
   std::vector<double> largest; ///< magnitude by channel, over all layers
   std::vector<double> squares; ///< sums by channel
-  /// Of each layer: its columns' largest magnitudes by channel would be a matrix, so elements are kept where they lie.
+  /// Of each layer: its columns' largest magnitudes by channel would be a matrix, so elements are
+  /// kept where they lie.
   struct Matrix {
     std::vector<float> elements;
     size_t channels, channelStride, columns, columnStride;
@@ -38,7 +41,8 @@ struct EdgeChoice {
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
                                              const EdgeStatistics &seen);
 
-/// By one scale, and by rows where the edge has them, each with the factors whose error is the least.
+/// By one scale, and by rows where the edge has them, each with the factors whose error is the
+/// least.
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
                                   const EdgeStatistics &seen);

@@ -135,7 +135,8 @@ bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets)
 Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets) {
   for (const QuantizeBudget &budget : budgets) {
     bool isShare = budget.metric == QuantizeBudget::Cosine ||
-                   budget.metric == QuantizeBudget::Top1 || budget.metric == QuantizeBudget::Latency;
+                   budget.metric == QuantizeBudget::Top1 ||
+                   budget.metric == QuantizeBudget::Latency;
     bool fits = isShare ? budget.bound > 0 && budget.bound < 1
                         : budget.bound > 0 && std::isfinite(budget.bound);
     if (!fits)

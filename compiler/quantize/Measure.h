@@ -1,4 +1,4 @@
-//===- Measure.h - How far outputs are from those of the model in f32 -----------------------------===//
+//===- Measure.h - How far outputs are from those of the model in f32 -------------------------===//
 //
 //   AccuracySum sum(session);
 //   sum.add(kept, session.outputs());                // one call; `kept` are copies of the f32 outputs
@@ -37,8 +37,9 @@ private:
   std::vector<Sum> sums;
 };
 
-/// How much of what budgets on accuracy allow is used: the largest share of all, more than 1 where one does not hold. A little of the noise is added, so
-/// that what budgets do not see still differs.
+/// How much of what budgets on accuracy allow is used: the largest share of all, more than 1 where
+/// one does not hold. A little of the noise is added, so that what budgets do not see still
+/// differs.
 double lossOf(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
 bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
 /// Refuses what no model can keep, or every model does.

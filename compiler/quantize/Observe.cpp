@@ -90,7 +90,10 @@ Result<void> Observer::add(std::vector<EdgeStatistics> &statistics, const std::s
     const float *squares = floatsAt(output[2]);
     if (!std::all_of(squares, squares + elementsIn(output[2]),
                      [](float v) { return std::isfinite(v); }))
-      return quantizeError("W0321", "what node '" + readers[i] + "' reads is nan, infinite or larger than f32 can square", call);
+      return quantizeError("W0321",
+                           "what node '" + readers[i] +
+                               "' reads is nan, infinite or larger than f32 can square",
+                           call);
     bool hasRows = (*edges)[i].hasRows;
     if (rows > 0) {
       combine(edge.least, output[0], [](double a, double b) { return std::min(a, b); });

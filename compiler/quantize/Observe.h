@@ -1,4 +1,4 @@
-//===- Observe.h - What layers read in the calls ---------------------------------------------------===//
+//===- Observe.h - What layers read in the calls ----------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_OBSERVE_H
 #define WEFT_COMPILER_QUANTIZE_OBSERVE_H
 
@@ -18,13 +18,16 @@ struct EdgeStatistics {
   std::vector<double> peaks; ///< by set of factors: sums of squares of rows' largest magnitudes
 };
 
-/// Sets of what channels are divided by: for every edge with rows `kFactorSets` lists, the first of ones.
+/// Sets of what channels are divided by: for every edge with rows `kFactorSets` lists, the first of
+/// ones.
 using FactorSets = std::vector<std::vector<std::vector<float>>>;
 
-/// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of calls.
+/// Calls the program that --weft-observe-edges made. Its memory does not depend on the number of
+/// calls.
 class Observer {
 public:
-  /// `readers` names the node that reads each edge first. Edges and options live as long as the observer.
+  /// `readers` names the node that reads each edge first. Edges and options live as long as the
+  /// observer.
   static Result<std::unique_ptr<Observer>> create(const Module &module,
                                                   const QuantizeOptions &options,
                                                   const std::vector<Edge> &edges,
@@ -39,7 +42,7 @@ private:
   const QuantizeOptions *options;
   const std::vector<Edge> *edges;
   std::vector<std::string> readers; ///< of the nodes that read each edge first
-  size_t first = 0;               ///< output that belongs to edges
+  size_t first = 0;                 ///< output that belongs to edges
 };
 
 /// The node that an operation comes from, for people.

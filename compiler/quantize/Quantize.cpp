@@ -1,4 +1,4 @@
-//===- Quantize.cpp - weft::quantize --------------------------------------------------------------===//
+//===- Quantize.cpp - weft::quantize ----------------------------------------------------------===//
 //
 //   layers and edges → what calls read there → choices → losses, prices, strategy → the program
 //
@@ -8,8 +8,8 @@
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/Search.h"
 #include "compiler/reduce/WriteProgram.h"
-#include "llvm/Support/GlobPattern.h"
 #include "passes/quant/NodeNames.h"
+#include "llvm/Support/GlobPattern.h"
 #include <cmath>
 
 using namespace mlir;
@@ -23,7 +23,8 @@ constexpr double kDefaultCosine = 0.995;
 /// Some of the calls.
 Calls partOf(const Calls &calls, std::vector<size_t> which) {
   size_t count = which.size();
-  return {count, [read = calls.read, which = std::move(which)](size_t i) { return read(which[i]); }};
+  return {count,
+          [read = calls.read, which = std::move(which)](size_t i) { return read(which[i]); }};
 }
 
 class Quantizer {
@@ -73,14 +74,15 @@ private:
     for (const std::string &text : options.keepF32) {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
       if (!pattern)
-        return quantizeError("W0309", "'" + text + "' is no pattern: " +
-                                          llvm::toString(pattern.takeError()));
+        return quantizeError(
+            "W0309", "'" + text + "' is no pattern: " + llvm::toString(pattern.takeError()));
       bool isUsed = false;
       for (size_t i = 0; i < layers.size(); ++i)
         if (matchesNode(*pattern, layers[i].op->getLoc()))
           kept[i] = isUsed = true;
       if (!isUsed)
-        return quantizeError("W0309", "'" + text + "' names no product or convolution that integers could compute");
+        return quantizeError(
+            "W0309", "'" + text + "' names no product or convolution that integers could compute");
     }
     if (layers.empty())
       return quantizeError("W0323",
@@ -89,7 +91,8 @@ private:
     return {};
   }
 
-  /// Once to know the channels, and once more to know the rows when channels are divided by factors.
+  /// Once to know the channels, and once more to know the rows when channels are divided by
+  /// factors.
   Result<void> observe() {
     std::vector<std::string> readers;
     std::vector<WeightExtent> extents;

@@ -1,13 +1,13 @@
 //===- Search.cpp -----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
-#include <map>
 #include <cmath>
 
 namespace weft {
 namespace {
 
-constexpr size_t kLossCalls = 16; ///< at most so many calls measure losses of single decisions
+constexpr size_t kLossCalls = 16;    ///< at most so many calls measure losses of single decisions
+constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 
 } // namespace
@@ -17,8 +17,7 @@ Result<void> Search::prepare() {
   if (!compiled)
     return compiled.diagnostics();
   plain = std::move(*compiled);
-  Result<std::unique_ptr<Simulation>> simulated =
-      Simulation::create(module, options, decisions);
+  Result<std::unique_ptr<Simulation>> simulated = Simulation::create(module, options, decisions);
   if (!simulated)
     return simulated.diagnostics();
   simulation = std::move(*simulated);
@@ -39,7 +38,10 @@ Result<void> Search::run() {
     return done;
   if (Result<void> done = measurePrices(); !done)
     return done;
-  path = pathOf(prices);
+  priced.resize(decisions.size());
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
+      priced[i].push_back({losses[i][choice - 1].budget, savingOfChoice(i, choice)});
   return choose();
 }
 
@@ -66,8 +68,7 @@ Result<void> Search::measureLosses() {
     sums.emplace_back(decision.choices.size());
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count; ++i) {
-    Result<BoundCall> call =
-        read(options.calibration, i * options.calibration.count / count);
+    Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums); !done)
@@ -136,109 +137,140 @@ Result<AccuracySum> Search::measure(Session &program) {
 
 //===-- Prices --------------------------------------------------------------------------------===//
 
-/// Decisions over equal layers change together: then what one saves is a part of something that is long enough to be timed, with conversions at
-/// its borders and all that kernels take in there.
+/// Every decision's first choice, where it has one: prices are taken around it.
+Strategy Search::reference() const {
+  Strategy all;
+  for (const Decision &decision : decisions)
+    all.push_back(decision.choices.empty() ? 0 : 1);
+  return all;
+}
+
+/// Decisions over equal layers change together: then what one costs is a part of something that is
+/// long enough to be timed, with conversions at its borders and all that kernels take in there. All
+/// others are integers meanwhile, as they mostly will be: where weights of f32 leave the caches, a
+/// single layer seems to save more than it does.
 Result<void> Search::measurePrices() {
   std::map<std::string, size_t> known;
-  std::vector<std::vector<size_t>> list;
+  std::vector<std::vector<size_t>> groups;
   size_t work = 0, done = 0;
   for (size_t i = 0; i < decisions.size(); ++i) {
-    auto [at, isNew] = known.emplace(kinds[i], list.size());
+    auto [at, isNew] = known.emplace(kinds[i], groups.size());
     if (isNew) {
-      list.emplace_back();
+      groups.emplace_back();
       work += decisions[i].choices.size();
     }
-    list[at->second].push_back(i);
+    groups[at->second].push_back(i);
   }
-  prices.resize(decisions.size());
-  for (const std::vector<size_t> &group : list)
-    for (unsigned choice = 1; choice <= decisions[group[0]].choices.size(); ++choice) {
-      Result<double> saving = priceOf(group, choice);
-      if (!saving)
-        return saving.diagnostics();
+  costs.resize(decisions.size());
+  Result<std::unique_ptr<Session>> all = compile(reference());
+  if (!all)
+    return all.diagnostics();
+  Result<Timed> whole = time(**all);
+  if (!whole)
+    return whole.diagnostics();
+  plainSeconds = whole->base;
+  referenceSeconds = whole->other;
+  for (const std::vector<size_t> &group : groups)
+    for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
+      Result<double> cost = 0.0;
+      if (choice != reference()[group[0]] && !(cost = costOf(group, choice, **all)))
+        return cost.diagnostics();
       for (size_t decision : group)
-        prices[decision].push_back({losses[decision][choice - 1].budget,
-                                    *saving / double(group.size())});
-      if (options.onProgress)
+        costs[decision].push_back(*cost / double(group.size()));
+      if (options.onProgress && choice != reference()[group[0]])
         options.onProgress("prices", ++done, work);
     }
   return {};
 }
 
-Result<double> Search::priceOf(const std::vector<size_t> &group, unsigned choice) {
-  Strategy tried(decisions.size(), 0);
-  for (size_t decision : group)
-    tried[decision] = choice;
+Result<std::unique_ptr<Session>> Search::compile(const Strategy &tried) {
   Result<Module> program = realised(module, decisions, tried);
   if (!program)
     return program.diagnostics();
-  Result<std::unique_ptr<Session>> session = Session::compile(*program, options, "price");
+  return Session::compile(*program, options, "trial");
+}
+
+/// Seconds more than with the reference; nothing where that is noise.
+Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice, Session &all) {
+  Strategy tried = reference();
+  for (size_t decision : group)
+    tried[decision] = choice;
+  Result<std::unique_ptr<Session>> session = compile(tried);
   if (!session)
     return session.diagnostics();
-  Result<Timed> taken = time(**session);
+  Result<Timed> taken = timeInTurns(all, **session, timed, options);
   if (!taken)
     return taken.diagnostics();
-  plainSeconds = taken->base;
-  double saving = taken->base - taken->other;
-  return saving > std::max(taken->noise, kLeastGain * taken->base) ? saving : 0;
+  double more = taken->other - taken->base;
+  return std::fabs(more) > std::max(taken->noise, kLeastGain * taken->base) ? more : 0;
 }
 
 //===-- Choosing ------------------------------------------------------------------------------===//
 
-Strategy Search::after(size_t steps) const {
-  Strategy tried(decisions.size(), 0);
-  for (size_t i = 0; i < steps; ++i)
-    tried[path[i].decision] = path[i].choice;
-  return tried;
-}
-
-double Search::latencyAfter(size_t steps) const {
-  double saving = 0;
-  for (size_t i = 0; i < steps; ++i)
-    saving += path[i].saving;
-  return plainSeconds > 0 ? 1 - saving / plainSeconds : 1;
-}
-
-double Search::predictedLatency() const {
-  double saving = 0;
+double Search::latencyOf(const Strategy &tried) const {
+  double seconds = referenceSeconds;
   for (size_t i = 0; i < decisions.size(); ++i)
-    saving += strategy[i] ? savingOfChoice(i, strategy[i]) : 0;
-  return plainSeconds > 0 ? 1 - saving / plainSeconds : 1;
+    seconds += costs[i][tried[i]];
+  return seconds / plainSeconds;
 }
 
-/// The most steps that keep the accuracy, or the fewest that keep the latency where nothing else is asked for. Losses add up only about, so
-/// whole strategies are measured; more steps lose more.
-Result<void> Search::choose() {
-  size_t most = path.size(), least = 0;
-  bool asksAccuracy = false;
-  for (const QuantizeBudget &budget : options.budgets)
-    if (budget.metric == QuantizeBudget::Latency)
-      while (least < path.size() && latencyAfter(least) > budget.bound)
-        ++least;
-    else
-      asksAccuracy = true;
-  if (!asksAccuracy)
-    most = least;
-  size_t low = 0, high = most, tries = 0;
-  while (asksAccuracy && low < high) {
-    size_t middle = tries == 0 ? high : low + (high - low + 1) / 2; // all of them, first
-    Result<AccuracySum> sum = simulate(after(middle));
+/// Whether budgets on accuracy hold with a whole strategy.
+Result<bool> Search::keeps(const Strategy &tried) {
+  auto found = known.find(tried);
+  if (found == known.end()) {
+    Result<AccuracySum> sum = simulate(tried);
     if (!sum)
       return sum.diagnostics();
-    if (options.onProgress)
-      options.onProgress("strategies", ++tries, size_t(std::log2(double(most) + 1)) + 2);
-    if (holds(sum->worst(), options.budgets))
-      low = middle;
-    else
-      high = middle - 1;
+    found = known.emplace(tried, std::move(*sum)).first;
   }
-  size_t steps = asksAccuracy ? low : most;
-  strategy = after(steps);
-  reached = steps >= least;
-  Result<AccuracySum> sum = simulate(strategy);
-  if (!sum)
-    return sum.diagnostics();
-  accuracy = sum->worst();
+  return holds(found->second.worst(), options.budgets);
+}
+
+/// Losses add up only about, so strategies are measured whole, and what may be lost by their sum is
+/// halved between what kept the budgets and what did not.
+Result<void> Search::chooseByAccuracy() {
+  double low = 0, high = lossOf(priced, fastestOf(priced));
+  strategy.assign(decisions.size(), 0);
+  double bound = high;
+  for (size_t trial = 0; trial < kTrials && high > 0; ++trial) {
+    Strategy tried = trial == 0 ? fastestOf(priced) : solve(priced, bound);
+    Result<bool> kept = keeps(tried);
+    if (!kept)
+      return kept.diagnostics();
+    if (options.onProgress)
+      options.onProgress("strategies", trial + 1, kTrials);
+    if (*kept && latencyOf(tried) < latencyOf(strategy))
+      strategy = tried;
+    if (*kept && trial == 0)
+      break;
+    (*kept ? low : high) = bound;
+    bound = trial == 0 ? std::min(1.0, high / 2) : low > 0 ? std::sqrt(low * high) : high / 2;
+  }
+  return {};
+}
+
+/// The fastest that keeps the accuracy, or the most accurate that keeps the latency where nothing
+/// else is asked for.
+Result<void> Search::choose() {
+  const QuantizeBudget *latency = nullptr;
+  bool asksAccuracy = false;
+  for (const QuantizeBudget &budget : options.budgets)
+    if (budget.metric != QuantizeBudget::Latency)
+      asksAccuracy = true;
+    else if (!latency || budget.bound < latency->bound)
+      latency = &budget;
+  if (asksAccuracy) {
+    if (Result<void> done = chooseByAccuracy(); !done)
+      return done;
+  } else {
+    Strategy none(decisions.size(), 0);
+    double wanted = (latencyOf(none) - latency->bound) * plainSeconds;
+    strategy = solveForSaving(priced, wanted);
+  }
+  if (Result<bool> kept = keeps(strategy); !kept)
+    return kept.diagnostics();
+  accuracy = known.at(strategy).worst();
+  reached = !latency || latencyOf(strategy) <= latency->bound;
   return {};
 }
 

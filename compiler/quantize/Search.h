@@ -1,4 +1,4 @@
-//===- Search.h - Losses, prices, and the strategy that follows from them -------------------------===//
+//===- Search.h - Losses, prices, and the strategy that follows from them ---------------------===//
 //
 //   Search search(module, options, decisions);
 //   if (Result<void> done = search.prepare(); !done) …      // compiles the model in f32 and its simulation
@@ -9,9 +9,9 @@
 #define WEFT_COMPILER_QUANTIZE_SEARCH_H
 
 #include "compiler/quantize/Measure.h"
-#include "compiler/quantize/Solve.h"
 #include "compiler/quantize/Strategy.h"
 #include "compiler/quantize/Timing.h"
+#include <map>
 
 namespace weft {
 
@@ -32,10 +32,10 @@ public:
     return losses[decision][choice - 1].cosine;
   }
   double savingOfChoice(size_t decision, unsigned choice) const {
-    return prices[decision][choice - 1].saving;
+    return costs[decision][0] - costs[decision][choice];
   }
   /// Time with the strategy, as a part of the model's in f32, as prices add up.
-  double predictedLatency() const;
+  double predictedLatency() const { return latencyOf(strategy); }
   bool isReached() const { return reached; }
 
   /// Of a compiled program that takes the model's inputs.
@@ -53,11 +53,14 @@ private:
   Result<void> measureLosses();
   Result<void> measureLossesOf(const BoundCall &call, std::vector<std::vector<AccuracySum>> &sums);
   Result<void> measurePrices();
-  Result<double> priceOf(const std::vector<size_t> &group, unsigned choice);
+  Result<std::unique_ptr<Session>> compile(const Strategy &tried);
+  Result<double> costOf(const std::vector<size_t> &group, unsigned choice, Session &all);
+  Strategy reference() const;
   Result<AccuracySum> simulate(const Strategy &tried);
-  Strategy after(size_t steps) const;
+  Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
-  double latencyAfter(size_t steps) const;
+  Result<void> chooseByAccuracy();
+  double latencyOf(const Strategy &tried) const;
 
   const Module &module;
   const QuantizeOptions &options;
@@ -67,9 +70,12 @@ private:
   std::unique_ptr<Simulation> simulation;
   std::vector<BoundCall> timed;
   std::vector<std::vector<Loss>> losses;
-  std::vector<std::vector<PricedChoice>> prices;
-  std::vector<Step> path;
-  double plainSeconds = 0;
+  std::vector<std::vector<double>>
+      costs; ///< by decision and choice, from 0 on: seconds more than with the reference
+  PricedDecisions priced;
+  std::map<Strategy, AccuracySum> known; ///< strategies that were measured whole
+  double plainSeconds = 0,
+         referenceSeconds = 0; ///< of the timed calls, in f32 and with the reference
   Strategy strategy;
   Accuracy accuracy;
   bool reached = true;

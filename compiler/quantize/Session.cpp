@@ -39,9 +39,8 @@ weft_tensor_t listOf(const void *data, weft_element_t element, size_t size) {
   return weft_tensor_of(const_cast<void *>(data), element, 1, &dim);
 }
 
-Result<std::unique_ptr<Session>> Session::compile(const Module &program,
-                                                  const QuantizeOptions &options,
-                                                  const std::string &name) {
+Result<std::unique_ptr<Session>>
+Session::compile(const Module &program, const QuantizeOptions &options, const std::string &name) {
   llvm::SmallString<128> path(options.folder + "/" + name + ".weft");
   if (options.folder.empty())
     if (std::error_code why = llvm::sys::fs::createTemporaryFile("weft-" + name, "weft", path))
@@ -134,8 +133,10 @@ Result<BoundCall> Session::bind(Call call) const {
                                ", but the model takes " + element,
                            call.name);
     if (found->dims.size() > WEFT_MAX_RANK)
-      return quantizeError("W0320", "input '" + names.back() + "' has more dimensions than " +
-                                        std::to_string(WEFT_MAX_RANK), call.name);
+      return quantizeError("W0320",
+                           "input '" + names.back() + "' has more dimensions than " +
+                               std::to_string(WEFT_MAX_RANK),
+                           call.name);
     bound.tensors.push_back(weft_tensor_of(const_cast<void *>(found->data),
                                            weft_element_t(input.element),
                                            uint16_t(found->dims.size()), found->dims.data()));

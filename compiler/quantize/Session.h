@@ -1,4 +1,4 @@
-//===- Session.h - A program that is compiled aside and called many times -------------------------===//
+//===- Session.h - A program that is compiled aside and called many times ---------------------===//
 //
 //   Result<std::unique_ptr<Session>> session = Session::compile(module, options, "observe");
 //   if (Result<void> done = (*session)->call(bound); !done) …
@@ -23,15 +23,14 @@ struct BoundCall {
 
 class Session {
 public:
-  static Result<std::unique_ptr<Session>> compile(const Module &module,
-                                                  const QuantizeOptions &options,
-                                                  const std::string &name);
+  static Result<std::unique_ptr<Session>>
+  compile(const Module &module, const QuantizeOptions &options, const std::string &name);
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
   ~Session();
 
-  /// Tensors by their names. Refuses what is missing, unknown, of another type or not finite; sizes are judged by the call. Inputs whose
-  /// names begin with "weft." are not the model's.
+  /// Tensors by their names. Refuses what is missing, unknown, of another type or not finite; sizes
+  /// are judged by the call. Inputs whose names begin with "weft." are not the model's.
   Result<BoundCall> bind(Call call) const;
   Result<void> call(const BoundCall &call);
   const std::vector<weft_tensor_t> &outputs() const { return results; }

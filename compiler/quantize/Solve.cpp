@@ -2,54 +2,95 @@
 
 #include "compiler/quantize/Solve.h"
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace weft {
+namespace {
 
-static double slope(double loss, double saving) {
-  return loss > 0 ? saving / loss : std::numeric_limits<double>::infinity();
-}
+constexpr int kHalvings = 40;
 
-/// The steps of one decision, each less worth than the one before: corners of the hull over its choices.
-static std::vector<Step> stepsOf(size_t decision, const std::vector<PricedChoice> &choices) {
-  std::vector<Step> steps;
-  PricedChoice at{0, 0};
-  for (;;) {
-    int best = -1;
-    double steepest = 0;
-    for (size_t i = 0; i < choices.size(); ++i) {
-      double saving = choices[i].saving - at.saving;
-      double loss = std::max(choices[i].loss, 0.0) - at.loss;
-      if (saving <= 0)
-        continue;
-      // of those that lose nothing the one that saves most
-      bool isBetter = best < 0 || slope(loss, saving) > steepest ||
-                      (slope(loss, saving) == steepest &&
-                       choices[i].saving > choices[size_t(best)].saving);
-      if (isBetter) {
-        best = int(i);
-        steepest = slope(loss, saving);
-      }
-    }
-    if (best < 0)
-      return steps;
-    PricedChoice next{std::max({choices[size_t(best)].loss, at.loss, 0.0}),
-                      choices[size_t(best)].saving};
-    steps.push_back(
-        {decision, unsigned(best + 1), next.loss - at.loss, next.saving - at.saving});
-    at = next;
-  }
-}
-
-std::vector<Step> pathOf(const std::vector<std::vector<PricedChoice>> &decisions) {
-  std::vector<Step> path;
+template <typename Number>
+double sumOf(const PricedDecisions &decisions, const Strategy &strategy, Number number) {
+  double sum = 0;
   for (size_t i = 0; i < decisions.size(); ++i)
-    for (const Step &step : stepsOf(i, decisions[i]))
-      path.push_back(step);
-  std::stable_sort(path.begin(), path.end(), [](const Step &a, const Step &b) {
-    return slope(a.loss, a.saving) > slope(b.loss, b.saving);
-  });
-  return path;
+    if (strategy[i] > 0)
+      sum += decisions[i][strategy[i] - 1].*number;
+  return sum;
+}
+
+/// The loss in parts of the bound; more than there are where it does not fit.
+size_t partsOf(double loss, double bound) {
+  if (!(loss > 0))
+    return 0;
+  double parts = bound > 0 ? std::nearbyint(loss / bound * kLossParts) : INFINITY;
+  return parts <= double(kLossParts) ? size_t(parts) : kLossParts + 1;
+}
+
+} // namespace
+
+double lossOf(const PricedDecisions &decisions, const Strategy &strategy) {
+  return sumOf(decisions, strategy, &PricedChoice::loss);
+}
+double savingOf(const PricedDecisions &decisions, const Strategy &strategy) {
+  return sumOf(decisions, strategy, &PricedChoice::saving);
+}
+
+/// One decision after the other: the most that those so far save with each number of parts, and by
+/// which choice of the last.
+Strategy solve(const PricedDecisions &decisions, double bound) {
+  std::vector<double> most(kLossParts + 1, 0), before;
+  std::vector<std::vector<uint8_t>> picked;
+  for (const std::vector<PricedChoice> &choices : decisions) {
+    before = most;
+    std::vector<uint8_t> &pick = picked.emplace_back(kLossParts + 1, uint8_t(0));
+    for (unsigned choice = 1; choice <= choices.size(); ++choice) {
+      auto [loss, saving] = choices[choice - 1];
+      for (size_t part = partsOf(loss, bound); part <= kLossParts; ++part)
+        if (double sum = before[part - partsOf(loss, bound)] + saving; sum > most[part]) {
+          most[part] = sum;
+          pick[part] = uint8_t(choice);
+        }
+    }
+  }
+  size_t part = size_t(std::lower_bound(most.begin(), most.end(), most.back()) - most.begin());
+  Strategy strategy(decisions.size(), 0);
+  for (size_t i = decisions.size(); i-- > 0;) {
+    strategy[i] = picked[i][part];
+    if (strategy[i] > 0)
+      part -= partsOf(decisions[i][strategy[i] - 1].loss, bound);
+  }
+  return strategy;
+}
+
+Strategy fastestOf(const PricedDecisions &decisions) {
+  Strategy strategy(decisions.size(), 0);
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    double most = 0;
+    for (unsigned choice = 1; choice <= decisions[i].size(); ++choice)
+      if (double saving = decisions[i][choice - 1].saving; saving > most) {
+        most = saving;
+        strategy[i] = choice;
+      }
+  }
+  return strategy;
+}
+
+Strategy solveForSaving(const PricedDecisions &decisions, double saving) {
+  Strategy best = fastestOf(decisions);
+  double low = 0, high = lossOf(decisions, best);
+  if (savingOf(decisions, best) <= saving)
+    return best;
+  for (int i = 0; i < kHalvings; ++i) {
+    double middle = (low + high) / 2;
+    Strategy tried = solve(decisions, middle);
+    bool saves = savingOf(decisions, tried) >= saving;
+    (saves ? high : low) = middle;
+    if (saves)
+      best = std::move(tried);
+  }
+  return best;
 }
 
 } // namespace weft

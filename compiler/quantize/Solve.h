@@ -1,9 +1,10 @@
-//===- Solve.h - Which choices save most time for what they lose -----------------------------------===//
+//===- Solve.h - Which choices save most time for what they lose ------------------------------===//
 //
-//   for (const Step &step : pathOf(decisions)) strategy[step.decision] = step.choice;      // any number of them, from the first on
+//   Strategy fastest = solve(decisions, 1.0);                // no strategy that loses at most 1 saves more
+//   Strategy safest = solveForSaving(decisions, 2e-3);       // none that saves 2 ms loses less
 //
-// Losses of decisions add up, and so do savings. The path begins where every decision takes its 0 and ends at the most that can be saved; every
-// step is the one that saves most for what it loses more. So each prefix is the fastest strategy of all that lose no more than it does, but for one step.
+// Losses of decisions add up, and so do savings: a knapsack with one choice for each decision,
+// solved exactly for losses in whole parts of the bound.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_SOLVE_H
 #define WEFT_COMPILER_QUANTIZE_SOLVE_H
@@ -13,19 +14,30 @@
 
 namespace weft {
 
+/// By decision the choice, counted from 1; 0 leaves its layers as they are.
+using Strategy = std::vector<unsigned>;
+
 /// Against choice 0, which loses and saves nothing.
 struct PricedChoice {
   double loss, saving;
 };
+/// By decision its choices 1, 2, ….
+using PricedDecisions = std::vector<std::vector<PricedChoice>>;
 
-struct Step {
-  size_t decision;
-  unsigned choice;     ///< counted from 1
-  double loss, saving; ///< more than before the step
-};
+/// Losses count in parts of the bound: a strategy's may be beyond it by half a part for each
+/// decision.
+constexpr size_t kLossParts = 1 << 13;
 
-/// By decision its choices 1, 2, …. Choices that save nothing, or less than another that loses no more, are in no step.
-std::vector<Step> pathOf(const std::vector<std::vector<PricedChoice>> &decisions);
+/// The strategy that saves most among those that lose at most `bound`; of equal ones that with less
+/// loss.
+Strategy solve(const PricedDecisions &decisions, double bound);
+/// The strategy that loses least among those that save so much; the fastest of all where none does.
+Strategy solveForSaving(const PricedDecisions &decisions, double saving);
+/// The fastest of all.
+Strategy fastestOf(const PricedDecisions &decisions);
+
+double lossOf(const PricedDecisions &decisions, const Strategy &strategy);
+double savingOf(const PricedDecisions &decisions, const Strategy &strategy);
 
 } // namespace weft
 

@@ -36,9 +36,8 @@ WeightFiles filesOf(std::shared_ptr<Module::Impl> impl) {
 }
 
 /// A copy whose layers have their choices as attributes, and those of a strategy are chosen.
-std::shared_ptr<Module::Impl> annotated(const Module &module,
-                                        const std::vector<Decision> &decisions,
-                                        const Strategy &strategy) {
+std::shared_ptr<Module::Impl>
+annotated(const Module &module, const std::vector<Decision> &decisions, const Strategy &strategy) {
   std::shared_ptr<Module::Impl> copy = module.get().clone();
   MLIRContext *context = copy->context.get();
   Result<func::FuncOp> function = calledFunction(Module(copy));
@@ -83,8 +82,9 @@ Result<func::FuncOp> calledFunction(const Module &module) {
   }
   if (found && (count == 1 || found.getName() == "main"))
     return found;
-  return quantizeError("W0323", found ? "the model has several functions and none is 'main'"
-                                      : "the model is no graph of operators",
+  return quantizeError("W0323",
+                       found ? "the model has several functions and none is 'main'"
+                             : "the model is no graph of operators",
                        module.get().name);
 }
 
@@ -100,8 +100,7 @@ Result<Module> realised(const Module &module, const std::vector<Decision> &decis
 Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
                                                        const QuantizeOptions &options,
                                                        const std::vector<Decision> &decisions) {
-  std::shared_ptr<Module::Impl> impl =
-      annotated(module, decisions, Strategy(decisions.size(), 0));
+  std::shared_ptr<Module::Impl> impl = annotated(module, decisions, Strategy(decisions.size(), 0));
   if (Result<void> done = runPass(*impl, createSimulateChoices(filesOf(impl))); !done)
     return done.diagnostics();
   auto simulation = std::make_unique<Simulation>();

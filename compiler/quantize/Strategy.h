@@ -1,4 +1,4 @@
-//===- Strategy.h - What every layer becomes, in a program ----------------------------------------===//
+//===- Strategy.h - What every layer becomes, in a program ------------------------------------===//
 //
 //   Result<Module> program = realised(module, decisions, strategy);
 //   Result<std::unique_ptr<Simulation>> simulation = Simulation::create(module, options, decisions);
@@ -8,6 +8,7 @@
 #define WEFT_COMPILER_QUANTIZE_STRATEGY_H
 
 #include "compiler/quantize/Equalise.h"
+#include "compiler/quantize/Solve.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft {
@@ -17,9 +18,6 @@ struct Decision {
   std::vector<size_t> layers; ///< positions among integerLayers; none is of two decisions
   std::vector<EdgeChoice> choices;
 };
-
-/// By decision the choice, counted from 1; 0 leaves its layers as they are.
-using Strategy = std::vector<unsigned>;
 
 /// The function that is called: the only public one, or main.
 Result<mlir::func::FuncOp> calledFunction(const Module &module);

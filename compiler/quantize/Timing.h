@@ -1,4 +1,4 @@
-//===- Timing.h - Programs timed in turns ---------------------------------------------------------===//
+//===- Timing.h - Programs timed in turns -----------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_TIMING_H
 #define WEFT_COMPILER_QUANTIZE_TIMING_H
 
@@ -12,7 +12,8 @@ struct Timed {
   double noise; ///< how far halves of the base's own turns are apart
 };
 
-/// Both programs take turns, so what disturbs the machine disturbs both; medians over turns of the fastest of some calls.
+/// Both programs take turns, so what disturbs the machine disturbs both; medians over turns of the
+/// fastest of some calls.
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
                           const QuantizeOptions &options);
 

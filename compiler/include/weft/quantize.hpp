@@ -50,7 +50,8 @@ struct Accuracy {
 struct QuantizeBudget {
   /// The first four are of Accuracy; Latency is the time of a call as a part of the f32 model's.
   enum Metric { Cosine, Sqnr, Top1, Kl, Latency } metric = Cosine;
-  double bound = 0; ///< the least that Cosine, Sqnr and Top1 may be, the most that Kl and Latency may be
+  double bound =
+      0; ///< the least that Cosine, Sqnr and Top1 may be, the most that Kl and Latency may be
 };
 
 /// For what is quantised, and how far.
@@ -75,23 +76,24 @@ struct QuantizeOptions {
 
 /// What a product or convolution became.
 struct QuantizedLayer {
-  std::string name;      ///< of the model's node
-  std::string form;      ///< "f32", "static" or "rows"
-  double strength = -1;  ///< of the equalisation of its channels; -1: none
-  double loss = 0;       ///< 1 - cosine when everything else stays f32, together with what reads the same value
-  double seconds = 0;    ///< that it saves of the timed calls
-  std::string reason;    ///< why it stayed f32, or empty
+  std::string name;     ///< of the model's node
+  std::string form;     ///< "f32", "static" or "rows"
+  double strength = -1; ///< of the equalisation of its channels; -1: none
+  double loss =
+      0; ///< 1 - cosine when everything else stays f32, together with what reads the same value
+  double seconds = 0; ///< that it saves of the timed calls
+  std::string reason; ///< why it stayed f32, or empty
 };
 
 /// What was found.
 struct Quantization {
-  Module module;                      ///< the program, with quantize and dequantize where integers stand
+  Module module; ///< the program, with quantize and dequantize where integers stand
   std::vector<QuantizedLayer> layers; ///< in program order
   Accuracy simulated, measured;       ///< what the search promised; of the compiled program
   std::vector<std::pair<std::string, Accuracy>> outputs; ///< measured, by output
-  double latency = 1;                 ///< time of timed calls, as a part of the f32 model's, in turns
-  double predictedLatency = 1;        ///< as the sum of prices says
-  uint64_t bytes = 0, plainBytes = 0; ///< of the artifacts: quantised and in f32
+  double latency = 1;          ///< time of timed calls, as a part of the f32 model's, in turns
+  double predictedLatency = 1; ///< as the sum of prices says
+  uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
 };

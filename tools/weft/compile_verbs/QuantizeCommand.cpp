@@ -164,16 +164,16 @@ private:
     size_t integers = 0;
     for (const QuantizedLayer &layer : found.layers) {
       integers += layer.form != "f32";
-      table.rows.push_back(
-          {layer.name, layer.form, layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
-           printed("%.1e", layer.loss), layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
-           layer.reason});
+      table.rows.push_back({layer.name, layer.form,
+                            layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
+                            printed("%.1e", layer.loss),
+                            layer.seconds > 0 ? printSeconds(layer.seconds) : "-", layer.reason});
     }
     if (console.verbosity() >= 0)
       console.result(table.text());
     console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
-                " layers in integers; " + std::to_string(found.calibrated) +
-                " calls calibrated, " + std::to_string(found.evaluated) + " measured");
+                " layers in integers; " + std::to_string(found.calibrated) + " calls calibrated, " +
+                std::to_string(found.evaluated) + " measured");
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
     console.say("  promised: " + accuracyLine(found.simulated), 1);

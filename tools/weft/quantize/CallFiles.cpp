@@ -21,8 +21,8 @@ weft::Result<Call> readCall(const std::string &path) {
   Call call{path, {}};
   for (const NamedTensor &each : *tensors) {
     auto owner = std::make_shared<HostTensor>(each.tensor);
-    call.tensors.push_back({each.name, weft_element_name(owner->element()), owner->dims(),
-                            owner->data(), owner});
+    call.tensors.push_back(
+        {each.name, weft_element_name(owner->element()), owner->dims(), owner->data(), owner});
   }
   return call;
 }

@@ -1,4 +1,4 @@
-//===- CallFiles.h - Calls of a model, as .npz files -------------------------------------------===//
+//===- CallFiles.h - Calls of a model, as .npz files ------------------------------------------===//
 //
 //   Result<Calls> calls = readCallFiles("calls/", "--calibration");   // calls->read(i) opens the file
 //===------------------------------------------------------------------------------------------===//

@@ -1,0 +1,82 @@
+// The solver against all strategies of small tables, and what it does at their ends.
+#include "compiler/quantize/Solve.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+
+using namespace weft;
+
+namespace {
+
+PricedDecisions randomTable(std::mt19937 &random) {
+  std::uniform_real_distribution<double> number(0, 1);
+  PricedDecisions decisions(1 + random() % 8);
+  for (auto &choices : decisions)
+    for (unsigned i = random() % 4; i-- > 0;)
+      choices.push_back({std::pow(number(random), 4), number(random) - 0.2});
+  return decisions;
+}
+
+void forAll(const PricedDecisions &decisions, const std::function<void(const Strategy &)> &visit) {
+  Strategy strategy(decisions.size(), 0);
+  for (;;) {
+    visit(strategy);
+    size_t i = 0;
+    while (i < decisions.size() && strategy[i] == decisions[i].size())
+      strategy[i++] = 0;
+    if (i == decisions.size())
+      return;
+    ++strategy[i];
+  }
+}
+
+/// The most that any strategy saves that loses at most so much.
+double mostSaved(const PricedDecisions &decisions, double bound) {
+  double most = 0;
+  forAll(decisions, [&](const Strategy &each) {
+    if (lossOf(decisions, each) <= bound)
+      most = std::max(most, savingOf(decisions, each));
+  });
+  return most;
+}
+
+} // namespace
+
+TEST_CASE("no strategy that loses as much saves more") {
+  std::mt19937 random(7);
+  for (int table = 0; table < 200; ++table) {
+    PricedDecisions decisions = randomTable(random);
+    double bound = std::uniform_real_distribution<double>(0.05, 2)(random);
+    double slack = bound * double(decisions.size()) / kLossParts;
+    Strategy found = solve(decisions, bound);
+    INFO("table " << table);
+    CHECK(lossOf(decisions, found) <= bound + slack);
+    CHECK(savingOf(decisions, found) >= mostSaved(decisions, bound - slack) - 1e-12);
+    CHECK(savingOf(decisions, found) <= mostSaved(decisions, bound + slack) + 1e-12);
+  }
+}
+
+TEST_CASE("no strategy that saves as much loses less") {
+  std::mt19937 random(8);
+  for (int table = 0; table < 50; ++table) {
+    PricedDecisions decisions = randomTable(random);
+    double most = savingOf(decisions, fastestOf(decisions));
+    double wanted = most * 0.6;
+    Strategy found = solveForSaving(decisions, wanted);
+    INFO("table " << table);
+    CHECK(savingOf(decisions, found) >= wanted);
+    double loss = lossOf(decisions, found);
+    CHECK(mostSaved(decisions, loss * 0.99 - 1e-9) <= wanted + 1e-9 + (loss == 0 ? most : 0));
+  }
+}
+
+TEST_CASE("what saves nothing is not chosen, and what cannot be reached is the fastest") {
+  PricedDecisions decisions{{{0.1, -1}, {0.2, 0}}, {}, {{0.5, 3}, {0.1, 2}}};
+  CHECK(fastestOf(decisions) == Strategy{0, 0, 1});
+  CHECK(solve(decisions, 1) == Strategy{0, 0, 1});
+  CHECK(solve(decisions, 0.2) == Strategy{0, 0, 2});
+  CHECK(solve(decisions, 0) == Strategy{0, 0, 0});
+  CHECK(solveForSaving(decisions, 100) == Strategy{0, 0, 1});
+  CHECK(solveForSaving(decisions, 1.5) == Strategy{0, 0, 2});
+}
