@@ -1,7 +1,7 @@
 //===- Equalise.h - What channels are divided by, and the scales that follow ------------------===//
 //
-//   FactorSets sets = factorSets(edges, extents, statistics);          // candidates, before rows are observed under them
-//   EdgeChoices choices = choicesFor(edge, extent, sets[i], statistics);
+//   sets = factorSetsOf(edge, extent, seen);            // before rows are observed under them
+//   std::vector<EdgeChoice> choices = choicesOf(edge, extent, sets, seen);
 //
 // SmoothQuant's factors: a channel is divided by largest(x)^a / largest(w)^(1 - a), and the
 // weight's row is multiplied by it. Which strength a, or none, is decided for every edge and way to

@@ -1,7 +1,7 @@
 //===- Measure.h - How far outputs are from those of the model in f32 -------------------------===//
 //
 //   AccuracySum sum(session);
-//   sum.add(kept, session.outputs());                // one call; `kept` are copies of the f32 outputs
+//   sum.add(kept, session.outputs());        // one call; `kept` are copies of the f32 outputs
 //   Accuracy all = sum.worst();
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_MEASURE_H

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - weft::quantize ----------------------------------------------------------===//
+//===- Quantize.cpp - weft::Compiler::quantize ------------------------------------------------===//
 //
 //   layers and edges → what calls read there → choices → losses, prices, strategy → the program
 //
@@ -86,8 +86,7 @@ private:
     }
     if (layers.empty())
       return quantizeError("W0323",
-                           "the model has no product or convolution with a constant weight of f32",
-                           module.get().name);
+                           "the model has no product or convolution with a constant weight of f32");
     return {};
   }
 
@@ -230,7 +229,7 @@ private:
 
 } // namespace
 
-Result<Quantization> quantize(const Module &module, const QuantizeOptions &options) {
+Result<Quantization> Compiler::quantize(const Module &module, const QuantizeOptions &options) {
   return Quantizer(module, options).run();
 }
 

@@ -1,7 +1,7 @@
 //===- Search.h - Losses, prices, and the strategy that follows from them ---------------------===//
 //
 //   Search search(module, options, decisions);
-//   if (Result<void> done = search.prepare(); !done) …      // compiles the model in f32 and its simulation
+//   if (Result<void> done = search.prepare(); !done) …   // compiles the model and its simulation
 //   if (Result<void> done = search.run(); !done) …
 //   use(search.best());
 //===------------------------------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- Session.cpp ----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Session.h"
-#include "llvm/ADT/StringRef.h"
+#include "passes/quant/Observation.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
 
@@ -119,7 +119,7 @@ Result<BoundCall> Session::bind(Call call) const {
   std::vector<std::string> names;
   for (uint32_t i = 0; i < inputCount; ++i) {
     weft_argument_info_t input = argument(i);
-    if (llvm::StringRef(input.name).starts_with("weft."))
+    if (llvm::StringRef(input.name).starts_with(kOwnInputs))
       break;
     names.push_back(input.name);
     auto found = std::find_if(call.tensors.begin(), call.tensors.end(),

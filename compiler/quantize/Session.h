@@ -30,7 +30,7 @@ public:
   ~Session();
 
   /// Tensors by their names. Refuses what is missing, unknown, of another type or not finite; sizes
-  /// are judged by the call. Inputs whose names begin with "weft." are not the model's.
+  /// are judged by the call. Inputs that passes added are not among them.
   Result<BoundCall> bind(Call call) const;
   Result<void> call(const BoundCall &call);
   const std::vector<weft_tensor_t> &outputs() const { return results; }

@@ -1,7 +1,7 @@
 //===- Solve.h - Which choices save most time for what they lose ------------------------------===//
 //
-//   Strategy fastest = solve(decisions, 1.0);                // no strategy that loses at most 1 saves more
-//   Strategy safest = solveForSaving(decisions, 2e-3);       // none that saves 2 ms loses less
+//   Strategy fastest = solve(decisions, 1.0);           // none that loses at most 1 saves more
+//   Strategy safest = solveForSaving(decisions, 2e-3);  // none that saves 2 ms loses less
 //
 // Losses of decisions add up, and so do savings: a knapsack with one choice for each decision,
 // solved exactly for losses in whole parts of the bound.

@@ -1,8 +1,8 @@
 //===- Strategy.h - What every layer becomes, in a program ------------------------------------===//
 //
 //   Result<Module> program = realised(module, decisions, strategy);
-//   Result<std::unique_ptr<Simulation>> simulation = Simulation::create(module, options, decisions);
-//   (*simulation)->call(bound, strategy);                               // as that program would, without compiling it
+//   Result<std::unique_ptr<Simulation>> all = Simulation::create(module, options, decisions);
+//   (*all)->call(bound, strategy);                  // as that program would, without compiling it
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_STRATEGY_H
 #define WEFT_COMPILER_QUANTIZE_STRATEGY_H

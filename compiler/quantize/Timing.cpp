@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr double kCallSeconds = 4e-3, kTogetherSeconds = 0.8;
-constexpr size_t kLeastTurns = 5, kMostTurns = 60;
+constexpr size_t kLeastTurns = 5, kMostTurns = 30;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -6,8 +6,11 @@
 
 namespace weft {
 
+/// What names of inputs begin with that a model does not have itself.
+constexpr llvm::StringLiteral kOwnInputs = "quantize.";
+
 /// The input with inverses of factors: of each edge with rows one set after the other, each with a number for every channel.
-constexpr llvm::StringLiteral kFactorsInput = "weft.factors";
+constexpr llvm::StringLiteral kFactorsInput = "quantize.factors";
 
 /// The channels of all edges with rows.
 int64_t peakChannels(const std::vector<Edge> &edges);

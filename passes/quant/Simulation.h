@@ -7,9 +7,9 @@
 namespace weft {
 
 /// Inputs of one number for each layer with choices: which it takes, 0 for none. In program order.
-constexpr llvm::StringLiteral kChosenInput = "weft.chosen";
+constexpr llvm::StringLiteral kChosenInput = "quantize.chosen";
 /// Inputs of one number for each static choice, those of a layer one after the other.
-constexpr llvm::StringLiteral kScalesInput = "weft.scales", kZerosInput = "weft.zeros";
+constexpr llvm::StringLiteral kScalesInput = "quantize.scales", kZerosInput = "quantize.zeros";
 
 /// With access to weights' bytes, and a place for those that are made.
 std::unique_ptr<mlir::Pass> createSimulateChoices(WeightFiles files);

@@ -62,7 +62,7 @@ TEST_CASE("what is refused, and how") {
   CHECK(error("run", {"m", "--jsno"}) == "unknown option '--jsno'; the closest is '--json'");
   CHECK(error("run", {"m", "--zzzzz"}) == "unknown option '--zzzzz'");
   CHECK(error("run", {"m", "--jobs", "2"}) ==
-        "'weft run' has no option '--jobs'; it belongs to compile and tune");
+        "'weft run' has no option '--jobs'; it belongs to compile, tune and quantize");
   CHECK(error("run", {"m", "--json=1"}) == "option '--json' takes no value");
   CHECK(error("run", {"m", "--seed="}) == "'--seed' needs a value: N");
   CHECK(error("verify", {"m", "--bisect="}) == "'--bisect' needs a value: passes");

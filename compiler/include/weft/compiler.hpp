@@ -209,6 +209,11 @@ struct Artifact {
   std::string plan;
 };
 
+/// In weft/quantize.hpp.
+struct QuantizeOptions;
+/// In weft/quantize.hpp.
+struct Quantization;
+
 /// Imports and compiles. Holds no state: any number may exist, on any threads.
 class Compiler {
 public:
@@ -218,6 +223,8 @@ public:
   Result<Artifact> compile(const Module &module, const CompileOptions &options);
   /// Refuses what compile would refuse before it generates code. Writes nothing: sizes of code and file stay 0.
   Result<Artifact> check(const Module &module, const CompileOptions &options);
+  /// Looks for the products and convolutions that integers compute faster on this machine while budgets on accuracy hold.
+  Result<Quantization> quantize(const Module &module, const QuantizeOptions &options);
   /// The program that every rank of `options.mesh` runs, which is one.
   Result<Module> partition(const Module &module, const CompileOptions &options);
   /// The program after a phase as text: "import" (with the options' facts) or "fuse" (grouped into kernels).

@@ -2,9 +2,8 @@
 //
 //   weft::QuantizeOptions options;
 //   options.calibration = {calls.size(), [&](size_t i) -> weft::Result<weft::Call> { return calls[i]; }};
-//   if (weft::Result<weft::Quantization> found = weft::quantize(module, options)) {
-//     weft::CompileOptions compile;
-//     compiler.compile(found->module, compile) …
+//   if (weft::Result<weft::Quantization> found = compiler.quantize(module, options))
+//     compiler.compile(found->module, compileOptions) …
 //
 // Programs are compiled and called on this machine while it looks: accuracy and time are measured, not guessed.
 //===------------------------------------------------------------------------------------------===//
@@ -15,25 +14,25 @@
 
 namespace weft {
 
-/// One tensor of a call, row-major. `owner` keeps the bytes alive.
+/// One tensor of a call, row-major.
 struct CallTensor {
-  std::string name;          ///< of the model's input
-  std::string element;       ///< "f32", "i64", …
-  std::vector<int64_t> dims; ///< sizes may differ from call to call
-  const void *data;
-  std::shared_ptr<const void> owner;
+  std::string name;                  ///< of the model's input
+  std::string element;               ///< "f32", "i64", …
+  std::vector<int64_t> dims;         ///< sizes may differ from call to call
+  const void *data;                  ///< elements as the runtime has them
+  std::shared_ptr<const void> owner; ///< of the bytes; may be null
 };
 
 /// The inputs of one call of the model.
 struct Call {
-  std::string name; ///< for messages: the path of a file
-  std::vector<CallTensor> tensors;
+  std::string name;                ///< for messages: the path of a file
+  std::vector<CallTensor> tensors; ///< in any order
 };
 
 /// Calls that are read when they are needed, several times, so that memory does not grow with their number.
 struct Calls {
-  size_t count = 0;
-  std::function<Result<Call>(size_t)> read;
+  size_t count = 0;                         ///< how many there are
+  std::function<Result<Call>(size_t)> read; ///< the one of a number
 };
 
 /// How far outputs are from those of the model in f32, over all calls. Lines are what the last dimension of an output has; where outputs
@@ -97,9 +96,6 @@ struct Quantization {
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
 };
-
-/// Looks for the products and convolutions that integers compute faster here while the budgets hold.
-Result<Quantization> quantize(const Module &module, const QuantizeOptions &options);
 
 /// Writes the program as text that Compiler::importFile reads, and its weights beside it.
 Result<void> writeProgramText(const Module &module, const std::string &path);

@@ -2,7 +2,7 @@
 
 // Two products read one value, which is observed once; a window's channels are its second dimension and have no rows.
 // CHECK-LABEL: func @observe
-// CHECK-SAME: %[[FACTORS:.*]]: !weft.tensor<[6], f32> {weft.name = "weft.factors"}
+// CHECK-SAME: %[[FACTORS:.*]]: !weft.tensor<[6], f32> {weft.name = "quantize.factors"}
 // CHECK-SAME: weft.name = "edge0.least"
 // CHECK-SAME: weft.name = "edge0.peaks"
 // CHECK-SAME: weft.name = "edge1.rows"

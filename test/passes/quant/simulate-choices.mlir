@@ -2,9 +2,9 @@
 
 // Each branch is what would be realised; which is taken, and a static choice's scale, are inputs.
 // CHECK-LABEL: func @choose
-// CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "weft.chosen"}
-// CHECK-SAME: %[[SCALES:.*]]: !weft.tensor<[1], f32> {weft.name = "weft.scales"}
-// CHECK-SAME: %[[ZEROS:.*]]: !weft.tensor<[1], ui8> {weft.name = "weft.zeros"}
+// CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "quantize.chosen"}
+// CHECK-SAME: %[[SCALES:.*]]: !weft.tensor<[1], f32> {weft.name = "quantize.scales"}
+// CHECK-SAME: %[[ZEROS:.*]]: !weft.tensor<[1], ui8> {weft.name = "quantize.zeros"}
 // CHECK: %[[Y:.*]] = weft.if
 // CHECK: weft.contract {{.*}} %arg0, %{{.*}} accumulate f32
 // CHECK: } else {

@@ -51,7 +51,7 @@ public:
     if (!folder)
       return console.fail(folder.failure());
     request.folder = folder->path();
-    weft::Result<Quantization> found = quantize(*module, request);
+    weft::Result<Quantization> found = Compiler().quantize(*module, request);
     if (!found)
       return refuse(console, found.diagnostics());
     if (!found->isReached)

@@ -16,7 +16,7 @@ constexpr const char *kEnding = ".npz";
 weft::Result<Call> readCall(const std::string &path) {
   Result<std::vector<NamedTensor>> tensors = readTensorFile(path);
   if (!tensors)
-    return Diagnostic{Diagnostic::Error, "W0320", path, tensors.failure().message,
+    return Diagnostic{Diagnostic::Error, "W0320", "", tensors.failure().message,
                       tensors.failure().hint};
   Call call{path, {}};
   for (const NamedTensor &each : *tensors) {
@@ -79,8 +79,10 @@ Result<QuantizeBudget> parseBudget(const std::string &text) {
                      isShare ? "write a number between 0 and 1" : "write a number above 0", ""};
     return QuantizeBudget{word.metric, bound};
   }
-  return Failure{ExitWrongUsage, "'--budget " + text + "' is not understood",
-                 "write cosine>=0.998, sqnr>=30, top1>=0.99, kl<=0.01 or latency<=0.5x", ""};
+  return Failure{
+      ExitWrongUsage, "'--budget " + text + "' is not understood",
+      "write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01' or 'latency<=0.5x', in quotes",
+      ""};
 }
 
 std::string printBudget(const QuantizeBudget &budget) {

@@ -1,6 +1,6 @@
 //===- CallFiles.h - Calls of a model, as .npz files ------------------------------------------===//
 //
-//   Result<Calls> calls = readCallFiles("calls/", "--calibration");   // calls->read(i) opens the file
+//   Result<Calls> calls = readCallFiles("calls/", "--calibration");    // calls->read(i) opens one
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_QUANTIZE_CALLFILES_H
 #define WEFT_TOOLS_WEFT_QUANTIZE_CALLFILES_H

@@ -1,0 +1,95 @@
+# Integers where they are worth it: two products, and calls of different sizes.
+$ python3 -c "
+$+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 96 + 96 * 8)]).tofile(open('w.bin', 'wb'))"
+$ python3 make_calls.py calls 20
+$ weft quantize quantize.mlir --calibration calls --budget 'cosine>=0.99' -o q.weft -o q.mlir --json > q.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('q.json'))
+$+ print(d['schema'], d['paths'], d['calibrated'], d['evaluated'], [l['name'] for l in d['layers']])
+$+ print(d['cosine'] >= 0.99, abs(d['cosine'] - d['promised_cosine']) < 1e-4, all(l['form'] in ('f32', 'static', 'rows') for l in d['layers']))"
+| weft.quantize/1 ['q.weft', 'q.mlir'] 16 4 ['/first/MatMul', '/second/MatMul']
+| True True True
+
+# What is written is a program like any other: it is evaluated, compiled and computes the same.
+$ weft verify -q q.mlir q.weft --dim m=5
+
+# A table for people: what each layer became, what it loses and saves, and why not.
+$ weft quantize quantize.mlir --calibration calls --evaluate calls/003.npz --keep-f32 '/first/*' -o kept.weft
+| {*}layer  becomes  equalised{*}loss{*}saves{*}why
+| {*}/first/MatMul{*}f32{*}kept
+| {*}/second/MatMul{*}
+!   observe     20  {*} s
+! ...
+!   {*} of 2 layers in integers; 20 calls calibrated, 1 measured
+!   y: cosine {*}, worst {*}  sqnr {*} dB  top1 {*} %  kl {*}
+!   time {*}x of f32 ({*}x by prices)  size {*} of {*}
+! kept.weft
+
+# Channels that are always 0 are no error.
+$ python3 make_calls.py zeros 5 zero && weft quantize -q quantize.mlir --calibration zeros -o zeros.weft
+
+# Refusals are one line each and write nothing.
+$ weft quantize quantize.mlir -o no.weft
+! error: 'weft quantize' needs calls to look at
+!   hint: name a folder of .npz files with --calibration
+? 2
+$ weft quantize quantize.mlir --calibration none -o no.weft
+! error: '--calibration none' is not supported yet
+!   hint: name a folder of .npz files, or one
+? 2
+$ mkdir empty && weft quantize quantize.mlir --calibration empty -o no.weft
+! error[W0320]: '--calibration empty' has no .npz files
+!   hint: each call is a file of its own, with one array for every input
+? 1
+$ weft quantize quantize.mlir --calibration nowhere -o no.weft
+! error[W0320]: '--calibration nowhere' does not exist
+!   hint: name a folder of .npz files, or one
+? 1
+$ python3 make_calls.py named 3 name && weft quantize quantize.mlir --calibration named -o no.weft
+! error[W0320]: named/000.npz: input 'x' is missing
+? 1
+$ python3 make_calls.py extra 3 extra && weft quantize quantize.mlir --calibration extra -o no.weft
+! error[W0320]: extra/000.npz: the model has no input 'z'
+? 1
+$ python3 make_calls.py double 3 double && weft quantize quantize.mlir --calibration double -o no.weft
+! error[W0320]: double/000.npz: input 'x' has elements f64, but the model takes f32
+? 1
+$ python3 make_calls.py wide 3 wide && weft quantize quantize.mlir --calibration wide -o no.weft
+! error[W0413]: wide/000.npz: input 'x': dimension 0 is 65, but 'm' is at most 64
+? 1
+$ python3 make_calls.py nan 3 nan && weft quantize quantize.mlir --calibration nan -o no.weft
+! error[W0320]: nan/002.npz: input 'x' holds nan or infinity
+? 1
+$ weft quantize quantize.mlir --calibration calls --evaluate named -o no.weft
+! ...
+! error[W0320]: named/000.npz: input 'x' is missing
+? 1
+$ echo text > text.npz && weft quantize quantize.mlir --calibration text.npz -o no.weft
+! error[W0320]: text.npz: is neither a .npy nor a .npz file
+!   hint: write it with numpy.save or numpy.savez
+? 1
+$ weft quantize quantize.mlir --calibration calls --budget 'cosine>=1.5' -o no.weft
+! error: '--budget cosine>=1.5' has no sensible bound
+!   hint: write a number between 0 and 1
+? 2
+$ weft quantize quantize.mlir --calibration calls --budget 'beauty>=1' -o no.weft
+! error: '--budget beauty>=1' is not understood
+!   hint: write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01' or 'latency<=0.5x', in quotes
+? 2
+$ weft quantize quantize.mlir --calibration calls -o no.onnx
+! error: 'no.onnx' is neither a .weft nor a .mlir file
+!   hint: -o FILE.weft writes an artifact, -o FILE.mlir a program
+? 2
+$ weft quantize quantize.mlir --calibration calls --keep-f32 nobody -o no.weft
+! error[W0309]: 'nobody' names no product or convolution that integers could compute
+? 2
+$ weft quantize layers.mlir --calibration calls -o no.weft
+! error[W0323]: the model has no product or convolution with a constant weight of f32
+? 1
+$ weft quantize quantize.mlir --calibration calls --budget 'latency<=0.001x' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: the nearest takes {*}x of the time in f32 with cosine {*}
+? 3
+$ ls no.* 2>/dev/null | wc -l
+| 0
