@@ -156,29 +156,47 @@ private:
     return kinds;
   }
 
-  Result<Quantization> finish(Search &search) {
+  /// A compiled program, and what it takes beside the model in f32.
+  struct Tried {
+    Module program;
+    std::unique_ptr<Session> session;
+    Timed taken;
+  };
+  Result<std::unique_ptr<Tried>> tryOut(Search &search) {
     Result<Module> program = realised(module, decisions, search.best());
     if (!program)
       return program.diagnostics();
     Result<std::unique_ptr<Session>> session = Session::compile(*program, options, "quantized");
     if (!session)
       return session.diagnostics();
-    Result<AccuracySum> sum = search.measure(**session);
-    if (!sum)
-      return sum.diagnostics();
     Result<Timed> taken = search.time(**session);
     if (!taken)
       return taken.diagnostics();
-    Quantization found{*program};
+    return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken});
+  }
+
+  Result<Quantization> finish(Search &search) {
+    Result<std::unique_ptr<Tried>> tried = tryOut(search);
+    if (tried && (*tried)->taken.other > (*tried)->taken.base) {
+      search.stayPlain();
+      tried = tryOut(search);
+    }
+    if (!tried)
+      return tried.diagnostics();
+    Session *session = (*tried)->session.get();
+    Result<AccuracySum> sum = search.measure(*session);
+    if (!sum)
+      return sum.diagnostics();
+    Quantization found{(*tried)->program};
     found.layers = describe(search);
     found.simulated = search.simulated();
     found.measured = sum->worst();
     for (size_t i = 0; i < sum->outputs(); ++i)
       if (sum->hasLines(i))
-        found.outputs.emplace_back((*session)->outputName(i), sum->of(i));
-    found.latency = taken->other / taken->base;
+        found.outputs.emplace_back(session->outputName(i), sum->of(i));
+    found.latency = (*tried)->taken.other / (*tried)->taken.base;
     found.predictedLatency = search.predictedLatency();
-    found.bytes = (*session)->fileBytes();
+    found.bytes = session->fileBytes();
     found.plainBytes = search.inF32().fileBytes();
     found.calibrated = options.calibration.count;
     found.evaluated = options.evaluation.count;

@@ -6,7 +6,8 @@
 namespace weft {
 namespace {
 
-constexpr size_t kLossCalls = 16;    ///< at most so many calls measure losses of single decisions
+constexpr size_t kLossCalls = 16; ///< at most so many calls measure losses of single decisions
+constexpr size_t kPriceRounds = 2;
 constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 
@@ -38,10 +39,6 @@ Result<void> Search::run() {
     return done;
   if (Result<void> done = measurePrices(); !done)
     return done;
-  priced.resize(decisions.size());
-  for (size_t i = 0; i < decisions.size(); ++i)
-    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
-      priced[i].push_back({losses[i][choice - 1].budget, savingOfChoice(i, choice)});
   return choose();
 }
 
@@ -137,49 +134,68 @@ Result<AccuracySum> Search::measure(Session &program) {
 
 //===-- Prices --------------------------------------------------------------------------------===//
 
-/// Every decision's first choice, where it has one: prices are taken around it.
-Strategy Search::reference() const {
-  Strategy all;
+/// Decisions over equal layers, which have one price.
+std::vector<std::vector<size_t>> Search::groups() const {
+  std::map<std::string, size_t> known;
+  std::vector<std::vector<size_t>> list;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    auto [at, isNew] = known.emplace(kinds[i], list.size());
+    if (isNew)
+      list.emplace_back();
+    list[at->second].push_back(i);
+  }
+  return list;
+}
+
+/// Prices are taken around a strategy, as what a layer saves depends on what stands beside it:
+/// first around that of all first choices. Where integers then turn out not to be worth it
+/// somewhere, once more around what is left.
+Result<void> Search::measurePrices() {
   for (const Decision &decision : decisions)
-    all.push_back(decision.choices.empty() ? 0 : 1);
-  return all;
+    around.push_back(decision.choices.empty() ? 0 : 1);
+  for (size_t round = 0; round < kPriceRounds; ++round) {
+    if (Result<void> done = measurePricesAround(); !done)
+      return done;
+    Strategy fastest = fastestOf(priced);
+    bool isLeft = true;
+    for (size_t i = 0; i < decisions.size(); ++i)
+      isLeft &= (fastest[i] > 0) == (around[i] > 0);
+    if (isLeft || round + 1 == kPriceRounds)
+      break;
+    around = fastest;
+  }
+  return {};
 }
 
 /// Decisions over equal layers change together: then what one costs is a part of something that is
-/// long enough to be timed, with conversions at its borders and all that kernels take in there. All
-/// others are integers meanwhile, as they mostly will be: where weights of f32 leave the caches, a
-/// single layer seems to save more than it does.
-Result<void> Search::measurePrices() {
-  std::map<std::string, size_t> known;
-  std::vector<std::vector<size_t>> groups;
-  size_t work = 0, done = 0;
-  for (size_t i = 0; i < decisions.size(); ++i) {
-    auto [at, isNew] = known.emplace(kinds[i], groups.size());
-    if (isNew) {
-      groups.emplace_back();
-      work += decisions[i].choices.size();
-    }
-    groups[at->second].push_back(i);
-  }
-  costs.resize(decisions.size());
-  Result<std::unique_ptr<Session>> all = compile(reference());
+/// long enough to be timed, with conversions at its borders and all that kernels take in there.
+Result<void> Search::measurePricesAround() {
+  Result<std::unique_ptr<Session>> all = compile(around);
   if (!all)
     return all.diagnostics();
   Result<Timed> whole = time(**all);
   if (!whole)
     return whole.diagnostics();
   plainSeconds = whole->base;
-  referenceSeconds = whole->other;
-  for (const std::vector<size_t> &group : groups)
+  aroundSeconds = whole->other;
+  costs.assign(decisions.size(), {});
+  std::vector<std::vector<size_t>> list = groups();
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::vector<size_t> &group = list[i];
     for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
       Result<double> cost = 0.0;
-      if (choice != reference()[group[0]] && !(cost = costOf(group, choice, **all)))
+      if (choice != around[group[0]] && !(cost = costOf(group, choice, **all)))
         return cost.diagnostics();
       for (size_t decision : group)
         costs[decision].push_back(*cost / double(group.size()));
-      if (options.onProgress && choice != reference()[group[0]])
-        options.onProgress("prices", ++done, work);
     }
+    if (options.onProgress)
+      options.onProgress("prices", i + 1, list.size());
+  }
+  priced.assign(decisions.size(), {});
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
+      priced[i].push_back({losses[i][choice - 1].budget, savingOfChoice(i, choice)});
   return {};
 }
 
@@ -190,9 +206,9 @@ Result<std::unique_ptr<Session>> Search::compile(const Strategy &tried) {
   return Session::compile(*program, options, "trial");
 }
 
-/// Seconds more than with the reference; nothing where that is noise.
+/// Seconds more than with the strategy around; nothing where that is noise.
 Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice, Session &all) {
-  Strategy tried = reference();
+  Strategy tried = around;
   for (size_t decision : group)
     tried[decision] = choice;
   Result<std::unique_ptr<Session>> session = compile(tried);
@@ -208,10 +224,25 @@ Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice,
 //===-- Choosing ------------------------------------------------------------------------------===//
 
 double Search::latencyOf(const Strategy &tried) const {
-  double seconds = referenceSeconds;
+  double seconds = aroundSeconds;
   for (size_t i = 0; i < decisions.size(); ++i)
     seconds += costs[i][tried[i]];
   return seconds / plainSeconds;
+}
+
+void Search::stayPlain() {
+  strategy.assign(decisions.size(), 0);
+  for (std::vector<double> &choices : costs)
+    std::fill(choices.begin(), choices.end(), 0);
+  aroundSeconds = plainSeconds;
+  accuracy = {};
+  accuracy.sqnr = INFINITY;
+  reached = reached && !asksLatency();
+}
+
+bool Search::asksLatency() const {
+  return std::any_of(options.budgets.begin(), options.budgets.end(),
+                     [](const QuantizeBudget &b) { return b.metric == QuantizeBudget::Latency; });
 }
 
 /// Whether budgets on accuracy hold with a whole strategy.

@@ -41,6 +41,8 @@ public:
   /// Of a compiled program that takes the model's inputs.
   Result<AccuracySum> measure(Session &program);
   Result<Timed> time(Session &program) { return timeInTurns(*plain, program, timed, options); }
+  /// Gives up integers, as together they save nothing: everything stays as it is.
+  void stayPlain();
   Session &inF32() { return *plain; }
 
 private:
@@ -55,8 +57,10 @@ private:
   Result<void> measurePrices();
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice, Session &all);
-  Strategy reference() const;
+  Result<void> measurePricesAround();
+  std::vector<std::vector<size_t>> groups() const;
   Result<AccuracySum> simulate(const Strategy &tried);
+  bool asksLatency() const;
   Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
   Result<void> chooseByAccuracy();
@@ -71,11 +75,11 @@ private:
   std::vector<BoundCall> timed;
   std::vector<std::vector<Loss>> losses;
   std::vector<std::vector<double>>
-      costs; ///< by decision and choice, from 0 on: seconds more than with the reference
+      costs; ///< by decision and choice, from 0 on: seconds more than `around`
   PricedDecisions priced;
-  std::map<Strategy, AccuracySum> known; ///< strategies that were measured whole
-  double plainSeconds = 0,
-         referenceSeconds = 0; ///< of the timed calls, in f32 and with the reference
+  std::map<Strategy, AccuracySum> known;      ///< strategies that were measured whole
+  Strategy around;                            ///< that prices are taken around
+  double plainSeconds = 0, aroundSeconds = 0; ///< of the timed calls, in f32 and with it
   Strategy strategy;
   Accuracy accuracy;
   bool reached = true;
