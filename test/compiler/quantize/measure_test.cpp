@@ -1,0 +1,70 @@
+// What is said of the distance between outputs: by lines, of the worst output, and against budgets.
+#include "compiler/quantize/Measure.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace weft;
+
+namespace {
+
+/// A tensor of f32 over numbers that outlive it.
+weft_tensor_t tensorOf(std::vector<float> &numbers, std::vector<int64_t> dims) {
+  return weft_tensor_of(numbers.data(), WEFT_F32, uint16_t(dims.size()), dims.data());
+}
+
+Accuracy accuracyOf(std::vector<float> expected, std::vector<float> got,
+                    std::vector<int64_t> dims) {
+  AccuracySum sum;
+  sum.add(keepOutputs({tensorOf(expected, dims)}, 1), {tensorOf(got, dims)});
+  return sum.worst();
+}
+
+} // namespace
+
+TEST_CASE("nothing differs from itself") {
+  Accuracy same = accuracyOf({1, 2, 3, -4}, {1, 2, 3, -4}, {2, 2});
+  CHECK(same.cosine == Approx(1));
+  CHECK(same.top1 == 1);
+  CHECK(same.kl == Approx(0).margin(1e-12));
+  CHECK(std::isinf(same.sqnr));
+  CHECK(holds(same, {{QuantizeBudget::Sqnr, 60}, {QuantizeBudget::Top1, 0.99}}));
+}
+
+TEST_CASE("lines are what the last dimension has") {
+  // the first line turns by a right angle, the second stays
+  Accuracy turned = accuracyOf({1, 0, 0, 1}, {0, 1, 0, 1}, {2, 2});
+  CHECK(turned.cosine == Approx(0.5));
+  CHECK(turned.worstCosine == Approx(0));
+  CHECK(turned.top1 == 0.5);
+  CHECK(turned.sqnr == Approx(0));
+  // lines of one element would have no direction: all are one line
+  CHECK(accuracyOf({1, 2, 3}, {2, 4, 6}, {3, 1}).cosine == Approx(1));
+}
+
+TEST_CASE("nan and zeros are no accuracy") {
+  Accuracy broken = accuracyOf({1, 2}, {NAN, 2}, {1, 2});
+  CHECK(broken.cosine == 0);
+  CHECK(!holds(broken, {{QuantizeBudget::Cosine, 0.5}}));
+  CHECK(!holds(broken, {{QuantizeBudget::Kl, 0.5}}));
+  CHECK(!holds(broken, {{QuantizeBudget::Sqnr, 1}}));
+  CHECK(accuracyOf({1, 2}, {0, 0}, {1, 2}).cosine == 0);
+  CHECK(accuracyOf({0, 0}, {0, 0}, {1, 2}).cosine == 1);
+}
+
+TEST_CASE("a loss is the largest share of what budgets allow") {
+  Accuracy some;
+  some.cosine = 0.99;
+  some.kl = 0.3;
+  some.sqnr = INFINITY;
+  CHECK(lossOf(some, {{QuantizeBudget::Cosine, 0.98}}) == Approx(0.5));
+  CHECK(lossOf(some, {{QuantizeBudget::Cosine, 0.98}, {QuantizeBudget::Kl, 0.1}}) == Approx(3));
+}
+
+TEST_CASE("budgets that no model misses or keeps are refused") {
+  CHECK(checkBudgets({{QuantizeBudget::Cosine, 0.9}, {QuantizeBudget::Sqnr, 30}}));
+  for (QuantizeBudget budget : {QuantizeBudget{QuantizeBudget::Cosine, 1},
+                                {QuantizeBudget::Top1, -1},
+                                {QuantizeBudget::Sqnr, NAN},
+                                {QuantizeBudget::Latency, 2}})
+    CHECK(!checkBudgets({budget}));
+}
