@@ -154,7 +154,10 @@ typedef struct {
    * above. It stays the caller's and is closed after the module is released. Then `parallel` is NULL: a device has threads of its own. */
   struct weft_device *device;
   /* Of an artifact for several numbers of ranks, the one that queries speak of; 0: the fewest. A context takes the one of its group. */
-  uint32_t ranks, reserved;
+  uint32_t ranks;
+  /* 1: the module is opened to be asked what it is. Code for any processor will do, none of it is loaded, and no context is made of it.
+   * Of an artifact none of whose targets can run here, the first is the one that queries speak of. */
+  uint32_t describe;
 } weft_env_t;
 
 typedef struct {

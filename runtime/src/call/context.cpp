@@ -121,6 +121,9 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   if (!module || !out_context)
     return weft_fail(err, WEFT_INVALID, "W0401", "module or out_context is NULL");
   *out_context = nullptr;
+  if (module->env.describe)
+    return weft_fail(err, WEFT_INVALID, "W0401",
+                     "the module was opened with env.describe, so it cannot run");
   weft_context_options_t checked;
   if (weft_status_t status = read_options(options, &checked, err))
     return status;

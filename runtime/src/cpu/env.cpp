@@ -31,5 +31,8 @@ weft_status_t weft_read_env(const weft_env_t *env, weft_env_t *out_env, weft_err
   if (env->verify > 1)
     return weft_fail(err, WEFT_INVALID, "W0401", "env.verify is %u, but 0 and 1 are possible",
                      env->verify);
+  if (out_env->describe > 1)
+    return weft_fail(err, WEFT_INVALID, "W0401", "env.describe is %u, but 0 and 1 are possible",
+                     out_env->describe);
   return WEFT_OK;
 }

@@ -259,13 +259,15 @@ bool weft_elf_parse(const uint8_t *page, size_t page_bytes, uint64_t file_size, 
     if (!read_segment(program_header(page, header, i), out_elf, refusal))
       return false;
   out_elf->machine = header.e_machine;
-  if (!check_ranges(out_elf->file, file_size, refusal) || !check_image(*out_elf, refusal))
-    return false;
-  if (header.e_machine != own_machine)
-    return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
-                       "is compiled for %s, but this machine is %s", machine_name(header.e_machine),
-                       machine_name(own_machine));
-  return true;
+  return check_ranges(out_elf->file, file_size, refusal) && check_image(*out_elf, refusal);
+}
+
+bool weft_elf_check_machine(const weft_elf_t *elf, weft_refusal_t *refusal) {
+  if (elf->machine == own_machine)
+    return true;
+  return weft_refuse(refusal, WEFT_UNSUPPORTED, "W0502",
+                     "is compiled for %s, but this machine is %s", machine_name(elf->machine),
+                     machine_name(own_machine));
 }
 
 bool weft_elf_check_dynamic(const weft_elf_t *elf, const uint8_t *image, weft_refusal_t *refusal) {

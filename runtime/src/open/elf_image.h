@@ -45,6 +45,9 @@ struct weft_refusal_t {
 bool weft_elf_parse(const uint8_t *page, size_t page_bytes, uint64_t file_size, weft_elf_t *out_elf,
                     weft_refusal_t *refusal);
 
+/// Whether its code is for this processor.
+bool weft_elf_check_machine(const weft_elf_t *elf, weft_refusal_t *refusal);
+
 /// Checks the dynamic section, if there is one. `image` is the start of the file.
 bool weft_elf_check_dynamic(const weft_elf_t *elf, const uint8_t *image, weft_refusal_t *refusal);
 

@@ -187,7 +187,7 @@ static uint32_t find_ranks(const weft_module_t *module, uint32_t ranks) {
   return module->variant;
 }
 
-/// Chooses the wanted variant, or else the first that this process can run.
+/// Chooses the wanted variant, or else the first that this process can run, or to be described the first.
 static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
   weft_descriptor_t &descriptor = module->descriptor;
   const char *wanted = module->env.target;
@@ -201,10 +201,14 @@ static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
     if (!lack.feature || wanted || count == 1)
       break;
   }
+  if (i == count && module->env.describe && !wanted) {
+    i = 0;
+    descriptor.root = variant_of(module, i);
+  }
   module->variant = i;
   if (i == count)
     return refuse_all(module, refusal);
-  if (lack.feature)
+  if (lack.feature && !module->env.describe)
     return refuse_lack(module, lack, refusal);
   if (module->env.ranks) {
     module->variant = find_ranks(module, module->env.ranks);
@@ -288,6 +292,8 @@ static bool load(weft_module_t *module, int fd, uint64_t file_size, weft_refusal
   weft_elf_t &elf = module->elf;
   if (!weft_elf_parse(page, page_bytes, file_size, &elf, refusal))
     return false;
+  if (!module->env.describe && !weft_elf_check_machine(&elf, refusal))
+    return false;
   const weft_file_v1 &file = elf.file;
   uint64_t head_size = file.weights_size ? file.weights_begin : file.image_size;
   uint64_t tail_begin = head_size + file.weights_size;
@@ -303,7 +309,7 @@ static bool load(weft_module_t *module, int fd, uint64_t file_size, weft_refusal
     return out_of_memory(refusal, "its first part");
   bool good = check_contents(module, head, refusal);
   unmap_range(&head);
-  return good && load_code(module, refusal);
+  return good && (module->env.describe || load_code(module, refusal));
 }
 
 /// The weight that byte `offset` of the weights belongs to, or "".

@@ -23,10 +23,17 @@ $ weft compile layers.mlir -t arm:v8.6,v8 -o arm2.weft
 !   fuse      arm:v8: 3 kernel calls {*} s
 !   plan      arm:v8: peak = 128·batch B {*} s
 !   code      6 kernels {*} s
-!   next: weft run arm2.weft · weft inspect arm2.weft
+!   next: weft inspect arm2.weft
 $ weft compile -q layers.mlir -t arm:host -o host.weft
 ! error[W0301]: 'arm:host' is the level of this machine, but that is of family 'x86'
 ? 2
+$ weft inspect arm2.weft --at batch=3
+| arm2.weft  weft {*}  arm:v8.6  {*}
+| targets  arm:v8.6  (needs {*}, which this machine lacks)
+|          arm:v8  (needs {*}, which this machine lacks)
+| ...
+$ weft inspect arm2.weft --at batch=3 | grep -c "arena = "
+| 1
 $ weft run arm.weft
 ! error[W0502]: arm.weft: is compiled for aarch64, but this machine is x86-64
 !   hint: compile the model for this machine: weft compile … --target x86:{*}

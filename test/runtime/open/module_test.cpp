@@ -173,6 +173,30 @@ TEST_CASE("a machine without a feature is told which") {
               std::string(weft_cpu_target()));
 }
 
+TEST_CASE("what cannot run here can be described, and does not run") {
+  sample s = make_sample();
+  s.description.cpu_features = {"avx1024"};
+  weft_env_t env = {};
+  env.struct_size = sizeof env;
+  env.describe = 1;
+  opened o(s.seal(), &env);
+  INFO(text_of(o.err));
+  REQUIRE(o.status == WEFT_OK);
+  weft_variant_info_t info = {};
+  info.struct_size = sizeof info;
+  REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_OK);
+  CHECK(std::string(info.missing) == "avx1024");
+  CHECK(info.is_chosen);
+  weft_context_t *context = nullptr;
+  CHECK(weft_context_create(o.module, nullptr, &context, &o.err) == WEFT_INVALID);
+  CHECK(std::string(o.err.message) == "the module was opened with env.describe, so it cannot run");
+  CHECK(!context);
+  env.describe = 2;
+  opened wrong(s.seal(), &env);
+  CHECK(wrong.status == WEFT_INVALID);
+  CHECK(std::string(wrong.err.message) == "env.describe is 2, but 0 and 1 are possible");
+}
+
 /// A sample for three targets, of which this machine can run the last two.
 static sample three_targets() {
   sample s = make_sample();

@@ -73,8 +73,20 @@ Failure failureOf(const weft_error_t &error) {
 Result<Artifact> Artifact::open(const std::string &path, bool verify, const std::string &target,
                                 int64_t ranks) {
   auto environment = emptyInfo<weft_env_t>();
-  environment.ranks = static_cast<uint32_t>(std::min<int64_t>(ranks, UINT32_MAX));
   environment.verify = verify;
+  return open(path, environment, target, ranks);
+}
+
+Result<Artifact> Artifact::describe(const std::string &path, const std::string &target,
+                                    int64_t ranks) {
+  auto environment = emptyInfo<weft_env_t>();
+  environment.describe = 1;
+  return open(path, environment, target, ranks);
+}
+
+Result<Artifact> Artifact::open(const std::string &path, weft_env_t environment,
+                                const std::string &target, int64_t ranks) {
+  environment.ranks = static_cast<uint32_t>(std::min<int64_t>(ranks, UINT32_MAX));
   environment.target = target.empty() ? nullptr : target.c_str();
   weft_error_t error = WEFT_ERROR_INIT;
   weft_module_t *module = nullptr;

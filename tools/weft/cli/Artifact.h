@@ -86,6 +86,10 @@ public:
   static Result<Artifact> open(const std::string &path, bool verify, const std::string &target = "",
                                int64_t ranks = 0);
 
+  /// The same to be looked at only: code for any processor, which does not run.
+  static Result<Artifact> describe(const std::string &path, const std::string &target = "",
+                                   int64_t ranks = 0);
+
   weft_module_t *module() const { return handle.get(); }
   weft_module_info_t info() const;
   std::vector<FunctionView> functions() const;
@@ -104,6 +108,8 @@ public:
   Result<weft_cost_t> cost(const FunctionView &function, const SymbolValues &symbols) const;
 
 private:
+  static Result<Artifact> open(const std::string &path, weft_env_t environment,
+                               const std::string &target, int64_t ranks);
   FunctionView view(int32_t index) const;
   std::shared_ptr<weft_module_t> handle;
 };

@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
 
 #include "compiler/artifact/Writer.h"
+#include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
@@ -38,7 +39,7 @@ public:
     compile.onPhase("import", model, elapsed());
     InterruptGuard guard(nullptr);
     Unfinished partial(unfinishedPath(compile.outputPath));
-    weft::Result<Artifact> artifact = compiler.compile(*module, compile);
+    weft::Result<weft::Artifact> artifact = compiler.compile(*module, compile);
     if (!artifact)
       return refuse(console, artifact.diagnostics());
     warn(console, artifact.diagnostics());
@@ -84,7 +85,7 @@ private:
     return Done{};
   }
 
-  Result<Done> writePlan(const Artifact &artifact) {
+  Result<Done> writePlan(const weft::Artifact &artifact) {
     std::string path = options.value("plan-out");
     if (path.empty())
       return Done{};
@@ -127,7 +128,7 @@ private:
     return console.finish();
   }
 
-  void report(const Artifact &artifact) {
+  void report(const weft::Artifact &artifact) {
     char time[32];
     snprintf(time, sizeof time, "%.2f s", elapsed());
     if (console.verbosity() >= 0)
@@ -138,10 +139,21 @@ private:
     for (const char *folder : {"dump-ir", "save-temps"})
       if (options.has(folder))
         console.say("  " + std::string(folder) + ": " + options.value(folder));
-    console.say("  next: weft run " + artifact.path + " · weft inspect " + artifact.path);
+    console.say("  next: " + (runsHere(artifact.path) ? "weft run " + artifact.path + " · " : "") +
+                "weft inspect " + artifact.path);
   }
 
-  void reportJson(const Artifact &artifact) {
+  /// Whether there is a target among the file's that this machine has.
+  static bool runsHere(const std::string &path) {
+    Result<cli::Artifact> described = cli::Artifact::describe(path);
+    std::vector<VariantView> variants;
+    if (described)
+      variants = described->variants();
+    return std::any_of(variants.begin(), variants.end(),
+                       [](const VariantView &variant) { return variant.missing.empty(); });
+  }
+
+  void reportJson(const weft::Artifact &artifact) {
     JsonWriter json("weft.compile/1");
     json.field("path", artifact.path).field("target", artifact.target);
     json.field("bytes", artifact.bytes).field("weight_bytes", artifact.weightBytes);

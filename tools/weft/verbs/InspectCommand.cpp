@@ -67,7 +67,7 @@ private:
     std::vector<int64_t> wanted = {options.number("ranks", 0)};
     for (size_t i = 0; i < wanted.size(); ++i) {
       Result<Artifact> opened =
-          Artifact::open(options.positional()[0], false, options.value("target"), wanted[i]);
+          Artifact::describe(options.positional()[0], options.value("target"), wanted[i]);
       if (!opened)
         return opened.failure();
       if (!wanted[0] && i == 0)
@@ -199,15 +199,17 @@ private:
     reportKernels();
   }
 
-  /// The targets of the file, when there are several.
+  /// The targets of the file, when there are several, or none can run here.
   void reportVariants() {
     std::vector<std::string> items;
+    bool canRun = false;
     for (const VariantView &variant : artifact.variants()) {
       if (variant.ranks != ranksOf(programs[0].functions))
         continue; // as this one
       std::string item = variant.target;
-      if (variant.isChosen)
+      if (variant.isChosen && variant.missing.empty())
         item += "  (used here)";
+      canRun |= variant.missing.empty();
       if (!variant.missing.empty())
         item += "  (needs " + variant.missing +
                 (variant.isRefused ? ", which the system does not let this process use)"
@@ -216,7 +218,7 @@ private:
         item += "  " + joined(variant.features);
       items.push_back(item);
     }
-    if (items.size() > 1)
+    if (items.size() > 1 || !canRun)
       list("targets", items);
   }
 
