@@ -89,4 +89,4 @@ $+ cat said; weft ranks live -q | head -1
 | 5
 | error[W0606]: {*}: waited 0.8 s for rank 1, which {*}
 |   hint: 'weft ranks live' says how far each rank was
-| rank 1 {*} collective {#} over {*}
+| rank{*}collective {#} over {*}
