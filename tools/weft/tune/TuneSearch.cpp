@@ -33,6 +33,15 @@ std::string formatted(const char *format, double value) {
   return text;
 }
 
+/// Of what is finite; errors of small outputs are a part of that.
+double largestOf(const HostTensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    if (double size = std::fabs(tensor.get(i)); std::isfinite(size))
+      largest = std::max(largest, size);
+  return largest;
+}
+
 } // namespace
 
 TuneSearch::TuneSearch(const Module &module, const CompileOptions &compile,
@@ -368,7 +377,9 @@ std::string TuneSearch::differenceOf(const TimedModel &other) const {
     if (!expected || !got)
       return (expected ? got : expected).failure().message;
     for (size_t i = 0; i < expected->size(); ++i) {
-      double tolerance = isFloat((*expected)[i].element()) ? floatTolerance : 0;
+      double tolerance = isFloat((*expected)[i].element())
+                             ? floatTolerance * std::min(1.0, largestOf((*expected)[i]))
+                             : 0;
       Comparison comparison = compareTensors((*got)[i], (*expected)[i], tolerance);
       if (!comparison.good)
         return "output " + std::to_string(i + 1) + " differs by " +
