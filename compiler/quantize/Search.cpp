@@ -100,36 +100,32 @@ Result<void> Search::measureLossesOf(const BoundCall &call,
   return {};
 }
 
-Result<AccuracySum> Search::simulate(const Strategy &tried) {
+Result<AccuracySum>
+Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
+                const std::function<const std::vector<weft_tensor_t> &()> &outputs) {
   AccuracySum sum;
   for (size_t i = 0; i < options.evaluation.count; ++i) {
-    Result<BoundCall> call = read(options.evaluation, i);
-    if (!call)
-      return call.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expected(*call);
+    Result<BoundCall> bound = read(options.evaluation, i);
+    if (!bound)
+      return bound.diagnostics();
+    Result<std::vector<KeptOutput>> wanted = expected(*bound);
     if (!wanted)
       return wanted.diagnostics();
-    if (Result<void> done = simulation->call(*call, tried); !done)
+    if (Result<void> done = call(*bound); !done)
       return done.diagnostics();
-    sum.add(*wanted, simulation->outputs());
+    sum.add(*wanted, outputs());
   }
   return sum;
 }
 
+Result<AccuracySum> Search::simulate(const Strategy &tried) {
+  return sumOver([&](const BoundCall &call) { return simulation->call(call, tried); },
+                 [&]() -> decltype(auto) { return simulation->outputs(); });
+}
+
 Result<AccuracySum> Search::measure(Session &program) {
-  AccuracySum sum;
-  for (size_t i = 0; i < options.evaluation.count; ++i) {
-    Result<BoundCall> call = read(options.evaluation, i);
-    if (!call)
-      return call.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expected(*call);
-    if (!wanted)
-      return wanted.diagnostics();
-    if (Result<void> done = program.call(*call); !done)
-      return done.diagnostics();
-    sum.add(*wanted, program.outputs());
-  }
-  return sum;
+  return sumOver([&](const BoundCall &call) { return program.call(call); },
+                 [&]() -> decltype(auto) { return program.outputs(); });
 }
 
 //===-- Prices --------------------------------------------------------------------------------===//

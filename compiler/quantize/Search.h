@@ -59,6 +59,9 @@ private:
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice, Session &all);
   Result<void> measurePricesAround();
   std::vector<std::vector<size_t>> groups() const;
+  /// How far answers to the calls that are kept for it are from those in f32.
+  Result<AccuracySum> sumOver(const std::function<Result<void>(const BoundCall &)> &call,
+                              const std::function<const std::vector<weft_tensor_t> &()> &outputs);
   Result<AccuracySum> simulate(const Strategy &tried);
   bool asksLatency() const;
   Result<bool> keeps(const Strategy &tried);
