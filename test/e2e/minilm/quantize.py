@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Quantises MiniLM with sentences and compares with f32 on others: quantize.py WEFT SENTENCES WORK
 
-SENTENCES is tools/bench/sentences.py, which turns text of Python's own documentation into tokens. All products become bytes, the
-artifact is as near to the one in f32 as the report says, and faster.
+SENTENCES is tools/bench/sentences.py, which turns text of Python's own documentation into tokens. Nearly all products become
+bytes (prices are measured, so a cheaper form elsewhere may leave one in f32), the artifact is as near to the one in f32 as the
+report says, and much faster.
 """
 
 import json
@@ -14,6 +15,7 @@ import sys
 import minilm
 
 LEAST_COSINE, CALIBRATED = 0.998, 96
+LEAST_LAYERS, MOST_TIME = 0.9, 0.6  # parts of the layers, and of the time in f32
 
 
 def run(*arguments):
@@ -70,13 +72,15 @@ def main(program, sentences, work):
     mean, promised = sum(cosines) / len(cosines), report["promised_cosine"]
     print(f"{len(layers) - len(stayed)} of {len(layers)} layers in bytes, cosine {report['cosine']:.5f} (promised {promised:.5f}), "
           f"embeddings {mean:.5f}, {report['latency']:.2f} of the time in f32")
-    wrong = [f"'{name}' stayed in f32" for name in stayed]
+    wrong = []
+    if len(stayed) > (1 - LEAST_LAYERS) * len(layers):
+        wrong.append(f"these stayed in f32: {', '.join(stayed)}")
     if report["cosine"] < LEAST_COSINE or mean < LEAST_COSINE:
         wrong.append(f"the budget was {LEAST_COSINE}")
     if abs(report["cosine"] - promised) > 0.1 * (1 - promised):
         wrong.append("the simulation promised something else")
-    if report["latency"] >= 1:
-        wrong.append("it is slower than f32")
+    if report["latency"] >= MOST_TIME:
+        wrong.append("it is hardly faster than f32")
     for line in wrong:
         print(f"WRONG: {line}")
     sys.exit(1 if wrong else 0)
