@@ -50,7 +50,10 @@ typedef enum {
 
 typedef enum {
   WEFT_CODE_HOST =
-      1 /* an ELF image of compiled host code in this process, mapped for reading at `bytes` */
+      1, /* an ELF image of compiled host code in this process, mapped for reading at `bytes` */
+  WEFT_CODE_PTX = 2, /* NVIDIA's PTX: text, and a 0 behind it at bytes[size]. Kernels have names. */
+  WEFT_CODE_CUBIN =
+      3 /* machine code for NVIDIA GPUs of one architecture, as the assembler of PTX writes it */
 } weft_device_code_kind_t;
 
 /* Code to load. It stays mapped and unchanged until it is unloaded. */
@@ -83,14 +86,16 @@ typedef struct {
 } weft_copy_t;
 
 /* Units [0, units) of a kernel, in pieces that are multiples of `grain` >= 1 except the last; units <= 0 is nothing to do. The words are
- * copied before the call returns. Members below `words` are for devices that compute in blocks, and 0 for others. */
+ * copied before the call returns. Members below `words` are for devices that compute in blocks, and 0 for others: there a unit is a block
+ * of a grid in one dimension, `grain` is 1, and each word is a parameter of the kernel, 8 bytes wide, in this order. */
 typedef struct {
   uint32_t struct_size;
   uint32_t word_count;
   const void *kernel; /* of `find` */
   int64_t units, grain;
-  const uint64_t *words; /* pointers into memory that the device can reach, then integers */
-  uint32_t block_threads, block_bytes; /* threads of a block, and the memory that they share */
+  const uint64_t *words;  /* pointers into memory that the device can reach, then integers */
+  uint32_t block_threads; /* of each block */
+  uint32_t block_bytes;   /* that a block's threads share, beside what the code itself declares */
 } weft_launch_t;
 
 /* What was launched by `parallel` or `together` and when it ran, by CLOCK_MONOTONIC. Parts that ran at the same time divide it. */
@@ -181,6 +186,22 @@ struct weft_device_v1 {
  * `verify`, `target` and `device` are for modules. The caller ends it with calls->close. Fails with INVALID, OUT_OF_MEMORY. */
 WEFT_API weft_status_t weft_cpu_open(const weft_env_t *env, weft_device_t **out_device,
                                      weft_error_t *err);
+
+/* Devices of one kind. The table and what it names live as long as the process. */
+typedef struct {
+  uint32_t struct_size, reserved;
+  const char *kind; /* "cuda" */
+  /* How many there are here, which may be 0. Fails with DEVICE when that cannot be learned: no driver, say. */
+  weft_status_t (*count)(int32_t *out_count, weft_error_t *err);
+  /* Opens the device with this index, counted from 0. The caller ends it with calls->close. NOT_FOUND when there is none; DEVICE,
+   * OUT_OF_MEMORY. */
+  weft_status_t (*open)(int32_t index, weft_device_t **out_device, weft_error_t *err);
+} weft_device_kind_v1;
+
+/* A plug-in libweft_NAME.so is a kind of devices that the runtime opens when "NAME", or "NAME:1" with an index, is asked for. It exports one
+ * function of this name and type. */
+#define WEFT_DEVICE_PLUGIN "weft_device_plugin"
+typedef const weft_device_kind_v1 *(*weft_device_plugin_fn)(void);
 
 #ifdef __cplusplus
 }
