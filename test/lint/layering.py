@@ -16,6 +16,7 @@ import sys
 # A part may include from itself and from the parts listed here; a longer name is looked at before its parent. Every folder of
 # five sources or more has a row.
 RUNTIME, COMPILER = "runtime/include", "compiler/include"
+GPU = "runtime/plugins/emulated"
 SYMBOLIC, WEFT = "dialects/symbolic", "dialects/weft"
 INTERFACES, OPS, CODE, REFERENCE = "dialects/weft/interfaces", "dialects/weft/ops", "dialects/weft/code", "dialects/weft/reference"
 RANKS = "dialects/weft/ranks"
@@ -89,6 +90,13 @@ ALLOWED = {
     "runtime/src/call": ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", RUNTIME],
     # Plug-ins are libraries of their own, which link the runtime in.
     "runtime/mpi": ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", RUNTIME],
+    # Of the emulated GPU: text <- code <- run <- ops <- device. Decoders are what instructions know of what runs them.
+    GPU: [RUNTIME],
+    GPU + "/text": [],
+    GPU + "/code": [GPU + "/text"],
+    GPU + "/run": [GPU + "/code", GPU + "/text"],
+    GPU + "/ops": [GPU + "/run", GPU + "/code", GPU + "/text"],
+    GPU + "/device": [GPU, GPU + "/run", GPU + "/code", GPU + "/text", RUNTIME],
     # The command runs artifacts without the compiler, so only its compiler half may know one.
     CLI: [LINK, RUNTIME],
     # A transport around the runtime's, as a plug-in is one beside them.
@@ -110,7 +118,7 @@ ALLOWED = {
 # A folder of so many sources has a row of its own.
 ROOM = 5
 # Parts that build without LLVM.
-NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", RUNTIME, COMPILER, CLI, LINK, "tools/weft/verbs", "tools/weft", "examples")
+NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", GPU, GPU + "/text", GPU + "/code", GPU + "/run", GPU + "/ops", GPU + "/device", RUNTIME, COMPILER, CLI, LINK, "tools/weft/verbs", "tools/weft", "examples")
 FOREIGN = ("llvm/", "llvm-c/", "mlir/", "lld/", "clang/")
 
 # Wrong arrows that are known: (file, include) -> why. Remove a row when its include goes; the check says when.

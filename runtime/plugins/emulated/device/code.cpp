@@ -1,0 +1,96 @@
+// Modules of PTX, and the kernels that are found in them.
+#include <cstdlib>
+
+#include "runtime/plugins/emulated/code/builder.h"
+#include "runtime/plugins/emulated/device/device.h"
+
+using namespace weft_emulated;
+
+/// A module that was loaded: its variables have memory, its kernels are decoded when somebody asks for them.
+struct weft_loaded {
+  device *on = nullptr;
+  module_text text;
+  variable_addresses addresses;
+  std::vector<void *> blocks;
+  std::mutex lock;
+  std::map<std::string, std::unique_ptr<kernel>> kernels;
+
+  ~weft_loaded() {
+    for (void *each : blocks) {
+      remove_allocation(*on, uint64_t(each));
+      std::free(each);
+    }
+  }
+
+  void place(const variable &each) {
+    size_t alignment = std::max<size_t>(each.alignment, 256);
+    size_t size = (each.bytes + 256 + alignment - 1) / alignment * alignment;
+    void *memory = std::aligned_alloc(alignment, size);
+    if (!memory)
+      throw std::bad_alloc();
+    blocks.push_back(memory);
+    std::memset(memory, 0, size);
+    std::memcpy(memory, each.initial.data(), std::min<size_t>(each.initial.size(), each.bytes));
+    addresses[each.name] = uint64_t(memory);
+    add_allocation(*on,
+                   std::make_shared<allocation>(uint64_t(memory), each.bytes,
+                                                each.where == space::global, each.name),
+                   false);
+  }
+};
+
+namespace weft_emulated {
+
+weft_status_t load(weft_device_t *base, const weft_device_code_t *given, weft_loaded_t **out,
+                   weft_error_t *err) {
+  *out = nullptr;
+  weft_device_code_t code;
+  if (!read_sized(given, &code))
+    return fail(err, WEFT_INVALID, "W0401", "code.struct_size is wrong");
+  if (code.kind != WEFT_CODE_PTX || !code.bytes)
+    return fail(err, WEFT_UNSUPPORTED, "W0425",
+                "the emulated GPU loads PTX, not code of kind " + std::to_string(code.kind));
+  try {
+    auto loaded = std::make_unique<weft_loaded>();
+    loaded->on = own(base);
+    loaded->text = parse_module({static_cast<const char *>(code.bytes), size_t(code.size)});
+    for (const auto &[name, each] : loaded->text.variables)
+      if (each.where == space::global || each.where == space::constant)
+        loaded->place(each);
+    *out = loaded.release();
+  } catch (const text_error &wrong) {
+    return fail(err, WEFT_UNSUPPORTED, "W0425", std::string("PTX: ") + wrong.what());
+  } catch (const std::bad_alloc &) {
+    return fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for loaded code");
+  }
+  return succeed(err);
+}
+
+void unload(weft_device_t *, weft_loaded_t *loaded) { delete loaded; }
+
+weft_status_t find(weft_device_t *, weft_loaded_t *loaded, uint64_t, const char *name,
+                   const void **out_kernel, weft_error_t *err) {
+  *out_kernel = nullptr;
+  auto found = loaded->text.functions.find(name ? name : "");
+  if (found == loaded->text.functions.end() || !found->second.is_entry || !found->second.has_body)
+    return fail(err, WEFT_NOT_FOUND, "W0425",
+                std::string("there is no kernel '") + (name ? name : "") + "'");
+  std::lock_guard<std::mutex> held(loaded->lock);
+  std::unique_ptr<kernel> &place = loaded->kernels[name];
+  try {
+    if (!place) {
+      auto made = std::make_unique<kernel>();
+      made->code = build_program(loaded->text, found->second, loaded->addresses);
+      place = std::move(made);
+    }
+  } catch (const text_error &wrong) {
+    return fail(err, WEFT_UNSUPPORTED, "W0425",
+                std::string("PTX: kernel '") + name + "': " + wrong.what());
+  } catch (const std::bad_alloc &) {
+    return fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a kernel");
+  }
+  *out_kernel = place.get();
+  return succeed(err);
+}
+
+} // namespace weft_emulated

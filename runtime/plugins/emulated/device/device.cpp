@@ -1,0 +1,143 @@
+// The table of calls, and devices that are opened with options.
+#include "runtime/plugins/emulated/device/device.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+struct weft_event {
+  uint8_t nothing; ///< work is done when it was given
+};
+
+namespace weft_emulated {
+
+weft_status_t fail(weft_error_t *err, weft_status_t status, const char *code,
+                   const std::string &message) {
+  if (!err)
+    return status;
+  err->status = status;
+  snprintf(err->code, sizeof err->code, "%s", code);
+  snprintf(err->message, sizeof err->message, "%s", message.c_str());
+  err->hint[0] = 0;
+  return status;
+}
+
+weft_status_t succeed(weft_error_t *err) {
+  if (err)
+    err->status = WEFT_OK;
+  return WEFT_OK;
+}
+
+namespace {
+
+void close_device(weft_device_t *base) { delete own(base); }
+
+weft_status_t property(weft_device_t *base, const char *name, int64_t *out_value) {
+  const device_options &options = own(base)->options;
+  const struct {
+    const char *name;
+    int64_t value;
+  } all[] = {{"processors", options.run.processors},
+             {"alignment", 256},
+             {"sm", options.architecture},
+             {"architecture_specific", options.is_architecture_specific},
+             {"warp", 32},
+             {"block_threads", 1024},
+             {"block_bytes", options.block_bytes()},
+             {"processor_bytes", options.processor_bytes()},
+             {"processor_threads", 2048},
+             {"processor_registers", 65536},
+             {"memory_bytes", int64_t(options.memory_bytes)}};
+  for (const auto &row : all)
+    if (std::string(row.name) == name) {
+      *out_value = row.value;
+      return WEFT_OK;
+    }
+  return WEFT_NOT_FOUND;
+}
+
+weft_status_t finish(weft_queue_t *, weft_error_t *err) { return succeed(err); }
+
+weft_status_t open_event(weft_device_t *, weft_event_t **out, weft_error_t *err) {
+  *out = new (std::nothrow) weft_event();
+  return *out ? succeed(err) : fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for an event");
+}
+void close_event(weft_device_t *, weft_event_t *event) { delete event; }
+weft_status_t record(weft_queue_t *, weft_event_t *, weft_error_t *err) { return succeed(err); }
+weft_status_t follow(weft_queue_t *, weft_event_t *, weft_error_t *err) { return succeed(err); }
+int32_t is_done(weft_device_t *, weft_event_t *) { return 1; }
+weft_status_t wait(weft_device_t *, weft_event_t *, weft_error_t *err) { return succeed(err); }
+
+} // namespace
+
+const weft_device_v1 calls = {sizeof(weft_device_v1),
+                              0,
+                              "emulated",
+                              nullptr,
+                              close_device,
+                              property,
+                              reach,
+                              allocate,
+                              release,
+                              load,
+                              unload,
+                              find,
+                              open_queue,
+                              close_queue,
+                              copy,
+                              launch,
+                              finish,
+                              open_event,
+                              close_event,
+                              record,
+                              follow,
+                              is_done,
+                              wait};
+
+} // namespace weft_emulated
+
+using namespace weft_emulated;
+
+weft_status_t weft_emulated_open(const char *text, int32_t index, weft_device_t **out_device,
+                                 weft_error_t *err) {
+  *out_device = nullptr;
+  if (!text)
+    text = std::getenv(WEFT_EMULATED_OPTIONS);
+  try {
+    device_options options = parse_options(text ? text : "");
+    if (index < 0 || index >= options.devices)
+      return fail(err, WEFT_NOT_FOUND, "W0425",
+                  "there is no emulated GPU " + std::to_string(index) + ": there are " +
+                      std::to_string(options.devices));
+    auto made = std::make_unique<device>();
+    made->base.calls = &calls;
+    made->options = options;
+    made->index = index;
+    *out_device = &made.release()->base;
+    return succeed(err);
+  } catch (const std::invalid_argument &wrong) {
+    return fail(err, WEFT_INVALID, "W0401", std::string("the emulated GPU: ") + wrong.what());
+  } catch (const std::bad_alloc &) {
+    return fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a device");
+  }
+}
+
+weft_status_t weft_emulated_counters(const void *found, weft_emulated_counters_t *out) {
+  if (!found || !out || out->struct_size < 8)
+    return WEFT_INVALID;
+  kernel &k = *static_cast<kernel *>(const_cast<void *>(found));
+  std::lock_guard<std::mutex> held(k.lock);
+  const counters &c = k.count;
+  weft_emulated_counters_t all = {};
+  all.struct_size = out->struct_size;
+  all.launches = k.launches, all.blocks = k.blocks;
+  all.instructions = c.instructions, all.lanes = c.lanes;
+  static_assert(WEFT_EMULATED_UNITS == unit_count, "the units of both");
+  std::memcpy(all.by_unit, c.by_unit, sizeof all.by_unit);
+  all.divergent_branches = c.divergent_branches, all.tensor_products = c.tensor_products;
+  all.shared_wavefronts = c.shared_wavefronts, all.shared_ideal = c.shared_ideal;
+  all.sectors = c.sectors, all.ideal_sectors = c.ideal_sectors;
+  all.bytes_read = c.bytes_read, all.bytes_written = c.bytes_written;
+  all.narrow_accesses = c.narrow_accesses;
+  std::memcpy(out, &all, std::min<size_t>(out->struct_size, sizeof all));
+  return WEFT_OK;
+}

@@ -1,0 +1,156 @@
+#include "runtime/plugins/emulated/run/shared_shadow.h"
+
+#include "runtime/plugins/emulated/run/async.h"
+#include "runtime/plugins/emulated/run/warp.h"
+
+namespace weft_emulated {
+
+namespace {
+
+std::string at(const shared_access &access) {
+  return " (shared memory, byte " + std::to_string(access.address - shared_base) + ")";
+}
+
+uint8_t bytes_mask(const shared_access &access) {
+  return access.bytes >= 4 ? 15 : uint8_t(((1u << access.bytes) - 1) << (access.address & 3));
+}
+
+uint8_t lane_name(const shared_access &access) {
+  return access.lane < 0 ? many_lanes : uint8_t(access.lane);
+}
+
+size_t first_cell(const shared_access &access) { return (access.address - shared_base) >> 2; }
+size_t last_cell(const shared_access &access) {
+  return (access.address - shared_base + access.bytes - 1) >> 2;
+}
+
+} // namespace
+
+void shared_shadow::reset(uint32_t bytes, uint32_t warps) {
+  stride = warps;
+  cells.assign(bytes / 4 + 4, {});
+  read_clocks.assign(cells.size() * stride, 0);
+}
+
+void shared_shadow::check_read(warp &w, const shared_access &access, shared_cell &cell,
+                               uint8_t mask) {
+  if (cell.landing)
+    stop(w, access.lane,
+         "reads what an asynchronous copy writes, and has not waited for it" + at(access));
+  if ((cell.initialised & mask) != mask)
+    stop(w, access.lane, "reads shared memory that nobody has written" + at(access));
+  if (!(cell.written & mask) || cell.writer == nobody)
+    return;
+  if (access.is_async_proxy && cell.is_generic &&
+      w.home->async->proxy_stamp(cell.writer) < cell.write_stamp)
+    stop(w, access.lane,
+         "the async proxy reads what a thread wrote without fence.proxy.async behind it" +
+             at(access));
+  if (cell.writer != w.id) {
+    if (w.seen.warps[cell.writer] < cell.write_clock && !(access.is_atomic && cell.is_atomic))
+      stop(w, access.lane,
+           "a race: reads what warp " + std::to_string(cell.writer) +
+               " wrote, without a barrier between them" + at(access));
+  } else if (cell.write_sync == w.sync && access.lane >= 0 && cell.write_lane != access.lane &&
+             !(access.is_atomic && cell.is_atomic)) {
+    stop(w, access.lane,
+         "a race: reads what another lane of its warp wrote, without bar.warp.sync between them" +
+             at(access));
+  }
+}
+
+void shared_shadow::read(warp &w, const shared_access &access) {
+  uint8_t mask = bytes_mask(access), lane = lane_name(access);
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+    shared_cell &cell = cells[i];
+    check_read(w, access, cell, mask);
+    if (access.is_atomic)
+      continue;
+    read_clocks[i * stride + w.id] = w.seen.warps[w.id];
+    if (cell.reader != w.id || cell.read_sync != w.sync) {
+      cell.reader = w.id, cell.read_sync = w.sync, cell.read_lane = lane, cell.read = mask;
+    } else {
+      if (cell.read_lane != lane)
+        cell.read_lane = many_lanes;
+      cell.read |= mask;
+    }
+  }
+}
+
+void shared_shadow::check_write(warp &w, const shared_access &access, shared_cell &cell,
+                                uint8_t mask) {
+  if (cell.landing)
+    stop(w, access.lane,
+         "writes where an asynchronous copy writes, and has not waited for it" + at(access));
+  if (cell.in_flight)
+    stop(w, access.lane, "writes what a wgmma in flight still reads" + at(access));
+  if ((cell.written & mask) && cell.writer != nobody && !(access.is_atomic && cell.is_atomic)) {
+    if (cell.writer != w.id) {
+      if (w.seen.warps[cell.writer] < cell.write_clock)
+        stop(w, access.lane,
+             "a race: writes what warp " + std::to_string(cell.writer) +
+                 " wrote, without a barrier between them" + at(access));
+    } else if (cell.write_sync == w.sync && access.lane >= 0 && cell.write_lane != access.lane &&
+               cell.write_lane != many_lanes) {
+      stop(w, access.lane,
+           "a race: two lanes of a warp write the same bytes, without bar.warp.sync between them" +
+               at(access));
+    }
+  }
+  if (!(cell.read & mask))
+    return;
+  const uint32_t *clocks = &read_clocks[size_t(&cell - cells.data()) * stride];
+  for (uint32_t other = 0; other < stride; ++other)
+    if (other != w.id && clocks[other] > w.seen.warps[other])
+      stop(w, access.lane,
+           "a race: writes what warp " + std::to_string(other) +
+               " read, without a barrier between them" + at(access));
+  if (cell.reader == w.id && cell.read_sync == w.sync && cell.read_lane != access.lane &&
+      access.lane >= 0)
+    stop(w, access.lane,
+         "a race: writes what another lane of its warp read, without bar.warp.sync between them" +
+             at(access));
+}
+
+void shared_shadow::write(warp &w, const shared_access &access) {
+  uint8_t mask = bytes_mask(access);
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+    shared_cell &cell = cells[i];
+    check_write(w, access, cell, mask);
+    cell.writer = w.id, cell.write_lane = lane_name(access);
+    cell.write_clock = w.seen.warps[w.id], cell.write_sync = w.sync, cell.write_stamp = w.stamp;
+    cell.written = mask, cell.initialised |= mask;
+    cell.is_generic = true, cell.is_atomic = access.is_atomic;
+  }
+}
+
+void shared_shadow::begin_copy(warp &w, const shared_access &access) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+    check_write(w, access, cells[i], bytes_mask(access));
+    cells[i].landing = 1;
+  }
+}
+
+void shared_shadow::land_copy(warp &w, const shared_access &access, uint16_t writer,
+                              uint32_t clock) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+    shared_cell &cell = cells[i];
+    cell.landing = 0;
+    cell.writer = writer, cell.write_lane = lane_name(access);
+    cell.write_clock = clock, cell.write_sync = w.sync, cell.write_stamp = w.stamp;
+    cell.written = cell.initialised = 15;
+    cell.is_generic = writer == w.id, cell.is_atomic = false;
+  }
+}
+
+void shared_shadow::begin_flight(const shared_access &access) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i)
+    ++cells[i].in_flight;
+}
+
+void shared_shadow::end_flight(const shared_access &access) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i)
+    --cells[i].in_flight;
+}
+
+} // namespace weft_emulated

@@ -1,0 +1,75 @@
+// What the simplest kernels do, and what is found in them.
+#include <catch2/catch.hpp>
+
+#include "test/emulated_gpu/gpu.h"
+
+using namespace weft_test;
+
+namespace {
+
+/// y[i] = x[i] + 1 for i < n, 32 threads a block.
+const std::string add_one = kernel(R"(
+  ld.param.u64 %rd1, [p0];
+  ld.param.u64 %rd2, [p1];
+  ld.param.u64 %rd5, [p2];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  cvt.u64.u32 %rd3, %r4;
+  setp.ge.u64 %p1, %rd3, %rd5;
+  @%p1 bra $L_end;
+  cvta.to.global.u64 %rd1, %rd1;
+  mul.wide.u32 %rd4, %r4, 4;
+  add.s64 %rd1, %rd1, %rd4;
+  add.s64 %rd2, %rd2, %rd4;
+  ld.global.nc.f32 %f1, [%rd1];
+  add.rn.f32 %f1, %f1, 0f3F800000;
+  st.global.f32 [%rd2], %f1;
+$L_end:
+)",
+                                   3);
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a kernel computes its elements") {
+  buffer<float> x(100, 2.f), y(100, 0.f);
+  gpu device;
+  REQUIRE(device.run(add_one, {x, y, 100}, {4}) == "");
+  REQUIRE(y.data == std::vector<float>(100, 3.f));
+  REQUIRE(device.counters.blocks == 4);
+  REQUIRE(device.counters.sectors == device.counters.ideal_sectors);
+}
+
+TEST_CASE("a guard that is one too weak is found, with the buffer and the distance") {
+  buffer<float> x(100, 2.f), y(100, 0.f);
+  gpu device;
+  std::string told = device.run(replaced(add_one, "setp.ge.u64", "setp.gt.u64"), {x, y, 100}, {4});
+  INFO(told);
+  REQUIRE(has(told, "kernel 'k', line "));
+  REQUIRE(has(told, "(ld.global.nc.f32), block 3, thread 4: reads 4 bytes out of bounds, 0 bytes "
+                    "behind the buffer of parameter 0 (400 bytes)"));
+}
+
+TEST_CASE("unknown instructions and modifiers are refused by their line") {
+  gpu device;
+  REQUIRE(device.load(kernel("frobnicate.u32 %r1, %r2;", 0)) ==
+          "PTX: kernel 'k': line 8: 'frobnicate.u32': the emulated GPU does not know this "
+          "instruction");
+  REQUIRE(device.load(kernel("add.funny.u32 %r1, %r2, 1;", 0)) ==
+          "PTX: kernel 'k': line 8: 'add.funny.u32': the modifier '.funny' is not supported");
+  REQUIRE(has(device.load(kernel("add.u32 %r1, %rd2, 1;", 0)), "not a register of 32 bits"));
+}
+
+TEST_CASE("a register that nobody wrote is found") {
+  gpu device;
+  buffer<uint32_t> y(32);
+  std::string told =
+      device.run(kernel("ld.param.u64 %rd1, [p0]; st.global.u32 [%rd1], %r7;", 1), {y});
+  INFO(told);
+  REQUIRE(has(told, "reads a register that was never written"));
+}
