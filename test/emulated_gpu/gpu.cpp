@@ -41,6 +41,20 @@ bool copy(session &s, void *device_memory, any_buffer &host, bool is_up, weft_er
   return s.g.calls->copy(s.queue, &c, err) == WEFT_OK;
 }
 
+/// The address of a map of the tensor at `base`.
+uint64_t encode(session &s, void *base, weft_emulated_tensor_t tensor, weft_error_t *err) {
+  weft_emulated_tensor_map_t map;
+  tensor.base = base;
+  REQUIRE(weft_emulated_encode_tiled(&map, &tensor) == WEFT_OK);
+  void *memory;
+  if (s.g.calls->allocate(s.g.device, WEFT_MEMORY_DEVICE, sizeof map, 256, &memory, err))
+    return 0;
+  s.memory.push_back(memory);
+  s.sizes.push_back(sizeof map);
+  any_buffer bytes = {&map, sizeof map};
+  return copy(s, memory, bytes, true, err) ? uint64_t(memory) : 0;
+}
+
 } // namespace
 
 std::string gpu::load(const std::string &ptx, const std::string &name) {
@@ -77,15 +91,19 @@ std::string gpu::run(const std::string &ptx, const std::vector<argument> &argume
     words.back() = uint64_t(memory);
     if (!copy(s, memory, *each.memory, true, &err))
       return err.message;
+    if (each.tensor && !(words.back() = encode(s, memory, *each.tensor, &err)))
+      return err.message;
   }
   weft_launch_t launch = {sizeof launch, uint32_t(words.size()), found,     grid.blocks, 1,
                           words.data(),  grid.threads,           grid.bytes};
   if (calls->launch(s.queue, &launch, &err) || calls->finish(s.queue, &err))
     return err.message;
   size_t at = 0;
-  for (const argument &each : arguments)
-    if (each.memory && !copy(s, s.memory[at++], *each.memory, false, &err))
+  for (const argument &each : arguments) {
+    if (each.memory && !copy(s, s.memory[at], *each.memory, false, &err))
       return err.message;
+    at += each.tensor ? 2 : each.memory ? 1 : 0;
+  }
   counters.struct_size = sizeof counters;
   REQUIRE(weft_emulated_counters(found, &counters) == WEFT_OK);
   return "";

@@ -29,10 +29,13 @@ template <class T> struct buffer : any_buffer {
   void fix() { host = data.data(), bytes = data.size() * sizeof(T); }
 };
 
-/// A parameter: a buffer, or a number.
+/// A parameter: a buffer, a number, or the address of a tensor map of a buffer.
 struct argument {
   any_buffer *memory = nullptr;
   uint64_t word = 0;
+  const weft_emulated_tensor_t *tensor = nullptr; ///< its base is filled in
+  argument(any_buffer &memory, const weft_emulated_tensor_t &tensor)
+      : memory(&memory), tensor(&tensor) {}
   argument(any_buffer &memory) : memory(&memory) {}
   argument(int64_t number) : word(uint64_t(number)) {}
 };

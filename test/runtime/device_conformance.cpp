@@ -77,10 +77,12 @@ public:
     weft_copy_t copy = {sizeof copy, 0, nullptr, device, to.data(), from, int64_t(to.size() * 8)};
     must(calls->copy(queue, &copy, &err));
   }
+  /// Devices that compute in blocks take one at a time.
+  int64_t grain() const { return kit.block_threads ? 1 : 5; }
   /// out[i] = a[i] + b[i] for `count` numbers.
   void add(weft_queue_t *queue, const void *kernel, void *out, void *a, void *b, int64_t count) {
     uint64_t words[3] = {uint64_t(out), uint64_t(a), uint64_t(b)};
-    weft_launch_t launch = {sizeof launch, 3, kernel, count, 5, words, 0, 0};
+    weft_launch_t launch = {sizeof launch, 3, kernel, count, grain(), words, kit.block_threads, 0};
     must(calls->launch(queue, &launch, &err));
     words[0] = words[1] = words[2] = 0; // they were copied
   }
@@ -245,7 +247,7 @@ void check_stop(const device_kit &kit) {
   weft_queue_options_t options = {sizeof options, 2, 0, 0, &stop};
   ended<weft_queue_t> queue = u.open_queue(&options);
   uint64_t words[3] = {uint64_t(a.get()), uint64_t(a.get()), uint64_t(a.get())};
-  weft_launch_t launch = {sizeof launch, 3, kernel, 1, 1, words, 0, 0};
+  weft_launch_t launch = {sizeof launch, 3, kernel, 1, 1, words, kit.block_threads, 0};
   u.upload(queue.get(), a.get(), {21});
   u.must_fail(WEFT_CANCELLED, u.calls->launch(queue.get(), &launch, &u.err));
   stop = 2; // bit 0 alone counts

@@ -21,6 +21,8 @@ struct device_kit {
   weft_device_code_t code;
   uint64_t position; ///< of the kernel, in code that has positions
   const char *name;  ///< or its name
+  uint32_t block_threads =
+      0; ///< of a device that computes in blocks: how many threads add one number
 };
 
 struct device_step {

@@ -46,6 +46,24 @@ WEFT_EMULATED_API weft_status_t weft_emulated_open(const char *options, int32_t 
 WEFT_EMULATED_API weft_status_t weft_emulated_counters(const void *kernel,
                                                        weft_emulated_counters_t *out);
 
+/* What stands for a CUtensorMap in code that runs here: its bytes are copied to memory of the device, at a multiple of 64. */
+typedef struct {
+  uint64_t bytes[16];
+} weft_emulated_tensor_map_t;
+
+typedef struct {
+  const void *base;
+  uint32_t element_bytes, rank;
+  uint32_t sizes[5], box[5]; /* of dimensions from the innermost on */
+  uint64_t strides[4];       /* of all but that, in bytes */
+  uint32_t swizzle;          /* 0, 32, 64 or 128 bytes */
+} weft_emulated_tensor_t;
+
+/* Describes a tensor as cuTensorMapEncodeTiled does. INVALID where the driver's function refuses: more than 5 dimensions, a base or a stride that is no multiple of 16, a box of
+ * more than 256 elements or with rows wider than the swizzle. */
+WEFT_EMULATED_API weft_status_t weft_emulated_encode_tiled(weft_emulated_tensor_map_t *out,
+                                                           const weft_emulated_tensor_t *tensor);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 namespace weft_emulated {
 
 namespace {
-constexpr uint32_t most_register_bytes = 1u << 28;
+constexpr uint32_t most_register_bytes = 1u << 24;
 constexpr int deepest_call = 32;
 } // namespace
 
@@ -182,7 +182,7 @@ uint64_t builder::take_local(const variable &placing) {
   uint32_t a = std::max(placing.alignment, 1u);
   made.local_bytes = (made.local_bytes + a - 1) & ~(a - 1);
   uint64_t place = made.local_bytes;
-  if (placing.bytes + made.local_bytes > (1u << 24))
+  if (placing.bytes + made.local_bytes > (1u << 19))
     throw text_error(placing.line, "more local memory than any device has");
   made.local_bytes += uint32_t(placing.bytes);
   return place;

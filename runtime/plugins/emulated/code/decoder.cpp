@@ -320,6 +320,17 @@ void decoder::vector_destination(size_t i, uint32_t width, size_t size, bool is_
   add_parts(std::move(parts));
 }
 
+void decoder::coordinates(size_t i, size_t size) {
+  const operand_text &given = text(i);
+  if (given.kind != operand_text::address || given.parts.size() != 2 ||
+      given.parts[1].parts.size() != size)
+    fail(std::to_string(size) + " coordinates are expected");
+  std::vector<operand> parts;
+  for (const operand_text &part : given.parts[1].parts)
+    parts.push_back(read(part, 4, false));
+  add_parts(std::move(parts));
+}
+
 int64_t decoder::immediate(size_t i) {
   if (text(i).kind != operand_text::integer)
     fail("a number is expected as an operand");

@@ -46,6 +46,8 @@ public:
   /// {a, b, …} or a single register, of `size` elements unless that is 0.
   void vector_source(size_t i, uint32_t width, size_t size, bool is_any = false);
   void vector_destination(size_t i, uint32_t width, size_t size, bool is_any = false);
+  /// Of [map, {a, b}]: the registers in the braces.
+  void coordinates(size_t i, size_t size);
   /// A number that is part of the instruction.
   int64_t immediate(size_t i);
   void nothing(); ///< an operand that is not there

@@ -12,6 +12,7 @@ struct weft_loaded {
   module_text text;
   variable_addresses addresses;
   std::vector<void *> blocks;
+  uint64_t placed_bytes = 0;
   std::mutex lock;
   std::map<std::string, std::unique_ptr<kernel>> kernels;
 
@@ -25,12 +26,15 @@ struct weft_loaded {
   void place(const variable &each) {
     size_t alignment = std::max<size_t>(each.alignment, 256);
     size_t size = (each.bytes + 256 + alignment - 1) / alignment * alignment;
-    void *memory = std::aligned_alloc(alignment, size);
+    placed_bytes += size;
+    bool has_room = placed_bytes <= on->options.memory_bytes;
+    void *memory = has_room ? std::aligned_alloc(alignment, size) : nullptr;
     if (!memory)
       throw std::bad_alloc();
     blocks.push_back(memory);
     std::memset(memory, 0, size);
-    std::memcpy(memory, each.initial.data(), std::min<size_t>(each.initial.size(), each.bytes));
+    if (!each.initial.empty())
+      std::memcpy(memory, each.initial.data(), std::min<size_t>(each.initial.size(), each.bytes));
     addresses[each.name] = uint64_t(memory);
     add_allocation(*on,
                    std::make_shared<allocation>(uint64_t(memory), each.bytes,
@@ -40,6 +44,21 @@ struct weft_loaded {
 };
 
 namespace weft_emulated {
+
+/// Code for an architecture runs on those behind it, unless it is for one alone.
+static void check_target(const module_text &text, const device_options &options) {
+  bool is_right = text.is_architecture_specific ? options.is_architecture_specific &&
+                                                      text.architecture == options.architecture
+                                                : text.architecture <= options.architecture;
+  if (is_right)
+    return;
+  auto name = [](int32_t number, bool is_specific) {
+    return "sm_" + std::to_string(number) + (is_specific ? "a" : "");
+  };
+  throw text_error(1, "it is for " + name(text.architecture, text.is_architecture_specific) +
+                          ", and this device is " +
+                          name(options.architecture, options.is_architecture_specific));
+}
 
 weft_status_t load(weft_device_t *base, const weft_device_code_t *given, weft_loaded_t **out,
                    weft_error_t *err) {
@@ -54,6 +73,7 @@ weft_status_t load(weft_device_t *base, const weft_device_code_t *given, weft_lo
     auto loaded = std::make_unique<weft_loaded>();
     loaded->on = own(base);
     loaded->text = parse_module({static_cast<const char *>(code.bytes), size_t(code.size)});
+    check_target(loaded->text, own(base)->options);
     for (const auto &[name, each] : loaded->text.variables)
       if (each.where == space::global || each.where == space::constant)
         loaded->place(each);

@@ -59,13 +59,15 @@ void set(device_options &options, const std::string &word) {
     options.run.processors = uint32_t(number_of(word, value, 1, 1024));
   else if (key == "threads")
     options.run.threads = int(number_of(word, value, 1, 256));
+  else if (key == "instructions")
+    options.run.most_instructions = number_of(word, value, 1, uint64_t(1) << 48);
   else if (key == "memory")
     options.memory_bytes = number_of(word, value, 1, uint64_t(1) << 44);
   else
     throw std::invalid_argument(
         "option '" + word +
         "' is not known: seed=N, lazy, eager, blocks=random, sm=80, sm=90a, devices=N, "
-        "processors=N, threads=N, memory=BYTES, checks=off, counters=off");
+        "processors=N, threads=N, memory=BYTES, instructions=N, checks=off, counters=off");
 }
 
 } // namespace
@@ -77,6 +79,7 @@ device_options parse_options(const std::string &text) {
     set(options, text.substr(begin, end - begin));
     begin = end + 1;
   }
+  options.run.has_peers = options.devices > 1;
   return options;
 }
 

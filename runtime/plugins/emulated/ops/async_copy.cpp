@@ -1,9 +1,10 @@
 // cp.async: copies of a lane that go on beside it.
 //
 // A copy that is lazy lands when the lane waits for its group, one that is eager at once; until the lane has waited nobody may use its place.
-#include "runtime/plugins/emulated/run/async.h"
 #include "runtime/plugins/emulated/ops/access.h"
+#include "runtime/plugins/emulated/ops/bulk.h"
 #include "runtime/plugins/emulated/ops/ops.h"
+#include "runtime/plugins/emulated/run/async.h"
 
 namespace weft_emulated {
 
@@ -11,7 +12,8 @@ namespace {
 
 void write_bytes(warp &w, const lane_copy &copy) {
   uint8_t *to = w.home->shared.data() + copy.to;
-  std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.from_bytes);
+  if (copy.from_bytes)
+    std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.from_bytes);
   std::memset(to + copy.from_bytes, 0, copy.bytes - copy.from_bytes);
 }
 
@@ -126,6 +128,8 @@ void decode_copy(decoder &d) {
 void decode_cp(decoder &d) {
   if (!d.take("async"))
     d.fail("'.async' is expected");
+  if (d.take("bulk"))
+    return decode_bulk(d);
   if (d.take("commit_group")) {
     d.need(0, 0);
     return d.set(commit, unit::copy);

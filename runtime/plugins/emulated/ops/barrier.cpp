@@ -22,6 +22,17 @@ void warp_barrier(warp &w, const instruction &i) {
   ++w.stamp;
 }
 
+/// All that wait go on, and know what those that came did. Who comes next begins another round.
+void end_round(block &b, uint32_t number) {
+  hardware_barrier &barrier = b.barriers[number];
+  for (warp &each : b.warps)
+    if (each.barrier == int(number)) {
+      each.seen.join_with(barrier.seen);
+      each.barrier = -1;
+    }
+  barrier = {};
+}
+
 /// o: [barrier, threads or nothing]
 void block_barrier(warp &w, const instruction &i) {
   block &b = *w.home;
@@ -44,13 +55,10 @@ void block_barrier(warp &w, const instruction &i) {
     stop(w, -1, "more threads arrive at barrier " + std::to_string(number) + " than it waits for");
   if (i.mode != arrive_kind) {
     w.barrier = int(number);
-    w.barrier_round = barrier.round;
     w.must_yield = true;
   }
-  if (barrier.arrived == wanted) {
-    barrier.arrived = 0;
-    ++barrier.round;
-  }
+  if (barrier.arrived == wanted)
+    end_round(b, number);
 }
 
 void fence_at(warp &w, const instruction &i) { fence(w, scope(i.mode)); }

@@ -194,6 +194,16 @@ void decode_implicit(decoder &d) {
   d.set(nothing, unit::control);
 }
 
+/// How many registers a warp has is nothing that is imitated, but all of it must ask together.
+void decode_setmaxnreg(decoder &d) {
+  d.ignore({"inc", "dec", "sync", "aligned", "u32"});
+  d.need(1, 1);
+  int64_t count = d.immediate(0);
+  if (count < 24 || count > 256 || count % 8)
+    d.fail("a multiple of 8 from 24 to 256 is expected");
+  d.set([](warp &w, const instruction &) { need_convergence(w); }, unit::control);
+}
+
 void decode_nothing(decoder &d) {
   d.ignore({"u32", "launch_dependents", "wait"});
   d.need(0, 1);

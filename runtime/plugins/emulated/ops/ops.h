@@ -91,6 +91,9 @@ void decode_mma(decoder &);
 void decode_bar(decoder &);
 void decode_fence(decoder &);
 void decode_membar(decoder &);
+void decode_mbarrier(decoder &);
+void decode_wgmma(decoder &);
+void decode_setmaxnreg(decoder &);
 
 } // namespace weft_emulated
 

@@ -1,8 +1,37 @@
 #include "runtime/plugins/emulated/run/async.h"
 
+#include <algorithm>
+
 namespace weft_emulated {
 
+void complete_phase(block &b, memory_barrier &barrier) {
+  if (barrier.pending || barrier.bytes)
+    return;
+  barrier.phase ^= 1;
+  barrier.pending = barrier.expected;
+  ++b.progress;
+}
+
+static void check_operand(warp &w, const std::vector<uint32_t> &in_flight, const operand &o) {
+  if (o.kind == operand::lanes && !o.is_constant &&
+      std::binary_search(in_flight.begin(), in_flight.end(), o.slot))
+    stop(w, -1, "uses a register of a wgmma in flight, before wgmma.wait_group");
+  for (uint32_t q = 0; o.kind == operand::vector && q < o.count; ++q)
+    check_operand(w, in_flight, o.parts[q]);
+}
+
+void check_registers(warp &w, const instruction &i) {
+  if (i.counted == unit::tensor)
+    return;
+  for (uint8_t k = 0; k < i.operands; ++k)
+    check_operand(w, w.async->registers, i.o[k]);
+}
+
 void check_end(warp &w) {
+  if (!w.async->open.empty() || !w.async->groups.empty())
+    stop(w, -1, "ends while a wgmma is on its way that it never waited for");
+  if (w.async->bulk_stores)
+    stop(w, -1, "ends while a bulk copy still reads shared memory, and never waited for it");
   each_lane(w.executing, [&](int k) {
     const lane_copies &copies = w.async->copies[k];
     bool is_waiting = !copies.open.empty();

@@ -3,6 +3,7 @@
 #define WEFT_EMULATED_RUN_ASYNC_H
 
 #include <deque>
+#include <functional>
 #include <map>
 
 #include "runtime/plugins/emulated/run/warp.h"
@@ -20,18 +21,47 @@ struct lane_copies {
   std::deque<std::vector<lane_copy>> groups;
 };
 
+/// A matrix instruction of a warpgroup that is on its way: what one warp computes of it.
+struct group_product {
+  const instruction *i;
+  uint64_t a, b;   ///< descriptors
+  uint32_t scales; ///< lanes that keep their sums
+};
+
 /// Of one warp.
 struct async_state {
   lane_copies copies[32];
+  std::vector<group_product> open;
+  std::deque<std::vector<group_product>> groups;
+  bool is_fenced = false;          ///< wgmma.fence came since registers were used
+  std::vector<uint32_t> registers; ///< slots that products in flight use
+  uint32_t bulk_stores = 0;        ///< that nobody waited for
+};
+
+/// An object that threads arrive at and bytes are counted in.
+struct memory_barrier {
+  uint32_t expected = 0, pending = 0;
+  uint32_t phase = 0;
+  int64_t bytes = 0; ///< that are still to come
+  bool was_asked = false;
+  order seen;
+  std::vector<std::function<void()>> landing; ///< copies that will land
 };
 
 /// Of one block.
 struct async_block {
   std::vector<uint32_t> fenced; ///< by warp: accesses up to this stamp are known to the async proxy
 
+  std::map<uint32_t, memory_barrier> barriers; ///< by address
+  uint32_t copy_clock = 0; ///< of the engine that copies in bulk, which is the warp behind the last
+
   uint32_t proxy_stamp(uint32_t writer) const { return fenced[writer]; }
 };
 
+/// A phase of a barrier ends when all have arrived and all bytes have come.
+void complete_phase(block &b, memory_barrier &barrier);
+/// A finding when an instruction uses a register of a product in flight.
+void check_registers(warp &w, const instruction &i);
 /// A finding when lanes end that have work on its way.
 void check_end(warp &w);
 

@@ -90,7 +90,7 @@ void begin_warp(block &b, uint16_t id) {
   w.local = b.local.data() + size_t(id) * 32 * code.local_bytes;
   w.local_bytes = code.local_bytes;
   w.written.assign(code.watched_count, 0);
-  w.seen.warps.assign(b.warp_count, 0);
+  w.seen.warps.assign(b.warp_count + 1, 0); // one more: the engine of bulk copies
   w.seen.warps[id] = 1;
   fill_registers(b, w);
 }
@@ -107,7 +107,7 @@ void block::begin(launch_state &launch, uint32_t block_index, counters &) {
   local.assign(size_t(warp_count) * 32 * code.local_bytes, 0xcd);
   shared.assign(shared_base + launch.shared_bytes + 16, 0xff); // NaN in every type
   if (launch.options->has_checks)
-    shadow.reset(launch.shared_bytes, warp_count);
+    shadow.reset(launch.shared_bytes, warp_count + 1);
   for (hardware_barrier &barrier : barriers)
     barrier = {};
   async = std::make_shared<async_block>();
@@ -120,18 +120,6 @@ void block::begin(launch_state &launch, uint32_t block_index, counters &) {
     begin_warp(*this, uint16_t(i));
 }
 
-/// Whether it waits no longer; what others did in front of the barrier is then known.
-static bool leaves_barrier(block &b, warp &w) {
-  if (w.barrier < 0)
-    return true;
-  hardware_barrier &barrier = b.barriers[w.barrier];
-  if (barrier.round == w.barrier_round)
-    return false;
-  w.seen.join_with(barrier.seen);
-  w.barrier = -1;
-  return true;
-}
-
 bool block::run(uint64_t budget, std::mt19937_64 &random) {
   bool is_random = options().seed != 0;
   uint32_t first = is_random ? uint32_t(random() % warp_count) : 0;
@@ -142,7 +130,7 @@ bool block::run(uint64_t budget, std::mt19937_64 &random) {
     if (w.is_done)
       continue;
     has_ended = false;
-    if (!leaves_barrier(*this, w))
+    if (w.barrier >= 0)
       continue;
     w.must_yield = false;
     run_warp(w, is_random ? 1 + random() % budget : budget);

@@ -104,11 +104,14 @@ private:
     bool has_ended;
     do {
       uint64_t last = b.progress;
-      has_ended = b.run(is_random ? random_slice : slice, random);
+      has_ended = b.run(std::min(is_random ? random_slice : slice, most()), random);
       if (b.progress == last)
         break;
-    } while (!has_ended && ++turns < 64);
+    } while (!has_ended && ++turns < 64 && b.count.instructions < most());
     spent += b.count.instructions - instructions;
+    if (b.count.instructions >= most())
+      throw finding("kernel '" + launch.code->name + "', block " + std::to_string(b.index) +
+                    ": more than " + std::to_string(most()) + " instructions of warps");
     if (b.progress != before || has_ended) {
       ++launch.progress;
       spent = 0, silent_turns = 0;
@@ -121,6 +124,7 @@ private:
     }
     check_progress(b, b.count.instructions == instructions);
   }
+  uint64_t most() const { return launch.options->most_instructions; }
   void check_progress(const block &b, bool is_silent) {
     if (launch.progress != seen_progress) {
       seen_progress = launch.progress;
@@ -134,12 +138,11 @@ private:
         (spent > patience * running.size() || silent_turns > 4 * running.size() * idle_weight()))
       throw finding("kernel '" + launch.code->name + "': a deadlock: " + b.waiting());
   }
-  /// Other devices may still do what these blocks wait for, and take their time.
   uint64_t idle_weight() {
-    if (launch.live.empty())
+    if (!launch.options->has_peers)
       return 1;
     std::this_thread::yield();
-    return 2000;
+    return 64;
   }
 
   launch_state &launch;
@@ -215,7 +218,6 @@ counters run_grid(const launch_request &request, const memory_map &memory,
   launch.threads = request.threads;
   launch.dynamic_bytes = request.dynamic_bytes;
   launch.shared_bytes = request.code->dynamic_base - shared_base + request.dynamic_bytes;
-  launch.shared_bytes = (launch.shared_bytes + 15) / 16 * 16;
   launch.device = request.device;
   fill_parameters(launch, request);
   registered here(launch);

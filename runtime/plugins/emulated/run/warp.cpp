@@ -3,6 +3,7 @@
 // Lanes carry their own places; those with the lowest run, and others join when they come to the same. So code that lies in front, as the
 // functions do that a kernel calls, is left before code behind it goes on.
 #include "runtime/plugins/emulated/run/warp.h"
+#include "runtime/plugins/emulated/run/async.h"
 
 namespace weft_emulated {
 
@@ -60,6 +61,8 @@ void run_warp(warp &w, uint64_t budget) {
     if (mask) {
       if (i.is_watched && has_checks)
         watch(w, i);
+      if (w.watches_registers)
+        check_registers(w, i);
       i.run(w, i);
     }
     if (w.pc >= w.merge)

@@ -33,6 +33,7 @@ struct run_options {
   bool shuffles_blocks = false;
   int threads = 1; ///< of the host
   uint64_t most_instructions = uint64_t(1) << 40;
+  bool has_peers = false;  ///< other devices may do what blocks wait for, and take their time
   uint32_t processors = 4; ///< that blocks are spread over
 };
 
@@ -40,6 +41,7 @@ struct warp {
   block *home = nullptr;
   uint16_t id = 0;
   bool is_done = false, must_yield = false;
+  bool watches_registers = false; ///< products are in flight that use some
   uint32_t pc = 0;
   uint32_t live = 0, active = 0; ///< lanes that have not returned; that are at pc
   uint32_t executing = 0;        ///< active ones whose guard holds
@@ -56,7 +58,6 @@ struct warp {
   uint32_t sync = 1;  ///< grows at what orders lanes of a warp
   uint32_t stamp = 1; ///< grows at what orders accesses of the generic proxy
   int barrier = -1;   ///< waits at this one
-  uint64_t barrier_round = 0;
   foreign_clocks fenced_device, fenced_system; ///< what a fence has made ready for a release
   foreign_clocks acquired;                     ///< what a fence will make known
   std::shared_ptr<async_state> async;
@@ -100,7 +101,6 @@ template <class F> inline void each_lane(uint32_t mask, F &&f) {
 /// bar.sync and its like.
 struct hardware_barrier {
   uint32_t arrived = 0;
-  uint64_t round = 0;
   order seen;
 };
 

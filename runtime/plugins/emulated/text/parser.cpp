@@ -2,6 +2,7 @@
 #include "runtime/plugins/emulated/text/parser.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace weft_emulated {
 
@@ -134,9 +135,20 @@ void parser::function(module_text &module, bool is_entry) {
     there = std::move(made);
 }
 
+void parser::target(module_text &module) {
+  std::string name = in.name();
+  module.is_architecture_specific = name.back() == 'a';
+  if (name.compare(0, 3, "sm_") != 0 || name.size() > 7)
+    in.fail("a target like sm_80 is expected");
+  module.architecture = std::atoi(name.c_str() + 3);
+  in.skip_line();
+}
+
 void parser::directive(module_text &module) {
   std::string name = in.name();
-  if (name == ".version" || name == ".target" || name == ".address_size" || name == ".file")
+  if (name == ".target")
+    return target(module);
+  if (name == ".version" || name == ".address_size" || name == ".file")
     return in.skip_line();
   bool is_extern = false;
   while (name == ".visible" || name == ".weak" || name == ".extern" || name == ".common") {

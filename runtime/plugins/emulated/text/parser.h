@@ -7,7 +7,7 @@
 namespace weft_emulated {
 
 /// What a module may have at most: text that nests or grows without end is refused.
-constexpr size_t most_scopes = 100000, most_statements = 4000000, most_registers = 4000000;
+constexpr size_t most_scopes = 100000, most_statements = 4000000, most_registers = 400000;
 constexpr uint64_t most_variable_bytes = uint64_t(1) << 28;
 constexpr int deepest_operand = 8;
 
@@ -18,6 +18,7 @@ public:
 
 private:
   void directive(module_text &module);
+  void target(module_text &module);
   void function(module_text &module, bool is_entry);
   void parameters(std::vector<variable> &into);
   void limits(function_text &made);

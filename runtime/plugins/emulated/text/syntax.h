@@ -79,6 +79,8 @@ struct function_text {
 };
 
 struct module_text {
+  int architecture = 0; ///< of ".target sm_90a"
+  bool is_architecture_specific = false;
   std::map<std::string, function_text> functions;
   std::map<std::string, variable> variables;
 };
