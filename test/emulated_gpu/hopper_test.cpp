@@ -70,7 +70,7 @@ TEST_CASE("faults of bulk copies and products of warpgroups are found") {
     const char *expected;
   } all[] = {
       {"no fence", "wgmma.fence.sync.aligned;", "", 1, "no wgmma.fence"},
-      {"no wait for the copies", "bra.uni     LAB_WAIT;", "", 1, "has not waited"},
+      {"no wait for the copies", "bra.uni     LAB_WAIT;", "", 1, "reads what a copy in bulk wrote"},
       {"a barrier that expects too many bytes", "mov.b32 \t%r10, 32768;", "mov.b32 \t%r10, 32784;",
        1, "a deadlock"},
   };

@@ -73,3 +73,25 @@ TEST_CASE("a register that nobody wrote is found") {
   INFO(told);
   REQUIRE(has(told, "reads a register that was never written"));
 }
+
+TEST_CASE(
+    "what debuggers read is passed over, and what the compiler leaves undefined is no finding") {
+  buffer<uint32_t> y(32);
+  gpu device;
+  std::string text = kernel("// implicit-def: %r7\nld.param.u64 %rd1, [p0]; mov.u32 %r1, %tid.x; "
+                            "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; .loc 1 2 3\n"
+                            "st.global.u32 [%rd1], %r7;",
+                            1) +
+                     "\n.section .debug_str { .b8 1, 2 }\n";
+  REQUIRE(device.run(text, {y}) == "");
+}
+
+TEST_CASE("threads of the host change nothing but the time") {
+  for (const char *options : {"threads=3", "threads=2,seed=4,blocks=random"}) {
+    buffer<float> x(3000, 2.f), y(3000, 0.f);
+    gpu device(options);
+    REQUIRE(device.run(add_one, {x, y, 3000}, {94}) == "");
+    REQUIRE(y.data == std::vector<float>(3000, 3.f));
+    REQUIRE(device.counters.blocks == 94);
+  }
+}

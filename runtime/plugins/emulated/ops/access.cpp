@@ -40,9 +40,9 @@ const uint8_t *parameter_place(warp &w, int lane, uint64_t address, uint32_t byt
 }
 
 uint8_t *global_place(warp &w, int lane, const global_access &access) {
-  allocation &found = find_allocation(w, lane, access);
-  if (w.home->options().has_checks)
-    note_global(w, lane, found, access);
+  uint64_t addresses[32];
+  addresses[lane] = access.address;
+  access_global(w, 1u << lane, addresses, access);
   return reinterpret_cast<uint8_t *>(access.address);
 }
 

@@ -7,26 +7,43 @@ namespace weft_emulated {
 
 namespace {
 
-/// A lane's element between a register and memory; wider registers get the sign, or zeros.
-template <bool is_store> void transfer(warp &w, const instruction &i, int lane, uint8_t *place) {
+/// Elements of N bytes between a register and memory; wider registers get the sign, or zeros.
+template <bool is_store, uint32_t N>
+void transfer_part(warp &w, const instruction &i, const operand &part, uint8_t *const *places,
+                   uint32_t offset) {
+  uint8_t *lanes = w.registers + part.slot;
+  if (is_store) {
+    each_lane(w.executing,
+              [&](int k) { std::memcpy(places[k] + offset, lanes + size_t(k) * part.width, N); });
+  } else if (part.width == N) {
+    each_lane(w.executing,
+              [&](int k) { std::memcpy(lanes + size_t(k) * N, places[k] + offset, N); });
+  } else {
+    each_lane(w.executing, [&](int k) {
+      int64_t value = 0;
+      std::memcpy(&value, places[k] + offset, N);
+      if (is_signed(i.t))
+        value = int64_t(uint64_t(value) << (64 - 8 * N)) >> (64 - 8 * N);
+      std::memcpy(lanes + size_t(k) * part.width, &value, part.width);
+    });
+  }
+}
+
+template <bool is_store> void transfer(warp &w, const instruction &i, uint8_t *const *places) {
   const operand &registers = i.o[is_store ? 1 : 0];
   uint32_t bytes = bytes_of(i.t);
-  for (uint32_t p = 0; p < registers.count; ++p, place += bytes) {
+  for (uint32_t p = 0; p < registers.count; ++p) {
     const operand &part = registers.parts[p];
     if (part.kind == operand::sink)
       continue;
-    uint8_t *lane_bytes = w.registers + part.slot + size_t(lane) * part.width;
-    if (is_store) {
-      std::memcpy(place, lane_bytes, bytes);
-    } else if (part.width == bytes) {
-      std::memcpy(lane_bytes, place, bytes);
-    } else {
-      int64_t value = 0;
-      std::memcpy(&value, place, bytes);
-      if (is_signed(i.t))
-        value = int64_t(uint64_t(value) << (64 - 8 * bytes)) >> (64 - 8 * bytes);
-      std::memcpy(lane_bytes, &value, part.width);
-    }
+    if (bytes == 4)
+      transfer_part<is_store, 4>(w, i, part, places, p * 4);
+    else if (bytes == 8)
+      transfer_part<is_store, 8>(w, i, part, places, p * 8);
+    else if (bytes == 2)
+      transfer_part<is_store, 2>(w, i, part, places, p * 2);
+    else
+      transfer_part<is_store, 1>(w, i, part, places, p);
   }
 }
 
@@ -49,25 +66,29 @@ uint8_t *place_of(warp &w, const instruction &i, int lane, space where, uint64_t
     if (is_store)
       stop(w, lane, "writes to a parameter");
     return const_cast<uint8_t *>(parameter_place(w, lane, address, bytes));
-  default:
-    return global_place(w, lane, {address, bytes, is_store, i.mode != weak, i.n != 0});
+  default: // looked at for all lanes together
+    return reinterpret_cast<uint8_t *>(address);
   }
 }
 
-template <bool is_store> void note_order(warp &w, const instruction &i, uint64_t address) {
+template <bool is_store>
+void note_order(warp &w, const instruction &i, uint32_t lanes, const uint64_t *addresses) {
   if (i.mode == weak)
     return;
   scope s = scope(i.mode2);
-  if (is_store)
-    release_at(w, address, s, i.mode == releasing);
-  else
-    acquire_at(w, address, s, i.mode == acquiring);
+  each_lane(lanes, [&](int k) {
+    if (is_store)
+      release_at(w, addresses[k], s, i.mode == releasing);
+    else
+      acquire_at(w, addresses[k], s, i.mode == acquiring);
+  });
 }
 
 template <bool is_store> void access(warp &w, const instruction &i) {
   const operand &at = i.o[is_store ? 0 : 1];
   uint32_t bytes = bytes_of(i.t) * i.vector;
   uint64_t addresses[32];
+  uint8_t *places[32];
   uint32_t in_shared = 0, in_global = 0;
   each_lane(w.executing, [&](int k) {
     uint64_t address = w.address(at, k);
@@ -77,13 +98,15 @@ template <bool is_store> void access(warp &w, const instruction &i) {
       in_shared |= 1u << k;
     else if (where == space::global || where == space::constant)
       in_global |= 1u << k;
-    uint8_t *place = place_of<is_store>(w, i, k, where, address);
-    if (is_store && (in_global >> k & 1))
-      note_order<true>(w, i, address);
-    transfer<is_store>(w, i, k, place);
-    if (!is_store && (in_global >> k & 1))
-      note_order<false>(w, i, address);
+    places[k] = place_of<is_store>(w, i, k, where, address);
   });
+  if (in_global)
+    access_global(w, in_global, addresses, {0, bytes, is_store, i.mode != weak, i.n != 0});
+  if (is_store)
+    note_order<true>(w, i, in_global, addresses);
+  transfer<is_store>(w, i, places);
+  if (!is_store)
+    note_order<false>(w, i, in_global, addresses);
   if (is_store)
     ++w.home->progress;
   else if (i.mode != weak)

@@ -142,13 +142,12 @@ bool has_seen(const warp &w, const access_stamp &stamp) {
            std::to_string(access.address - in.base) + " of " + name_of(w, in) + ")");
 }
 
-access_stamp stamp_of(const warp &w, const global_access &access, uint32_t mask) {
+access_stamp stamp_of(const warp &w, bool is_strong) {
   access_stamp made;
   made.block = w.home->serial;
   made.clock = std::min(w.seen.warps[w.id], last_clock);
   made.warp = w.id & 31;
-  made.bytes = mask & 15;
-  made.is_strong = access.is_strong;
+  made.is_strong = is_strong;
   return made;
 }
 
@@ -157,38 +156,63 @@ bool conflicts(const access_stamp &other, uint32_t mask, bool is_strong) {
   return other.block && (other.bytes & mask) && !(other.is_strong && is_strong);
 }
 
+/// Holds the lock of one page after the other.
+class page_lock {
+public:
+  ~page_lock() { let_go(); }
+  shadow_page &take(shadow_page &page) {
+    if (held == &page)
+      return page;
+    let_go();
+    while (page.lock.test_and_set(std::memory_order_acquire)) {
+    }
+    held = &page;
+    return page;
+  }
+
+private:
+  void let_go() {
+    if (held)
+      held->lock.clear(std::memory_order_release);
+  }
+  shadow_page *held = nullptr;
+};
+
+/// Looks for a race in the cells of one access, and leaves the mark of this one there.
+void note(warp &w, int lane, const allocation &in, const global_access &access, access_stamp mine,
+          global_cell *cells) {
+  uint32_t mask = access.bytes >= 4 ? 15 : ((1u << access.bytes) - 1) << (access.address & 3);
+  mine.bytes = mask & 15;
+  for (uint32_t i = 0; i < (access.bytes + 3) / 4; ++i) {
+    global_cell &cell = cells[i];
+    if (access.is_constant && cell.write.block == mine.block && (cell.write.bytes & mask))
+      stop(w, lane, "reads as a constant (.nc) what its own block wrote");
+    if (conflicts(cell.write, mask, access.is_strong) && !has_seen(w, cell.write))
+      stop_race(w, lane, in, access, cell.write, true);
+    if (!access.is_write) {
+      cell.read = mine;
+      continue;
+    }
+    if (conflicts(cell.read, mask, access.is_strong) && !has_seen(w, cell.read))
+      stop_race(w, lane, in, access, cell.read, false);
+    cell.write = mine;
+  }
+}
+
 } // namespace
 
-void note_global(warp &w, int lane, allocation &in, const global_access &access) {
-  uint32_t mask = access.bytes >= 4 ? 15 : ((1u << access.bytes) - 1) << (access.address & 3);
-  access_stamp mine = stamp_of(w, access, mask);
-  shadow_page &page = in.page(access.address);
-  size_t first = access.address % shadow_page_bytes / 4, last = first + (access.bytes + 3) / 4;
-  access_stamp other;
-  bool was_write = true;
-  bool is_wrong = false;
-  while (page.lock.test_and_set(std::memory_order_acquire)) {
-  }
-  for (size_t i = first; i < last && !is_wrong; ++i) {
-    global_cell &cell = page.cells[i];
-    if (access.is_constant && cell.write.block == mine.block && (cell.write.bytes & mask)) {
-      page.lock.clear(std::memory_order_release);
-      stop(w, lane, "reads as a constant (.nc) what its own block wrote");
-    }
-    if (conflicts(cell.write, mask, access.is_strong) && !has_seen(w, cell.write)) {
-      other = cell.write;
-      is_wrong = true;
-    } else if (access.is_write && conflicts(cell.read, mask, access.is_strong) &&
-               !has_seen(w, cell.read)) {
-      other = cell.read;
-      is_wrong = true;
-      was_write = false;
-    }
-    (access.is_write ? cell.write : cell.read) = mine;
-  }
-  page.lock.clear(std::memory_order_release);
-  if (is_wrong)
-    stop_race(w, lane, in, access, other, was_write);
+void access_global(warp &w, uint32_t lanes, const uint64_t *addresses, global_access access) {
+  bool has_checks = w.home->options().has_checks;
+  access_stamp mine = stamp_of(w, access.is_strong);
+  page_lock lock;
+  each_lane(lanes, [&](int k) {
+    access.address = addresses[k];
+    allocation &in = find_allocation(w, k, access);
+    if (!has_checks)
+      return;
+    shadow_page &page = lock.take(in.page(access.address));
+    note(w, k, in, access, mine, page.cells + access.address % shadow_page_bytes / 4);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,8 +59,8 @@ struct global_access {
 
 /// The allocation that holds all of an access of this lane; a finding when there is none, or when it is not aligned or not allowed.
 allocation &find_allocation(warp &w, int lane, const global_access &access);
-/// Looks for a race and remembers the access.
-void note_global(warp &w, int lane, allocation &in, const global_access &access);
+/// Finds the allocations of lanes' accesses, looks for races and remembers them. `access` says what all have in common.
+void access_global(warp &w, uint32_t lanes, const uint64_t *addresses, global_access access);
 
 /// Scopes of releases and acquires, from the narrow one on.
 enum class scope : uint8_t { block, device, system };

@@ -19,6 +19,10 @@ uint8_t lane_name(const shared_access &access) {
   return access.lane < 0 ? many_lanes : uint8_t(access.lane);
 }
 
+std::string who(const warp &w, uint32_t writer) {
+  return writer == w.home->warp_count ? "a copy in bulk" : "warp " + std::to_string(writer);
+}
+
 size_t first_cell(const shared_access &access) { return (access.address - shared_base) >> 2; }
 size_t last_cell(const shared_access &access) {
   return (access.address - shared_base + access.bytes - 1) >> 2;
@@ -49,8 +53,8 @@ void shared_shadow::check_read(warp &w, const shared_access &access, shared_cell
   if (cell.writer != w.id) {
     if (w.seen.warps[cell.writer] < cell.write_clock && !(access.is_atomic && cell.is_atomic))
       stop(w, access.lane,
-           "a race: reads what warp " + std::to_string(cell.writer) +
-               " wrote, without a barrier between them" + at(access));
+           "a race: reads what " + who(w, cell.writer) + " wrote, without a barrier between them" +
+               at(access));
   } else if (cell.write_sync == w.sync && access.lane >= 0 && cell.write_lane != access.lane &&
              !(access.is_atomic && cell.is_atomic)) {
     stop(w, access.lane,
@@ -88,7 +92,7 @@ void shared_shadow::check_write(warp &w, const shared_access &access, shared_cel
     if (cell.writer != w.id) {
       if (w.seen.warps[cell.writer] < cell.write_clock)
         stop(w, access.lane,
-             "a race: writes what warp " + std::to_string(cell.writer) +
+             "a race: writes what " + who(w, cell.writer) +
                  " wrote, without a barrier between them" + at(access));
     } else if (cell.write_sync == w.sync && access.lane >= 0 && cell.write_lane != access.lane &&
                cell.write_lane != many_lanes) {
@@ -103,8 +107,8 @@ void shared_shadow::check_write(warp &w, const shared_access &access, shared_cel
   for (uint32_t other = 0; other < stride; ++other)
     if (other != w.id && clocks[other] > w.seen.warps[other])
       stop(w, access.lane,
-           "a race: writes what warp " + std::to_string(other) +
-               " read, without a barrier between them" + at(access));
+           "a race: writes what " + who(w, other) + " read, without a barrier between them" +
+               at(access));
   if (cell.reader == w.id && cell.read_sync == w.sync && cell.read_lane != access.lane &&
       access.lane >= 0)
     stop(w, access.lane,

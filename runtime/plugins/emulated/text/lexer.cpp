@@ -154,6 +154,12 @@ void lexer::skip_line() {
     ++at;
 }
 
+void lexer::skip_behind(char sign) {
+  while (!is_end() && text[at] != sign)
+    ++at;
+  expect(sign);
+}
+
 void lexer::quoted() {
   expect('"');
   while (at < text.size() && text[at] != '"' && text[at] != '\n')

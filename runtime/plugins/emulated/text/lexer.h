@@ -36,6 +36,8 @@ public:
   /// An integer in [0, most].
   uint64_t count(uint64_t most);
   void skip_line();
+  /// Everything up to this sign, and the sign.
+  void skip_behind(char sign);
   /// "quoted"
   void quoted();
 

@@ -150,6 +150,8 @@ void parser::directive(module_text &module) {
     return target(module);
   if (name == ".version" || name == ".address_size" || name == ".file")
     return in.skip_line();
+  if (name == ".section") // of debuggers
+    return in.skip_behind('}');
   bool is_extern = false;
   while (name == ".visible" || name == ".weak" || name == ".extern" || name == ".common") {
     is_extern |= name == ".extern";
