@@ -1,7 +1,11 @@
-/* A plug-in of qemu-user that counts what a program for 64-bit ARM executes, by kind.
+/* A plug-in of qemu-user that counts what a program for 64-bit ARM executes: by kind, and by block
+ * of one artifact's code.
  *
  *   cc -O2 -shared -fPIC -o instructions.so instructions.c
- *   qemu-aarch64 -plugin ./instructions.so,out=counts.json PROGRAM
+ *   qemu-aarch64 -plugin ./instructions.so,out=counts.json[,artifact=/path/model.weft] PROGRAM
+ *
+ * writes {"kinds": {"integer": 12, …}, "loaded": bytes, "stored": bytes,
+ *         "blocks": [[place in the file, instructions], …]}.
  *
  * Counters are added to once per block of translated code, without locks: for programs of one
  * thread. Debian's emulator has the interface of plug-ins (version 1), but its header is in no
@@ -23,8 +27,10 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int operation,
                                               void *counter, uint64_t by);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t i);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *instruction);
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*ended)(qemu_plugin_id_t, void *),
                                     void *data);
 
@@ -69,7 +75,14 @@ static struct kind kinds[] = {
     {"integer", 0, 0, 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static char out_path[512];
+static char out_path[512], artifact_path[512];
+static uint64_t loaded, stored;
+
+/* Code of the artifact: where it lies in the file, and how many instructions of it were executed.
+ */
+enum { MOST_BLOCKS = 1 << 17 };
+static struct block { uint64_t place, count; } blocks[MOST_BLOCKS];
+static size_t block_count;
 
 static int kind_of(uint32_t instruction) {
   int kind = 0;
@@ -78,25 +91,100 @@ static int kind_of(uint32_t instruction) {
   return kind;
 }
 
+/* Of ld1 to ld4 and their stores: whole registers, or one lane of each. */
+static uint64_t bytes_of_structure(uint32_t instruction) {
+  static const unsigned char registers[16] = {4, 0, 4, 0, 3, 0, 3, 1, 2, 0, 2};
+  unsigned size = instruction >> 10 & 3, quad = instruction >> 30 & 1;
+  if (!(instruction >> 24 & 1))
+    return registers[instruction >> 12 & 15] * (quad ? 16u : 8u);
+  unsigned scale = instruction >> 14 & 3, pair = instruction >> 13 & 1;
+  unsigned count = (pair << 1 | (instruction >> 21 & 1)) + 1;
+  return count << (scale == 3 ? size : scale == 2 && size & 1 ? 3 : scale);
+}
+
+/* Bytes that a load or store moves, 0 for all else. Not of scalable vectors, whose length no
+ * instruction says. */
+static uint64_t bytes_of(uint32_t instruction, bool *loads) {
+  unsigned size = instruction >> 30, isVector = instruction >> 26 & 1, opc = instruction >> 22 & 3;
+  *loads = opc & 1;
+  if ((instruction & 0xBE000000) == 0x0C000000)
+    return bytes_of_structure(instruction);
+  switch (instruction >> 27 & 7) {
+  case 1: /* exclusive, acquire and release */
+    return isVector ? 0 : 1u << size;
+  case 3: /* from near the program counter */
+    *loads = true;
+    return instruction >> 24 & 1 ? 0 : isVector ? 4u << size : size == 1 ? 8 : 4;
+  case 5: /* pairs */
+    return 2 * (isVector ? 4u << size : size == 2 ? 8u : 4u);
+  case 7:
+    if (isVector)
+      return 1u << ((opc & 2) << 1 | size);
+    *loads = opc != 0;
+    return size == 3 && opc == 2 ? 0 : 1u << size; /* none where it only fetches ahead */
+  }
+  return 0;
+}
+
+/* Where the memory at `address` of this process lies in the artifact's file; -1 when in none of it.
+ */
+static uint64_t place_in_artifact(uint64_t address) {
+  static uint64_t from, to, base;
+  if (address >= from && address < to)
+    return address - base;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[1024];
+  uint64_t place = UINT64_MAX;
+  while (maps && place == UINT64_MAX && fgets(line, sizeof line, maps)) {
+    unsigned long begin, end, offset;
+    line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%lx-%lx %*s %lx", &begin, &end, &offset) != 3 || address < begin ||
+        address >= end || !strstr(line, artifact_path))
+      continue;
+    from = begin, to = end, base = begin - offset;
+    place = address - base;
+  }
+  if (maps)
+    fclose(maps);
+  return place;
+}
+
+static void count_block(struct qemu_plugin_tb *block) {
+  if (!artifact_path[0] || block_count == MOST_BLOCKS)
+    return;
+  uint64_t place =
+      place_in_artifact((uint64_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(block, 0)));
+  if (place == UINT64_MAX)
+    return;
+  blocks[block_count].place = place;
+  qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &blocks[block_count++].count,
+                                           qemu_plugin_tb_n_insns(block));
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
-  uint64_t of_block[KINDS] = {0};
+  uint64_t of_block[KINDS] = {0}, moved[2] = {0};
   for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); ++i) {
     uint32_t instruction;
     memcpy(&instruction, qemu_plugin_insn_data(qemu_plugin_tb_get_insn(block, i)),
            sizeof instruction);
     ++of_block[kind_of(instruction)];
+    bool loads = false;
+    uint64_t bytes = bytes_of(instruction, &loads);
+    moved[loads] += bytes;
   }
   for (int kind = 0; kind < KINDS; ++kind)
     if (of_block[kind])
       qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &kinds[kind].count,
                                                of_block[kind]);
+  if (moved[0])
+    qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &stored, moved[0]);
+  if (moved[1])
+    qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_INLINE, &loaded, moved[1]);
+  count_block(block);
 }
 
 /* Rows of one name follow each other. */
-static void ended(qemu_plugin_id_t id, void *data) {
-  FILE *file = out_path[0] ? fopen(out_path, "w") : stderr;
-  if (!file)
-    return;
+static void write_kinds(FILE *file) {
   for (int kind = 0; kind < KINDS;) {
     uint64_t sum = 0;
     const char *name = kinds[kind].name;
@@ -105,7 +193,21 @@ static void ended(qemu_plugin_id_t id, void *data) {
       sum += kinds[kind].count;
     fprintf(file, "%llu", (unsigned long long)sum);
   }
-  fprintf(file, "}\n");
+  fprintf(file, "}");
+}
+
+static void ended(qemu_plugin_id_t id, void *data) {
+  FILE *file = out_path[0] ? fopen(out_path, "w") : stderr;
+  if (!file)
+    return;
+  fprintf(file, "{\"kinds\": ");
+  write_kinds(file);
+  fprintf(file, ", \"loaded\": %llu, \"stored\": %llu, \"blocks\": [", (unsigned long long)loaded,
+          (unsigned long long)stored);
+  for (size_t i = 0; i < block_count; ++i)
+    fprintf(file, "%s[%llu, %llu]", i ? ", " : "", (unsigned long long)blocks[i].place,
+            (unsigned long long)blocks[i].count);
+  fprintf(file, "]}\n");
   if (file != stderr)
     fclose(file);
 }
@@ -115,6 +217,8 @@ qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
   for (int i = 0; i < argc; ++i)
     if (strncmp(argv[i], "out=", 4) == 0)
       snprintf(out_path, sizeof out_path, "%s", argv[i] + 4);
+    else if (strncmp(argv[i], "artifact=", 9) == 0)
+      snprintf(artifact_path, sizeof artifact_path, "%s", argv[i] + 9);
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
   qemu_plugin_register_atexit_cb(id, ended, NULL);
   return 0;

@@ -1,0 +1,114 @@
+"""What one call of a compiled model executes on 64-bit ARM, under an emulator: the same number in every run.
+
+    counted = count_call("model.weft", CALL, [Tensor.parse("x=1,3,64,64:f32")], cpu="neoverse-n1")
+    counted.instructions, counted.kinds, counted.kernels, counted.loaded, counted.stored
+
+CALL is build/arm64/bin/weft_call_artifact (cmake --preset arm64). One call is the difference between processes with three calls and with
+one, halved: start and loading cancel. One thread.
+"""
+import collections
+import dataclasses
+import functools
+import json
+import os
+import random
+import struct
+import subprocess
+import tempfile
+
+# Codes of elements as runtime.h numbers them, and how Python packs one.
+ELEMENTS = {"f32": (16, "f"), "i64": (10, "q"), "i32": (8, "i"), "u8": (5, "B")}
+EMULATOR = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclasses.dataclass
+class Tensor:
+    """An input: floats are uniform in -1..1, integers below `limit`, the same ones in every run."""
+    dims: list
+    element: str
+    limit: int = 1
+
+    @staticmethod
+    def parse(text):
+        """'[NAME=]DIMS:TYPE[:LIMIT]'."""
+        dims, element, *limit = text.split("=")[-1].split(":")
+        return Tensor([int(dim) for dim in dims.split(",")], element, int(limit[0]) if limit else 1)
+
+    def data(self, numbers):
+        count = functools.reduce(lambda a, b: a * b, self.dims, 1)
+        letter = ELEMENTS[self.element][1]
+        values = [numbers.uniform(-1, 1) if letter == "f" else numbers.randrange(self.limit) for _ in range(count)]
+        return struct.pack(f"<{count}{letter}", *values)
+
+    def bytes(self, numbers):
+        """As weft_call_artifact reads it."""
+        data = self.data(numbers)
+        return struct.pack(f"<{len(self.dims) + 3}q", ELEMENTS[self.element][0], len(self.dims), *self.dims, len(data)) + data
+
+
+@dataclasses.dataclass
+class Counted:
+    instructions: int
+    kinds: dict
+    kernels: dict  # instructions of the artifact's functions, variants by rows of one kernel together
+    loaded: int  # bytes
+    stored: int
+
+
+def functions_of(artifact):
+    """[(place in the file, bytes, name)] of the code of a file for one target, which is the ELF image at its front."""
+    with open(artifact, "rb") as file:
+        header = file.read(64)
+        at, size, count = struct.unpack_from("<Q", header, 40)[0], *struct.unpack_from("<2H", header, 58)
+        file.seek(at)
+        sections = [struct.unpack("<2I4Q2I2Q", file.read(size)[:64]) for _ in range(count)]
+        read = lambda section: (file.seek(section[4]), file.read(section[5]))[1]
+        symbols = next(s for s in sections if s[1] == 2)
+        names, table = read(sections[symbols[6]]), read(symbols)
+    found = []
+    for at in range(0, len(table), 24):
+        name, kind, _, section, address, length = struct.unpack_from("<I2BH2Q", table, at)
+        if kind & 15 == 2 and section:
+            place = address - sections[section][3] + sections[section][4]
+            found.append((place, length, names[name:names.index(b"\0", name)].decode()))
+    return sorted(found)
+
+
+def by_kernel(artifact, blocks):
+    """A kernel's functions are named after it, with what they are for behind: weft_k_contraction_5a4bb2409465_rows4."""
+    functions, sums = functions_of(artifact), collections.Counter()
+    for place, count in blocks:
+        name = next((name for begin, length, name in functions if begin <= place < begin + length), "elsewhere")
+        parts = name.split("_")
+        sums["_".join(parts[:next((i for i, part in enumerate(parts) if len(part) == 12), len(parts)) + 1])] += count
+    return sums
+
+
+class Counter:
+    """Counts calls; the plug-in of the emulator is built once."""
+
+    def __init__(self, call):
+        self.call = call
+        self.folder = tempfile.TemporaryDirectory()
+        self.plugin = f"{self.folder.name}/instructions.so"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", self.plugin, f"{HERE}/instructions.c"], check=True)
+
+    def process(self, artifact, calls, cpu):
+        out = f"{self.folder.name}/counts.json"
+        plugin = f"{self.plugin},out={out},artifact={os.path.realpath(artifact)}"
+        subprocess.run([*EMULATOR, "-cpu", cpu, "-plugin", plugin, self.call, artifact, f"{self.folder.name}/in",
+                        f"{self.folder.name}/out", "1", str(calls)], check=True)
+        with open(out, encoding="utf-8") as file:
+            return json.load(file)
+
+    def count(self, artifact, tensors, cpu="neoverse-n1"):
+        numbers = random.Random(1)
+        with open(f"{self.folder.name}/in", "wb") as file:
+            file.write(struct.pack("<q", len(tensors)) + b"".join(tensor.bytes(numbers) for tensor in tensors))
+        one, three = self.process(artifact, 1, cpu), self.process(artifact, 3, cpu)
+        of_call = lambda kind: (three[kind] - one[kind]) // 2
+        kinds = {kind: (three["kinds"][kind] - one["kinds"][kind]) // 2 for kind in one["kinds"]}
+        once, often = by_kernel(artifact, one["blocks"]), by_kernel(artifact, three["blocks"])
+        kernels = {name: (often[name] - once[name]) // 2 for name in often}
+        return Counted(sum(kinds.values()), kinds, kernels, of_call("loaded"), of_call("stored"))
