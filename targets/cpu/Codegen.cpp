@@ -23,6 +23,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "targets/common/KernelTarget.h"
+#include "targets/cpu/WholeVectors.h"
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/WideComparisons.h"
 #include "llvm/ADT/SmallString.h"
@@ -59,6 +60,7 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   pm.addPass(createCSEPass());
   if (failed(pm.run(module)))
     return fail("simplification before code generation failed");
+  preferWholeVectors(module, machine);
   if (failed(expandVectorMath(module, machine)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());

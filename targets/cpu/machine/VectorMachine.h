@@ -7,8 +7,8 @@
 // a processor, its intrinsics, or a number of lanes that stands for one of them: two processors with vectors of one size have other
 // instructions.
 //
-// Loads and stores with a mask and gathers are emitted for every machine. What has no such instruction takes elements one by one, which
-// is right, and slow: who cannot afford that asks `masks`.
+// Loads and stores with a mask and gathers are emitted for every machine. Without an instruction for it, a vector is moved whole where all
+// lanes are inside, and in pieces else (WholeVectors.h): who knows of whole vectors beforehand and would not ask, asks `masks`.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CPU_MACHINE_VECTORMACHINE_H
 #define WEFT_TARGETS_CPU_MACHINE_VECTORMACHINE_H
@@ -67,6 +67,7 @@ public:
 
   /// Whether loads and stores of elements of so many bits take a mask.
   virtual bool masks(unsigned bits) const { return false; }
+  bool masksWords() const { return masks(32); }
 
   /// To each i32 of `sum` two products of signed numbers of 16 bits.
   virtual mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,

@@ -1,6 +1,7 @@
 //===- JitModule.cpp - Compile lane-wise MLIR snippets in process and call them ---------------===//
 
 #include "JitModule.h"
+#include "targets/cpu/WholeVectors.h"
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/x86/X86Machine.h"
 
@@ -99,6 +100,7 @@ func.func @$name(%pa: !llvm.ptr, %pb: !llvm.ptr, %pr: !llvm.ptr, %count: i64) {
 //===- MLIR to LLVM IR ------------------------------------------------------------------------===//
 
 static void lower(ModuleOp module, const VectorMachine &vectors) {
+  preferWholeVectors(module, vectors);
   if (failed(expandVectorMath(module, vectors)))
     throw std::runtime_error("expandVectorMath failed");
   PassManager passes(module.getContext());

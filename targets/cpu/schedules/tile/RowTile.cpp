@@ -125,11 +125,31 @@ static void storeColumns(KernelContext &c, Value root, const Columns &columns, A
   }
 }
 
+/// Of `n` columns in all. Which panel is the last, and has columns that are none, shows when the kernel runs.
+static void storeAnyColumns(KernelContext &c, Value root, Columns columns, SymExpr n,
+                            ArrayRef<Value> sums,
+                            function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
+  Value end = c.add(c.mul(columns.panel, constantI64(c.b, tileColumns(c.machine))),
+                    constantI64(c.b, columns.vectors * c.machine.lanes()));
+  Value size = c.e.uniform(n),
+        isFull = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, end, size);
+  c.e.forget();
+  c.choose(
+      isFull, [&] { storeColumns(c, root, columns, sums, at); },
+      [&] {
+        columns.end = IndexValue{size};
+        storeColumns(c, root, columns, sums, at);
+      });
+}
+
 void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, int64_t n,
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
   Columns columns{panel, vectors, {}};
-  if (n % tileColumns(c.machine) != 0)
+  bool mayEnd = n % tileColumns(c.machine) != 0;
+  if (mayEnd && !c.machine.masksWords())
+    return storeAnyColumns(c, root, columns, SymExpr::constant(c.b.getContext(), n), sums, at);
+  if (mayEnd)
     columns.end = c.e.constant(n);
   storeColumns(c, root, columns, sums, at);
 }
@@ -146,19 +166,7 @@ void storeRowTile(KernelContext &c, Value root, Value first, Value panel, int64_
   };
   if (n.asConstant())
     return storeRowTile(c, root, panel, vectors, *n.asConstant(), sums, at);
-  Value end = c.add(c.mul(panel, constantI64(c.b, tileColumns(c.machine))),
-                    constantI64(c.b, vectors * c.machine.lanes()));
-  Value size = c.e.uniform(n),
-        isFull = c.b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, end, size);
-  c.e.forget();
-  c.choose(
-      isFull,
-      [&] {
-        storeColumns(c, root, {panel, vectors, {}}, sums, at);
-      },
-      [&] {
-        storeColumns(c, root, {panel, vectors, IndexValue{size}}, sums, at);
-      });
+  storeAnyColumns(c, root, {panel, vectors, {}}, n, sums, at);
 }
 
 NextRows::NextRows(KernelContext &c, Value root, int64_t rows, Value first, Value panel,
