@@ -1,9 +1,6 @@
 """One file for all levels of ARM, per model: compiled here, called as several processors, compared with ONNX Runtime.
 
     models.py WEFT EMULATOR ARM_WEFT FOLDER     WEFT compiles; "EMULATOR ARM_WEFT run …" calls; files go to FOLDER
-
-Models are small and shaped like those that phones and boards run: an encoder as of sentence embeddings, inverted residuals with depthwise
-convolutions, super-resolution of any size, and dense layers of bytes.
 """
 import os
 import subprocess
@@ -12,119 +9,12 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper
+
+from small_models import MODELS
 
 # Which variant of a file each processor must take.
 PROCESSORS = {"cortex-a72": "arm:v8", "neoverse-n1": "arm:v8.2", "max,sme=off,sve128=on,sve256=off,sve512=off": "arm:v8.6"}
 TOLERANCE = 2e-4
-
-
-class Builder:
-    """Nodes in the order in which they are added; every call gives the name of its result."""
-
-    def __init__(self):
-        self.nodes, self.weights, self.random = [], [], np.random.default_rng(7)
-        self.renamed = {}
-
-    def weight(self, value):
-        name = f"w{len(self.weights)}"
-        self.weights.append(onnx.numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def noise(self, *dims):
-        fan_in = int(np.prod(dims[1:])) if len(dims) == 4 else dims[0]
-        return self.weight(self.random.normal(0, 1 / np.sqrt(fan_in), dims).astype(np.float32))
-
-    def add(self, op, *inputs, **attributes):
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
-        return name
-
-    def model(self, inputs, outputs, opset=17):
-        info = lambda name, element, dims: helper.make_tensor_value_info(name, element, dims)
-        ends = [info(name, TensorProto.FLOAT, dims) for name, dims in outputs.items()]
-        starts = [info(name, element, dims) for name, (element, dims) in inputs.items()]
-        for node in self.nodes:
-            if node.output[0] in self.renamed:
-                node.output[0] = self.renamed[node.output[0]]
-        graph = helper.make_graph(self.nodes, "model", starts, ends, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-
-    def linear(self, x, inner, outer):
-        return self.add("Add", self.add("MatMul", x, self.noise(inner, outer)), self.noise(outer))
-
-    def heads(self, x, count, width):
-        return self.add("Transpose", self.add("Reshape", x, self.weight(np.array([0, 0, count, width]))), perm=[0, 2, 1, 3])
-
-    def normalized(self, x, width):
-        return self.add("LayerNormalization", x, self.weight(np.ones(width, np.float32)), self.noise(width), axis=-1)
-
-    def conv(self, x, channels, filters, kernel, group=1, **attributes):
-        pad = kernel // 2
-        return self.add("Conv", x, self.noise(filters, channels // group, kernel, kernel), self.noise(filters), group=group,
-                        pads=[pad] * 4, **attributes)
-
-
-def encoder(width=96, heads=4, layers=2):
-    b = Builder()
-    x = b.normalized(b.add("Gather", b.noise(200, width), "ids"), width)
-    for _ in range(layers):
-        q, k, v = (b.heads(b.linear(x, width, width), heads, width // heads) for _ in range(3))
-        scores = b.add("Mul", b.add("MatMul", q, b.add("Transpose", k, perm=[0, 1, 3, 2])),
-                       b.weight(np.float32(1 / np.sqrt(width // heads))))
-        mixed = b.add("Transpose", b.add("MatMul", b.add("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
-        joined = b.add("Reshape", mixed, b.weight(np.array([0, 0, width])))
-        x = b.normalized(b.add("Add", x, b.linear(joined, width, width)), width)
-        h = b.linear(x, width, 4 * width)
-        gelu = b.add("Mul", h, b.add("Add", b.add("Erf", b.add("Mul", h, b.weight(np.float32(0.5 ** 0.5)))), b.weight(np.float32(1))))
-        x = b.normalized(b.add("Add", x, b.linear(b.add("Mul", gelu, b.weight(np.float32(0.5))), 4 * width, width)), width)
-    b.renamed = {x: "y"}
-    model = b.model({"ids": (TensorProto.INT64, ["b", "s"])}, {"y": ["b", "s", width]})
-    return model, [{"ids": b.random.integers(0, 200, (m, s))} for m, s in [(1, 16), (3, 37), (2, 1)]]
-
-
-def mobile():
-    b = Builder()
-    clip = lambda x: b.add("Clip", x, b.weight(np.float32(0)), b.weight(np.float32(6)))
-    x, channels = clip(b.conv("x", 3, 16, 3, strides=[2, 2])), 16
-    for filters, stride in [(16, 1), (24, 2), (24, 1), (40, 2)]:
-        wide = 6 * channels
-        y = clip(b.conv(x, channels, wide, 1))
-        y = clip(b.conv(y, wide, wide, 3, group=wide, strides=[stride, stride]))
-        y = b.conv(y, wide, filters, 1)
-        x, channels = (b.add("Add", x, y) if stride == 1 and filters == channels else y), filters
-    x = b.add("Flatten", b.add("GlobalAveragePool", x))
-    y = b.linear(x, channels, 10)
-    b.renamed = {y: "y"}
-    model = b.model({"x": (TensorProto.FLOAT, ["n", 3, "h", "w"])}, {"y": ["n", 10]})
-    return model, [{"x": b.random.normal(size=(n, 3, h, w)).astype(np.float32)} for n, h, w in [(1, 32, 32), (2, 45, 27)]]
-
-
-def super_resolution(scale=3):
-    b = Builder()
-    x = "x"
-    for channels, filters, kernel in [(1, 64, 5), (64, 64, 3), (64, 32, 3)]:
-        x = b.add("Relu", b.conv(x, channels, filters, kernel))
-    y = b.add("DepthToSpace", b.conv(x, 32, scale * scale, 3), blocksize=scale, mode="CRD")
-    b.renamed = {y: "y"}
-    model = b.model({"x": (TensorProto.FLOAT, ["n", 1, "h", "w"])}, {"y": ["n", 1, "3*h", "3*w"]})
-    return model, [{"x": b.random.normal(size=(1, 1, h, w)).astype(np.float32)} for h, w in [(16, 16), (21, 13)]]
-
-
-def quantized(width=64):
-    """Layers as quantised models say them: activations of unsigned or signed bytes, weights of signed ones per column."""
-    b = Builder()
-    layers = []
-    for zero in (np.uint8(128), np.int8(3)):
-        scale = b.weight(np.float32(0.05))
-        bytes_ = b.add("DequantizeLinear", b.add("QuantizeLinear", "x", scale, b.weight(zero)), scale, b.weight(zero))
-        w = b.weight(b.random.integers(-127, 128, (width, width)).astype(np.int8))
-        real = b.add("DequantizeLinear", w, b.weight(b.random.uniform(0.001, 0.004, width).astype(np.float32)),
-                     b.weight(np.zeros(width, np.int8)), axis=1)
-        layers.append(b.add("Relu", b.add("Add", b.add("MatMul", bytes_, real), b.noise(width))))
-    b.renamed = {b.add("Add", *layers): "y"}
-    model = b.model({"x": (TensorProto.FLOAT, ["m", width])}, {"y": ["m", width]})
-    return model, [{"x": b.random.normal(size=(m, width)).astype(np.float32)} for m in (1, 7, 33)]
 
 
 def check_model(name, made, tools):
@@ -153,7 +43,7 @@ def check_model(name, made, tools):
 def main():
     weft, emulator, arm_weft, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
-    for name, make in [("encoder", encoder), ("mobile", mobile), ("super_resolution", super_resolution), ("quantized", quantized)]:
+    for name, make in MODELS:
         check_model(name, make(), (weft, emulator.split(";"), arm_weft, folder))
 
 

@@ -1,6 +1,6 @@
 """What one call of a compiled model executes on 64-bit ARM, under an emulator: the same number in every run.
 
-    counted = count_call("model.weft", CALL, [Tensor.parse("x=1,3,64,64:f32")], cpu="neoverse-n1")
+    counted = Counter(CALL).count("model.weft", [Tensor.parse("x=1,3,64,64:f32")], cpu="neoverse-n1")
     counted.instructions, counted.kinds, counted.kernels, counted.loaded, counted.stored
 
 CALL is build/arm64/bin/weft_call_artifact (cmake --preset arm64). One call is the difference between processes with three calls and with
@@ -23,6 +23,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 @dataclasses.dataclass
+class Given:
+    """An input whose numbers are there, packed."""
+    dims: list
+    element: str
+    packed: bytes
+
+    def bytes(self, _):
+        head = [ELEMENTS[self.element][0], len(self.dims), *self.dims, len(self.packed)]
+        return struct.pack(f"<{len(head)}q", *head) + self.packed
+
+
+@dataclasses.dataclass
 class Tensor:
     """An input: floats are uniform in -1..1, integers below `limit`, the same ones in every run."""
     dims: list
@@ -31,7 +43,7 @@ class Tensor:
 
     @staticmethod
     def parse(text):
-        """'[NAME=]DIMS:TYPE[:LIMIT]'."""
+        """'[NAME=]DIMS:TYPE[:LIMIT]': x=1,3,64,64:f32."""
         dims, element, *limit = text.split("=")[-1].split(":")
         return Tensor([int(dim) for dim in dims.split(",")], element, int(limit[0]) if limit else 1)
 
@@ -43,8 +55,7 @@ class Tensor:
 
     def bytes(self, numbers):
         """As weft_call_artifact reads it."""
-        data = self.data(numbers)
-        return struct.pack(f"<{len(self.dims) + 3}q", ELEMENTS[self.element][0], len(self.dims), *self.dims, len(data)) + data
+        return Given(self.dims, self.element, self.data(numbers)).bytes(numbers)
 
 
 @dataclasses.dataclass
@@ -112,3 +123,10 @@ class Counter:
         once, often = by_kernel(artifact, one["blocks"]), by_kernel(artifact, three["blocks"])
         kernels = {name: (often[name] - once[name]) // 2 for name in often}
         return Counted(sum(kinds.values()), kinds, kernels, of_call("loaded"), of_call("stored"))
+
+    def answer(self):
+        """The bytes of the first output of the last call counted."""
+        with open(f"{self.folder.name}/out", "rb") as file:
+            _, _, rank = struct.unpack("<3q", file.read(24))
+            file.read(8 * rank)
+            return file.read(struct.unpack("<q", file.read(8))[0])

@@ -1,0 +1,86 @@
+"""What calls of small models execute on ARM is at most 2 % more than counts.json says.
+
+    counts.py WEFT CALL TABLE FOLDER     WEFT compiles, CALL is weft_call_artifact for ARM; with WEFT_BLESS=1 TABLE is written
+
+The counts are the same in every run, so what differs was changed. Where more are executed, the kernels that grew are named.
+"""
+import json
+import os
+import sys
+
+import onnx
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/bench/arm"))
+
+import small_models
+from counting import Counter, Given
+from subprocess import run
+
+MORE = 0.02
+ELEMENTS = {"float32": "f32", "int64": "i64"}
+NEWEST = "max,sme=off,sve128=on,sve256=off,sve512=off"  # without the long vectors that make the emulator slow
+PROCESSORS = {"v8": "cortex-a72", "v8.2": "neoverse-n1", "v8.6": NEWEST}
+LEVELS = {"quantized": ["v8", "v8.2", "v8.6"]}  # floats are computed alike on all
+
+
+def case_of(feeds):
+    return ", ".join("x".join(str(dim) for dim in array.shape) for array in feeds.values())
+
+
+def count_model(name, make, weft, counter, folder):
+    """Cells of the table."""
+    model, calls = make()
+    path = f"{folder}/{name}.onnx"
+    onnx.save(model, path)
+    for level in LEVELS.get(name, ["v8"]):
+        artifact = f"{folder}/{name}.{level}.weft"
+        run([weft, "compile", "-q", path, "-t", f"arm:{level}", "-o", artifact], check=True)
+        for feeds in calls[:2]:
+            inputs = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in feeds.values()]
+            counted = counter.count(artifact, inputs, PROCESSORS[level])
+            yield {"model": name, "case": case_of(feeds), "target": f"arm:{level}", "cpu": PROCESSORS[level].split(",")[0],
+                   "ours": counted.instructions, "loaded": counted.loaded, "stored": counted.stored,
+                   "kernels": {kernel: count for kernel, count in sorted(counted.kernels.items()) if count}}
+
+
+def key(cell):
+    return cell["model"], cell["case"], cell["target"]
+
+
+def grown(cell, known):
+    """Lines about kernels that execute more than they did, the worst first; those that there were not are among them."""
+    more = {kernel: count - known["kernels"].get(kernel, 0) for kernel, count in cell["kernels"].items()}
+    for kernel, by in sorted(more.items(), key=lambda row: -row[1]):
+        if by > 0:
+            yield f"  {kernel}: {cell['kernels'][kernel]} instructions, were {known['kernels'].get(kernel, 'none')}"
+
+
+def complaints(cells, table):
+    known = {key(cell): cell for cell in table["cells"]}
+    for cell in cells:
+        before = known.get(key(cell))
+        if not before:
+            yield f"{key(cell)} is not in the table"
+        elif cell["ours"] > before["ours"] * (1 + MORE):
+            more = 100 * (cell["ours"] / before["ours"] - 1)
+            yield f"{key(cell)}: {cell['ours']} instructions, {more:.1f} % more than {before['ours']}"
+            yield from grown(cell, before)
+
+
+def main():
+    weft, call, path, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    counter = Counter(call)
+    cells = [cell for name, make in small_models.MODELS for cell in count_model(name, make, weft, counter, folder)]
+    if os.environ.get("WEFT_BLESS"):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("{\"cells\": [\n" + ",\n".join(json.dumps(cell) for cell in cells) + "\n]}\n")
+        return
+    with open(path, encoding="utf-8") as file:
+        wrong = list(complaints(cells, json.load(file)))
+    if wrong:
+        sys.exit("\n".join(wrong + ["if that is meant: WEFT_BLESS=1 writes the table anew"]))
+    print(f"{len(cells)} counts are those of the table, or less")
+
+
+main()
