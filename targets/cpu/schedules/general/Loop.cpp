@@ -100,11 +100,7 @@ private:
   }
 
   static void emitLine(KernelContext &c, ArrayRef<SymExpr> dims, Value unit) {
-    SmallVector<IndexValue> index(dims.size());
-    IndexValue rest{unit};
-    for (size_t d = dims.size() - 1; d-- > 1;)
-      std::tie(rest, index[d]) = c.e.divmod(rest, c.e.symbolic(dims[d]));
-    index[0] = rest;
+    SmallVector<IndexValue> index = c.lineIndex(dims, unit);
     c.vectors(dims.back(), [&](IndexValue i) {
       index.back() = i;
       c.storeResults(index);

@@ -99,13 +99,7 @@ public:
     SmallVector<SymExpr> dims = lineType(root).getDims();
     // [lines] Each is computed by one thread.
     c.loop(c.begin, c.end, 1, [&](Value unit) {
-      SmallVector<IndexValue> index(dims.size());
-      IndexValue rest{unit};
-      for (size_t d = dims.size() - 1; d-- > 1;)
-        std::tie(rest, index[d]) = c.e.divmod(rest, c.e.symbolic(dims[d]));
-      if (dims.size() > 1)
-        index[0] = rest;
-      RowEmitter(c, root, index).emit();
+      RowEmitter(c, root, c.lineIndex(dims, unit)).emit();
     });
   }
 
