@@ -13,9 +13,10 @@ namespace weft {
 class Blob {
 public:
   /// Room for a struct that is filled in last; its offset.
-  template <typename T> uint32_t reserve() { return append(nullptr, sizeof(T), alignof(T)); }
-  template <typename T> void fill(uint32_t offset, const T &value) {
-    memcpy(bytes.data() + offset, &value, sizeof(T));
+  /// The first `size` bytes of it are stored.
+  template <typename T> uint32_t reserve(size_t size) { return append(nullptr, size, alignof(T)); }
+  template <typename T> void fill(uint32_t offset, const T &value, size_t size) {
+    memcpy(bytes.data() + offset, &value, size);
   }
   template <typename T> weft_list_t list(const std::vector<T> &elements) {
     return {append(elements.data(), elements.size() * sizeof(T), alignof(T)),

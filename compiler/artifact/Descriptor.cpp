@@ -2,6 +2,7 @@
 
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/artifact/Blob.h"
+#include "weft/device.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -55,8 +56,10 @@ public:
   Descriptor build(ArrayRef<Variant> variants, ArrayRef<StoredWeight> stored, StringRef name) {
     Descriptor result;
     SmallVector<uint32_t> roots;
+    result.hasDeviceCode =
+        llvm::any_of(variants, [](const Variant &each) { return !each.deviceCode.empty(); });
     for (size_t i = 0; i < variants.size(); ++i)
-      roots.push_back(blob.reserve<weft_module_v1>());
+      roots.push_back(blob.reserve<weft_module_v1>(result.variantBytes()));
     weft_module_v1 module = {};
     module.name = blob.text(name);
     module.producer = blob.text(kProducer);
@@ -66,7 +69,9 @@ public:
     for (auto [root, variant] : llvm::zip(roots, variants)) {
       setMesh(variant.program);
       module.target = blob.text(variant.target.kernels->name().str());
-      module.host_table_size = hostTableSize(variant.program);
+      module.host_table_size = variant.target.kernels->isForDevice()
+                                   ? sizeof(weft_host_v1)
+                                   : hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const PlannedFunction &planned : variant.program.functions)
         functions.push_back(function(variant.program, planned));
@@ -77,9 +82,11 @@ public:
                                               : checks ? offsetof(weft_function_v1, mesh)
                                               : grows  ? offsetof(weft_function_v1, positions)
                                                        : offsetof(weft_function_v1, in_place));
-      module.kernels = kernels(variant.program);
+      module.kernels = kernels(variant);
       module.cpu_features = blob.texts(variant.features());
-      blob.fill(root, module);
+      if (result.hasDeviceCode)
+        addDeviceCode(module, variant);
+      blob.fill(root, module, result.variantBytes());
       std::vector<uint32_t> &rows = result.functions.emplace_back();
       for (size_t i = 0; i < functions.size(); ++i)
         rows.push_back(module.functions.offset + i * module.functions.step);
@@ -300,7 +307,7 @@ private:
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
       return llvm::any_of(program.functions,
                           [](const PlannedFunction &planned) { return planned.overlaps; })
-                 ? sizeof(weft_host_v1)
+                 ? offsetof(weft_host_v1, launch)
                  : offsetof(weft_host_v1, overlap);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();
@@ -367,9 +374,18 @@ private:
     return blob.list(rows);
   }
 
-  weft_list_t kernels(const Program &program) {
+  void addDeviceCode(weft_module_v1 &module, const Variant &variant) {
+    module.device_code = {};
+    module.device_code_kind = 0;
+    if (variant.deviceCode.empty())
+      return;
+    module.device_code = blob.text(variant.deviceCode);
+    module.device_code_kind = WEFT_CODE_PTX;
+  }
+
+  weft_list_t kernels(const Variant &variant) {
     std::vector<weft_kernel_v1> rows;
-    for (const PlannedKernel &kernel : program.kernels) {
+    for (const PlannedKernel &kernel : variant.program.kernels) {
       weft_kernel_v1 row = {};
       row.name = blob.text(kernel.symbol);
       row.nodes = blob.texts(kernel.nodes);
@@ -379,9 +395,11 @@ private:
       row.symbols = kernel.symbols.size();
       row.flops = blob.formula({kernel.flops}, kernel.symbols);
       row.bytes_moved = blob.formula({kernel.bytesMoved}, kernel.symbols);
+      row.block_threads = kernel.blockThreads;
       rows.push_back(row);
     }
-    return blob.list(rows);
+    return blob.list(rows, variant.deviceCode.empty() ? offsetof(weft_kernel_v1, block_threads)
+                                                      : sizeof(weft_kernel_v1));
   }
 
   /// "rows", "panels<32>", "panels<32> in parts of [384, 768]".

@@ -3,6 +3,8 @@
 #define WEFT_COMPILER_ARTIFACT_DESCRIPTOR_H
 
 #include "compiler/plan/Variant.h"
+#include "weft/artifact.h"
+#include <cstddef>
 
 namespace weft {
 
@@ -10,8 +12,12 @@ namespace weft {
 struct Descriptor {
   std::string bytes;
   std::vector<std::vector<uint32_t>>
-      functions;      ///< by variant: offsets of the weft_function_v1 rows
-  bool grows = false; ///< an input does in place: older readers must refuse the file
+      functions;              ///< by variant: offsets of the weft_function_v1 rows
+  bool grows = false;         ///< an input does in place: older readers must refuse the file
+  bool hasDeviceCode = false; ///< of some variant
+  uint32_t variantBytes() const {
+    return hasDeviceCode ? sizeof(weft_module_v1) : offsetof(weft_module_v1, device_code);
+  }
 };
 
 Descriptor buildDescriptor(llvm::ArrayRef<Variant> variants, llvm::ArrayRef<StoredWeight> weights,

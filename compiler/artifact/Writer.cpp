@@ -173,13 +173,13 @@ public:
     if (llvm::Error error = file.open(path))
       return std::move(error);
     header.abi_major = WEFT_ABI_MAJOR;
-    header.abi_minor = descriptor.grows ? WEFT_ABI_MINOR : 1;
+    header.abi_minor = descriptor.hasDeviceCode ? WEFT_ABI_MINOR : descriptor.grows ? 2 : 1;
     header.struct_size = sizeof(header);
     header.image_size = image.bytes.size();
     header.descriptor = image.symbols.lookup(kDescriptorSymbol);
     header.descriptor_size = descriptor.bytes.size();
     header.variants = descriptor.functions.size();
-    header.variant_step = sizeof(weft_module_v1);
+    header.variant_step = descriptor.variantBytes();
     if (llvm::Error error = writeParts(manifest))
       return std::move(error);
     if (llvm::Error error = seal())

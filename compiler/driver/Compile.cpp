@@ -46,9 +46,9 @@ public:
   Result<Artifact> run() {
     if (Result<void> done = prepare(); !done)
       return done.diagnostics();
-    std::vector<std::string> objects;
-    if (llvm::Error failure = compileKernels(objects))
+    if (llvm::Error failure = compileKernels())
       return error("W0390", llvm::toString(std::move(failure)));
+    std::vector<std::string> objects = takeImages();
     if (wasCancelled())
       return interruption();
     Descriptor descriptor = buildDescriptor(variants, weights, impl.name);
@@ -212,6 +212,9 @@ private:
     if (failed(program))
       return diagnostics(collector);
     variant.program = std::move(*program);
+    if (variant.program.mesh && variant.target.kernels->isForDevice())
+      return error("W0301", "for target '" + variant.target.kernels->name().str() +
+                                "' no model is split over ranks yet");
     addWeights(*variant.module, weights);
     if (!tuning.empty())
       report("tuning",
@@ -268,7 +271,7 @@ private:
                      impl.textOf(*variant.module) + "\n");
   }
 
-  /// SYMBOL.mlir and SYMBOL.o of every kernel; the host program's object is weft_host.o.
+  /// SYMBOL.mlir and SYMBOL.o, or SYMBOL.ptx for a device, of every kernel; the host program's object is weft_host.o.
   Result<void> keepTemporaries(const std::vector<std::string> &objects) {
     if (options.temporariesDirectory.empty())
       return {};
@@ -279,7 +282,10 @@ private:
     for (auto [target, kernel] : distinctKernels()) {
       if (Result<void> done = keep(kernel->symbol + ".mlir", kernel->text); !done)
         return done;
-      if (Result<void> done = keep(kernel->symbol + ".o", *object++); !done)
+      bool isPtx = target->isForDevice();
+      if (Result<void> done = keep(kernel->symbol + (isPtx ? ".ptx" : ".o"),
+                                   isPtx ? images.at(kernel->symbol).bytes : *object++);
+          !done)
         return done;
     }
     for (const Variant &variant : variants)
@@ -450,11 +456,10 @@ private:
     return kernels;
   }
 
-  /// One object per kernel.
-  llvm::Error compileKernels(std::vector<std::string> &objects) {
+  /// One image per kernel.
+  llvm::Error compileKernels() {
     std::vector<TargetsKernel> kernels = distinctKernels();
-    objects.resize(kernels.size());
-    std::vector<Unit> used(kernels.size());
+    std::vector<KernelImage> made(kernels.size());
     std::atomic<size_t> next{0};
     std::vector<std::string> failures(kernels.size());
     auto work = [&] {
@@ -463,7 +468,7 @@ private:
         llvm::Expected<KernelImage> image =
             target->compile(kernel->text, kernel->symbol, kernel->schedule);
         if (image)
-          objects[i] = std::move(image->bytes), used[i] = image->unit;
+          made[i] = std::move(*image);
         else
           failures[i] = llvm::toString(image.takeError());
       }
@@ -478,10 +483,32 @@ private:
     for (const std::string &failure : failures)
       if (!failure.empty())
         return llvm::createStringError(failure);
-    for (auto [kernel, unit] : llvm::zip_equal(kernels, used))
-      if (unit != Unit::Reals)
-        units[unit].insert(kernel.second->symbol);
+    for (auto [kernel, image] : llvm::zip_equal(kernels, made)) {
+      if (image.unit != Unit::Reals)
+        units[image.unit].insert(kernel.second->symbol);
+      images[kernel.second->symbol] = std::move(image);
+    }
     return llvm::Error::success();
+  }
+
+  /// Objects to link; variants for devices get their code.
+  std::vector<std::string> takeImages() {
+    std::vector<std::string> objects;
+    for (auto [target, kernel] : distinctKernels())
+      if (KernelImage &image = images[kernel->symbol]; image.kind == KernelImage::ElfObject)
+        objects.push_back(std::move(image.bytes));
+    for (Variant &variant : variants) {
+      if (!variant.target.kernels->isForDevice())
+        continue;
+      std::vector<std::string> texts;
+      for (PlannedKernel &kernel : variant.program.kernels) {
+        const KernelImage &image = images[kernel.symbol];
+        kernel.blockThreads = image.threads;
+        texts.push_back(image.bytes);
+      }
+      variant.deviceCode = variant.target.kernels->join(texts);
+    }
+    return objects;
   }
 
   /// The descriptor goes with the first variant's.
@@ -492,7 +519,7 @@ private:
     OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
     if (v == 0)
       emitDescriptor(*host, descriptor.bytes);
-    emitHostProgram(*host, v, variants[v].program, weights);
+    emitHostProgram(*host, v, variants[v], weights);
     (*host)->setAttr(kHostProgramAttr, UnitAttr::get(&context));
     llvm::Expected<std::string> compiled = target.compile(*host);
     if (!compiled)
@@ -592,6 +619,7 @@ private:
   std::map<std::string, RankPlan> placed; ///< by mesh, once it is known
   std::optional<PlanResult> plan;         ///< the last, with its reasons, when one was looked for
   std::vector<StoredWeight> weights;      ///< of all variants
+  std::map<std::string, KernelImage> images;        ///< by symbol, once they are compiled
   std::map<Unit, std::set<std::string>> units;      ///< kernels that do not multiply f32
   std::optional<std::vector<PassProgram>> programs; ///< kept while there is a list
   Clock::time_point since = Clock::now();

@@ -86,7 +86,8 @@ void addPlan(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createLowerToPlan(options.chooser));
   if (options.overlap)
     passes.push_back(createOverlapExchanges());
-  passes.push_back(createFormRegions());
+  if (!options.chooser->isForDevice()) // whose launches follow each other without waiting
+    passes.push_back(createFormRegions());
   passes.push_back(createReserveLate());
   passes.push_back(createPlaceMemory());
 }

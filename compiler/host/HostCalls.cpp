@@ -104,7 +104,18 @@ void HostCalls::emitOverlap(ArrayRef<EmittedKernel> kernels, ArrayRef<EmittedRow
   call(offsetof(weft_host_v1, overlap), {frame, overlap});
 }
 
+void HostCalls::launch(const EmittedKernel &kernel) {
+  Value row = b.create<arith::ConstantOp>(b.getI32IntegerAttr(kernel.row));
+  call(offsetof(weft_host_v1, launch),
+       {frame, storeWords(kernel.words, 0), host.emit(kernel.units), row});
+}
+
 void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {
+  if (kernels.front().onDevice) {
+    for (const EmittedKernel &each : kernels)
+      launch(each);
+    return;
+  }
   if (kernels.size() == 1) {
     const EmittedKernel &kernel = kernels.front();
     Value own = storeWords(kernel.words, 0),

@@ -17,6 +17,7 @@ struct EmittedKernel {
   unsigned row;
   llvm::SmallVector<mlir::Value> words;
   SymExpr units, grain, work;
+  bool onDevice = false;
 };
 
 /// Rows of a kernel, and how its units follow them (weft_row_tiles_v1).
@@ -50,6 +51,7 @@ private:
   mlir::Value at(mlir::Value base, int64_t offset);
   void store(mlir::Value value, mlir::Value base, int64_t offset);
   mlir::Value address(const EmittedKernel &kernel);
+  void launch(const EmittedKernel &kernel);
   mlir::Value storeWords(llvm::ArrayRef<mlir::Value> given, unsigned place);
   void storePart(const EmittedKernel &kernel, unsigned place);
   void call(size_t function, mlir::ValueRange arguments);

@@ -32,10 +32,10 @@ constexpr double kMostBytes = 4.0e18; // nearly 2^62
 
 class HostEmitter : HostExpressions {
 public:
-  HostEmitter(ModuleOp module, unsigned variant, const Program &program,
+  HostEmitter(ModuleOp module, unsigned number, const Variant &variant,
               ArrayRef<StoredWeight> weights)
-      : HostExpressions(module), module(module), variant(variant), program(program),
-        weights(weights), calls(*this) {
+      : HostExpressions(module), module(module), variant(number), program(variant.program),
+        onDevice(variant.target.kernels->isForDevice()), weights(weights), calls(*this) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
     i32 = b.getI32Type();
@@ -357,6 +357,7 @@ private:
     EmittedKernel kernel;
     const PlannedKernel &row = program.kernelOf(launch);
     kernel.symbol = row.symbol;
+    kernel.onDevice = onDevice;
     kernel.row = &row - program.kernels.data();
     for (ValueRange buffers : {ValueRange(launch.getInputs()), ValueRange(launch.getOutputs())})
       for (Value buffer : buffers)
@@ -396,10 +397,23 @@ private:
     }
   }
 
+  /// An integer that a kernel has written.
+  Value loadInteger(Value address, unsigned bits) {
+    Type type = b.getIntegerType(bits);
+    if (!onDevice)
+      return b.create<LLVM::LoadOp>(type, address, bits / 8);
+    Value host = load(pointer, frame, offsetof(weft_frame_v1, host));
+    Value callee = load(pointer, host, offsetof(weft_host_v1, fetch));
+    auto signature = LLVM::LLVMFunctionType::get(i64, {pointer, pointer, i64});
+    Value word = b.create<LLVM::CallOp>(signature,
+                                        ValueRange{callee, frame, address, constant(int64_t(bits))})
+                     .getResult();
+    return b.createOrFold<arith::TruncIOp>(type, word);
+  }
+
   void emitStep(plan::BindOp bind) {
     unsigned bits = bind.getBits();
-    Value value =
-        b.create<LLVM::LoadOp>(b.getIntegerType(bits), address(bind.getValue()), bits / 8);
+    Value value = loadInteger(address(bind.getValue()), bits);
     setSymbol(bind.getSymbolAttr(),
               bits == 64 ? value : Value(b.create<arith::ExtSIOp>(i64, value)));
   }
@@ -453,7 +467,7 @@ private:
   }
 
   Value isTrue(Value condition) {
-    Value byte = b.create<LLVM::LoadOp>(b.getI8Type(), address(condition), 1);
+    Value byte = loadInteger(address(condition), 8);
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, byte,
                                    b.create<arith::ConstantOp>(b.getI8IntegerAttr(0)));
   }
@@ -596,6 +610,7 @@ private:
   ModuleOp module;
   unsigned variant;
   const Program &program;
+  bool onDevice; ///< run kernels, and lies what they read and write
   ArrayRef<StoredWeight> weights;
   const PlannedFunction *planned = nullptr;
   plan::FuncOp source; ///< of `planned`, in the compiler's context
@@ -613,16 +628,18 @@ private:
 
 } // namespace
 
-void emitHostProgram(ModuleOp module, unsigned variant, const Program &program,
+void emitHostProgram(ModuleOp module, unsigned number, const Variant &variant,
                      ArrayRef<StoredWeight> weights) {
-  HostEmitter emitter(module, variant, program, weights);
+  HostEmitter emitter(module, number, variant, weights);
+  const Program &program = variant.program;
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  for (const PlannedKernel &kernel : program.kernels)
-    b.create<LLVM::LLVMFuncOp>(kernel.symbol,
-                               LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                                           {pointer, i64, i64, pointer}));
+  if (!variant.target.kernels->isForDevice())
+    for (const PlannedKernel &kernel : program.kernels)
+      b.create<LLVM::LLVMFuncOp>(
+          kernel.symbol, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                                     {pointer, i64, i64, pointer}));
   for (unsigned i = 0; i < program.functions.size(); ++i)
     emitter.emitFunction(i);
 }

@@ -2,7 +2,7 @@
 #ifndef WEFT_COMPILER_HOST_HOSTPROGRAM_H
 #define WEFT_COMPILER_HOST_HOSTPROGRAM_H
 
-#include "compiler/plan/PlannedProgram.h"
+#include "compiler/plan/Variant.h"
 
 namespace weft {
 
@@ -11,8 +11,8 @@ std::string bindSymbol(unsigned variant, unsigned function);
 std::string runSymbol(unsigned variant, unsigned function);
 constexpr llvm::StringLiteral kDescriptorSymbol = "weft_descriptor";
 
-/// Adds bind and run of all functions of a variant to `module`, whose context has the code generation dialects.
-void emitHostProgram(mlir::ModuleOp module, unsigned variant, const Program &program,
+/// Adds bind and run of all functions of variant `number` to `module`, whose context has the code generation dialects.
+void emitHostProgram(mlir::ModuleOp module, unsigned number, const Variant &variant,
                      llvm::ArrayRef<StoredWeight> weights);
 
 /// Adds `descriptor` as read-only data under kDescriptorSymbol, and room for the note of the first page.

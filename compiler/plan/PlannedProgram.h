@@ -23,6 +23,7 @@ struct PlannedKernel {
   std::vector<std::string> nodes;
   unsigned calls = 0, pointers;
   bool isTuned;                                ///< a record picked how it is computed
+  unsigned blockThreads = 0;                   ///< on a device, once it is compiled
   llvm::SmallVector<mlir::StringAttr> symbols; ///< words behind the pointers, in order
   SymExpr flops, bytesMoved, work;             ///< of a call, over these
 };

@@ -78,6 +78,10 @@ LogicalResult Variant::checkPlan() const {
       return kernel.emitError("the kernel's target '")
              << own.scope() << "' may round more than the operators do, and exact results are "
              << "asked for";
+    if (own.isForDevice() != target.kernels->isForDevice())
+      return kernel.emitError("the kernel's target '")
+             << own.scope() << "' computes elsewhere than '" << target.kernels->name().str()
+             << "', which the plan is for";
     std::optional<KernelChoice> choice = choiceOf(kernel, own);
     if (!choice)
       return kernel.emitError("schedule '") << kernel.getSchedule() << "' does not take the kernel";

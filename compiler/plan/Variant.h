@@ -19,6 +19,8 @@ struct Variant {
   Program program;
   /// Those that the plan's kernels name.
   llvm::StringMap<std::shared_ptr<const KernelTarget>> kernelTargets;
+  std::string
+      deviceCode;   ///< of all kernels, once they are compiled; empty where they run on the host
   std::string mesh; ///< over which the model is split, as options say it; empty: as it says itself
 
   /// Reports kernels of a target that there is not.

@@ -47,6 +47,7 @@ public:
       : own(std::move(own)), tuning(std::move(tuning)) {}
 
   std::string name() const override { return own->name().str(); }
+  bool isForDevice() const override { return own->isForDevice(); }
   std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const override {
     tuning.apply(specification, *own);
     return own->choose(specification);

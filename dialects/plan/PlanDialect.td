@@ -18,7 +18,7 @@ def Plan_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
 }
 
-def Plan_Space : I32EnumAttr<"Space", "where memory lies", [I32EnumAttrCase<"Host", 0, "host">]> {
+def Plan_Space : I32EnumAttr<"Space", "where memory lies", [I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Device", 1, "device">]> {
   let cppNamespace = "::weft::plan";
 }
 

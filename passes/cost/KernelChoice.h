@@ -42,6 +42,8 @@ public:
   virtual ~KernelChooser() = default;
   /// What the target is called that the host's program is compiled for.
   virtual std::string name() const = 0;
+  /// Whether kernels run on a device beside the host, where all that they read and write lies.
+  virtual bool isForDevice() const { return false; }
   /// Sets the specification's picks where records have some, and says how it is computed; nothing when the target has no way.
   virtual std::optional<KernelChoice> choose(mlir::func::FuncOp specification) const = 0;
 };

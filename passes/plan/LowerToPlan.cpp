@@ -462,7 +462,8 @@ private:
       return op->emitError("needs memory for '")
              << bytesOf(cast<SymTensorType>(value.getType())).str()
              << "' bytes before the contents of tensors decide how many they are";
-    memory = b.create<plan::MemoryOp>(op->getLoc(), buffer, plan::Space::Host,
+    plan::Space space = chooser.isForDevice() ? plan::Space::Device : plan::Space::Host;
+    memory = b.create<plan::MemoryOp>(op->getLoc(), buffer, space,
                                       DimsAttr::get(b.getContext(), {bytes}), Value(),
                                       IntegerAttr(), DenseI64ArrayAttr());
     return success();

@@ -244,8 +244,24 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
     b.create<LLVM::StoreOp>(data, address, align);
 }
 
-/// [guard] No branch: lanes differ.
+/// What the body pulls is forgotten behind it.
+Value ElementEmitter::branched(Value condition, function_ref<Value()> body, Value otherwise) {
+  auto branch = b.create<scf::IfOp>(otherwise.getType(), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  memo.emplace_back();
+  Value value = body();
+  memo.pop_back();
+  b.create<scf::YieldOp>(value);
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(otherwise);
+  return branch.getResult(0);
+}
+
+/// [guard] No branch where lanes differ.
 Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value otherwise) {
+  if (guardsBranch && lanes == 1)
+    return branched(condition, body, otherwise);
   Value outer = guard;
   guard = both(outer, condition);
   memo.emplace_back();

@@ -39,6 +39,8 @@ public:
   void forget();
   /// Lanes outside `mask` (vector of i1) are not loaded or stored; lane 0 is always inside. Null: all lanes.
   void setTailMask(mlir::Value mask) { tailMask = mask; }
+  /// What is guarded is a branch where there is one lane: for machines that take those apart anyway.
+  void setGuardsBranch() { guardsBranch = true; }
 
   /// Element(s) of any value of the kernel.
   mlir::Value pull(mlir::Value tensor, llvm::ArrayRef<IndexValue> index);
@@ -66,10 +68,13 @@ private:
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
   mlir::Value loadEverySecondByte(mlir::Value address, mlir::Value mask);
   mlir::Value both(mlir::Value a, mlir::Value c);
+  mlir::Value branched(mlir::Value condition, llvm::function_ref<mlir::Value()> body,
+                       mlir::Value otherwise);
 
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;
   llvm::DenseSet<mlir::Value> invariant;
   bool isInvariant = false; ///< of what is being loaded
+  bool guardsBranch = false;
   llvm::DenseMap<mlir::Value, Provider> providers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbols;
   llvm::SmallVector<std::map<Key, mlir::Value>> memo; ///< one scope per open loop body or guard

@@ -16,7 +16,7 @@ Value KernelFrame::add(Value a, Value c) { return b.createOrFold<arith::AddIOp>(
 Value KernelFrame::sub(Value a, Value c) { return b.createOrFold<arith::SubIOp>(a, c); }
 
 SmallVector<Value> KernelFrame::loop(Value from, Value to, int64_t step, ValueRange init,
-                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+                                     function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto loop = b.create<scf::ForOp>(from, to, constantI64(b, step), init);
   OpBuilder::InsertionGuard insertion(b);
   b.setInsertionPointToStart(loop.getBody());

@@ -35,10 +35,14 @@ struct DeclinedSchedule {
 
 /// The code of a kernel.
 struct KernelImage {
-  enum Kind { ElfObject } kind; ///< relocatable, to be linked with the host's program
+  enum Kind {
+    ElfObject, ///< relocatable, to be linked with the host's program
+    Ptx        ///< text for a device, to be joined with that of others
+  } kind;
   std::string bytes;
   std::string entry; ///< the symbol it is called by
   Unit unit = Unit::Reals;
+  int64_t threads = 0; ///< of a block, on a device
 };
 
 /// Functions `void (const float *data, float *out, int64_t rounds)` that show what a processor can do at most.
@@ -80,6 +84,10 @@ public:
   virtual llvm::Expected<KernelImage> compile(llvm::StringRef specification, llvm::StringRef symbol,
                                               llvm::StringRef schedule) const = 0;
   virtual llvm::Expected<PeakLoops> compilePeakLoops() const = 0;
+  /// Whether kernels run on a device beside the host, in blocks of threads, with memory of its own.
+  virtual bool isForDevice() const { return false; }
+  /// One image of those of several kernels, for a device.
+  virtual std::string join(llvm::ArrayRef<std::string> images) const { return ""; }
   /// How many products of bf16 are summed in f32 in the time of one of f32.
   virtual unsigned halfProductRate() const { return 1; }
 };

@@ -1,6 +1,7 @@
 //===- Registry.cpp - Finds targets by name ---------------------------------------------------------===//
 
 #include "targets/common/Registry.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -78,35 +79,57 @@ Error notThisMachine(const TargetFamily &family) {
 }
 
 Error severalFamilies(StringRef text) {
-  return createStringError("target '" + text +
-                           "' names several families: a file is for processors of one");
+  return createStringError(
+      "target '" + text +
+      "' names several families of processors: a file is for one, and for devices beside it");
 }
 
 } // namespace
 
 void addFamily(const TargetFamily &family) { addedFamilies().push_back(&family); }
 
-Expected<std::vector<FoundTarget>> findTargets(StringRef text, bool exact) {
+/// Levels that were asked for, by family, in the order of the text.
+using AskedLevels = MapVector<const TargetFamily *, std::vector<std::string>>;
+
+/// "FAMILY:LEVEL,LEVEL,FAMILY:LEVEL"
+static Expected<AskedLevels> readLevels(StringRef text) {
   std::optional<TargetName> name = TargetName::parse(text);
   const TargetFamily *family = name ? findFamily(name->family) : nullptr;
   if (!family)
     return unknown(text);
-  std::vector<std::string> levels = family->levels();
-  for (std::string &level : name->levels) {
-    if (StringRef(level).contains(':'))
-      return findFamily(StringRef(level).split(':').first) ? severalFamilies(text) : unknown(text);
-    if (level == TargetName::kHost) {
-      level = family->hostLevel();
-      if (level.empty())
-        return notThisMachine(*family);
+  AskedLevels asked;
+  for (StringRef level : name->levels) {
+    if (level.contains(':')) {
+      auto [other, first] = level.split(':');
+      family = other.empty() ? nullptr : findFamily(other);
+      level = first;
     }
-    if (!is_contained(levels, level))
-      return unknownLevel(*name, level);
+    if (!family)
+      return unknown(text);
+    if (level == TargetName::kHost && family->hostLevel().empty())
+      return notThisMachine(*family);
+    std::string known = level == TargetName::kHost ? family->hostLevel() : level.str();
+    if (!is_contained(family->levels(), known))
+      return unknownLevel(TargetName{family->name(), {}}, known);
+    asked[family].push_back(known);
   }
+  if (count_if(asked, [](auto &each) { return !each.first->isDevice(); }) > 1)
+    return severalFamilies(text);
+  return std::move(asked);
+}
+
+Expected<std::vector<FoundTarget>> findTargets(StringRef text, bool exact) {
+  Expected<AskedLevels> asked = readLevels(text);
+  if (!asked)
+    return asked.takeError();
   std::vector<FoundTarget> found;
-  for (const std::string &level : reverse(levels))
-    if (is_contained(name->levels, level))
-      found.push_back({family->kernelTarget(level, exact), family->hostTarget(level)});
+  for (bool isDevice : {false, true})
+    for (auto &[family, wanted] : *asked)
+      if (family->isDevice() == isDevice)
+        for (std::vector<std::string> levels = family->levels(); !levels.empty(); levels.pop_back())
+          if (is_contained(wanted, levels.back()))
+            found.push_back(
+                {family->kernelTarget(levels.back(), exact), family->hostTarget(levels.back())});
   return std::move(found);
 }
 

@@ -21,6 +21,8 @@ public:
   virtual std::string name() const = 0;
   /// Those that need more of a processor stand behind those that need less.
   virtual std::vector<std::string> levels() const = 0;
+  /// Whether it is of devices beside a host, whose processor is of another family.
+  virtual bool isDevice() const { return false; }
   /// The highest level that this machine has; empty when it is of another family.
   virtual std::string hostLevel() const = 0;
   /// This machine's processor, when it is of this family, in words that are the same on every machine with one like it. Printable ASCII.
@@ -42,7 +44,7 @@ struct FoundTarget {
 };
 
 /// The targets named by `text`, each once, those that need the most of a processor first, or an error that lists what there is.
-/// FAMILY:LEVEL,LEVEL are two. With `exact`, they take no schedule that rounds more than the operators do.
+/// FAMILY:LEVEL,LEVEL are two; those of devices, which stand behind the others, may be of other families. With `exact`, they take no schedule that rounds more than the operators do.
 llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool exact = false);
 
 /// All there are, family by family, those that need less of a processor first.

@@ -110,7 +110,7 @@ static bool isLong(const llvm::Module &module) {
       module, [](const llvm::Function &function) { return function.getInstructionCount() > most; });
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost) {
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false; // generators emit vectors themselves
   llvm::PassBuilder builder(&machine, tuning);
@@ -129,7 +129,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool is
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOptions &options) {
+llvm::Expected<const llvm::Target *> findLlvmTarget(const std::string &triple) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     llvm::InitializeAllTargetInfos();
@@ -137,6 +137,14 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
   });
+  std::string why;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (!target)
+    return fail("LLVM has no target '" + triple + "': " + why);
+  return target;
+}
+
+llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOptions &options) {
   bool isHost = bool(module->removeAttr(kHostProgramAttr));
   if (llvm::Error error = lowerToLlvmDialect(module, *options.machine))
     return std::move(error);
@@ -145,13 +153,12 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   if (!code)
     return fail("translation to LLVM IR failed");
   const bool isLongHost = isHost && isLong(*code);
-  std::string why;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.triple, why);
+  llvm::Expected<const llvm::Target *> target = findLlvmTarget(options.triple);
   if (!target)
-    return fail("LLVM has no target '" + options.triple + "': " + why);
+    return target.takeError();
   llvm::TargetOptions targetOptions;
   targetOptions.FunctionSections = false;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
       options.triple, options.cpu, options.features, targetOptions, llvm::Reloc::PIC_,
       llvm::CodeModel::Small,
       isLongHost ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));

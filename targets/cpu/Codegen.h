@@ -7,6 +7,12 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
+namespace llvm {
+class Module;
+class Target;
+class TargetMachine;
+} // namespace llvm
+
 namespace weft {
 
 struct CodegenOptions {
@@ -22,6 +28,11 @@ llvm::Error lowerToLlvmDialect(mlir::ModuleOp module, const VectorMachine &machi
 
 /// Registers what translation needs in a context.
 void registerCodegenDialects(mlir::MLIRContext &context);
+
+/// One of those that LLVM has.
+llvm::Expected<const llvm::Target *> findLlvmTarget(const std::string &triple);
+/// What stands between LLVM IR and code; a long host program is left as it is.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost);
 
 } // namespace weft
 

@@ -3,6 +3,7 @@
 //   read the kernel's words: pointers of operands and results, then symbols   [words]
 //   what the schedule emits, in which                                         [emit]
 //     for whole vector of the innermost dimension; then a masked rest         [vectors]
+//   products of bf16: roundings as these do them                              [round]
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cpu/Schedule.h"
@@ -101,6 +102,7 @@ LogicalResult emitKernel(ModuleOp module, StringRef name, const Schedule &schedu
   // [emit] For units [begin, end).
   schedule.emit(context);
   b.create<func::ReturnOp>();
+  // [round]
   Unit unit = schedule.unit(spec, machine);
   if (unit == Unit::HalfPairs || unit == Unit::HalfTiles)
     roundAsProductsDo(module, machine);

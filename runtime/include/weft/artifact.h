@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 2 };
+enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 3 };
 #define WEFT_NOTE_NAME "WEFT"
 enum {
   WEFT_NOTE_TYPE = 1,
@@ -81,6 +81,10 @@ typedef struct {
   weft_list_t cpu_features; /* weft_list_t texts: "avx2", "avx512f", … all needed */
   uint64_t
       host_table_size; /* bytes of weft_host_v1 the code uses; refused when the runtime has fewer */
+  /* Since 1.3, and absent from variants whose kernels run on the host: their code, a text for all of them, and what it is
+   * (weft_device_code_kind_t of weft/device.h). Features that no processor has are the device's. */
+  weft_list_t device_code;
+  uint32_t device_code_kind;
 } weft_module_v1;
 
 typedef struct {
@@ -214,6 +218,9 @@ typedef struct {
   uint8_t key[16];
   uint32_t calls, pointers, symbols, reserved;
   weft_formula_v1 flops, bytes_moved;
+  /* Of a device's kernel, which is called `name` in the code of its variant: threads of a block, and bytes that they share beside what
+   * the code declares. Absent from files without. */
+  uint32_t block_threads, block_bytes;
 } weft_kernel_v1;
 
 /* Formula code: a stack machine over int64. Evaluation is checked: overflow is an error, never a wrong number. At most 32 values
@@ -292,6 +299,12 @@ typedef struct {
   /* Does an exchange in pieces while kernels compute that read what it brings, or make what it sends. As `exchange` and `together` one after
    * the other, but for the order. `parts` of at most WEFT_MAX_PARTS kernels. Does not return when it fails. */
   void (*overlap)(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
+  /* Gives `blocks` blocks of kernel `kernel_id`, a row of weft_module_v1.kernels, to the device behind what was given before; blocks <= 0 does
+   * nothing. Its parameters are the words of the row, and the address of the call's scratch. Does not return when that fails. */
+  void (*launch)(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks, int32_t kernel_id);
+  /* The `bits` (8, 32 or 64) bits at an address of the device, once all is done that was given before; those above are 0. Does not
+   * return when that fails. */
+  int64_t (*fetch)(weft_frame_v1 *frame, const void *address, int64_t bits);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

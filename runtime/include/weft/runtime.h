@@ -168,6 +168,9 @@ typedef struct {
   /* The ranks that run functions with a mesh together (weft/group.h): as many as the mesh has; of an artifact for several numbers of ranks
    * this picks the one. NULL: one rank. It stays the caller's and outlives the context. */
   struct weft_group *group;
+  /* Where kernels run: "cpu", or a kind of devices and an index, "cuda:0", of which "cuda" is the first; libweft_cuda.so implements that kind.
+   * NULL: where the variant runs that the module was opened for, which is a processor's whenever there is one that fits, and else "cuda". */
+  const char *device;
 } weft_context_options_t;
 
 /* "0.1.0": the version of the library. A constant of the library. */

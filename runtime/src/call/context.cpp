@@ -8,6 +8,7 @@
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/sized.h"
+#include "runtime/src/call/accelerated.h"
 #include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/late.h"
@@ -15,6 +16,7 @@
 #include "runtime/src/call/overlap.h"
 #include "runtime/src/call/positions.h"
 #include "runtime/src/call/ranks.h"
+#include "runtime/src/open/accelerator.h"
 #include "weft/group.h"
 
 void weft_leave_call(weft_context_t *context, weft_status_t status) {
@@ -45,7 +47,7 @@ run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_fram
 
 static weft_status_t read_options(const weft_context_options_t *options,
                                   weft_context_options_t *out_options, weft_error_t *err) {
-  *out_options = {sizeof *out_options, 0, -1, 0, nullptr};
+  *out_options = {sizeof *out_options, 0, -1, 0, nullptr, nullptr};
   if (!options)
     return WEFT_OK;
   if (weft_status_t status = weft_read_sized(options, "options", out_options, err))
@@ -80,7 +82,8 @@ static size_t round_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 static weft_status_t open_queue(weft_context_t *context, const weft_context_options_t &options,
                                 weft_error_t *err) {
   weft_device_t *device = context->module->device;
-  weft_queue_options_t wanted = {sizeof wanted, options.threads, options.spin_us, 0,
+  bool is_beside = context->module->accelerator; // the host launches, and computes nothing
+  weft_queue_options_t wanted = {sizeof wanted, is_beside ? 1 : options.threads, options.spin_us, 0,
                                  (const uint32_t *)&context->state};
   if (weft_status_t status = device->calls->open_queue(device, &wanted, &context->queue, err))
     return status;
@@ -90,7 +93,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
                    context->calls->parallel, weft_reserve_late,
                    weft_provide_output,      context->calls->together,
                    weft_check_positions,     weft_exchange_ranks,
-                   weft_overlap_ranks};
+                   weft_overlap_ranks,       weft_launch_on_device,
+                   weft_fetch_from_device};
   return WEFT_OK;
 }
 
@@ -116,6 +120,24 @@ static weft_context_t *new_context(weft_module_t *module) {
   return context;
 }
 
+/// The module, or a view of it for the device or ranks that were asked for. The caller is one more owner.
+static weft_status_t module_for(weft_module_t *module, const weft_context_options_t &options,
+                                weft_module_t **out_module, weft_error_t *err) {
+  weft_group *group = options.group;
+  bool for_device = module->descriptor.root.device_code.count;
+  const char *name = options.device ? options.device : for_device ? "cuda" : "cpu";
+  if (strcmp(name, "cpu") != 0) {
+    if (group && weft_group_world(group) > 1)
+      return weft_fail(err, WEFT_UNSUPPORTED, "W0702", "no ranks run on device '%.60s' yet", name);
+    return weft_module_for_device(module, name, out_module, err);
+  }
+  if (for_device)
+    return weft_fail(err, WEFT_UNSUPPORTED, "W0702",
+                     "%.150s: has no code for a processor that this machine has", module->path());
+  return weft_module_for_ranks(module, group ? (uint32_t)weft_group_world(group) : 1, out_module,
+                               err);
+}
+
 weft_status_t weft_context_create(weft_module_t *module, const weft_context_options_t *options,
                                   weft_context_t **out_context, weft_error_t *err) {
   if (!module || !out_context)
@@ -128,8 +150,7 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   if (weft_status_t status = read_options(options, &checked, err))
     return status;
   weft_group *group = checked.group;
-  if (weft_status_t status = weft_module_for_ranks(
-          module, group ? (uint32_t)weft_group_world(group) : 1, &module, err))
+  if (weft_status_t status = module_for(module, checked, &module, err))
     return status;
   weft_context_t *context = new_context(module);
   if (!context) {
@@ -139,8 +160,11 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   context->memory_limit = checked.memory_limit;
   weft_status_t status = weft_join_ranks(context, group, err);
   if (!status)
+    status = weft_join_device(context, err);
+  if (!status)
     status = open_queue(context, checked, err);
   if (status) {
+    weft_leave_device(context);
     weft_leave_ranks(context);
     weft_free(&module->env, context, context->bytes);
     weft_module_release(module);
@@ -156,8 +180,9 @@ void weft_context_release(weft_context_t *context) {
   weft_module_t *module = context->module;
   module->device->calls->close_queue(context->queue);
   weft_leave_ranks(context);
-  weft_device_release(module, context->block, context->block_bytes);
+  weft_device_release(weft_kernel_device(module), context->block, context->block_bytes);
   weft_release_late(context);
+  weft_leave_device(context);
   weft_free(&module->env, context, context->bytes);
   weft_module_release(module);
 }
@@ -246,8 +271,8 @@ static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 
 
 /// Makes the block large enough. It only grows; its contents do not survive.
 static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, weft_error_t *err) {
-  return weft_grow(context->module, &context->block, &context->block_bytes, (size_t)needs.total,
-                   err);
+  return weft_grow(weft_kernel_device(context->module), &context->block, &context->block_bytes,
+                   (size_t)needs.total, err);
 }
 
 static void place_workers(weft_context_t *context, const weft_needs_t &needs) {
@@ -312,10 +337,20 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
                          context->queue,
                          leave};
   context->call = {&function, needs.total, needs.scratch_per_worker, err};
+  if (weft_accelerated *own = context->accelerated) {
+    if (weft_status_t status = weft_send_arguments(context, function, in, out, err))
+      return status;
+    frame.in = own->in;
+    frame.out = own->out;
+    frame.weights = module->accelerator->weights;
+  }
   weft_begin_late(context);
   context->calls->begin(context->queue);
   weft_status_t status = run_guarded(context, function, &frame);
   context->calls->end(context->queue);
+  if (context->accelerated)
+    status = status || context->failed_check ? (weft_finish_device(context, nullptr), status)
+                                             : weft_fetch_outputs(context, function, in, out, err);
   if (status || !context->failed_check)
     return status;
   return weft_report_check(module, function, context->failed_check, in, context->values, err);

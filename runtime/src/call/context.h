@@ -25,6 +25,8 @@ struct weft_call_t {
   weft_error_t *err;
 };
 
+struct weft_accelerated;
+
 /// One allocation holds the context, values[] and its late blocks.
 struct weft_context {
   weft_module_t *module;
@@ -49,6 +51,8 @@ struct weft_context {
   uint32_t group_count;
   weft_trace_fn trace; ///< NULL: nobody looks
   void *trace_user;
+
+  weft_accelerated *accelerated; ///< on the module's device beside the host; NULL without one
 
   weft_call_t call;
   jmp_buf leave; ///< where a region goes when the call must end early; set while run is active

@@ -2,27 +2,30 @@
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/status.h"
+#include "runtime/src/open/accelerator.h"
 #include "weft/device.h"
 
-weft_status_t weft_device_allocate(const weft_module_t *module, size_t bytes, size_t alignment,
+weft_device_t *weft_kernel_device(const weft_module_t *module) {
+  return module->accelerator ? module->accelerator->device : module->device;
+}
+
+weft_status_t weft_device_allocate(weft_device_t *device, size_t bytes, size_t alignment,
                                    void **out_memory, weft_error_t *err) {
-  weft_device_t *device = module->device;
   return device->calls->allocate(device, WEFT_MEMORY_DEVICE, bytes, alignment, out_memory, err);
 }
 
-void weft_device_release(const weft_module_t *module, void *memory, size_t bytes) {
-  weft_device_t *device = module->device;
+void weft_device_release(weft_device_t *device, void *memory, size_t bytes) {
   device->calls->release(device, WEFT_MEMORY_DEVICE, memory, bytes);
 }
 
-weft_status_t weft_grow(const weft_module_t *module, uint8_t **memory, size_t *have, size_t bytes,
+weft_status_t weft_grow(weft_device_t *device, uint8_t **memory, size_t *have, size_t bytes,
                         weft_error_t *err) {
   if (bytes <= *have)
     return WEFT_OK;
-  weft_device_release(module, *memory, *have);
+  weft_device_release(device, *memory, *have);
   void *grown;
   weft_status_t status =
-      weft_device_allocate(module, bytes, weft_block_alignment(bytes), &grown, err);
+      weft_device_allocate(device, bytes, weft_block_alignment(bytes), &grown, err);
   *memory = status ? nullptr : (uint8_t *)grown;
   *have = status ? 0 : bytes;
   return status == WEFT_OUT_OF_MEMORY ? weft_fail_memory(err, (int64_t)bytes) : status;

@@ -3,15 +3,18 @@
 
 #include "runtime/src/open/module.h"
 
+/// Where a module's kernels run, and what lies in memory while they do.
+weft_device_t *weft_kernel_device(const weft_module_t *module);
+
 /// `bytes` > 0 at a multiple of `alignment`. Fails as the device does; OUT_OF_MEMORY leaves the words to the caller.
-weft_status_t weft_device_allocate(const weft_module_t *module, size_t bytes, size_t alignment,
+weft_status_t weft_device_allocate(weft_device_t *device, size_t bytes, size_t alignment,
                                    void **out_memory, weft_error_t *err);
 
 /// Takes back what weft_device_allocate gave. NULL is allowed.
-void weft_device_release(const weft_module_t *module, void *memory, size_t bytes);
+void weft_device_release(weft_device_t *device, void *memory, size_t bytes);
 
 /// Makes the block at `memory`, of `have` bytes, at least as large as `bytes`. Its contents do not survive.
-weft_status_t weft_grow(const weft_module_t *module, uint8_t **memory, size_t *have, size_t bytes,
+weft_status_t weft_grow(weft_device_t *device, uint8_t **memory, size_t *have, size_t bytes,
                         weft_error_t *err);
 
 /// "no memory for the 3.0 GiB that this call needs"

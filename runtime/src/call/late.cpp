@@ -1,5 +1,6 @@
 #include "runtime/src/call/late.h"
 
+#include "runtime/src/call/accelerated.h"
 #include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/outputs.h"
 
@@ -10,7 +11,8 @@ void weft_begin_late(weft_context_t *context) {
 
 void weft_release_late(weft_context_t *context) {
   for (uint32_t i = 0; i < context->late_count; ++i)
-    weft_device_release(context->module, context->late[i].memory, context->late[i].bytes);
+    weft_device_release(weft_kernel_device(context->module), context->late[i].memory,
+                        context->late[i].bytes);
 }
 
 /// The bytes of a block, for all workers when it is theirs; false when that is no number of bytes.
@@ -24,7 +26,8 @@ static bool find_total(const weft_context_t *context, bool per_worker, int64_t b
 /// Every block is memory of its own: the others are in use.
 static weft_status_t grow_block(weft_context_t *context, weft_late_block_t *block, int64_t total) {
   size_t bytes = total ? (size_t)total : 64; // NULL means that there is no memory
-  return weft_grow(context->module, &block->memory, &block->bytes, bytes, context->call.err);
+  return weft_grow(weft_kernel_device(context->module), &block->memory, &block->bytes, bytes,
+                   context->call.err);
 }
 
 static weft_status_t reserve_block(weft_context_t *context, weft_late_block_t *block,
@@ -76,6 +79,8 @@ void weft_provide_output(weft_frame_v1 *frame, int64_t index, int64_t bytes) {
     status = weft_fail(call.err, WEFT_BAD_ARTIFACT, "W0511",
                        "%.150s: its code asked for output %lld: this is a fault of the compiler",
                        context->module->path(), (long long)index);
+  else if (context->accelerated)
+    status = weft_provide_on_device(context, (uint32_t)index, bytes, call.err);
   else if (frame->out[index].data && !(frame->out[index].flags & WEFT_TENSOR_FRESH))
     status = weft_check_given_output(context->module, *call.function, frame->in, frame->out,
                                      (uint32_t)index, bytes, call.err);

@@ -18,7 +18,7 @@ static bool is_late(const weft_tensor_t &tensor) {
   return false;
 }
 
-static int64_t bytes_of(const weft_tensor_t &tensor) {
+int64_t weft_bytes_of(const weft_tensor_t &tensor) {
   int64_t bytes = 0;
   weft_tensor_bytes(tensor.element, tensor.rank, tensor.dim, &bytes);
   return bytes;
@@ -64,7 +64,7 @@ weft_status_t weft_check_given_output(const weft_module_t *module, const weft_fu
       continue; // its memory is an input's
     int64_t other_bytes = is_input         ? weft_input_span(module, function, in, k, &pair)
                           : is_late(other) ? other.capacity
-                                           : bytes_of(other);
+                                           : weft_bytes_of(other);
     if (!weft_overlap(tensor.data, bytes, other.data, other_bytes))
       continue;
     weft_message_t m(module, function, self);
@@ -105,7 +105,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
     if (!out[i].data || is_late(out[i]) || is_in_place(module, function, i))
       continue;
     weft_status_t status =
-        weft_check_given_output(module, function, in, out, i, bytes_of(out[i]), err);
+        weft_check_given_output(module, function, in, out, i, weft_bytes_of(out[i]), err);
     if (status)
       return status;
   }
@@ -115,7 +115,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
 static void release_output(const weft_module_t *module, weft_tensor_t *tensor) {
   if (!(tensor->flags & WEFT_TENSOR_OWNED))
     return;
-  weft_device_release(module, tensor->data, (size_t)tensor->capacity);
+  weft_device_release(module->device, tensor->data, (size_t)tensor->capacity);
   tensor->data = nullptr;
   tensor->capacity = 0;
   tensor->flags &= ~WEFT_TENSOR_OWNED;
@@ -147,7 +147,7 @@ weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *o
   // An empty tensor gets memory too: NULL means "not computed" to callers.
   size_t allocated = bytes ? (size_t)bytes : 64;
   void *data;
-  weft_status_t status = weft_device_allocate(module, allocated, 64, &data, err);
+  weft_status_t status = weft_device_allocate(module->device, allocated, 64, &data, err);
   if (status == WEFT_OUT_OF_MEMORY)
     return weft_fail(err, status, "W0424", "no memory for output %u (%lld bytes)", i,
                      (long long)bytes);
@@ -163,7 +163,7 @@ weft_status_t weft_allocate_outputs(const weft_module_t *module, const weft_func
                                     weft_tensor_t *out, weft_error_t *err) {
   for (uint32_t i = 0; i < function.outputs.count; ++i)
     if (!out[i].data && !is_late(out[i]) && !is_in_place(module, function, i))
-      if (weft_status_t status = weft_allocate_output(module, out, i, bytes_of(out[i]), err))
+      if (weft_status_t status = weft_allocate_output(module, out, i, weft_bytes_of(out[i]), err))
         return status;
   return WEFT_OK;
 }

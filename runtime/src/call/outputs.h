@@ -3,6 +3,9 @@
 
 #include "runtime/src/call/entry_check.h"
 
+/// Of the elements that its dimensions say.
+int64_t weft_bytes_of(const weft_tensor_t &tensor);
+
 /// Fills element, rank and dimensions of the outputs from values[], as bind left them.
 weft_status_t weft_describe_outputs(const weft_module_t *module, const weft_function_v1 &function,
                                     const int64_t *values, weft_tensor_t *out, weft_error_t *err);

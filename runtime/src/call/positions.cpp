@@ -1,5 +1,6 @@
 #include "runtime/src/call/positions.h"
 
+#include "runtime/src/call/accelerated.h"
 #include "runtime/src/open/words.h"
 
 namespace {
@@ -79,6 +80,8 @@ void weft_check_positions(weft_frame_v1 *frame, int64_t row, const int64_t *word
                                        context->module->path(), (long long)row, rows.count));
   auto found = weft_item<weft_positions_v1>(context->module->descriptor, rows, (uint32_t)row);
   positions p = read_words(found, words);
+  if (context->accelerated)
+    p.data = weft_bring(context, p.data, p.count * (found.bits / 8));
   int64_t at = found.bits == 32 ? find_outside<int32_t>(p) : find_outside<int64_t>(p);
   if (at < p.count)
     weft_leave_call(context, report_outside(context, found, p, at));

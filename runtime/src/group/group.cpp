@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "runtime/src/base/memory.h"
+#include "runtime/src/base/plugin.h"
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
 #include "runtime/src/cpu/env.h"
 #include "runtime/src/group/history.h"
-#include "runtime/src/group/plugin.h"
 #include "runtime/src/group/shared_memory.h"
 #include "runtime/src/group/started.h"
 
@@ -39,6 +39,19 @@ static const int32_t default_timeout_ms = 30000;
 static const int64_t wait_us = 1000000;
 static const int32_t most_records = 1 << 20;
 
+static weft_status_t open_plugin(const char *name, const weft_transport_v1 **out_table,
+                                 weft_error_t *err) {
+  static const weft_plugin_kind_t kind = {"transport", "W0601", "'threads' and 'shm' are built in"};
+  void *function;
+  if (weft_status_t status = weft_find_plugin(kind, name, WEFT_TRANSPORT_PLUGIN, &function, err))
+    return status;
+  const weft_transport_v1 *table = ((weft_transport_plugin_fn)function)();
+  if (!table || table->struct_size < sizeof *table)
+    return weft_refuse_plugin(kind, name, err);
+  *out_table = table;
+  return WEFT_OK;
+}
+
 static weft_status_t choose_transport(weft_group_options_t *options, weft_error_t *err) {
   if (options->table)
     return WEFT_OK;
@@ -47,7 +60,7 @@ static weft_status_t choose_transport(weft_group_options_t *options, weft_error_
   for (const weft_transport_v1 *built_in : all)
     if (strcmp(built_in->name, name) == 0)
       options->table = built_in;
-  return options->table ? WEFT_OK : weft_open_plugin(name, &options->table, err);
+  return options->table ? WEFT_OK : open_plugin(name, &options->table, err);
 }
 
 static weft_status_t read_options(const weft_group_options_t *given, weft_group_options_t *options,

@@ -364,8 +364,8 @@ static bool check_functions(checker *c, const weft_list_t &list) {
   return true;
 }
 
-static bool check_kernels(checker *c, const weft_list_t &list) {
-  if (!check_list(c, list, sizeof(weft_kernel_v1), WEFT_MAX_ROWS, "kernels"))
+static bool check_kernels(checker *c, const weft_list_t &list, bool on_device) {
+  if (!check_list(c, list, WEFT_KERNEL_BYTES, WEFT_MAX_ROWS, "kernels"))
     return false;
   for (uint32_t i = 0; i < list.count; ++i) {
     weft_kernel_v1 kernel = weft_item<weft_kernel_v1>(*c->descriptor, list, i);
@@ -376,6 +376,9 @@ static bool check_kernels(checker *c, const weft_list_t &list) {
       return false;
     if (kernel.pointers > WEFT_MAX_WORDS || kernel.symbols > WEFT_MAX_WORDS - kernel.pointers)
       return wrong(c, "kernel %u has too many words", i);
+    if (kernel.block_threads > WEFT_MAX_THREADS || kernel.block_bytes > WEFT_MAX_SHARED ||
+        !kernel.block_threads != !on_device)
+      return wrong(c, "kernel %u has blocks of %u threads", i, kernel.block_threads);
   }
   return true;
 }
@@ -407,16 +410,17 @@ static bool check_variant(checker *c, const weft_module_v1 &root) {
   return check_text(c, root.name, "the module's name") &&
          check_text(c, root.producer, "the producer") && check_text(c, root.target, "the target") &&
          check_texts(c, root.cpu_features, "CPU features") && check_functions(c, root.functions) &&
-         check_kernels(c, root.kernels) && check_weights(c, root.weights);
+         check_kernels(c, root.kernels, root.device_code.count) &&
+         check_text(c, root.device_code, "code for a device") && check_weights(c, root.weights);
 }
 
 bool weft_descriptor_check(const weft_descriptor_t &descriptor,
                            const weft_descriptor_limits_t &limits, char *reason,
                            size_t reason_size) {
   checker c = {&descriptor, &limits, weft_text_in(reason, reason_size), 0, 0, {}, {}, nullptr};
-  if (limits.variant_step < sizeof(weft_module_v1))
-    return wrong(&c, "variants have %u bytes instead of %zu or more", limits.variant_step,
-                 sizeof(weft_module_v1));
+  if (limits.variant_step < WEFT_VARIANT_BYTES)
+    return wrong(&c, "variants have %u bytes instead of %u or more", limits.variant_step,
+                 WEFT_VARIANT_BYTES);
   uint64_t least = (uint64_t)limits.variants * limits.variant_step;
   if (descriptor.size < least)
     return wrong(&c, "the descriptor has %llu bytes instead of %llu or more",

@@ -30,6 +30,10 @@ struct weft_descriptor_limits_t {
   uint32_t variants, variant_step; ///< as in weft_file_v1
 };
 
+/// Of what every version of the format has.
+static const uint32_t WEFT_VARIANT_BYTES = offsetof(weft_module_v1, device_code),
+                      WEFT_KERNEL_BYTES = offsetof(weft_kernel_v1, block_threads);
+
 /// Bounds of a module that nobody reaches, so that sums of sizes cannot overflow.
 enum {
   WEFT_MAX_FUNCTIONS = 1024,
@@ -39,7 +43,9 @@ enum {
   WEFT_MAX_AXES = 32, ///< of a mesh
   WEFT_MAX_GROUPS = 256,
   WEFT_MAX_RANKS = 1 << 16,
-  WEFT_MAX_ROWS = 1 << 20, ///< facts, checks, kernels, weights, features
+  WEFT_MAX_THREADS = 1024,   ///< of a block
+  WEFT_MAX_SHARED = 1 << 20, ///< bytes of a block
+  WEFT_MAX_ROWS = 1 << 20,   ///< facts, checks, kernels, weights, features
 };
 
 /// The index of an input or dimension that is not there.

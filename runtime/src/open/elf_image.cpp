@@ -1,5 +1,7 @@
 #include "runtime/src/open/elf_image.h"
 
+#include "runtime/src/open/descriptor.h"
+
 #include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -129,7 +131,7 @@ static Elf64_Phdr program_header(const uint8_t *page, const Elf64_Ehdr &header, 
 /// What 1.1 added to the note. Whether the structs lie inside is known when the descriptor is.
 static bool read_variants(const uint8_t *note, weft_file_v1 *file, weft_refusal_t *refusal) {
   file->variants = 1;
-  file->variant_step = sizeof(weft_module_v1);
+  file->variant_step = WEFT_VARIANT_BYTES;
   if (file->abi_minor)
     memcpy(file, note, sizeof *file);
   if (file->variants < 1 || file->variants > WEFT_MAX_VARIANTS)

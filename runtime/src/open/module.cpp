@@ -19,6 +19,7 @@
 #include "runtime/src/cpu/cpu_features.h"
 #include "runtime/src/cpu/env.h"
 #include "runtime/src/cpu/threads.h"
+#include "runtime/src/open/accelerator.h"
 #include "weft/sha256.h"
 
 static const uint64_t huge_page = 2 << 20;
@@ -187,7 +188,15 @@ static uint32_t find_ranks(const weft_module_t *module, uint32_t ranks) {
   return module->variant;
 }
 
-/// Chooses the wanted variant, or else the first that this process can run, or to be described the first.
+/// The first whose kernels run on a device, or their number: what those need, contexts ask.
+static uint32_t find_for_device(const weft_module_t *module) {
+  uint32_t count = module->elf.file.variants, i = 0;
+  while (i < count && !variant_of(module, i).device_code.count)
+    ++i;
+  return i;
+}
+
+/// Chooses the wanted variant, or else the first that this process can run, or one for a device, or to be described the first.
 static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
   weft_descriptor_t &descriptor = module->descriptor;
   const char *wanted = module->env.target;
@@ -197,10 +206,13 @@ static bool choose_variant(weft_module_t *module, weft_refusal_t *refusal) {
     descriptor.root = variant_of(module, i);
     if (wanted && strcmp(weft_text(descriptor, descriptor.root.target), wanted) != 0)
       continue;
-    lack = find_lack(module, descriptor.root);
-    if (!lack.feature || wanted || count == 1)
+    bool for_device = descriptor.root.device_code.count;
+    lack = for_device ? weft_lack_t() : find_lack(module, descriptor.root);
+    if (for_device ? wanted != nullptr : !lack.feature || wanted || count == 1)
       break;
   }
+  if (i == count && !wanted && (i = find_for_device(module)) < count)
+    descriptor.root = variant_of(module, i);
   if (i == count && module->env.describe && !wanted) {
     i = 0;
     descriptor.root = variant_of(module, i);
@@ -375,6 +387,7 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
   memset(memory, 0, bytes);
   weft_module_t *module = new (memory) weft_module;
   module->references.store(1, std::memory_order_relaxed);
+  pthread_mutex_init(&module->accelerators_lock, nullptr);
   module->env = env;
   module->bytes = bytes;
   memcpy((char *)memory + sizeof(weft_module_t), path, strlen(path) + 1);
@@ -390,6 +403,7 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
     weft_module_release(module);
     return refusal.status;
   }
+  module->has_wanted_target = module->env.target != nullptr;
   module->env.target = nullptr; // the caller's
   *out_module = module;
   return weft_succeed(err);
@@ -460,22 +474,28 @@ const char *weft_variant_feature(const weft_module_t *module, uint32_t index, ui
   return weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, list, feature));
 }
 
-weft_status_t weft_module_for_ranks(weft_module_t *module, uint32_t ranks,
-                                    weft_module_t **out_module, weft_error_t *err) {
-  weft_module_t *view = module;
-  uint32_t index = find_ranks(module, ranks);
-  if (index != module->variant) {
-    view = (weft_module_t *)weft_allocate(&module->env, sizeof *view, 64);
-    if (!view)
-      return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
-    memcpy((void *)view, (const void *)module, sizeof *view);
-    view->references.store(1, std::memory_order_relaxed);
-    view->opened = module;
-    view->variant = index;
-    view->descriptor.root = variant_of(module, index);
-  }
+weft_status_t weft_module_view(weft_module_t *module, uint32_t index, weft_module_t **out_module,
+                               weft_error_t *err) {
+  auto *view = (weft_module_t *)weft_allocate(&module->env, sizeof(weft_module_t), 64);
+  if (!view)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+  memcpy((void *)view, (const void *)module, sizeof *view);
+  view->references.store(1, std::memory_order_relaxed);
+  view->opened = module;
+  view->variant = index;
+  view->descriptor.root = variant_of(module, index);
   module->references.fetch_add(1, std::memory_order_relaxed);
   *out_module = view;
+  return WEFT_OK;
+}
+
+weft_status_t weft_module_for_ranks(weft_module_t *module, uint32_t ranks,
+                                    weft_module_t **out_module, weft_error_t *err) {
+  uint32_t index = find_ranks(module, ranks);
+  if (index != module->variant)
+    return weft_module_view(module, index, out_module, err);
+  module->references.fetch_add(1, std::memory_order_relaxed);
+  *out_module = module;
   return WEFT_OK;
 }
 
@@ -484,6 +504,8 @@ void weft_module_release(weft_module_t *module) {
     return;
   weft_device_t *device = module->device;
   if (weft_module_t *opened = module->opened) {
+    if (module->accelerator)
+      weft_leave_accelerator(opened, module->accelerator);
     weft_free(&opened->env, module, sizeof *module);
     return weft_module_release(opened);
   }
@@ -492,6 +514,7 @@ void weft_module_release(weft_module_t *module) {
   weft_elf_unmap(&module->image);
   unmap_range(&module->weights);
   unmap_range(&module->tail);
+  pthread_mutex_destroy(&module->accelerators_lock);
   weft_env_t env = module->env;
   if (device && !env.device)
     device->calls->close(device);

@@ -16,6 +16,8 @@ struct weft_mapping_t {
   size_t reserved_size;
 };
 
+struct weft_accelerator;
+
 struct weft_module {
   std::atomic<uint32_t> references;
   weft_module_t *
@@ -28,7 +30,11 @@ struct weft_module {
   weft_elf_t elf;
   weft_image_t image;
   weft_descriptor_t descriptor;
-  uint32_t variant; ///< whose root the descriptor has
+  uint32_t variant;               ///< whose root the descriptor has
+  bool has_wanted_target;         ///< that is the variant of env.target
+  weft_accelerator *accelerator;  ///< of a view whose kernels run on one; NULL: on `device`
+  weft_accelerator *accelerators; ///< of an opened module: all that are in use
+  pthread_mutex_t accelerators_lock;
   weft_mapping_t weights, tail;
 
   const char *path() const { return (const char *)((opened ? opened : this) + 1); }
@@ -58,6 +64,10 @@ weft_call_run(const weft_module_t *module, const weft_function_v1 &function, wef
 /// What a kernel's formulas say of a call with these words; -1 where they say nothing.
 void weft_kernel_work(const weft_module_t *module, uint32_t index, const uint64_t *words,
                       int64_t *out_flops, int64_t *out_bytes);
+
+/// One more owner, who ends with weft_module_release, of the opened module as its variant `index`.
+weft_status_t weft_module_view(weft_module_t *module, uint32_t index, weft_module_t **out_module,
+                               weft_error_t *err);
 
 /// One more owner, who ends with weft_module_release, of the module, or of its variant for so many ranks when that is another one. A module
 /// for one number of ranks is all there is.

@@ -296,6 +296,8 @@ Result<weft_context_options_t> contextOptions(const ParsedOptions &options, int3
     context.memory_limit = parseSize(options.value("max-memory")).value_or(0);
   if (options.has("max-memory") && context.memory_limit == 0)
     return Failure{ExitWrongUsage, "'--max-memory' must be more than 0", {}, {}};
+  if (options.has("device"))
+    context.device = options.values("device").back().c_str();
   return context;
 }
 

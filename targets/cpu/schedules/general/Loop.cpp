@@ -4,9 +4,7 @@
 // are folded per element. It accepts every kernel without composites whose results have the same dimensions.
 //===------------------------------------------------------------------------------------------===//
 
-#include "dialects/weft/Aliases.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "targets/common/match/Match.h"
+#include "targets/common/match/Points.h"
 #include "targets/cpu/schedules/Schedules.h"
 
 using namespace mlir;
@@ -23,22 +21,11 @@ public:
   StringRef name() const override { return "loop"; }
 
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    for (Operation &op : spec.getBody().front()) {
-      if (isa<CompositeOpInterface>(op))
-        return {"an operator needs whole lines, which elements cannot be pulled from"};
-      if (auto element = dyn_cast<ElementOpInterface>(op);
-          element && element.rootKind() == RootKind::Serial)
-        return {"an operator has loops of its own"};
-    }
-    SymTensorType space = spaceOf(spec);
-    for (Value result : spec.getBody().front().getTerminator()->getOperands())
-      if (typeWritten(result).getDimAttributes() != space.getDimAttributes())
-        return {"a result of the kernel has other dimensions"};
-    return {};
+    return matchPoints(spec).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &) const override {
-    SmallVector<SymExpr> dims = spaceOf(spec).getDims();
+    SmallVector<SymExpr> dims = matchPoints(spec)->getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1),
             zero = SymExpr::constant(spec.getContext(), 0);
     if (dims.empty() || writesPackedElements(spec))
@@ -57,7 +44,7 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    SmallVector<SymExpr> dims = spaceOf(c.spec).getDims();
+    SmallVector<SymExpr> dims = matchPoints(c.spec)->getDims();
     if (dims.empty()) {
       c.e.setLanes(1);
       c.storeResults({});
@@ -80,15 +67,6 @@ public:
   }
 
 private:
-  static SymTensorType typeWritten(Value result) {
-    return cast<SymTensorType>(writtenValue(result).getType());
-  }
-
-  /// What is walked.
-  static SymTensorType spaceOf(func::FuncOp spec) {
-    return typeWritten(spec.getBody().front().getTerminator()->getOperand(0));
-  }
-
   /// Elements [unit * kBlock, min(size, (unit + 1) * kBlock)) of a vector.
   static void emitBlock(KernelContext &c, SymExpr size, Value unit) {
     StringAttr start = StringAttr::get(c.b.getContext(), ".start");

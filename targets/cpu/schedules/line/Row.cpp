@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "targets/common/match/Match.h"
+#include "targets/common/match/LineShape.h"
 #include "targets/cpu/schedules/Schedules.h"
 
 using namespace mlir;
@@ -31,55 +31,16 @@ namespace {
 
 constexpr int64_t kGrainWork = 8192;
 
-/// The operation whose lines the kernel walks.
-Match<Operation *> findRoot(func::FuncOp spec) {
-  Operation *root = nullptr;
-  for (Operation &op : spec.getBody().front()) {
-    auto element = dyn_cast<ElementOpInterface>(op);
-    if (!element || element.rootKind() != RootKind::Row)
-      continue;
-    if (root)
-      return Decline{"there are two softmaxes, normalisations or reductions"};
-    root = &op;
-  }
-  if (!root)
-    return Decline::otherKind("there is no softmax, normalisation or reduction");
-  return root;
-}
-
-bool reducesLastOnly(ReduceOp op) {
-  auto type = cast<SymTensorType>(op.getInput().getType());
-  return op.getAxes().size() == 1 && op.getAxes()[0] == int64_t(type.getRank()) - 1;
-}
-
-SymTensorType lineType(Operation *root) {
-  return cast<SymTensorType>(root->getOperand(0).getType());
-}
-
 class RowSchedule : public Schedule {
 public:
   StringRef name() const override { return "row"; }
 
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
-    Match<Operation *> root = findRoot(spec);
-    if (!root)
-      return root.decline();
-    SmallVector<SymExpr> dims = lineType(*root).getDims();
-    if (auto reduce = dyn_cast<ReduceOp>(*root)) {
-      if (!reducesLastOnly(reduce))
-        return {"the reduction is not over the last dimension alone"};
-      dims.pop_back();
-    } else if (!isa<SoftmaxOp, NormalizeOp>(*root)) {
-      return {"there is no code for its lines"};
-    }
-    for (Type type : spec.getResultTypes())
-      if (cast<SymTensorType>(type).getDims() != dims)
-        return {"a result of the kernel has other dimensions"};
-    return {};
+    return matchLines(spec).decline();
   }
 
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
-    Operation *root = *findRoot(spec);
+    Operation *root = *matchLines(spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
     SymExpr one = SymExpr::constant(spec.getContext(), 1), rows = one;
     for (SymExpr dim : ArrayRef(dims).drop_back())
@@ -95,12 +56,11 @@ public:
   }
 
   void emit(KernelContext &c) const override {
-    Operation *root = *findRoot(c.spec);
+    Operation *root = *matchLines(c.spec);
     SmallVector<SymExpr> dims = lineType(root).getDims();
     // [lines] Each is computed by one thread.
-    c.loop(c.begin, c.end, 1, [&](Value unit) {
-      RowEmitter(c, root, c.lineIndex(dims, unit)).emit();
-    });
+    c.loop(c.begin, c.end, 1,
+           [&](Value unit) { RowEmitter(c, root, c.lineIndex(dims, unit)).emit(); });
   }
 
 private:

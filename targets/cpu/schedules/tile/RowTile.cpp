@@ -42,7 +42,7 @@ void emitRowTile(KernelContext &kernel, func::FuncOp tile,
   OpBuilder::InsertionGuard insertion(kernel.b);
   kernel.b.setInsertionPointToStart(tile.addEntryBlock());
   ElementEmitter e(kernel.b, kernel.machine.lanes(), tile.getArgument(0));
-  KernelContext c{kernel.b, kernel.spec, tile, e, kernel.machine, {}, {}, {}, {}, {}};
+  KernelContext c{{kernel.b, kernel.spec, tile, e}, kernel.machine, {}, {}, {}};
   bindWords(c, tile.getArgument(0));
   body(c);
   kernel.b.create<func::ReturnOp>();

@@ -43,7 +43,7 @@ public:
     OpBuilder::InsertionGuard insertion(outer.b);
     outer.b.setInsertionPointToStart(function.addEntryBlock());
     ElementEmitter e(outer.b, outer.machine.lanes(), function.getArgument(0));
-    KernelContext c{outer.b, outer.spec, function, e, outer.machine, {}, {}, {}, {}, {}};
+    KernelContext c{{outer.b, outer.spec, function, e}, outer.machine, {}, {}, {}};
     bindWords(c, function.getArgument(0));
     IndexValue pixel{function.getArgument(5), 1};
     pitch = c.e.uniform(t.inPlace ? s.pixels() : t.stripFloats(s, c.machine));

@@ -1,4 +1,4 @@
-#include "runtime/src/group/plugin.h"
+#include "runtime/src/base/plugin.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -32,7 +32,7 @@ static bool program_folder(path_t *out) {
 /// Of the library that this code is in.
 static bool own_folder(path_t *out) {
   Dl_info info;
-  if (!dladdr((const void *)&weft_open_plugin, &info) || !info.dli_fname)
+  if (!dladdr((const void *)&weft_find_plugin, &info) || !info.dli_fname)
     return false;
   snprintf(out->text, sizeof out->text, "%s", info.dli_fname);
   return cut_to_folder(out);
@@ -57,32 +57,33 @@ static void find(const char *file, path_t *out) {
   snprintf(out->text, sizeof out->text, "%s", file);
 }
 
-weft_status_t weft_open_plugin(const char *name, const weft_transport_v1 **out_table,
-                               weft_error_t *err) {
+weft_status_t weft_refuse_plugin(const weft_plugin_kind_t &kind, const char *name,
+                                 weft_error_t *err) {
+  return weft_fail(err, WEFT_UNSUPPORTED, kind.code,
+                   "%s '%.40s': libweft_%.40s.so is no plug-in for this runtime", kind.what, name,
+                   name);
+}
+
+weft_status_t weft_find_plugin(const weft_plugin_kind_t &kind, const char *name, const char *symbol,
+                               void **out_function, weft_error_t *err) {
   char file[64];
   path_t path;
   snprintf(file, sizeof file, "libweft_%.40s.so", name);
   if (strchr(name, '/'))
-    return weft_fail(err, WEFT_INVALID, "W0601", "there is no transport '%.40s'", name);
+    return weft_fail(err, WEFT_INVALID, kind.code, "there is no %s '%.40s'", kind.what, name);
   find(file, &path);
   void *library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) {
     bool is_missing = !strchr(path.text, '/') || access(path.text, F_OK) != 0;
     const char *reason = dlerror();
     if (!is_missing)
-      return weft_fail(err, WEFT_UNSUPPORTED, "W0601", "transport '%.40s': %.300s", name, reason);
-    weft_fail(
-        err, WEFT_NOT_FOUND, "W0601",
-        "there is no transport '%.40s': 'threads' and 'shm' are built in, and %s was not found",
-        name, file);
+      return weft_fail(err, WEFT_UNSUPPORTED, kind.code, "%s '%.40s': %.300s", kind.what, name,
+                       reason);
+    weft_fail(err, WEFT_NOT_FOUND, kind.code, "there is no %s '%.40s': %s, and %s was not found",
+              kind.what, name, kind.built_in, file);
     weft_set_hint(err, "WEFT_PLUGIN_DIR names the folder of %s", file);
     return WEFT_NOT_FOUND;
   }
-  auto plugin = (weft_transport_plugin_fn)dlsym(library, WEFT_TRANSPORT_PLUGIN);
-  const weft_transport_v1 *table = plugin ? plugin() : nullptr;
-  if (!table || table->struct_size < sizeof *table)
-    return weft_fail(err, WEFT_UNSUPPORTED, "W0601",
-                     "transport '%.40s': %.200s is no plug-in for this runtime", name, path.text);
-  *out_table = table;
-  return WEFT_OK;
+  *out_function = dlsym(library, symbol);
+  return *out_function ? WEFT_OK : weft_refuse_plugin(kind, name, err);
 }

@@ -1,0 +1,258 @@
+#include "runtime/src/call/accelerated.h"
+
+#include <string.h>
+
+#include "runtime/src/base/memory.h"
+#include "runtime/src/call/device_memory.h"
+#include "runtime/src/call/in_place.h"
+#include "runtime/src/call/outputs.h"
+#include "runtime/src/open/accelerator.h"
+
+static weft_device_t *device_of(const weft_context_t *context) {
+  return context->module->accelerator->device;
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+/// The most arguments that a function of the module has.
+static uint32_t most_arguments(const weft_module_t *module) {
+  uint32_t most = 0;
+  weft_function_v1 function;
+  for (int32_t i = 0; weft_module_function(module, i, &function); ++i)
+    if (uint32_t count = function.inputs.count + function.outputs.count; count > most)
+      most = count;
+  return most;
+}
+
+weft_status_t weft_join_device(weft_context_t *context, weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  if (!module->accelerator)
+    return WEFT_OK;
+  uint32_t count = most_arguments(module);
+  size_t tensors = sizeof(weft_accelerated), staged = tensors + 2 * count * sizeof(weft_tensor_t);
+  size_t bytes = staged + count * sizeof(weft_staged_t);
+  uint8_t *memory = (uint8_t *)weft_allocate(&module->env, bytes, 64);
+  if (!memory)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+  memset(memory, 0, bytes);
+  auto *made = (weft_accelerated *)memory;
+  *made = {bytes, nullptr, nullptr, nullptr, nullptr, count, {}};
+  made->in = (weft_tensor_t *)(memory + tensors);
+  made->out = made->in + count;
+  made->staged = (weft_staged_t *)(memory + staged);
+  context->accelerated = made;
+  weft_queue_options_t wanted = {sizeof wanted, 0, -1, 0, (const uint32_t *)&context->state};
+  weft_device_t *device = device_of(context);
+  return device->calls->open_queue(device, &wanted, &made->queue, err);
+}
+
+void weft_leave_device(weft_context_t *context) {
+  weft_accelerated *own = context->accelerated;
+  if (!own)
+    return;
+  weft_device_t *device = device_of(context);
+  device->calls->close_queue(own->queue);
+  for (uint32_t i = 0; i < own->count; ++i)
+    weft_device_release(device, own->staged[i].memory, own->staged[i].bytes);
+  weft_free(&context->module->env, own->brought.memory, own->brought.bytes);
+  weft_free(&context->module->env, own, own->bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static weft_status_t copy_to_device(weft_context_t *context, void *to, const void *from,
+                                    int64_t bytes, weft_error_t *err) {
+  weft_device_t *device = device_of(context);
+  weft_copy_t copy = {sizeof copy, 0, device, nullptr, to, from, bytes};
+  return bytes ? device->calls->copy(context->accelerated->queue, &copy, err) : WEFT_OK;
+}
+
+static weft_status_t copy_from_device(weft_context_t *context, void *to, const void *from,
+                                      int64_t bytes, weft_error_t *err) {
+  weft_device_t *device = device_of(context);
+  weft_copy_t copy = {sizeof copy, 0, nullptr, device, to, from, bytes};
+  return bytes ? device->calls->copy(context->accelerated->queue, &copy, err) : WEFT_OK;
+}
+
+/// Bytes for an argument, at least one: no address is NULL.
+static weft_status_t stage(weft_context_t *context, uint32_t argument, int64_t bytes,
+                           weft_tensor_t *tensor, weft_error_t *err) {
+  weft_staged_t *staged = &context->accelerated->staged[argument];
+  if (weft_status_t status = weft_grow(device_of(context), &staged->memory, &staged->bytes,
+                                       bytes > 0 ? (size_t)bytes : 1, err))
+    return status;
+  tensor->data = staged->memory;
+  tensor->capacity = (int64_t)staged->bytes;
+  return WEFT_OK;
+}
+
+/// The pair of an output that lies in an input's memory, or false.
+static bool find_pair(const weft_module_t *module, const weft_function_v1 &function,
+                      uint32_t output, weft_in_place_v1 *out_pair) {
+  for (uint32_t i = 0; i < function.in_place.count; ++i) {
+    *out_pair = weft_pair(module, function, i);
+    if (out_pair->output == output)
+      return true;
+  }
+  return false;
+}
+
+static bool is_late(const weft_module_t *module, const weft_function_v1 &function,
+                    uint32_t output) {
+  return weft_argument(module->descriptor, function, function.inputs.count + output).flags &
+         WEFT_ARGUMENT_LATE;
+}
+
+weft_status_t weft_send_arguments(weft_context_t *context, const weft_function_v1 &function,
+                                  const weft_tensor_t *in, const weft_tensor_t *out,
+                                  weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  weft_accelerated *own = context->accelerated;
+  for (uint32_t i = 0, pair = 0; i < function.inputs.count; ++i) {
+    own->in[i] = in[i];
+    int64_t bytes = weft_input_span(module, function, in, i, &pair);
+    weft_status_t status = stage(context, i, bytes, &own->in[i], err);
+    if (!status)
+      status = copy_to_device(context, own->in[i].data, in[i].data, bytes, err);
+    if (status)
+      return status;
+  }
+  weft_in_place_v1 pair;
+  for (uint32_t i = 0; i < function.outputs.count; ++i) {
+    own->out[i] = out[i];
+    if (find_pair(module, function, i, &pair))
+      own->out[i].data = own->in[pair.input].data;
+    else if (is_late(module, function, i))
+      own->out[i].data = nullptr;
+    else if (weft_status_t status = stage(context, function.inputs.count + i, weft_bytes_of(out[i]),
+                                          &own->out[i], err))
+      return status;
+  }
+  return WEFT_OK;
+}
+
+weft_status_t weft_provide_on_device(weft_context_t *context, uint32_t index, int64_t bytes,
+                                     weft_error_t *err) {
+  return stage(context, context->call.function->inputs.count + index, bytes,
+               &context->accelerated->out[index], err);
+}
+
+weft_status_t weft_finish_device(weft_context_t *context, weft_error_t *err) {
+  return device_of(context)->calls->finish(context->accelerated->queue, err);
+}
+
+/// The caller's memory for an output whose size the call has found.
+static weft_status_t place_late(weft_context_t *context, const weft_function_v1 &function,
+                                const weft_tensor_t *in, weft_tensor_t *out, uint32_t i,
+                                weft_error_t *err) {
+  int64_t bytes = weft_bytes_of(out[i]);
+  if (out[i].data && !(out[i].flags & WEFT_TENSOR_FRESH))
+    return weft_check_given_output(context->module, function, in, out, i, bytes, err);
+  return weft_allocate_output(context->module, out, i, bytes, err);
+}
+
+weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1 &function,
+                                 const weft_tensor_t *in, weft_tensor_t *out, weft_error_t *err) {
+  const weft_module_t *module = context->module;
+  weft_accelerated *own = context->accelerated;
+  weft_status_t status = WEFT_OK;
+  for (uint32_t i = 0, pair = 0; i < function.inputs.count; ++i) {
+    uint32_t before = pair;
+    int64_t bytes = weft_input_span(module, function, in, i, &pair);
+    if (pair != before && !status) // an output lies in it
+      status = copy_from_device(context, in[i].data, own->in[i].data, bytes, err);
+  }
+  weft_in_place_v1 pair;
+  for (uint32_t i = 0; i < function.outputs.count && !status; ++i) {
+    memcpy(out[i].dim, own->out[i].dim, sizeof out[i].dim);
+    if (find_pair(module, function, i, &pair))
+      continue;
+    if (is_late(module, function, i))
+      status = place_late(context, function, in, out, i, err);
+    if (!status)
+      status = copy_from_device(context, out[i].data, own->out[i].data, weft_bytes_of(out[i]), err);
+  }
+  weft_status_t finished = weft_finish_device(context, status ? nullptr : err);
+  return status ? status : finished;
+}
+
+//===----------------------------------------------------------------------===//
+// What compiled code calls
+//===----------------------------------------------------------------------===//
+
+const void *weft_bring(weft_context_t *context, const void *from, int64_t bytes) {
+  weft_staged_t *brought = &context->accelerated->brought;
+  const weft_env_t *env = &context->module->env;
+  weft_error_t *err = context->call.err;
+  if ((size_t)bytes > brought->bytes) {
+    weft_free(env, brought->memory, brought->bytes);
+    *brought = {(uint8_t *)weft_allocate(env, (size_t)bytes, 64), (size_t)bytes};
+    if (!brought->memory) {
+      brought->bytes = 0;
+      weft_leave_call(context, weft_fail_memory(err, bytes));
+    }
+  }
+  weft_status_t status = copy_from_device(context, brought->memory, from, bytes, err);
+  if (!status)
+    status = weft_finish_device(context, err);
+  if (status)
+    weft_leave_call(context, status);
+  return brought->memory;
+}
+
+int64_t weft_fetch_from_device(weft_frame_v1 *frame, const void *address, int64_t bits) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  int64_t word = 0;
+  memcpy(&word, weft_bring(context, address, bits / 8), (size_t)bits / 8);
+  return word;
+}
+
+/// Waits, and tells the caller how long the launch took.
+static weft_status_t trace_launch(weft_context_t *context, const weft_launch_t &launch,
+                                  uint32_t kernel, weft_error_t *err) {
+  weft_queue_t *queue = context->accelerated->queue;
+  const weft_device_v1 *calls = device_of(context)->calls;
+  weft_status_t status = calls->finish(queue, err);
+  weft_trace_event_t event = {sizeof event, kernel, launch.units, -1, -1, weft_now_ns(), 0};
+  if (!status)
+    status = calls->launch(queue, &launch, err);
+  if (!status)
+    status = calls->finish(queue, err);
+  event.end_ns = weft_now_ns();
+  weft_kernel_work(context->module, kernel, launch.words, &event.flops, &event.bytes);
+  if (!status)
+    context->trace(context->trace_user, &event);
+  return status;
+}
+
+void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t blocks,
+                           int32_t kernel_id) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  const weft_module_t *module = context->module;
+  weft_error_t *err = context->call.err;
+  if (blocks <= 0)
+    return;
+  if (kernel_id < 0 || (uint32_t)kernel_id >= module->accelerator->kernel_count)
+    weft_leave_call(context, weft_fail(err, WEFT_BAD_ARTIFACT, "W0511",
+                                       "%.150s: its code launched kernel %d: this is a fault of "
+                                       "the compiler",
+                                       module->path(), kernel_id));
+  weft_kernel_v1 row = weft_item<weft_kernel_v1>(
+      module->descriptor, module->descriptor.root.kernels, (uint32_t)kernel_id);
+  uint64_t all[WEFT_MAX_WORDS + 1];
+  uint32_t count = row.pointers + row.symbols;
+  memcpy(all, words, count * sizeof *all);
+  all[count] = (uint64_t)(uintptr_t)frame->worker0->scratch;
+  weft_launch_t launch = {
+      sizeof launch,     count + 1,      module->accelerator->kernels[kernel_id], blocks, 1, all,
+      row.block_threads, row.block_bytes};
+  weft_status_t status =
+      context->trace ? trace_launch(context, launch, (uint32_t)kernel_id, err)
+                     : device_of(context)->calls->launch(context->accelerated->queue, &launch, err);
+  if (status)
+    weft_leave_call(context, status);
+}

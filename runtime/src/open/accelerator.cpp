@@ -1,0 +1,212 @@
+#include "runtime/src/open/accelerator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/src/base/memory.h"
+#include "runtime/src/base/plugin.h"
+#include "runtime/src/base/status.h"
+
+static const weft_plugin_kind_t plugins = {"device", "W0701", "'cpu' is built in"};
+
+/// "cuda:1" is the second device that libweft_cuda.so has.
+static weft_status_t open_device(const char *name, weft_device_t **out_device, weft_error_t *err) {
+  char kind[64];
+  const char *colon = strchr(name, ':');
+  size_t length = colon ? (size_t)(colon - name) : strlen(name);
+  char *end = nullptr;
+  long index = colon ? strtol(colon + 1, &end, 10) : 0;
+  if (!length || length >= sizeof kind || (colon && (end == colon + 1 || *end)) || index < 0 ||
+      index > INT32_MAX)
+    return weft_fail(err, WEFT_INVALID, "W0701", "'%.60s' names no device: KIND or KIND:INDEX does",
+                     name);
+  memcpy(kind, name, length);
+  kind[length] = 0;
+  void *function;
+  if (weft_status_t status = weft_find_plugin(plugins, kind, WEFT_DEVICE_PLUGIN, &function, err))
+    return status;
+  const weft_device_kind_v1 *table = ((weft_device_plugin_fn)function)();
+  if (!table || table->struct_size < sizeof *table)
+    return weft_refuse_plugin(plugins, kind, err);
+  return table->open((int32_t)index, out_device, err);
+}
+
+/// A feature is the host's or the device's.
+static bool has_feature(const weft_module_t *module, weft_device_t *device, const char *feature) {
+  char property[128];
+  weft_text_t text = weft_text_in(property, sizeof property);
+  weft_text_add(&text, "feature.%s", feature);
+  int64_t value = 0;
+  if (module->device->calls->property(module->device, property, &value) || !value)
+    return !device->calls->property(device, property, &value) && value;
+  return true;
+}
+
+/// The first feature of the variant that is lacking; NULL: it can run.
+static const char *find_lack(const weft_module_t *module, weft_device_t *device,
+                             const weft_module_v1 &variant) {
+  const weft_list_t &list = variant.cpu_features;
+  for (uint32_t i = 0; i < list.count; ++i) {
+    const char *feature =
+        weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, list, i));
+    if (!has_feature(module, device, feature))
+      return feature;
+  }
+  return nullptr;
+}
+
+/// The first variant that the device runs: the module's own alone where a target was asked for.
+static weft_status_t choose_variant(const weft_module_t *module, weft_accelerator *accelerator,
+                                    weft_error_t *err) {
+  const char *lack = nullptr;
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
+    weft_module_v1 variant = weft_variant(module->descriptor, module->elf.file.variant_step, i);
+    if (!variant.device_code.count || (module->has_wanted_target && i != module->variant))
+      continue;
+    const char *lacking = find_lack(module, accelerator->device, variant);
+    if (!lacking) {
+      accelerator->variant = i;
+      return WEFT_OK;
+    }
+    lack = lack ? lack : lacking;
+  }
+  if (lack)
+    return weft_fail(err, WEFT_UNSUPPORTED, "W0702",
+                     "%.150s: needs '%.40s', which device '%.60s' does not have", module->path(),
+                     lack, accelerator->name);
+  weft_fail(err, WEFT_UNSUPPORTED, "W0702", "%.150s: has no code for device '%.60s'",
+            module->path(), accelerator->name);
+  weft_set_hint(err, "compile the model for it, too: 'weft targets' lists what code is made for");
+  return WEFT_UNSUPPORTED;
+}
+
+static weft_status_t load_kernels(const weft_module_t *module, weft_accelerator *accelerator,
+                                  weft_error_t *err) {
+  const weft_descriptor_t &descriptor = module->descriptor;
+  weft_module_v1 variant =
+      weft_variant(descriptor, module->elf.file.variant_step, accelerator->variant);
+  weft_device_t *device = accelerator->device;
+  weft_device_code_t code = {sizeof code,
+                             variant.device_code_kind,
+                             weft_text(descriptor, variant.device_code),
+                             variant.device_code.count,
+                             0,
+                             0};
+  if (weft_status_t status = device->calls->load(device, &code, &accelerator->loaded, err))
+    return status;
+  accelerator->kernel_count = variant.kernels.count;
+  size_t bytes = (accelerator->kernel_count + 1) * sizeof(void *);
+  accelerator->kernels = (const void **)weft_allocate(&module->env, bytes, 64);
+  if (!accelerator->kernels)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for %u kernels",
+                     accelerator->kernel_count);
+  for (uint32_t i = 0; i < accelerator->kernel_count; ++i) {
+    weft_kernel_v1 kernel = weft_item<weft_kernel_v1>(descriptor, variant.kernels, i);
+    if (weft_status_t status =
+            device->calls->find(device, accelerator->loaded, 0, weft_text(descriptor, kernel.name),
+                                &accelerator->kernels[i], err))
+      return status;
+  }
+  return WEFT_OK;
+}
+
+static weft_status_t copy_weights(const weft_module_t *module, weft_accelerator *accelerator,
+                                  weft_error_t *err) {
+  weft_device_t *device = accelerator->device;
+  size_t size = (size_t)module->weights.size;
+  if (!size)
+    return WEFT_OK;
+  void *memory;
+  if (weft_status_t status =
+          device->calls->allocate(device, WEFT_MEMORY_DEVICE, size, 256, &memory, err))
+    return status;
+  accelerator->weights = (uint8_t *)memory;
+  weft_queue_t *queue;
+  if (weft_status_t status = device->calls->open_queue(device, nullptr, &queue, err))
+    return status;
+  weft_copy_t copy = {sizeof copy, 0, device, nullptr, memory, module->weights.data, (int64_t)size};
+  weft_status_t status = device->calls->copy(queue, &copy, err);
+  if (!status)
+    status = device->calls->finish(queue, err);
+  device->calls->close_queue(queue);
+  return status;
+}
+
+static void close_accelerator(const weft_module_t *module, weft_accelerator *accelerator) {
+  weft_device_t *device = accelerator->device;
+  if (device) {
+    device->calls->release(device, WEFT_MEMORY_DEVICE, accelerator->weights,
+                           (size_t)module->weights.size);
+    device->calls->unload(device, accelerator->loaded);
+    device->calls->close(device);
+  }
+  weft_free(&module->env, accelerator->kernels, (accelerator->kernel_count + 1) * sizeof(void *));
+  weft_free(&module->env, accelerator, sizeof *accelerator);
+}
+
+static weft_status_t open_accelerator(const weft_module_t *module, const char *name,
+                                      weft_accelerator **out, weft_error_t *err) {
+  auto *made = (weft_accelerator *)weft_allocate(&module->env, sizeof(weft_accelerator), 64);
+  if (!made)
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a device");
+  memset(made, 0, sizeof *made);
+  strncpy(made->name, name, sizeof made->name - 1);
+  weft_status_t status = open_device(name, &made->device, err);
+  if (!status)
+    status = choose_variant(module, made, err);
+  if (!status)
+    status = load_kernels(module, made, err);
+  if (!status)
+    status = copy_weights(module, made, err);
+  if (status)
+    close_accelerator(module, made);
+  else
+    *out = made;
+  return status;
+}
+
+/// The one that the module has by that name, or a new one; its users are one more.
+static weft_status_t find_accelerator(weft_module_t *opened, const char *name,
+                                      weft_accelerator **out, weft_error_t *err) {
+  for (weft_accelerator *each = opened->accelerators; each; each = each->next)
+    if (strcmp(each->name, name) == 0) {
+      ++each->users;
+      *out = each;
+      return WEFT_OK;
+    }
+  if (weft_status_t status = open_accelerator(opened, name, out, err))
+    return status;
+  (*out)->users = 1;
+  (*out)->next = opened->accelerators;
+  opened->accelerators = *out;
+  return WEFT_OK;
+}
+
+weft_status_t weft_module_for_device(weft_module_t *module, const char *name,
+                                     weft_module_t **out_module, weft_error_t *err) {
+  weft_module_t *opened = module->opened ? module->opened : module;
+  weft_accelerator *accelerator;
+  pthread_mutex_lock(&opened->accelerators_lock);
+  weft_status_t status = find_accelerator(opened, name, &accelerator, err);
+  pthread_mutex_unlock(&opened->accelerators_lock);
+  if (status)
+    return status;
+  status = weft_module_view(opened, accelerator->variant, out_module, err);
+  if (status)
+    weft_leave_accelerator(opened, accelerator);
+  else
+    (*out_module)->accelerator = accelerator;
+  return status;
+}
+
+void weft_leave_accelerator(weft_module_t *opened, weft_accelerator *accelerator) {
+  pthread_mutex_lock(&opened->accelerators_lock);
+  if (--accelerator->users == 0) {
+    weft_accelerator **link = &opened->accelerators;
+    while (*link != accelerator)
+      link = &(*link)->next;
+    *link = accelerator->next;
+    close_accelerator(opened, accelerator);
+  }
+  pthread_mutex_unlock(&opened->accelerators_lock);
+}

@@ -1,0 +1,51 @@
+//===- LineShape.cpp ----------------------------------------------------------------------------===//
+
+#include "targets/common/match/LineShape.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static Match<Operation *> findRoot(func::FuncOp spec) {
+  Operation *root = nullptr;
+  for (Operation &op : spec.getBody().front()) {
+    auto element = dyn_cast<ElementOpInterface>(op);
+    if (!element || element.rootKind() != RootKind::Row)
+      continue;
+    if (root)
+      return Decline{"there are two softmaxes, normalisations or reductions"};
+    root = &op;
+  }
+  if (!root)
+    return Decline::otherKind("there is no softmax, normalisation or reduction");
+  return root;
+}
+
+static bool reducesLastOnly(ReduceOp op) {
+  auto type = cast<SymTensorType>(op.getInput().getType());
+  return op.getAxes().size() == 1 && op.getAxes()[0] == int64_t(type.getRank()) - 1;
+}
+
+SymTensorType lineType(Operation *root) {
+  return cast<SymTensorType>(root->getOperand(0).getType());
+}
+
+Match<Operation *> matchLines(func::FuncOp spec) {
+  Match<Operation *> root = findRoot(spec);
+  if (!root)
+    return root;
+  SmallVector<SymExpr> dims = lineType(*root).getDims();
+  if (auto reduce = dyn_cast<ReduceOp>(*root)) {
+    if (!reducesLastOnly(reduce))
+      return Decline{"the reduction is not over the last dimension alone"};
+    dims.pop_back();
+  } else if (!isa<SoftmaxOp, NormalizeOp>(*root)) {
+    return Decline{"there is no code for its lines"};
+  }
+  for (Type type : spec.getResultTypes())
+    if (cast<SymTensorType>(type).getDims() != dims)
+      return Decline{"a result of the kernel has other dimensions"};
+  return root;
+}
+
+} // namespace weft

@@ -1,0 +1,86 @@
+//===- Ptx.cpp - MLIR to LLVM IR to PTX, in process ----------------------------------------------------===//
+
+#include "targets/cuda/Ptx.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "targets/cpu/Codegen.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr const char *kTriple = "nvptx64-nvidia-cuda";
+/// The last line of what every text begins with.
+constexpr llvm::StringLiteral kHeaderEnd = ".address_size 64\n";
+
+/// How mathematical functions are expanded for a thread: scalars, fused multiply-add, conversions of f16.
+const VectorMachine &threadMath() {
+  VectorMachine::Traits traits;
+  traits.hasFma = traits.hasHalves = true;
+  static const VectorMachine machine(traits);
+  return machine;
+}
+
+/// What the back end and the assembler know of the kernel from its annotations. Tables get names of its own: texts are joined.
+void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Function *kernel = module.getFunction(symbol);
+  llvm::NamedMDNode *list = module.getOrInsertNamedMetadata("nvvm.annotations");
+  auto add = [&](const char *what, int64_t value) {
+    auto *number = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
+    list->addOperand(llvm::MDNode::get(context, {llvm::ValueAsMetadata::get(kernel),
+                                                 llvm::MDString::get(context, what),
+                                                 llvm::ConstantAsMetadata::get(number)}));
+  };
+  add("kernel", 1);
+  add("maxntidx", threads);
+  for (llvm::GlobalVariable &table : module.globals())
+    table.setName(symbol + "_" + table.getName());
+}
+
+} // namespace
+
+llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, int64_t threads,
+                                         const SimtMachine &machine) {
+  if (llvm::Error error = lowerToLlvmDialect(module, threadMath()))
+    return std::move(error);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
+  if (!code)
+    return llvm::createStringError("translation to LLVM IR failed");
+  llvm::Expected<const llvm::Target *> target = findLlvmTarget(kTriple);
+  if (!target)
+    return target.takeError();
+  std::unique_ptr<llvm::TargetMachine> generator(
+      (*target)->createTargetMachine(kTriple, machine.architecture, machine.features, {},
+                                     std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  code->setTargetTriple(kTriple);
+  code->setDataLayout(generator->createDataLayout());
+  annotate(*code, symbol, threads);
+  optimize(*code, *generator, /*isLongHost=*/false);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager emit;
+  if (generator->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return llvm::createStringError("LLVM cannot write PTX as text");
+  emit.run(*code);
+  return std::string(text);
+}
+
+std::string joinPtx(ArrayRef<std::string> kernels) {
+  std::string text;
+  for (StringRef kernel : kernels) {
+    size_t header = kernel.find(kHeaderEnd) + kHeaderEnd.size();
+    text += text.empty() ? kernel : kernel.drop_front(header);
+  }
+  return text;
+}
+
+} // namespace weft

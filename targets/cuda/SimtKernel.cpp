@@ -1,0 +1,137 @@
+//===- SimtKernel.cpp - The frame around every thread's code ---------------------------------------===//
+//
+//   parameters: pointers of operands and results, symbols, the address of scratch   [words]
+//   the thread's number in the grid                                                 [thread]
+//   what the schedule emits, in which                                               [emit]
+//     warps combine values of their threads: halves, quarters, …                    [warps]
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cuda/SimtKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace weft {
+
+void SimtKernel::when(Value condition, function_ref<void()> body) {
+  auto branch = b.create<scf::IfOp>(condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  e.forget();
+  body();
+  e.forget();
+}
+
+Value SimtKernel::less(Value a, Value c) {
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, a, c);
+}
+
+Value SimtKernel::warp() {
+  return b.createOrFold<arith::DivUIOp>(thread, constantI64(b, SimtMachine::kWarp));
+}
+
+Value SimtKernel::lane() {
+  return b.createOrFold<arith::RemUIOp>(thread, constantI64(b, SimtMachine::kWarp));
+}
+
+SmallVector<IndexValue> SimtKernel::pointIndex(ArrayRef<SymExpr> dims, Value number) {
+  if (dims.empty())
+    return {};
+  auto [line, last] = e.divmod({number}, e.symbolic(dims.back()));
+  SmallVector<IndexValue> index = lineIndex(dims, line.base);
+  index.back() = last;
+  return index;
+}
+
+Value SimtKernel::call(StringRef intrinsic, Type type, ValueRange arguments) {
+  return b
+      .create<LLVM::CallIntrinsicOp>(type, StringAttr::get(b.getContext(), intrinsic), arguments)
+      .getResult(0);
+}
+
+/// Threads exchange words of 32 bits.
+Value SimtKernel::exchange(Value value, unsigned bits) {
+  Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto number = [&](int32_t n) -> Value {
+    return b.create<arith::ConstantOp>(b.getI32IntegerAttr(n));
+  };
+  auto word = [&](Value own) {
+    return call("llvm.nvvm.shfl.sync.bfly.i32", i32,
+                {number(-1), own, number(int32_t(bits)), number(SimtMachine::kWarp - 1)});
+  };
+  Type integer = b.getIntegerType(width);
+  Value raw = type == integer ? value : b.create<arith::BitcastOp>(integer, value);
+  if (width < 32)
+    raw = b.create<arith::TruncIOp>(integer, word(b.create<arith::ExtUIOp>(i32, raw)));
+  else if (width == 32)
+    raw = word(raw);
+  else {
+    Value half = constantI64(b, 32);
+    Value low = word(b.create<arith::TruncIOp>(i32, raw)),
+          high = word(b.create<arith::TruncIOp>(i32, b.create<arith::ShRUIOp>(raw, half)));
+    raw =
+        b.create<arith::OrIOp>(b.create<arith::ExtUIOp>(i64, low),
+                               b.create<arith::ShLIOp>(b.create<arith::ExtUIOp>(i64, high), half));
+  }
+  return type == integer ? raw : b.create<arith::BitcastOp>(type, raw);
+}
+
+/// [warps]
+Value SimtKernel::combineWarp(Combiner combiner, Type element, Value value) {
+  for (int64_t bits = SimtMachine::kWarp / 2; bits >= 1; bits /= 2)
+    value = emitCombine(b, combiner, element, value, exchange(value, bits));
+  return value;
+}
+
+Launch SimtSchedule::blocks(SymExpr count, int64_t perBlock) const {
+  MLIRContext *context = count.getContext();
+  return {SymExpr::ceildiv(count, perBlock), SymExpr::constant(context, 1),
+          SymExpr::constant(context, 0)};
+}
+
+/// [words] In the order of the specification; then scratch.
+static void bindParameters(SimtKernel &k) {
+  unsigned next = 0;
+  for (BlockArgument argument : k.spec.getArguments()) {
+    k.inputs.push_back(k.kernel.getArgument(next++));
+    k.e.bindPointer(argument, k.inputs.back());
+    if (k.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
+      k.e.setInvariant(argument);
+  }
+  for (size_t i = 0; i < k.spec.getNumResults(); ++i)
+    k.outputs.push_back(k.kernel.getArgument(next++));
+  for (StringAttr symbol : symbolsOf(k.spec).getNames())
+    k.e.bindSymbol(symbol, k.kernel.getArgument(next++));
+  k.scratch = k.kernel.getArgument(next);
+}
+
+void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedule,
+                    const SimtMachine &machine) {
+  auto spec = *module.getOps<func::FuncOp>().begin();
+  ImplicitLocOpBuilder b(spec.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  SmallVector<Type> parameters(spec.getNumArguments() + spec.getNumResults(), pointer);
+  parameters.append(symbolsOf(spec).getNames().size(), i64);
+  parameters.push_back(pointer);
+  auto kernel = b.create<func::FuncOp>(name, b.getFunctionType(parameters, {}));
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+  ElementEmitter e(b, 1, Value());
+  e.setGuardsBranch();
+  SimtKernel k{{b, spec, kernel, e}, machine};
+  bindParameters(k);
+  // [thread] Grids have fewer than 2^31 blocks.
+  auto number = [&](StringRef which) -> Value {
+    return b.create<arith::ExtUIOp>(
+        i64, k.call(("llvm.nvvm.read.ptx.sreg." + which).str(), b.getI32Type()));
+  };
+  k.thread = k.add(k.mul(number("ctaid.x"), constantI64(b, schedule.threads())), number("tid.x"));
+  // [emit]
+  schedule.emit(k);
+  b.create<func::ReturnOp>();
+  spec.erase();
+}
+
+} // namespace weft

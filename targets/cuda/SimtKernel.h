@@ -1,0 +1,64 @@
+//===- SimtKernel.h - From a kernel's specification to the code of one thread ---------------------===//
+//
+//   void emit(SimtKernel &k) const override {
+//     k.when(k.less(k.thread, k.e.uniform(elements)), [&] { k.storeResults(k.pointIndex(dims, k.thread)); });
+//   }
+//
+// A kernel is a grid of blocks in one dimension. Its parameters are the words of the specification, pointers first, and the address of
+// scratch. Lanes of the element emitter are elements that one thread holds.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CUDA_SIMTKERNEL_H
+#define WEFT_TARGETS_CUDA_SIMTKERNEL_H
+
+#include "targets/common/KernelFrame.h"
+#include "targets/common/Schedule.h"
+#include "targets/cuda/SimtMachine.h"
+
+namespace weft {
+
+struct SimtKernel : KernelFrame {
+  const SimtMachine &machine;
+  mlir::Value thread = {};  ///< its number in the grid, i64
+  mlir::Value scratch = {}; ///< pointer to the launch's
+
+  /// if (condition) body();
+  void when(mlir::Value condition, llvm::function_ref<void()> body);
+  mlir::Value less(mlir::Value a, mlir::Value c);
+  /// Number of this thread's warp in the grid, and of the thread in its warp.
+  mlir::Value warp();
+  mlir::Value lane();
+  /// Of the element with this number in row-major order.
+  llvm::SmallVector<IndexValue> pointIndex(llvm::ArrayRef<SymExpr> dims, mlir::Value number);
+  /// `value`, a scalar, of the thread whose lane differs in these bits.
+  mlir::Value exchange(mlir::Value value, unsigned bits);
+  /// The values of a warp's threads combined, in all of them: in the order of a tree, so always the same.
+  mlir::Value combineWarp(Combiner combiner, mlir::Type element, mlir::Value value);
+  mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
+};
+
+/// One way to compute kernels on a GPU. Units are blocks.
+class SimtSchedule : public ScheduleFor<SimtMachine> {
+public:
+  /// Of a block.
+  virtual int64_t threads() const { return SimtMachine::kThreads; }
+  virtual void emit(SimtKernel &kernel) const = 0;
+
+protected:
+  /// For so many threads, or so many groups of a block's threads.
+  Launch blocks(SymExpr count, int64_t perBlock) const;
+};
+
+/// The specification's module with the code of a thread in a function `name`. The specification is erased.
+void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
+                    const SimtMachine &machine);
+
+/// A warp for each line of a softmax, normalisation or reduction.
+const SimtSchedule *simtLines();
+/// A thread for each independent part of an operator that has loops of its own.
+const SimtSchedule *simtUnits();
+/// A thread for each element; takes what no other does.
+const SimtSchedule *simtPoints();
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CUDA_SIMTKERNEL_H

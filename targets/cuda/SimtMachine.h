@@ -1,0 +1,22 @@
+//===- SimtMachine.h - What code generation asks about a GPU ----------------------------------------===//
+#ifndef WEFT_TARGETS_CUDA_SIMTMACHINE_H
+#define WEFT_TARGETS_CUDA_SIMTMACHINE_H
+
+#include <cstdint>
+#include <string>
+
+namespace weft {
+
+/// One architecture of NVIDIA GPUs.
+struct SimtMachine {
+  std::string architecture; ///< "sm_80", as LLVM and the assembler name it
+  std::string features;     ///< for LLVM: the version of PTX
+  /// Threads that execute together.
+  static constexpr int64_t kWarp = 32;
+  /// Of a block, unless a schedule says otherwise.
+  static constexpr int64_t kThreads = 256;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CUDA_SIMTMACHINE_H
