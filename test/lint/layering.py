@@ -99,6 +99,7 @@ ALLOWED = {
     GPU + "/run": [GPU + "/code", GPU + "/text"],
     GPU + "/ops": [GPU + "/run", GPU + "/code", GPU + "/text"],
     GPU + "/device": [GPU, GPU + "/run", GPU + "/code", GPU + "/text", RUNTIME],
+    "runtime/plugins/cuda": ["runtime/src/base", RUNTIME],
     # The command runs artifacts without the compiler, so only its compiler half may know one.
     CLI: [LINK, RUNTIME],
     # A transport around the runtime's, as a plug-in is one beside them.
@@ -120,7 +121,7 @@ ALLOWED = {
 # A folder of so many sources has a row of its own.
 ROOM = 5
 # Parts that build without LLVM.
-NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", GPU, GPU + "/text", GPU + "/code", GPU + "/run", GPU + "/ops", GPU + "/device", RUNTIME, COMPILER, CLI, LINK, "tools/weft/verbs", "tools/weft", "examples")
+NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", "runtime/plugins/cuda", GPU, GPU + "/text", GPU + "/code", GPU + "/run", GPU + "/ops", GPU + "/device", RUNTIME, COMPILER, CLI, LINK, "tools/weft/verbs", "tools/weft", "examples")
 FOREIGN = ("llvm/", "llvm-c/", "mlir/", "lld/", "clang/")
 
 # Wrong arrows that are known: (file, include) -> why. Remove a row when its include goes; the check says when.
