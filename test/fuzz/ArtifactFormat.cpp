@@ -16,7 +16,7 @@ constexpr size_t kMostWork = 1 << 16;
 constexpr std::string_view schemaOf(char letter) {
   switch (letter) {
   case 'm':
-    return "TTTfkwt.8";
+    return "TTTfkwt.8T4";
   case 'f':
     return "Taastc44ddddlrpqxngevd";
   case 'a':
@@ -28,7 +28,7 @@ constexpr std::string_view schemaOf(char letter) {
   case 'w':
     return "TT2R4i.88";
   case 'k':
-    return "TtK4444dd";
+    return "TtK4444dd44";
   case 'l':
     return "d4";
   case 'p':

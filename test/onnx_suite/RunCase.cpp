@@ -232,7 +232,7 @@ private:
     weft_error_t error = WEFT_ERROR_INIT;
     weft_module_t *artifact = nullptr;
     weft_context_t *context = nullptr;
-    weft_context_options_t options = {sizeof(weft_context_options_t), 1, -1, 0};
+    weft_context_options_t options = {sizeof options, 1, -1, 0, nullptr, test::deviceFor(target)};
     std::vector<weft_tensor_t> outputs(each.outputs.size(), weft_tensor_t(WEFT_TENSOR_EMPTY));
     Trouble trouble;
     if (weft_module_open(nullptr, scratch.c_str(), &artifact, &error) ||

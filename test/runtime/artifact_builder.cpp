@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "weft/device.h"
 #include "weft/sha256.h"
 
 namespace weft_test {
@@ -232,13 +233,16 @@ static void encode_variant(encoder &e, const module &m, const image &code, size_
     weft_list_t name = e.text(k.name);
     weft_list_t nodes = e.texts(k.nodes);
     weft_formula_v1 flops = e.code(k.flops);
-    kernels.push_back(
-        {name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, e.code(k.bytes_moved)});
+    weft_formula_v1 moved = e.code(k.bytes_moved);
+    kernels.push_back({name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, moved,
+                       k.block_threads, 0});
   }
   root.kernels = e.list(kernels);
   root.weights = e.weights(m.weights);
   root.cpu_features = e.texts(m.cpu_features);
   root.host_table_size = m.host_table_size;
+  root.device_code = e.text(m.device_code);
+  root.device_code_kind = m.device_code.empty() ? 0 : WEFT_CODE_PTX;
   std::memcpy(&e.out[index * sizeof root], &root, sizeof root);
 }
 

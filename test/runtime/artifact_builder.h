@@ -73,6 +73,7 @@ struct kernel {
   std::vector<std::string> nodes;
   uint32_t calls, pointers = 0, symbols = 0;
   formula flops = {}, bytes_moved = {}; ///< over the words behind the pointers
+  uint32_t block_threads = 0;           ///< on a device
 };
 struct weight {
   std::string name, layout;
@@ -89,6 +90,7 @@ struct module {
   uint64_t host_table_size;
   std::vector<axis> mesh = {};
   std::vector<std::vector<uint32_t>> groups = {}; ///< axes
+  std::string device_code = {};
 };
 
 /// grow(past f32[b, p, 2], rows f32[b, s, 2]) -> present f32[b, p + s, 2] in place, twice(f32[b]): not part of the sample.

@@ -69,25 +69,33 @@ std::string runCommand(const std::string &command) {
                       : text.substr(0, text.find('\n'));
 }
 
-std::vector<std::string> emulatedTargets() {
-  const char *command = getenv("WEFT_TEST_EMULATED"), *targets = getenv("WEFT_TEST_TARGETS");
+/// What is called elsewhere, or on a device.
+std::vector<std::string> givenTargets() {
+  const char *targets = getenv("WEFT_TEST_TARGETS");
+  bool isUsed = targets && (getenv("WEFT_TEST_EMULATED") || getenv("WEFT_TEST_DEVICE"));
   std::vector<std::string> list;
-  std::istringstream text(command && targets ? targets : "");
+  std::istringstream text(isUsed ? targets : "");
   for (std::string each; std::getline(text, each, ',');)
     list.push_back(each);
   return list;
 }
 
-} // namespace
-
-bool isEmulated(const std::string &target) {
-  std::vector<std::string> all = emulatedTargets();
+bool isGiven(const std::string &target) {
+  std::vector<std::string> all = givenTargets();
   return std::find(all.begin(), all.end(), target) != all.end();
 }
 
+} // namespace
+
+const char *deviceFor(const std::string &target) {
+  return isGiven(target) ? std::getenv("WEFT_TEST_DEVICE") : nullptr;
+}
+
+bool isEmulated(const std::string &target) { return isGiven(target) && !deviceFor(target); }
+
 std::vector<std::string> targetsToTry(std::vector<std::string> own) {
-  std::vector<std::string> emulated = emulatedTargets();
-  return emulated.empty() ? own : emulated;
+  std::vector<std::string> given = givenTargets();
+  return given.empty() ? own : given;
 }
 
 std::string callEmulated(const std::string &artifact, const std::vector<weft_tensor_t> &inputs,

@@ -6,6 +6,7 @@
 // WEFT_TEST_EMULATED is the command line of test/emulated/call_artifact under an emulator, WEFT_TEST_TARGETS what it runs:
 // "arm:v8,arm:v8.2". Tests that try several targets then try these instead. A file of tensors is 64-bit words, and bytes behind the
 // last of each: how many tensors; of each element, rank, dimensions, and how many bytes.
+// WEFT_TEST_DEVICE is a device of the runtime, "emulated", that runs kernels of WEFT_TEST_TARGETS in this process.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TEST_SUPPORT_EMULATEDCALL_H
 #define WEFT_TEST_SUPPORT_EMULATEDCALL_H
@@ -25,8 +26,11 @@ struct EmulatedTensor {
 /// Whether artifacts for this target are called by the emulator.
 bool isEmulated(const std::string &target);
 
-/// `own`, or the targets that are emulated, if any are.
+/// `own`, or the targets that are emulated, or computed by a device, if any are.
 std::vector<std::string> targetsToTry(std::vector<std::string> own);
+
+/// Where kernels for this target run, for weft_context_options_t; null: where they do by themselves.
+const char *deviceFor(const std::string &target);
 
 /// What went wrong; nothing when `results` are the call's.
 std::string callEmulated(const std::string &artifact, const std::vector<weft_tensor_t> &inputs,

@@ -87,6 +87,7 @@ void Program::compile(CompileOptions options, int threads) {
   weft_error_t error = WEFT_ERROR_INIT;
   threadsOfRank = threads;
   emulated = isEmulated(options.target);
+  device = deviceFor(options.target);
   if (emulated)
     return;
   bool isAlone = !meshOf(function());
@@ -97,7 +98,7 @@ void Program::compile(CompileOptions options, int threads) {
 
 weft_status_t Program::openContext(weft_group_t *group, weft_context_t **out,
                                    weft_error_t *error) const {
-  weft_context_options_t options = {sizeof options, threadsOfRank, -1, 0, group};
+  weft_context_options_t options = {sizeof options, threadsOfRank, -1, 0, group, device};
   return weft_context_create(artifact, &options, out, error);
 }
 

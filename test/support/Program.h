@@ -55,6 +55,7 @@ public:
   weft_context_t *context = nullptr; ///< of what one rank runs
   weft_module_t *artifact = nullptr; ///< null where calls are emulated
   bool emulated = false;             ///< by EmulatedCall.h
+  const char *device = nullptr;      ///< of EmulatedCall.h, where kernels run
   std::string path;                  ///< of the artifact
   bool guarded = false;              ///< inputs end where memory does that nobody may touch
 

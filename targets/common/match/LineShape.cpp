@@ -6,18 +6,27 @@ using namespace mlir;
 
 namespace weft {
 
+/// Other roots would read elements of the lines that are not at hand.
 static Match<Operation *> findRoot(func::FuncOp spec) {
   Operation *root = nullptr;
+  bool hasOthers = false;
   for (Operation &op : spec.getBody().front()) {
     auto element = dyn_cast<ElementOpInterface>(op);
-    if (!element || element.rootKind() != RootKind::Row)
+    RootKind kind = element ? element.rootKind() : RootKind::View;
+    if (kind == RootKind::Loop || kind == RootKind::View)
       continue;
+    if (kind != RootKind::Row) {
+      hasOthers = true;
+      continue;
+    }
     if (root)
       return Decline{"there are two softmaxes, normalisations or reductions"};
     root = &op;
   }
   if (!root)
     return Decline::otherKind("there is no softmax, normalisation or reduction");
+  if (hasOthers)
+    return Decline{"there is a product, a window or an operator with loops of its own, too"};
   return root;
 }
 

@@ -65,7 +65,22 @@ TEST_CASE("the sample's descriptor is good") {
 TEST_CASE("a descriptor is at least a root") {
   bytes d = encode(make_sample().description, sample_image());
   d.resize(sizeof(weft_module_v1) - 1);
-  REQUIRE(check(d) == "the descriptor has 95 bytes instead of 96 or more");
+  REQUIRE(check(d) == "the descriptor has 111 bytes instead of 112 or more");
+}
+
+TEST_CASE("blocks of threads are those of kernels for a device, whose code is a text") {
+  auto with_code = [](uint32_t threads, const char *code) {
+    return after([&](module &m) {
+      m.device_code = code;
+      for (kernel &each : m.kernels)
+        each.block_threads = threads;
+    });
+  };
+  REQUIRE(with_code(256, ".version 8.0") == "");
+  REQUIRE(with_code(0, "") == "");
+  REQUIRE(with_code(0, ".version 8.0") == "kernel 0 has blocks of 0 threads");
+  REQUIRE(with_code(256, "") == "kernel 0 has blocks of 256 threads");
+  REQUIRE(with_code(1025, ".version 8.0") == "kernel 0 has blocks of 1025 threads");
 }
 
 TEST_CASE("every variant is checked, and there is room for all of them") {
@@ -77,9 +92,9 @@ TEST_CASE("every variant is checked, and there is room for all of them") {
   REQUIRE(check(d, 2) == "function 'main': inputs: element type 99 is not known");
   REQUIRE(check(d, 1) == "");
   d.resize(2 * sizeof(weft_module_v1) - 1);
-  REQUIRE(check(d, 2) == "the descriptor has 191 bytes instead of 192 or more");
+  REQUIRE(check(d, 2) == "the descriptor has 223 bytes instead of 224 or more");
   REQUIRE(check(d, 2, 95) == "variants have 95 bytes instead of 96 or more");
-  REQUIRE(check(d, 2, UINT32_MAX) == "the descriptor has 191 bytes instead of 8589934590 or more");
+  REQUIRE(check(d, 2, UINT32_MAX) == "the descriptor has 223 bytes instead of 8589934590 or more");
 }
 
 TEST_CASE("lists must lie inside, in elements of known size") {

@@ -58,10 +58,20 @@ TEST_CASE("the target that is spelt most alike is named, if any is") {
   CHECK(namesOf("riscv:rva23")[0].find("nearest") == std::string::npos);
 }
 
+TEST_CASE("code for devices goes beside that of one processor's family, and stands behind it") {
+  using Names = std::vector<std::string>;
+  CHECK(namesOf("cuda:sm_80,x86:v3,v4") == Names{"x86:v4", "x86:v3", "cuda:sm_80"});
+  CHECK(namesOf("x86:v3,cuda:sm_80,sm_90a") == Names{"x86:v3", "cuda:sm_90a", "cuda:sm_80"});
+  CHECK(namesOf("cuda:sm_80") == Names{"cuda:sm_80"});
+  CHECK(namesOf("cuda:host")[0].find("'cuda:host' is the level of this machine, but that is of ") ==
+        0);
+}
+
 TEST_CASE("code for several families does not go into one file") {
   for (const char *text : {"x86:v3,arm:v8", "arm:v8,v8.2,x86:host"})
     CHECK(namesOf(text)[0] == "target '" + std::string(text) +
-                                  "' names several families: a file is for processors of one");
+                                  "' names several families of processors: a file is for "
+                                  "one, and for devices beside it");
 }
 
 TEST_CASE("accuracy is no part of a target's name, and part of what its kernels are known by") {
