@@ -40,7 +40,8 @@ Error noKernelTarget(StringRef scope) {
 SmallVector<std::string> knownNames() {
   SmallVector<std::string> known{TargetName::kHost};
   for (const TargetFamily *family : allFamilies()) {
-    known.push_back(TargetName{family->name(), {TargetName::kHost}}.str());
+    if (!family->isDevice())
+      known.push_back(TargetName{family->name(), {TargetName::kHost}}.str());
     for (const std::string &level : family->levels())
       known.push_back(TargetName{family->name(), {level}}.str());
   }

@@ -234,8 +234,8 @@ static void encode_variant(encoder &e, const module &m, const image &code, size_
     weft_list_t nodes = e.texts(k.nodes);
     weft_formula_v1 flops = e.code(k.flops);
     weft_formula_v1 moved = e.code(k.bytes_moved);
-    kernels.push_back({name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, moved,
-                       k.block_threads, 0});
+    kernels.push_back(
+        {name, nodes, {0}, k.calls, k.pointers, k.symbols, 0, flops, moved, k.block_threads, 0});
   }
   root.kernels = e.list(kernels);
   root.weights = e.weights(m.weights);

@@ -236,11 +236,11 @@ void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t 
   weft_error_t *err = context->call.err;
   if (blocks <= 0)
     return;
-  if (kernel_id < 0 || (uint32_t)kernel_id >= module->accelerator->kernel_count)
+  if (!((uint32_t)kernel_id < module->descriptor.root.kernels.count))
     weft_leave_call(context, weft_fail(err, WEFT_BAD_ARTIFACT, "W0511",
-                                       "%.150s: its code launched kernel %d: this is a fault of "
+                                       "%.150s: its code asked for kernel %lld: this is a fault of "
                                        "the compiler",
-                                       module->path(), kernel_id));
+                                       module->path(), (long long)kernel_id));
   weft_kernel_v1 row = weft_item<weft_kernel_v1>(
       module->descriptor, module->descriptor.root.kernels, (uint32_t)kernel_id);
   uint64_t all[WEFT_MAX_WORDS + 1];

@@ -126,11 +126,8 @@ static weft_status_t module_for(weft_module_t *module, const weft_context_option
   weft_group *group = options.group;
   bool for_device = module->descriptor.root.device_code.count;
   const char *name = options.device ? options.device : for_device ? "cuda" : "cpu";
-  if (strcmp(name, "cpu") != 0) {
-    if (group && weft_group_world(group) > 1)
-      return weft_fail(err, WEFT_UNSUPPORTED, "W0702", "no ranks run on device '%.60s' yet", name);
+  if (strcmp(name, "cpu") != 0)
     return weft_module_for_device(module, name, out_module, err);
-  }
   if (for_device)
     return weft_fail(err, WEFT_UNSUPPORTED, "W0702",
                      "%.150s: has no code for a processor that this machine has", module->path());

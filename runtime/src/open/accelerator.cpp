@@ -1,6 +1,5 @@
 #include "runtime/src/open/accelerator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/src/base/memory.h"
@@ -9,26 +8,34 @@
 
 static const weft_plugin_kind_t plugins = {"device", "W0701", "'cpu' is built in"};
 
+/// Devices of modules are few, and opened once.
+static pthread_mutex_t accelerators_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /// "cuda:1" is the second device that libweft_cuda.so has.
 static weft_status_t open_device(const char *name, weft_device_t **out_device, weft_error_t *err) {
-  char kind[64];
-  const char *colon = strchr(name, ':');
-  size_t length = colon ? (size_t)(colon - name) : strlen(name);
-  char *end = nullptr;
-  long index = colon ? strtol(colon + 1, &end, 10) : 0;
-  if (!length || length >= sizeof kind || (colon && (end == colon + 1 || *end)) || index < 0 ||
-      index > INT32_MAX)
+  char kind[48];
+  size_t length = 0;
+  for (; name[length] && name[length] != ':' && length < sizeof kind - 1; ++length)
+    kind[length] = name[length];
+  kind[length] = 0;
+  const char *digit = name + length + (name[length] == ':');
+  int32_t index = 0;
+  for (; *digit >= '0' && *digit <= '9' && index < 10000; ++digit)
+    index = 10 * index + (*digit - '0');
+  if (!length || *digit || (name[length] && digit[-1] == ':'))
     return weft_fail(err, WEFT_INVALID, "W0701", "'%.60s' names no device: KIND or KIND:INDEX does",
                      name);
-  memcpy(kind, name, length);
-  kind[length] = 0;
   void *function;
   if (weft_status_t status = weft_find_plugin(plugins, kind, WEFT_DEVICE_PLUGIN, &function, err))
     return status;
   const weft_device_kind_v1 *table = ((weft_device_plugin_fn)function)();
   if (!table || table->struct_size < sizeof *table)
     return weft_refuse_plugin(plugins, kind, err);
-  return table->open((int32_t)index, out_device, err);
+  return table->open(index, out_device, err);
+}
+
+static weft_module_v1 variant_of(const weft_module_t *module, uint32_t index) {
+  return weft_variant(module->descriptor, module->elf.file.variant_step, index);
 }
 
 /// A feature is the host's or the device's.
@@ -70,12 +77,8 @@ static weft_status_t choose_variant(const weft_module_t *module, weft_accelerato
     }
     lack = lack ? lack : lacking;
   }
-  if (lack)
-    return weft_fail(err, WEFT_UNSUPPORTED, "W0702",
-                     "%.150s: needs '%.40s', which device '%.60s' does not have", module->path(),
-                     lack, accelerator->name);
-  weft_fail(err, WEFT_UNSUPPORTED, "W0702", "%.150s: has no code for device '%.60s'",
-            module->path(), accelerator->name);
+  weft_fail(err, WEFT_UNSUPPORTED, "W0702", "%.150s: has no code for device '%.60s'%s%.40s",
+            module->path(), accelerator->name, lack ? ", which lacks " : "", lack ? lack : "");
   weft_set_hint(err, "compile the model for it, too: 'weft targets' lists what code is made for");
   return WEFT_UNSUPPORTED;
 }
@@ -83,8 +86,7 @@ static weft_status_t choose_variant(const weft_module_t *module, weft_accelerato
 static weft_status_t load_kernels(const weft_module_t *module, weft_accelerator *accelerator,
                                   weft_error_t *err) {
   const weft_descriptor_t &descriptor = module->descriptor;
-  weft_module_v1 variant =
-      weft_variant(descriptor, module->elf.file.variant_step, accelerator->variant);
+  weft_module_v1 variant = variant_of(module, accelerator->variant);
   weft_device_t *device = accelerator->device;
   weft_device_code_t code = {sizeof code,
                              variant.device_code_kind,
@@ -94,13 +96,7 @@ static weft_status_t load_kernels(const weft_module_t *module, weft_accelerator 
                              0};
   if (weft_status_t status = device->calls->load(device, &code, &accelerator->loaded, err))
     return status;
-  accelerator->kernel_count = variant.kernels.count;
-  size_t bytes = (accelerator->kernel_count + 1) * sizeof(void *);
-  accelerator->kernels = (const void **)weft_allocate(&module->env, bytes, 64);
-  if (!accelerator->kernels)
-    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for %u kernels",
-                     accelerator->kernel_count);
-  for (uint32_t i = 0; i < accelerator->kernel_count; ++i) {
+  for (uint32_t i = 0; i < variant.kernels.count; ++i) {
     weft_kernel_v1 kernel = weft_item<weft_kernel_v1>(descriptor, variant.kernels, i);
     if (weft_status_t status =
             device->calls->find(device, accelerator->loaded, 0, weft_text(descriptor, kernel.name),
@@ -140,17 +136,24 @@ static void close_accelerator(const weft_module_t *module, weft_accelerator *acc
     device->calls->unload(device, accelerator->loaded);
     device->calls->close(device);
   }
-  weft_free(&module->env, accelerator->kernels, (accelerator->kernel_count + 1) * sizeof(void *));
-  weft_free(&module->env, accelerator, sizeof *accelerator);
+  weft_free(&module->env, accelerator, accelerator->bytes);
 }
 
 static weft_status_t open_accelerator(const weft_module_t *module, const char *name,
                                       weft_accelerator **out, weft_error_t *err) {
-  auto *made = (weft_accelerator *)weft_allocate(&module->env, sizeof(weft_accelerator), 64);
+  uint32_t most = 0; // kernels of a variant
+  for (uint32_t i = 0; i < module->elf.file.variants; ++i)
+    if (uint32_t count = variant_of(module, i).kernels.count; count > most)
+      most = count;
+  size_t bytes = sizeof(weft_accelerator) + most * sizeof(void *);
+  auto *made = (weft_accelerator *)weft_allocate(&module->env, bytes, 64);
   if (!made)
-    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a device");
-  memset(made, 0, sizeof *made);
-  strncpy(made->name, name, sizeof made->name - 1);
+    return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
+  memset(made, 0, bytes);
+  made->bytes = bytes;
+  made->kernels = (const void **)(made + 1);
+  weft_text_t text = weft_text_in(made->name, sizeof made->name);
+  weft_text_add(&text, "%.60s", name);
   weft_status_t status = open_device(name, &made->device, err);
   if (!status)
     status = choose_variant(module, made, err);
@@ -186,9 +189,9 @@ weft_status_t weft_module_for_device(weft_module_t *module, const char *name,
                                      weft_module_t **out_module, weft_error_t *err) {
   weft_module_t *opened = module->opened ? module->opened : module;
   weft_accelerator *accelerator;
-  pthread_mutex_lock(&opened->accelerators_lock);
+  pthread_mutex_lock(&accelerators_lock);
   weft_status_t status = find_accelerator(opened, name, &accelerator, err);
-  pthread_mutex_unlock(&opened->accelerators_lock);
+  pthread_mutex_unlock(&accelerators_lock);
   if (status)
     return status;
   status = weft_module_view(opened, accelerator->variant, out_module, err);
@@ -200,7 +203,7 @@ weft_status_t weft_module_for_device(weft_module_t *module, const char *name,
 }
 
 void weft_leave_accelerator(weft_module_t *opened, weft_accelerator *accelerator) {
-  pthread_mutex_lock(&opened->accelerators_lock);
+  pthread_mutex_lock(&accelerators_lock);
   if (--accelerator->users == 0) {
     weft_accelerator **link = &opened->accelerators;
     while (*link != accelerator)
@@ -208,5 +211,5 @@ void weft_leave_accelerator(weft_module_t *opened, weft_accelerator *accelerator
     *link = accelerator->next;
     close_accelerator(opened, accelerator);
   }
-  pthread_mutex_unlock(&opened->accelerators_lock);
+  pthread_mutex_unlock(&accelerators_lock);
 }

@@ -6,14 +6,14 @@
 /// What a module has on a device.
 struct weft_accelerator {
   weft_accelerator *next; ///< of the opened module's
+  size_t bytes;           ///< of this allocation
   uint32_t users;
   uint32_t variant; ///< whose code it runs
   char name[64];    ///< as it was asked for
   weft_device_t *device;
   weft_loaded_t *loaded;
   uint8_t *weights;     ///< on the device; NULL when there are none
-  const void **kernels; ///< by row
-  uint32_t kernel_count;
+  const void **kernels; ///< by row of the variant
 };
 
 /// One more owner, who ends with weft_module_release, of a view of the module for this device, which loads code and copies weights when nobody has it

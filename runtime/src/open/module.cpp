@@ -387,7 +387,6 @@ static weft_status_t open_checked(const weft_env_t &env, int fd, const char *pat
   memset(memory, 0, bytes);
   weft_module_t *module = new (memory) weft_module;
   module->references.store(1, std::memory_order_relaxed);
-  pthread_mutex_init(&module->accelerators_lock, nullptr);
   module->env = env;
   module->bytes = bytes;
   memcpy((char *)memory + sizeof(weft_module_t), path, strlen(path) + 1);
@@ -514,7 +513,6 @@ void weft_module_release(weft_module_t *module) {
   weft_elf_unmap(&module->image);
   unmap_range(&module->weights);
   unmap_range(&module->tail);
-  pthread_mutex_destroy(&module->accelerators_lock);
   weft_env_t env = module->env;
   if (device && !env.device)
     device->calls->close(device);

@@ -34,7 +34,6 @@ struct weft_module {
   bool has_wanted_target;         ///< that is the variant of env.target
   weft_accelerator *accelerator;  ///< of a view whose kernels run on one; NULL: on `device`
   weft_accelerator *accelerators; ///< of an opened module: all that are in use
-  pthread_mutex_t accelerators_lock;
   weft_mapping_t weights, tail;
 
   const char *path() const { return (const char *)((opened ? opened : this) + 1); }

@@ -31,8 +31,24 @@ namespace {
 
 void close_device(weft_device_t *base) { delete own(base); }
 
+/// PTX for an architecture runs on later ones, too; "sm_90a" on its own alone.
+bool runs_code_for(const device_options &options, const std::string &feature) {
+  if (feature.compare(0, 3, "sm_") != 0)
+    return false;
+  char *end;
+  long wanted = std::strtol(feature.c_str() + 3, &end, 10);
+  if (std::string(end) == "a")
+    return options.is_architecture_specific && wanted == options.architecture;
+  return !*end && wanted > 0 && wanted <= options.architecture;
+}
+
 weft_status_t property(weft_device_t *base, const char *name, int64_t *out_value) {
   const device_options &options = own(base)->options;
+  const std::string feature = "feature.";
+  if (std::string(name).compare(0, feature.size(), feature) == 0) {
+    *out_value = runs_code_for(options, name + feature.size());
+    return WEFT_OK;
+  }
   const struct {
     const char *name;
     int64_t value;

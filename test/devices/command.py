@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What a user of a device types, and what the command answers: command.py WEFT WORK
+
+One file has code for a processor and for a GPU, and answers every shape on both; what cannot run is refused in one line.
+"""
+
+import os
+import subprocess
+import sys
+
+MODEL = """
+func.func @main(%x: !weft.tensor<[m, 24], f32> {weft.name = "x"}, %y: !weft.tensor<[24, n], f32> {weft.name = "y"})
+    -> (!weft.tensor<[m, n], f32> {weft.name = "z"}) attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.contract "m k, k n -> m n" %x, %y accumulate f32 : (!weft.tensor<[m, 24], f32>, !weft.tensor<[24, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.softmax %0 : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  return %1 : !weft.tensor<[m, n], f32>
+}
+"""
+
+
+class Trial:
+    """Calls the command in a folder of its own, and keeps what was wrong."""
+
+    def __init__(self, weft, work):
+        self.weft, self.work, self.wrong = weft, work, []
+        os.makedirs(work, exist_ok=True)
+
+    def call(self, *arguments):
+        return subprocess.run([self.weft, *arguments], cwd=self.work, capture_output=True, text=True, check=False)
+
+    def works(self, *arguments, says=""):
+        done = self.call(*arguments)
+        if done.returncode or says not in done.stdout + done.stderr:
+            self.wrong.append(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+    def refuses(self, code, text, *arguments):
+        done = self.call(*arguments)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("error")]
+        if done.returncode != code or len(lines) != 1 or text not in lines[0]:
+            self.wrong.append(f"{' '.join(arguments)}: {done.returncode} instead of {code}, '{text}'\n{done.stderr}")
+
+
+def main(weft, work):
+    trial = Trial(weft, work)
+    with open(os.path.join(work, "model.mlir"), "w", encoding="utf-8") as file:
+        file.write(MODEL)
+    trial.works("compile", "model.mlir", "-t", "x86:v2,cuda:sm_80,sm_90a", "-o", "both.weft", says="x86:v2, cuda:sm_90a, cuda:sm_80")
+    trial.works("compile", "model.mlir", "-t", "cuda:sm_80", "-o", "gpu.weft")
+    trial.works("compile", "model.mlir", "-t", "x86:v2", "-o", "cpu.weft")
+    trial.works("inspect", "gpu.weft", says="cuda:sm_80")
+    for m, n in ((0, 0), (0, 5), (1, 1), (3, 31), (7, 32), (8, 33), (40, 257)):
+        sizes = ("--dim", f"m={m}", "--dim", f"n={n}")
+        trial.works("run", "both.weft", *sizes, "-o", "cpu.npz")
+        for file in ("both.weft", "gpu.weft"):
+            trial.works("run", file, *sizes, "--device", "emulated", "--expect", "@cpu.npz", says="as expected")
+    trial.works("bench", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated")
+    trial.works("profile", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated", says="weft_k_row")
+
+    sizes = ("--dim", "m=2", "--dim", "n=2")
+    trial.refuses(4, "has no code for device 'emulated'", "run", "cpu.weft", *sizes, "--device", "emulated")
+    trial.refuses(1, "there is no device 'nosuch'", "run", "both.weft", *sizes, "--device", "nosuch")
+    trial.refuses(1, "names no device", "run", "both.weft", *sizes, "--device", "emulated:x")
+    trial.refuses(1, "there is no emulated GPU 9", "run", "both.weft", *sizes, "--device", "emulated:9")
+    trial.works("compile", "model.mlir", "-t", "cuda:sm_90a", "-o", "new.weft")
+    trial.refuses(4, "has no code for device 'emulated', which lacks sm_90a", "run", "new.weft", *sizes, "--device", "emulated")
+    trial.refuses(4, "has no code for device 'cpu'", "run", "gpu.weft", *sizes, "--device", "cpu")
+    trial.refuses(2, "no model is split over ranks yet", "compile", "model.mlir", "-t", "cuda:sm_80", "--mesh", "tp=2", "-o", "no.weft")
+    trial.refuses(2, "the nearest is 'cuda:sm_80'", "compile", "model.mlir", "-t", "cuda:sm_88", "-o", "no.weft")
+    for line in trial.wrong:
+        print(f"WRONG: {line}")
+    sys.exit(1 if trial.wrong else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
