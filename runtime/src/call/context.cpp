@@ -129,8 +129,8 @@ static weft_status_t module_for(weft_module_t *module, const weft_context_option
   if (strcmp(name, "cpu") != 0)
     return weft_module_for_device(module, name, out_module, err);
   if (for_device)
-    return weft_fail(err, WEFT_UNSUPPORTED, "W0702",
-                     "%.150s: has no code for a processor that this machine has", module->path());
+    return weft_fail(err, WEFT_UNSUPPORTED, "W0702", "%.150s: has no code for device 'cpu'",
+                     module->path());
   return weft_module_for_ranks(module, group ? (uint32_t)weft_group_world(group) : 1, out_module,
                                err);
 }
