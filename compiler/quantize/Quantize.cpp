@@ -7,6 +7,7 @@
 
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/Search.h"
+#include "compiler/quantize/StrategyFile.h"
 #include "compiler/reduce/WriteProgram.h"
 #include "passes/quant/NodeNames.h"
 #include "llvm/Support/GlobPattern.h"
@@ -201,6 +202,7 @@ private:
     found.calibrated = options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached();
+    found.strategy = strategyText(module, decisions, search.best());
     return found;
   }
 

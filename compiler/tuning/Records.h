@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_TUNING_RECORDS_H
 #define WEFT_COMPILER_TUNING_RECORDS_H
 
+#include "compiler/tuning/RecordLines.h"
 #include "targets/common/Picks.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -39,8 +40,6 @@ std::string printRecords(const std::vector<TuningRecord> &records);
 
 /// "rows=7 block=200".
 std::string printPicks(const std::map<std::string, int64_t> &values);
-/// `text` as a field of a record: printable ASCII without bars, and not too long.
-std::string asField(llvm::StringRef text);
 
 } // namespace weft
 

@@ -43,15 +43,19 @@ bool follow(func::FuncOp specification, const KernelTarget &target, const Picks 
 
 } // namespace
 
+std::string keyOf(llvm::StringRef bytes) {
+  uint8_t hash[32];
+  weft_sha256(bytes.data(), bytes.size(), hash);
+  return llvm::toHex(ArrayRef(hash, kKeyBytes), /*LowerCase=*/true);
+}
+
 std::string kernelKey(func::FuncOp specification) {
   Picks picks = picksOf(specification);
   setPicks(specification, {});
   std::string text;
   llvm::raw_string_ostream(text) << *specification->getParentOfType<ModuleOp>();
   setPicks(specification, picks);
-  uint8_t hash[32];
-  weft_sha256(text.data(), text.size(), hash);
-  return llvm::toHex(ArrayRef(hash, kKeyBytes), /*LowerCase=*/true);
+  return keyOf(text);
 }
 
 llvm::Expected<Tuning> Tuning::read(const std::vector<std::string> &files,

@@ -13,6 +13,8 @@
 
 namespace weft {
 
+/// What records know bytes by, the same in every process: isKey.
+std::string keyOf(llvm::StringRef bytes);
 /// What a record knows a kernel by: a hash of the text of its specification without picks, the same in every process.
 std::string kernelKey(mlir::func::FuncOp specification);
 

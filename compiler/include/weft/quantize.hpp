@@ -95,7 +95,12 @@ struct Quantization {
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
+  std::string strategy; ///< what was decided, as sorted lines of text that applyStrategy reads
 };
+
+/// The program that a strategy in a file describes, without calls and without measuring. Refuses, with code W0324, what is no strategy or one
+/// of another model or other weights.
+Result<Module> applyStrategy(const Module &module, const std::string &path);
 
 /// Writes the program as text that Compiler::importFile reads, and its weights beside it.
 Result<void> writeProgramText(const Module &module, const std::string &path);

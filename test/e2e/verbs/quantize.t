@@ -26,6 +26,43 @@ $ weft quantize quantize.mlir --calibration calls --evaluate calls/003.npz --kee
 !   time {*}x of f32 ({*}x by prices)  size {*} of {*}
 ! kept.weft
 
+# What was decided is a file of sorted lines, which realises the same artifact without calls and without a search.
+$ weft quantize -q quantize.mlir --calibration calls --budget 'cosine>=0.9' --strategy s.strategy -o found.weft
+$ sed 's/ | [0-9a-f]\{16\} |.*//' s.strategy
+| weft-strategy 1 | 00000 | /first/MatMul
+| weft-strategy 1 | 00001 | /second/MatMul
+$ sort -c s.strategy
+$ weft quantize quantize.mlir --strategy s.strategy --apply -o again.weft
+! again.weft
+$ cmp found.weft again.weft
+$ weft quantize quantize.mlir --strategy s.strategy --apply -o again.mlir --json | tr -d ' \n'
+| {*}"paths":["again.mlir"]{*}
+
+# A strategy is refused for another model, for other weights, and where it is no strategy.
+$ weft quantize layers.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: it decides 2 layers, and the model has 0
+? 1
+$ sed 's/second/third/' quantize.mlir > renamed.mlir && weft quantize renamed.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: layer 1 of the model is '/third/MatMul', not '/second/MatMul'
+? 1
+$ sed 's/ at 24576/ at 24572/' quantize.mlir > shifted.mlir && weft quantize shifted.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: layer '/second/MatMul' has other weights
+? 1
+$ echo text > text.strategy && weft quantize quantize.mlir --strategy text.strategy --apply -o no.weft
+! error[W0324]: text.strategy: line 1: no decision: it does not begin with 'weft-strategy 1'
+? 1
+$ weft quantize quantize.mlir --strategy nowhere.strategy --apply -o no.weft
+! error[W0324]: nowhere.strategy: {*}
+? 1
+$ weft quantize quantize.mlir --strategy s.strategy --apply --calibration calls -o no.weft
+! error: '--apply' and '--calibration' exclude each other
+!   hint: a strategy says what each layer becomes, and nothing is measured
+? 2
+$ weft quantize quantize.mlir --apply -o no.weft
+! error: '--apply' has no effect without '--strategy'
+!   hint: 'weft help quantize' lists the options
+? 2
+
 # Channels that are always 0 are no error.
 $ python3 make_calls.py zeros 5 zero && weft quantize -q quantize.mlir --calibration zeros -o zeros.weft
 

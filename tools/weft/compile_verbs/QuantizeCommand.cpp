@@ -6,6 +6,7 @@
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Table.h"
+#include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/CompiledModel.h"
@@ -46,6 +47,8 @@ public:
     std::optional<Module> module = importModel(options, console, exitCode, facts);
     if (!module)
       return exitCode;
+    if (options.has("apply"))
+      return apply(*module);
     InterruptGuard guard(nullptr);
     Result<TemporaryFolder> folder = TemporaryFolder::create();
     if (!folder)
@@ -56,14 +59,28 @@ public:
       return refuse(console, found.diagnostics());
     if (!found->isReached)
       return console.fail({ExitComparisonFailed, outOfReach(*found), "", "W0322"});
-    for (const std::string &output : outputs)
-      if (int code = write(*found, output))
-        return code;
+    if (int code = writeAll(found->module, found->strategy))
+      return code;
     console.json() ? reportJson(*found) : report(*found);
     return console.finish();
   }
 
 private:
+  /// What a strategy says, without a search.
+  int apply(const Module &module) {
+    weft::Result<Module> program = applyStrategy(module, options.value("strategy"));
+    if (!program)
+      return refuse(console, program.diagnostics());
+    if (int code = writeAll(*program, ""))
+      return code;
+    if (console.json())
+      console.result(JsonWriter("weft.quantize/1").list("paths", outputs).finish());
+    else
+      for (const std::string &output : outputs)
+        console.say(output);
+    return console.finish();
+  }
+
   Result<Done> readOptions() {
     request.compile.target = options.value("target", request.compile.target);
     request.compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
@@ -79,9 +96,21 @@ private:
     request.onProgress = [this](const std::string &phase, size_t done, size_t of) {
       progress(phase, done, of);
     };
-    for (auto step : {&Quantize::readOutputs, &Quantize::readBudgets, &Quantize::readCalls})
+    for (auto step : {&Quantize::readApply, &Quantize::readOutputs, &Quantize::readBudgets,
+                      &Quantize::readCalls})
       if (Result<Done> done = (this->*step)(); !done)
         return done;
+    return Done{};
+  }
+
+  /// A strategy says all: what a search would need does not go with it.
+  Result<Done> readApply() {
+    if (options.has("apply"))
+      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32"})
+        if (options.has(name))
+          return Failure{ExitWrongUsage,
+                         "'--apply' and '--" + std::string(name) + "' exclude each other",
+                         "a strategy says what each layer becomes, and nothing is measured", ""};
     return Done{};
   }
 
@@ -107,6 +136,8 @@ private:
   }
 
   Result<Done> readCalls() {
+    if (options.has("apply"))
+      return Done{};
     std::string path = options.value("calibration");
     if (path.empty())
       return Failure{ExitWrongUsage, "'weft quantize' needs calls to look at",
@@ -147,15 +178,28 @@ private:
   }
 
   /// 0, or the exit code of what was printed.
-  int write(const Quantization &found, const std::string &output) {
+  int writeAll(const Module &program, const std::string &strategy) {
+    OutputFiles files;
+    if (options.has("strategy") && !options.has("apply"))
+      if (Result<Done> done = files.addText(options.value("strategy"), strategy); !done)
+        return console.fail(done.failure());
+    for (const std::string &output : outputs)
+      if (int code = write(program, output))
+        return code;
+    if (Result<Done> done = files.commit(); !done)
+      return console.fail(done.failure());
+    return 0;
+  }
+
+  int write(const Module &program, const std::string &output) {
     if (endsWith(output, ".mlir")) {
-      weft::Result<void> done = writeProgramText(found.module, output);
+      weft::Result<void> done = writeProgramText(program, output);
       return done ? 0 : refuse(console, done.diagnostics());
     }
     CompileOptions compile = request.compile;
     compile.outputPath = output;
     compile.cancelled = interrupted;
-    weft::Result<weft::Artifact> artifact = Compiler().compile(found.module, compile);
+    weft::Result<weft::Artifact> artifact = Compiler().compile(program, compile);
     return artifact ? 0 : refuse(console, artifact.diagnostics());
   }
 

@@ -1,0 +1,110 @@
+//===- StrategyFile.cpp -----------------------------------------------------------------------===//
+
+#include "compiler/quantize/StrategyFile.h"
+#include "compiler/import/readers/ReadError.h"
+#include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/StrategyLines.h"
+#include "compiler/tuning/Tuning.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Layers without their decisions.
+std::vector<StrategyLine> undecided(const Module &module, const std::vector<IntegerLayer> &layers) {
+  auto bytes = [&](StringRef name) { return module.get().weightBytes(name); };
+  std::vector<StrategyLine> lines;
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    std::vector<float> elements = floatsOf(layer.weight, bytes);
+    std::string identity;
+    llvm::raw_string_ostream(identity) << layer.weight.getResult().getType() << '\n';
+    identity.append(reinterpret_cast<const char *>(elements.data()),
+                    elements.size() * sizeof(float));
+    StrategyLine &line = lines.emplace_back();
+    line.layer = int64_t(i);
+    line.node = asField(nodeNameOf(layer.op));
+    line.weight = keyOf(identity);
+  }
+  return lines;
+}
+
+/// Success where the decision is for that layer.
+llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
+                          const IntegerLayer &layer) {
+  if (decision.layer != own.layer || decision.node != own.node)
+    return readError("layer " + Twine(own.layer) + " of the model is '" + own.node + "', not '" +
+                     decision.node + "'");
+  if (decision.weight != own.weight)
+    return readError("layer '" + own.node + "' has other weights");
+  if (decision.form == StrategyLine::Rows && !layer.hasRows)
+    return readError("layer '" + own.node + "' has no rows with scales of their own");
+  std::optional<int64_t> channels;
+  if (layer.inputChannel)
+    channels = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
+  if (!decision.factors.empty() && int64_t(decision.factors.size()) != channels.value_or(0))
+    return readError("layer '" + own.node + "' has no " + Twine(decision.factors.size()) +
+                     " channels");
+  return llvm::Error::success();
+}
+
+EdgeChoice choiceOf(const StrategyLine &line) {
+  EdgeChoice choice;
+  choice.choice.byRow = line.form == StrategyLine::Rows;
+  choice.choice.scale = line.scale;
+  choice.choice.zero = line.zero;
+  choice.choice.factors = line.factors;
+  return choice;
+}
+
+} // namespace
+
+std::string strategyText(const Module &module, const std::vector<Decision> &decisions,
+                         const Strategy &strategy) {
+  Result<func::FuncOp> function = calledFunction(module);
+  std::vector<StrategyLine> lines = undecided(module, integerLayers(*function));
+  for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
+    if (chosen == 0)
+      continue;
+    const EdgeChoice &choice = decision.choices[chosen - 1];
+    for (size_t layer : decision.layers) {
+      StrategyLine &line = lines[layer];
+      line.form = choice.choice.byRow ? StrategyLine::Rows : StrategyLine::Static;
+      line.scale = choice.choice.scale;
+      line.zero = choice.choice.zero;
+      line.strength = choice.strength;
+      line.factors = choice.choice.factors;
+    }
+  }
+  return printStrategy(lines);
+}
+
+Result<Module> applyStrategy(const Module &module, const std::string &path) {
+  llvm::Expected<std::vector<StrategyLine>> lines = readStrategy(path);
+  if (!lines)
+    return quantizeError("W0324", llvm::toString(lines.takeError()));
+  auto refused = [&](const std::string &why) {
+    return quantizeError("W0324", "the strategy is for another model: " + why, path);
+  };
+  Result<func::FuncOp> function = calledFunction(module);
+  if (!function)
+    return function.diagnostics();
+  std::vector<IntegerLayer> layers = integerLayers(*function);
+  if (lines->size() != layers.size())
+    return refused("it decides " + std::to_string(lines->size()) + " layers, and the model has " +
+                   std::to_string(layers.size()));
+  std::vector<StrategyLine> own = undecided(module, layers);
+  std::vector<Decision> decisions;
+  Strategy strategy;
+  for (auto [i, line] : llvm::enumerate(*lines)) {
+    if (llvm::Error why = checkDecision(line, own[i], layers[i]))
+      return refused(llvm::toString(std::move(why)));
+    decisions.push_back({{i}, {choiceOf(line)}});
+    if (line.form == StrategyLine::F32)
+      decisions.back().choices.clear();
+    strategy.push_back(line.form == StrategyLine::F32 ? 0 : 1);
+  }
+  return realised(module, decisions, strategy);
+}
+
+} // namespace weft

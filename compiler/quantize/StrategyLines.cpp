@@ -1,0 +1,149 @@
+//===- StrategyLines.cpp ----------------------------------------------------------------------===//
+
+#include "compiler/quantize/StrategyLines.h"
+#include "compiler/import/readers/ReadError.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace weft {
+namespace {
+
+constexpr LineFormat kFormat{"weft-strategy",        "decision",
+                             /*fields=*/6,           kMostStrategyLineBytes,
+                             kMostStrategyLineBytes, kMostStrategyLayers};
+constexpr size_t kLayerDigits = 5;
+constexpr int64_t kMostZero = 255;
+
+std::string layerText(int64_t layer) {
+  std::string digits = std::to_string(layer);
+  return std::string(kLayerDigits - std::min(kLayerDigits, digits.size()), '0') + digits;
+}
+
+/// A number above 0 that an f32 has, too.
+std::optional<float> positive(StringRef text) {
+  std::optional<double> number = realNumber(text);
+  if (!number || !(float(*number) > 0) || !std::isfinite(float(*number)) ||
+      realText(float(*number)) != text)
+    return std::nullopt;
+  return float(*number);
+}
+
+/// "f32", "rows", "static scale=0.0123 zero=5"
+Error readForm(StringRef text, StrategyLine &line) {
+  SmallVector<StringRef> words;
+  text.split(words, ' ');
+  line.form = words[0] == "static" ? StrategyLine::Static
+              : words[0] == "rows" ? StrategyLine::Rows
+                                   : StrategyLine::F32;
+  bool isStatic = line.form == StrategyLine::Static;
+  if (words.size() != (isStatic ? 3 : 1) || (line.form == StrategyLine::F32 && text != "f32"))
+    return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
+  if (!isStatic)
+    return Error::success();
+  StringRef scaleWord = words[1], zeroWord = words[2];
+  std::optional<float> scale;
+  std::optional<int64_t> zero;
+  if (scaleWord.consume_front("scale=") && zeroWord.consume_front("zero="))
+    scale = positive(scaleWord), zero = wholeNumber(zeroWord, kMostZero);
+  if (!scale || !zero)
+    return readError(quotedText(text) + " is no form such as static scale=0.5 zero=3");
+  line.scale = *scale;
+  line.zero = *zero;
+  return Error::success();
+}
+
+/// "-", "0.8: 1.5 0.75"
+Error readFactors(StringRef text, StrategyLine &line) {
+  if (text == "-")
+    return Error::success();
+  auto [strengthText, list] = text.split(": ");
+  std::optional<double> strength = realNumber(strengthText);
+  if (line.form == StrategyLine::F32 || !strength || *strength > 1)
+    return readError(quotedText(text) + " is no equalisation such as 0.8: 1.5 0.75");
+  line.strength = *strength;
+  SmallVector<StringRef> words;
+  list.split(words, ' ');
+  for (StringRef word : words) {
+    std::optional<float> factor = positive(word);
+    if (!factor)
+      return readError(quotedText(word) + " is no factor of a channel");
+    line.factors.push_back(*factor);
+  }
+  return Error::success();
+}
+
+Expected<StrategyLine> readLine(StringRef text) {
+  Expected<SmallVector<StringRef>> fields = fieldsOf(text, kFormat);
+  if (!fields)
+    return fields.takeError();
+  StringRef layer = (*fields)[1];
+  int64_t number = 0;
+  if (layer.getAsInteger(10, number) || number < 0 || number >= int64_t(kMostStrategyLayers) ||
+      layerText(number) != layer)
+    return readError(quotedText(layer) + " is no layer: 5 digits");
+  if (asField((*fields)[2]) != (*fields)[2])
+    return readError(quotedText((*fields)[2]) + " is no name of a node");
+  if (!isKey((*fields)[3]))
+    return readError(quotedText((*fields)[3]) + " is no weight: 16 hexadecimal digits");
+  StrategyLine line;
+  line.layer = number;
+  line.node = (*fields)[2].str();
+  line.weight = (*fields)[3].str();
+  if (Error error = readForm((*fields)[4], line))
+    return std::move(error);
+  if (Error error = readFactors((*fields)[5], line))
+    return std::move(error);
+  return line;
+}
+
+} // namespace
+
+std::string StrategyLine::text() const {
+  std::string what = form == Rows ? "rows" : form == F32 ? "f32" : "static";
+  if (form == Static)
+    what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
+  std::string equalised = factors.empty() ? "-" : realText(strength) + ":";
+  for (float factor : factors)
+    equalised += " " + realText(factor);
+  return lineOf(kFormat, {layerText(layer), node, weight, what, equalised});
+}
+
+Expected<std::vector<StrategyLine>> parseStrategy(StringRef text, StringRef name) {
+  std::vector<StrategyLine> lines;
+  std::set<int64_t> seen;
+  Error error = eachLine(text, name, kFormat, [&](StringRef each) -> Error {
+    Expected<StrategyLine> line = readLine(each);
+    if (!line)
+      return line.takeError();
+    if (!seen.insert(line->layer).second)
+      return readError("layer " + Twine(line->layer) + " is decided twice");
+    lines.push_back(std::move(*line));
+    return Error::success();
+  });
+  if (error)
+    return std::move(error);
+  llvm::sort(lines, [](const auto &a, const auto &b) { return a.layer < b.layer; });
+  return std::move(lines);
+}
+
+Expected<std::vector<StrategyLine>> readStrategy(const std::string &path) {
+  std::vector<StrategyLine> lines;
+  Error error = withFile(path, kFormat, [&](StringRef text) -> Error {
+    return parseStrategy(text, path).moveInto(lines);
+  });
+  if (error)
+    return std::move(error);
+  return std::move(lines);
+}
+
+std::string printStrategy(const std::vector<StrategyLine> &lines) {
+  std::set<std::string> texts;
+  for (const StrategyLine &line : lines)
+    texts.insert(line.text());
+  return sortedLines(texts);
+}
+
+} // namespace weft

@@ -1,0 +1,39 @@
+//===- StrategyLines.h - What every layer becomes, as lines of text ---------------------------===//
+//
+//   weft-strategy 1 | 00003 | /first/MatMul | 8b1d33a0c2f4e596 | rows | 0.8: 1.5 0.75 …
+//
+// One line for each layer, in program order. Any bytes are read into lines or an error; nothing in
+// here knows MLIR.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
+#define WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
+
+#include "compiler/tuning/RecordLines.h"
+
+namespace weft {
+
+struct StrategyLine {
+  enum Form { F32, Static, Rows };
+  int64_t layer;              ///< its position in the program
+  std::string node;           ///< asField of its name
+  std::string weight;         ///< a key of the weight's type and elements
+  Form form = F32;            ///< "f32", "static scale=S zero=Z" or "rows"
+  float scale = 1;            ///< of a static one
+  int64_t zero = 0;           ///< 0 to 255
+  double strength = 0;        ///< of the equalisation, for people; none without factors
+  std::vector<float> factors; ///< what channels are divided by; "-" when there are none
+
+  std::string text() const;
+};
+
+/// Limits of what is read.
+constexpr size_t kMostStrategyLineBytes = 1 << 20, kMostStrategyLayers = 100000;
+
+/// By layer; none is there twice.
+llvm::Expected<std::vector<StrategyLine>> parseStrategy(llvm::StringRef text, llvm::StringRef name);
+llvm::Expected<std::vector<StrategyLine>> readStrategy(const std::string &path);
+std::string printStrategy(const std::vector<StrategyLine> &lines);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H

@@ -1,0 +1,60 @@
+//===- RecordLines.h - Files of lines that say everything by themselves -----------------------===//
+//
+//   weft-tuning 1 | AMD EPYC 9B14 (25/17) | x86:v4 | …
+//
+// A line has fields between bars, the first of which names its kind and version. Such files are
+// merged by putting them together and sorting. Any bytes are read into fields or an error; nothing
+// in here knows MLIR.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_TUNING_RECORDLINES_H
+#define WEFT_COMPILER_TUNING_RECORDLINES_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// What all lines of a kind of file are like.
+struct LineFormat {
+  llvm::StringLiteral kind; ///< "weft-tuning"; all are of version 1
+  llvm::StringLiteral noun; ///< of a line, for messages: "record"
+  size_t fields;
+  size_t mostBytes, mostFieldBytes, mostLines;
+};
+
+/// The fields of a line, none of which is empty or too long, or begins or ends with a space.
+llvm::Expected<llvm::SmallVector<llvm::StringRef>> fieldsOf(llvm::StringRef line,
+                                                            const LineFormat &format);
+/// Fields as a line.
+std::string lineOf(const LineFormat &format, const std::vector<std::string> &fields);
+
+/// Calls `read` with every line that is not empty. Errors get its place: "name: line 3: …".
+llvm::Error eachLine(llvm::StringRef text, llvm::StringRef name, const LineFormat &format,
+                     llvm::function_ref<llvm::Error(llvm::StringRef)> read);
+/// Calls `use` with the bytes of a file that is no larger than such files can be.
+llvm::Error withFile(const std::string &path, const LineFormat &format,
+                     llvm::function_ref<llvm::Error(llvm::StringRef)> use);
+/// As a file has them: sorted, each once.
+std::string sortedLines(const std::set<std::string> &lines);
+
+/// Decimal, as it is printed: without sign or zeros in front.
+std::optional<int64_t> wholeNumber(llvm::StringRef text, int64_t most);
+/// Finite and at least 0, as realText prints it.
+std::optional<double> realNumber(llvm::StringRef text);
+/// So many digits that an f32 is read back as it was.
+std::string realText(double number);
+/// 16 hexadecimal digits, as what is known by a hash is called.
+bool isKey(llvm::StringRef text);
+
+/// `text` as a field of a record: printable ASCII without bars, and not too long.
+std::string asField(llvm::StringRef text);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_TUNING_RECORDLINES_H

@@ -1,0 +1,73 @@
+// Lines of strategies: what is written is read, and what decides no layer is refused with its line.
+#include "compiler/quantize/StrategyLines.h"
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+static const std::string kStatic =
+    "weft-strategy 1 | 00003 | /first/MatMul | 8b1d33a0c2f4e596 | static scale=0.0122999996 zero=5 "
+    "| 0.8: 1.5 0.75";
+static const std::string kPlain = "weft-strategy 1 | 00001 | b | 0123456789abcdef | f32 | -";
+
+static std::vector<StrategyLine> linesOf(const std::string &text) {
+  llvm::Expected<std::vector<StrategyLine>> lines = parseStrategy(text, "s");
+  std::string error = lines ? "" : llvm::toString(lines.takeError());
+  INFO(error);
+  REQUIRE(error.empty());
+  return std::move(*lines);
+}
+
+static std::string refusal(const std::string &text) {
+  llvm::Expected<std::vector<StrategyLine>> lines = parseStrategy(text, "s");
+  return lines ? "" : llvm::toString(lines.takeError());
+}
+
+/// kStatic with one of its fields replaced.
+static std::string with(const std::string &field, const std::string &by) {
+  std::string line = kStatic;
+  return line.replace(line.find(field), field.size(), by);
+}
+
+TEST_CASE(
+    "a decision says everything by itself and is written as it is read, in the layers' order") {
+  std::vector<StrategyLine> lines = linesOf(kStatic + "\n\n" + kPlain + "\n");
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].layer == 1);
+  CHECK(lines[0].form == StrategyLine::F32);
+  const StrategyLine &line = lines[1];
+  CHECK(line.layer == 3);
+  CHECK(line.node == "/first/MatMul");
+  CHECK(line.weight == "8b1d33a0c2f4e596");
+  CHECK(line.form == StrategyLine::Static);
+  CHECK(line.scale == 0.0123f);
+  CHECK(line.zero == 5);
+  CHECK(line.strength == 0.8);
+  CHECK(line.factors == std::vector<float>{1.5f, 0.75f});
+  CHECK(printStrategy(lines) == kPlain + "\n" + kStatic + "\n");
+  CHECK(linesOf(with("static scale=0.0122999996 zero=5", "rows"))[0].form == StrategyLine::Rows);
+}
+
+TEST_CASE("what decides no layer is refused with its line") {
+  CHECK(refusal("scales 1") == "s: line 1: no decision: it does not begin with 'weft-strategy 1'");
+  CHECK(refusal(with("strategy 1", "strategy 2")) ==
+        "s: line 1: the decision is of version '2'; this Weft reads version 1");
+  CHECK(refusal(kPlain + "\n" + kPlain) == "s: line 2: layer 1 is decided twice");
+  CHECK(refusal(with("00003", "3")) == "s: line 1: '3' is no layer: 5 digits");
+  CHECK(refusal(with("8b1d33a0c2f4e596", "8b1d")) ==
+        "s: line 1: '8b1d' is no weight: 16 hexadecimal digits");
+  CHECK(refusal(with("static", "dynamic")) ==
+        "s: line 1: 'dynamic scale=0.0122999996 zero=5' is no form such as f32, rows or static "
+        "scale=0.5 zero=3");
+  CHECK(
+      refusal(with("zero=5", "zero=256")) ==
+      "s: line 1: 'static scale=0.0122999996 zero=256' is no form such as static scale=0.5 zero=3");
+  for (const char *number : {"0", "-1", "nan", "inf", "0.0123", "1e+99", "0x1", "1.50"}) {
+    INFO(number);
+    CHECK(refusal(with("0.0122999996", number)) != "");
+    CHECK(refusal(with("0.75", number)) != "");
+  }
+  CHECK(refusal(with("0.8: 1.5 0.75", "0.8:")) ==
+        "s: line 1: '0.8:' is no equalisation such as 0.8: 1.5 0.75");
+  CHECK(refusal(with("static scale=0.0122999996 zero=5", "f32")) ==
+        "s: line 1: '0.8: 1.5 0.75' is no equalisation such as 0.8: 1.5 0.75");
+}
