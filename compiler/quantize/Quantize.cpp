@@ -170,7 +170,7 @@ private:
     Result<std::unique_ptr<Session>> session = Session::compile(*program, options, "quantized");
     if (!session)
       return session.diagnostics();
-    Result<Timed> taken = search.time(**session);
+    Result<Timed> taken = search.timeBest(**session);
     if (!taken)
       return taken.diagnostics();
     return std::unique_ptr<Tried>(new Tried{*program, std::move(*session), *taken});

@@ -31,6 +31,11 @@ Result<void> Search::prepare() {
       return call.diagnostics();
     timed.push_back(std::move(*call));
   }
+  Result<PriceBook> opened = PriceBook::open(module, options);
+  if (!opened)
+    return opened.diagnostics();
+  book = std::move(*opened);
+  book.setCalls(timed);
   return {};
 }
 
@@ -166,10 +171,7 @@ Result<void> Search::measurePrices() {
 /// Decisions over equal layers change together: then what one costs is a part of something that is
 /// long enough to be timed, with conversions at its borders and all that kernels take in there.
 Result<void> Search::measurePricesAround() {
-  Result<std::unique_ptr<Session>> all = compile(around);
-  if (!all)
-    return all.diagnostics();
-  Result<Timed> whole = time(**all);
+  Result<Timed> whole = timeOf(Strategy(decisions.size(), 0), around);
   if (!whole)
     return whole.diagnostics();
   plainSeconds = whole->base;
@@ -180,7 +182,7 @@ Result<void> Search::measurePricesAround() {
     const std::vector<size_t> &group = list[i];
     for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
       Result<double> cost = 0.0;
-      if (choice != around[group[0]] && !(cost = costOf(group, choice, **all)))
+      if (choice != around[group[0]] && !(cost = costOf(group, choice)))
         return cost.diagnostics();
       for (size_t decision : group)
         costs[decision].push_back(*cost / double(group.size()));
@@ -202,15 +204,58 @@ Result<std::unique_ptr<Session>> Search::compile(const Strategy &tried) {
   return Session::compile(*program, options, "trial");
 }
 
+/// What programs of equal texts compute is equal, numbers aside.
+std::string Search::textOf(const Strategy &tried) const {
+  std::string text;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    const EdgeChoice *choice = tried[i] > 0 ? &decisions[i].choices[tried[i] - 1] : nullptr;
+    text += !choice ? 'f' : choice->choice.byRow ? 'r' : 's';
+    text += choice && !choice->choice.factors.empty() ? "*" : "";
+    for (size_t layer : decisions[i].layers)
+      text += " " + std::to_string(layer);
+    text += ';';
+  }
+  return text;
+}
+
+Result<Session *> Search::baseOf(const Strategy &base) {
+  if (base == Strategy(decisions.size(), 0))
+    return plain.get();
+  if (!lastBase || lastBaseOf != base) {
+    Result<std::unique_ptr<Session>> compiled = compile(base);
+    if (!compiled)
+      return compiled.diagnostics();
+    lastBase = std::move(*compiled);
+    lastBaseOf = base;
+  }
+  return lastBase.get();
+}
+
+Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Session *compiled) {
+  if (std::optional<Timed> known = book.find(textOf(base), textOf(other)))
+    return *known;
+  Result<Session *> first = baseOf(base);
+  if (!first)
+    return first.diagnostics();
+  std::unique_ptr<Session> own;
+  if (!compiled) {
+    Result<std::unique_ptr<Session>> made = compile(other);
+    if (!made)
+      return made.diagnostics();
+    own = std::move(*made);
+  }
+  Result<Timed> taken = timeInTurns(**first, compiled ? *compiled : *own, timed, options);
+  if (!taken)
+    return taken.diagnostics();
+  return book.add(textOf(base), textOf(other), *taken);
+}
+
 /// Seconds more than with the strategy around; nothing where that is noise.
-Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice, Session &all) {
+Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice) {
   Strategy tried = around;
   for (size_t decision : group)
     tried[decision] = choice;
-  Result<std::unique_ptr<Session>> session = compile(tried);
-  if (!session)
-    return session.diagnostics();
-  Result<Timed> taken = timeInTurns(all, **session, timed, options);
+  Result<Timed> taken = timeOf(around, tried);
   if (!taken)
     return taken.diagnostics();
   double more = taken->other - taken->base;

@@ -9,8 +9,7 @@
 #define WEFT_COMPILER_QUANTIZE_SEARCH_H
 
 #include "compiler/quantize/Measure.h"
-#include "compiler/quantize/Strategy.h"
-#include "compiler/quantize/Timing.h"
+#include "compiler/quantize/PriceBook.h"
 #include <map>
 
 namespace weft {
@@ -40,7 +39,10 @@ public:
 
   /// Of a compiled program that takes the model's inputs.
   Result<AccuracySum> measure(Session &program);
-  Result<Timed> time(Session &program) { return timeInTurns(*plain, program, timed, options); }
+  /// Of the strategy that was found, which is compiled, beside f32.
+  Result<Timed> timeBest(Session &program) {
+    return timeOf(Strategy(decisions.size(), 0), strategy, &program);
+  }
   /// Gives up integers, as together they save nothing: everything stays as it is.
   void stayPlain();
   Session &inF32() { return *plain; }
@@ -56,7 +58,11 @@ private:
   Result<void> measureLossesOf(const BoundCall &call, std::vector<std::vector<AccuracySum>> &sums);
   Result<void> measurePrices();
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
-  Result<double> costOf(const std::vector<size_t> &group, unsigned choice, Session &all);
+  /// In turns, unless it is known. What is compiled already is not compiled for it.
+  Result<Timed> timeOf(const Strategy &base, const Strategy &other, Session *compiled = nullptr);
+  Result<Session *> baseOf(const Strategy &base);
+  std::string textOf(const Strategy &tried) const;
+  Result<double> costOf(const std::vector<size_t> &group, unsigned choice);
   Result<void> measurePricesAround();
   std::vector<std::vector<size_t>> groups() const;
   /// How far answers to the calls that are kept for it are from those in f32.
@@ -75,7 +81,10 @@ private:
   const std::vector<std::string> kinds;
   std::unique_ptr<Session> plain;
   std::unique_ptr<Simulation> simulation;
+  PriceBook book;
   std::vector<BoundCall> timed;
+  std::unique_ptr<Session> lastBase; ///< a program that others were timed beside
+  Strategy lastBaseOf;
   std::vector<std::vector<Loss>> losses;
   std::vector<std::vector<double>>
       costs; ///< by decision and choice, from 0 on: seconds more than `around`

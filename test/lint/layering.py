@@ -110,7 +110,7 @@ ALLOWED = {
     "tools/weft/verify": TOOL + ["compiler/driver"],
     "tools/weft/reduce": TOOL + [READERS, ONNX, "compiler/reduce"],
     "tools/weft/tune": TOOL + ["compiler/driver", "targets/common"],
-    "tools/weft/quantize": [CLI, COMPILER, RUNTIME],
+    "tools/weft/quantize": [CLI, "compiler/quantize", COMPILER, RUNTIME],
     "tools/weft/compile_verbs": TOOL + ["tools/weft/quantize", "tools/weft/verify", "tools/weft/reduce", "tools/weft/tune", ONNX, "compiler/artifact",
                                         "compiler/driver", "targets/common"],
     "tools/bench": [RUNTIME],

@@ -65,6 +65,10 @@ struct QuantizeOptions {
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
   std::vector<std::string> keepF32;
   unsigned threads = 1; ///< of calls
+  /// Records of what was timed before, as lines that onPrice was given. They are not measured again, so the same model, calls and records give
+  /// the same program. Those of another processor, target or number of threads are passed over.
+  std::string prices;
+  std::function<void(const std::string &line)> onPrice; ///< called when something was timed
   /// A folder for artifacts that are only called; it stays, they go. Empty: the system's for temporary files.
   std::string folder;
   /// Asked between calls; once true, nothing is found, with code W0399.

@@ -63,6 +63,23 @@ $ weft quantize quantize.mlir --apply -o no.weft
 !   hint: 'weft help quantize' lists the options
 ? 2
 
+# What was timed is kept, and a search that knows it decides the same to the byte; records of other processors are passed over.
+$ weft quantize -q quantize.mlir --calibration calls --prices m.prices -o first.weft && sort -c m.prices
+$ cp m.prices m.before && weft quantize -q quantize.mlir --calibration calls --prices m.prices -o second.weft
+$ cmp first.weft second.weft && cmp m.before m.prices
+$ sed 's/^weft-price 1 | [^|]* |/weft-price 1 | Another (1\/2) |/' m.prices > o.prices && cp o.prices o.before
+$ weft quantize -q quantize.mlir --calibration calls --prices o.prices -o third.weft
+$ python3 -c "
+$+ before, after = set(open('o.before')), set(open('o.prices'))
+$+ print(before < after, len(after) - len(before) == len(before))"
+| True True
+$ echo text > text.prices && weft quantize quantize.mlir --calibration calls --prices text.prices -o no.weft
+! error[W0325]: text.prices: line 1: no price: it does not begin with 'weft-price 1'
+? 1
+$ weft quantize quantize.mlir --calibration calls --prices nowhere/m.prices -o no.weft
+! error{*}nowhere/m.prices{*}
+? 1
+
 # Channels that are always 0 are no error.
 $ python3 make_calls.py zeros 5 zero && weft quantize -q quantize.mlir --calibration zeros -o zeros.weft
 

@@ -12,6 +12,7 @@
 #include "tools/weft/model/CompiledModel.h"
 #include "tools/weft/model/ModelImport.h"
 #include "tools/weft/quantize/CallFiles.h"
+#include "tools/weft/quantize/PriceFile.h"
 
 #include <chrono>
 #include <cmath>
@@ -55,6 +56,9 @@ public:
       return console.fail(folder.failure());
     request.folder = folder->path();
     weft::Result<Quantization> found = Compiler().quantize(*module, request);
+    // Also when it was interrupted: what was timed is not timed again.
+    if (Result<Done> done = prices.store(); !done)
+      return console.fail(done.failure());
     if (!found)
       return refuse(console, found.diagnostics());
     if (!found->isReached)
@@ -97,7 +101,7 @@ private:
       progress(phase, done, of);
     };
     for (auto step : {&Quantize::readApply, &Quantize::readOutputs, &Quantize::readBudgets,
-                      &Quantize::readCalls})
+                      &Quantize::readCalls, &Quantize::readPrices})
       if (Result<Done> done = (this->*step)(); !done)
         return done;
     return Done{};
@@ -106,11 +110,21 @@ private:
   /// A strategy says all: what a search would need does not go with it.
   Result<Done> readApply() {
     if (options.has("apply"))
-      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32"})
+      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
                          "a strategy says what each layer becomes, and nothing is measured", ""};
+    return Done{};
+  }
+
+  Result<Done> readPrices() {
+    if (!options.has("prices"))
+      return Done{};
+    if (Result<Done> done = prices.open(options.value("prices")); !done)
+      return done;
+    request.prices = prices.text();
+    request.onPrice = [this](const std::string &line) { prices.add(line); };
     return Done{};
   }
 
@@ -267,6 +281,7 @@ private:
   Console &console;
   QuantizeOptions request;
   std::vector<std::string> facts, outputs;
+  PriceFile prices;
   std::string last; ///< phase
   Clock::time_point begin = Clock::now();
 };

@@ -1,0 +1,85 @@
+//===- PriceLines.cpp -------------------------------------------------------------------------===//
+
+#include "compiler/quantize/PriceLines.h"
+#include "compiler/import/readers/ReadError.h"
+
+using namespace llvm;
+
+namespace weft {
+namespace {
+
+constexpr size_t kMostFieldBytes = 300, kNumbers = 3;
+constexpr int64_t kMostThreads = 4096;
+constexpr double kMostSeconds = 1e6;
+constexpr LineFormat kFormat{"weft-price",    "price",         /*fields=*/7,
+                             kMostPriceBytes, kMostFieldBytes, kMostPrices};
+
+Expected<PriceRecord> readLine(StringRef line) {
+  Expected<SmallVector<StringRef>> fields = fieldsOf(line, kFormat);
+  if (!fields)
+    return fields.takeError();
+  if (!isKey((*fields)[3]))
+    return readError(quotedText((*fields)[3]) + " is no key of programs: 16 hexadecimal digits");
+  PriceRecord record{
+      (*fields)[1].str(), (*fields)[2].str(), (*fields)[3].str(), (*fields)[4].str(), 1, 0, 0, 0};
+  StringRef threads = (*fields)[5];
+  std::optional<int64_t> count;
+  if (threads.consume_front("threads="))
+    count = wholeNumber(threads, kMostThreads);
+  if (!count || *count < 1)
+    return readError(quotedText((*fields)[5]) + " is no number of threads such as threads=1");
+  record.threads = *count;
+  SmallVector<StringRef> words;
+  (*fields)[6].split(words, ' ');
+  double *numbers[kNumbers] = {&record.base, &record.other, &record.noise};
+  for (size_t i = 0; i < kNumbers; ++i) {
+    std::optional<double> seconds;
+    if (words.size() == kNumbers)
+      seconds = realNumber(words[i]);
+    bool isTime = seconds && *seconds <= kMostSeconds && (*seconds > 0 || i + 1 == kNumbers);
+    if (!isTime)
+      return readError(quotedText((*fields)[6]) + " is no times such as 0.0123 0.0045 2e-05");
+    *numbers[i] = *seconds;
+  }
+  return record;
+}
+
+} // namespace
+
+std::string PriceRecord::text() const {
+  return lineOf(kFormat, {processor, target, programs, sizes, "threads=" + std::to_string(threads),
+                          realText(base) + " " + realText(other) + " " + realText(noise)});
+}
+
+Expected<std::vector<PriceRecord>> parsePrices(StringRef text, StringRef name) {
+  std::vector<PriceRecord> records;
+  Error error = eachLine(text, name, kFormat, [&](StringRef line) -> Error {
+    Expected<PriceRecord> record = readLine(line);
+    if (!record)
+      return record.takeError();
+    records.push_back(std::move(*record));
+    return Error::success();
+  });
+  if (error)
+    return std::move(error);
+  return std::move(records);
+}
+
+Expected<std::vector<PriceRecord>> readPrices(const std::string &path) {
+  std::vector<PriceRecord> records;
+  Error error = withFile(path, kFormat, [&](StringRef text) -> Error {
+    return parsePrices(text, path).moveInto(records);
+  });
+  if (error)
+    return std::move(error);
+  return std::move(records);
+}
+
+std::string printPrices(const std::vector<PriceRecord> &records) {
+  std::set<std::string> lines;
+  for (const PriceRecord &record : records)
+    lines.insert(record.text());
+  return sortedLines(lines);
+}
+
+} // namespace weft

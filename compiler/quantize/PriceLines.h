@@ -1,0 +1,35 @@
+//===- PriceLines.h - What programs took when they were timed in turns, as lines of text ------===//
+//
+//   weft-price 1 | AMD EPYC 9B14 (25/17) | x86:v4+vnni | 8b1d33… | ids=1x128 | … | 0.01 0.004 2e-05
+//
+// Beside the records of `weft tune`, and merged as these are. Any bytes are read into records or an
+// error; nothing in here knows MLIR.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_QUANTIZE_PRICELINES_H
+#define WEFT_COMPILER_QUANTIZE_PRICELINES_H
+
+#include "compiler/tuning/RecordLines.h"
+
+namespace weft {
+
+struct PriceRecord {
+  std::string processor, target;
+  std::string programs; ///< a key of the two programs, and of all sizes that they were called with
+  std::string sizes;    ///< of the calls, for people
+  int64_t threads;
+  double base, other, noise; ///< seconds
+
+  std::string text() const;
+};
+
+/// Limits of what is read.
+constexpr size_t kMostPriceBytes = 1000, kMostPrices = 100000;
+
+llvm::Expected<std::vector<PriceRecord>> parsePrices(llvm::StringRef text, llvm::StringRef name);
+llvm::Expected<std::vector<PriceRecord>> readPrices(const std::string &path);
+/// As a file has them: sorted, each once.
+std::string printPrices(const std::vector<PriceRecord> &records);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_QUANTIZE_PRICELINES_H
