@@ -44,14 +44,16 @@ Result<std::unique_ptr<Observer>> Observer::create(const Module &module,
   return observer;
 }
 
-Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const FactorSets &sets) {
+Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const FactorSets &sets,
+                                                      const std::function<bool()> &isLate) {
   std::vector<float> inverses;
   for (const std::vector<std::vector<float>> &edge : sets)
     for (const std::vector<float> &set : edge)
       for (float factor : set)
         inverses.push_back(1 / factor);
   std::vector<EdgeStatistics> statistics(edges->size());
-  for (size_t i = 0; i < calls.count; ++i) {
+  count = 0;
+  for (size_t i = 0; i < calls.count && (i == 0 || !isLate()); ++i) {
     if (options->cancelled && options->cancelled())
       return quantizeError("W0399", "interrupted");
     Result<Call> call = calls.read(i);
@@ -66,8 +68,9 @@ Result<std::vector<EdgeStatistics>> Observer::observe(const Calls &calls, const 
       return done.diagnostics();
     if (Result<void> done = add(statistics, bound->call.name); !done)
       return done.diagnostics();
+    ++count;
     if (options->onProgress)
-      options->onProgress("observe", i + 1, calls.count);
+      options->onProgress("observe", count, calls.count);
   }
   return statistics;
 }

@@ -32,8 +32,12 @@ public:
                                                   const QuantizeOptions &options,
                                                   const std::vector<Edge> &edges,
                                                   std::vector<std::string> readers);
-  /// By edge. `sets` by edge, too; empty for edges without rows.
-  Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets);
+  /// By edge. `sets` by edge, too; empty for edges without rows. Once `isLate`, no further call is
+  /// looked at.
+  Result<std::vector<EdgeStatistics>> observe(const Calls &calls, const FactorSets &sets,
+                                              const std::function<bool()> &isLate);
+  /// How many calls were looked at.
+  size_t observed() const { return count; }
 
 private:
   Result<void> add(std::vector<EdgeStatistics> &statistics, const std::string &call);
@@ -43,6 +47,7 @@ private:
   const std::vector<Edge> *edges;
   std::vector<std::string> readers; ///< of the nodes that read each edge first
   size_t first = 0;                 ///< output that belongs to edges
+  size_t count = 0;                 ///< calls
 };
 
 /// The node that an operation comes from, for people.

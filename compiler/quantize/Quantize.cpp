@@ -30,13 +30,14 @@ Calls partOf(const Calls &calls, std::vector<size_t> which) {
 
 class Quantizer {
 public:
-  Quantizer(const Module &module, const QuantizeOptions &given) : module(module), options(given) {}
+  Quantizer(const Module &module, const QuantizeOptions &given)
+      : module(module), options(given), deadline(given.seconds) {}
 
   Result<Quantization> run() {
     for (auto step : {&Quantizer::readOptions, &Quantizer::findLayers, &Quantizer::observe})
       if (Result<void> done = (this->*step)(); !done)
         return done.diagnostics();
-    Search search(module, options, decisions, kindsOfDecisions());
+    Search search(module, options, deadline, decisions, kindsOfDecisions());
     if (Result<void> done = search.prepare(); !done)
       return done.diagnostics();
     if (Result<void> done = search.run(); !done)
@@ -107,15 +108,20 @@ private:
         Observer::create(module, options, edges, std::move(readers));
     if (!observer)
       return observer.diagnostics();
-    Result<std::vector<EdgeStatistics>> seen = (*observer)->observe(options.calibration, sets);
+    Result<std::vector<EdgeStatistics>> seen = (*observer)->observe(
+        options.calibration, sets, [&] { return deadline.isOver(Deadline::kObserve); });
     if (!seen)
       return seen.diagnostics();
+    observed = (*observer)->observed();
     bool hasRows = false;
     for (size_t i = 0; i < edges.size(); ++i) {
       sets[i] = factorSetsOf(edges[i], extents[i], (*seen)[i]);
       hasRows |= edges[i].hasRows;
     }
-    if (hasRows && !(seen = (*observer)->observe(options.calibration, sets)))
+    if (hasRows)
+      seen = (*observer)->observe(options.calibration, sets,
+                                  [&] { return deadline.isOver(Deadline::kObserveRows); });
+    if (!seen)
       return seen.diagnostics();
     for (size_t i = 0; i < edges.size(); ++i)
       decide(edges[i], choicesOf(edges[i], extents[i], sets[i], (*seen)[i]));
@@ -139,13 +145,15 @@ private:
     decisions.push_back(std::move(decision));
   }
 
-  /// Equal texts for decisions whose layers are computed by equal kernels.
-  std::vector<std::string> kindsOfDecisions() const {
-    std::vector<std::string> kinds;
+  std::vector<DecisionKind> kindsOfDecisions() const {
+    std::vector<DecisionKind> kinds;
     for (const Decision &decision : decisions) {
-      std::string &kind = kinds.emplace_back();
-      llvm::raw_string_ostream os(kind);
+      DecisionKind &kind = kinds.emplace_back();
+      llvm::raw_string_ostream os(kind.text);
       for (size_t index : decision.layers) {
+        SymExpr elements =
+            cast<SymTensorType>(layers[index].weight.getResult().getType()).getElements();
+        kind.weights += double(elements.asConstant().value_or(0));
         Operation *op = layers[index].op;
         os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
         llvm::interleaveComma(op->getOperandTypes(), os << ':');
@@ -199,7 +207,8 @@ private:
     found.predictedLatency = search.predictedLatency();
     found.bytes = session->fileBytes();
     found.plainBytes = search.inF32().fileBytes();
-    found.calibrated = options.calibration.count;
+    found.calibrated = observed;
+    found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached();
     found.strategy = strategyText(module, decisions, search.best());
@@ -241,6 +250,8 @@ private:
 
   const Module &module;
   QuantizeOptions options;
+  Deadline deadline;
+  size_t observed = 0; ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<bool> kept; ///< by layer

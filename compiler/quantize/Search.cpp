@@ -1,6 +1,7 @@
 //===- Search.cpp -----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 namespace weft {
@@ -69,7 +70,7 @@ Result<void> Search::measureLosses() {
   for (const Decision &decision : decisions)
     sums.emplace_back(decision.choices.size());
   size_t count = std::min(kLossCalls, options.calibration.count);
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
     Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
     if (!call)
       return call.diagnostics();
@@ -135,17 +136,48 @@ Result<AccuracySum> Search::measure(Session &program) {
 
 //===-- Prices --------------------------------------------------------------------------------===//
 
-/// Decisions over equal layers, which have one price.
+/// Decisions over equal layers, which have one price; those with the most weights first.
 std::vector<std::vector<size_t>> Search::groups() const {
   std::map<std::string, size_t> known;
   std::vector<std::vector<size_t>> list;
   for (size_t i = 0; i < decisions.size(); ++i) {
-    auto [at, isNew] = known.emplace(kinds[i], list.size());
+    auto [at, isNew] = known.emplace(kinds[i].text, list.size());
     if (isNew)
       list.emplace_back();
     list[at->second].push_back(i);
   }
+  llvm::stable_sort(list,
+                    [&](const auto &a, const auto &b) { return weightsOf(a) > weightsOf(b); });
   return list;
+}
+
+double Search::weightsOf(const std::vector<size_t> &group) const {
+  double sum = 0;
+  for (size_t decision : group)
+    sum += kinds[decision].weights;
+  return sum;
+}
+
+bool Search::isLate(double share) {
+  bool isOver = deadline.isOver(share);
+  timeOver |= isOver;
+  return isOver;
+}
+
+/// There was no time for these groups: what the measured ones do not explain of what integers save
+/// is theirs, by the sizes of their weights.
+void Search::estimatePrices(llvm::ArrayRef<std::vector<size_t>> rest) {
+  double saved = plainSeconds - aroundSeconds, weights = 0;
+  for (const std::vector<double> &choices : costs)
+    if (!choices.empty())
+      saved -= choices[0];
+  for (const std::vector<size_t> &group : rest)
+    weights += weightsOf(group);
+  for (const std::vector<size_t> &group : rest)
+    for (size_t decision : group) {
+      costs[decision].assign(decisions[decision].choices.size() + 1, 0);
+      costs[decision][0] = std::max(0.0, saved) * kinds[decision].weights / std::max(weights, 1.0);
+    }
 }
 
 /// Prices are taken around a strategy, as what a layer saves depends on what stands beside it:
@@ -161,7 +193,7 @@ Result<void> Search::measurePrices() {
     bool isLeft = true;
     for (size_t i = 0; i < decisions.size(); ++i)
       isLeft &= (fastest[i] > 0) == (around[i] > 0);
-    if (isLeft || round + 1 == kPriceRounds)
+    if (isLeft || round + 1 == kPriceRounds || isLate(Deadline::kPrices))
       break;
     around = fastest;
   }
@@ -180,6 +212,10 @@ Result<void> Search::measurePricesAround() {
   std::vector<std::vector<size_t>> list = groups();
   for (size_t i = 0; i < list.size(); ++i) {
     const std::vector<size_t> &group = list[i];
+    if (isLate(Deadline::kPrices)) {
+      estimatePrices(llvm::ArrayRef(list).drop_front(i));
+      break;
+    }
     for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
       Result<double> cost = 0.0;
       if (choice != around[group[0]] && !(cost = costOf(group, choice)))
@@ -305,6 +341,8 @@ Result<void> Search::chooseByAccuracy() {
   strategy.assign(decisions.size(), 0);
   double bound = high;
   for (size_t trial = 0; trial < kTrials && high > 0; ++trial) {
+    if (trial > 0 && isLate(Deadline::kStrategies))
+      break;
     Strategy tried = trial == 0 ? fastestOf(priced) : solve(priced, bound);
     Result<bool> kept = keeps(tried);
     if (!kept)

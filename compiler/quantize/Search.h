@@ -8,18 +8,24 @@
 #ifndef WEFT_COMPILER_QUANTIZE_SEARCH_H
 #define WEFT_COMPILER_QUANTIZE_SEARCH_H
 
+#include "compiler/quantize/Deadline.h"
 #include "compiler/quantize/Measure.h"
 #include "compiler/quantize/PriceBook.h"
 #include <map>
 
 namespace weft {
 
+struct DecisionKind {
+  std::string text; ///< equal for decisions whose layers equal kernels compute: they have one price
+  double weights = 0; ///< elements of the layers' weights
+};
+
 class Search {
 public:
-  /// `kinds` says which decisions have equal layers: they have one price.
-  Search(const Module &module, const QuantizeOptions &options,
-         const std::vector<Decision> &decisions, std::vector<std::string> kinds)
-      : module(module), options(options), decisions(decisions), kinds(std::move(kinds)) {}
+  Search(const Module &module, const QuantizeOptions &options, const Deadline &deadline,
+         const std::vector<Decision> &decisions, std::vector<DecisionKind> kinds)
+      : module(module), options(options), deadline(deadline), decisions(decisions),
+        kinds(std::move(kinds)) {}
 
   Result<void> prepare();
   Result<void> run();
@@ -36,6 +42,8 @@ public:
   /// Time with the strategy, as a part of the model's in f32, as prices add up.
   double predictedLatency() const { return latencyOf(strategy); }
   bool isReached() const { return reached; }
+  /// Whether a phase was ended by the deadline.
+  bool isTimeOver() const { return timeOver; }
 
   /// Of a compiled program that takes the model's inputs.
   Result<AccuracySum> measure(Session &program);
@@ -65,6 +73,9 @@ private:
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice);
   Result<void> measurePricesAround();
   std::vector<std::vector<size_t>> groups() const;
+  bool isLate(double share);
+  double weightsOf(const std::vector<size_t> &group) const;
+  void estimatePrices(llvm::ArrayRef<std::vector<size_t>> groups);
   /// How far answers to the calls that are kept for it are from those in f32.
   Result<AccuracySum> sumOver(const std::function<Result<void>(const BoundCall &)> &call,
                               const std::function<const std::vector<weft_tensor_t> &()> &outputs);
@@ -77,8 +88,9 @@ private:
 
   const Module &module;
   const QuantizeOptions &options;
+  const Deadline &deadline;
   const std::vector<Decision> &decisions;
-  const std::vector<std::string> kinds;
+  const std::vector<DecisionKind> kinds;
   std::unique_ptr<Session> plain;
   std::unique_ptr<Simulation> simulation;
   PriceBook book;
@@ -94,7 +106,7 @@ private:
   double plainSeconds = 0, aroundSeconds = 0; ///< of the timed calls, in f32 and with it
   Strategy strategy;
   Accuracy accuracy;
-  bool reached = true;
+  bool reached = true, timeOver = false;
 };
 
 } // namespace weft

@@ -65,6 +65,9 @@ struct QuantizeOptions {
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
   std::vector<std::string> keepF32;
   unsigned threads = 1; ///< of calls
+  /// That a search may take: phases look at fewer calls, estimate prices that were not measured by the sizes of weights, and the best so far
+  /// is the result. What is compiled is not interrupted. 0: any.
+  double seconds = 0;
   /// Records of what was timed before, as lines that onPrice was given. They are not measured again, so the same model, calls and records give
   /// the same program. Those of another processor, target or number of threads are passed over.
   std::string prices;
@@ -99,6 +102,7 @@ struct Quantization {
   uint64_t bytes = 0, plainBytes = 0;   ///< of the artifacts: quantised and in f32
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
+  bool isTimeOver = false;              ///< whether QuantizeOptions::seconds cut anything short
   std::string strategy; ///< what was decided, as sorted lines of text that applyStrategy reads
 };
 

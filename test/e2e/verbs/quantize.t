@@ -80,6 +80,18 @@ $ weft quantize quantize.mlir --calibration calls --prices nowhere/m.prices -o n
 ! error{*}nowhere/m.prices{*}
 ? 1
 
+# Time that is over ends the search with the best so far.
+$ weft quantize quantize.mlir --calibration calls --budget 'cosine>=0.9' --time 0.001s -o hasty.weft --json > hasty.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('hasty.json')); print(d['time_over'], d['calibrated'], d['cosine'] >= 0.9)"
+| True 1 True
+$ weft quantize -q quantize.mlir --calibration calls --time 1h -o calm.weft
+$ weft quantize quantize.mlir --calibration calls --time 0 -o no.weft
+! error: '--time 0' is no time
+!   hint: write 60s, 5m or 1h
+? 2
+
 # Channels that are always 0 are no error.
 $ python3 make_calls.py zeros 5 zero && weft quantize -q quantize.mlir --calibration zeros -o zeros.weft
 

@@ -94,6 +94,13 @@ private:
     if (threads < 1 || threads > 4096)
       return Failure{ExitWrongUsage, "'--threads' must be from 1 to 4096", "", ""};
     request.threads = unsigned(threads);
+    if (options.has("time")) {
+      std::optional<double> seconds = parseDuration(options.value("time"));
+      if (!seconds || *seconds <= 0)
+        return Failure{ExitWrongUsage, "'--time " + options.value("time") + "' is no time",
+                       "write 60s, 5m or 1h", ""};
+      request.seconds = *seconds;
+    }
     request.keepF32 = options.values("keep-f32");
     facts = options.values("assume");
     request.cancelled = interrupted;
@@ -110,7 +117,7 @@ private:
   /// A strategy says all: what a search would need does not go with it.
   Result<Done> readApply() {
     if (options.has("apply"))
-      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices"})
+      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices", "time"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
@@ -174,10 +181,11 @@ private:
 
   /// One line per phase, when it has ended.
   void progress(const std::string &phase, size_t done, size_t of) {
-    if (phase != last) {
+    if (phase != last || done < lastDone) {
       last = phase;
       begin = Clock::now();
     }
+    lastDone = done;
     if (done != of)
       return;
     double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -232,6 +240,8 @@ private:
     console.say("  " + std::to_string(integers) + " of " + std::to_string(found.layers.size()) +
                 " layers in integers; " + std::to_string(found.calibrated) + " calls calibrated, " +
                 std::to_string(found.evaluated) + " measured");
+    if (found.isTimeOver)
+      console.say("  the time was over before all was measured: this is the best so far");
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
@@ -254,7 +264,7 @@ private:
     json.list("paths", outputs).field("latency", found.latency);
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
-    json.field("evaluated", uint64_t(found.evaluated));
+    json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
     writeAccuracy(json, found.measured);
     json.field("promised_cosine", found.simulated.cosine).array("outputs");
     for (const auto &[name, accuracy] : found.outputs) {
@@ -283,6 +293,7 @@ private:
   std::vector<std::string> facts, outputs;
   PriceFile prices;
   std::string last; ///< phase
+  size_t lastDone = 0;
   Clock::time_point begin = Clock::now();
 };
 
