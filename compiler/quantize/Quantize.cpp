@@ -131,7 +131,7 @@ private:
   /// Layers that read an edge decide together, but for those that are to stay.
   void decide(const Edge &edge, std::vector<EdgeChoice> choices) {
     Decision decision;
-    bool allHaveRows = true;
+    bool allHaveRows = !options.withoutRows;
     for (size_t layer : edge.layers)
       if (!kept[layer]) {
         decision.layers.push_back(layer);

@@ -341,7 +341,8 @@ Result<void> Search::chooseByAccuracy() {
   strategy.assign(decisions.size(), 0);
   double bound = high;
   for (size_t trial = 0; trial < kTrials && high > 0; ++trial) {
-    if (trial > 0 && isLate(Deadline::kStrategies))
+    bool isFound = strategy != Strategy(decisions.size(), 0); // until then every trial is needed
+    if (isFound && isLate(Deadline::kStrategies))
       break;
     Strategy tried = trial == 0 ? fastestOf(priced) : solve(priced, bound);
     Result<bool> kept = keeps(tried);

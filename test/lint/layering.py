@@ -80,7 +80,7 @@ ALLOWED = {
     "compiler/artifact": [MODEL, "dialects/plan", "compiler/plan", "compiler/host", "targets/common", RUNTIME] + DIALECT,
     "compiler/eval": [MODEL, "dialects/plan"] + DIALECT,
     "compiler/reduce": [MODEL, READERS, "compiler/import/onnx/file", "compiler/import/onnx/graph", COMPILER] + DIALECT,
-    "compiler/quantize": [MODEL, READERS, "compiler/reduce", "compiler/tuning", "passes/quant", "targets/common", COMPILER, RUNTIME] + DIALECT,
+    "compiler/quantize": [MODEL, READERS, "compiler/import/onnx/file", "compiler/reduce", "compiler/tuning", "passes/quant", "targets/common", COMPILER, RUNTIME] + DIALECT,
     "compiler/driver": ["targets/common", MODEL, READERS, ONNX, "compiler/import/text", "compiler/import/checkpoint", "compiler/plan", "compiler/host",
                         "compiler/artifact", "compiler/tuning", "dialects/plan", "passes/cost", "passes/graph", "passes/quant", "passes/parallel", "passes/kernel",
                         "passes/plan", COMPILER] + DIALECT,

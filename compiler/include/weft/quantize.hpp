@@ -64,6 +64,8 @@ struct QuantizeOptions {
   std::vector<QuantizeBudget> budgets;
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
   std::vector<std::string> keepF32;
+  /// Rows have no scales of their own: QDQ files, which writeOnnx makes, cannot say them.
+  bool withoutRows = false;
   unsigned threads = 1; ///< of calls
   /// That a search may take: phases look at fewer calls, estimate prices that were not measured by the sizes of weights, and the best so far
   /// is the result. What is compiled is not interrupted. 0: any.
@@ -109,6 +111,11 @@ struct Quantization {
 /// The program that a strategy in a file describes, without calls and without measuring. Refuses, with code W0324, what is no strategy or one
 /// of another model or other weights.
 Result<Module> applyStrategy(const Module &module, const std::string &path);
+
+/// Writes the ONNX file `model`, which the module was imported from, with QuantizeLinear and DequantizeLinear as Quantization::strategy says.
+/// Refuses, with code W0326, what such files cannot say.
+Result<void> writeOnnx(const Module &module, const std::string &strategy, const std::string &model,
+                       const std::string &path);
 
 /// Writes the program as text that Compiler::importFile reads, and its weights beside it.
 Result<void> writeProgramText(const Module &module, const std::string &path);

@@ -144,7 +144,7 @@ $ weft quantize quantize.mlir --calibration calls --budget 'beauty>=1' -o no.wef
 !   hint: write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01' or 'latency<=0.5x', in quotes
 ? 2
 $ weft quantize quantize.mlir --calibration calls -o no.onnx
-! error: 'no.onnx' is neither a .weft nor a .mlir file
+! error: 'no.onnx' can only be written of a .onnx file
 !   hint: -o FILE.weft writes an artifact, -o FILE.mlir a program
 ? 2
 $ weft quantize quantize.mlir --calibration calls --keep-f32 nobody -o no.weft

@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 
 namespace weft::cli {
 namespace {
@@ -63,7 +64,7 @@ public:
       return refuse(console, found.diagnostics());
     if (!found->isReached)
       return console.fail({ExitComparisonFailed, outOfReach(*found), "", "W0322"});
-    if (int code = writeAll(found->module, found->strategy))
+    if (int code = writeAll(*module, found->module, found->strategy))
       return code;
     console.json() ? reportJson(*found) : report(*found);
     return console.finish();
@@ -75,7 +76,9 @@ private:
     weft::Result<Module> program = applyStrategy(module, options.value("strategy"));
     if (!program)
       return refuse(console, program.diagnostics());
-    if (int code = writeAll(*program, ""))
+    std::ifstream file(options.value("strategy"));
+    std::string strategy{std::istreambuf_iterator<char>(file), {}};
+    if (int code = writeAll(module, *program, strategy))
       return code;
     if (console.json())
       console.result(JsonWriter("weft.quantize/1").list("paths", outputs).finish());
@@ -140,8 +143,13 @@ private:
     if (outputs.empty())
       outputs = {fileBeside(options.positional()[0], "-quantized.weft")};
     for (const std::string &output : outputs)
-      if (!endsWith(output, ".weft") && !endsWith(output, ".mlir"))
-        return Failure{ExitWrongUsage, "'" + output + "' is neither a .weft nor a .mlir file",
+      if (endsWith(output, ".onnx") && !endsWith(options.positional()[0], ".onnx"))
+        return Failure{ExitWrongUsage, "'" + output + "' can only be written of a .onnx file",
+                       "-o FILE.weft writes an artifact, -o FILE.mlir a program", ""};
+      else if (endsWith(output, ".onnx"))
+        request.withoutRows = true;
+      else if (!endsWith(output, ".weft") && !endsWith(output, ".mlir"))
+        return Failure{ExitWrongUsage, "'" + output + "' is neither a .weft, .mlir nor .onnx file",
                        "-o FILE.weft writes an artifact, -o FILE.mlir a program", ""};
     return Done{};
   }
@@ -200,14 +208,22 @@ private:
   }
 
   /// 0, or the exit code of what was printed.
-  int writeAll(const Module &program, const std::string &strategy) {
+  int writeAll(const Module &model, const Module &program, const std::string &strategy) {
     OutputFiles files;
     if (options.has("strategy") && !options.has("apply"))
       if (Result<Done> done = files.addText(options.value("strategy"), strategy); !done)
         return console.fail(done.failure());
+    for (const std::string &output : outputs) { // first what may be refused
+      if (!endsWith(output, ".onnx"))
+        continue;
+      weft::Result<void> done = writeOnnx(model, strategy, options.positional()[0], output);
+      if (!done)
+        return refuse(console, done.diagnostics());
+    }
     for (const std::string &output : outputs)
-      if (int code = write(program, output))
-        return code;
+      if (!endsWith(output, ".onnx"))
+        if (int code = write(program, output))
+          return code;
     if (Result<Done> done = files.commit(); !done)
       return console.fail(done.failure());
     return 0;

@@ -1,0 +1,235 @@
+//===- WriteOnnx.cpp - A strategy in the user's own ONNX file ---------------------------------===//
+//
+//   before   y = MatMul(x, w)
+//   after    y = MatMul(DequantizeLinear(QuantizeLinear(x)), DequantizeLinear(bytes))
+//
+// The form that other engines compute in integers. Everything else in the file stays as it is, but
+// what nothing reads.
+//===------------------------------------------------------------------------------------------===//
+
+#include "compiler/import/onnx/file/OnnxTensorData.h"
+#include "compiler/import/onnx/file/WireOutput.h"
+#include "compiler/import/readers/ReadError.h"
+#include "compiler/model/ModuleImpl.h"
+#include "compiler/quantize/Strategy.h"
+#include "compiler/quantize/StrategyLines.h"
+#include "compiler/reduce/OnnxDraft.h"
+#include "compiler/reduce/WriteProgram.h"
+#include <cstring>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Numbers of fields and kinds in onnx.proto.
+enum Field : unsigned {
+  NodeInput = 1,
+  NodeOutput = 2,
+  NodeName = 3,
+  NodeOperator = 4,
+  NodeAttribute = 5,
+  GraphNode = 1,
+  GraphInitializer = 5,
+  AttributeName = 1,
+  AttributeInteger = 3,
+  AttributeKind = 20,
+  TensorDim = 1,
+  TensorElement = 2,
+  TensorName = 8,
+  TensorRaw = 9,
+};
+enum Element : int64_t { F32 = 1, U8 = 2, I8 = 3 };
+constexpr int64_t kIntegerKind = 2, kLeastOpset = 13; // scales along an axis
+
+std::string textOf(StringRef message, unsigned number) {
+  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
+  for (WireField field; cursor.next(field);)
+    if (field.number == number)
+      return std::string(field.bytes.data(), field.bytes.size());
+  return "";
+}
+
+template <typename Number>
+OnnxPart tensorOf(const std::string &name, Element element, ArrayRef<int64_t> dims,
+                  ArrayRef<Number> numbers) {
+  WireOutput out;
+  for (int64_t dim : dims)
+    out.integer(TensorDim, dim);
+  out.integer(TensorElement, element);
+  out.text(TensorName, name);
+  out.text(TensorRaw, StringRef(reinterpret_cast<const char *>(numbers.data()),
+                                numbers.size() * sizeof(Number)));
+  return OnnxPart(GraphInitializer, name, out.bytes);
+}
+
+/// A node whose name is that of its result.
+OnnxDraftNode nodeOf(StringRef type, ArrayRef<std::string> inputs, const std::string &output,
+                     std::optional<int64_t> axis = std::nullopt) {
+  WireOutput out;
+  for (const std::string &input : inputs)
+    out.text(NodeInput, input);
+  out.text(NodeOutput, output);
+  out.text(NodeName, output);
+  out.text(NodeOperator, type);
+  if (axis) {
+    WireOutput attribute;
+    attribute.text(AttributeName, "axis");
+    attribute.integer(AttributeInteger, *axis);
+    attribute.integer(AttributeKind, kIntegerKind);
+    out.text(NodeAttribute, attribute.bytes);
+  }
+  return OnnxDraft::nodeOf(OnnxPart(GraphNode, "", out.bytes));
+}
+
+/// The node with other names for its first two inputs.
+OnnxDraftNode reading(const OnnxDraftNode &node, const std::string &x, const std::string &weight) {
+  WireOutput out;
+  StringRef message = node.part.content();
+  WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
+  size_t at = 0;
+  for (WireField field; cursor.next(field);)
+    if (field.number == NodeInput && at < 2)
+      out.text(NodeInput, at++ == 0 ? x : weight);
+    else
+      out.raw(StringRef(field.start, size_t(cursor.position() - field.start)));
+  return OnnxDraft::nodeOf(OnnxPart(node.part.field, "", out.bytes));
+}
+
+class QdqWriter {
+public:
+  QdqWriter(OnnxDraft &draft, const Module &module) : draft(draft), module(module) {}
+
+  /// An error where ONNX, or this writer, cannot say what the line does.
+  llvm::Error add(const StrategyLine &line, const IntegerLayer &layer) {
+    if (line.form == StrategyLine::F32)
+      return llvm::Error::success();
+    std::string name = nodeNameOf(layer.op);
+    if (line.form == StrategyLine::Rows)
+      return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
+                       "cannot say");
+    auto at = findNode(name);
+    if (!at)
+      return at.takeError();
+    std::vector<float> weight =
+        floatsOf(layer.weight, [&](StringRef each) { return module.get().weightBytes(each); });
+    if (llvm::Error error = checkWeight(draft.nodes[*at], name, layer, weight))
+      return error;
+    insert(*at, line, layer, weight);
+    return llvm::Error::success();
+  }
+
+private:
+  llvm::Expected<size_t> findNode(const std::string &name) const {
+    std::optional<size_t> found;
+    for (auto [i, node] : llvm::enumerate(draft.nodes)) {
+      if (textOf(node.part.content(), NodeName) != name)
+        continue;
+      if (found)
+        return readError("several nodes of the file are called '" + name + "'");
+      found = i;
+    }
+    if (!found)
+      return readError("the file's graph has no node '" + name + "'");
+    std::string type = textOf(draft.nodes[*found].part.content(), NodeOperator);
+    if (type != "MatMul" && type != "Conv")
+      return readError("node '" + name + "' is a " + type +
+                       ", but only MatMul and Conv are written in integers");
+    return *found;
+  }
+
+  /// What the program multiplies with is the node's second input, as it stands in the file.
+  llvm::Error checkWeight(const OnnxDraftNode &node, const std::string &name,
+                          const IntegerLayer &layer, ArrayRef<float> weight) const {
+    auto refused = [&] {
+      return readError("node '" + name + "' does not read its weight as the file has it");
+    };
+    auto type = cast<SymTensorType>(layer.weight.getResult().getType());
+    for (const OnnxPart &input : draft.inputs)
+      if (node.inputs.size() > 1 && input.name == node.inputs[1])
+        return readError("the weight of node '" + name + "' is also an input of the file");
+    for (const OnnxTensor &tensor : draft.model->graph.initializers) {
+      if (node.inputs.size() < 2 || tensor.name != node.inputs[1])
+        continue;
+      llvm::Expected<TensorBytes> bytes = OnnxTensorData(*draft.model).read(tensor);
+      if (!bytes)
+        return bytes.takeError();
+      bool isSame = type.getConstantDims() &&
+                    ArrayRef(tensor.dims) == ArrayRef(*type.getConstantDims()) &&
+                    bytes->bytes.size() == weight.size() * sizeof(float) &&
+                    memcmp(bytes->bytes.data(), weight.data(), bytes->bytes.size()) == 0;
+      return isSame ? llvm::Error::success() : refused();
+    }
+    return refused();
+  }
+
+  void insert(size_t at, const StrategyLine &line, const IntegerLayer &layer,
+              ArrayRef<float> weight) {
+    OnnxDraftNode node = draft.nodes[at];
+    std::string own = node.outputs[0] + "/weft/", x = node.inputs[0];
+    std::vector<OnnxDraftNode> made;
+    if (!line.factors.empty()) {
+      std::vector<float> inverse;
+      for (float factor : line.factors)
+        inverse.push_back(1 / factor);
+      SmallVector<int64_t> dims(cast<SymTensorType>(layer.input.getType()).getRank(), 1);
+      dims[*layer.inputChannel] = int64_t(inverse.size());
+      draft.initializers.push_back(tensorOf<float>(own + "inverse", F32, dims, inverse));
+      made.push_back(nodeOf("Mul", {x, own + "inverse"}, own + "equalised"));
+      x = own + "equalised";
+    }
+    draft.initializers.push_back(tensorOf<float>(own + "scale", F32, {}, {line.scale}));
+    draft.initializers.push_back(tensorOf<uint8_t>(own + "zero", U8, {}, {uint8_t(line.zero)}));
+    made.push_back(nodeOf("QuantizeLinear", {x, own + "scale", own + "zero"}, own + "bytes"));
+    made.push_back(
+        nodeOf("DequantizeLinear", {own + "bytes", own + "scale", own + "zero"}, own + "restored"));
+    ByteWeight rounded = roundWeight(layer, weight, line.factors);
+    int64_t columns = int64_t(rounded.scales.size());
+    auto dims = *cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
+    std::vector<int8_t> zeros(rounded.scales.size(), 0);
+    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_bytes", I8, dims, rounded.bytes));
+    draft.initializers.push_back(
+        tensorOf<float>(own + "weight_scale", F32, {columns}, rounded.scales));
+    draft.initializers.push_back(tensorOf<int8_t>(own + "weight_zero", I8, {columns}, zeros));
+    made.push_back(nodeOf("DequantizeLinear",
+                          {own + "weight_bytes", own + "weight_scale", own + "weight_zero"},
+                          own + "weight", layer.column));
+    draft.nodes[at] = reading(node, own + "restored", own + "weight");
+    draft.nodes.insert(draft.nodes.begin() + ptrdiff_t(at), made.begin(), made.end());
+  }
+
+  OnnxDraft &draft;
+  const Module &module;
+};
+
+llvm::Error writeQdq(const Module &module, const std::string &strategy, const std::string &model,
+                     const std::string &path) {
+  llvm::Expected<std::vector<StrategyLine>> lines = parseStrategy(strategy, "the strategy");
+  if (!lines)
+    return lines.takeError();
+  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(model);
+  if (!draft)
+    return draft.takeError();
+  if (draft->model->opsetVersion("").value_or(0) < kLeastOpset)
+    return readError(model + ": a file of operators before version 13 cannot say scales by column");
+  Result<func::FuncOp> function = calledFunction(module);
+  std::vector<IntegerLayer> layers = integerLayers(*function);
+  QdqWriter writer(*draft, module);
+  for (const StrategyLine &line : *lines)
+    if (llvm::Error error = writer.add(line, layers[size_t(line.layer)]))
+      return error;
+  draft->prune();
+  llvm::Expected<std::string> bytes = draft->serialize();
+  return bytes ? writeWhole(path, *bytes) : bytes.takeError();
+}
+
+} // namespace
+
+Result<void> writeOnnx(const Module &module, const std::string &strategy, const std::string &model,
+                       const std::string &path) {
+  if (llvm::Error problem = writeQdq(module, strategy, model, path))
+    return quantizeError("W0326", llvm::toString(std::move(problem)));
+  return {};
+}
+
+} // namespace weft

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Quantises an ONNX file into one that other engines run: qdq.py WEFT WORK
+
+A convolution, and two products with a relu between them. ONNX Runtime loads what is written, and is as near to the f32 model as
+Weft's artifact of the same strategy; what is not quantised, names and metadata stay.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+MOST_APART = 0.001  # in cosine
+
+
+def make_model(path, chance):
+    def weight(name, *shape):
+        return numpy_helper.from_array(chance.normal(0, 0.1, shape).astype(numpy.float32), name)
+
+    nodes = [
+        helper.make_node("Conv", ["x", "filter", "bias"], ["c"], "/conv/Conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"], "/relu/Relu"),
+        helper.make_node("ReduceMean", ["r"], ["p"], "/pool/ReduceMean", axes=[2], keepdims=0),
+        helper.make_node("MatMul", ["p", "first"], ["h"], "/first/MatMul"),
+        helper.make_node("Relu", ["h"], ["a"], "/second/Relu"),
+        helper.make_node("MatMul", ["a", "second"], ["y"], "/second/MatMul"),
+    ]
+    graph = helper.make_graph(
+        nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8, "h", 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 32, 32])],
+        [weight("filter", 32, 8, 3, 3), weight("bias", 32), weight("first", 64, 256), weight("second", 256, 32)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="someone")
+    model.ir_version = 8
+    helper.set_model_props(model, {"kept": "yes"})
+    onnx.save(model, path)
+
+
+def run(*arguments, code=0):
+    result = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True)
+    if result.returncode != code:
+        sys.exit(f"FAILED with {result.returncode}: {' '.join(map(str, arguments))}\n{result.stderr}")
+    return result.stderr
+
+
+def cosine(a, b):
+    a, b = (each.astype(numpy.float64).ravel() for each in (a, b))
+    return float(a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b))
+
+
+def answer(path, x):
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+
+
+def check(weft, plain, found, x):
+    """Of one call; gives the cosines of ONNX Runtime on the file and of the artifact."""
+    numpy.savez("in.npz", x=x)
+    run(weft, "run", "-q", f"{found}.weft", "--input", "@in.npz", "-o", "out.npz")
+    with numpy.load("out.npz") as file:
+        ours = file["y"]
+    wanted = answer(plain, x)
+    return cosine(answer(f"{found}.onnx", x), wanted), cosine(ours, wanted)
+
+
+def main(weft, work):
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(os.path.join(work, "calls"))
+    os.chdir(work)
+    chance = numpy.random.default_rng(1)
+    make_model("plain.onnx", chance)
+    calls = [chance.normal(0, 1, (1 + i % 3, 8, 8 + i, 64)).astype(numpy.float32) for i in range(20)]
+    for i, x in enumerate(calls):
+        x[:, 3] *= 10  # a large channel
+        numpy.savez(f"calls/{i:03}.npz", x=x)
+    run(weft, "quantize", "plain.onnx", "--calibration", "calls", "--budget", "cosine>=0.99", "-o", "found.onnx", "-o", "found.weft",
+        "--strategy", "found.strategy")
+    # all layers, whatever pays here, so that every kind is written
+    with open("found.strategy") as file:
+        lines = [line.split(" | ") for line in file.read().splitlines()]
+    for line in lines:
+        if line[4] == "f32":
+            line[4] = "static scale=0.25 zero=128"
+    with open("all.strategy", "w") as file:
+        file.writelines(" | ".join(line) + "\n" for line in lines)
+    run(weft, "quantize", "plain.onnx", "--strategy", "all.strategy", "--apply", "-o", "all.onnx", "-o", "all.weft")
+    for name in ("found", "all"):
+        for x in calls[::7]:
+            theirs, ours = check(weft, "plain.onnx", name, x)
+            print(f"{name}: ONNX Runtime {theirs:.5f}, Weft {ours:.5f}")
+            if abs(theirs - ours) > MOST_APART:
+                sys.exit("WRONG: the file and the artifact differ")
+    model = onnx.load("all.onnx")
+    onnx.checker.check_model(model)
+    kinds = [node.op_type for node in model.graph.node]
+    names = [node.name for node in model.graph.node]
+    if kinds.count("QuantizeLinear") != 3 or "/second/Relu" not in names or model.producer_name != "someone" or \
+            [prop.key for prop in model.metadata_props] != ["kept"]:
+        sys.exit(f"WRONG: {kinds}, {names}")
+    # rows are refused by name, and nothing is written
+    for line in lines:
+        if line[2] == "/first/MatMul":
+            line[4] = "rows"
+    with open("rows.strategy", "w") as file:
+        file.writelines(" | ".join(line) + "\n" for line in lines)
+    said = run(weft, "quantize", "plain.onnx", "--strategy", "rows.strategy", "--apply", "-o", "rows.weft", "-o", "rows.onnx", code=1)
+    if "'/first/MatMul' has rows with scales of their own" not in said or os.path.exists("rows.onnx") or os.path.exists("rows.weft"):
+        sys.exit(f"WRONG: {said}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
