@@ -85,7 +85,8 @@ struct weft_transport_v1 {
   /* Who this end is: its rank, of how many. */
   void (*place)(weft_link_t *link, int32_t *out_rank, int32_t *out_world);
   /* Begins a collective, behind those that were begun before, and may return before it is done: its memory and its node are in use until
-   * `progress` says that it is. `queue` is what the memory belongs to (weft/device.h); NULL is the host's. Fails with INVALID before
+   * `progress` says that it is. What a rank of a reduce_scatter keeps to itself is not read before `progress` is called for it, or waits for one before it:
+   * it may come later than what others are sent. `queue` is what the memory belongs to (weft/device.h); NULL is the host's. Fails with INVALID before
    * anything is sent, and with BUSY when too many are under way: there is room for 8. */
   weft_status_t (*start)(weft_link_t *link, weft_queue_t *queue,
                          const weft_collective_t *collective, uint64_t *out_ticket,

@@ -1,9 +1,10 @@
 // An exchange in pieces, and kernels that compute meanwhile.
 //
-// Steps are what both agree on. What is gathered: a rank computes its own rows first, a step for each piece, then the others' rows of one piece after
-// the other as they come. What is sent behind kernels: every step makes the rows of a piece for all ranks, which then travels. A tile with rows of
-// several steps is computed in the last of them, when what it reads is there, or in the first, before what it makes is sent; and as it would be alone, so results
-// have the same bits. Pieces depend on sizes only, and not on how a rank's kernels are made, so all ranks have the same.
+// What is gathered: a rank computes tiles of its own rows, then those of others as their pieces come; of all that have come at once, as larger runs of
+// tiles read weights less often. What is sent behind kernels: it makes others' rows, of which every piece is begun when it is there, and at last
+// its own, to which it adds what has come meanwhile; of a sum that all get, all rows are others'. A tile with rows of several steps is computed in the last
+// of them, when what it reads is there, or in the first, before what it makes is sent; and as it would be alone, so results have the same bits. Pieces depend
+// on sizes only, and not on how a rank's kernels are made, so all ranks have the same.
 #include "runtime/src/call/overlap.h"
 
 #include <string.h>
@@ -17,6 +18,10 @@
 static const int64_t most_pieces = 8;
 /// Rows of a piece: of fewer, tiles would often wait for two.
 static const int64_t least_rows = 16;
+/// Rows of a piece of a sum, if there are two such: each is a run of tiles of its own, which reads all weights, while what is gathered is multiplied as it has come.
+static const int64_t least_rows_of_sum = 64;
+/// Steps of a rank's own rows: between them it looks after what is on its way.
+static const int64_t most_own_steps = 2;
 /// Steps of tiles are noted for so many of them, or for blocks of tiles.
 static const int64_t most_blocks = 1024;
 
@@ -29,8 +34,8 @@ namespace {
 /// where these are few, some rows of every part.
 struct cut_t {
   weft_collective_t whole; ///< its inner is a row
-  int64_t rank, part,
-      own; ///< rows of the largest part, and of this rank's; all of a sum that all get
+  bool has_parts;          ///< not of a sum that all get
+  int64_t rank, part, own; ///< rows of the largest part, and of this rank's; all of such a sum
   int64_t outer_step, row_step, per_outer, pieces;
 
   cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world);
@@ -43,8 +48,7 @@ struct cut_t {
 } // namespace
 
 cut_t::cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, int32_t world)
-    : whole(collective), rank(rank), pieces(0) {
-  bool has_parts = whole.kind != WEFT_ALL_REDUCE;
+    : whole(collective), has_parts(whole.kind != WEFT_ALL_REDUCE), rank(rank), pieces(0) {
   if (!has_parts && rows > 0) {
     whole.inner = whole.outer * whole.first * whole.inner / rows;
     whole.outer = 1;
@@ -59,7 +63,10 @@ cut_t::cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, in
     return;
   outer_step = ceildiv(whole.outer, most_pieces);
   int64_t per = most_pieces / least_of(whole.outer, most_pieces);
-  per = least_of(per, part / least_rows);
+  int64_t fitting = part / least_rows;
+  if (whole.kind != WEFT_ALL_GATHER)
+    fitting = least_of(fitting, part / least_rows_of_sum > 2 ? part / least_rows_of_sum : 2);
+  per = least_of(per, fitting);
   row_step = ceildiv(part, per > 1 ? per : 1);
   per_outer = ceildiv(part, row_step);
   pieces = ceildiv(whole.outer, outer_step) * per_outer;
@@ -67,7 +74,7 @@ cut_t::cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, in
 
 int64_t cut_t::piece_of(int64_t row, bool *out_is_own) const {
   int64_t in_first = row % whole.first, owner = in_first / part;
-  *out_is_own = owner == rank;
+  *out_is_own = has_parts && owner == rank;
   return row / whole.first / outer_step * per_outer + in_first % part / row_step;
 }
 
@@ -115,15 +122,17 @@ struct overlapping_t {
   cut_t cut;
   bool comes_first;
   int32_t count;
-  int64_t steps;
+  int64_t own_steps, steps;
   weft_started_t started[most_pieces];
   stepped_t kernels[WEFT_MAX_PARTS];
 
   int64_t step_of_row(int64_t row) const;
   void set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles) const;
-  void run(int64_t step) const;
+  void run(int64_t from, int64_t to) const;
   void start(int64_t piece);
-  void advance(int64_t piece, bool waits);
+  bool advance(int64_t piece, bool waits);
+  void run_behind();
+  void run_before();
 };
 } // namespace
 
@@ -135,7 +144,10 @@ static void run_shifted(const uint64_t *words, int64_t begin, int64_t end, weft_
 int64_t overlapping_t::step_of_row(int64_t row) const {
   bool is_own;
   int64_t piece = cut.piece_of(row, &is_own);
-  return comes_first && !is_own ? cut.pieces + piece : piece;
+  int64_t own_step = piece * own_steps / cut.pieces;
+  if (comes_first)
+    return is_own ? own_step : own_steps + piece;
+  return is_own ? cut.pieces + own_step : piece;
 }
 
 /// Row `tile` begins at.
@@ -163,15 +175,18 @@ void overlapping_t::set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles)
   }
 }
 
-/// The tiles of a step, run by run.
-void overlapping_t::run(int64_t step) const {
+/// The tiles of steps [from, to), run by run.
+void overlapping_t::run(int64_t from, int64_t to) const {
   for (int32_t i = 0; i < count; ++i) {
     const stepped_t &kernel = kernels[i];
+    auto is_of = [&](int64_t block) {
+      return block < kernel.blocks && kernel.step[block] >= from && kernel.step[block] < to;
+    };
     for (int64_t block = 0, end; block < kernel.blocks; block = end) {
       end = block + 1;
-      if (kernel.step[block] != step)
+      if (!is_of(block))
         continue;
-      while (end < kernel.blocks && kernel.step[end] == step)
+      while (is_of(end))
         ++end;
       int64_t first = block * kernel.units_of_block,
               last = least_of(end * kernel.units_of_block, kernel.part->units);
@@ -188,9 +203,45 @@ void overlapping_t::start(int64_t piece) {
     weft_leave_call(context, status);
 }
 
-void overlapping_t::advance(int64_t piece, bool waits) {
+/// Whether it is done.
+bool overlapping_t::advance(int64_t piece, bool waits) {
   if (weft_status_t status = weft_group_advance(group, &started[piece], waits, context->call.err))
     weft_leave_call(context, status);
+  return started[piece].is_done;
+}
+
+/// Kernels read what is gathered.
+void overlapping_t::run_behind() {
+  for (int64_t piece = 0; piece < cut.pieces; ++piece)
+    start(piece);
+  for (int64_t step = 0; step < own_steps; ++step) {
+    run(step, step + 1);
+    advance(cut.pieces - 1, /*waits=*/false);
+  }
+  for (int64_t piece = 0, end; piece < cut.pieces; piece = end) {
+    advance(piece, /*waits=*/true);
+    end = piece + 1;
+    while (end < cut.pieces && advance(end, /*waits=*/false))
+      ++end;
+    run(own_steps + piece, own_steps + end);
+  }
+}
+
+/// Kernels make what is sent. What a rank adds to what comes is not looked at before it is there.
+void overlapping_t::run_before() {
+  for (int64_t piece = 0; piece < cut.pieces; ++piece) {
+    run(piece, piece + 1);
+    start(piece);
+    if (!cut.has_parts)
+      advance(piece, /*waits=*/false);
+  }
+  for (int64_t step = 0; step < own_steps; ++step) {
+    run(cut.pieces + step, cut.pieces + step + 1);
+    int64_t behind = ceildiv((step + 1) * cut.pieces, own_steps);
+    advance(behind - 1, /*waits=*/false);
+  }
+  for (int64_t piece = 0; piece < cut.pieces; ++piece)
+    advance(piece, /*waits=*/true);
 }
 
 /// Puts the rows that this rank has where all will be gathered.
@@ -216,26 +267,23 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   cut_t cut(whole, overlap->tiles->rows, rank, world);
   if (world == 1 || cut.pieces < 2)
     return run_whole(frame, *overlap);
-  overlapping_t o = {frame,          context, group, cut, overlap->comes_first != 0,
-                     overlap->count, 0,       {},    {}};
-  o.steps = o.comes_first ? 2 * cut.pieces : cut.pieces;
+  int64_t own_steps = cut.has_parts ? least_of(most_own_steps, cut.pieces) : 0;
+  overlapping_t o = {frame,
+                     context,
+                     group,
+                     cut,
+                     overlap->comes_first != 0,
+                     overlap->count,
+                     own_steps,
+                     cut.pieces + own_steps,
+                     {},
+                     {}};
   for (int32_t i = 0; i < o.count; ++i) {
     o.kernels[i].part = &overlap->parts[i];
     o.set_steps(&o.kernels[i], overlap->tiles[i]);
   }
-  if (o.comes_first) {
-    place_own(whole, rank, world);
-    for (int64_t piece = 0; piece < cut.pieces; ++piece)
-      o.start(piece);
-  }
-  for (int64_t step = 0; step < o.steps; ++step) {
-    if (o.comes_first && step >= cut.pieces)
-      o.advance(step - cut.pieces, /*waits=*/true);
-    o.run(step);
-    if (!o.comes_first)
-      o.start(step);
-    o.advance(o.comes_first ? cut.pieces - 1 : step, /*waits=*/false);
-  }
-  for (int64_t piece = 0; piece < cut.pieces; ++piece)
-    o.advance(piece, /*waits=*/true);
+  if (!o.comes_first)
+    return o.run_before();
+  place_own(whole, rank, world);
+  o.run_behind();
 }
