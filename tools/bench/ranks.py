@@ -3,11 +3,13 @@
     ranks.py collectives [--ranks 2] [--rounds 9] [--peers openmpi,impi,gloo] [--out FILE.json]
     ranks.py models [--models minilm,bert_base,llama160m] [--rounds 7] [--peers torch] [--out FILE.json]
     ranks.py plans [--models minilm,bert_base,llama160m] [--rounds 7] [--out FILE.json]
+    ranks.py overlap [--rounds 7] [--out docs/performance/overlap.json]
 
 `collectives`: all_reduce, all_gather and reduce_scatter of f32 from 1 KiB to 8 MiB with the result in every rank's own memory, one loop for all
 libraries (collectives/main.c), in turns; a figure is the median of the ratios within a round.
 `models`: two ranks of one thread beside one process with two threads of Weft, and beside PyTorch's tensor parallelism with two ranks of one thread.
 `plans`: the plan that `--ranks 2` finds beside named ones.
+`overlap`: products that send or receive their own rows beside those that wait, over links of several speeds; the table goes into the page beside --out.
 """
 import argparse
 import json
@@ -18,9 +20,10 @@ import sys
 import environment
 import rank_collectives
 import rank_models
+import rank_overlap
 import rank_plans
 
-BENCHES = {"collectives": rank_collectives, "models": rank_models, "plans": rank_plans}
+BENCHES = {"collectives": rank_collectives, "models": rank_models, "plans": rank_plans, "overlap": rank_overlap}
 
 
 def cpu():
@@ -52,6 +55,8 @@ def main(arguments):
     if options.out:
         with open(options.out, "w") as file:
             json.dump(dict(cpu=cpu(), what=options.what, rows=rows), file, indent=1)
+        if hasattr(bench, "publish"):
+            bench.publish(rows, options.out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,128 @@
+"""Products that send or receive their own rows, beside those that wait: `tools/bench/ranks overlap`.
+
+Products of transformers as a rank of two has them: what is gathered times half of the columns, and half of the sum, whose result is scattered. A link
+is set so that an exchange takes 0.25, 0.5 and 1 of the product's time; without one an exchange is a copy in memory. Beside both forms stands the product
+alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden.
+"""
+import json
+import os
+import statistics
+import tempfile
+
+import rank_models
+
+PEERS = ()
+# What is exchanged, rows of the weight, columns of it; all as one rank has them.
+PRODUCTS = {"BERT-base up": ("gather", 768, 1536), "BERT-base down": ("scatter", 1536, 768),
+            "Llama-160M up": ("gather", 768, 1024), "Llama-160M down": ("scatter", 1024, 768)}
+ROWS = (512, 1024)
+PARTS = (None, 0.25, 0.5, 1)  # time of the exchange over time of the product; None: no link
+LATENCY = 5e-6
+SPREAD = 1.2  # a sample this much above the fastest met somebody else
+WAYS = {"product": "never", "unfused": "never", "fused": "always"}
+MARKS = "<!-- begin of tools/bench/ranks overlap -->\n", "<!-- end -->\n"
+
+
+def tensor(*dims):
+    return f"!weft.tensor<[{', '.join(map(str, dims))}], f32>"
+
+
+def program(kind, rows, columns):
+    """The text of one rank's program: m rows of its own, 2*m of all. `kind` None: without an exchange."""
+    import numpy as np
+    values = (np.random.default_rng(1).uniform(-1, 1, (rows, columns)) / rows ** 0.5).astype(np.float32)
+    given, whole, weight, made = (tensor("m" if kind == "gather" else "2*m", rows), tensor("2*m", rows), tensor(rows, columns), tensor("2*m", columns))
+    lines = [f'%w = weft.constant dense<"0x{values.tobytes().hex().upper()}"> : tensor<{rows}x{columns}xf32> -> {weight}']
+    read, result = "x", "p"
+    if kind == "gather":
+        lines.append(f"%a = weft.all_gather %x dim 0 to [2*m] over<tp = 2> : ({given}) -> {whole}")
+        read = "a"
+    lines.append(f'%p = weft.contract "m k, k n -> m n" %{read}, %w accumulate f32 : ({whole}, {weight}) -> {made}')
+    if kind == "scatter":
+        result, of_all, made = "y", made, tensor("m", columns)
+        lines.append(f"%y = weft.reduce_scatter sum %p dim 0 over<tp = 2> : ({of_all}) -> {made}")
+    body = "".join(f"  {line}\n" for line in [*lines, f"return %{result} : {made}"])
+    return (f'func.func @main(%x: {given} {{weft.name = "x"}}) -> ({made} {{weft.name = "y"}})\n'
+            f'    attributes {{weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<m, rank_tp : "rank_tp <= 1">}} {{\n{body}}}\n')
+
+
+def compiled(product, folder):
+    """The file of each way."""
+    kind, rows, columns = PRODUCTS[product]
+    made = {}
+    for way, fuse in WAYS.items():
+        text = os.path.join(folder, way + ".mlir")
+        made[way] = text[:-4] + "weft"
+        with open(text, "w") as file:
+            file.write(program(None if way == "product" else kind, rows, columns))
+        rank_models.weft("compile", "-q", text, "-o", made[way], "--fuse-comm", fuse)
+    return made
+
+
+def seconds(path, rows, link):
+    told = ["--link", link] if link else []
+    answer = rank_models.weft("bench", "-q", path, "--dim", f"m={rows // 2}", *rank_models.RANKS, "--rounds", "15", "--format", "json", *told)
+    return json.loads(answer)["rows"][0]["median_seconds"]
+
+
+def typical(samples):
+    """The median of those that met nobody else."""
+    return statistics.median(each for each in samples if each <= SPREAD * min(samples))
+
+
+def measure_cell(product, made, rows, part, options):
+    link, exchange = None, None
+    kind, inner, columns = PRODUCTS[product]
+    if part:
+        exchange = part * typical([seconds(made["product"], rows, None) for _ in range(5)])
+        received = rows // 2 * (inner if kind == "gather" else columns) * 4
+        link = f"{received / (exchange - LATENCY) / 1e6:.1f}MB/s,{LATENCY * 1e6:.0f}us"
+    samples = {way: [] for way in WAYS}
+    for turn in range(options.rounds):
+        for way in list(WAYS)[::-1] if turn % 2 else WAYS:
+            samples[way].append(seconds(made[way], rows, link))
+    alone, unfused, fused = (typical(samples[way]) for way in WAYS)
+    row = dict(product=product, exchange=kind, rows=rows, part=part, link=link, exchange_seconds=exchange, product_seconds=alone, unfused_seconds=unfused, fused_seconds=fused,
+               exposed_seconds=fused - alone, hidden=1 - (fused - alone) / (unfused - alone) if part else None, samples=samples)
+    print(line(row), flush=True)
+    return row
+
+
+def measure(options, peers):
+    """One row per product, number of rows and link."""
+    rows = []
+    for product in PRODUCTS:
+        with tempfile.TemporaryDirectory() as folder:
+            made = compiled(product, folder)
+            rows += [measure_cell(product, made, count, part, options) for count in ROWS for part in PARTS]
+    return rows
+
+
+def line(row):
+    alone, unfused, fused = (row[way + "_seconds"] for way in WAYS)
+    part, hidden = row["part"], row["hidden"]
+    # What an exchange may still cost: of its own time with a link, of the unfused step without one.
+    share = f"{(fused - alone) / row['exchange_seconds']:.2f}" if part else "-"
+    cells = [row["product"], row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
+             f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def table(rows):
+    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
+    return "\n".join(["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *map(line, rows)]) + "\n"
+
+
+def report(rows):
+    print("\n" + table(rows))
+
+
+def publish(rows, results):
+    """Into the page beside the results, between its marks."""
+    page = os.path.splitext(results)[0] + ".md"
+    if not os.path.exists(page):
+        return
+    with open(page) as file:
+        before, rest = file.read().split(MARKS[0])
+    with open(page, "w") as file:
+        file.write(before + MARKS[0] + "\n" + table(rows) + "\n" + MARKS[1] + rest.split(MARKS[1])[1])
