@@ -102,6 +102,7 @@ public:
     explanation.plan = plan;
     if (Result<void> done = runUntil("plan", best, collector); !done) // it may refuse a kernel
       return done.diagnostics();
+    explainExchanges(*best.module, explanation);
     return explanation;
   }
 
@@ -385,7 +386,8 @@ private:
 
   PipelineOptions pipelineFor(const Variant &variant) {
     PipelineOptions pipeline = partitionOptions(options, variant.mesh);
-    pipeline.overlap = options.fuseComm == FuseComm::Always;
+    pipeline.fuseComm = options.fuseComm;
+    pipeline.links = options.links;
     pipeline.roundOperands = options.numerics.compute;
     pipeline.keepOperands = options.numerics.keepF32;
     pipeline.roundStorage = options.numerics.storage;

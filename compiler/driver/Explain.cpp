@@ -1,6 +1,7 @@
 //===- Explain.cpp - What was decided about a model's kernels, and why ----------------------------------===//
 
 #include "compiler/driver/Explain.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel/Apart.h"
 #include "passes/plan/LowerToPlan.h"
@@ -97,6 +98,18 @@ Explanation explainKernels(const KernelTarget &target, ModuleOp module, const Tu
     if (function.isPublic() && !function.isExternal())
       explainer.explain(function);
   return std::move(explainer.explanation);
+}
+
+void explainExchanges(ModuleOp plan, Explanation &explanation) {
+  plan.walk([&](plan::ExchangeOp exchange) {
+    auto prices = exchange->getAttrOfType<ArrayAttr>(plan::kPricesAttr);
+    if (!prices)
+      return;
+    auto price = [&](size_t i) { return double(cast<IntegerAttr>(prices[i]).getInt()); };
+    explanation.exchanges.push_back({exchange.collective()->getName().stripDialect().str(),
+                                     exchange.getNode().str(), price(0), price(1),
+                                     isa<plan::OverlapOp>(exchange->getParentOp())});
+  });
 }
 
 } // namespace weft

@@ -45,17 +45,28 @@ struct ExplainedKernel {
   bool hasHalves = false; ///< it reads, computes or stores floats of 16 bits
 };
 
+/// An exchange that products could send or receive while they compute.
+struct ExplainedExchange {
+  std::string kind, node;
+  double apart, together; ///< nanoseconds of both with the products
+  bool isTogether;
+};
+
 struct Explanation {
   std::string target;
   std::string scope;              ///< what records name as their target
   std::optional<PlanResult> plan; ///< of ranks, when one was looked for
   std::vector<ExplainedKernel> kernels;
+  std::vector<ExplainedExchange> exchanges;
 };
 
 Result<Explanation> explain(const Module &module, const CompileOptions &options);
 
 /// Of a grouped program for the target, whose kernels know why they are apart.
 Explanation explainKernels(const KernelTarget &target, mlir::ModuleOp module, const Tuning &tuning);
+
+/// Of a plan.
+void explainExchanges(mlir::ModuleOp plan, Explanation &explanation);
 
 } // namespace weft
 

@@ -84,8 +84,13 @@ void addFuse(Passes &passes, const PipelineOptions &options) {
 
 void addPlan(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createLowerToPlan(options.chooser));
-  if (options.overlap)
-    passes.push_back(createOverlapExchanges());
+  if (options.fuseComm != FuseComm::Never) {
+    OverlapExchangesOptions overlap;
+    overlap.byPrice = options.fuseComm == FuseComm::Auto;
+    overlap.links = llvm::join(options.links, ";");
+    overlap.sizes = options.planSizes;
+    passes.push_back(createOverlapExchanges(overlap));
+  }
   if (!options.chooser->isForDevice()) // whose launches follow each other without waiting
     passes.push_back(createFormRegions());
   passes.push_back(createReserveLate());

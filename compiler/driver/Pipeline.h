@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/cost/KernelChoice.h"
+#include "weft/compiler.hpp"
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,7 +24,8 @@ struct PipelineOptions {
   std::vector<std::string> placements;    ///< PATTERN=[AXES, …]
   int64_t maxReshard = 0;                 ///< bytes of an exchange that nobody asked for; 0: any
   std::vector<std::string> planSizes;     ///< SYMBOL=NUMBER, at which that is asked
-  bool overlap = false;                   ///< ranks compute while an exchange goes on
+  FuseComm fuseComm = FuseComm::Never;    ///< ranks compute while an exchange goes on
+  std::vector<std::string> links;         ///< what they have between them, by which that is chosen
   std::string roundOperands;              ///< bf16 or f16: what products read; empty: as it is
   std::vector<std::string> keepOperands;  ///< patterns: products of such nodes read it as it is
   bool roundStorage = false;              ///< what lies between kernels is of that type, too

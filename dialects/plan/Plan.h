@@ -27,6 +27,8 @@ namespace weft::plan {
 
 /// Name of the module's attribute that says which target the host's program is compiled for. Kernels name their own.
 constexpr llvm::StringLiteral kTargetAttr = "plan.target";
+/// Of an exchange beside products: nanoseconds of both one after the other, and together.
+constexpr llvm::StringLiteral kPricesAttr = "plan.prices";
 
 /// Whether the module's functions are planned.
 bool isPlan(mlir::ModuleOp module);

@@ -1,10 +1,15 @@
 //===- OverlapExchanges.cpp - Ranks compute while an exchange goes on ---------------------------------===//
 //
-// Names of memory that stand between the two move in front of both.
+// Names of memory that stand between the two move in front of both. Where it is a choice, the price of both decides (passes/cost/OverlapPrice.h), at
+// the sizes that are given or 128; they stay on the exchange. Their ratio is nearly that of any number of rows, and few rows are not cut at run time.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/cost/KernelWork.h"
+#include "passes/cost/Link.h"
+#include "passes/cost/OverlapPrice.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -64,15 +69,95 @@ void overlap(plan::ExchangeOp exchange, SmallVector<plan::LaunchOp> launches, bo
     append(exchange);
 }
 
+/// What expressions are at the sizes that are given.
+class Sizes {
+public:
+  Sizes(plan::FuncOp function, ArrayRef<std::string> given) {
+    SymbolsAttr symbols = symbolsOf(function);
+    SymFacts facts = symbols.asFacts();
+    SmallVector<StringAttr> names(symbols.getNames());
+    llvm::append_range(names, symbols.getBoundNames());
+    for (StringAttr name : names) {
+      SymInterval bounds = facts.bounds(SymExpr::symbol(name));
+      values[name] =
+          std::max(std::min(kGuess, bounds.high.value_or(kGuess)), bounds.low.value_or(0));
+    }
+    for (const std::string &text : given) {
+      auto [name, value] = StringRef(text).split('=');
+      value.getAsInteger(10, values[StringAttr::get(function.getContext(), name)]);
+    }
+    for (StringAttr symbol : rankSymbols(meshOf(function)))
+      values[symbol] = 0;
+  }
+
+  double of(SymExpr expr) const {
+    FailureOr<int64_t> value = expr.evaluate(values);
+    return failed(value) ? 0 : std::max<double>(0, double(*value));
+  }
+
+private:
+  static constexpr int64_t kGuess = 128;
+  SymValues values;
+};
+
+/// Of the launch, in the symbols of the program.
+SymExpr workOf(plan::LaunchOp launch) {
+  auto kernel =
+      launch->getParentOfType<ModuleOp>().lookupSymbol<plan::KernelOp>(launch.getKernel());
+  llvm::DenseMap<StringAttr, SymExpr> words;
+  for (auto [i, name] : llvm::enumerate(symbolsOf(kernel.specification()).getNames()))
+    words[name] = launch.getWords()[i];
+  return kernel.getWork()[0].substitute(words);
+}
+
+OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
+                     const Links &links, const Sizes &sizes) {
+  CollectiveOpInterface collective = exchange.collective();
+  Link link = links.of(collective.getGroup());
+  OverlapCase overlap = {};
+  overlap.kind = collective.getForm().kind;
+  overlap.ranks = collective.getGroup().getRanks();
+  overlap.exchange = sizes.of(collective.sentBytes()) / link.bytesPerNanosecond;
+  overlap.latency = sizes.of(collective.sentMessages()) * link.latency;
+  overlap.isMemory = link.isMemory;
+  for (plan::LaunchOp launch : launches) {
+    overlap.rows = int64_t(sizes.of((*launch.getRows())[0]));
+    overlap.product += sizes.of(workOf(launch)) / double(kWorkOfNanosecond);
+    for (Value input : launch.getInputs())
+      if (auto weight = input.getDefiningOp<plan::WeightOp>())
+        overlap.weights += sizes.of(bytesOf(cast<SymTensorType>(weight.getTensor())));
+  }
+  return priceOf(overlap);
+}
+
 struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
+  using impl::OverlapExchangesBase<OverlapExchangesPass>::OverlapExchangesBase;
+
   void runOnOperation() override {
+    if (!meshOf(getOperation()))
+      return;
+    Links speeds;
+    SmallVector<StringRef> texts;
+    StringRef(links).split(texts, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef text : texts)
+      if (llvm::Error error = readLink(text, speeds)) {
+        emitError(UnknownLoc::get(&getContext())) << llvm::toString(std::move(error));
+        return signalPassFailure();
+      }
+    Sizes at(getOperation(), ArrayRef<std::string>(sizes));
     SmallVector<plan::ExchangeOp> exchanges;
     getOperation()->walk([&](plan::ExchangeOp op) { exchanges.push_back(op); });
     for (plan::ExchangeOp exchange : exchanges) {
       bool gathers = exchange.collective().getForm().kind == ExchangeKind::AllGather;
       SmallVector<plan::LaunchOp> launches =
           gathers ? readersBehind(exchange) : writerBefore(exchange);
-      if (!launches.empty())
+      if (launches.empty())
+        continue;
+      OverlapPrice price = priceOf(exchange, launches, speeds, at);
+      exchange->setAttr(plan::kPricesAttr, Builder(&getContext())
+                                               .getI64ArrayAttr({std::llround(price.apart),
+                                                                 std::llround(price.together)}));
+      if (!byPrice || price.pays())
         overlap(exchange, launches, gathers);
     }
   }

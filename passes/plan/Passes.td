@@ -28,7 +28,9 @@ def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
   let summary = "ranks compute while an exchange goes on";
   let description = [{
     An `all_gather` and the products that read its rows, or a product and the sum over ranks that sends its rows, become one step: a rank
-    computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits.
+    computes what needs nobody first, and pieces travel meanwhile. Both forms give the same bits. `by-price` leaves apart what is not cheaper together over
+    `links`; without one ranks have the memory of a machine, which their processors copy, so nothing is. `plan.prices` are the nanoseconds of both at `sizes`,
+    others being 128: apart, and together.
 
     ```mlir
     plan.exchange %x -> %1 { … all_gather … }          plan.overlap {
@@ -37,6 +39,9 @@ def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
                                                        }
     ```
   }];
+  let options = [Option<"byPrice", "by-price", "bool", "false", "only what is cheaper together">,
+                 Option<"links", "links", "std::string", "", "[AXIS=]BANDWIDTH,LATENCY, several with ; between them">,
+                 ListOption<"sizes", "sizes", "std::string", "SYMBOL=NUMBER">];
   let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 

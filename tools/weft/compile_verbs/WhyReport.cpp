@@ -71,6 +71,8 @@ private:
     if (explained.plan && wanted.empty())
       reportPlan(*explained.plan);
     if (wanted.empty())
+      reportExchanges();
+    if (wanted.empty())
       for (const auto &[reason, count] : reasons) {
         std::string digits = std::to_string(count);
         line(std::string(6 - std::min<size_t>(6, digits.size()), ' ') + digits + " x  " + reason);
@@ -93,6 +95,27 @@ private:
         line("    not " + way.placement + ": " + (way.more < 0 ? "-" : "+") +
              timeText(std::abs(way.more)) + ", " + sizeText(way.price.memory()) + " by one rank");
     }
+  }
+
+  /// Alike ones share a line.
+  void reportExchanges() {
+    std::vector<std::pair<std::string, std::vector<std::string>>> lines; ///< prices, nodes
+    for (const ExplainedExchange &each : explained.exchanges) {
+      std::string together = timeText(each.together) + " together",
+                  apart = timeText(each.apart) + " apart";
+      std::string text =
+          each.kind + " and products: " +
+          (each.isTogether ? together + ", not " + apart : apart + ", not " + together);
+      auto same = std::find_if(lines.begin(), lines.end(),
+                               [&](const auto &line) { return line.first == text; });
+      if (same == lines.end())
+        same = lines.insert(lines.end(), {text, {}});
+      same->second.push_back(each.node);
+    }
+    for (const auto &[text, nodes] : lines)
+      line("exchange  " + nodes[0] +
+           (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " more" : "") + ": " +
+           text);
   }
 
   /// Most frequent first.
@@ -188,6 +211,8 @@ private:
     json.field("file", options.positional()[0]).field("target", explained.target);
     if (explained.plan)
       writePlan(json, *explained.plan);
+    if (!explained.exchanges.empty())
+      writeExchanges(json);
     json.array("kernels");
     for (const ExplainedKernel *kernel : shown) {
       json.object().field("number", kernel->number).field("function", kernel->function);
@@ -214,6 +239,19 @@ private:
       json.end();
     }
     console.result(json.end().finish());
+  }
+
+  void writeExchanges(JsonWriter &json) const {
+    json.array("exchanges");
+    for (const ExplainedExchange &each : explained.exchanges)
+      json.object()
+          .field("kind", each.kind)
+          .field("node", each.node)
+          .field("apart_nanoseconds", each.apart)
+          .field("together_nanoseconds", each.together)
+          .field("together", each.isTogether)
+          .end();
+    json.end();
   }
 
   static void writePlan(JsonWriter &json, const PlanResult &plan) {
