@@ -52,34 +52,13 @@ std::string PriceRecord::text() const {
 }
 
 Expected<std::vector<PriceRecord>> parsePrices(StringRef text, StringRef name) {
-  std::vector<PriceRecord> records;
-  Error error = eachLine(text, name, kFormat, [&](StringRef line) -> Error {
-    Expected<PriceRecord> record = readLine(line);
-    if (!record)
-      return record.takeError();
-    records.push_back(std::move(*record));
-    return Error::success();
-  });
-  if (error)
-    return std::move(error);
-  return std::move(records);
+  return recordsOf<PriceRecord>(text, name, kFormat, readLine);
 }
 
 Expected<std::vector<PriceRecord>> readPrices(const std::string &path) {
-  std::vector<PriceRecord> records;
-  Error error = withFile(path, kFormat, [&](StringRef text) -> Error {
-    return parsePrices(text, path).moveInto(records);
-  });
-  if (error)
-    return std::move(error);
-  return std::move(records);
+  return recordsOfFile<PriceRecord>(path, kFormat, parsePrices);
 }
 
-std::string printPrices(const std::vector<PriceRecord> &records) {
-  std::set<std::string> lines;
-  for (const PriceRecord &record : records)
-    lines.insert(record.text());
-  return sortedLines(lines);
-}
+std::string printPrices(const std::vector<PriceRecord> &records) { return linesOf(records); }
 
 } // namespace weft

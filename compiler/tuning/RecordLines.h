@@ -43,6 +43,43 @@ llvm::Error withFile(const std::string &path, const LineFormat &format,
 /// As a file has them: sorted, each once.
 std::string sortedLines(const std::set<std::string> &lines);
 
+/// One record of every line that is not empty, by `read`.
+template <typename Record>
+llvm::Expected<std::vector<Record>>
+recordsOf(llvm::StringRef text, llvm::StringRef name, const LineFormat &format,
+          llvm::function_ref<llvm::Expected<Record>(llvm::StringRef line)> read) {
+  std::vector<Record> records;
+  llvm::Error error = eachLine(text, name, format, [&](llvm::StringRef line) {
+    llvm::Expected<Record> record = read(line);
+    if (record)
+      records.push_back(std::move(*record));
+    return record.takeError();
+  });
+  if (error)
+    return std::move(error);
+  return std::move(records);
+}
+/// What `parse` makes of a file's text; its name is the path.
+template <typename Record>
+llvm::Expected<std::vector<Record>> recordsOfFile(
+    const std::string &path, const LineFormat &format,
+    llvm::function_ref<llvm::Expected<std::vector<Record>>(llvm::StringRef, llvm::StringRef)>
+        parse) {
+  std::vector<Record> records;
+  llvm::Error error = withFile(
+      path, format, [&](llvm::StringRef text) { return parse(text, path).moveInto(records); });
+  if (error)
+    return std::move(error);
+  return std::move(records);
+}
+/// The texts of records, as a file has them.
+template <typename Record> std::string linesOf(const std::vector<Record> &records) {
+  std::set<std::string> lines;
+  for (const Record &record : records)
+    lines.insert(record.text());
+  return sortedLines(lines);
+}
+
 /// Decimal, as it is printed: without sign or zeros in front.
 std::optional<int64_t> wholeNumber(llvm::StringRef text, int64_t most);
 /// Finite and at least 0, as realText prints it.

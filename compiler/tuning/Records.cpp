@@ -104,34 +104,14 @@ std::string TuningRecord::text() const {
 }
 
 Expected<std::vector<TuningRecord>> parseRecords(StringRef text, StringRef name) {
-  std::vector<TuningRecord> records;
-  Error error = eachLine(text, name, kFormat, [&](StringRef line) -> Error {
-    Expected<TuningRecord> record = RecordParser(line).parse();
-    if (!record)
-      return record.takeError();
-    records.push_back(std::move(*record));
-    return Error::success();
-  });
-  if (error)
-    return std::move(error);
-  return std::move(records);
+  return recordsOf<TuningRecord>(text, name, kFormat,
+                                 [](StringRef line) { return RecordParser(line).parse(); });
 }
 
 Expected<std::vector<TuningRecord>> readRecords(const std::string &path) {
-  std::vector<TuningRecord> records;
-  Error error = withFile(path, kFormat, [&](StringRef text) -> Error {
-    return parseRecords(text, path).moveInto(records);
-  });
-  if (error)
-    return std::move(error);
-  return std::move(records);
+  return recordsOfFile<TuningRecord>(path, kFormat, parseRecords);
 }
 
-std::string printRecords(const std::vector<TuningRecord> &records) {
-  std::set<std::string> lines;
-  for (const TuningRecord &record : records)
-    lines.insert(record.text());
-  return sortedLines(lines);
-}
+std::string printRecords(const std::vector<TuningRecord> &records) { return linesOf(records); }
 
 } // namespace weft

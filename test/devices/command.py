@@ -64,6 +64,7 @@ def main(weft, work):
     trial.works("compile", "model.mlir", "-t", "cuda:sm_90a", "-o", "new.weft")
     trial.refuses(4, "has no code for device 'emulated', which lacks sm_90a", "run", "new.weft", *sizes, "--device", "emulated")
     trial.refuses(4, "has no code for device 'cpu'", "run", "gpu.weft", *sizes, "--device", "cpu")
+    trial.refuses(2, "'--peak' measures processors", "profile", "both.weft", *sizes, "--peak", "--device", "emulated")
     trial.refuses(2, "no model is split over ranks yet", "compile", "model.mlir", "-t", "cuda:sm_80", "--mesh", "tp=2", "-o", "no.weft")
     trial.refuses(2, "the nearest is 'cuda:sm_80'", "compile", "model.mlir", "-t", "cuda:sm_88", "-o", "no.weft")
     for line in trial.wrong:

@@ -1,11 +1,12 @@
 // Loops, branches and sizes that data decide, compiled and compared with the reference evaluator.
+#include "test/support/EmulatedCall.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 
 using namespace weft::test;
 
 static void agrees(const std::string &text, std::initializer_list<Sizes> all) {
-  for (const char *target : {"x86:host", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v2"})) {
     Program program(text, target);
     INFO(target << " " << program.error());
     REQUIRE(program.error().empty());

@@ -1,5 +1,6 @@
 // Outputs that extend an input lie in its memory: the same numbers as copying gives, and only what is new is written.
 #include "compiler/import/text/ImportText.h"
+#include "test/support/EmulatedCall.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -76,7 +77,7 @@ struct Cache {
 void growAndCompare(Program &copying, Program &growing, int threads, int64_t b, int64_t room) {
   INFO(threads << " threads, b = " << b << ", room = " << room);
   weft_error_t error = WEFT_ERROR_INIT;
-  weft_context_options_t options = {sizeof options, threads, -1, 0};
+  weft_context_options_t options = {sizeof options, threads, -1, 0, nullptr, growing.device};
   weft_context_t *context = nullptr;
   REQUIRE(weft_context_create(growing.artifact, &options, &context, &error) == WEFT_OK);
   Cache keys{b, 2, room, 16}, values{b, 2, room, 16};
@@ -116,7 +117,7 @@ void growAndCompare(Program &copying, Program &growing, int threads, int64_t b, 
 } // namespace
 
 TEST_CASE("caches that grow in place hold what copying gives") {
-  for (const char *target : {"x86:host", "x86:v3", "x86:v2"}) {
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"})) {
     INFO(target);
     Program copying(moduleOf(kDecoder), target), growing(moduleOf(kDecoder), inPlace(target));
     REQUIRE(copying.error() == "");

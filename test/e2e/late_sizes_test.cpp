@@ -1,4 +1,5 @@
 // Sizes that data decide and nothing limits: memory is asked for when they are known.
+#include "test/support/EmulatedCall.h"
 #include "test/support/Program.h"
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -59,7 +60,7 @@ static const char *kTable =
 })";
 
 TEST_CASE("memory follows sizes that grow and shrink from call to call") {
-  for (const char *target : {"x86:host", "x86:v2"})
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v2"}))
     for (int threads : {1, 2}) {
       Program program(kTable, target, threads);
       INFO(target << " " << program.error());

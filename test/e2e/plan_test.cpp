@@ -126,7 +126,8 @@ TEST_CASE("a kernel's target is one that there is") {
     CHECK(refusal(planOf(body, "loop", target)) ==
           "no kernels are compiled for '" + std::string(target) +
               "', but for x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, "
-              "x86:v4+amx, arm:v8, arm:v8.2, arm:v8.6, also with ':exact'");
+              "x86:v4+amx, arm:v8, arm:v8.2, arm:v8.6, cuda:sm_80, cuda:sm_86, cuda:sm_89, "
+              "cuda:sm_90, cuda:sm_90a, also with ':exact'");
 }
 
 TEST_CASE("an artifact needs of a processor what any of its kernels does") {

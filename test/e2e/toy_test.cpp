@@ -153,5 +153,6 @@ TEST_CASE("toy: a kernel of a target that there is not is refused with its place
   CHECK(refusal.where.rfind("plan.mlir:", 0) == 0);
   CHECK(refusal.text == "no kernels are compiled for 'toy:vector', but for x86:v2, x86:v3, "
                         "x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, x86:v4+amx, "
-                        "arm:v8, arm:v8.2, arm:v8.6, toy:scalar, also with ':exact'");
+                        "arm:v8, arm:v8.2, arm:v8.6, cuda:sm_80, cuda:sm_86, cuda:sm_89, "
+                        "cuda:sm_90, cuda:sm_90a, toy:scalar, also with ':exact'");
 }

@@ -457,7 +457,8 @@ weft_status_t weft_variant_info(const weft_module_t *module, uint32_t index,
   if (!weft_has_room(out_info) || index >= weft_variant_count(module))
     return WEFT_INVALID;
   weft_module_v1 variant = variant_of(module, index);
-  weft_lack_t lack = find_lack(module, variant);
+  // What kernels on a device lack, is known when there is one.
+  weft_lack_t lack = variant.device_code.count ? weft_lack_t() : find_lack(module, variant);
   return weft_give_sized<weft_variant_info_t>(
       out_info, {0, variant.cpu_features.count, index == module->variant,
                  weft_text(module->descriptor, variant.target), lack.feature, lack.is_refused,

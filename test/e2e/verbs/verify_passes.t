@@ -21,11 +21,12 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-bound-sums            0          2.5e-04
 |          weft-collapse-dims         0          2.5e-04
 |          plan-lower                 0          2.5e-04
+|          plan-overlap-exchanges     0          2.5e-04
 |          plan-form-regions          0          2.5e-04
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 11 of 23
+| first    pass weft-narrow-weights, 11 of 24
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]

@@ -16,6 +16,11 @@ constexpr int64_t kBeyondCaches = 64 << 20;
 constexpr int kMeasurements = 5;
 
 int profilePeakCommand(const ParsedOptions &options, Console &console) {
+  if (options.value("device", "cpu") != "cpu")
+    return console.fail({ExitWrongUsage,
+                         "'--peak' measures processors, and no device",
+                         "leave out one of them",
+                         {}});
   // Opening it says that this machine can run the target's code.
   Result<Artifact> artifact =
       Artifact::open(options.positional()[0], false, options.value("target"));

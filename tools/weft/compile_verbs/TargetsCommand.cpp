@@ -18,7 +18,7 @@ namespace {
 struct TargetRow {
   std::string name;
   std::vector<std::string> features;
-  bool runsHere = false;
+  bool runsHere = false, isForDevice = false;
 };
 
 using Device = std::unique_ptr<weft_device_t, void (*)(weft_device_t *)>;
@@ -33,7 +33,8 @@ bool hasAll(weft_device_t *device, const std::vector<std::string> &features) {
 std::vector<TargetRow> allRows(weft_device_t *device) {
   std::vector<TargetRow> rows;
   for (const auto &target : allKernelTargets())
-    rows.push_back({target->name().str(), target->features(), hasAll(device, target->features())});
+    rows.push_back({target->name().str(), target->features(), hasAll(device, target->features()),
+                    target->isForDevice()});
   return rows;
 }
 
@@ -45,7 +46,10 @@ std::string textOf(const std::vector<TargetRow> &rows, const std::string &host) 
   std::string text;
   for (const TargetRow &row : rows) {
     std::string name = row.name + std::string(width - row.name.size(), ' ');
-    text += name + (row.name == host ? "  host  " : row.runsHere ? "  runs  " : "  -     ");
+    text += name + (row.name == host  ? "  host    "
+                    : row.runsHere    ? "  runs    "
+                    : row.isForDevice ? "  device  "
+                                      : "  -       ");
     for (const std::string &feature : row.features)
       text += (&feature == &row.features.front() ? "" : " ") + feature;
     text += "\n";
@@ -60,6 +64,7 @@ std::string jsonOf(const std::vector<TargetRow> &rows, const std::string &host) 
     json.object()
         .field("name", row.name)
         .field("runs", row.runsHere)
+        .field("device", row.isForDevice)
         .list("features", row.features)
         .end();
   return json.end().finish();
