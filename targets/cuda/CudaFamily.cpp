@@ -25,7 +25,7 @@ const std::vector<SimtMachine> &machines() {
 }
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
-  static const SimtSchedule *const all[] = {simtLines(), simtUnits(), simtPoints()};
+  static const SimtSchedule *const all[] = {simtTiles(), simtLines(), simtUnits(), simtPoints()};
   return all;
 }
 
@@ -48,11 +48,12 @@ public:
     if (!module)
       return llvm::createStringError("the specification of kernel '" + symbol + "' does not parse");
     const SimtSchedule &schedule = named(scheduleName);
+    Unit unit = schedule.unit(*module->getOps<func::FuncOp>().begin(), machine);
     emitSimtKernel(*module, symbol, schedule, machine);
     llvm::Expected<std::string> ptx = compileToPtx(*module, symbol, schedule.threads(), machine);
     if (!ptx)
       return ptx.takeError();
-    KernelImage image{KernelImage::Ptx, std::move(*ptx), symbol.str()};
+    KernelImage image{KernelImage::Ptx, std::move(*ptx), symbol.str(), unit};
     image.threads = schedule.threads();
     return image;
   }

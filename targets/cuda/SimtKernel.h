@@ -52,6 +52,8 @@ protected:
 void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
                     const SimtMachine &machine);
 
+/// A warp for each tile of a product of f16 or bf16, by tensor cores.
+const SimtSchedule *simtTiles();
 /// A warp for each line of a softmax, normalisation or reduction.
 const SimtSchedule *simtLines();
 /// A thread for each independent part of an operator that has loops of its own.

@@ -20,7 +20,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "targets/common/match/ContractionShape.h"
+#include "targets/common/match/ProductShape.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 
@@ -34,71 +34,10 @@ constexpr int64_t kBlockTiles =
     8; ///< register tiles in a block of rows: B is pulled once per block
 constexpr int64_t kTileCandidates[] = {8, 16};
 
-/// Which factor each dimension of a tensor follows.
-using Factors = SmallVector<unsigned>;
+using Shape = ProductShape;
+using Factors = ProductShape::Factors;
 
-struct Shape {
-  ContractOp op;
-  Value a, b;
-  Factors inA, inB, inResult;
-  SmallVector<unsigned> outer; ///< factors
-  unsigned m, n, k;
-  IterationRule rule;
-  SymExpr extent(unsigned factor) const { return rule.factors()[factor].extent; }
-};
-
-std::optional<Factors> pointsOf(ArrayRef<Access> accesses) {
-  Factors factors;
-  for (const Access &access : accesses) {
-    if (access.kind != AccessKind::Point)
-      return std::nullopt;
-    factors.push_back(access.factor());
-  }
-  return factors;
-}
-
-Match<Shape> match(func::FuncOp spec) {
-  Match<ContractOp> root = onlyRoot<ContractOp>(spec, kNoProduct);
-  if (!root)
-    return root.decline();
-  ContractOp op = *root;
-  if (!op.getAccumulate().isF32() ||
-      !isFloat(cast<SymTensorType>(op.getLhs().getType()).getElementType()))
-    return Decline::otherKind("the product is not of floats summed in f32");
-  if (Decline why = unlessResultsHave(cast<SymTensorType>(op.getResult().getType()), spec))
-    return why;
-  Shape s{op, op.getLhs(), op.getRhs(), {}, {}, {}, {}, 0, 0, 0, IterationRule::of(op)};
-  auto a = pointsOf(s.rule.operand(0)), b = pointsOf(s.rule.operand(1)),
-       result = pointsOf(s.rule.result(0));
-  if (!a || !b || !result || result->size() < 2)
-    return Decline{"the product is not of matrices or stacks of them"};
-  if (s.rule.reducedFactors().size() != 1)
-    return Decline{"the product does not sum over one dimension"};
-  s.n = result->back();
-  if (llvm::is_contained(*a, s.n)) { // the side with n is called B
-    std::swap(a, b);
-    std::swap(s.a, s.b);
-  }
-  s.k = s.rule.reducedFactors()[0];
-  if (llvm::is_contained(*a, s.n) || !llvm::is_contained(*b, s.n) || !llvm::is_contained(*a, s.k) ||
-      !llvm::is_contained(*b, s.k))
-    return Decline{"the result's last dimension is in both operands, or the summed one is not"};
-  bool found = false;
-  for (unsigned factor : llvm::reverse(ArrayRef(*result).drop_back())) {
-    if (!found && !llvm::is_contained(*b, factor)) {
-      s.m = factor;
-      found = true;
-    } else {
-      s.outer.insert(s.outer.begin(), factor);
-    }
-  }
-  s.inA = *a;
-  s.inB = *b;
-  s.inResult = *result;
-  if (!found)
-    return Decline{"one operand has every dimension of the result"};
-  return s;
-}
+Match<Shape> match(func::FuncOp spec) { return Shape::match(spec); }
 
 /// The distance of A's rows when they lie one by one, a constant apart: in an argument of f32, or of
 /// 16 bits, whose last dimension is k.
@@ -197,21 +136,6 @@ public:
   }
 
 private:
-  /// The index of a tensor whose dimensions follow `factors`.
-  static SmallVector<IndexValue> indexOf(const Shape &s, const Factors &factors,
-                                         ArrayRef<Value> outer, IndexValue m, IndexValue n,
-                                         IndexValue k) {
-    SmallVector<IndexValue> index;
-    for (unsigned factor : factors) {
-      const auto *at = llvm::find(s.outer, factor);
-      index.push_back(factor == s.m   ? m
-                      : factor == s.n ? n
-                      : factor == s.k ? k
-                                      : IndexValue{outer[at - s.outer.begin()]});
-    }
-    return index;
-  }
-
   static void store(KernelContext &c, Value data, Value base, Value at) {
     c.b.create<LLVM::StoreOp>(data, elementPointer(c.b, base, c.b.getF32Type(), at), 4);
   }
@@ -227,7 +151,7 @@ private:
         IndexValue here{c.add(column, constantI64(c.b, v * c.machine.lanes())), 1};
         Value inside = c.e.less(here, {n});
         c.e.setTailMask(inside);
-        Value data = c.e.pull(s.b, indexOf(s, s.inB, outer, {}, here, {depth}));
+        Value data = c.e.pull(s.b, s.indexOf(s.inB, outer, {}, here, {depth}));
         c.e.setTailMask({});
         c.e.forget();
         data = c.b.create<arith::SelectOp>(inside, data, zero);
@@ -248,7 +172,7 @@ private:
         c.e.forget();
         IndexValue here{row, 1};
         c.e.setTailMask(c.e.less(here, {count}));
-        Value data = c.e.pull(s.a, indexOf(s, s.inA, outer, {c.add(first, row), 1}, {}, {depth}));
+        Value data = c.e.pull(s.a, s.indexOf(s.inA, outer, {c.add(first, row), 1}, {}, {depth}));
         c.e.setTailMask({});
         c.e.forget();
         store(c, data, to, c.add(c.mul(depth, constantI64(c.b, rows)), row));
@@ -265,7 +189,7 @@ private:
     c.loop(constantI64(c.b, 0), count, 1, [&](Value row) {
       Value place = elementPointer(c.b, to, f32, c.mul(row, c.e.uniform(k)));
       c.vectors(k, [&](IndexValue depth) {
-        Value data = c.e.pull(s.a, indexOf(s, s.inA, outer, {c.add(first, row)}, {}, depth));
+        Value data = c.e.pull(s.a, s.indexOf(s.inA, outer, {c.add(first, row)}, {}, depth));
         c.e.store(place, line, {depth}, data);
       });
     });
@@ -300,7 +224,7 @@ private:
     std::optional<int64_t> distance = rowDistance(s);
     if (isInPlace(s)) {
       IndexValue at = c.e.linear(cast<SymTensorType>(s.a.getType()),
-                                 indexOf(s, s.inA, outer, {row}, {}, c.e.constant(0)));
+                                 s.indexOf(s.inA, outer, {row}, {}, c.e.constant(0)));
       source.a =
           elementPointer(c.b, c.inputs[cast<BlockArgument>(s.a).getArgNumber()], f32, at.base);
     } else {
@@ -345,7 +269,7 @@ private:
       c.e.setTailMask(c.e.less(n, c.e.symbolic(s.extent(s.n))));
       for (int64_t r = 0; r < rows; ++r) {
         SmallVector<IndexValue> index =
-            indexOf(s, s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
+            s.indexOf(s.inResult, outer, {c.add(row, constantI64(c.b, r))}, n, {});
         Value sum = sums[2 * r + v];
         c.e.provide(Shape(s).op.getResult(), [&](ArrayRef<IndexValue>) { return sum; });
         c.storeResults(index);
