@@ -41,6 +41,10 @@ void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
   };
   add("kernel", 1);
   add("maxntidx", threads);
+  // All threads of a warp execute these together, which LLVM knows of other instructions of that kind: it may give them to no branch.
+  for (llvm::Function &function : module)
+    if (function.getName().starts_with("llvm.nvvm.mma."))
+      function.addFnAttr(llvm::Attribute::Convergent);
   for (llvm::GlobalVariable &table : module.globals())
     table.setName(symbol + "_" + table.getName());
 }

@@ -50,6 +50,12 @@ Value SimtKernel::call(StringRef intrinsic, Type type, ValueRange arguments) {
       .getResult(0);
 }
 
+void SimtKernel::gatherWarp() {
+  Value all = b.create<arith::ConstantOp>(b.getI32IntegerAttr(-1));
+  b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.bar.warp.sync", ValueRange{all},
+                                  LLVM::FastmathFlags::none);
+}
+
 /// Threads exchange words of 32 bits.
 Value SimtKernel::exchange(Value value, unsigned bits) {
   Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();

@@ -33,6 +33,8 @@ struct SimtKernel : KernelFrame {
   mlir::Value exchange(mlir::Value value, unsigned bits);
   /// The values of a warp's threads combined, in all of them: in the order of a tree, so always the same.
   mlir::Value combineWarp(Combiner combiner, mlir::Type element, mlir::Value value);
+  /// Threads of the warp go on together.
+  void gatherWarp();
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
 };
 

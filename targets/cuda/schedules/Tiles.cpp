@@ -88,9 +88,10 @@ private:
     bool isWhole = s.extent(s.k) == SymExpr::floordiv(s.extent(s.k), kSteps) * kSteps;
     Value none = b.create<arith::ConstantOp>(b.getI16IntegerAttr(0)), word;
     for (int64_t i = 0; i < 2; ++i) {
-      Value here = plus(step, i);
-      auto pull = [&] { return bits(operand, s.indexOf(factors, outer, {row}, {column}, {here})); };
-      Value half = isWhole ? pull() : k.e.guarded(k.less(here, depth), pull, none);
+      Value here = plus(step, i), near = isWhole ? here : last(here, depth);
+      Value half = bits(operand, s.indexOf(factors, outer, {row}, {column}, {near}));
+      if (!isWhole) // no branch: the warp stays together
+        half = b.create<arith::SelectOp>(k.less(here, depth), half, none);
       Value wide = b.create<arith::ExtUIOp>(b.getI32Type(), half);
       if (!word) {
         word = wide;
@@ -116,6 +117,8 @@ private:
     for (int64_t i = 0; i < 2; ++i)
       arguments.push_back(fragment(s.b, s.inB, {}, column, plus(own, 8 * i)));
     llvm::append_range(arguments, sums);
+    if (!isa<BlockArgument>(s.a) || !isa<BlockArgument>(s.b)) // what computes them may branch
+      k.gatherWarp();
     Type f32 = b.getF32Type();
     bool isBf16 = elementOf(s.a).isBF16();
     Value all = k.call(
