@@ -335,8 +335,10 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
                          leave};
   context->call = {&function, needs.total, needs.scratch_per_worker, err};
   if (weft_accelerated *own = context->accelerated) {
-    if (weft_status_t status = weft_send_arguments(context, function, in, out, err))
+    if (weft_status_t status = weft_send_arguments(context, function, in, out, err)) {
+      weft_finish_device(context, nullptr); // copies that began read the caller's memory
       return status;
+    }
     frame.in = own->in;
     frame.out = own->out;
     frame.weights = module->accelerator->weights;

@@ -67,10 +67,12 @@ static weft_status_t choose_variant(const weft_module_t *module, weft_accelerato
                                     weft_error_t *err) {
   const char *lack = nullptr;
   for (uint32_t i = 0; i < module->elf.file.variants; ++i) {
-    weft_module_v1 variant = weft_variant(module->descriptor, module->elf.file.variant_step, i);
+    weft_module_v1 variant = variant_of(module, i);
     if (!variant.device_code.count || (module->has_wanted_target && i != module->variant))
       continue;
-    const char *lacking = find_lack(module, accelerator->device, variant);
+    const char *lacking = variant.host_table_size > sizeof(weft_host_v1)
+                              ? "a newer runtime"
+                              : find_lack(module, accelerator->device, variant);
     if (!lacking) {
       accelerator->variant = i;
       return WEFT_OK;
