@@ -158,6 +158,10 @@ TEST_CASE("sizes and numbers as people write them") {
   CHECK(parseSizes("seq=1,22")->second == std::vector<int64_t>{1, 22});
   for (const char *bad : {"seq", "=1", "seq=", "seq=1,", "seq=1..2"})
     CHECK_FALSE(parseSizes(bad));
+  CHECK(splitSymbols("batch=1,8,seq=1..9,n=2") ==
+        std::vector<std::string>{"batch=1,8", "seq=1..9", "n=2"});
+  CHECK(splitSymbols("a,b=1,") == std::vector<std::string>{"a,b=1,"});
+  CHECK(splitSymbols("") == std::vector<std::string>{""});
   CHECK(parseReal("1e-3") == 1e-3);
   for (const char *bad : {"", "-1", "nan", "inf", "1x", "e"})
     CHECK_FALSE(parseReal(bad));

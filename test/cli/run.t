@@ -11,7 +11,7 @@ $ weft run sample.weft
 $ weft run sample.weft --dim b=1 --dim seq=3 -i ids=rand -i mask=zeros -q --output-dir a && npy --show a/y.npy
 | a/y.npy <f4 [1, 3] 0 1 2
 $ weft run sample.weft --dim b=2 --dim seq=3 --seed 7 -q --output-dir b
-$ weft run sample.weft --dim b=2 --dim seq=3 --seed 7 -q --output-dir c && cmp b/y.npy c/y.npy
+$ weft run sample.weft --dim b=2,seq=3 --seed 7 -q --output-dir c && cmp b/y.npy c/y.npy
 $ weft run sample.weft --dim b=2 --dim seq=3 --seed 8 -q --output-dir d; cmp -s b/y.npy d/y.npy
 ? 1
 

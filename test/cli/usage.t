@@ -58,7 +58,7 @@ $ weft run sample.weft --max-memory much
 !   hint: 'weft help run' lists the options
 ? 2
 $ weft run sample.weft --dim 7
-! error: '--dim' is '7', but must be written SYM=N
+! error: '--dim' is '7', but must be written SYM=N,...
 !   hint: 'weft help run' lists the options
 ? 2
 $ weft run sample.weft --color blue

@@ -335,9 +335,32 @@ Result<HostTensor> asElement(const HostTensor &tensor, uint32_t element, const s
   return tensor.reinterpreted(element);
 }
 
+/// What stands behind every --dim or --at, symbol by symbol.
+static std::vector<std::string> symbolTexts(const ParsedOptions &options, std::string_view option) {
+  std::vector<std::string> texts;
+  for (const std::string &text : options.values(option))
+    for (std::string &part : splitSymbols(text))
+      texts.push_back(std::move(part));
+  return texts;
+}
+
+Result<SymbolValues> readSymbols(const ParsedOptions &options, std::string_view option) {
+  SymbolValues values;
+  const std::string name = "--" + std::string(option);
+  for (const std::string &text : symbolTexts(options, option)) {
+    auto sizes = parseSizes(text);
+    if (!sizes || sizes->second.size() != 1)
+      return wrongUsage("'" + name + " " + text + "' must be a symbol and one whole number",
+                        "write " + name + " batch=1,seq=128");
+    if (!values.emplace(sizes->first, sizes->second[0]).second)
+      return wrongUsage("'" + name + " " + sizes->first + "' is given twice");
+  }
+  return values;
+}
+
 Result<std::vector<SymbolValues>> readSizeLists(const ParsedOptions &options, size_t most) {
   std::vector<SymbolValues> sizes = {{}};
-  for (const std::string &text : options.values("dim")) {
+  for (const std::string &text : symbolTexts(options, "dim")) {
     auto parsed = parseSizes(text);
     if (!parsed)
       return Failure{ExitWrongUsage,
@@ -371,12 +394,11 @@ Result<InputRequest> readInputRequest(const ParsedOptions &options, bool readDim
       return source.failure();
     request.sources.push_back(std::move(*source));
   }
-  for (const std::string &text : readDims ? options.values("dim") : std::vector<std::string>()) {
-    auto sizes = parseSizes(text);
-    if (!sizes || sizes->second.size() != 1)
-      return wrongUsage("'--dim " + text + "' must be a symbol and one whole number: seq=128");
-    if (!request.dims.emplace(sizes->first, sizes->second[0]).second)
-      return wrongUsage("'--dim " + sizes->first + "' is given twice");
+  if (readDims) {
+    Result<SymbolValues> dims = readSymbols(options, "dim");
+    if (!dims)
+      return dims.failure();
+    request.dims = std::move(*dims);
   }
   return request;
 }

@@ -54,6 +54,9 @@ struct InputRequest {
 /// The grammar of --input and --dim. bench has lists in --dim and sets `dims` by itself.
 Result<InputRequest> readInputRequest(const ParsedOptions &options, bool readDims = true);
 
+/// --dim or --at, SYM=N,SYM=N,…: one whole number for each symbol.
+Result<SymbolValues> readSymbols(const ParsedOptions &options, std::string_view option);
+
 /// --dim SYM=N,N,… as bench and tune have it: all combinations, the first symbol slowest, at most `most`.
 Result<std::vector<SymbolValues>> readSizeLists(const ParsedOptions &options, size_t most);
 

@@ -80,6 +80,23 @@ std::optional<std::vector<int64_t>> parseIntegers(std::string_view text) {
   }
 }
 
+std::vector<std::string> splitSymbols(std::string_view text) {
+  std::vector<std::string> parts;
+  bool isNamed = false; // a comma may also stand in a name
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string_view piece = text.substr(begin, end - begin);
+    bool names = piece.find('=') != std::string_view::npos;
+    if (begin == 0 || (names && isNamed))
+      parts.emplace_back(piece);
+    else
+      parts.back().append(",").append(piece);
+    isNamed |= names;
+    begin = end + 1;
+  }
+  return parts;
+}
+
 std::optional<std::pair<std::string, std::vector<int64_t>>> parseSizes(std::string_view text) {
   size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)

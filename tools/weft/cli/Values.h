@@ -33,6 +33,9 @@ std::optional<double> parseDuration(std::string_view text);
 /// Whole numbers separated by commas.
 std::optional<std::vector<int64_t>> parseIntegers(std::string_view text);
 
+/// `seq=1,8,batch=2` is `seq=1,8` and `batch=2`: a comma in front of another NAME= parts them.
+std::vector<std::string> splitSymbols(std::string_view text);
+
 /// NAME=N or NAME=N,N,…
 std::optional<std::pair<std::string, std::vector<int64_t>>> parseSizes(std::string_view text);
 

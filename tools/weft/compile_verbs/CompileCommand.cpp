@@ -3,6 +3,7 @@
 #include "compiler/artifact/Writer.h"
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/FormulaBound.h"
+#include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Interrupt.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Unfinished.h"
@@ -210,15 +211,10 @@ Result<Done> readRanks(const ParsedOptions &options, CompileOptions &compile) {
   compile.maxReshard = parseSize(options.value("max-reshard")).value_or(0);
   if (options.has("max-reshard") && compile.maxReshard == 0)
     return Failure{ExitWrongUsage, "'--max-reshard' must be more than 0", "", ""};
-  for (const std::string &text : options.values("at")) {
-    std::string rest = text + ",";
-    for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
-      auto size = parseSizes(rest.substr(0, comma));
-      if (!size || !compile.planSizes.emplace(size->first, size->second[0]).second)
-        return Failure{ExitWrongUsage, "'--at " + text + "' must give each symbol one whole number",
-                       "write --at batch=1,seq=128", ""};
-    }
-  }
+  Result<SymbolValues> sizes = readSymbols(options, "at");
+  if (!sizes)
+    return sizes.failure();
+  compile.planSizes.insert(sizes->begin(), sizes->end());
   return Done{};
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/artifact/Descriptor.h"
 #include "compiler/model/EntryPlan.h"
 #include "tools/weft/cli/Artifact.h"
+#include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
@@ -75,16 +76,10 @@ private:
 
   /// --at batch=1,seq=128: sizes instead of formulas.
   Result<Done> readAt() {
-    for (const std::string &text : options.values("at")) {
-      std::string rest = text + ",";
-      for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
-        auto size = parseSizes(rest.substr(0, comma));
-        if (!size || !at.emplace(size->first, size->second[0]).second)
-          return Failure{ExitWrongUsage,
-                         "'--at " + text + "' must give each symbol one whole number",
-                         "write --at batch=1,seq=128", ""};
-      }
-    }
+    Result<SymbolValues> sizes = readSymbols(options, "at");
+    if (!sizes)
+      return sizes.failure();
+    at = std::move(*sizes);
     for (const auto &[name, value] : at)
       if (!isSymbol(name))
         return Failure{ExitWrongUsage, "'--at': there is no symbol '" + name + "'", symbolHint(),

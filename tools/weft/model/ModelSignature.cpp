@@ -113,12 +113,13 @@ static Result<std::vector<std::string>> dimFacts(const std::string &text) {
 
 Result<std::vector<std::string>> readFacts(const ParsedOptions &options) {
   std::vector<std::string> facts;
-  for (const std::string &text : options.values("dim")) {
-    Result<std::vector<std::string>> more = dimFacts(text);
-    if (!more)
-      return more.failure();
-    facts.insert(facts.end(), more->begin(), more->end());
-  }
+  for (const std::string &given : options.values("dim"))
+    for (const std::string &text : splitSymbols(given)) {
+      Result<std::vector<std::string>> more = dimFacts(text);
+      if (!more)
+        return more.failure();
+      facts.insert(facts.end(), more->begin(), more->end());
+    }
   for (const std::string &text : options.values("assume"))
     facts.push_back(text);
   return facts;

@@ -6,6 +6,7 @@
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
 #include "tools/weft/cli/FormulaBound.h"
+#include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Values.h"
 
@@ -90,17 +91,10 @@ private:
   }
 
   Result<Done> readAt() {
-    for (const std::string &text : options.values("at")) {
-      std::string rest = text + ",";
-      for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
-        auto size = parseSizes(rest.substr(0, comma));
-        if (!size || !at.emplace(size->first, size->second[0]).second)
-          return Failure{ExitWrongUsage,
-                         "'--at " + text + "' must give each symbol one whole number",
-                         "write --at batch=1,seq=128",
-                         {}};
-      }
-    }
+    Result<SymbolValues> sizes = readSymbols(options, "at");
+    if (!sizes)
+      return sizes.failure();
+    at = std::move(*sizes);
     for (const auto &[name, value] : at) {
       bool known = false;
       for (const Program &program : programs)
