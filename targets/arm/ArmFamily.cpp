@@ -1,8 +1,12 @@
 //===- ArmFamily.cpp - The levels of 64-bit ARM and what each of them has ------------------------------===//
+//
+// A core is a level whose code is laid out for that core; it needs what its level needs.
+//===------------------------------------------------------------------------------------------===//
 
 #include "targets/arm/ArmFamily.h"
-#include "targets/arm/ArmMachine.h"
+#include "targets/arm/NeonMachine.h"
 #include "targets/arm/Processor.h"
+#include "targets/arm/SveMachine.h"
 #include "targets/cpu/Codegen.h"
 #include "targets/cpu/CpuTarget.h"
 #include "targets/cpu/schedules/Schedules.h"
@@ -10,19 +14,51 @@
 namespace weft {
 namespace {
 
-/// `beyond`: what LLVM may use that not every 64-bit ARM has.
-CpuLevel level(const char *name, std::vector<std::string> features, const char *beyond) {
-  const VectorMachine &machine = armMachine(name);
-  CodegenOptions options{"aarch64-unknown-linux-gnu", "generic", beyond, &machine};
-  return {name, machine, std::move(features), cpuSchedules(),
+/// What code of a level is made for. Features as LLVM and the runtime name them.
+struct Level {
+  const VectorMachine &machine;
+  std::vector<std::string> features;
+  unsigned vectorScale = 0; ///< as CodegenOptions says
+};
+
+/// `core`: as LLVM names that whose instructions are put in order.
+CpuLevel level(const char *name, const Level &of, const char *core = "generic") {
+  std::string forLlvm;
+  for (const std::string &feature : of.features)
+    forLlvm += (forLlvm.empty() ? "+" : ",+") + feature;
+  std::vector<std::string> needed = of.features;
+  needed.insert(needed.begin(), "fp"); // which LLVM takes NEON to have
+  if (of.vectorScale)
+    needed.push_back("sve-" + std::to_string(128 * of.vectorScale) + "-bits");
+  CodegenOptions options{"aarch64-unknown-linux-gnu", "generic", forLlvm, &of.machine};
+  options.core = core;
+  options.vectorScale = of.vectorScale;
+  return {name, of.machine, std::move(needed), cpuSchedules(),
           [options](mlir::ModuleOp module) { return compileToObject(module, options); }};
 }
 
 std::vector<CpuLevel> allLevels() {
-  return {level("v8", {"fp", "neon"}, "+neon"),
-          level("v8.2", {"fp", "neon", "fullfp16", "dotprod"}, "+neon,+fullfp16,+dotprod"),
-          level("v8.6", {"fp", "neon", "fullfp16", "dotprod", "i8mm", "bf16"},
-                "+neon,+fullfp16,+dotprod,+i8mm,+bf16")};
+  static const NeonMachine neon({}), dots({true}), mixedDots({true, true});
+  static const SveMachine bits256(8, /*mixedDots=*/true), bits512(16, /*mixedDots=*/false);
+  const Level v8{neon, {"neon"}}, v82{dots, {"neon", "fullfp16", "dotprod"}},
+      v86{mixedDots, {"neon", "fullfp16", "dotprod", "i8mm", "bf16"}},
+      v9{mixedDots, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve", "sve2"}},
+      sve256{bits256, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve"}, 2},
+      sve512{bits512, {"neon", "fullfp16", "sve"}, 4};
+  return {level("v8", v8),
+          level("cortex-a53", v8, "cortex-a53"),
+          level("cortex-a72", v8, "cortex-a72"),
+          level("v8.2", v82),
+          level("cortex-a55", v82, "cortex-a55"),
+          level("cortex-a76", v82, "cortex-a76"),
+          level("neoverse-n1", v82, "neoverse-n1"),
+          level("apple-m1", v82, "apple-m1"),
+          level("v8.6", v86),
+          level("v9", v9),
+          level("neoverse-n2", v9, "neoverse-n2"),
+          level("sve256", sve256),
+          level("neoverse-v1", sve256, "neoverse-v1"),
+          level("sve512", sve512)};
 }
 
 class ArmFamily : public CpuFamily {

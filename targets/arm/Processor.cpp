@@ -7,18 +7,28 @@
 #include "llvm/TargetParser/Host.h"
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #endif
 
 namespace weft {
 
 #if defined(__aarch64__) && defined(__linux__)
 std::string armHostLevel() {
-  // As the Linux ABI fixes them: arithmetic on f16 of scalars and of vectors, and dot products; then products of matrices.
-  const unsigned long halvesAndDots = 1ul << 9 | 1ul << 10 | 1ul << 20;
-  const unsigned long matrices = 1ul << 13 | 1ul << 14;
-  if ((getauxval(AT_HWCAP) & halvesAndDots) != halvesAndDots)
+  // As the Linux ABI fixes them: arithmetic on f16 of scalars and of vectors, and dot products; SVE; products of matrices; SVE2.
+  const unsigned long halves = 1ul << 9 | 1ul << 10, dots = halves | 1ul << 20, sve = 1ul << 22,
+                      matrices = 1ul << 13 | 1ul << 14, sve2 = 1ul << 1;
+  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  const int askForLength = 51, lengthBytes = 0xffff, length = prctl(askForLength);
+  auto hasVectorsOf = [&](int bits) {
+    return (first & sve) && length > 0 && (length & lengthBytes) * 8 == bits;
+  };
+  if ((first & halves) == halves && hasVectorsOf(512))
+    return "sve512";
+  if ((first & dots) != dots)
     return "v8";
-  return (getauxval(AT_HWCAP2) & matrices) == matrices ? "v8.6" : "v8.2";
+  if ((second & matrices) != matrices)
+    return "v8.2";
+  return hasVectorsOf(256) ? "sve256" : (first & sve) && (second & sve2) ? "v9" : "v8.6";
 }
 #else
 std::string armHostLevel() { return ""; }

@@ -93,6 +93,11 @@ static void setAttributes(llvm::Module &module, const CodegenOptions &options) {
       continue;
     function.addFnAttr("target-cpu", options.cpu);
     function.addFnAttr("target-features", options.features);
+    if (!options.core.empty())
+      function.addFnAttr("tune-cpu", options.core);
+    if (unsigned scale = options.vectorScale)
+      function.addFnAttr(
+          llvm::Attribute::getWithVScaleRangeArgs(module.getContext(), scale, scale));
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr("no-builtins");

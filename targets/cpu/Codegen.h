@@ -18,6 +18,9 @@ namespace weft {
 struct CodegenOptions {
   std::string triple, cpu, features; ///< as LLVM names them
   const VectorMachine *machine = nullptr;
+  std::string core = {}; ///< whose instructions are put in order; empty: those of `cpu`
+  unsigned vectorScale =
+      0; ///< of registers whose length is not fixed: of how many times 128 bits code may take them to be
 };
 
 /// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.

@@ -102,11 +102,18 @@ static const target_row targets[] = {
 
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 
 namespace {
 struct feature_row {
   const char *name;
   unsigned long hwcap, hwcap2;
+};
+
+/// Code for registers of one length gives other numbers with others, longer ones too.
+struct length_row {
+  const char *name;
+  int bits;
 };
 } // namespace
 
@@ -118,7 +125,21 @@ static const feature_row features[] = {
     {"bf16", 0, 1ul << 14},
 };
 
+static const length_row lengths[] = {
+    {"sve-128-bits", 128}, {"sve-256-bits", 256}, {"sve-512-bits", 512}};
+
+/// Of the Linux ABI: prctl's question for the length of this thread's vectors, which new threads get, too; its answer has bytes in front.
+static const int ask_for_length = 51, length_bytes = 0xffff;
+
+static bool has_length(int bits) {
+  int answer = prctl(ask_for_length);
+  return answer > 0 && (answer & length_bytes) * 8 == bits;
+}
+
 bool weft_cpu_has(const char *name) {
+  for (const length_row &row : lengths)
+    if (strcmp(row.name, name) == 0)
+      return has_length(row.bits);
   for (const feature_row &row : features)
     if (strcmp(row.name, name) == 0)
       return (getauxval(AT_HWCAP) & row.hwcap) == row.hwcap &&
@@ -130,8 +151,10 @@ bool weft_cpu_permits(const char *) { return true; }
 
 const char *weft_cpu_target_without_asking() { return "arm:v8"; }
 
+// What has vectors of 256 bits has I8MM, too.
 static const target_row targets[] = {
-    {"arm:v8.6", "i8mm"}, {"arm:v8.2", "dotprod"}, {"arm:v8", nullptr}};
+    {"arm:sve512", "sve-512-bits"}, {"arm:sve256", "sve-256-bits"}, {"arm:v9", "sve2"},
+    {"arm:v8.6", "i8mm"},           {"arm:v8.2", "dotprod"},        {"arm:v8", nullptr}};
 
 #else
 #error "the runtime supports x86-64 and aarch64"

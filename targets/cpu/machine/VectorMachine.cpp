@@ -9,6 +9,10 @@ using namespace mlir;
 
 namespace weft {
 
+Value VectorMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {
+  return b.create<vector::FMAOp>(x, y, sum);
+}
+
 Value VectorMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
   auto sums = cast<VectorType>(sum.getType());
   for (int64_t part = 0; part < 2; ++part) {

@@ -44,7 +44,8 @@ public:
     bool hasHalves = false; ///< conversions between f16 and f32
     TileRows productRows;   ///< by two vectors of a packed operand
     TileRows filterRows;    ///< filters, by two vectors of pixels that may lie anywhere
-    bool byLane = false;    ///< multiply-adds take one lane of a register in place of a factor
+    /// Elements of 32 bits that one load brings, of which multiply-adds take one in place of a factor. 0: they take whole vectors only.
+    unsigned laneRun = 0;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -62,8 +63,12 @@ public:
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
 
-  /// Whether what all lanes are multiplied by may be a lane of a register, so that one load brings several such factors.
-  bool multipliesByLane() const { return traits.byLane; }
+  /// Of what all lanes are multiplied by, so many elements are brought by one load, and taken from a register one by one; 0 where each is
+  /// loaded by itself.
+  unsigned laneRun() const { return traits.laneRun; }
+  /// x * y + sum. `x` may be one of laneRun() elements in all lanes.
+  virtual mlir::Value multiplyAdd(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y,
+                                  mlir::Value sum) const;
 
   /// Whether loads and stores of elements of so many bits take a mask.
   virtual bool masks(unsigned bits) const { return false; }

@@ -30,10 +30,22 @@ TEST_CASE("hints name a target of this machine's family") {
   CHECK(std::string(weft_cpu_target()).find("x86:v") == 0);
   CHECK((std::string(weft_cpu_target()) == "x86:v4") == weft_cpu_has("avx512vl"));
 #else
-  CHECK(std::string(weft_cpu_target()).find("arm:v8") == 0);
-  CHECK((std::string(weft_cpu_target()) == "arm:v8") == !weft_cpu_has("dotprod"));
+  std::string target = weft_cpu_target();
+  CHECK(target.find("arm:") == 0);
+  CHECK((target == "arm:v8") == (!weft_cpu_has("dotprod") && !weft_cpu_has("sve-512-bits")));
+  CHECK((target == "arm:sve256") == weft_cpu_has("sve-256-bits"));
 #endif
 }
+
+#if defined(__aarch64__)
+TEST_CASE("vectors have one length at most, and none without SVE") {
+  int lengths = 0;
+  for (const char *length : {"sve-128-bits", "sve-256-bits", "sve-512-bits"})
+    lengths += weft_cpu_has(length);
+  CHECK(lengths <= (weft_cpu_has("sve") ? 1 : 0));
+  CHECK_FALSE(weft_cpu_has("sve-384-bits"));
+}
+#endif
 
 #if defined(__x86_64__)
 /// What the kernel found, which includes what it enabled.

@@ -32,6 +32,8 @@ TEST_CASE("names of targets read back what they print") {
 
 TEST_CASE("levels are found once each, the one that needs most first") {
   CHECK(namesOf("arm:v8,v8.6,v8.2") == std::vector<std::string>{"arm:v8.6", "arm:v8.2", "arm:v8"});
+  CHECK(namesOf("arm:v9,sve512,v8,sve256,cortex-a76") ==
+        std::vector<std::string>{"arm:sve512", "arm:sve256", "arm:v9", "arm:cortex-a76", "arm:v8"});
   CHECK(namesOf("x86:v3,v2,v3") == std::vector<std::string>{"x86:v3", "x86:v2"});
   CHECK(namesOf("host").size() == 1);
 }
@@ -55,6 +57,7 @@ TEST_CASE("the target that is spelt most alike is named, if any is") {
   CHECK(hasNearest("armv8", "arm:v8"));
   CHECK(hasNearest("arm:v8,v8.7", "arm:v8.2")); // of what is unknown only
   CHECK(hasNearest("x86:v4+vni", "x86:v4+vnni"));
+  CHECK(hasNearest("arm:cortex-a75", "arm:cortex-a72"));
   CHECK(namesOf("riscv:rva23")[0].find("nearest") == std::string::npos);
 }
 
@@ -99,6 +102,7 @@ TEST_CASE("a target measures every unit that it has") {
   CHECK(unitsOf("x86:v3+vnni") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("x86:v4+bf16") == Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("arm:v8") == Names{"f32", "pairs of i16"});
+  CHECK(unitsOf("arm:sve512") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("arm:v8.2") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("x86:v4+amx") ==
         Names{"f32", "pairs of i16", "quads of i8", "tiles of bf16", "tiles of i8"});

@@ -539,7 +539,7 @@ private:
   static Value multiplyAdd(KernelContext &c, const Shape &s, Value all, Value weights, Value sum) {
     if (s.pairs)
       return c.machine.addHalfProducts(c.b, sum, all, weights);
-    return c.b.create<vector::FMAOp>(all, weights, sum);
+    return c.machine.multiplyAdd(c.b, all, weights, sum);
   }
 
   /// [lay rows] They lie one behind the other; in scratch, they may be further apart.

@@ -56,7 +56,12 @@ Value IntegerDot::words(KernelContext &c, int32_t value) const {
 }
 
 Value IntegerDot::shift(KernelContext &c, Value groups) const {
-  return shifted ? Value(c.b.create<arith::XOrIOp>(groups, words(c, int32_t(0x80808080)))) : groups;
+  if (!shifted)
+    return groups;
+  auto type = cast<VectorType>(groups.getType());
+  Value halves = c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(type, c.b.getI32IntegerAttr(int32_t(0x80808080))));
+  return c.b.create<arith::XOrIOp>(groups, halves);
 }
 
 Value IntegerDot::addShift(KernelContext &c, Value shifts, Value weights) const {

@@ -55,7 +55,7 @@ void step(KernelContext &c, const TileSource &s, Value k, int64_t ahead, Factors
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[vectors * r + v];
       sum = s.pairs ? c.machine.addHalfProducts(c.b, sum, all, loaded[v])
-                    : Value(c.b.create<vector::FMAOp>(all, loaded[v], sum));
+                    : c.machine.multiplyAdd(c.b, all, loaded[v], sum);
     }
   }
 }

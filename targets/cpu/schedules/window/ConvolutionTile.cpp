@@ -185,7 +185,7 @@ private:
     for (int64_t r = 0; r < rows; ++r) {
       Value all = taps.element(r, [&](int64_t row) { return at(w, row); });
       for (int64_t v = 0; v < vectors; ++v)
-        next[vectors * r + v] = c.b.create<vector::FMAOp>(all, pixels[v], next[vectors * r + v]);
+        next[vectors * r + v] = c.machine.multiplyAdd(c.b, all, pixels[v], next[vectors * r + v]);
     }
     return next;
   }
@@ -217,7 +217,7 @@ private:
       Value all = few.element(i, [&](int64_t pixel) { return at(x, pixel); });
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = next[(chain * pixels + i) * vectors + v];
-        sum = c.b.create<vector::FMAOp>(all, filters[v], sum);
+        sum = c.machine.multiplyAdd(c.b, all, filters[v], sum);
       }
     }
     return next;

@@ -1,0 +1,109 @@
+//===- SveMachine.cpp - Instructions of SVE that take a lane ---------------------------------------------===//
+//
+// Vectors are those of every machine, with a fixed number of lanes; LLVM keeps them in registers of SVE, since functions say how long these
+// are (CodegenOptions::vectorScale). What it has no name for are instructions that take one lane of each 128 bits: a run of four elements is
+// repeated in all of these, which loads do by themselves.
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/arm/SveMachine.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/arm/Intrinsics.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kSegmentBits = 128;
+
+/// The type of a register as long as SVE says.
+VectorType anyLength(Type element) {
+  return VectorType::get({kSegmentBits / element.getIntOrFloatBitWidth()}, element, {true});
+}
+
+/// A vector as a register, its lanes first.
+Value inRegister(ImplicitLocOpBuilder &b, Value vector) {
+  VectorType type = anyLength(cast<VectorType>(vector.getType()).getElementType());
+  Value any = b.create<LLVM::UndefOp>(type);
+  return b.create<vector::ScalableInsertOp>(vector, any, 0);
+}
+
+Value fromRegister(ImplicitLocOpBuilder &b, Value value, Type type) {
+  return b.create<vector::ScalableExtractOp>(type, value, 0);
+}
+
+/// The 128 bits of `segment` again and again.
+Value repeated(ImplicitLocOpBuilder &b, Value segment) {
+  Value value = inRegister(b, segment), first = b.create<arith::ConstantOp>(b.getI64IntegerAttr(0));
+  std::string name = "sve.dupq.lane.nxv";
+  auto type = cast<VectorType>(value.getType());
+  name += std::to_string(type.getDimSize(0)) + (type.getElementType().isF32() ? "f32" : "i8");
+  return callArm(b, type, name, {value, first});
+}
+
+/// A lane of a segment in all lanes of a longer vector, or nothing.
+vector::ShuffleOp spreadSegment(Value all) {
+  vector::ShuffleOp spread = spreadLane(all);
+  bool isOfSegment = spread && spread.getV1VectorType().getNumElements() *
+                                       int64_t(spread.getV1VectorType().getElementTypeBitWidth()) ==
+                                   kSegmentBits;
+  return isOfSegment ? spread : vector::ShuffleOp();
+}
+
+Value lane(ImplicitLocOpBuilder &b, vector::ShuffleOp spread) {
+  return b.create<arith::ConstantOp>(b.getI32IntegerAttr(laneOf(spread)));
+}
+
+/// Words as bytes.
+Value bytesOf(ImplicitLocOpBuilder &b, Value words) {
+  int64_t bytes = 4 * cast<VectorType>(words.getType()).getNumElements();
+  return b.create<LLVM::BitcastOp>(VectorType::get({bytes}, b.getI8Type()), words);
+}
+
+} // namespace
+
+SveMachine::SveMachine(unsigned lanes, bool mixedDots)
+    : VectorMachine({lanes, 32, true, true, {8, {8, 6, 4}}, {12, {12, 8, 6}}, /*laneRun=*/4}),
+      mixedDots(mixedDots) {}
+
+Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {
+  vector::ShuffleOp spread = spreadSegment(x);
+  if (!spread)
+    return VectorMachine::multiplyAdd(b, x, y, sum);
+  Value total = inRegister(b, sum);
+  total = callArm(b, total.getType(), "sve.fmla.lane.nxv4f32",
+                  {total, inRegister(b, y), repeated(b, spread.getV1()), lane(b, spread)});
+  return fromRegister(b, total, sum.getType());
+}
+
+bool SveMachine::addsByteProducts(ByteSigns signs) const {
+  return signs.isLeftSigned == signs.isRightSigned || mixedDots;
+}
+
+Value SveMachine::addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value left, Value right,
+                                  ByteSigns signs) const {
+  const bool isMixed = signs.isLeftSigned != signs.isRightSigned;
+  bool isFirstSigned = signs.isLeftSigned;
+  // What is a lane comes last; else what is unsigned comes first.
+  if (spreadSegment(left) || (isMixed && isFirstSigned && !spreadSegment(right))) {
+    std::swap(left, right);
+    isFirstSigned = signs.isRightSigned;
+  }
+  std::string name = std::string("sve.") + (isFirstSigned ? "s" : "u") +
+                     (!isMixed        ? ""
+                      : isFirstSigned ? "u"
+                                      : "s") +
+                     "dot";
+  Value total = inRegister(b, sum);
+  SmallVector<Value> operands{total, inRegister(b, bytesOf(b, left))};
+  if (vector::ShuffleOp spread = spreadSegment(right)) {
+    name += ".lane";
+    operands.append({repeated(b, bytesOf(b, spread.getV1())), lane(b, spread)});
+  } else {
+    operands.push_back(inRegister(b, bytesOf(b, right)));
+  }
+  return fromRegister(b, callArm(b, total.getType(), name + ".nxv4i32", operands), sum.getType());
+}
+
+} // namespace weft

@@ -1,0 +1,30 @@
+//===- SveMachine.h - Vectors of SVE, of one length that is known ---------------------------------------===//
+#ifndef WEFT_TARGETS_ARM_SVEMACHINE_H
+#define WEFT_TARGETS_ARM_SVEMACHINE_H
+
+#include "targets/cpu/machine/VectorMachine.h"
+
+namespace weft {
+
+/// Code is right for registers of this length only. Loads and stores take predicates as masks.
+class SveMachine : public VectorMachine {
+public:
+  /// `mixedDots`: products of unsigned by signed bytes.
+  SveMachine(unsigned lanes, bool mixedDots);
+
+  bool masks(unsigned) const override { return true; }
+  mlir::Value multiplyAdd(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y,
+                          mlir::Value sum) const override;
+  bool addsByteProducts(ByteSigns signs) const override;
+  mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value left,
+                              mlir::Value right, ByteSigns signs) const override;
+  /// Nothing, as without SVE.
+  void prefetch(mlir::ImplicitLocOpBuilder &, mlir::Value, Cache, bool) const override {}
+
+private:
+  const bool mixedDots;
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_ARM_SVEMACHINE_H
