@@ -38,11 +38,11 @@ CpuLevel level(const char *name, const Level &of, const char *core = "generic") 
 }
 
 std::vector<CpuLevel> allLevels() {
-  static const NeonMachine neon({}), dots({true}), mixedDots({true, true});
-  static const SveMachine bits256(8, /*mixedDots=*/true), bits512(16, /*mixedDots=*/false);
+  static const NeonMachine neon({}), dots({true}), matrices({true, true, true, true});
+  static const SveMachine bits256(8, {true, true, true}), bits512(16, {});
   const Level v8{neon, {"neon"}}, v82{dots, {"neon", "fullfp16", "dotprod"}},
-      v86{mixedDots, {"neon", "fullfp16", "dotprod", "i8mm", "bf16"}},
-      v9{mixedDots, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve", "sve2"}},
+      v86{matrices, {"neon", "fullfp16", "dotprod", "i8mm", "bf16"}},
+      v9{matrices, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve", "sve2"}},
       sve256{bits256, {"neon", "fullfp16", "dotprod", "i8mm", "bf16", "sve"}, 2},
       sve512{bits512, {"neon", "fullfp16", "sve"}, 4};
   return {level("v8", v8),

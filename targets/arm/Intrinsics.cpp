@@ -12,6 +12,14 @@ Value callArm(ImplicitLocOpBuilder &b, Type type, const llvm::Twine &name, Value
       .getResult(0);
 }
 
+const char *byteMatricesOf(ByteSigns signs) {
+  if (signs.isMixed())
+    return "usmmla";
+  if (signs.isLeftSigned != signs.isRightSigned)
+    return nullptr;
+  return signs.isLeftSigned ? "smmla" : "ummla";
+}
+
 vector::ShuffleOp spreadLane(Value all) {
   auto spread = all.getDefiningOp<vector::ShuffleOp>();
   return spread && llvm::all_equal(spread.getMask()) ? spread : vector::ShuffleOp();

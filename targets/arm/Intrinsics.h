@@ -3,13 +3,16 @@
 #define WEFT_TARGETS_ARM_INTRINSICS_H
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "targets/cpu/machine/VectorMachine.h"
 
 namespace weft {
 
 /// Calls "llvm.aarch64.<name>".
 mlir::Value callArm(mlir::ImplicitLocOpBuilder &b, mlir::Type type, const llvm::Twine &name,
                     mlir::ValueRange operands);
+
+/// The name of products of matrices of bytes with these signs, rows before columns; null: there is none.
+const char *byteMatricesOf(ByteSigns signs);
 
 /// What is a lane of a vector in all lanes, or nothing.
 mlir::vector::ShuffleOp spreadLane(mlir::Value all);

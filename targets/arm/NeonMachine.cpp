@@ -10,6 +10,21 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+VectorType halves(ImplicitLocOpBuilder &b) { return VectorType::get({8}, b.getBF16Type()); }
+
+Value bytesOf(ImplicitLocOpBuilder &b, Value words) {
+  return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI8Type()), words);
+}
+
+/// Pairs of bf16. Where all are one of a vector's, that vector's as a lane of words: multiplications take it as it is.
+Value pairsOf(ImplicitLocOpBuilder &b, Value words) {
+  if (vector::ShuffleOp spread = spreadLane(words)) {
+    Value reals = b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getF32Type()), spread.getV1());
+    words = b.create<vector::ShuffleOp>(reals, reals, SmallVector<int64_t>(4, laneOf(spread)));
+  }
+  return b.create<LLVM::BitcastOp>(halves(b), words);
+}
+
 /// Every second of eight numbers, from `first` on.
 Value everySecond(ImplicitLocOpBuilder &b, Value numbers, int64_t first) {
   return b.create<vector::ShuffleOp>(numbers, numbers,
@@ -39,15 +54,12 @@ bool NeonMachine::addsByteProducts(ByteSigns signs) const {
 
 Value NeonMachine::addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value left, Value right,
                                    ByteSigns signs) const {
-  auto bytes = [&](Value words) -> Value {
-    return b.create<LLVM::BitcastOp>(VectorType::get({16}, b.getI8Type()), words);
-  };
   bool isMixed = signs.isLeftSigned != signs.isRightSigned;
   if (isMixed ? signs.isLeftSigned : bool(spreadLane(left)))
     std::swap(left, right); // unsigned ones come first, and what may be a lane is last
   const char *name = isMixed ? "usdot" : signs.isLeftSigned ? "sdot" : "udot";
   return callArm(b, sum.getType(), llvm::Twine("neon.") + name + ".v4i32.v16i8",
-                 {sum, bytes(left), bytes(right)});
+                 {sum, bytesOf(b, left), bytesOf(b, right)});
 }
 
 Value NeonMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
@@ -57,6 +69,26 @@ Value NeonMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, 
     sum = b.create<arith::AddIOp>(sum, product);
   }
   return sum;
+}
+
+bool NeonMachine::multipliesByteMatrices(ByteSigns signs) const {
+  return has.matrices && byteMatricesOf(signs);
+}
+
+Value NeonMachine::addByteMatrices(ImplicitLocOpBuilder &b, Value sum, Value rows, Value columns,
+                                   ByteSigns signs) const {
+  return callArm(b, sum.getType(), llvm::Twine("neon.") + byteMatricesOf(signs) + ".v4i32.v16i8",
+                 {sum, bytesOf(b, rows), bytesOf(b, columns)});
+}
+
+Value NeonMachine::addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
+  return callArm(b, sum.getType(), "neon.bfdot.v4f32.v8bf16", {sum, pairsOf(b, y), pairsOf(b, x)});
+}
+
+Value NeonMachine::roundForHalfProducts(ImplicitLocOpBuilder &b, Value reals) const {
+  Value rounded = callArm(b, halves(b), "neon.bfcvtn", reals); // in the first four
+  Value bits = b.create<LLVM::BitcastOp>(VectorType::get({8}, b.getI16Type()), rounded);
+  return b.create<vector::ShuffleOp>(bits, bits, SmallVector<int64_t>{0, 1, 2, 3});
 }
 
 } // namespace weft

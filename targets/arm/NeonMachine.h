@@ -9,9 +9,9 @@ namespace weft {
 /// Loads and stores take no mask.
 class NeonMachine : public VectorMachine {
 public:
-  /// What NEON was extended by: products of bytes of equal signs, and of unsigned by signed ones.
+  /// What NEON was extended by: products of bytes of equal signs, of unsigned by signed ones, of matrices of both, and of bf16.
   struct Extensions {
-    bool dots = false, mixedDots = false;
+    bool dots = false, mixedDots = false, matrices = false, halves = false;
   };
   explicit NeonMachine(Extensions has);
 
@@ -20,6 +20,13 @@ public:
                               mlir::Value right, ByteSigns signs) const override;
   mlir::Value addPairProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
                               mlir::Value y) const override;
+  bool multipliesByteMatrices(ByteSigns signs) const override;
+  mlir::Value addByteMatrices(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value rows,
+                              mlir::Value columns, ByteSigns signs) const override;
+  bool addsHalfProducts() const override { return has.halves; }
+  mlir::Value addHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum, mlir::Value x,
+                              mlir::Value y) const override;
+  mlir::Value roundForHalfProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value reals) const override;
   /// Nothing: cores bring lines that are read in order by themselves, and each wish for one is an instruction or two in loops that have
   /// three for every four multiply-adds.
   void prefetch(mlir::ImplicitLocOpBuilder &, mlir::Value, Cache, bool) const override {}

@@ -38,7 +38,10 @@ Value repeated(ImplicitLocOpBuilder &b, Value segment) {
   Value value = inRegister(b, segment), first = b.create<arith::ConstantOp>(b.getI64IntegerAttr(0));
   std::string name = "sve.dupq.lane.nxv";
   auto type = cast<VectorType>(value.getType());
-  name += std::to_string(type.getDimSize(0)) + (type.getElementType().isF32() ? "f32" : "i8");
+  Type element = type.getElementType();
+  name += std::to_string(type.getDimSize(0)) + (element.isF32()    ? "f32"
+                                                : element.isBF16() ? "bf16"
+                                                                   : "i8");
   return callArm(b, type, name, {value, first});
 }
 
@@ -55,17 +58,26 @@ Value lane(ImplicitLocOpBuilder &b, vector::ShuffleOp spread) {
   return b.create<arith::ConstantOp>(b.getI32IntegerAttr(laneOf(spread)));
 }
 
-/// Words as bytes.
-Value bytesOf(ImplicitLocOpBuilder &b, Value words) {
-  int64_t bytes = 4 * cast<VectorType>(words.getType()).getNumElements();
-  return b.create<LLVM::BitcastOp>(VectorType::get({bytes}, b.getI8Type()), words);
+/// What words consist of.
+Value wordsAs(ImplicitLocOpBuilder &b, Type element, Value words) {
+  int64_t count =
+      32 / element.getIntOrFloatBitWidth() * cast<VectorType>(words.getType()).getNumElements();
+  return b.create<LLVM::BitcastOp>(VectorType::get({count}, element), words);
 }
+Value bytesOf(ImplicitLocOpBuilder &b, Value words) { return wordsAs(b, b.getI8Type(), words); }
+Value halvesOf(ImplicitLocOpBuilder &b, Value words) { return wordsAs(b, b.getBF16Type(), words); }
 
 } // namespace
 
-SveMachine::SveMachine(unsigned lanes, bool mixedDots)
-    : VectorMachine({lanes, 32, true, true, {8, {8, 6, 4}}, {12, {12, 8, 6}}, /*laneRun=*/4}),
-      mixedDots(mixedDots) {}
+SveMachine::SveMachine(unsigned lanes, Extensions has)
+    : VectorMachine({lanes,
+                     32,
+                     true,
+                     true,
+                     {8, {8, 6, 4}},
+                     {12, {12, 8, 6}},
+                     /*laneRun=*/4}),
+      has(has) {}
 
 Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {
   vector::ShuffleOp spread = spreadSegment(x);
@@ -78,7 +90,7 @@ Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value s
 }
 
 bool SveMachine::addsByteProducts(ByteSigns signs) const {
-  return signs.isLeftSigned == signs.isRightSigned || mixedDots;
+  return signs.isLeftSigned == signs.isRightSigned || has.mixedDots;
 }
 
 Value SveMachine::addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value left, Value right,
@@ -104,6 +116,41 @@ Value SveMachine::addByteProducts(ImplicitLocOpBuilder &b, Value sum, Value left
     operands.push_back(inRegister(b, bytesOf(b, right)));
   }
   return fromRegister(b, callArm(b, total.getType(), name + ".nxv4i32", operands), sum.getType());
+}
+
+bool SveMachine::multipliesByteMatrices(ByteSigns signs) const {
+  return has.matrices && byteMatricesOf(signs);
+}
+
+Value SveMachine::addByteMatrices(ImplicitLocOpBuilder &b, Value sum, Value rows, Value columns,
+                                  ByteSigns signs) const {
+  Value total = inRegister(b, sum);
+  total = callArm(b, total.getType(), llvm::Twine("sve.") + byteMatricesOf(signs) + ".nxv4i32",
+                  {total, repeated(b, bytesOf(b, rows)), inRegister(b, bytesOf(b, columns))});
+  return fromRegister(b, total, sum.getType());
+}
+
+Value SveMachine::addHalfProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
+  Value total = inRegister(b, sum), pairs = inRegister(b, halvesOf(b, y));
+  if (vector::ShuffleOp spread = spreadSegment(x))
+    total = callArm(b, total.getType(), "sve.bfdot.lane.v2",
+                    {total, pairs, repeated(b, halvesOf(b, spread.getV1())), lane(b, spread)});
+  else
+    total = callArm(b, total.getType(), "sve.bfdot", {total, pairs, inRegister(b, halvesOf(b, x))});
+  return fromRegister(b, total, sum.getType());
+}
+
+Value SveMachine::roundForHalfProducts(ImplicitLocOpBuilder &b, Value reals) const {
+  VectorType halves = anyLength(b.getBF16Type()), words = anyLength(b.getI32Type());
+  const int every = 31;
+  Value all = callArm(b, anyLength(b.getI16Type()).clone(b.getI1Type()), "sve.ptrue.nxv8i1",
+                      b.create<arith::ConstantOp>(b.getI32IntegerAttr(every)).getResult());
+  Value any = b.create<LLVM::UndefOp>(halves); // above each
+  Value rounded = callArm(b, halves, "sve.fcvt.bf16f32", {any, all, inRegister(b, reals)});
+  auto type = cast<VectorType>(reals.getType());
+  Value low =
+      fromRegister(b, b.create<LLVM::BitcastOp>(words, rounded), type.clone(b.getI32Type()));
+  return b.create<arith::TruncIOp>(type.clone(b.getI16Type()), low);
 }
 
 } // namespace weft

@@ -8,8 +8,8 @@
 namespace weft {
 
 /// How many products of which numbers an instruction sums in each lane, or that it multiplies small
-/// matrices of them.
-enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads, HalfTiles, ByteTiles };
+/// matrices of them, which lie in vectors or in tiles.
+enum class Unit { Reals, HalfPairs, ShortPairs, ByteQuads, ByteMatrices, HalfTiles, ByteTiles };
 
 /// As users read it, and manifests name it.
 inline llvm::StringRef nameOf(Unit unit) {
@@ -22,6 +22,8 @@ inline llvm::StringRef nameOf(Unit unit) {
     return "pairs of i16";
   case Unit::ByteQuads:
     return "quads of i8";
+  case Unit::ByteMatrices:
+    return "matrices of i8";
   case Unit::HalfTiles:
     return "tiles of bf16";
   case Unit::ByteTiles:

@@ -24,12 +24,18 @@ namespace {
 
 constexpr int64_t kReadSums = 8;
 
-/// Of a product that there is an instruction for, if there is any.
-std::optional<ByteSigns> byteSignsOf(const VectorMachine &machine) {
+/// Of products that there is an instruction for, if there is any.
+std::optional<ByteSigns> byteSignsOf(function_ref<bool(ByteSigns)> multiplies) {
   for (ByteSigns signs : {ByteSigns{false, true}, ByteSigns{true, true}})
-    if (machine.addsByteProducts(signs))
+    if (multiplies(signs))
       return signs;
   return std::nullopt;
+}
+std::optional<ByteSigns> signsOfDots(const VectorMachine &machine) {
+  return byteSignsOf([&](ByteSigns signs) { return machine.addsByteProducts(signs); });
+}
+std::optional<ByteSigns> signsOfMatrices(const VectorMachine &machine) {
+  return byteSignsOf([&](ByteSigns signs) { return machine.multipliesByteMatrices(signs); });
 }
 
 class LoopEmitter {
@@ -77,7 +83,10 @@ public:
       return reals(machine.addPairProducts(b, words(sum), shorts(factor), shorts(addend)));
     case Unit::ByteQuads:
       return reals(machine.addByteProducts(b, words(sum), words(factor), words(addend),
-                                           *byteSignsOf(machine)));
+                                           *signsOfDots(machine)));
+    case Unit::ByteMatrices:
+      return reals(machine.addByteMatrices(b, words(sum), firstWords(factor), words(addend),
+                                           *signsOfMatrices(machine)));
     default:
       llvm_unreachable("tiles have a loop of their own");
     }
@@ -132,6 +141,11 @@ private:
     return function;
   }
   Value words(Value x) { return b.create<LLVM::BitcastOp>(vector.clone(b.getI32Type()), x); }
+  /// Of two rows.
+  Value firstWords(Value x) {
+    Value all = words(x);
+    return b.create<vector::ShuffleOp>(all, all, SmallVector<int64_t>{0, 1, 2, 3});
+  }
   Value shorts(Value x) {
     int64_t count = 2 * int64_t(machine.lanes());
     return b.create<LLVM::BitcastOp>(VectorType::get({count}, b.getI16Type()), x);
@@ -160,8 +174,10 @@ static std::map<Unit, int64_t> unitsOf(const VectorMachine &machine) {
   std::map<Unit, int64_t> units{{Unit::Reals, 1}, {Unit::ShortPairs, 2}};
   if (machine.addsHalfProducts())
     units[Unit::HalfPairs] = 2;
-  if (byteSignsOf(machine))
+  if (signsOfDots(machine))
     units[Unit::ByteQuads] = 4;
+  if (signsOfMatrices(machine))
+    units[Unit::ByteMatrices] = 8;
   if (machine.tiles()) {
     int64_t words = 4 * TileUnit::kRows * TileUnit::kRowWords * TileUnit::kRowWords;
     units[Unit::HalfTiles] = 2 * words;

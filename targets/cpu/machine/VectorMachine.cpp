@@ -43,6 +43,9 @@ Value VectorMachine::roundForHalfProducts(ImplicitLocOpBuilder &, Value) const {
 Value VectorMachine::addByteProducts(ImplicitLocOpBuilder &, Value, Value, Value, ByteSigns) const {
   llvm_unreachable("addsByteProducts() says so");
 }
+Value VectorMachine::addByteMatrices(ImplicitLocOpBuilder &, Value, Value, Value, ByteSigns) const {
+  llvm_unreachable("multipliesByteMatrices() says so");
+}
 Value VectorMachine::lookUp(ImplicitLocOpBuilder &, ArrayRef<float>, Value) const {
   llvm_unreachable("looksUp() says so");
 }

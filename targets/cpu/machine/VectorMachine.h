@@ -93,6 +93,14 @@ public:
   virtual mlir::Value addByteProducts(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
                                       mlir::Value left, mlir::Value right, ByteSigns signs) const;
 
+  static constexpr int64_t kMatrixDepth = 8;
+  /// Whether there is an instruction for products of two rows of kMatrixDepth bytes by as many columns of them as fit into a vector.
+  virtual bool multipliesByteMatrices(ByteSigns) const { return false; }
+  /// To each four i32 of `sum`, which are two columns of a row and then of the next, the products of both rows by two of `columns`. Bytes are
+  /// given as i32, too: `rows` are four, of a row and then of the next.
+  virtual mlir::Value addByteMatrices(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
+                                      mlir::Value rows, mlir::Value columns, ByteSigns signs) const;
+
   /// Whether the lanes of a vector of this type are looked up among 16 constants by one instruction.
   virtual bool looksUp(mlir::Type) const { return false; }
   /// table[index mod 16] in every lane of f32; indices are i32.

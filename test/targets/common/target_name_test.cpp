@@ -103,6 +103,9 @@ TEST_CASE("a target measures every unit that it has") {
   CHECK(unitsOf("x86:v4+bf16") == Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("arm:v8") == Names{"f32", "pairs of i16"});
   CHECK(unitsOf("arm:sve512") == Names{"f32", "pairs of i16", "quads of i8"});
+  for (const char *newest : {"arm:v8.6", "arm:neoverse-n2", "arm:sve256"})
+    CHECK(unitsOf(newest) ==
+          Names{"f32", "pairs of bf16", "pairs of i16", "quads of i8", "matrices of i8"});
   CHECK(unitsOf("arm:v8.2") == Names{"f32", "pairs of i16", "quads of i8"});
   CHECK(unitsOf("x86:v4+amx") ==
         Names{"f32", "pairs of i16", "quads of i8", "tiles of bf16", "tiles of i8"});

@@ -13,18 +13,20 @@
 // W is packed while compiling into panels of two vectors of columns, [n / NR][k / G][NR][G], padded
 // with zeros: G products of bytes are one instruction and end in one lane.
 //
+//   G = 8   where it multiplies small matrices, and k is a multiple of that; A is read where it is
 //   G = 4   where the processor multiplies unsigned by signed bytes and adds
 //           four products; A is read where it is
 //   G = 2   anywhere else, and for other signs: pairs of 16-bit numbers; A's
 //           rows are widened into scratch once per tile
 //
-// Sums are exact (modulo 2^32) in both. Tiles and blocks of panels are those of PanelBlocks.h.
+// Sums are exact (modulo 2^32) in all. Tiles and blocks of panels are those of PanelBlocks.h.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/product/ByteContraction.h"
+#include "targets/cpu/schedules/tile/ByteMatrixTile.h"
 #include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
@@ -36,6 +38,26 @@ namespace weft {
 namespace {
 
 using Shape = ByteContraction;
+
+/// What sums them: instructions for small matrices, else for groups of a row.
+struct Products {
+  Products(const Shape &s, const VectorMachine &machine)
+      : dot(machine, s.op.getLhs(), s.op.getRhs()),
+        signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
+        areMatrices(ByteMatrixTile::takes(machine, signs, s.k)) {}
+  Unit unit() const { return areMatrices ? Unit::ByteMatrices : dot.unit(); }
+  int64_t group() const { return areMatrices ? ByteMatrixTile::kGroup : dot.group(); }
+  bool widens() const { return !areMatrices && dot.widens(); }
+  std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
+    if (areMatrices)
+      return std::make_unique<ByteMatrixTile>(c, signs, rows);
+    return std::make_unique<IntegerTile>(c, dot, rows);
+  }
+
+  IntegerDot dot;
+  ByteSigns signs; ///< of the operands
+  bool areMatrices;
+};
 
 /// [widen rows] All rows as 16-bit numbers, padded to whole groups.
 void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t rows, Value a,
@@ -55,11 +77,12 @@ void widenRows(KernelContext &c, const Shape &s, const IntegerDot &dot, int64_t 
 }
 
 /// The code of tiles of a size.
-void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const PanelBlocks &blocks,
-                int64_t rows, const PanelBlocks::Tile &t) {
+void emitPanels(KernelContext &c, const Shape &s, const Products &products,
+                const PanelBlocks &blocks, int64_t rows, const PanelBlocks::Tile &t) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   // [sum] The tile has the loop over groups, and few rows have several chains of sums.
-  IntegerTile tile(c, dot, rows);
+  std::unique_ptr<RunTile> ofProducts = products.tile(c, rows);
+  RunTile &tile = *ofProducts;
   Type byte = c.b.getI8Type();
   // [store] Behind the sums where the tile leaves no registers for it.
   TrailingRows trailing(tile, s.op.getResult(), s.n, [&](Value nth, Value row, IndexValue column) {
@@ -72,9 +95,9 @@ void emitPanels(KernelContext &c, const Shape &s, const IntegerDot &dot, const P
   auto sourceOf = [&](Value nth) {
     RowRuns source{rowsOf(nth), s.k, s.k};
     source.readsBeyond = false; // the tensor may end there
-    if (dot.widens()) {
+    if (products.widens()) {
       source.rowBytes = llvm::divideCeil(s.k, 2) * 4;
-      widenRows(c, s, dot, rows, source.first, t.scratch, source.rowBytes);
+      widenRows(c, s, products.dot, rows, source.first, t.scratch, source.rowBytes);
       source.first = t.scratch;
     }
     return source;
@@ -100,14 +123,11 @@ public:
 
   Unit unit(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
-    return dotOf(s, machine).unit();
+    return Products(s, machine).unit();
   }
 
-  static IntegerDot dotOf(Shape &s, const VectorMachine &machine) {
-    return IntegerDot(machine, s.op.getLhs(), s.op.getRhs());
-  }
   static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
-    int64_t groupSize = dotOf(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
+    int64_t groupSize = Products(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
     SymExpr panels =
         SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, tileColumns(machine)));
     return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * tileColumns(machine),
@@ -127,7 +147,7 @@ public:
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
     int64_t scratch =
-        dotOf(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
+        Products(s, machine).widens() ? mostRows(s, machine) * llvm::divideCeil(s.k, 2) * 4 : 0;
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {blocksOf(s, machine).units(), constant(1), constant(scratch)};
   }
@@ -141,17 +161,18 @@ public:
                                     const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.rhs] = dotOf(s, machine).layout(s.order(), tileColumns(machine), 1);
+    result[s.rhs] =
+        WeightLayout::dots(tileColumns(machine), s.order(), Products(s, machine).group(), 1);
     return result;
   }
 
   void emit(KernelContext &c) const override {
     Shape s = *Shape::match(c.spec);
-    IntegerDot dot = dotOf(s, c.machine);
+    Products products(s, c.machine);
     PanelBlocks blocks = blocksOf(s, c.machine);
     // [units] Tiles of one size that follow each other share a call.
     blocks.emit(c, [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
-      emitPanels(inner, s, dot, blocks, rows, tile);
+      emitPanels(inner, s, products, blocks, rows, tile);
     });
   }
 };

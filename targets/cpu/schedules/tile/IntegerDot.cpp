@@ -12,9 +12,13 @@ static bool isUnsignedValue(Value value) {
   return isUnsigned(cast<SymTensorType>(value.getType()).getElementType());
 }
 
+ByteSigns IntegerDot::signsOf(Value activations, Value weights) {
+  return {!isUnsignedValue(activations), !isUnsignedValue(weights)};
+}
+
 IntegerDot::IntegerDot(const VectorMachine &machine, Value activations, Value weights)
-    : signs{!isUnsignedValue(activations), !isUnsignedValue(weights)}, shifted(false),
-      four(machine.addsByteProducts(signs)), wideWeights(false) {
+    : signs(signsOf(activations, weights)), shifted(false), four(machine.addsByteProducts(signs)),
+      wideWeights(false) {
   ByteSigns asSigned{true, signs.isRightSigned};
   if (four || signs.isLeftSigned || !machine.addsByteProducts(asSigned))
     return;

@@ -18,6 +18,8 @@ namespace weft {
 class IntegerDot {
 public:
   IntegerDot(const VectorMachine &machine, mlir::Value activations, mlir::Value weights);
+  /// Of activations and weights in memory.
+  static ByteSigns signsOf(mlir::Value activations, mlir::Value weights);
   /// Of activations and weights that both are numbers of 16 bits in memory.
   static IntegerDot ofPairs() { return IntegerDot(); }
 

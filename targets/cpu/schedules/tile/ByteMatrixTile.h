@@ -1,0 +1,44 @@
+//===- ByteMatrixTile.h - Rows of bytes by a panel of bytes, small matrices at a time --------------------===//
+//
+// An instruction multiplies two rows of eight bytes by as many columns as fit into a vector: twice what it multiplies of single rows.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CPU_SCHEDULES_TILE_BYTEMATRIXTILE_H
+#define WEFT_TARGETS_CPU_SCHEDULES_TILE_BYTEMATRIXTILE_H
+
+#include "targets/cpu/schedules/tile/RunTile.h"
+
+namespace weft {
+
+/// Weights packed as WeightLayout::dots with tileColumns columns and groups of kGroup. Of an odd number of rows the last is multiplied twice.
+class ByteMatrixTile : public RunTile {
+public:
+  static constexpr int64_t kGroup = VectorMachine::kMatrixDepth;
+  ByteMatrixTile(KernelContext &c, ByteSigns signs, int64_t rows)
+      : RunTile(c, rows, 2), signs(signs), pairs(llvm::divideCeil(rows, 2)) {}
+  /// Whether runs of `run` products are whole groups that the machine multiplies.
+  static bool takes(const VectorMachine &machine, ByteSigns signs, int64_t run) {
+    return machine.multipliesByteMatrices(signs) && run % kGroup == 0;
+  }
+
+  int64_t runBytes(int64_t run) const override { return run * columns; }
+  int64_t steps(int64_t run) const override { return run / kGroup; }
+  int64_t turns(const RowRuns &source) const override { return steps(source.run) / kUnroll; }
+  llvm::SmallVector<mlir::Value> accumulate(const RowRuns &rows, mlir::Value panel) override;
+
+private:
+  static constexpr int64_t kUnroll = 2;  ///< groups of a turn, whose bytes of a row one load brings
+  static constexpr int64_t kVectors = 4; ///< of a group's weights
+  Sums addRun(const RowRuns &source, mlir::Value from, mlir::Value panel, Sums sums) override;
+  Sums addGroups(const RowRuns &source, mlir::Value from, mlir::Value panel, mlir::Value group,
+                 int64_t together, Sums sums);
+  llvm::SmallVector<mlir::Value> pairOfRows(const RowRuns &source, mlir::Value at, int64_t pair,
+                                            int64_t together);
+  mlir::Value byteAt(mlir::Value base, int64_t offset);
+
+  const ByteSigns signs;
+  const int64_t pairs; ///< of rows
+};
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CPU_SCHEDULES_TILE_BYTEMATRIXTILE_H
