@@ -76,7 +76,8 @@ SveMachine::SveMachine(unsigned lanes, Extensions has)
                      true,
                      {8, {8, 6, 4}},
                      {12, {12, 8, 6}},
-                     /*laneRun=*/4}),
+                     /*laneRun=*/4,
+                     /*keepsNan=*/true}),
       has(has) {}
 
 Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {

@@ -23,6 +23,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "targets/common/KernelTarget.h"
+#include "targets/cpu/Extremes.h"
 #include "targets/cpu/WholeVectors.h"
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/WideComparisons.h"
@@ -61,6 +62,7 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   if (failed(pm.run(module)))
     return fail("simplification before code generation failed");
   preferWholeVectors(module, machine);
+  preferExtremes(module, machine);
   if (failed(expandVectorMath(module, machine)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());

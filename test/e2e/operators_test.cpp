@@ -382,6 +382,23 @@ TEST_CASE("mish far from zero") {
     CHECK(got[i] == Approx(expected[i]).epsilon(1e-5));
 }
 
+TEST_CASE("the larger and the smaller of two are nan where one of them is") {
+  const float a[] = {1, NAN, 2, NAN, -INFINITY}, b[] = {NAN, 1, 3, NAN, 0};
+  for (const std::string &target : targetsToTry({"x86:host", "x86:v3", "x86:v2"}))
+    for (const char *op : {"maximum %a, %b", "minimum %a, %b"}) {
+      Program program(textOf({op, {"[n], f32", "[n], f32"}, {"[n], f32"}, "n"}), target);
+      INFO(op << " " << target << " " << program.error());
+      REQUIRE(program.error().empty());
+      std::vector<Tensor> inputs = program.generate({{"n", 5}}, 1);
+      memcpy(inputs[0].bytes.data(), a, sizeof(a));
+      memcpy(inputs[1].bytes.data(), b, sizeof(b));
+      std::vector<double> got = program.run(inputs)[0].reference().reals,
+                          expected = program.evaluate(inputs)[0].reals;
+      for (size_t i = 0; i < got.size(); ++i)
+        CHECK((std::isnan(expected[i]) ? std::isnan(got[i]) : got[i] == expected[i]));
+    }
+}
+
 TEST_CASE("nan, infinities and shifts") {
   for (const char *op :
        {"is_nan %a", "is_inf %a", "is_inf %a {negative = false}", "is_inf %a {positive = false}"}) {

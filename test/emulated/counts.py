@@ -19,8 +19,8 @@ from subprocess import run
 MORE = 0.02
 ELEMENTS = {"float32": "f32", "int64": "i64"}
 NEWEST = "max,sme=off,sve128=on,sve256=off,sve512=off"  # without the long vectors that make the emulator slow
-PROCESSORS = {"v8": "cortex-a72", "v8.2": "neoverse-n1", "v8.6": NEWEST}
-LEVELS = {"quantized": ["v8", "v8.2", "v8.6"]}  # floats are computed alike on all
+PROCESSORS = {"v8": "cortex-a72", "v8.2": "neoverse-n1", "v8.6": NEWEST, "sve256": "max,sme=off,sve256=on,sve512=off"}
+LEVELS = {"quantized": ["v8", "v8.2", "v8.6", "sve256"]}  # floats are computed alike on all without SVE
 
 
 def case_of(feeds):
@@ -32,7 +32,7 @@ def count_model(name, make, weft, counter, folder):
     model, calls = make()
     path = f"{folder}/{name}.onnx"
     onnx.save(model, path)
-    for level in LEVELS.get(name, ["v8"]):
+    for level in LEVELS.get(name, ["v8", "sve256"]):
         artifact = f"{folder}/{name}.{level}.weft"
         run([weft, "compile", "-q", path, "-t", f"arm:{level}", "-o", artifact], check=True)
         for feeds in calls[:2]:

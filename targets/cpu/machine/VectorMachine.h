@@ -46,6 +46,8 @@ public:
     TileRows filterRows;    ///< filters, by two vectors of pixels that may lie anywhere
     /// Elements of 32 bits that one load brings, of which multiply-adds take one in place of a factor. 0: they take whole vectors only.
     unsigned laneRun = 0;
+    bool keepsNan =
+        false; ///< the larger of two floats is one instruction, which gives nan when one of them is
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -59,6 +61,8 @@ public:
   /// Whether so many vectors are in registers at once.
   bool holds(int64_t vectors) const { return vectors <= int64_t(traits.registers); }
   bool hasFma() const { return traits.hasFma; }
+  /// Whether the larger or smaller of two floats is an instruction that gives nan when one of them is.
+  bool keepsNanInExtremes() const { return traits.keepsNan; }
   bool hasHalves() const { return traits.hasHalves; }
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
