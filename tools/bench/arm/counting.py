@@ -113,10 +113,18 @@ class Counter:
         with open(out, encoding="utf-8") as file:
             return json.load(file)
 
-    def count(self, artifact, tensors, cpu="neoverse-n1"):
+    def give(self, tensors):
         numbers = random.Random(1)
         with open(f"{self.folder.name}/in", "wb") as file:
             file.write(struct.pack("<q", len(tensors)) + b"".join(tensor.bytes(numbers) for tensor in tensors))
+
+    def blocks(self, artifact, tensors, cpu="neoverse-n1"):
+        """[(place in the file, instructions executed)] of the artifact's code, of a single call."""
+        self.give(tensors)
+        return self.process(artifact, 1, cpu)["blocks"]
+
+    def count(self, artifact, tensors, cpu="neoverse-n1"):
+        self.give(tensors)
         one, three = self.process(artifact, 1, cpu), self.process(artifact, 3, cpu)
         of_call = lambda kind: (three[kind] - one[kind]) // 2
         kinds = {kind: (three["kinds"][kind] - one["kinds"][kind]) // 2 for kind in one["kinds"]}

@@ -1,0 +1,62 @@
+"""The loops of register tiles that carry small models keep the multipliers of LLVM's model of a core busy, and no vector waits on the stack
+there.
+
+    loops.py WEFT CALL FOLDER     WEFT compiles, CALL is weft_call_artifact for ARM
+"""
+import os
+import sys
+
+import onnx
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/bench/arm"))
+
+import small_models
+from counting import Counter, Given
+from loops import Rates, largest, loops_of
+from subprocess import run
+
+ELEMENTS = {"float32": "f32", "int64": "i64"}
+NEWEST = "max,sme=off,sve128=on,sve256=off,sve512=off"  # without the long vectors that make the emulator slow
+SVE = "max,sme=off,sve256=on,sve512=off"
+# Level, what is emulated, core, and the least share of its multiply-adds. What pairs rows for products of matrices needs the same units.
+CASES = {"encoder": [("v8", "cortex-a72", "neoverse-n1", 0.9), ("sve256", SVE, "neoverse-v1", 0.9)],
+         "super_resolution": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
+         "mobile": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
+         "quantized": [("v8.2", "neoverse-n1", "neoverse-n1", 0.9), ("v8.6", NEWEST, "neoverse-v1", 0.7)]}
+
+
+def is_tile(loop):
+    """Others load, move or transform as much as they multiply."""
+    return sum(loop.products().values()) >= len(loop.lines) / 2
+
+
+def check(name, make, tools):
+    """Lines about loops that are slower than they may be, or spill."""
+    weft, counter, rates, folder = tools
+    model, calls = make()
+    path = f"{folder}/{name}.onnx"
+    onnx.save(model, path)
+    for level, cpu, core, least in CASES[name]:
+        artifact = f"{folder}/{name}.{level}.weft"
+        run([weft, "compile", "-q", path, "-t", f"arm:{level}", "-o", artifact], check=True)
+        inputs = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in calls[1].values()]
+        tiles = [loop for loop in loops_of(artifact, counter.blocks(artifact, inputs, cpu)) if is_tile(loop)]
+        if not tiles:
+            yield f"{name}, arm:{level}: no loop multiplies"
+        for loop in largest(tiles):
+            rate = rates.of(loop, core)
+            print(f"{name} {level} {core}: {100 * rate:5.1f} %, {len(loop.lines)} instructions, {loop.spills()} spills: {loop.kernel}")
+            if rate < least or loop.spills():
+                yield f"{loop.kernel} of {name}, arm:{level} on {core}: {100 * rate:.1f} % of its multiply-adds, {loop.spills()} spills"
+
+
+def main():
+    weft, call, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    tools = weft, Counter(call), Rates(), folder
+    wrong = [line for name, make in small_models.MODELS for line in check(name, make, tools)]
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+main()
