@@ -115,3 +115,16 @@ $ weft run sample.weft --dim b=0 --dim seq=3 --output-dir e && npy --show e/y.np
 |          total  f32[0]     min nan  {*}nan 0
 | e/y.npy <f4 [0, 3]
 ! ...
+
+# An emulator runs another processor's weft with the rest of the command line; the verb's exit code is its.
+$ weft run sample.weft --emulator "echo -L root other/weft" --dim b=0
+| -L root other/weft run sample.weft --dim b=0
+$ weft bench sample.weft --emulator=false
+? 1
+$ weft profile sample.weft --emulator "no-such-emulator weft"
+! error: emulator 'no-such-emulator': No such file or directory
+? 4
+$ weft run sample.weft --emulator " "
+! error: --emulator names no command
+!   hint: such as --emulator "qemu-aarch64 -L DIR arm/weft"
+? 2

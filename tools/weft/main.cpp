@@ -83,6 +83,8 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
     console.result(verbHelp(verb));
     return console.finish();
   }
+  if (hasOption(verb, "emulator") && options.has("emulator"))
+    return emulatedCommand(options, console, argc, argv);
   if (verb.name == "run" || verb.name == "bench")
     if (Result<Done> done = joinLaunch(options, console); !done)
       return console.fail(done.failure());

@@ -38,6 +38,9 @@ int helpCommand(const ParsedOptions &options, Console &console);
 /// Where that is not installed, says so and returns ExitMachineLacks.
 int compilerCommand(const ParsedOptions &options, Console &console, int argc,
                     const char *const *argv);
+/// Becomes the command line of another processor's weft, under what --emulator says. Returns when that cannot be started.
+int emulatedCommand(const ParsedOptions &options, Console &console, int argc,
+                    const char *const *argv);
 /// Where the compiler half is, or empty.
 std::string findCompilerHalf();
 
