@@ -9,66 +9,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "targets/arm/Intrinsics.h"
+#include "targets/arm/SveRegisters.h"
 
 using namespace mlir;
 
 namespace weft {
-namespace {
-
-constexpr int64_t kSegmentBits = 128;
-
-/// The type of a register as long as SVE says.
-VectorType anyLength(Type element) {
-  return VectorType::get({kSegmentBits / element.getIntOrFloatBitWidth()}, element, {true});
-}
-
-/// A vector as a register, its lanes first.
-Value inRegister(ImplicitLocOpBuilder &b, Value vector) {
-  VectorType type = anyLength(cast<VectorType>(vector.getType()).getElementType());
-  Value any = b.create<LLVM::UndefOp>(type);
-  return b.create<vector::ScalableInsertOp>(vector, any, 0);
-}
-
-Value fromRegister(ImplicitLocOpBuilder &b, Value value, Type type) {
-  return b.create<vector::ScalableExtractOp>(type, value, 0);
-}
-
-/// The 128 bits of `segment` again and again.
-Value repeated(ImplicitLocOpBuilder &b, Value segment) {
-  Value value = inRegister(b, segment), first = b.create<arith::ConstantOp>(b.getI64IntegerAttr(0));
-  std::string name = "sve.dupq.lane.nxv";
-  auto type = cast<VectorType>(value.getType());
-  Type element = type.getElementType();
-  name += std::to_string(type.getDimSize(0)) + (element.isF32()    ? "f32"
-                                                : element.isBF16() ? "bf16"
-                                                                   : "i8");
-  return callArm(b, type, name, {value, first});
-}
-
-/// A lane of a segment in all lanes of a longer vector, or nothing.
-vector::ShuffleOp spreadSegment(Value all) {
-  vector::ShuffleOp spread = spreadLane(all);
-  bool isOfSegment = spread && spread.getV1VectorType().getNumElements() *
-                                       int64_t(spread.getV1VectorType().getElementTypeBitWidth()) ==
-                                   kSegmentBits;
-  return isOfSegment ? spread : vector::ShuffleOp();
-}
-
-Value lane(ImplicitLocOpBuilder &b, vector::ShuffleOp spread) {
-  return b.create<arith::ConstantOp>(b.getI32IntegerAttr(laneOf(spread)));
-}
-
-/// What words consist of.
-Value wordsAs(ImplicitLocOpBuilder &b, Type element, Value words) {
-  int64_t count =
-      32 / element.getIntOrFloatBitWidth() * cast<VectorType>(words.getType()).getNumElements();
-  return b.create<LLVM::BitcastOp>(VectorType::get({count}, element), words);
-}
-Value bytesOf(ImplicitLocOpBuilder &b, Value words) { return wordsAs(b, b.getI8Type(), words); }
-Value halvesOf(ImplicitLocOpBuilder &b, Value words) { return wordsAs(b, b.getBF16Type(), words); }
-
-} // namespace
-
+using namespace sve;
 SveMachine::SveMachine(unsigned lanes, Extensions has)
     : VectorMachine({lanes,
                      32,
