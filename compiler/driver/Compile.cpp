@@ -8,6 +8,7 @@
 
 #include "compiler/artifact/Writer.h"
 #include "compiler/driver/Explain.h"
+#include "compiler/driver/KernelCode.h"
 #include "compiler/driver/MemoryLimit.h"
 #include "compiler/driver/Numerics.h"
 #include "compiler/driver/Partition.h"
@@ -468,7 +469,9 @@ private:
       for (size_t i; (i = next++) < kernels.size() && !wasCancelled();) {
         auto [target, kernel] = kernels[i];
         llvm::Expected<KernelImage> image =
-            target->compile(kernel->text, kernel->symbol, kernel->schedule);
+            options.kernelCode ? options.kernelCode->get().imageOf(*target, kernel->text,
+                                                                   kernel->symbol, kernel->schedule)
+                               : target->compile(kernel->text, kernel->symbol, kernel->schedule);
         if (image)
           made[i] = std::move(*image);
         else

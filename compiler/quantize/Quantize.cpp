@@ -47,6 +47,8 @@ public:
 
 private:
   Result<void> readOptions() {
+    if (!options.compile.kernelCode) // most of what is compiled has kernels of what was before
+      options.compile.kernelCode = std::make_shared<KernelCode>();
     if (options.calibration.count == 0)
       return quantizeError("W0320", "there are no calls to calibrate with");
     if (Result<void> done = checkBudgets(options.budgets); !done)

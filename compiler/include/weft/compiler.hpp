@@ -149,6 +149,20 @@ enum class FuseComm {
   Always ///< wherever kernels allow it
 };
 
+/// Code of kernels, for compilations of programs that are much alike: what one made, others take. Any number of threads may share it.
+class KernelCode {
+public:
+  KernelCode();
+  ~KernelCode();
+  /// The compiler's own part.
+  struct Impl;
+  /// For the compiler.
+  Impl &get() const { return *impl; }
+
+private:
+  std::unique_ptr<Impl> impl;
+};
+
 /// For what is compiled, how, and where it goes.
 struct CompileOptions {
   /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
@@ -189,6 +203,8 @@ struct CompileOptions {
   /// a rank's weights and values, at `planSizes`.
   int64_t maxMemory = 0;
   unsigned jobs = 0; ///< threads that compile kernels; 0: as many as cores
+  std::shared_ptr<KernelCode>
+      kernelCode; ///< that is taken where there is some, and added to; bytes do not depend on it
   /// When set, the program after every phase is written there.
   std::string dumpDirectory;
   /// When set, specification and object code of every kernel are kept there.
