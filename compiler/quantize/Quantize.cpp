@@ -8,6 +8,7 @@
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/Search.h"
 #include "compiler/quantize/StrategyFile.h"
+#include "compiler/quantize/WriteOnnx.h"
 #include "compiler/reduce/WriteProgram.h"
 #include "passes/quant/NodeNames.h"
 #include "llvm/Support/GlobPattern.h"
@@ -74,7 +75,7 @@ private:
       return function.diagnostics();
     layers = integerLayers(*function);
     edges = edgesOf(layers);
-    kept.assign(layers.size(), false);
+    stays.assign(layers.size(), "");
     for (const std::string &text : options.keepF32) {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
       if (!pattern)
@@ -83,7 +84,7 @@ private:
       bool isUsed = false;
       for (size_t i = 0; i < layers.size(); ++i)
         if (matchesNode(*pattern, layers[i].op->getLoc()))
-          kept[i] = isUsed = true;
+          isUsed = true, stays[i] = "kept";
       if (!isUsed)
         return quantizeError(
             "W0309", "'" + text + "' names no product or convolution that integers could compute");
@@ -91,6 +92,17 @@ private:
     if (layers.empty())
       return quantizeError("W0323",
                            "the model has no product or convolution with a constant weight of f32");
+    return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
+  }
+
+  /// What the ONNX file cannot say is not looked for.
+  Result<void> exceptUnwritable() {
+    llvm::Expected<std::vector<std::string>> why = refusedByOnnx(module, layers, options.onnxFile);
+    if (!why)
+      return quantizeError("W0326", llvm::toString(why.takeError()));
+    for (size_t i = 0; i < layers.size(); ++i)
+      if (stays[i].empty() && !(*why)[i].empty())
+        stays[i] = "its node " + (*why)[i];
     return {};
   }
 
@@ -133,9 +145,9 @@ private:
   /// Layers that read an edge decide together, but for those that are to stay.
   void decide(const Edge &edge, std::vector<EdgeChoice> choices) {
     Decision decision;
-    bool allHaveRows = !options.withoutRows;
+    bool allHaveRows = options.onnxFile.empty(); // which cannot say rows
     for (size_t layer : edge.layers)
-      if (!kept[layer]) {
+      if (stays[layer].empty()) {
         decision.layers.push_back(layer);
         allHaveRows &= layers[layer].hasRows;
       }
@@ -222,7 +234,7 @@ private:
     for (size_t i = 0; i < layers.size(); ++i) {
       list[i].name = nodeNameOf(layers[i].op);
       list[i].form = "f32";
-      list[i].reason = kept[i] ? "kept" : "";
+      list[i].reason = stays[i];
     }
     for (size_t d = 0; d < decisions.size(); ++d)
       for (size_t layer : decisions[d].layers)
@@ -256,7 +268,7 @@ private:
   size_t observed = 0; ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
-  std::vector<bool> kept; ///< by layer
+  std::vector<std::string> stays; ///< by layer why it stays in f32 whatever it saves, or empty
   std::vector<Decision> decisions;
 };
 

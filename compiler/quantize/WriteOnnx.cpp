@@ -7,6 +7,7 @@
 // what nothing reads.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/quantize/WriteOnnx.h"
 #include "compiler/import/onnx/file/OnnxTensorData.h"
 #include "compiler/import/onnx/file/WireOutput.h"
 #include "compiler/import/readers/ReadError.h"
@@ -15,6 +16,7 @@
 #include "compiler/quantize/StrategyLines.h"
 #include "compiler/reduce/OnnxDraft.h"
 #include "compiler/reduce/WriteProgram.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cstring>
 
 using namespace mlir;
@@ -41,6 +43,7 @@ enum Field : unsigned {
 };
 enum Element : int64_t { F32 = 1, U8 = 2, I8 = 3 };
 constexpr int64_t kIntegerKind = 2, kLeastOpset = 13; // scales along an axis
+constexpr StringLiteral kWritten[] = {"Conv", "Gemm", "MatMul"};
 
 std::string textOf(StringRef message, unsigned number) {
   WireCursor cursor(ArrayRef<char>(message.data(), message.size()));
@@ -108,59 +111,63 @@ public:
     if (line.form == StrategyLine::Rows)
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
                        "cannot say");
-    auto at = findNode(name);
-    if (!at)
-      return at.takeError();
-    std::vector<float> weight =
-        floatsOf(layer.weight, [&](StringRef each) { return module.get().weightBytes(each); });
-    if (llvm::Error error = checkWeight(draft.nodes[*at], name, layer, weight))
-      return error;
-    insert(*at, line, layer, weight);
+    size_t at = 0;
+    if (std::optional<std::string> why = find(layer, at))
+      return readError("node '" + name + "' " + *why);
+    insert(at, line, layer, weightOf(layer));
     return llvm::Error::success();
   }
 
-private:
-  llvm::Expected<size_t> findNode(const std::string &name) const {
-    std::optional<size_t> found;
+  /// The position of a layer's node, or what it is or does that keeps it from being written.
+  std::optional<std::string> find(const IntegerLayer &layer, size_t &at) const {
+    std::string name = nodeNameOf(layer.op);
+    bool isFound = false;
     for (auto [i, node] : llvm::enumerate(draft.nodes)) {
       if (textOf(node.part.content(), NodeName) != name)
         continue;
-      if (found)
-        return readError("several nodes of the file are called '" + name + "'");
-      found = i;
+      if (isFound)
+        return "has a name that several nodes of the file have";
+      isFound = true;
+      at = i;
     }
-    if (!found)
-      return readError("the file's graph has no node '" + name + "'");
-    std::string type = textOf(draft.nodes[*found].part.content(), NodeOperator);
-    if (type != "MatMul" && type != "Conv")
-      return readError("node '" + name + "' is a " + type +
-                       ", but only MatMul and Conv are written in integers");
-    return *found;
+    if (!isFound)
+      return "is none of the file's graph";
+    std::string type = textOf(draft.nodes[at].part.content(), NodeOperator);
+    if (!llvm::is_contained(kWritten, type))
+      return "is of type " + type + ", but only " + llvm::join(ArrayRef(kWritten), ", ") +
+             " are written in integers";
+    return otherWeight(draft.nodes[at], layer);
   }
 
-  /// What the program multiplies with is the node's second input, as it stands in the file.
-  llvm::Error checkWeight(const OnnxDraftNode &node, const std::string &name,
-                          const IntegerLayer &layer, ArrayRef<float> weight) const {
-    auto refused = [&] {
-      return readError("node '" + name + "' does not read its weight as the file has it");
-    };
-    auto type = cast<SymTensorType>(layer.weight.getResult().getType());
+private:
+  std::vector<float> weightOf(const IntegerLayer &layer) const {
+    return floatsOf(layer.weight, [&](StringRef each) { return module.get().weightBytes(each); });
+  }
+
+  /// Nothing where what the program multiplies with is the node's second input, as it stands in the
+  /// file.
+  std::optional<std::string> otherWeight(const OnnxDraftNode &node,
+                                         const IntegerLayer &layer) const {
+    std::string other = "does not read its weight as the file has it";
+    if (node.inputs.size() < 2)
+      return other;
     for (const OnnxPart &input : draft.inputs)
-      if (node.inputs.size() > 1 && input.name == node.inputs[1])
-        return readError("the weight of node '" + name + "' is also an input of the file");
+      if (input.name == node.inputs[1])
+        return "has a weight that is also an input of the file";
+    auto dims = cast<SymTensorType>(layer.weight.getResult().getType()).getConstantDims();
     for (const OnnxTensor &tensor : draft.model->graph.initializers) {
-      if (node.inputs.size() < 2 || tensor.name != node.inputs[1])
+      if (tensor.name != node.inputs[1])
         continue;
       llvm::Expected<TensorBytes> bytes = OnnxTensorData(*draft.model).read(tensor);
       if (!bytes)
-        return bytes.takeError();
-      bool isSame = type.getConstantDims() &&
-                    ArrayRef(tensor.dims) == ArrayRef(*type.getConstantDims()) &&
+        return "has a weight that cannot be read: " + llvm::toString(bytes.takeError());
+      std::vector<float> weight = weightOf(layer);
+      bool isSame = dims && ArrayRef(tensor.dims) == ArrayRef(*dims) &&
                     bytes->bytes.size() == weight.size() * sizeof(float) &&
                     memcmp(bytes->bytes.data(), weight.data(), bytes->bytes.size()) == 0;
-      return isSame ? llvm::Error::success() : refused();
+      return isSame ? std::nullopt : std::optional(other);
     }
-    return refused();
+    return other;
   }
 
   void insert(size_t at, const StrategyLine &line, const IntegerLayer &layer,
@@ -202,16 +209,21 @@ private:
   const Module &module;
 };
 
+llvm::Expected<OnnxDraft> draftOf(const std::string &model) {
+  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(model);
+  if (draft && draft->model->opsetVersion("").value_or(0) < kLeastOpset)
+    return readError(model + ": a file of operators before version 13 cannot say scales by column");
+  return draft;
+}
+
 llvm::Error writeQdq(const Module &module, const std::string &strategy, const std::string &model,
                      const std::string &path) {
   llvm::Expected<std::vector<StrategyLine>> lines = parseStrategy(strategy, "the strategy");
   if (!lines)
     return lines.takeError();
-  llvm::Expected<OnnxDraft> draft = OnnxDraft::read(model);
+  llvm::Expected<OnnxDraft> draft = draftOf(model);
   if (!draft)
     return draft.takeError();
-  if (draft->model->opsetVersion("").value_or(0) < kLeastOpset)
-    return readError(model + ": a file of operators before version 13 cannot say scales by column");
   Result<func::FuncOp> function = calledFunction(module);
   std::vector<IntegerLayer> layers = integerLayers(*function);
   QdqWriter writer(*draft, module);
@@ -224,6 +236,20 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
 }
 
 } // namespace
+
+llvm::Expected<std::vector<std::string>> refusedByOnnx(const Module &module,
+                                                       const std::vector<IntegerLayer> &layers,
+                                                       const std::string &model) {
+  llvm::Expected<OnnxDraft> draft = draftOf(model);
+  if (!draft)
+    return draft.takeError();
+  QdqWriter writer(*draft, module);
+  std::vector<std::string> why;
+  size_t at = 0;
+  for (const IntegerLayer &layer : layers)
+    why.push_back(writer.find(layer, at).value_or(""));
+  return why;
+}
 
 Result<void> writeOnnx(const Module &module, const std::string &strategy, const std::string &model,
                        const std::string &path) {

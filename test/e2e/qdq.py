@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Quantises an ONNX file into one that other engines run: qdq.py WEFT WORK
 
-A convolution, and two products with a relu between them. ONNX Runtime loads what is written, and is as near to the f32 model as
-Weft's artifact of the same strategy; what is not quantised, names and metadata stay.
+A convolution, and products with a relu between them, one of them a Gemm. ONNX Runtime loads what is written, and is as near to the f32
+model as Weft's artifact of the same strategy; what is not quantised, names and metadata stay. A product whose weight the file does not have
+as it is multiplied is not looked for.
 """
 
 import os
@@ -28,12 +29,17 @@ def make_model(path, chance):
         helper.make_node("ReduceMean", ["r"], ["p"], "/pool/ReduceMean", axes=[2], keepdims=0),
         helper.make_node("MatMul", ["p", "first"], ["h"], "/first/MatMul"),
         helper.make_node("Relu", ["h"], ["a"], "/second/Relu"),
-        helper.make_node("MatMul", ["a", "second"], ["y"], "/second/MatMul"),
+        helper.make_node("MatMul", ["a", "second"], ["s"], "/second/MatMul"),
+        helper.make_node("ReduceMean", ["s"], ["m"], "/mean/ReduceMean", axes=[1], keepdims=0),
+        helper.make_node("Gemm", ["m", "third", "offset"], ["g"], "/third/Gemm", transB=1, alpha=2.0),
+        helper.make_node("Transpose", ["fourth"], ["turned"], "/turned/Transpose", perm=[1, 0]),
+        helper.make_node("MatMul", ["g", "turned"], ["y"], "/fourth/MatMul"),
     ]
     graph = helper.make_graph(
         nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8, "h", 64])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 32, 32])],
-        [weight("filter", 32, 8, 3, 3), weight("bias", 32), weight("first", 64, 256), weight("second", 256, 32)])
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 24])],
+        [weight("filter", 32, 8, 3, 3), weight("bias", 32), weight("first", 64, 256), weight("second", 256, 32), weight("third", 48, 32),
+         weight("offset", 48), weight("fourth", 24, 48)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="someone")
     model.ir_version = 8
     helper.set_model_props(model, {"kept": "yes"})
@@ -81,7 +87,9 @@ def main(weft, work):
     # all layers, whatever pays here, so that every kind is written
     with open("found.strategy") as file:
         lines = [line.split(" | ") for line in file.read().splitlines()]
-    for line in lines:
+    if lines[4][2:5:2] != ["/fourth/MatMul", "f32"]:
+        sys.exit(f"WRONG: {lines[4]} cannot be written")
+    for line in lines[:4]:
         if line[4] == "f32":
             line[4] = "static scale=0.25 zero=128"
     with open("all.strategy", "w") as file:
@@ -97,18 +105,29 @@ def main(weft, work):
     onnx.checker.check_model(model)
     kinds = [node.op_type for node in model.graph.node]
     names = [node.name for node in model.graph.node]
-    if kinds.count("QuantizeLinear") != 3 or "/second/Relu" not in names or model.producer_name != "someone" or \
+    if kinds.count("QuantizeLinear") != 4 or "/second/Relu" not in names or model.producer_name != "someone" or \
             [prop.key for prop in model.metadata_props] != ["kept"]:
         sys.exit(f"WRONG: {kinds}, {names}")
-    # rows are refused by name, and nothing is written
-    for line in lines:
-        if line[2] == "/first/MatMul":
-            line[4] = "rows"
-    with open("rows.strategy", "w") as file:
-        file.writelines(" | ".join(line) + "\n" for line in lines)
-    said = run(weft, "quantize", "plain.onnx", "--strategy", "rows.strategy", "--apply", "-o", "rows.weft", "-o", "rows.onnx", code=1)
-    if "'/first/MatMul' has rows with scales of their own" not in said or os.path.exists("rows.onnx") or os.path.exists("rows.weft"):
+    refuse(weft, lines, "/first/MatMul", "rows", "layer '/first/MatMul' has rows with scales of their own")
+    refuse(weft, lines, "/fourth/MatMul", "static scale=0.25 zero=128",
+           "node '/fourth/MatMul' does not read its weight as the file has it")
+    # what another output ends with leaves no file of this one
+    os.makedirs("no.weft/folder")
+    said = run(weft, "quantize", "plain.onnx", "--strategy", "all.strategy", "--apply", "-o", "no.onnx", "-o", "no.weft", code=1)
+    if "no.weft" not in said or os.path.exists("no.onnx"):
         sys.exit(f"WRONG: {said}")
+
+
+def refuse(weft, lines, node, form, why):
+    """A decision that the file cannot say is refused by name, and nothing is written."""
+    with open("no.strategy", "w") as file:
+        for line in lines:
+            fields = [*line[:4], form, *line[5:]] if line[2] == node else line
+            file.write(" | ".join(fields) + "\n")
+    said = run(weft, "quantize", "plain.onnx", "--strategy", "no.strategy", "--apply", "-o", "no.weft", "-o", "no.onnx", "-o", "no.mlir", code=1)
+    left = [name for name in os.listdir(".") if name.startswith("no.") and name != "no.strategy"]
+    if why not in said or left:
+        sys.exit(f"WRONG: {said} {left}")
 
 
 if __name__ == "__main__":

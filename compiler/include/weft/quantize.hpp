@@ -64,8 +64,9 @@ struct QuantizeOptions {
   std::vector<QuantizeBudget> budgets;
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
   std::vector<std::string> keepF32;
-  /// Rows have no scales of their own: QDQ files, which writeOnnx makes, cannot say them.
-  bool withoutRows = false;
+  /// The ONNX file that the module was imported from, when writeOnnx is to edit it: what such a file cannot say is not looked for, which are
+  /// rows with scales of their own and layers whose node it does not write. Empty: anything is.
+  std::string onnxFile;
   unsigned threads = 1; ///< of calls
   /// That a search may take: phases look at fewer calls, estimate prices that were not measured by the sizes of weights, and the best so far
   /// is the result. What is compiled is not interrupted. 0: any.

@@ -147,6 +147,12 @@ $ weft quantize quantize.mlir --calibration calls -o no.onnx
 ! error: 'no.onnx' can only be written of a .onnx file
 !   hint: -o FILE.weft writes an artifact, -o FILE.mlir a program
 ? 2
+$ weft quantize quantize.mlir --calibration calls -o no.weft -o no.weft
+! error: '-o no.weft' is given twice
+? 2
+$ weft quantize quantize.mlir --calibration calls -o no.weft -o nowhere/no.mlir
+! error: nowhere/no.mlir: cannot be written: No such file or directory
+? 1
 $ weft quantize quantize.mlir --calibration calls --keep-f32 nobody -o no.weft
 ! error[W0309]: 'nobody' names no product or convolution that integers could compute
 ? 2

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,8 +151,12 @@ Result<std::vector<NamedTensor>> readTensorFile(const std::string &path) {
 }
 
 OutputFiles::~OutputFiles() {
+  std::error_code ignored;
   for (const Pending &file : pending)
-    unlink(file.partial.c_str());
+    if (file.kind == Unfinished::Folder)
+      std::filesystem::remove_all(file.partial, ignored);
+    else
+      unlink(file.partial.c_str());
   if (!committed)
     for (size_t i = folders.size(); i-- > 0;)
       rmdir(folders[i].path.c_str());
@@ -213,10 +218,44 @@ Result<Done> OutputFiles::addText(const std::string &path, const std::string &te
   return add(path, {text});
 }
 
+Result<std::string> OutputFiles::addFolderFor(const std::string &path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    errno = EISDIR;
+    return systemFailure(path, "cannot be written");
+  }
+  std::string partial = path + ".partial-" + std::to_string(getpid());
+  if (mkdir(partial.c_str(), 0777) != 0)
+    return systemFailure(path, "cannot be written");
+  std::filesystem::path whole(path);
+  pending.push_back({partial, whole.parent_path().string(), Unfinished::Folder});
+  return partial + "/" + whole.filename().string();
+}
+
+/// All files of one folder into another, those with longer names first: what a file is named after comes behind what belongs to it.
+Result<Done> OutputFiles::moveAll(const std::string &from, const std::string &to) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  for (const auto &entry : std::filesystem::directory_iterator(from, problem))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.rbegin(), names.rend());
+  for (const std::string &name : names) {
+    std::string target = to.empty() ? name : to + "/" + name;
+    if (rename((from + "/" + name).c_str(), target.c_str()) != 0)
+      return systemFailure(target, "cannot be written");
+  }
+  rmdir(from.c_str());
+  return Done{};
+}
+
 Result<Done> OutputFiles::commit() {
   while (!pending.empty()) {
-    if (rename(pending.front().partial.c_str(), pending.front().final.c_str()) != 0)
-      return systemFailure(pending.front().final, "cannot be written");
+    const Pending &file = pending.front();
+    if (file.kind == Unfinished::Folder) {
+      if (Result<Done> moved = moveAll(file.partial, file.final); !moved)
+        return moved;
+    } else if (rename(file.partial.c_str(), file.final.c_str()) != 0)
+      return systemFailure(file.final, "cannot be written");
     pending.erase(pending.begin());
     committed = true;
   }

@@ -46,14 +46,22 @@ public:
   Result<Done> addNpy(const std::string &path, const HostTensor &tensor);
   Result<Done> addNpz(const std::string &path, const std::vector<NamedTensor> &tensors);
   Result<Done> addText(const std::string &path, const std::string &text);
+  /// For a writer of its own: a path of the same name in a new folder beside `path`. What lies in that folder in the end comes to be beside
+  /// `path`.
+  Result<std::string> addFolderFor(const std::string &path);
   Result<Done> commit();
 
 private:
   struct Pending {
+    Pending(std::string partial, std::string final, Unfinished::Kind kind = Unfinished::File)
+        : partial(partial), final(final), kind(kind),
+          unfinished(std::make_unique<Unfinished>(partial, kind)) {}
     std::string partial, final;
-    std::unique_ptr<Unfinished> unfinished = std::make_unique<Unfinished>(partial);
+    Unfinished::Kind kind; ///< Folder: both are folders
+    std::unique_ptr<Unfinished> unfinished;
   };
   Result<Done> add(const std::string &path, const std::vector<std::string_view> &pieces);
+  static Result<Done> moveAll(const std::string &from, const std::string &to);
   std::vector<Pending> pending;
   struct Made {
     std::string path;

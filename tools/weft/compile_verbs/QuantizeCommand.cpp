@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <set>
 
 namespace weft::cli {
 namespace {
@@ -111,7 +112,7 @@ private:
       progress(phase, done, of);
     };
     for (auto step : {&Quantize::readApply, &Quantize::readOutputs, &Quantize::readBudgets,
-                      &Quantize::readCalls, &Quantize::readPrices})
+                      &Quantize::readCalls, &Quantize::readPrices, &Quantize::openOutputs})
       if (Result<Done> done = (this->*step)(); !done)
         return done;
     return Done{};
@@ -142,15 +143,35 @@ private:
     outputs = options.values("output");
     if (outputs.empty())
       outputs = {fileBeside(options.positional()[0], "-quantized.weft")};
-    for (const std::string &output : outputs)
+    std::set<std::string> known;
+    for (const std::string &output : outputs) {
       if (endsWith(output, ".onnx") && !endsWith(options.positional()[0], ".onnx"))
         return Failure{ExitWrongUsage, "'" + output + "' can only be written of a .onnx file",
                        "-o FILE.weft writes an artifact, -o FILE.mlir a program", ""};
-      else if (endsWith(output, ".onnx"))
-        request.withoutRows = true;
+      if (endsWith(output, ".onnx"))
+        request.onnxFile = options.positional()[0];
       else if (!endsWith(output, ".weft") && !endsWith(output, ".mlir"))
         return Failure{ExitWrongUsage, "'" + output + "' is neither a .weft, .mlir nor .onnx file",
                        "-o FILE.weft writes an artifact, -o FILE.mlir a program", ""};
+      if (!known.insert(output).second)
+        return Failure{ExitWrongUsage, "'-o " + output + "' is given twice", "", ""};
+    }
+    return Done{};
+  }
+
+  /// Finds out whether all can be written before minutes are spent.
+  Result<Done> openOutputs() {
+    if (options.has("strategy") && !options.has("apply")) {
+      OutputFiles trial;
+      if (Result<Done> done = trial.addText(options.value("strategy"), ""); !done)
+        return done;
+    }
+    for (const std::string &output : outputs) {
+      Result<std::string> made = files.addFolderFor(output);
+      if (!made)
+        return made.failure();
+      partials.push_back(*made);
+    }
     return Done{};
   }
 
@@ -207,38 +228,32 @@ private:
            accuracyLine(found.measured);
   }
 
-  /// 0, or the exit code of what was printed.
+  /// All outputs or none. 0, or the exit code of what was printed.
   int writeAll(const Module &model, const Module &program, const std::string &strategy) {
-    OutputFiles files;
     if (options.has("strategy") && !options.has("apply"))
       if (Result<Done> done = files.addText(options.value("strategy"), strategy); !done)
         return console.fail(done.failure());
-    for (const std::string &output : outputs) { // first what may be refused
-      if (!endsWith(output, ".onnx"))
-        continue;
-      weft::Result<void> done = writeOnnx(model, strategy, options.positional()[0], output);
+    for (const std::string &partial : partials) {
+      weft::Result<void> done = write(model, program, strategy, partial);
       if (!done)
         return refuse(console, done.diagnostics());
     }
-    for (const std::string &output : outputs)
-      if (!endsWith(output, ".onnx"))
-        if (int code = write(program, output))
-          return code;
     if (Result<Done> done = files.commit(); !done)
       return console.fail(done.failure());
     return 0;
   }
 
-  int write(const Module &program, const std::string &output) {
-    if (endsWith(output, ".mlir")) {
-      weft::Result<void> done = writeProgramText(program, output);
-      return done ? 0 : refuse(console, done.diagnostics());
-    }
+  weft::Result<void> write(const Module &model, const Module &program, const std::string &strategy,
+                           const std::string &output) {
+    if (endsWith(output, ".onnx"))
+      return writeOnnx(model, strategy, options.positional()[0], output);
+    if (endsWith(output, ".mlir"))
+      return writeProgramText(program, output);
     CompileOptions compile = request.compile;
     compile.outputPath = output;
     compile.cancelled = interrupted;
     weft::Result<weft::Artifact> artifact = Compiler().compile(program, compile);
-    return artifact ? 0 : refuse(console, artifact.diagnostics());
+    return artifact ? weft::Result<void>() : artifact.diagnostics();
   }
 
   void report(const Quantization &found) {
@@ -307,6 +322,8 @@ private:
   Console &console;
   QuantizeOptions request;
   std::vector<std::string> facts, outputs;
+  std::vector<std::string> partials; ///< by output where it is written at first
+  OutputFiles files;
   PriceFile prices;
   std::string last; ///< phase
   size_t lastDone = 0;
