@@ -64,13 +64,7 @@ Value scaleOfRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> summed) {
 Value restoredWeight(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ByteWeight rounded,
                      const WeightFiles &files) {
   SymTensorType type = typeOf(layer.weight.getResult()).withElement(b.getI8Type());
-  Attribute elements;
-  if (files.add)
-    elements = files.add(type, std::move(rounded.bytes));
-  else
-    elements = DenseElementsAttr::get(RankedTensorType::get(*type.getConstantDims(), b.getI8Type()),
-                                      ArrayRef<int8_t>(rounded.bytes));
-  Value bytes = b.create<ConstantOp>(type, elements);
+  Value bytes = byteConstant(b, type, std::move(rounded.bytes), files);
   Value scales = along(b, rounded.scales, layer.column, type.getRank());
   return b.create<DequantizeOp>(bytes, scales, byteFill(b, true, 0));
 }
@@ -143,6 +137,17 @@ ByteWeight roundWeight(const IntegerLayer &layer, ArrayRef<float> weight, ArrayR
     rounded.bytes[i] = int8_t(std::clamp(nearest, -kMostByte, kMostByte));
   }
   return rounded;
+}
+
+Value byteConstant(ImplicitLocOpBuilder &b, SymTensorType type, std::vector<int8_t> bytes,
+                   const WeightFiles &files) {
+  Attribute elements;
+  if (files.add)
+    elements = files.add(type, std::move(bytes));
+  else
+    elements = DenseElementsAttr::get(RankedTensorType::get(*type.getConstantDims(), b.getI8Type()),
+                                      ArrayRef<int8_t>(bytes));
+  return b.create<ConstantOp>(type, elements);
 }
 
 StaticScale constantScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {

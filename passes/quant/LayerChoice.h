@@ -46,6 +46,10 @@ struct WeightFiles {
   std::function<mlir::Attribute(SymTensorType, std::vector<int8_t>)> add;
 };
 
+/// A constant of signed bytes.
+mlir::Value byteConstant(mlir::ImplicitLocOpBuilder &b, SymTensorType type,
+                         std::vector<int8_t> bytes, const WeightFiles &files);
+
 /// Scale and zero point of a static choice as values.
 struct StaticScale {
   mlir::Value scale, zero;

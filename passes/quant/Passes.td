@@ -139,7 +139,8 @@ def ObserveEdges : Pass<"weft-observe-edges", "::mlir::func::FuncOp"> {
 def SimulateChoices : Pass<"weft-simulate-choices", "::mlir::ModuleOp"> {
   let summary = "layers compute any of their choices, as an input says";
   let description = [{
-    Scales and zero points of static choices are inputs, too. One compiled program answers for every strategy.
+    Scales and zero points of static choices are inputs, too. One compiled program answers for every strategy. Reads of tables with
+    `weft.bytes` are of f32 or of bytes in the same way.
 
     ```mlir
                                                    %1 = weft.if %plain … {
@@ -158,7 +159,7 @@ def RealiseChoices : Pass<"weft-realise-choices", "::mlir::ModuleOp"> {
   let summary = "layers become what was chosen for them";
   let description = [{
     A choice is a static scale with its zero point, or rows with scales of their own; channels may be divided by factors before, which the
-    weight takes over.
+    weight takes over. A table with `weft.bytes = 1` is stored as bytes with a scale for every row, which are restored where they are read.
 
     ```mlir
                                                       %q = weft.quantize %0, %s, %z

@@ -8,6 +8,7 @@
 // --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/quant/ByteTables.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/Simulation.h"
 
@@ -42,13 +43,33 @@ LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
   return success();
 }
 
+LogicalResult realise(const ByteTable &table, const WeightFiles &files) {
+  auto chosen = table.read->getAttrOfType<IntegerAttr>(kTableChosenAttr);
+  table.read->removeAttr(kTableChosenAttr);
+  if (!chosen || chosen.getInt() == 0)
+    return success();
+  ImplicitLocOpBuilder b(table.read.getLoc(), table.read);
+  Value bytes = buildTable(b, table, files);
+  if (!bytes)
+    return table.read->emitOpError("reads a table whose elements are not known");
+  table.read.getResult().replaceAllUsesWith(bytes);
+  table.read->erase();
+  if (table.table->use_empty())
+    table.table->erase();
+  return success();
+}
+
 struct RealiseChoicesPass : impl::RealiseChoicesBase<RealiseChoicesPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
+      std::vector<ByteTable> tables = byteTables(function);
       for (const IntegerLayer &layer : integerLayers(function))
         if (failed(realise(layer, files)))
+          return signalPassFailure();
+      for (const ByteTable &table : tables)
+        if (failed(realise(table, files)))
           return signalPassFailure();
     }
   }

@@ -8,6 +8,7 @@
 // branches are what --weft-realise-choices would write, so what is simulated is what will be computed, integers and all, at the speed of integers.
 //===------------------------------------------------------------------------------------------===//
 
+#include "passes/quant/ByteTables.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/Simulation.h"
 
@@ -35,6 +36,9 @@ public:
       decisions += !choices.back().empty();
       scaled += llvm::count_if(choices.back(), [](const LayerChoice &c) { return !c.byRow; });
     }
+    std::vector<ByteTable> tables = byteTables(function);
+    llvm::erase_if(tables, [](const ByteTable &t) { return !t.read->hasAttr(kTableChosenAttr); });
+    decisions += int64_t(tables.size());
     if (decisions == 0)
       return success();
     chosen = addInput(kChosenInput, decisions, b.getI64Type());
@@ -44,6 +48,9 @@ public:
     }
     for (auto [layer, list] : llvm::zip_equal(layers, choices))
       if (!list.empty() && failed(simulate(layer, list)))
+        return failure();
+    for (const ByteTable &table : tables)
+      if (failed(simulate(table)))
         return failure();
     return success();
   }
@@ -125,6 +132,30 @@ private:
     Operation *same = b.clone(*layer.op);
     same->removeAttr(kChoicesAttr);
     return same->getResult(0);
+  }
+
+  /// The read as it is where its number is 0, else of bytes.
+  LogicalResult simulate(const ByteTable &table) {
+    b.setInsertionPoint(table.read);
+    b.setLoc(table.read.getLoc());
+    auto number = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
+    Value none = b.create<FillOp>(number, b.getI64IntegerAttr(0));
+    Value is = b.create<CompareOp>(CompareKind::Equal, numberOf(chosen, decision++), none);
+    auto branches =
+        b.create<IfOp>(TypeRange{table.read.getResult().getType()}, is, b.getStrArrayAttr({}));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
+    Operation *same = b.clone(*table.read);
+    same->removeAttr(kTableChosenAttr);
+    b.create<YieldOp>(same->getResult(0));
+    b.setInsertionPointToStart(&branches.getNo().emplaceBlock());
+    Value bytes = buildTable(b, table, files);
+    if (!bytes)
+      return table.read->emitOpError("reads a table whose elements are not known");
+    b.create<YieldOp>(bytes);
+    table.read.getResult().replaceAllUsesWith(branches.getResult(0));
+    table.read->erase();
+    return success();
   }
 
   func::FuncOp function;

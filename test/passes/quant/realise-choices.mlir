@@ -45,3 +45,17 @@ func.func @plain(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> att
   %y = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{rows}], weft.chosen = 0 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %y : !weft.tensor<[m, 3], f32>
 }
+
+// A table of bytes has a scale for each row, and what is read of it is restored; small tables are none, nor those that something else reads.
+// CHECK-LABEL: func @table
+// CHECK: %[[BYTES:.*]] = weft.constant dense<127> : tensor<1024x4xi8>
+// CHECK: %[[SCALES:.*]] = weft.constant dense<{{.*}}> : tensor<1024x1xf32>
+// CHECK: %[[Q:.*]] = weft.gather %[[BYTES]], %arg0 axis 0 : {{.*}} -> !weft.tensor<[m, 4], i8>
+// CHECK: %[[S:.*]] = weft.gather %[[SCALES]], %arg0 axis 0 : {{.*}} -> !weft.tensor<[m, 1], f32>
+// CHECK: %[[Y:.*]] = weft.dequantize %[[Q]], %[[S]]
+// CHECK: return %[[Y]]
+func.func @table(%i: !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %t = weft.constant dense<254.0> : tensor<1024x4xf32> -> <[1024, 4], f32>
+  %y = weft.gather %t, %i axis 0 {weft.bytes = 1 : i64} : (!weft.tensor<[1024, 4], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32>
+  return %y : !weft.tensor<[m, 4], f32>
+}

@@ -21,3 +21,17 @@ func.func @choose(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 3], f32>, 
   %z = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[m, 3], f32>
   return %y, %z : !weft.tensor<[m, 3], f32>, !weft.tensor<[m, 3], f32>
 }
+
+// A table is read as it is, or of bytes.
+// CHECK-LABEL: func @table
+// CHECK-SAME: %[[CHOSEN:.*]]: !weft.tensor<[1], i64> {weft.name = "quantize.chosen"}
+// CHECK: %[[Y:.*]] = weft.if
+// CHECK: weft.gather {{.*}} -> !weft.tensor<[m, 4], f32>
+// CHECK: } else {
+// CHECK: weft.gather {{.*}} -> !weft.tensor<[m, 4], i8>
+// CHECK: return %[[Y]]
+func.func @table(%i: !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %t = weft.constant dense<1.0> : tensor<1024x4xf32> -> <[1024, 4], f32>
+  %y = weft.gather %t, %i axis 0 {weft.bytes = 0 : i64} : (!weft.tensor<[1024, 4], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32>
+  return %y : !weft.tensor<[m, 4], f32>
+}
