@@ -34,7 +34,10 @@ std::pair<double, double> distances(const Accuracy &accuracy, const QuantizeBudg
     return {1 - accuracy.top1, 1 - budget.bound};
   case QuantizeBudget::Kl:
     return {accuracy.kl, budget.bound};
+  case QuantizeBudget::Score: // of single choices nothing is known
+    return {accuracy.score < budget.bound ? 2 : 0, 1};
   case QuantizeBudget::Latency:
+  case QuantizeBudget::Size:
     break;
   }
   return {0, 1};
@@ -105,6 +108,7 @@ Accuracy AccuracySum::of(size_t output) const {
 Accuracy AccuracySum::worst() const {
   Accuracy all;
   all.sqnr = INFINITY;
+  all.score = score;
   for (size_t i = 0; i < sums.size(); ++i) {
     Accuracy each = of(i);
     all.cosine = std::min(all.cosine, each.cosine);
@@ -137,8 +141,10 @@ Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets) {
     bool isShare = budget.metric == QuantizeBudget::Cosine ||
                    budget.metric == QuantizeBudget::Top1 ||
                    budget.metric == QuantizeBudget::Latency;
-    bool fits = isShare ? budget.bound > 0 && budget.bound < 1
-                        : budget.bound > 0 && std::isfinite(budget.bound);
+    bool isAny = budget.metric == QuantizeBudget::Score; // whoever measures it knows its sense
+    bool fits = isAny     ? std::isfinite(budget.bound)
+                : isShare ? budget.bound > 0 && budget.bound < 1
+                          : budget.bound > 0 && std::isfinite(budget.bound);
     if (!fits)
       return quantizeError("W0322", "a budget has the bound " + std::to_string(budget.bound) +
                                         ", which no model can miss or keep");

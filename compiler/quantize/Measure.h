@@ -8,6 +8,7 @@
 #define WEFT_COMPILER_QUANTIZE_MEASURE_H
 
 #include "compiler/quantize/Session.h"
+#include <cmath>
 
 namespace weft {
 
@@ -27,6 +28,8 @@ public:
   Accuracy worst() const;
   size_t outputs() const { return sums.size(); }
   bool hasLines(size_t output) const { return sums[output].lines > 0; }
+  /// What the caller's own measure says of all outputs together.
+  void setScore(double value) { score = value; }
 
 private:
   struct Sum {
@@ -35,6 +38,7 @@ private:
   };
   static void addLine(Sum &sum, const float *expected, const float *got, size_t line);
   std::vector<Sum> sums;
+  double score = NAN;
 };
 
 /// How much of what budgets on accuracy allow is used: the largest share of all, more than 1 where

@@ -23,7 +23,19 @@ std::string textWithoutNumbers(const Module &module) {
 
 Timed timedOf(const PriceRecord &record) { return {record.base, record.other, record.noise}; }
 
+/// What disturbs makes times longer; equal ones are told apart by their text, so the order of lines
+/// does not matter.
+bool isLessDisturbed(const PriceRecord &a, const PriceRecord &b) {
+  double first = a.base + a.other, second = b.base + b.other;
+  return first != second ? first < second : a.text() < b.text();
+}
+
 } // namespace
+
+void PriceBook::Known::add(PriceRecord other) {
+  if (times++ == 0 || isLessDisturbed(other, record))
+    record = std::move(other);
+}
 
 Result<PriceBook> PriceBook::open(const Module &module, const QuantizeOptions &options) {
   PriceBook book;
@@ -37,14 +49,10 @@ Result<PriceBook> PriceBook::open(const Module &module, const QuantizeOptions &o
   llvm::Expected<std::vector<PriceRecord>> records = parsePrices(options.prices, "prices");
   if (!records)
     return quantizeError("W0325", llvm::toString(records.takeError()));
-  auto seconds = [](const PriceRecord &record) { return record.base + record.other; };
-  llvm::sort(*records, [&](const auto &a, const auto &b) {
-    return seconds(a) != seconds(b) ? seconds(a) < seconds(b) : a.text() < b.text();
-  });
   for (PriceRecord &record : *records)
     if (record.processor == book.processor && record.target == book.target &&
         record.threads == int64_t(options.threads))
-      book.known.emplace(record.programs, std::move(record));
+      book.known[record.programs].add(std::move(record));
   return book;
 }
 
@@ -64,7 +72,12 @@ std::string PriceBook::keyFor(const std::string &base, const std::string &other)
 
 std::optional<Timed> PriceBook::find(const std::string &base, const std::string &other) const {
   auto found = known.find(keyFor(base, other));
-  return found == known.end() ? std::nullopt : std::optional<Timed>(timedOf(found->second));
+  return found == known.end() ? std::nullopt : std::optional<Timed>(timedOf(found->second.record));
+}
+
+bool PriceBook::isAlone(const std::string &base, const std::string &other) const {
+  auto found = known.find(keyFor(base, other));
+  return found != known.end() && found->second.times == 1;
 }
 
 Timed PriceBook::add(const std::string &base, const std::string &other, const Timed &taken) {
@@ -79,8 +92,9 @@ Timed PriceBook::add(const std::string &base, const std::string &other, const Ti
     llvm::consumeError(again.takeError());
     return taken;
   }
-  known[record.programs] = again->front();
-  return timedOf(again->front());
+  Known &all = known[record.programs];
+  all.add(std::move(again->front()));
+  return timedOf(all.record);
 }
 
 } // namespace weft

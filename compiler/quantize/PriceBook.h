@@ -27,7 +27,10 @@ public:
   void setCalls(const std::vector<BoundCall> &calls);
   /// `base` and `other` are texts that are equal where programs are, numbers aside.
   std::optional<Timed> find(const std::string &base, const std::string &other) const;
-  /// Keeps a measurement, tells the caller, and gives it in the digits that records have.
+  /// Whether it was timed only once.
+  bool isAlone(const std::string &base, const std::string &other) const;
+  /// Keeps a measurement, unless one before was less disturbed, tells the caller, and gives it in
+  /// the digits that records have.
   Timed add(const std::string &base, const std::string &other, const Timed &taken);
 
 private:
@@ -35,9 +38,14 @@ private:
 
   const QuantizeOptions *options = nullptr;
   std::string processor, target;
-  std::string program;                      ///< the model's text without large constants
-  std::string sizes;                        ///< of the calls
-  std::map<std::string, PriceRecord> known; ///< by key; of several the least disturbed
+  std::string program; ///< the model's text without large constants
+  std::string sizes;   ///< of the calls
+  struct Known {
+    PriceRecord record; ///< of several the least disturbed
+    size_t times = 0;
+    void add(PriceRecord other);
+  };
+  std::map<std::string, Known> known; ///< by key
 };
 
 } // namespace weft

@@ -10,6 +10,7 @@
 #include "compiler/quantize/StrategyFile.h"
 #include "compiler/quantize/WriteOnnx.h"
 #include "compiler/reduce/WriteProgram.h"
+#include "passes/quant/ByteTables.h"
 #include "passes/quant/NodeNames.h"
 #include "llvm/Support/GlobPattern.h"
 #include <cmath>
@@ -75,7 +76,9 @@ private:
       return function.diagnostics();
     layers = integerLayers(*function);
     edges = edgesOf(layers);
+    tables = byteTables(*function);
     stays.assign(layers.size(), "");
+    tableStays.assign(tables.size(), "");
     for (const std::string &text : options.keepF32) {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
       if (!pattern)
@@ -85,14 +88,28 @@ private:
       for (size_t i = 0; i < layers.size(); ++i)
         if (matchesNode(*pattern, layers[i].op->getLoc()))
           isUsed = true, stays[i] = "kept";
+      for (size_t i = 0; i < tables.size(); ++i)
+        if (matchesNode(*pattern, tables[i].read.getLoc()))
+          isUsed = true, tableStays[i] = "kept";
       if (!isUsed)
         return quantizeError(
             "W0309", "'" + text + "' names no product or convolution that integers could compute");
     }
-    if (layers.empty())
+    bool asksSize = llvm::any_of(options.budgets, [](const QuantizeBudget &budget) {
+      return budget.metric == QuantizeBudget::Size;
+    });
+    if (!asksSize) // they save no time
+      leaveTables("no size is asked for");
+    if (layers.empty() && tables.empty())
       return quantizeError("W0323",
                            "the model has no product or convolution with a constant weight of f32");
     return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
+  }
+
+  void leaveTables(const char *reason) {
+    for (size_t i = 0; i < tables.size(); ++i)
+      if (tableStays[i].empty())
+        tableStays[i] = reason;
   }
 
   /// What the ONNX file cannot say is not looked for.
@@ -103,6 +120,7 @@ private:
     for (size_t i = 0; i < layers.size(); ++i)
       if (stays[i].empty() && !(*why)[i].empty())
         stays[i] = "its node " + (*why)[i];
+    leaveTables("tables are not written into ONNX files");
     return {};
   }
 
@@ -137,8 +155,16 @@ private:
                                   [&] { return deadline.isOver(Deadline::kObserveRows); });
     if (!seen)
       return seen.diagnostics();
-    for (size_t i = 0; i < edges.size(); ++i)
-      decide(edges[i], choicesOf(edges[i], extents[i], sets[i], (*seen)[i]));
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const EdgeStatistics &edge = (*seen)[i];
+      ranges.emplace_back(0, 0);
+      if (!edge.least.empty())
+        ranges.back() = {*std::min_element(edge.least.begin(), edge.least.end()),
+                         *std::max_element(edge.most.begin(), edge.most.end())};
+      decide(edges[i], choicesOf(edges[i], extents[i], sets[i], edge));
+    }
+    for (size_t i = 0; i < tables.size(); ++i)
+      decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
     return {};
   }
 
@@ -155,19 +181,42 @@ private:
       choices.erase(std::remove_if(choices.begin(), choices.end(),
                                    [](const EdgeChoice &c) { return c.choice.byRow; }),
                     choices.end());
+    if (options.withoutRanges)
+      choices = withoutRanges(std::move(choices));
     decision.choices = std::move(choices);
     decisions.push_back(std::move(decision));
   }
+
+  static std::vector<EdgeChoice> withoutRanges(std::vector<EdgeChoice> choices) {
+    std::vector<EdgeChoice> rows;
+    for (const EdgeChoice &choice : choices)
+      if (choice.choice.byRow) {
+        rows.emplace_back();
+        rows.back().choice.byRow = true;
+      }
+    return rows;
+  }
+
+  /// A choice stores elements in a byte of four, and a scale for each line.
+  static double bytesLess(double elements, double lines) { return 3 * elements - 4 * lines; }
 
   std::vector<DecisionKind> kindsOfDecisions() const {
     std::vector<DecisionKind> kinds;
     for (const Decision &decision : decisions) {
       DecisionKind &kind = kinds.emplace_back();
       llvm::raw_string_ostream os(kind.text);
+      if (decision.table) {
+        const ByteTable &table = tables[*decision.table];
+        kind.bytes = bytesLess(double(table.rows) * double(table.columns), double(table.rows));
+        os << "table " << table.read.getInput().getType() << table.read.getIndices().getType();
+        continue;
+      }
       for (size_t index : decision.layers) {
-        SymExpr elements =
-            cast<SymTensorType>(layers[index].weight.getResult().getType()).getElements();
-        kind.weights += double(elements.asConstant().value_or(0));
+        auto weight = cast<SymTensorType>(layers[index].weight.getResult().getType());
+        double elements = double(weight.getElements().asConstant().value_or(0));
+        kind.weights += elements;
+        kind.bytes += bytesLess(
+            elements, double(weight.getDim(layers[index].column).asConstant().value_or(0)));
         Operation *op = layers[index].op;
         os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
         llvm::interleaveComma(op->getOperandTypes(), os << ':');
@@ -200,7 +249,8 @@ private:
 
   Result<Quantization> finish(Search &search) {
     Result<std::unique_ptr<Tried>> tried = tryOut(search);
-    if (tried && (*tried)->taken.other > (*tried)->taken.base) {
+    if (tried && (*tried)->taken.other > (*tried)->taken.base &&
+        !search.asks(QuantizeBudget::Size)) {
       search.stayPlain();
       tried = tryOut(search);
     }
@@ -225,39 +275,68 @@ private:
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
     found.isReached = search.isReached();
+    for (const QuantizeBudget &budget : options.budgets)
+      if (budget.metric == QuantizeBudget::Size)
+        found.isReached &= double(found.bytes) <= budget.bytesOf(double(found.plainBytes));
     found.strategy = strategyText(module, decisions, search.best());
+    found.front = search.front();
+    found.tried = search.tried();
+    Result<std::vector<QuantizedPoint>> peers = search.comparePeers();
+    if (!peers)
+      return peers.diagnostics();
+    found.peers = std::move(*peers);
     return found;
   }
 
   std::vector<QuantizedLayer> describe(const Search &search) const {
-    std::vector<QuantizedLayer> list(layers.size());
-    for (size_t i = 0; i < layers.size(); ++i) {
-      list[i].name = nodeNameOf(layers[i].op);
+    std::vector<QuantizedLayer> list(layers.size() + tables.size());
+    for (size_t i = 0; i < list.size(); ++i) {
+      bool isTable = i >= layers.size();
+      size_t table = i - layers.size();
+      list[i].name = nodeNameOf(isTable ? tables[table].read.getOperation() : layers[i].op);
       list[i].form = "f32";
-      list[i].reason = stays[i];
+      list[i].reason = isTable ? tableStays[table] : stays[i];
     }
-    for (size_t d = 0; d < decisions.size(); ++d)
-      for (size_t layer : decisions[d].layers)
+    for (size_t d = 0; d < decisions.size(); ++d) {
+      for (size_t layer : decisions[d].layers) {
+        list[layer].least = ranges[d].first;
+        list[layer].most = ranges[d].second;
         describe(search, d, list[layer]);
+      }
+      if (decisions[d].table && !decisions[d].choices.empty())
+        describe(search, d, list[layers.size() + *decisions[d].table]);
+    }
     return list;
+  }
+
+  static std::string formOf(const Decision &decision, const EdgeChoice &choice) {
+    return decision.table ? "bytes" : choice.choice.byRow ? "rows" : "static";
   }
 
   void describe(const Search &search, size_t d, QuantizedLayer &layer) const {
     const Decision &decision = decisions[d];
+    double readers = double(std::max<size_t>(decision.layers.size(), 1));
+    for (unsigned choice = 1; choice <= decision.choices.size(); ++choice) {
+      const EdgeChoice &each = decision.choices[choice - 1];
+      layer.choices.push_back({formOf(decision, each), each.strength,
+                               search.lossOfChoice(d, choice),
+                               search.savingOfChoice(d, choice) / readers});
+    }
     if (unsigned chosen = search.best()[d]) {
-      const EdgeChoice &choice = decision.choices[chosen - 1];
-      layer.form = choice.choice.byRow ? "rows" : "static";
+      const QuantizedChoice &choice = layer.choices[chosen - 1];
+      layer.form = choice.form;
       layer.strength = choice.strength;
-      layer.loss = search.lossOfChoice(d, chosen);
-      layer.seconds = search.savingOfChoice(d, chosen) / double(decision.layers.size());
+      layer.loss = choice.loss;
+      layer.seconds = choice.seconds;
       return;
     }
     bool saves = false;
     for (unsigned choice = 1; choice <= decision.choices.size(); ++choice)
       saves |= search.savingOfChoice(d, choice) > 0;
-    layer.reason = decision.choices.empty() ? "no call reaches it"
-                   : saves                  ? "loses too much"
-                                            : "not faster in integers";
+    layer.reason = decision.choices.empty()
+                       ? (options.withoutRanges ? "needs ranges" : "no call reaches it")
+                   : saves ? "loses too much"
+                           : "not faster in integers";
     if (!decision.choices.empty())
       layer.loss = search.lossOfChoice(d, unsigned(decision.choices.size()));
   }
@@ -268,7 +347,10 @@ private:
   size_t observed = 0; ///< calls
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
-  std::vector<std::string> stays; ///< by layer why it stays in f32 whatever it saves, or empty
+  std::vector<ByteTable> tables;
+  std::vector<std::string> tableStays; ///< as `stays`
+  std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
+  std::vector<std::pair<double, double>> ranges; ///< of what edges' layers read, by decision
   std::vector<Decision> decisions;
 };
 

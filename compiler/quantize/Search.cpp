@@ -3,6 +3,7 @@
 #include "compiler/quantize/Search.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <numeric>
 
 namespace weft {
 namespace {
@@ -11,6 +12,9 @@ constexpr size_t kLossCalls = 16; ///< at most so many calls measure losses of s
 constexpr size_t kPriceRounds = 2;
 constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
+constexpr size_t kFrontPoints = 16;
+constexpr double kMostApart = 0.1;    ///< sum of prices and the whole, as parts of the time
+constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
 
 } // namespace
 
@@ -19,15 +23,22 @@ Result<void> Search::prepare() {
   if (!compiled)
     return compiled.diagnostics();
   plain = std::move(*compiled);
+  if (Result<void> done = preparePeers(); !done)
+    return done;
   Result<std::unique_ptr<Simulation>> simulated = Simulation::create(module, options, decisions);
   if (!simulated)
     return simulated.diagnostics();
   simulation = std::move(*simulated);
   Result<std::vector<size_t>> picked = timedCalls(options.calibration);
+  if (options.timed.count > 0) {
+    picked = std::vector<size_t>(options.timed.count);
+    std::iota(picked->begin(), picked->end(), size_t(0));
+  }
   if (!picked)
     return picked.diagnostics();
   for (size_t index : *picked) {
-    Result<BoundCall> call = read(options.calibration, index);
+    Result<BoundCall> call =
+        read(options.timed.count > 0 ? options.timed : options.calibration, index);
     if (!call)
       return call.diagnostics();
     timed.push_back(std::move(*call));
@@ -120,8 +131,31 @@ Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
     if (Result<void> done = call(*bound); !done)
       return done.diagnostics();
     sum.add(*wanted, outputs());
+    if (options.score.add)
+      if (Result<void> done = options.score.add(i, modelOutputs(outputs())); !done)
+        return done.diagnostics();
   }
+  if (!options.score.add)
+    return sum;
+  Result<double> score = options.score.finish();
+  if (!score)
+    return score.diagnostics();
+  sum.setScore(*score);
   return sum;
+}
+
+/// Names are those of the model in f32.
+std::vector<CallTensor> Search::modelOutputs(const std::vector<weft_tensor_t> &outputs) const {
+  std::vector<CallTensor> list;
+  for (size_t i = 0; i < plain->outputs().size(); ++i) {
+    const weft_tensor_t &output = outputs[i];
+    list.push_back({plain->outputName(i),
+                    weft_element_name(output.element),
+                    std::vector<int64_t>(output.dim, output.dim + output.rank),
+                    output.data,
+                    {}});
+  }
+  return list;
 }
 
 Result<AccuracySum> Search::simulate(const Strategy &tried) {
@@ -202,7 +236,35 @@ Result<void> Search::measurePrices() {
 
 /// Decisions over equal layers change together: then what one costs is a part of something that is
 /// long enough to be timed, with conversions at its borders and all that kernels take in there.
+/// Where the sum is far from the whole, something disturbed a measurement: what was timed only
+/// once, now or when the prices were kept, is timed once more, and the least disturbed one counts.
 Result<void> Search::measurePricesAround() {
+  for (bool isLast = false;; isLast = again = true) {
+    Result<bool> all = measureGroups();
+    if (!all)
+      return all.diagnostics();
+    if (isLast || !*all || disagreement() <= kMostApart || isLate(Deadline::kPrices))
+      break;
+  }
+  again = false;
+  priced.assign(decisions.size(), {});
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
+      priced[i].push_back(
+          {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes});
+  return {};
+}
+
+/// How far what prices say of the model in f32 is from what it takes.
+double Search::disagreement() const {
+  double sum = aroundSeconds;
+  for (const std::vector<double> &choices : costs)
+    sum += choices[0];
+  return std::fabs(sum - plainSeconds) / plainSeconds;
+}
+
+/// Gives whether all were measured.
+Result<bool> Search::measureGroups() {
   Result<Timed> whole = timeOf(Strategy(decisions.size(), 0), around);
   if (!whole)
     return whole.diagnostics();
@@ -214,7 +276,7 @@ Result<void> Search::measurePricesAround() {
     const std::vector<size_t> &group = list[i];
     if (isLate(Deadline::kPrices)) {
       estimatePrices(llvm::ArrayRef(list).drop_front(i));
-      break;
+      return false;
     }
     for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
       Result<double> cost = 0.0;
@@ -226,11 +288,7 @@ Result<void> Search::measurePricesAround() {
     if (options.onProgress)
       options.onProgress("prices", i + 1, list.size());
   }
-  priced.assign(decisions.size(), {});
-  for (size_t i = 0; i < decisions.size(); ++i)
-    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
-      priced[i].push_back({losses[i][choice - 1].budget, savingOfChoice(i, choice)});
-  return {};
+  return true;
 }
 
 Result<std::unique_ptr<Session>> Search::compile(const Strategy &tried) {
@@ -245,6 +303,10 @@ std::string Search::textOf(const Strategy &tried) const {
   std::string text;
   for (size_t i = 0; i < decisions.size(); ++i) {
     const EdgeChoice *choice = tried[i] > 0 ? &decisions[i].choices[tried[i] - 1] : nullptr;
+    if (decisions[i].table) {
+      text += (choice ? "t " : "f ") + std::to_string(*decisions[i].table) + ";";
+      continue;
+    }
     text += !choice ? 'f' : choice->choice.byRow ? 'r' : 's';
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
@@ -268,7 +330,8 @@ Result<Session *> Search::baseOf(const Strategy &base) {
 }
 
 Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Session *compiled) {
-  if (std::optional<Timed> known = book.find(textOf(base), textOf(other)))
+  std::optional<Timed> known = book.find(textOf(base), textOf(other));
+  if (known && !(again && book.isAlone(textOf(base), textOf(other))))
     return *known;
   Result<Session *> first = baseOf(base);
   if (!first)
@@ -286,6 +349,18 @@ Result<Timed> Search::timeOf(const Strategy &base, const Strategy &other, Sessio
   return book.add(textOf(base), textOf(other), *taken);
 }
 
+/// Once more where it is not what prices say.
+Result<Timed> Search::timeBest(Session &program) {
+  Strategy none(decisions.size(), 0);
+  Result<Timed> taken = timeOf(none, strategy, &program);
+  if (!taken || std::fabs(taken->other / taken->base - latencyOf(strategy)) <= kMostApart)
+    return taken;
+  again = true;
+  taken = timeOf(none, strategy, &program);
+  again = false;
+  return taken;
+}
+
 /// Seconds more than with the strategy around; nothing where that is noise.
 Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice) {
   Strategy tried = around;
@@ -296,6 +371,59 @@ Result<double> Search::costOf(const std::vector<size_t> &group, unsigned choice)
     return taken.diagnostics();
   double more = taken->other - taken->base;
   return std::fabs(more) > std::max(taken->noise, kLeastGain * taken->base) ? more : 0;
+}
+
+//===-- Points of the report----------------------------------------------------------------===//
+
+std::vector<QuantizedPoint> Search::front() const {
+  std::vector<QuantizedPoint> points;
+  double bound = lossOf(priced, fastestOf(priced));
+  for (size_t i = 0; i < kFrontPoints && bound > 0; ++i, bound /= 2) {
+    Strategy each = solve(priced, bound);
+    double loss = 0;
+    for (size_t d = 0; d < decisions.size(); ++d)
+      loss += each[d] > 0 ? losses[d][each[d] - 1].cosine : 0;
+    QuantizedPoint point{"", latencyOf(each), 1 - loss, false};
+    if (points.empty() || points.back().latency != point.latency)
+      points.push_back(point);
+  }
+  return points;
+}
+
+std::vector<QuantizedPoint> Search::tried() const {
+  std::vector<QuantizedPoint> points;
+  for (const auto &[each, sum] : known)
+    points.push_back({"", latencyOf(each), sum.worst().cosine, true});
+  return points;
+}
+
+/// Before anything is measured, as one may be refused.
+Result<void> Search::preparePeers() {
+  for (const QuantizedPeer &peer : options.peers) {
+    Result<std::unique_ptr<Session>> session = Session::compile(peer.module, options, "peer");
+    if (!session)
+      return session.diagnostics();
+    if (!(*session)->isLike(*plain))
+      return quantizeError("W0328", "inputs and outputs are not those of the model, in its order",
+                           peer.name);
+    peers.push_back(std::move(*session));
+  }
+  return {};
+}
+
+Result<std::vector<QuantizedPoint>> Search::comparePeers() {
+  std::vector<QuantizedPoint> points;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    Result<Timed> taken = timeInTurns(*plain, *peers[i], timed, options);
+    if (!taken)
+      return taken.diagnostics();
+    Result<AccuracySum> sum = measure(*peers[i]);
+    if (!sum)
+      return sum.diagnostics();
+    points.push_back(
+        {options.peers[i].name, taken->other / taken->base, sum->worst().cosine, true});
+  }
+  return points;
 }
 
 //===-- Choosing ------------------------------------------------------------------------------===//
@@ -314,12 +442,20 @@ void Search::stayPlain() {
   aroundSeconds = plainSeconds;
   accuracy = {};
   accuracy.sqnr = INFINITY;
-  reached = reached && !asksLatency();
+  reached = reached && !asks(QuantizeBudget::Latency);
 }
 
-bool Search::asksLatency() const {
+bool Search::asks(QuantizeBudget::Metric metric) const {
   return std::any_of(options.budgets.begin(), options.budgets.end(),
-                     [](const QuantizeBudget &b) { return b.metric == QuantizeBudget::Latency; });
+                     [&](const QuantizeBudget &b) { return b.metric == metric; });
+}
+
+double Search::wantedBytes() const {
+  double wanted = kAnyBytes, plainBytes = double(plain->fileBytes());
+  for (const QuantizeBudget &budget : options.budgets)
+    if (budget.metric == QuantizeBudget::Size)
+      wanted = std::max(wanted, plainBytes * (1 + kSizeMargin) - budget.bytesOf(plainBytes));
+  return wanted;
 }
 
 /// Whether budgets on accuracy hold with a whole strategy.
@@ -337,20 +473,23 @@ Result<bool> Search::keeps(const Strategy &tried) {
 /// Losses add up only about, so strategies are measured whole, and what may be lost by their sum is
 /// halved between what kept the budgets and what did not.
 Result<void> Search::chooseByAccuracy() {
-  double low = 0, high = lossOf(priced, fastestOf(priced));
+  Strategy fastest = solve(priced, INFINITY, wantedBytes());
+  double low = 0, high = lossOf(priced, fastest);
   strategy.assign(decisions.size(), 0);
   double bound = high;
   for (size_t trial = 0; trial < kTrials && high > 0; ++trial) {
     bool isFound = strategy != Strategy(decisions.size(), 0); // until then every trial is needed
     if (isFound && isLate(Deadline::kStrategies))
       break;
-    Strategy tried = trial == 0 ? fastestOf(priced) : solve(priced, bound);
+    Strategy tried = trial == 0 ? fastest : solve(priced, bound, wantedBytes());
     Result<bool> kept = keeps(tried);
     if (!kept)
       return kept.diagnostics();
     if (options.onProgress)
       options.onProgress("strategies", trial + 1, kTrials);
-    if (*kept && latencyOf(tried) < latencyOf(strategy))
+    bool isBetter = isSmallEnough(strategy) ? latencyOf(tried) < latencyOf(strategy)
+                                            : bytesOf(priced, tried) > bytesOf(priced, strategy);
+    if (*kept && isBetter && (isSmallEnough(tried) || !isSmallEnough(strategy)))
       strategy = tried;
     if (*kept && trial == 0)
       break;
@@ -366,22 +505,24 @@ Result<void> Search::choose() {
   const QuantizeBudget *latency = nullptr;
   bool asksAccuracy = false;
   for (const QuantizeBudget &budget : options.budgets)
-    if (budget.metric != QuantizeBudget::Latency)
+    if (budget.isOfAccuracy())
       asksAccuracy = true;
-    else if (!latency || budget.bound < latency->bound)
+    else if (budget.metric == QuantizeBudget::Latency &&
+             (!latency || budget.bound < latency->bound))
       latency = &budget;
   if (asksAccuracy) {
     if (Result<void> done = chooseByAccuracy(); !done)
       return done;
   } else {
     Strategy none(decisions.size(), 0);
-    double wanted = (latencyOf(none) - latency->bound) * plainSeconds;
-    strategy = solveForSaving(priced, wanted);
+    double wanted = latency ? (latencyOf(none) - latency->bound) * plainSeconds : -INFINITY;
+    strategy = solveForSaving(priced, wanted, wantedBytes());
   }
-  if (Result<bool> kept = keeps(strategy); !kept)
+  Result<bool> kept = keeps(strategy);
+  if (!kept)
     return kept.diagnostics();
   accuracy = known.at(strategy).worst();
-  reached = !latency || latencyOf(strategy) <= latency->bound;
+  reached = *kept && (!latency || latencyOf(strategy) <= latency->bound) && isSmallEnough(strategy);
   return {};
 }
 

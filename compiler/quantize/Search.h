@@ -18,6 +18,7 @@ namespace weft {
 struct DecisionKind {
   std::string text; ///< equal for decisions whose layers equal kernels compute: they have one price
   double weights = 0; ///< elements of the layers' weights
+  double bytes = 0;   ///< that the file is smaller by with a choice
 };
 
 class Search {
@@ -48,12 +49,17 @@ public:
   /// Of a compiled program that takes the model's inputs.
   Result<AccuracySum> measure(Session &program);
   /// Of the strategy that was found, which is compiled, beside f32.
-  Result<Timed> timeBest(Session &program) {
-    return timeOf(Strategy(decisions.size(), 0), strategy, &program);
-  }
+  Result<Timed> timeBest(Session &program);
+  /// Strategies of other losses, as losses and prices add up, the fastest first.
+  std::vector<QuantizedPoint> front() const;
+  /// Strategies that were measured whole.
+  std::vector<QuantizedPoint> tried() const;
+  /// Somebody else's programs beside the model in f32.
+  Result<std::vector<QuantizedPoint>> comparePeers();
   /// Gives up integers, as together they save nothing: everything stays as it is.
   void stayPlain();
   Session &inF32() { return *plain; }
+  bool asks(QuantizeBudget::Metric metric) const;
 
 private:
   struct Loss {
@@ -62,6 +68,7 @@ private:
   };
   Result<std::vector<KeptOutput>> expected(const BoundCall &call);
   Result<BoundCall> read(const Calls &calls, size_t index);
+  Result<void> preparePeers();
   Result<void> measureLosses();
   Result<void> measureLossesOf(const BoundCall &call, std::vector<std::vector<AccuracySum>> &sums);
   Result<void> measurePrices();
@@ -72,6 +79,9 @@ private:
   std::string textOf(const Strategy &tried) const;
   Result<double> costOf(const std::vector<size_t> &group, unsigned choice);
   Result<void> measurePricesAround();
+  /// Whether `again` was set before.
+  Result<bool> measureGroups();
+  double disagreement() const;
   std::vector<std::vector<size_t>> groups() const;
   bool isLate(double share);
   double weightsOf(const std::vector<size_t> &group) const;
@@ -79,12 +89,17 @@ private:
   /// How far answers to the calls that are kept for it are from those in f32.
   Result<AccuracySum> sumOver(const std::function<Result<void>(const BoundCall &)> &call,
                               const std::function<const std::vector<weft_tensor_t> &()> &outputs);
+  std::vector<CallTensor> modelOutputs(const std::vector<weft_tensor_t> &outputs) const;
   Result<AccuracySum> simulate(const Strategy &tried);
-  bool asksLatency() const;
   Result<bool> keeps(const Strategy &tried);
   Result<void> choose();
   Result<void> chooseByAccuracy();
   double latencyOf(const Strategy &tried) const;
+  /// How many bytes less than in f32 budgets ask for.
+  double wantedBytes() const;
+  bool isSmallEnough(const Strategy &tried) const {
+    return bytesOf(priced, tried) >= wantedBytes();
+  }
 
   const Module &module;
   const QuantizeOptions &options;
@@ -93,6 +108,7 @@ private:
   const std::vector<DecisionKind> kinds;
   std::unique_ptr<Session> plain;
   std::unique_ptr<Simulation> simulation;
+  std::vector<std::unique_ptr<Session>> peers;
   PriceBook book;
   std::vector<BoundCall> timed;
   std::unique_ptr<Session> lastBase; ///< a program that others were timed beside
@@ -107,6 +123,7 @@ private:
   Strategy strategy;
   Accuracy accuracy;
   bool reached = true, timeOver = false;
+  bool again = false; ///< what was timed once only is timed once more
 };
 
 } // namespace weft

@@ -91,6 +91,15 @@ std::string Session::outputName(size_t index) const {
   return argument(inputCount + uint32_t(index)).name;
 }
 
+bool Session::isLike(const Session &other) const {
+  if (inputCount != other.inputCount || results.size() != other.results.size())
+    return false;
+  for (uint32_t i = 0; i < inputCount + results.size(); ++i)
+    if (std::string(argument(i).name) != other.argument(i).name)
+      return false;
+  return true;
+}
+
 uint64_t Session::fileBytes() const {
   auto info = emptyInfo<weft_module_info_t>();
   weft_module_info(module, &info);

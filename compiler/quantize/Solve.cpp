@@ -37,6 +37,10 @@ double savingOf(const PricedDecisions &decisions, const Strategy &strategy) {
   return sumOf(decisions, strategy, &PricedChoice::saving);
 }
 
+double bytesOf(const PricedDecisions &decisions, const Strategy &strategy) {
+  return sumOf(decisions, strategy, &PricedChoice::bytes);
+}
+
 /// One decision after the other: the most that those so far save with each number of parts, and by
 /// which choice of the last.
 Strategy solve(const PricedDecisions &decisions, double bound) {
@@ -46,7 +50,7 @@ Strategy solve(const PricedDecisions &decisions, double bound) {
     before = most;
     std::vector<uint8_t> &pick = picked.emplace_back(kLossParts + 1, uint8_t(0));
     for (unsigned choice = 1; choice <= choices.size(); ++choice) {
-      auto [loss, saving] = choices[choice - 1];
+      double loss = choices[choice - 1].loss, saving = choices[choice - 1].saving;
       for (size_t part = partsOf(loss, bound); part <= kLossParts; ++part)
         if (double sum = before[part - partsOf(loss, bound)] + saving; sum > most[part]) {
           most[part] = sum;
@@ -77,15 +81,46 @@ Strategy fastestOf(const PricedDecisions &decisions) {
   return strategy;
 }
 
-Strategy solveForSaving(const PricedDecisions &decisions, double saving) {
-  Strategy best = fastestOf(decisions);
+Strategy solve(const PricedDecisions &decisions, double bound, double bytes) {
+  Strategy best = solve(decisions, bound);
+  if (bytesOf(decisions, best) >= bytes)
+    return best;
+  double seconds = 0, most = 0;
+  for (const std::vector<PricedChoice> &choices : decisions)
+    for (const PricedChoice &choice : choices)
+      seconds += std::fabs(choice.saving), most += std::fabs(choice.bytes);
+  auto weighing = [&](double share) { // 0: time only, 1: bytes only
+    PricedDecisions weighed = decisions;
+    for (std::vector<PricedChoice> &choices : weighed)
+      for (PricedChoice &choice : choices)
+        choice.saving = (1 - share) * choice.saving / (seconds > 0 ? seconds : 1) +
+                        share * choice.bytes / (most > 0 ? most : 1);
+    return solve(weighed, bound);
+  };
+  best = weighing(1);
+  if (bytesOf(decisions, best) < bytes)
+    return best;
+  double low = 0, high = 1;
+  for (int i = 0; i < kHalvings; ++i) {
+    double middle = (low + high) / 2;
+    Strategy tried = weighing(middle);
+    bool fits = bytesOf(decisions, tried) >= bytes;
+    (fits ? high : low) = middle;
+    if (fits)
+      best = std::move(tried);
+  }
+  return best;
+}
+
+Strategy solveForSaving(const PricedDecisions &decisions, double saving, double bytes) {
+  Strategy best = solve(decisions, INFINITY, bytes);
   double low = 0, high = lossOf(decisions, best);
-  if (savingOf(decisions, best) <= saving)
+  if (savingOf(decisions, best) <= saving || bytesOf(decisions, best) < bytes)
     return best;
   for (int i = 0; i < kHalvings; ++i) {
     double middle = (low + high) / 2;
-    Strategy tried = solve(decisions, middle);
-    bool saves = savingOf(decisions, tried) >= saving;
+    Strategy tried = solve(decisions, middle, bytes);
+    bool saves = savingOf(decisions, tried) >= saving && bytesOf(decisions, tried) >= bytes;
     (saves ? high : low) = middle;
     if (saves)
       best = std::move(tried);

@@ -10,6 +10,7 @@
 #define WEFT_COMPILER_QUANTIZE_SOLVE_H
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace weft {
@@ -19,7 +20,8 @@ using Strategy = std::vector<unsigned>;
 
 /// Against choice 0, which loses and saves nothing.
 struct PricedChoice {
-  double loss, saving;
+  double loss, saving; ///< seconds
+  double bytes = 0;    ///< less in the file
 };
 /// By decision its choices 1, 2, ….
 using PricedDecisions = std::vector<std::vector<PricedChoice>>;
@@ -31,13 +33,21 @@ constexpr size_t kLossParts = 1 << 13;
 /// The strategy that saves most among those that lose at most `bound`; of equal ones that with less
 /// loss.
 Strategy solve(const PricedDecisions &decisions, double bound);
-/// The strategy that loses least among those that save so much; the fastest of all where none does.
-Strategy solveForSaving(const PricedDecisions &decisions, double saving);
+/// How many bytes less are enough where nobody asks for a size.
+constexpr double kAnyBytes = -std::numeric_limits<double>::infinity();
+/// The same among those that also make the file smaller by so many bytes; those that make it
+/// smallest where none does. What a byte is worth is a multiplier that is halved until just enough
+/// are saved, so with a size the answer may be behind the best by less than one choice.
+Strategy solve(const PricedDecisions &decisions, double bound, double bytes);
+/// The strategy that loses least among those that save so much time and so many bytes; the fastest
+/// of all that save the bytes where none does.
+Strategy solveForSaving(const PricedDecisions &decisions, double saving, double bytes = kAnyBytes);
 /// The fastest of all.
 Strategy fastestOf(const PricedDecisions &decisions);
 
 double lossOf(const PricedDecisions &decisions, const Strategy &strategy);
 double savingOf(const PricedDecisions &decisions, const Strategy &strategy);
+double bytesOf(const PricedDecisions &decisions, const Strategy &strategy);
 
 } // namespace weft
 

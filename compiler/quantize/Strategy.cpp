@@ -3,6 +3,7 @@
 #include "compiler/quantize/Strategy.h"
 #include "compiler/model/ModuleImpl.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/quant/ByteTables.h"
 #include "passes/quant/Simulation.h"
 #include <map>
 
@@ -42,7 +43,11 @@ annotated(const Module &module, const std::vector<Decision> &decisions, const St
   MLIRContext *context = copy->context.get();
   Result<func::FuncOp> function = calledFunction(Module(copy));
   std::vector<IntegerLayer> layers = integerLayers(*function);
+  std::vector<ByteTable> tables = byteTables(*function);
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
+    if (decision.table && !decision.choices.empty())
+      tables[*decision.table].read->setAttr(kTableChosenAttr,
+                                            Builder(context).getI64IntegerAttr(chosen));
     auto choices = llvm::map_to_vector(decision.choices,
                                        [](const EdgeChoice &choice) { return choice.choice; });
     for (size_t layer : decision.layers) {
@@ -109,6 +114,10 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
     for (size_t layer : decision.layers)
       if (!decision.choices.empty())
         decisionOf[layer] = i;
+  std::map<size_t, size_t> decisionOfTable;
+  for (auto [i, decision] : llvm::enumerate(decisions))
+    if (decision.table && !decision.choices.empty())
+      decisionOfTable[*decision.table] = i;
   for (auto [layer, decision] : decisionOf) {
     simulation->decisionOf.push_back(decision);
     for (const EdgeChoice &choice : decisions[decision].choices)
@@ -117,6 +126,8 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
         simulation->zeros.push_back(uint8_t(choice.choice.zero));
       }
   }
+  for (auto [table, decision] : decisionOfTable)
+    simulation->decisionOf.push_back(decision);
   Result<std::unique_ptr<Session>> session = Session::compile(Module(impl), options, "simulate");
   if (!session)
     return session.diagnostics();

@@ -13,10 +13,12 @@
 
 namespace weft {
 
-/// The layers that read one edge decide together.
+/// The layers that read one edge decide together, or a table for itself.
 struct Decision {
   std::vector<size_t> layers; ///< positions among integerLayers; none is of two decisions
   std::vector<EdgeChoice> choices;
+  std::optional<size_t>
+      table; ///< a position among byteTables, whose one choice is bytes; no layers
 };
 
 /// The function that is called: the only public one, or main.
@@ -37,7 +39,7 @@ public:
 
 private:
   std::unique_ptr<Session> session;
-  std::vector<size_t> decisionOf; ///< by layer with choices, in program order
+  std::vector<size_t> decisionOf; ///< by layer with choices, in program order, then by table
   std::vector<float> scales;      ///< of static choices, by layer
   std::vector<uint8_t> zeros;
 };

@@ -5,25 +5,44 @@
 #include "compiler/model/ModuleImpl.h"
 #include "compiler/quantize/StrategyLines.h"
 #include "compiler/tuning/Tuning.h"
+#include "passes/quant/ByteTables.h"
 
 using namespace mlir;
 
 namespace weft {
 namespace {
 
-/// Layers without their decisions.
-std::vector<StrategyLine> undecided(const Module &module, const std::vector<IntegerLayer> &layers) {
+/// What a strategy decides about.
+struct Decided {
+  explicit Decided(func::FuncOp function)
+      : layers(integerLayers(function)), tables(byteTables(function)) {}
+  size_t size() const { return layers.size() + tables.size(); }
+  bool isTable(size_t i) const { return i >= layers.size(); }
+  Operation *op(size_t i) const {
+    return isTable(i) ? tables[i - layers.size()].read.getOperation() : layers[i].op;
+  }
+  ConstantOp weight(size_t i) const {
+    return isTable(i) ? tables[i - layers.size()].table : layers[i].weight;
+  }
+
+  std::vector<IntegerLayer> layers;
+  std::vector<ByteTable> tables;
+};
+
+/// Layers and tables without their decisions.
+std::vector<StrategyLine> undecided(const Module &module, const Decided &decided) {
   auto bytes = [&](StringRef name) { return module.get().weightBytes(name); };
   std::vector<StrategyLine> lines;
-  for (auto [i, layer] : llvm::enumerate(layers)) {
-    std::vector<float> elements = floatsOf(layer.weight, bytes);
+  for (size_t i = 0; i < decided.size(); ++i) {
+    ConstantOp weight = decided.weight(i);
+    std::vector<float> elements = floatsOf(weight, bytes);
     std::string identity;
-    llvm::raw_string_ostream(identity) << layer.weight.getResult().getType() << '\n';
+    llvm::raw_string_ostream(identity) << weight.getResult().getType() << '\n';
     identity.append(reinterpret_cast<const char *>(elements.data()),
                     elements.size() * sizeof(float));
     StrategyLine &line = lines.emplace_back();
     line.layer = int64_t(i);
-    line.node = asField(nodeNameOf(layer.op));
+    line.node = asField(nodeNameOf(decided.op(i)));
     line.weight = keyOf(identity);
   }
   return lines;
@@ -31,12 +50,19 @@ std::vector<StrategyLine> undecided(const Module &module, const std::vector<Inte
 
 /// Success where the decision is for that layer.
 llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
-                          const IntegerLayer &layer) {
+                          const Decided &decided) {
   if (decision.layer != own.layer || decision.node != own.node)
     return readError("layer " + Twine(own.layer) + " of the model is '" + own.node + "', not '" +
                      decision.node + "'");
   if (decision.weight != own.weight)
     return readError("layer '" + own.node + "' has other weights");
+  bool isTable = decided.isTable(size_t(own.layer)), isBytes = decision.form == StrategyLine::Bytes;
+  if (decision.form != StrategyLine::F32 && isTable != isBytes)
+    return readError("'" + own.node + "' is a " + (isTable ? "table, which" : "layer, which") +
+                     (isTable ? " is f32 or bytes" : " has no form 'bytes'"));
+  if (isTable)
+    return llvm::Error::success();
+  const IntegerLayer &layer = decided.layers[size_t(own.layer)];
   if (decision.form == StrategyLine::Rows && !layer.hasRows)
     return readError("layer '" + own.node + "' has no rows with scales of their own");
   std::optional<int64_t> channels;
@@ -62,10 +88,13 @@ EdgeChoice choiceOf(const StrategyLine &line) {
 std::string strategyText(const Module &module, const std::vector<Decision> &decisions,
                          const Strategy &strategy) {
   Result<func::FuncOp> function = calledFunction(module);
-  std::vector<StrategyLine> lines = undecided(module, integerLayers(*function));
+  Decided decided(*function);
+  std::vector<StrategyLine> lines = undecided(module, decided);
   for (auto [decision, chosen] : llvm::zip_equal(decisions, strategy)) {
     if (chosen == 0)
       continue;
+    if (decision.table)
+      lines[decided.layers.size() + *decision.table].form = StrategyLine::Bytes;
     const EdgeChoice &choice = decision.choices[chosen - 1];
     for (size_t layer : decision.layers) {
       StrategyLine &line = lines[layer];
@@ -89,17 +118,22 @@ Result<Module> applyStrategy(const Module &module, const std::string &path) {
   Result<func::FuncOp> function = calledFunction(module);
   if (!function)
     return function.diagnostics();
-  std::vector<IntegerLayer> layers = integerLayers(*function);
-  if (lines->size() != layers.size())
+  Decided decided(*function);
+  bool hasTables = lines->size() != decided.layers.size(); // else they stay as they are
+  if (hasTables && lines->size() != decided.size())
     return refused("it decides " + std::to_string(lines->size()) + " layers, and the model has " +
-                   std::to_string(layers.size()));
-  std::vector<StrategyLine> own = undecided(module, layers);
+                   std::to_string(decided.size()));
+  std::vector<StrategyLine> own = undecided(module, decided);
   std::vector<Decision> decisions;
   Strategy strategy;
   for (auto [i, line] : llvm::enumerate(*lines)) {
-    if (llvm::Error why = checkDecision(line, own[i], layers[i]))
+    if (llvm::Error why = checkDecision(line, own[i], decided))
       return refused(llvm::toString(std::move(why)));
-    decisions.push_back({{i}, {choiceOf(line)}});
+    decisions.push_back({{}, {choiceOf(line)}, {}});
+    if (decided.isTable(i))
+      decisions.back().table = i - decided.layers.size();
+    else
+      decisions.back().layers = {i};
     if (line.form == StrategyLine::F32)
       decisions.back().choices.clear();
     strategy.push_back(line.form == StrategyLine::F32 ? 0 : 1);

@@ -35,9 +35,10 @@ std::optional<float> positive(StringRef text) {
 Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
-  line.form = words[0] == "static" ? StrategyLine::Static
-              : words[0] == "rows" ? StrategyLine::Rows
-                                   : StrategyLine::F32;
+  line.form = words[0] == "static"  ? StrategyLine::Static
+              : words[0] == "rows"  ? StrategyLine::Rows
+              : words[0] == "bytes" ? StrategyLine::Bytes
+                                    : StrategyLine::F32;
   bool isStatic = line.form == StrategyLine::Static;
   if (words.size() != (isStatic ? 3 : 1) || (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
@@ -61,7 +62,8 @@ Error readFactors(StringRef text, StrategyLine &line) {
     return Error::success();
   auto [strengthText, list] = text.split(": ");
   std::optional<double> strength = realNumber(strengthText);
-  if (line.form == StrategyLine::F32 || !strength || *strength > 1)
+  if (line.form == StrategyLine::F32 || line.form == StrategyLine::Bytes || !strength ||
+      *strength > 1)
     return readError(quotedText(text) + " is no equalisation such as 0.8: 1.5 0.75");
   line.strength = *strength;
   SmallVector<StringRef> words;
@@ -102,7 +104,10 @@ Expected<StrategyLine> readLine(StringRef text) {
 } // namespace
 
 std::string StrategyLine::text() const {
-  std::string what = form == Rows ? "rows" : form == F32 ? "f32" : "static";
+  std::string what = form == Rows    ? "rows"
+                     : form == F32   ? "f32"
+                     : form == Bytes ? "bytes"
+                                     : "static";
   if (form == Static)
     what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";

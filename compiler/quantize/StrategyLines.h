@@ -2,8 +2,8 @@
 //
 //   weft-strategy 1 | 00003 | /first/MatMul | 8b1d33a0c2f4e596 | rows | 0.8: 1.5 0.75 …
 //
-// One line for each layer, in program order. Any bytes are read into lines or an error; nothing in
-// here knows MLIR.
+// One line for each layer, in program order, and then for each table. Any bytes are read into lines
+// or an error; nothing in here knows MLIR.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
 #define WEFT_COMPILER_QUANTIZE_STRATEGYLINES_H
@@ -13,11 +13,11 @@
 namespace weft {
 
 struct StrategyLine {
-  enum Form { F32, Static, Rows };
-  int64_t layer;              ///< its position in the program
+  enum Form { F32, Static, Rows, Bytes };
+  int64_t layer;              ///< its position in the program; tables follow all layers
   std::string node;           ///< asField of its name
   std::string weight;         ///< a key of the weight's type and elements
-  Form form = F32;            ///< "f32", "static scale=S zero=Z" or "rows"
+  Form form = F32;            ///< "f32", "static scale=S zero=Z", "rows"; of a table "bytes"
   float scale = 1;            ///< of a static one
   int64_t zero = 0;           ///< 0 to 255
   double strength = 0;        ///< of the equalisation, for people; none without factors

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kCallSeconds = 4e-3, kTogetherSeconds = 0.8;
 constexpr size_t kLeastTurns = 5, kMostTurns = 30;
+constexpr double kTimings = 40; ///< that a search with little time has time for
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -45,10 +46,13 @@ size_t bytesOf(const Call &call) {
 
 Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<BoundCall> &calls,
                           const QuantizeOptions &options) {
+  double together = kTogetherSeconds;
+  if (options.seconds > 0)
+    together = std::min(together, options.seconds / kTimings);
   std::vector<double> samples[2];
   double begin = now();
-  for (size_t turn = 0;
-       turn < kLeastTurns || (turn < kMostTurns && now() - begin < kTogetherSeconds); ++turn)
+  for (size_t turn = 0; turn < kLeastTurns || (turn < kMostTurns && now() - begin < together);
+       ++turn)
     for (Session *session : {&base, &other}) {
       double sum = 0;
       for (const BoundCall &call : calls) {

@@ -103,10 +103,8 @@ class QdqWriter {
 public:
   QdqWriter(OnnxDraft &draft, const Module &module) : draft(draft), module(module) {}
 
-  /// An error where ONNX, or this writer, cannot say what the line does.
+  /// Of a layer in integers. An error where ONNX, or this writer, cannot say what the line does.
   llvm::Error add(const StrategyLine &line, const IntegerLayer &layer) {
-    if (line.form == StrategyLine::F32)
-      return llvm::Error::success();
     std::string name = nodeNameOf(layer.op);
     if (line.form == StrategyLine::Rows)
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
@@ -228,8 +226,11 @@ llvm::Error writeQdq(const Module &module, const std::string &strategy, const st
   std::vector<IntegerLayer> layers = integerLayers(*function);
   QdqWriter writer(*draft, module);
   for (const StrategyLine &line : *lines)
-    if (llvm::Error error = writer.add(line, layers[size_t(line.layer)]))
-      return error;
+    if (line.form == StrategyLine::Bytes)
+      return readError("table '" + line.node + "' in bytes is not written into ONNX files");
+    else if (line.form != StrategyLine::F32)
+      if (llvm::Error error = writer.add(line, layers[size_t(line.layer)]))
+        return error;
   draft->prune();
   llvm::Expected<std::string> bytes = draft->serialize();
   return bytes ? writeWhole(path, *bytes) : bytes.takeError();

@@ -11,6 +11,7 @@
 #define WEFT_QUANTIZE_HPP
 
 #include "weft/compiler.hpp"
+#include <cmath>
 
 namespace weft {
 
@@ -43,14 +44,34 @@ struct Accuracy {
   double sqnr = 0;        ///< signal to noise, decibels; infinity where nothing differs
   double top1 = 1;        ///< share of lines whose largest element is at the same place
   double kl = 0;          ///< mean divergence of lines' softmax, nats
+  double score = NAN;     ///< by the caller's own measure, of whole strategies only
+};
+
+/// An accuracy that the caller measures. For every whole strategy that is tried, `add` gets the outputs of each call, in order, and then `finish`
+/// says what they are worth; larger is better.
+struct QuantizeScore {
+  std::function<Result<void>(size_t call, const std::vector<CallTensor> &outputs)>
+      add;                                ///< the tensors live until it returns
+  std::function<Result<double>()> finish; ///< the score of what was added since the last time
 };
 
 /// What a quantised model must keep.
 struct QuantizeBudget {
-  /// The first four are of Accuracy; Latency is the time of a call as a part of the f32 model's.
-  enum Metric { Cosine, Sqnr, Top1, Kl, Latency } metric = Cosine;
-  double bound =
-      0; ///< the least that Cosine, Sqnr and Top1 may be, the most that Kl and Latency may be
+  /// The first five are of Accuracy; Latency is the time of a call as a part of the f32 model's, Size the bytes of the artifact, up to 1 as a
+  /// part of the f32 model's.
+  enum Metric { Cosine, Sqnr, Top1, Kl, Score, Latency, Size } metric = Cosine;
+  double bound = 0; ///< the least that Cosine, Sqnr, Top1 and Score may be, the most of the others
+
+  /// Whether outputs decide whether it holds.
+  bool isOfAccuracy() const { return metric < Latency; }
+  /// Of a Size.
+  double bytesOf(double plainBytes) const { return bound > 1 ? bound : bound * plainBytes; }
+};
+
+/// A quantised file of somebody else's, as a point in the report.
+struct QuantizedPeer {
+  std::string name; ///< for the report: the path of a file
+  Module module;    ///< with the inputs and outputs of the model, in its order
 };
 
 /// For what is quantised, and how far.
@@ -60,6 +81,13 @@ struct QuantizeOptions {
   Calls calibration; ///< of data as the model will see them
   /// Kept from calibration and measured on. None: a fifth of the calls.
   Calls evaluation;
+  /// That latency counts at. None: of those to calibrate with one of the middle size, and the largest.
+  Calls timed;
+  /// The calls say nothing of what the model will see, as generated ones: only what needs no ranges is chosen, which is rows with scales of
+  /// their own, and tables.
+  bool withoutRanges = false;
+  QuantizeScore score;              ///< needed for budgets on it
+  std::vector<QuantizedPeer> peers; ///< compiled and measured as what was found is
   /// All hold together; of what holds them the fastest is taken, or, where only Latency is bounded, the most accurate. Empty: a cosine of 0.995.
   std::vector<QuantizeBudget> budgets;
   /// Products and convolutions of nodes whose name is such a pattern stay as they are: `*` is any text, `?` any character.
@@ -83,15 +111,34 @@ struct QuantizeOptions {
   std::function<void(const std::string &phase, size_t done, size_t of)> onProgress;
 };
 
-/// What a product or convolution became.
-struct QuantizedLayer {
-  std::string name;     ///< of the model's node
-  std::string form;     ///< "f32", "static" or "rows"
+/// What a layer could become.
+struct QuantizedChoice {
+  std::string form;     ///< as in QuantizedLayer
   double strength = -1; ///< of the equalisation of its channels; -1: none
   double loss =
       0; ///< 1 - cosine when everything else stays f32, together with what reads the same value
-  double seconds = 0; ///< that it saves of the timed calls
-  std::string reason; ///< why it stayed f32, or empty
+  double seconds = 0; ///< that it saves of the timed calls; less than 0: that it costs
+};
+
+/// Time of calls as a part of f32's, and the mean cosine.
+struct QuantizedPoint {
+  std::string name;        ///< of a peer, else empty
+  double latency = 1;      ///< time of calls, as a part of f32's
+  double cosine = 1;       ///< of the worst output
+  bool isMeasured = false; ///< accuracy was, of the whole strategy; else both are sums of choices'
+};
+
+/// What a product, a convolution or a table became.
+struct QuantizedLayer {
+  std::string name;     ///< of the model's node
+  std::string form;     ///< "f32", "static", "rows", or of a table "bytes"
+  double strength = -1; ///< of the equalisation of its channels; -1: none
+  double loss =
+      0; ///< 1 - cosine when everything else stays f32, together with what reads the same value
+  double seconds = 0;                   ///< that it saves of the timed calls
+  std::string reason;                   ///< why it stayed f32, or empty
+  std::vector<QuantizedChoice> choices; ///< what it could become
+  double least = 0, most = 0;           ///< of what it reads; both 0 where nothing was seen
 };
 
 /// What was found.
@@ -106,6 +153,8 @@ struct Quantization {
   size_t calibrated = 0, evaluated = 0; ///< numbers of calls
   bool isReached = true;                ///< whether all budgets hold; else this is the nearest
   bool isTimeOver = false;              ///< whether QuantizeOptions::seconds cut anything short
+  /// What other budgets would lead to, the fastest first; strategies that were measured; peers.
+  std::vector<QuantizedPoint> front, tried, peers;
   std::string strategy; ///< what was decided, as sorted lines of text that applyStrategy reads
 };
 

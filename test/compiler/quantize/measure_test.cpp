@@ -60,6 +60,21 @@ TEST_CASE("a loss is the largest share of what budgets allow") {
   CHECK(lossOf(some, {{QuantizeBudget::Cosine, 0.98}, {QuantizeBudget::Kl, 0.1}}) == Approx(3));
 }
 
+TEST_CASE("a score is the caller's, and of single choices nothing is known") {
+  Accuracy scored;
+  scored.sqnr = INFINITY;
+  CHECK(holds(scored, {{QuantizeBudget::Score, 0.9}}));
+  scored.score = 0.8;
+  CHECK(!holds(scored, {{QuantizeBudget::Score, 0.9}}));
+  scored.score = 0.95;
+  CHECK(holds(scored, {{QuantizeBudget::Score, 0.9}, {QuantizeBudget::Size, 0.3}}));
+}
+
+TEST_CASE("a size up to 1 is a part of the f32 model's") {
+  CHECK(QuantizeBudget{QuantizeBudget::Size, 0.25}.bytesOf(100) == 25);
+  CHECK(QuantizeBudget{QuantizeBudget::Size, 30}.bytesOf(100) == 30);
+}
+
 TEST_CASE("budgets that no model misses or keeps are refused") {
   CHECK(checkBudgets({{QuantizeBudget::Cosine, 0.9}, {QuantizeBudget::Sqnr, 30}}));
   for (QuantizeBudget budget : {QuantizeBudget{QuantizeBudget::Cosine, 1},

@@ -71,6 +71,40 @@ TEST_CASE("no strategy that saves as much loses less") {
   }
 }
 
+TEST_CASE("with a size, what is smaller but slow is taken where it is needed, and only there") {
+  // a table that saves no time, a layer that saves both, and one whose choice is larger
+  PricedDecisions decisions{{{0.1, -1, 100}}, {{0.1, 3, 20}, {0.3, 4, 20}}, {{0.1, 1, -10}}};
+  CHECK(solve(decisions, 1, kAnyBytes) == Strategy{0, 2, 1});
+  CHECK(savingOf(decisions, solve(decisions, 1, 15)) == 4);
+  CHECK(solve(decisions, 1, 100) == Strategy{1, 2, 1});
+  CHECK(solve(decisions, 0.25, 115) == Strategy{1, 1, 0});
+  CHECK(bytesOf(decisions, solve(decisions, 1, 1e6)) == 120); // out of reach: the smallest
+  CHECK(solveForSaving(decisions, 2, 100) == Strategy{1, 1, 0});
+}
+
+TEST_CASE("a size is kept wherever some strategy keeps it") {
+  std::mt19937 random(9);
+  for (int table = 0; table < 200; ++table) {
+    PricedDecisions decisions = randomTable(random);
+    double most = 0;
+    for (auto &choices : decisions) {
+      double largest = 0;
+      for (PricedChoice &choice : choices)
+        largest = std::max(largest, choice.bytes = double(random() % 100));
+      most += largest;
+    }
+    Strategy found = solve(decisions, 100, most * 0.7);
+    INFO("table " << table);
+    CHECK(bytesOf(decisions, found) >= most * 0.7);
+    double saved = -INFINITY; // by the best that is as small
+    forAll(decisions, [&](const Strategy &each) {
+      if (bytesOf(decisions, each) >= bytesOf(decisions, found))
+        saved = std::max(saved, savingOf(decisions, each));
+    });
+    CHECK(savingOf(decisions, found) >= saved - 1e-9);
+  }
+}
+
 TEST_CASE("what saves nothing is not chosen, and what cannot be reached is the fastest") {
   PricedDecisions decisions{{{0.1, -1}, {0.2, 0}}, {}, {{0.5, 3}, {0.1, 2}}};
   CHECK(fastestOf(decisions) == Strategy{0, 0, 1});

@@ -45,6 +45,10 @@ TEST_CASE(
   CHECK(line.factors == std::vector<float>{1.5f, 0.75f});
   CHECK(printStrategy(lines) == kPlain + "\n" + kStatic + "\n");
   CHECK(linesOf(with("static scale=0.0122999996 zero=5", "rows"))[0].form == StrategyLine::Rows);
+  std::string table = kPlain;
+  table.replace(table.find("f32"), 3, "bytes");
+  CHECK(linesOf(table)[0].form == StrategyLine::Bytes);
+  CHECK(printStrategy(linesOf(table)) == table + "\n");
 }
 
 TEST_CASE("what decides no layer is refused with its line") {
@@ -69,5 +73,7 @@ TEST_CASE("what decides no layer is refused with its line") {
   CHECK(refusal(with("0.8: 1.5 0.75", "0.8:")) ==
         "s: line 1: '0.8:' is no equalisation such as 0.8: 1.5 0.75");
   CHECK(refusal(with("static scale=0.0122999996 zero=5", "f32")) ==
+        "s: line 1: '0.8: 1.5 0.75' is no equalisation such as 0.8: 1.5 0.75");
+  CHECK(refusal(with("static scale=0.0122999996 zero=5", "bytes")) ==
         "s: line 1: '0.8: 1.5 0.75' is no equalisation such as 0.8: 1.5 0.75");
 }

@@ -26,6 +26,23 @@ $ weft quantize quantize.mlir --calibration calls --evaluate calls/003.npz --kee
 !   time {*}x of f32 ({*}x by prices)  size {*} of {*}
 ! kept.weft
 
+# A page shows time against loss, with somebody else's file, and what each layer could have become; it needs no other file.
+$ weft quantize quantize.mlir --calibration calls --budget 'cosine>=0.9' --report page.html --compare q.mlir -o paged.weft --json > paged.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('paged.json')); page = open('page.html').read()
+$+ print([p['name'] for p in d['peers']], d['layers'][0]['least'] < -1 < 1 < d['layers'][0]['most'], [c['form'] for c in d['layers'][0]['choices']])
+$+ print('</html>' in page, '/first/MatMul' in page, '<circle' in page, 'q.mlir' in page, 'http' in page, '<script' in page)"
+| ['q.mlir'] True ['static', 'rows']
+| True True True True False False
+$ weft quantize quantize.mlir --calibration calls --compare layers.mlir --report no.html -o no.weft
+! ...
+! error[W0328]: layers.mlir: inputs and outputs are not those of the model, in its order
+? 1
+$ weft quantize quantize.mlir --calibration calls --report nowhere/no.html -o no.weft
+! error: nowhere/no.html: cannot be written: No such file or directory
+? 1
+
 # What was decided is a file of sorted lines, which realises the same artifact without calls and without a search.
 $ weft quantize -q quantize.mlir --calibration calls --budget 'cosine>=0.9' --strategy s.strategy -o found.weft
 $ sed 's/ | [0-9a-f]\{16\} |.*//' s.strategy
@@ -95,15 +112,88 @@ $ weft quantize quantize.mlir --calibration calls --time 0 -o no.weft
 # Channels that are always 0 are no error.
 $ python3 make_calls.py zeros 5 zero && weft quantize -q quantize.mlir --calibration zeros -o zeros.weft
 
+# A size is kept where layers in bytes keep it, whatever time they save; out of reach it is refused.
+$ weft quantize quantize.mlir --calibration calls --budget 'cosine>=0.9' --budget 'size<=0.995x' -o small.weft --json > small.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('small.json')); print(d['bytes'] <= 0.995 * d['f32_bytes'], d['layers'][0]['form'] != 'f32')"
+| True True
+$ weft quantize quantize.mlir --calibration calls --budget 'size<=2K' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: the nearest takes {*}
+? 3
+$ weft quantize quantize.mlir --calibration calls --budget 'size<=much' -o no.weft
+! error: '--budget size<=much' has no sensible bound
+!   hint: write bytes such as 25M, or a part of the f32 artifact's such as 0.3x
+? 2
+
+# Tables of which calls read rows become bytes for a size, too.
+$ python3 make_ids.py ids 10
+$ weft quantize table.mlir --calibration ids --budget 'cosine>=0.99' --budget 'size<=0.995x' -o table.weft -o small.mlir --strategy t.strategy --json > table.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('table.json')); l = d['layers'][1]
+$+ print(l['name'], l['form'], d['bytes'] <= 0.995 * d['f32_bytes'], d['cosine'] > 0.99, abs(d['cosine'] - d['promised_cosine']) < 1e-4)"
+| /embed/Gather bytes True True True
+$ weft verify -q small.mlir table.weft --dim m=5
+$ weft quantize -q table.mlir --strategy t.strategy --apply -o again.weft && cmp table.weft again.weft
+$ sed 's/ bytes | -/ rows | -/' t.strategy > r.strategy && weft quantize table.mlir --strategy r.strategy --apply -o no.weft
+! error[W0324]: r.strategy: the strategy is for another model: '/embed/Gather' is a table, which is f32 or bytes
+? 1
+$ weft quantize table.mlir --calibration ids --keep-f32 '/embed/*' --budget 'size<=0.995x' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: {*}
+? 3
+
+# Latency counts at sizes that are asked for.
+$ weft quantize -q quantize.mlir --calibration calls --at m=3,40 --prices at.prices -o at.weft && cut -d '|' -f 5 at.prices | sort -u
+|  x=3x64 x=40x64
+$ weft quantize quantize.mlir --calibration calls --at m=few -o no.weft
+! error: '--at m=few' must give each symbol whole numbers
+!   hint: write --at batch=1,seq=16,128
+? 2
+$ weft quantize quantize.mlir --calibration calls --at n=3 -o no.weft
+! error: '--at n=3': there is no symbol 'n'
+!   hint: 'weft inspect MODEL' lists them
+? 2
+
+# A program of the user's measures accuracy: it gets a folder with the outputs of every call.
+$ weft quantize quantize.mlir --calibration calls --score 'python3 score.py' --budget 'score>=4' -o scored.weft --json > scored.json
+! ...
+$ python3 -c "
+$+ import json; print(json.load(open('scored.json'))['score'])"
+| 4{*}
+$ weft quantize quantize.mlir --calibration calls --score 'python3 score.py' --budget 'score>=5' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: {*} score 4
+? 3
+$ weft quantize quantize.mlir --calibration calls --score 'echo well' --budget 'score>=5' -o no.weft
+! ...
+! error[W0327]: '--score echo well' printed 'well {*}', which is no number
+!   hint: the last line that it prints is its score
+? 1
+$ weft quantize quantize.mlir --calibration calls --score false --budget 'score>=5' -o no.weft
+! ...
+! error[W0327]: '--score false' ended with exit code 1
+? 1
+$ weft quantize quantize.mlir --calibration calls --budget 'score>=5' -o no.weft
+! error: '--budget score>=5' needs a program that measures it
+!   hint: name one with --score
+? 2
+
 # Refusals are one line each and write nothing.
 $ weft quantize quantize.mlir -o no.weft
 ! error: 'weft quantize' needs calls to look at
 !   hint: name a folder of .npz files with --calibration
 ? 2
 $ weft quantize quantize.mlir --calibration none -o no.weft
-! error: '--calibration none' is not supported yet
-!   hint: name a folder of .npz files, or one
-? 2
+| ...
+! ...
+!   {*} of 2 layers in integers; {*}
+!   calls were generated: {*}
+! ...
+! no.weft
+$ rm no.weft
 $ mkdir empty && weft quantize quantize.mlir --calibration empty -o no.weft
 ! error[W0320]: '--calibration empty' has no .npz files
 !   hint: each call is a file of its own, with one array for every input
@@ -141,7 +231,7 @@ $ weft quantize quantize.mlir --calibration calls --budget 'cosine>=1.5' -o no.w
 ? 2
 $ weft quantize quantize.mlir --calibration calls --budget 'beauty>=1' -o no.weft
 ! error: '--budget beauty>=1' is not understood
-!   hint: write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01' or 'latency<=0.5x', in quotes
+!   hint: write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01', 'score>=0.9', 'latency<=0.5x' or 'size<=25M', in quotes
 ? 2
 $ weft quantize quantize.mlir --calibration calls -o no.onnx
 ! error: 'no.onnx' can only be written of a .onnx file
@@ -161,7 +251,7 @@ $ weft quantize layers.mlir --calibration calls -o no.weft
 ? 1
 $ weft quantize quantize.mlir --calibration calls --budget 'latency<=0.001x' -o no.weft
 ! ...
-! error[W0322]: no choice keeps all budgets: the nearest takes {*}x of the time in f32 with cosine {*}
+! error[W0322]: no choice keeps all budgets: the nearest takes {*}x of the time in f32 and {*} with cosine {*}
 ? 3
 $ ls no.* 2>/dev/null | wc -l
 | 0

@@ -12,31 +12,24 @@
 #include "tools/weft/model/CompiledModel.h"
 #include "tools/weft/model/ModelImport.h"
 #include "tools/weft/quantize/CallFiles.h"
+#include "tools/weft/quantize/GeneratedCalls.h"
 #include "tools/weft/quantize/PriceFile.h"
+#include "tools/weft/quantize/Report.h"
+#include "tools/weft/quantize/ScoreCommand.h"
 
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <sys/stat.h>
 
 namespace weft::cli {
 namespace {
 
-std::string printed(const char *format, double value) {
-  char text[48];
-  snprintf(text, sizeof text, format, value);
-  return text;
-}
+constexpr size_t kGeneratedCalls = 10; ///< of each size, without calls to calibrate with
 
 bool endsWith(const std::string &text, const std::string &end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-std::string accuracyLine(const Accuracy &accuracy) {
-  return "cosine " + printed("%.5f", accuracy.cosine) + ", worst " +
-         printed("%.4f", accuracy.worstCosine) + "  sqnr " + printed("%.1f dB", accuracy.sqnr) +
-         "  top1 " + printed("%.1f %%", 100 * accuracy.top1) + "  kl " +
-         printed("%.2g", accuracy.kl);
 }
 
 class Quantize {
@@ -57,6 +50,14 @@ public:
     if (!folder)
       return console.fail(folder.failure());
     request.folder = folder->path();
+    if (Result<Done> done = prepareCalls(*module); !done)
+      return console.fail(done.failure());
+    for (const std::string &path : options.values("compare")) {
+      weft::Result<Module> peer = Compiler().importFile(path);
+      if (!peer)
+        return refuse(console, peer.diagnostics());
+      request.peers.push_back({path, *peer});
+    }
     weft::Result<Quantization> found = Compiler().quantize(*module, request);
     // Also when it was interrupted: what was timed is not timed again.
     if (Result<Done> done = prices.store(); !done)
@@ -65,6 +66,11 @@ public:
       return refuse(console, found.diagnostics());
     if (!found->isReached)
       return console.fail({ExitComparisonFailed, outOfReach(*found), "", "W0322"});
+    if (options.has("report"))
+      if (Result<Done> done =
+              files.addText(options.value("report"), htmlReport(options.positional()[0], *found));
+          !done)
+        return console.fail(done.failure());
     if (int code = writeAll(*module, found->module, found->strategy))
       return code;
     console.json() ? reportJson(*found) : report(*found);
@@ -89,7 +95,41 @@ private:
     return console.finish();
   }
 
+  /// What needs the model's signature, or a folder.
+  Result<Done> prepareCalls(const Module &module) {
+    if (options.has("score")) {
+      std::string outputsFolder = request.folder + "/outputs";
+      if (mkdir(outputsFolder.c_str(), 0777) != 0)
+        return Failure{ExitMachineLacks, outputsFolder + ": the folder cannot be made", "", ""};
+      request.score = scoreOf(options.value("score"), outputsFolder);
+    }
+    if (!options.has("at") && !request.withoutRanges)
+      return Done{};
+    Result<mlir::FunctionOpInterface> function = findFunction(module, "");
+    if (!function)
+      return function.failure();
+    Result<Signature> signature = modelSignature(*function);
+    if (!signature)
+      return signature.failure();
+    Result<std::vector<SymbolValues>> sizes = readAt(options, *signature);
+    if (!sizes)
+      return sizes.failure();
+    auto generate = [&](size_t each, Calls &into) -> Result<Done> {
+      Result<Calls> calls = generatedCalls(*signature, *sizes, each);
+      if (!calls)
+        return calls.failure();
+      into = *calls;
+      return Done{};
+    };
+    if (options.has("at"))
+      if (Result<Done> done = generate(1, request.timed); !done)
+        return done;
+    return request.withoutRanges ? generate(kGeneratedCalls, request.calibration)
+                                 : Result<Done>(Done{});
+  }
+
   Result<Done> readOptions() {
+    request.compile.kernelCode = std::make_shared<KernelCode>(); // what is tried is written, too
     request.compile.target = options.value("target", request.compile.target);
     request.compile.jobs = unsigned(std::min<int64_t>(options.number("jobs", 0), 1024));
     if (request.compile.target.find(',') != std::string::npos)
@@ -121,7 +161,8 @@ private:
   /// A strategy says all: what a search would need does not go with it.
   Result<Done> readApply() {
     if (options.has("apply"))
-      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices", "time"})
+      for (const char *name : {"calibration", "evaluate", "budget", "keep-f32", "prices", "time",
+                               "at", "score", "report", "compare"})
         if (options.has(name))
           return Failure{ExitWrongUsage,
                          "'--apply' and '--" + std::string(name) + "' exclude each other",
@@ -161,11 +202,12 @@ private:
 
   /// Finds out whether all can be written before minutes are spent.
   Result<Done> openOutputs() {
-    if (options.has("strategy") && !options.has("apply")) {
-      OutputFiles trial;
-      if (Result<Done> done = trial.addText(options.value("strategy"), ""); !done)
-        return done;
-    }
+    for (const char *name : {"strategy", "report"})
+      if (options.has(name) && !options.has("apply")) {
+        OutputFiles trial;
+        if (Result<Done> done = trial.addText(options.value(name), ""); !done)
+          return done;
+      }
     for (const std::string &output : outputs) {
       Result<std::string> made = files.addFolderFor(output);
       if (!made)
@@ -180,6 +222,9 @@ private:
       Result<QuantizeBudget> budget = parseBudget(text);
       if (!budget)
         return budget.failure();
+      if (budget->metric == QuantizeBudget::Score && !options.has("score"))
+        return Failure{ExitWrongUsage, "'--budget " + text + "' needs a program that measures it",
+                       "name one with --score", ""};
       request.budgets.push_back(*budget);
     }
     return Done{};
@@ -192,10 +237,12 @@ private:
     if (path.empty())
       return Failure{ExitWrongUsage, "'weft quantize' needs calls to look at",
                      "name a folder of .npz files with --calibration", ""};
-    if (path == "none")
-      return Failure{ExitWrongUsage, "'--calibration none' is not supported yet",
+    request.withoutRanges = path == "none";
+    if (request.withoutRanges && !request.onnxFile.empty())
+      return Failure{ExitWrongUsage,
+                     "'--calibration none' finds no ranges, which all layers of a .onnx file need",
                      "name a folder of .npz files, or one", ""};
-    Result<Calls> calls = readCallFiles(path, "--calibration");
+    Result<Calls> calls = request.withoutRanges ? Calls() : readCallFiles(path, "--calibration");
     if (!calls)
       return calls.failure();
     request.calibration = *calls;
@@ -224,8 +271,8 @@ private:
 
   static std::string outOfReach(const Quantization &found) {
     return "no choice keeps all budgets: the nearest takes " +
-           printed("%.2fx", found.predictedLatency) + " of the time in f32 with " +
-           accuracyLine(found.measured);
+           printed("%.2fx", found.predictedLatency) + " of the time in f32 and " +
+           printBytes(double(found.bytes)) + " with " + accuracyLine(found.measured);
   }
 
   /// All outputs or none. 0, or the exit code of what was printed.
@@ -257,14 +304,15 @@ private:
   }
 
   void report(const Quantization &found) {
-    Table table{{"layer", "becomes", "equalised", "loss", "saves", "why"}, {}};
+    Table table{{"layer", "becomes", "equalised", "loss", "saves", "otherwise: loss, saves", "why"},
+                {}};
     size_t integers = 0;
     for (const QuantizedLayer &layer : found.layers) {
       integers += layer.form != "f32";
-      table.rows.push_back({layer.name, layer.form,
-                            layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
-                            printed("%.1e", layer.loss),
-                            layer.seconds > 0 ? printSeconds(layer.seconds) : "-", layer.reason});
+      table.rows.push_back(
+          {layer.name, layer.form, layer.strength < 0 ? "-" : printed("%.1f", layer.strength),
+           printed("%.1e", layer.loss), layer.seconds > 0 ? printSeconds(layer.seconds) : "-",
+           otherChoices(layer), layer.reason});
     }
     if (console.verbosity() >= 0)
       console.result(table.text());
@@ -273,14 +321,45 @@ private:
                 std::to_string(found.evaluated) + " measured");
     if (found.isTimeOver)
       console.say("  the time was over before all was measured: this is the best so far");
+    if (request.withoutRanges)
+      console.say("  calls were generated: accuracy says little of real ones, and what needs "
+                  "ranges of activations was not looked for");
+    if (!std::isnan(found.measured.score))
+      console.say("  score " + printed("%.6g", found.measured.score));
     for (const auto &[name, accuracy] : found.outputs)
       console.say("  " + name + ": " + accuracyLine(accuracy));
     console.say("  promised: " + accuracyLine(found.simulated), 1);
     console.say("  time " + printed("%.2fx", found.latency) + " of f32 (" +
                 printed("%.2fx", found.predictedLatency) + " by prices)  size " +
                 printBytes(double(found.bytes)) + " of " + printBytes(double(found.plainBytes)));
+    for (const QuantizedPoint &peer : found.peers)
+      console.say("  " + peer.name + ": time " + printed("%.2fx", peer.latency) +
+                  " of f32, cosine " + printed("%.5f", peer.cosine));
     for (const std::string &output : outputs)
       console.say(output);
+  }
+
+  static void writePoints(JsonWriter &json, const char *name,
+                          const std::vector<QuantizedPoint> &points) {
+    json.array(name);
+    for (const QuantizedPoint &point : points) {
+      json.object();
+      if (!point.name.empty())
+        json.field("name", point.name);
+      json.field("latency", point.latency).field("cosine", point.cosine).end();
+    }
+    json.end();
+  }
+
+  static void writeChoices(JsonWriter &json, const QuantizedLayer &layer) {
+    json.array("choices");
+    for (const QuantizedChoice &choice : layer.choices)
+      json.object()
+          .field("form", choice.form)
+          .field("loss", choice.loss)
+          .field("saved_seconds", choice.seconds)
+          .end();
+    json.end();
   }
 
   static void writeAccuracy(JsonWriter &json, const Accuracy &accuracy) {
@@ -288,6 +367,8 @@ private:
     if (std::isfinite(accuracy.sqnr)) // absent: nothing differs
       json.field("sqnr", accuracy.sqnr);
     json.field("top1", accuracy.top1).field("kl", accuracy.kl);
+    if (!std::isnan(accuracy.score))
+      json.field("score", accuracy.score);
   }
 
   void reportJson(const Quantization &found) {
@@ -296,6 +377,7 @@ private:
     json.field("predicted_latency", found.predictedLatency).field("bytes", found.bytes);
     json.field("f32_bytes", found.plainBytes).field("calibrated", uint64_t(found.calibrated));
     json.field("evaluated", uint64_t(found.evaluated)).field("time_over", found.isTimeOver);
+    json.field("generated_calls", request.withoutRanges);
     writeAccuracy(json, found.measured);
     json.field("promised_cosine", found.simulated.cosine).array("outputs");
     for (const auto &[name, accuracy] : found.outputs) {
@@ -311,9 +393,14 @@ private:
       json.field("loss", layer.loss).field("saved_seconds", layer.seconds);
       if (!layer.reason.empty())
         json.field("reason", layer.reason);
+      json.field("least", layer.least).field("most", layer.most);
+      writeChoices(json, layer);
       json.end();
     }
     json.end();
+    writePoints(json, "front", found.front);
+    writePoints(json, "tried", found.tried);
+    writePoints(json, "peers", found.peers);
     console.result(json.finish());
   }
 

@@ -3,9 +3,9 @@
 #include "tools/weft/quantize/CallFiles.h"
 #include "tools/weft/cli/Options.h"
 #include "tools/weft/cli/TensorFile.h"
+#include "tools/weft/cli/Values.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 namespace weft::cli {
@@ -32,11 +32,39 @@ struct BudgetWord {
   QuantizeBudget::Metric metric;
   bool isLeast; ///< the bound is the least that the metric may be
 };
-constexpr BudgetWord kBudgetWords[] = {{"cosine", QuantizeBudget::Cosine, true},
-                                       {"sqnr", QuantizeBudget::Sqnr, true},
-                                       {"top1", QuantizeBudget::Top1, true},
-                                       {"kl", QuantizeBudget::Kl, false},
-                                       {"latency", QuantizeBudget::Latency, false}};
+constexpr BudgetWord kBudgetWords[] = {
+    {"cosine", QuantizeBudget::Cosine, true},   {"sqnr", QuantizeBudget::Sqnr, true},
+    {"top1", QuantizeBudget::Top1, true},       {"kl", QuantizeBudget::Kl, false},
+    {"score", QuantizeBudget::Score, true},     {"size", QuantizeBudget::Size, false},
+    {"latency", QuantizeBudget::Latency, false}};
+
+bool isShare(QuantizeBudget::Metric metric) {
+  return metric == QuantizeBudget::Cosine || metric == QuantizeBudget::Top1 ||
+         metric == QuantizeBudget::Latency;
+}
+
+std::string adviceFor(QuantizeBudget::Metric metric) {
+  if (metric == QuantizeBudget::Size)
+    return "write bytes such as 25M, or a part of the f32 artifact's such as 0.3x";
+  return isShare(metric) ? "write a number between 0 and 1" : "write a number above 0";
+}
+
+/// Nothing where no model could keep it or every one does.
+std::optional<double> boundOf(QuantizeBudget::Metric metric, std::string number) {
+  bool isSize = metric == QuantizeBudget::Size, isPart = !number.empty() && number.back() == 'x';
+  if (isSize && !isPart) {
+    std::optional<int64_t> bytes = parseSize(number);
+    return bytes && *bytes > 1 ? std::optional<double>(double(*bytes)) : std::nullopt;
+  }
+  if (isPart && (isSize || metric == QuantizeBudget::Latency))
+    number.pop_back();
+  std::optional<double> bound = parseReal(number);
+  bool isBelow1 = isSize || isShare(metric);
+  if (!bound || (metric != QuantizeBudget::Score && !(*bound > 0)) ||
+      !(*bound < (isBelow1 ? 1 : 1e6)))
+    return std::nullopt;
+  return bound;
+}
 
 } // namespace
 
@@ -67,30 +95,29 @@ Result<QuantizeBudget> parseBudget(const std::string &text) {
     std::string start = std::string(word.word) + (word.isLeast ? ">=" : "<=");
     if (text.rfind(start, 0) != 0)
       continue;
-    char *end = nullptr;
-    std::string number = text.substr(start.size());
-    double bound = std::strtod(number.c_str(), &end);
-    if (word.metric == QuantizeBudget::Latency && *end == 'x')
-      ++end;
-    bool isShare = word.metric != QuantizeBudget::Sqnr && word.metric != QuantizeBudget::Kl;
-    bool isPossible = bound > 0 && (isShare ? bound < 1 : bound < 1e6);
-    if (number.empty() || *end != '\0' || !isPossible)
+    std::optional<double> bound = boundOf(word.metric, text.substr(start.size()));
+    if (!bound)
       return Failure{ExitWrongUsage, "'--budget " + text + "' has no sensible bound",
-                     isShare ? "write a number between 0 and 1" : "write a number above 0", ""};
-    return QuantizeBudget{word.metric, bound};
+                     adviceFor(word.metric), ""};
+    return QuantizeBudget{word.metric, *bound};
   }
-  return Failure{
-      ExitWrongUsage, "'--budget " + text + "' is not understood",
-      "write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01' or 'latency<=0.5x', in quotes",
-      ""};
+  return Failure{ExitWrongUsage, "'--budget " + text + "' is not understood",
+                 "write 'cosine>=0.998', 'sqnr>=30', 'top1>=0.99', 'kl<=0.01', 'score>=0.9', "
+                 "'latency<=0.5x' or "
+                 "'size<=25M', in quotes",
+                 ""};
 }
 
 std::string printBudget(const QuantizeBudget &budget) {
   for (const BudgetWord &word : kBudgetWords)
     if (word.metric == budget.metric) {
+      if (budget.metric == QuantizeBudget::Size && budget.bound > 1)
+        return "size<=" + printBytes(budget.bound);
       char text[64];
       snprintf(text, sizeof text, "%s%s%g%s", word.word, word.isLeast ? ">=" : "<=", budget.bound,
-               budget.metric == QuantizeBudget::Latency ? "x" : "");
+               budget.metric == QuantizeBudget::Latency || budget.metric == QuantizeBudget::Size
+                   ? "x"
+                   : "");
       return text;
     }
   return "";
