@@ -35,6 +35,7 @@ WeightExtent extentOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
 struct EdgeChoice {
   LayerChoice choice;
   double strength = -1; ///< -1: none
+  double range = 1;     ///< of a static one: the part of what was seen that its scale reaches
 };
 
 /// Candidates for an edge with rows: ones, then one set for each strength; nothing for others.

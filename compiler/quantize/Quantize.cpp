@@ -320,7 +320,7 @@ private:
       const EdgeChoice &each = decision.choices[choice - 1];
       layer.choices.push_back({formOf(decision, each), each.strength,
                                search.lossOfChoice(d, choice),
-                               search.savingOfChoice(d, choice) / readers});
+                               search.savingOfChoice(d, choice) / readers, each.range});
     }
     if (unsigned chosen = search.best()[d]) {
       const QuantizedChoice &choice = layer.choices[chosen - 1];
@@ -328,6 +328,7 @@ private:
       layer.strength = choice.strength;
       layer.loss = choice.loss;
       layer.seconds = choice.seconds;
+      layer.range = choice.range;
       return;
     }
     bool saves = false;

@@ -13,8 +13,15 @@ constexpr size_t kPriceRounds = 2;
 constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
 constexpr size_t kFrontPoints = 16;
+constexpr double kRanges[] = {1, 0.85, 0.7, 0.55}; ///< parts of what was seen
+/// Of the loss: a smaller range has to leave less, as what is not seen may be as large as what was.
+constexpr double kWorthCutting = 0.95;
 constexpr double kMostApart = 0.1;    ///< sum of prices and the whole, as parts of the time
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
+
+bool isStatic(const Decision &decision, const EdgeChoice &choice) {
+  return !decision.table && !choice.choice.byRow;
+}
 
 } // namespace
 
@@ -77,9 +84,12 @@ Result<std::vector<KeptOutput>> Search::expected(const BoundCall &call) {
 //===-- Losses --------------------------------------------------------------------------------===//
 
 Result<void> Search::measureLosses() {
-  std::vector<std::vector<AccuracySum>> sums;
-  for (const Decision &decision : decisions)
-    sums.emplace_back(decision.choices.size());
+  LossSums sums;
+  for (const Decision &decision : decisions) {
+    sums.emplace_back();
+    for (const EdgeChoice &choice : decision.choices)
+      sums.back().emplace_back(isStatic(decision, choice) ? std::size(kRanges) : 1);
+  }
   size_t count = std::min(kLossCalls, options.calibration.count);
   for (size_t i = 0; i < count && (i == 0 || !isLate(Deadline::kLosses)); ++i) {
     Result<BoundCall> call = read(options.calibration, i * options.calibration.count / count);
@@ -90,17 +100,34 @@ Result<void> Search::measureLosses() {
     if (options.onProgress)
       options.onProgress("losses", i + 1, count);
   }
-  for (const std::vector<AccuracySum> &choices : sums) {
+  for (size_t i = 0; i < decisions.size(); ++i) {
     losses.emplace_back();
-    for (const AccuracySum &sum : choices)
-      losses.back().push_back({1 - sum.worst().cosine, lossOf(sum.worst(), options.budgets)});
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
+      losses.back().push_back(takeBestRange(i, choice, sums[i][choice - 1]));
   }
   return {};
 }
 
-/// Each choice of each decision alone.
-Result<void> Search::measureLossesOf(const BoundCall &call,
-                                     std::vector<std::vector<AccuracySum>> &sums) {
+/// A few large elements may cost more when all others are rounded coarsely for them than when they
+/// are cut off: which, only the model's answers say. All is kept unless less is worth it.
+Search::Loss Search::takeBestRange(size_t decision, unsigned choice,
+                                   const std::vector<AccuracySum> &sums) {
+  size_t best = 0;
+  auto lossAt = [&](size_t range) { return lossOf(sums[range].worst(), options.budgets); };
+  for (size_t range = 1; range < sums.size(); ++range)
+    if (lossAt(range) < lossAt(best) && lossAt(range) < kWorthCutting * lossAt(0))
+      best = range;
+  EdgeChoice &each = decisions[decision].choices[choice - 1];
+  if (sums.size() > 1) {
+    each.range = kRanges[best];
+    each.choice.scale *= float(kRanges[best]);
+    simulation->setScale(decision, choice, each.choice.scale);
+  }
+  return {1 - sums[best].worst().cosine, lossAt(best)};
+}
+
+/// Each choice of each decision alone, static ones with several ranges.
+Result<void> Search::measureLossesOf(const BoundCall &call, LossSums &sums) {
   Result<std::vector<KeptOutput>> wanted = expected(call);
   if (!wanted)
     return wanted.diagnostics();
@@ -108,9 +135,15 @@ Result<void> Search::measureLossesOf(const BoundCall &call,
   for (size_t i = 0; i < decisions.size(); ++i) {
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
       tried[i] = choice;
-      if (Result<void> done = simulation->call(call, tried); !done)
-        return done;
-      sums[i][choice - 1].add(*wanted, simulation->outputs());
+      float scale = decisions[i].choices[choice - 1].choice.scale;
+      std::vector<AccuracySum> &ranges = sums[i][choice - 1];
+      for (size_t range = 0; range < ranges.size(); ++range) {
+        simulation->setScale(i, choice, scale * float(kRanges[range]));
+        if (Result<void> done = simulation->call(call, tried); !done)
+          return done;
+        ranges[range].add(*wanted, simulation->outputs());
+      }
+      simulation->setScale(i, choice, scale);
     }
     tried[i] = 0;
   }

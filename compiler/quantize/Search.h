@@ -24,7 +24,7 @@ struct DecisionKind {
 class Search {
 public:
   Search(const Module &module, const QuantizeOptions &options, const Deadline &deadline,
-         const std::vector<Decision> &decisions, std::vector<DecisionKind> kinds)
+         std::vector<Decision> &decisions, std::vector<DecisionKind> kinds)
       : module(module), options(options), deadline(deadline), decisions(decisions),
         kinds(std::move(kinds)) {}
 
@@ -70,7 +70,10 @@ private:
   Result<BoundCall> read(const Calls &calls, size_t index);
   Result<void> preparePeers();
   Result<void> measureLosses();
-  Result<void> measureLossesOf(const BoundCall &call, std::vector<std::vector<AccuracySum>> &sums);
+  /// By decision, choice and range.
+  using LossSums = std::vector<std::vector<std::vector<AccuracySum>>>;
+  Result<void> measureLossesOf(const BoundCall &call, LossSums &sums);
+  Loss takeBestRange(size_t decision, unsigned choice, const std::vector<AccuracySum> &sums);
   Result<void> measurePrices();
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
   /// In turns, unless it is known. What is compiled already is not compiled for it.
@@ -104,7 +107,7 @@ private:
   const Module &module;
   const QuantizeOptions &options;
   const Deadline &deadline;
-  const std::vector<Decision> &decisions;
+  std::vector<Decision> &decisions; ///< whose ranges are chosen here
   const std::vector<DecisionKind> kinds;
   std::unique_ptr<Session> plain;
   std::unique_ptr<Simulation> simulation;

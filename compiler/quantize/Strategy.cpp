@@ -120,8 +120,9 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
       decisionOfTable[*decision.table] = i;
   for (auto [layer, decision] : decisionOf) {
     simulation->decisionOf.push_back(decision);
-    for (const EdgeChoice &choice : decisions[decision].choices)
+    for (auto [i, choice] : llvm::enumerate(decisions[decision].choices))
       if (!choice.choice.byRow) {
+        simulation->scaleOf.emplace_back(decision, i + 1);
         simulation->scales.push_back(choice.choice.scale);
         simulation->zeros.push_back(uint8_t(choice.choice.zero));
       }
@@ -133,6 +134,12 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
     return session.diagnostics();
   simulation->session = std::move(*session);
   return simulation;
+}
+
+void Simulation::setScale(size_t decision, unsigned choice, float scale) {
+  for (size_t i = 0; i < scales.size(); ++i)
+    if (scaleOf[i] == std::pair(decision, choice))
+      scales[i] = scale;
 }
 
 Result<void> Simulation::call(const BoundCall &call, const Strategy &strategy) {

@@ -34,6 +34,8 @@ public:
                                                     const std::vector<Decision> &decisions);
   Result<BoundCall> bind(Call call) const { return session->bind(std::move(call)); }
   Result<void> call(const BoundCall &call, const Strategy &strategy);
+  /// Another scale for a static choice, counted from 1: the program stays.
+  void setScale(size_t decision, unsigned choice, float scale);
   const std::vector<weft_tensor_t> &outputs() const { return session->outputs(); }
   std::string outputName(size_t index) const { return session->outputName(index); }
 
@@ -41,6 +43,7 @@ private:
   std::unique_ptr<Session> session;
   std::vector<size_t> decisionOf; ///< by layer with choices, in program order, then by table
   std::vector<float> scales;      ///< of static choices, by layer
+  std::vector<std::pair<size_t, unsigned>> scaleOf; ///< decisions and choices that they are of
   std::vector<uint8_t> zeros;
 };
 

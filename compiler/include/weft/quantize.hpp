@@ -115,9 +115,9 @@ struct QuantizeOptions {
 struct QuantizedChoice {
   std::string form;     ///< as in QuantizedLayer
   double strength = -1; ///< of the equalisation of its channels; -1: none
-  double loss =
-      0; ///< 1 - cosine when everything else stays f32, together with what reads the same value
-  double seconds = 0; ///< that it saves of the timed calls; less than 0: that it costs
+  double loss = 0;      ///< as in QuantizedLayer
+  double seconds = 0;   ///< that it saves of the timed calls; less than 0: that it costs
+  double range = 1;     ///< of a static one: the part of what was read that its scale reaches
 };
 
 /// Time of calls as a part of f32's, and the mean cosine.
@@ -138,6 +138,7 @@ struct QuantizedLayer {
   double seconds = 0;                   ///< that it saves of the timed calls
   std::string reason;                   ///< why it stayed f32, or empty
   std::vector<QuantizedChoice> choices; ///< what it could become
+  double range = 1;                     ///< as in QuantizedChoice
   double least = 0, most = 0;           ///< of what it reads; both 0 where nothing was seen
 };
 

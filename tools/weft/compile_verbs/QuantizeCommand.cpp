@@ -393,7 +393,7 @@ private:
       json.field("loss", layer.loss).field("saved_seconds", layer.seconds);
       if (!layer.reason.empty())
         json.field("reason", layer.reason);
-      json.field("least", layer.least).field("most", layer.most);
+      json.field("least", layer.least).field("most", layer.most).field("range", layer.range);
       writeChoices(json, layer);
       json.end();
     }

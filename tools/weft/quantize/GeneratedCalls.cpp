@@ -11,25 +11,6 @@ namespace {
 
 constexpr size_t kMostSizes = 64;
 
-/// "batch=1,seq=16,128": a word without '=' is one more size of the symbol before.
-bool readSizes(const std::string &text, std::map<std::string, std::vector<int64_t>> &sizes) {
-  std::string rest = text + ",", name;
-  for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) {
-    std::string word = rest.substr(0, comma);
-    if (size_t equals = word.find('='); equals != std::string::npos) {
-      name = word.substr(0, equals);
-      word.erase(0, equals + 1);
-      if (sizes.count(name))
-        return false;
-    }
-    std::optional<int64_t> size = parseInteger(word);
-    if (name.empty() || !size)
-      return false;
-    sizes[name].push_back(*size);
-  }
-  return true;
-}
-
 bool isFloat(uint32_t element) {
   return std::string(weft_element_name(element)).find('f') != std::string::npos;
 }
@@ -58,19 +39,20 @@ Result<Call> generatedCall(const Signature &signature, const SymbolValues &sizes
 Result<std::vector<SymbolValues>> readAt(const ParsedOptions &options, const Signature &signature) {
   std::vector<SymbolValues> all;
   for (const std::string &text : options.values("at")) {
-    std::map<std::string, std::vector<int64_t>> sizes;
-    if (!readSizes(text, sizes))
-      return Failure{ExitWrongUsage, "'--at " + text + "' must give each symbol whole numbers",
-                     "write --at batch=1,seq=16,128", ""};
     std::vector<SymbolValues> points(1);
-    for (const auto &[name, values] : sizes) {
+    for (const std::string &part : splitSymbols(text)) {
+      auto sizes = parseSizes(part);
+      if (!sizes || points[0].count(sizes->first))
+        return Failure{ExitWrongUsage, "'--at " + text + "' must give each symbol whole numbers",
+                       "write --at batch=1,seq=16,128", ""};
+      const std::string &name = sizes->first;
       if (std::none_of(signature.symbols.begin(), signature.symbols.end(),
-                       [&, &name = name](const SymbolSpec &each) { return each.name == name; }))
+                       [&](const SymbolSpec &each) { return each.name == name; }))
         return Failure{ExitWrongUsage, "'--at " + text + "': there is no symbol '" + name + "'",
                        "'weft inspect MODEL' lists them", ""};
       std::vector<SymbolValues> longer;
       for (const SymbolValues &point : points)
-        for (int64_t value : values) {
+        for (int64_t value : sizes->second) {
           longer.push_back(point);
           longer.back()[name] = value;
         }

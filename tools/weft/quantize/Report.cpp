@@ -117,9 +117,11 @@ std::string rowOf(const QuantizedLayer &layer, double longest) {
   std::string bar = "<span class=\"bar\" style=\"width:" +
                     printed("%.1f", longest > 0 ? 8 * std::max(layer.seconds, 0.0) / longest : 0) +
                     "em\"></span>";
-  std::string range = layer.least == 0 && layer.most == 0
-                          ? "-"
-                          : printed("%.3g", layer.least) + " … " + printed("%.3g", layer.most);
+  std::string range =
+      layer.least == 0 && layer.most == 0
+          ? "-"
+          : printed("%.3g", layer.least) + " … " + printed("%.3g", layer.most) +
+                (layer.range < 1 ? ", cut at " + printed("%.0f %%", 100 * layer.range) : "");
   return "<tr" + std::string(layer.form == "f32" ? " class=\"f32\"" : "") + "><td>" +
          escaped(layer.name) + "</td><td>" + layer.form + "</td><td>" +
          (layer.strength < 0 ? "-" : printed("%.1f", layer.strength)) + "</td><td>" + range +
