@@ -8,6 +8,7 @@ report says, and much faster.
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import minilm
 
 LEAST_COSINE, CALIBRATED = 0.998, 96
 LEAST_LAYERS, MOST_TIME = 0.9, 0.6  # parts of the layers, and of the time in f32
+LITTLE_TIME, MOST_OVER = 8, 3  # seconds for a search, and how many times that it may take of a processor
+MOST_SIZE = 0.285  # of the file in f32, of which 0.02 is where weights begin
 
 
 def run(*arguments):
@@ -55,6 +58,26 @@ def cosine(program, artifacts, call, work):
     return float(a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b))
 
 
+def small_and_hasty(program, model, calls, others, work):
+    """A size that only the embeddings in bytes keep, and a search with hardly any time: what is wrong with them."""
+    common = ["quantize", model, "--calibration", calls, "--evaluate", others, "--budget", f"cosine>={LEAST_COSINE}", "--json"]
+    small = json.loads(run(program, *common, "--budget", f"size<={MOST_SIZE}x", "-o", os.path.join(work, "small.weft")))
+    print(f"{small['bytes'] / small['f32_bytes']:.3f} of the bytes with cosine {small['cosine']:.5f}, {small['latency']:.2f} of the time")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    hasty = json.loads(run(program, *common, "--time", f"{LITTLE_TIME}s", "-o", os.path.join(work, "hasty.weft")))
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    integers = sum(layer["form"] != "f32" for layer in hasty["layers"])
+    print(f"in {LITTLE_TIME} s, which took {seconds:.1f} s of a processor: {integers} layers in bytes, {hasty['latency']:.2f} of the time in f32")
+    wrong = []
+    if small["bytes"] > MOST_SIZE * small["f32_bytes"] or small["layers"][-1]["form"] != "bytes":
+        wrong.append("the embeddings should be bytes")
+    if seconds > MOST_OVER * LITTLE_TIME:
+        wrong.append("it took much longer than it was given")
+    if integers < len(hasty["layers"]) / 2 or hasty["latency"] >= MOST_TIME or hasty["cosine"] < LEAST_COSINE:
+        wrong.append("a search with little time found little")
+    return wrong
+
+
 def main(program, sentences, work):
     model = minilm.directory()
     os.makedirs(work, exist_ok=True)
@@ -81,6 +104,7 @@ def main(program, sentences, work):
         wrong.append("the simulation promised something else")
     if report["latency"] >= MOST_TIME:
         wrong.append("it is hardly faster than f32")
+    wrong += small_and_hasty(program, model, calls, others, work)
     for line in wrong:
         print(f"WRONG: {line}")
     sys.exit(1 if wrong else 0)
