@@ -54,6 +54,9 @@ def main(weft, work):
         for file in ("both.weft", "gpu.weft"):
             trial.works("run", file, *sizes, "--device", "emulated", "--expect", "@cpu.npz", says="as expected")
     trial.works("bench", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated")
+    trial.works("verify", "model.mlir", "--dim", "m=3", "--dim", "n=33", "--device", "emulated", "--bisect", says="all outputs agree")
+    trial.works("verify", "model.mlir", "both.weft", "--dim", "m=3", "--dim", "n=4", "--device", "emulated", "--json", says='"target": "cuda:sm_80"')
+    trial.works("verify", "model.mlir", "--dim", "m=9", "--dim", "n=4", "--device", "emulated", "--bisect=passes", says="plan-place-memory")
     trial.works("profile", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated", says="weft_k_row")
 
     sizes = ("--dim", "m=2", "--dim", "n=2")
@@ -61,6 +64,7 @@ def main(weft, work):
     trial.refuses(1, "there is no device 'nosuch'", "run", "both.weft", *sizes, "--device", "nosuch")
     trial.refuses(1, "names no device", "run", "both.weft", *sizes, "--device", "emulated:x")
     trial.refuses(1, "there is no emulated GPU 9", "run", "both.weft", *sizes, "--device", "emulated:9")
+    trial.refuses(4, "has no code for device 'emulated'", "verify", "model.mlir", *sizes, "--device", "emulated", "-t", "x86:v2")
     trial.works("compile", "model.mlir", "-t", "cuda:sm_90a", "-o", "new.weft")
     trial.refuses(4, "has no code for device 'emulated', which lacks sm_90a", "run", "new.weft", *sizes, "--device", "emulated")
     trial.refuses(4, "has no code for device 'cpu'", "run", "gpu.weft", *sizes, "--device", "cpu")

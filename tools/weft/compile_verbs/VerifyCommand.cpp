@@ -3,6 +3,7 @@
 // Evaluates the model, calls what was compiled from it with the same inputs, and compares.
 //===------------------------------------------------------------------------------------------===//
 
+#include "targets/common/Registry.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
@@ -60,6 +61,7 @@ private:
                          "' is a plan",
                      "give the model that it was made from", ""};
     bisection.emplace(module, graph, inputs, tolerance);
+    bisection->runOn(options.value("device"));
     return Done{};
   }
 
@@ -102,15 +104,28 @@ private:
         return compiled.failure();
       path = *compiled;
     }
-    Result<CalledModel> result = callArtifact(path, signature.function, inputs, *guard);
+    Result<CalledModel> result =
+        callArtifact(path, signature.function, inputs, *guard, options.value("device"));
     if (!result)
       return result.failure();
     called = std::move(*result);
     return Done{};
   }
 
+  bool isOnDevice() const { return options.value("device", "cpu") != "cpu"; }
+
+  /// The first level of devices, whose code all of them run.
+  static std::string deviceTarget() {
+    for (const auto &each : allKernelTargets())
+      if (each->isForDevice())
+        return each->name().str();
+    return CompileOptions().target;
+  }
+
   /// What a given artifact was compiled for, unless --target says otherwise.
   std::string target() const {
+    if (isOnDevice())
+      return options.value("target", deviceTarget());
     return options.value("target", called.target.empty() ? CompileOptions().target : called.target);
   }
 
@@ -170,7 +185,8 @@ private:
       Result<std::string> path = compileAside(module, wholeOptions(), *folder);
       if (!path)
         return path.failure();
-      Result<CalledModel> again = callArtifact(*path, signature.function, inputs, *guard);
+      Result<CalledModel> again =
+          callArtifact(*path, signature.function, inputs, *guard, options.value("device"));
       if (!again)
         return again.failure();
       outputs = again->outputs;
@@ -249,7 +265,8 @@ private:
   void reportJson() {
     JsonWriter json("weft.verify/1");
     json.field("model", options.positional()[0]).field("artifact", given);
-    json.field("function", signature.function).field("target", called.target);
+    json.field("function", signature.function)
+        .field("target", isOnDevice() ? target() : called.target);
     json.field("seed", options.number("seed", 1)).field("good", good).object("symbols");
     for (const auto &[name, value] : inputs.symbols)
       json.field(name, value);

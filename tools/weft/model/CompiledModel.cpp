@@ -56,7 +56,8 @@ struct Call {
 } // namespace
 
 Result<CalledModel> callArtifact(const std::string &path, const std::string &name,
-                                 const Inputs &inputs, InterruptGuard &guard) {
+                                 const Inputs &inputs, InterruptGuard &guard,
+                                 const std::string &device) {
   Result<Artifact> artifact = Artifact::open(path, false);
   if (!artifact)
     return artifact.failure();
@@ -66,6 +67,7 @@ Result<CalledModel> callArtifact(const std::string &path, const std::string &nam
   weft_context_options_t options{};
   options.struct_size = sizeof options;
   options.spin_us = -1;
+  options.device = device.empty() ? nullptr : device.c_str();
   Result<Context> context = artifact->createContext(options);
   if (!context)
     return context.failure();

@@ -33,9 +33,10 @@ struct CalledModel {
 Result<std::string> compileAside(const Module &module, CompileOptions options,
                                  const TemporaryFolder &folder);
 
-/// One call; `guard` cancels it. The outputs keep what they need alive.
+/// One call; `guard` cancels it. Kernels run on `device`; empty: where the artifact's do by themselves. The outputs keep what they need alive.
 Result<CalledModel> callArtifact(const std::string &path, const std::string &function,
-                                 const Inputs &inputs, InterruptGuard &guard);
+                                 const Inputs &inputs, InterruptGuard &guard,
+                                 const std::string &device = "");
 
 } // namespace weft::cli
 

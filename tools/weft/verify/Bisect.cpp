@@ -117,7 +117,8 @@ Result<std::optional<Difference>> Bisection::compare(llvm::ArrayRef<mlir::Value>
   Result<std::string> path = compileAside(module, options, *folder);
   if (!path)
     return path.failure();
-  Result<CalledModel> called = callArtifact(*path, function.getName().str(), inputs, *guard);
+  Result<CalledModel> called =
+      callArtifact(*path, function.getName().str(), inputs, *guard, device);
   if (!called)
     return called.failure();
   for (auto [value, output] : llvm::zip(values, called->outputs))

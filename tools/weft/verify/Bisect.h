@@ -41,6 +41,8 @@ public:
   /// Keeps what an evaluation computes; without one, nothing can be compared.
   ObserveValues observer();
 
+  /// Where kernels of the prefixes run; empty: where they do by themselves.
+  void runOn(std::string wanted) { device = std::move(wanted); }
   /// Nothing when the program as compiled here does not differ. The function's results are changed.
   Result<std::optional<Difference>> run(const CompileOptions &options,
                                         const TemporaryFolder &folder, InterruptGuard &guard,
@@ -66,6 +68,7 @@ private:
   CompileOptions options;
   const TemporaryFolder *folder = nullptr;
   InterruptGuard *guard = nullptr;
+  std::string device;
 };
 
 } // namespace weft::cli
