@@ -4,6 +4,7 @@
 One file has code for a processor and for a GPU, and answers every shape on both; what cannot run is refused in one line.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -28,10 +29,24 @@ class Trial:
     def call(self, *arguments):
         return subprocess.run([self.weft, *arguments], cwd=self.work, capture_output=True, text=True, check=False)
 
+    def says(self, text, *arguments):
+        done = self.call(*arguments)
+        if text not in done.stderr:
+            self.wrong.append(f"{' '.join(arguments)}: does not say '{text}'\n{done.stderr}")
+
     def works(self, *arguments, says=""):
         done = self.call(*arguments)
         if done.returncode or says not in done.stdout + done.stderr:
             self.wrong.append(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+    def counts(self, artifact):
+        """A profile says what the kernels of the device's variant did in one call: every thread of a row reads and writes once or more."""
+        done = self.call("profile", artifact, "--dim", "m=3", "--dim", "n=40", "--device", "emulated", "--json", "-q")
+        rows = {kernel["name"].split("_")[2]: kernel for kernel in json.loads(done.stdout)["kernels"]} if done.returncode == 0 else {}
+        row = rows.get("row", {}).get("counters", {})
+        least = {"launches": 1, "blocks": 1, "between_lanes": 10, "sectors": 3 * 5, "bytes_written": 3 * 40 * 4}
+        if any(row.get(name, 0) < most for name, most in least.items()) or row["bytes_written"] != least["bytes_written"]:
+            self.wrong.append(f"profile counts {row}\n{done.stderr}")
 
     def refuses(self, code, text, *arguments):
         done = self.call(*arguments)
@@ -47,6 +62,9 @@ def main(weft, work):
     trial.works("compile", "model.mlir", "-t", "x86:v2,cuda:sm_80,sm_90a", "-o", "both.weft", says="x86:v2, cuda:sm_90a, cuda:sm_80")
     trial.works("compile", "model.mlir", "-t", "cuda:sm_80", "-o", "gpu.weft")
     trial.works("compile", "model.mlir", "-t", "x86:v2", "-o", "cpu.weft")
+    with open(os.path.join(work, "named.mlir"), "w", encoding="utf-8") as file:
+        file.write(MODEL.replace("-> !weft.tensor<[m, n], f32>\n", '-> !weft.tensor<[m, n], f32> loc("product")\n', 1))
+    trial.works("compile", "named.mlir", "-t", "cuda:sm_80", "-o", "named.weft")
     trial.works("inspect", "gpu.weft", says="cuda:sm_80")
     for m, n in ((0, 0), (0, 5), (1, 1), (3, 31), (7, 32), (8, 33), (40, 257)):
         sizes = ("--dim", f"m={m}", "--dim", f"n={n}")
@@ -54,12 +72,17 @@ def main(weft, work):
         for file in ("both.weft", "gpu.weft"):
             trial.works("run", file, *sizes, "--device", "emulated", "--expect", "@cpu.npz", says="as expected")
     trial.works("bench", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated")
+    trial.counts("both.weft")
     trial.works("verify", "model.mlir", "--dim", "m=3", "--dim", "n=33", "--device", "emulated", "--bisect", says="all outputs agree")
     trial.works("verify", "model.mlir", "both.weft", "--dim", "m=3", "--dim", "n=4", "--device", "emulated", "--json", says='"target": "cuda:sm_80"')
     trial.works("verify", "model.mlir", "--dim", "m=9", "--dim", "n=4", "--device", "emulated", "--bisect=passes", says="plan-place-memory")
     trial.works("profile", "both.weft", "--dim", "m=3", "--dim", "n=4", "--rounds", "7", "--device", "emulated", says="weft_k_row")
 
     sizes = ("--dim", "m=2", "--dim", "n=2")
+    os.environ["WEFT_EMULATED"] = "instructions=9"
+    trial.refuses(4, "more than 9 instructions", "run", "gpu.weft", *sizes, "--device", "emulated")
+    trial.says("hint: the kernel computes 'product'", "run", "named.weft", *sizes, "--device", "emulated")
+    del os.environ["WEFT_EMULATED"]
     trial.refuses(4, "has no code for device 'emulated'", "run", "cpu.weft", *sizes, "--device", "emulated")
     trial.refuses(1, "there is no device 'nosuch'", "run", "both.weft", *sizes, "--device", "nosuch")
     trial.refuses(1, "names no device", "run", "both.weft", *sizes, "--device", "emulated:x")

@@ -180,6 +180,11 @@ struct weft_device_v1 {
   int32_t (*is_done)(weft_device_t *device, weft_event_t *event);
   /* Returns when the event is done. Tells what failed late in the work it stands for. */
   weft_status_t (*wait)(weft_device_t *device, weft_event_t *event, weft_error_t *err);
+
+  /* NULL of a device that counts nothing. Else what all launches of a kernel, one of `find`, did so far: counter number `index` from 0 on.
+   * NOT_FOUND behind the last. */
+  weft_status_t (*counter)(weft_device_t *device, const void *kernel, uint32_t index,
+                           weft_counter_t *out_counter);
 };
 
 /* Opens the CPU that this process runs on. `env` (NULL: defaults; copied) gives its memory and, when it has `parallel`, its threads;

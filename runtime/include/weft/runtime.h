@@ -372,6 +372,18 @@ typedef void (*weft_trace_fn)(void *user, const weft_trace_event_t *event);
  * that run at the same time divide this time as their pieces took, one behind the other. */
 WEFT_API weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, void *user,
                                           weft_error_t *err);
+/* The module as the context's calls see it: queries of it speak of the variant that the context runs. It lives as long as the context. */
+WEFT_API const weft_module_t *weft_context_module(const weft_context_t *context);
+/* Something that a device counts: "instructions", "bytes read". The name lives as long as the process. */
+typedef struct {
+  uint32_t struct_size, reserved;
+  const char *name;
+  uint64_t value;
+} weft_counter_t;
+/* Counter `index`, from 0 on, of what kernel `kernel` did on the context's device, for all contexts that are there. INVALID, without a text,
+ * behind the last one, and of a device that counts nothing. Not while a call runs. */
+WEFT_API weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kernel,
+                                            uint32_t index, weft_counter_t *out_counter);
 /* Makes the running call, if there is one, return WEFT_CANCELLED soon; with ranks, on all of them. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
 /* Frees what a call allocated for an output, and makes its data NULL; a tensor in the caller's memory stays as it is. `context` is the

@@ -344,7 +344,8 @@ const weft_device_v1 weft_cuda_calls = {sizeof(weft_device_v1),
                                         record,
                                         follow,
                                         event_is_done,
-                                        wait};
+                                        wait,
+                                        nullptr};
 
 //===----------------------------------------------------------------------===//
 // The plug-in

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "runtime/src/base/memory.h"
+#include "runtime/src/base/sized.h"
+#include "runtime/src/base/status.h"
 #include "runtime/src/call/device_memory.h"
 #include "runtime/src/call/in_place.h"
 #include "runtime/src/call/outputs.h"
@@ -58,6 +60,20 @@ void weft_leave_device(weft_context_t *context) {
     weft_device_release(device, own->staged[i].memory, own->staged[i].bytes);
   weft_free(&context->module->env, own->brought.memory, own->brought.bytes);
   weft_free(&context->module->env, own, own->bytes);
+}
+
+weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kernel, uint32_t index,
+                                   weft_counter_t *out_counter) {
+  if (!context || !context->accelerated || !weft_has_room(out_counter) ||
+      kernel >= context->module->descriptor.root.kernels.count)
+    return WEFT_INVALID;
+  weft_device_t *device = device_of(context);
+  weft_counter_t counter = {sizeof counter, 0, nullptr, 0};
+  if (device->calls->struct_size < sizeof *device->calls || !device->calls->counter ||
+      device->calls->counter(device, context->module->accelerator->kernels[kernel], index,
+                             &counter))
+    return WEFT_INVALID;
+  return weft_give_sized(out_counter, counter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,6 +269,11 @@ void weft_launch_on_device(weft_frame_v1 *frame, const uint64_t *words, int64_t 
   weft_status_t status =
       context->trace ? trace_launch(context, launch, (uint32_t)kernel_id, err)
                      : device_of(context)->calls->launch(context->accelerated->queue, &launch, err);
+  if (status == WEFT_DEVICE && row.nodes.count)
+    weft_set_hint(
+        err, "the kernel computes '%.150s'%s",
+        weft_text(module->descriptor, weft_item<weft_list_t>(module->descriptor, row.nodes, 0)),
+        row.nodes.count > 1 ? ", and other nodes" : "");
   if (status)
     weft_leave_call(context, status);
 }

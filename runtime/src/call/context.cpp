@@ -184,6 +184,10 @@ void weft_context_release(weft_context_t *context) {
   weft_module_release(module);
 }
 
+const weft_module_t *weft_context_module(const weft_context_t *context) {
+  return context ? context->module : nullptr;
+}
+
 void weft_cancel(weft_context_t *context) {
   uint32_t running = WEFT_RUNNING;
   if (context && context->state.compare_exchange_strong(running, WEFT_CANCELLING))

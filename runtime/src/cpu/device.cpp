@@ -187,7 +187,8 @@ const weft_device_v1 weft_cpu_calls = {sizeof(weft_device_v1),
                                        record,
                                        follow,
                                        event_is_done,
-                                       wait};
+                                       wait,
+                                       nullptr};
 
 weft_status_t weft_cpu_open(const weft_env_t *given, weft_device_t **out_device,
                             weft_error_t *err) {

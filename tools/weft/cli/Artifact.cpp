@@ -202,15 +202,13 @@ Result<FunctionView> Artifact::function(const std::string &name) const {
       ExitWrongUsage, "there is no function '" + name + "'", "the functions are " + names, {}};
 }
 
-std::vector<KernelView> Artifact::kernels() const {
+std::vector<KernelView> Artifact::kernels(const weft_module_t *module) {
   std::vector<KernelView> all;
-  uint32_t count = info().kernels;
-  for (uint32_t i = 0; i < count; ++i) {
-    auto kernel = emptyInfo<weft_kernel_info_t>();
-    weft_kernel_info(module(), i, &kernel);
+  auto kernel = emptyInfo<weft_kernel_info_t>();
+  for (uint32_t i = 0; !weft_kernel_info(module, i, &kernel); ++i) {
     KernelView view{text(kernel.name), kernel.calls, {}};
     for (uint32_t node = 0; node < kernel.nodes; ++node)
-      view.nodes.push_back(text(weft_kernel_node(module(), i, node)));
+      view.nodes.push_back(text(weft_kernel_node(module, i, node)));
     all.push_back(std::move(view));
   }
   return all;

@@ -95,7 +95,11 @@ public:
   std::vector<FunctionView> functions() const;
   /// By name; empty means the only one, or main.
   Result<FunctionView> function(const std::string &name) const;
-  std::vector<KernelView> kernels() const;
+  std::vector<KernelView> kernels() const { return kernels(module()); }
+  /// Of the variant that calls of the context run.
+  static std::vector<KernelView> kernels(const Context &context) {
+    return kernels(weft_context_module(context.get()));
+  }
   std::vector<VariantView> variants() const;
   /// For which numbers of ranks there is code for the chosen target; the chosen one is among them.
   std::vector<int64_t> ranks() const;
@@ -111,6 +115,7 @@ private:
   static Result<Artifact> open(const std::string &path, weft_env_t environment,
                                const std::string &target, int64_t ranks);
   FunctionView view(int32_t index) const;
+  static std::vector<KernelView> kernels(const weft_module_t *module);
   std::shared_ptr<weft_module_t> handle;
 };
 

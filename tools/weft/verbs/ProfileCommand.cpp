@@ -2,7 +2,8 @@
 //
 // Calls the model several times with a trace and shows, for every kernel, the time of one call: the median over the rounds of each
 // place where it is called, added up. Where ranks run the function, kernels are rank 0's, and a second table says what every rank exchanges
-// and waits for. --trace writes the last round for Chrome's and Perfetto's viewers.
+// and waits for. --trace writes the last round for Chrome's and Perfetto's viewers. What a device counts is said for the last round; times
+// say little of one that does, so one round is enough then.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
@@ -15,6 +16,7 @@
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/ProfileCounters.h"
 #include "tools/weft/verbs/ProfileTrace.h"
 #include "tools/weft/verbs/RankedCall.h"
 
@@ -44,6 +46,7 @@ struct Row {
   std::string unit = kReals; ///< of its products
   int64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;
+  Counters counters; ///< of a device that counts
 };
 
 class Profile {
@@ -195,7 +198,7 @@ private:
     if (!seconds)
       return seconds;
     for (const weft_trace_event_t &event : events)
-      if (event.kernel >= artifact.info().kernels)
+      if (event.kernel >= kernels.size())
         return Failure{
             ExitInputRefused, "the artifact calls a kernel that it does not list", {}, {}};
     return seconds;
@@ -206,7 +209,10 @@ private:
     if (!created)
       return created.failure();
     context = *created;
-    for (int64_t warm = 0; warm < kWarmCalls; ++warm) {
+    kernels = Artifact::kernels(context);
+    bool counts = !countersOf(context.get(), 0).empty();
+    rounds = options.number("rounds", 1);
+    for (int64_t warm = 0; warm < kWarmCalls && !counts; ++warm) {
       Result<double> seconds = timeCall();
       if (!seconds)
         return seconds.failure();
@@ -215,11 +221,15 @@ private:
     }
     if (!options.has("rounds"))
       rounds = std::min(rounds, mostRounds());
-    samples.resize(events.size());
     for (int64_t round = 0; round < rounds; ++round) {
+      std::vector<Counters> before = allCounters();
       Result<double> seconds = timeCall();
       if (!seconds)
         return seconds.failure();
+      counters = allCounters();
+      for (size_t i = 0; i < counters.size(); ++i)
+        counters[i] = since(before[i], std::move(counters[i]));
+      samples.resize(events.size());
       whole.push_back(*seconds);
       for (const weft_trace_event_t &event : events)
         *seconds -= secondsOf(event);
@@ -230,13 +240,22 @@ private:
     return Done{};
   }
 
+  std::vector<Counters> allCounters() const {
+    std::vector<Counters> all;
+    for (uint32_t i = 0; i < kernels.size(); ++i)
+      all.push_back(countersOf(context.get(), i));
+    return all;
+  }
+
   static double secondsOf(const weft_trace_event_t &event) {
     return 1e-9 * static_cast<double>(event.end_ns - event.begin_ns);
   }
 
   void collect() {
-    for (const KernelView &kernel : artifact.kernels())
+    for (const KernelView &kernel : kernels)
       rows.push_back({kernel, unitOf(kernel.name)});
+    for (size_t i = 0; i < counters.size() && i < rows.size(); ++i)
+      rows[i].counters = counters[i];
     for (size_t i = 0; i < events.size(); ++i) {
       Row &row = rows[events[i].kernel];
       ++row.calls;
@@ -339,6 +358,10 @@ private:
       add(row.seconds, std::to_string(row.calls), rateCells(row), row.kernel.name, nodesOf(row));
     add(rest, "", std::vector<std::string>(peak ? 4 : 2), "(between kernels)", "");
     console.result(table.text());
+    for (const Row &row : rows)
+      if (!row.counters.empty())
+        console.result("\n" + row.kernel.name + "  " + nodesOf(row) + "\n" +
+                       counterLines(row.counters));
     if (!exchanges.empty())
       console.result("\n" + exchangeTable(exchanges).text());
   }
@@ -365,6 +388,8 @@ private:
             .field("unit_peak", mostOf(row))
             .field("share_of_peak", shareOf(mostOf(row), row.flops, row.seconds))
             .field("share_of_memory", shareOf(peak->bytes, row.bytes, row.seconds));
+      if (!row.counters.empty())
+        addCounters(json, row.counters);
       json.list("nodes", row.kernel.nodes).end();
     }
     json.end();
@@ -376,8 +401,8 @@ private:
   Result<Done> writeTrace() {
     if (!options.has("trace"))
       return Done{};
-    std::string text = traces.empty() ? traceText(artifact.kernels(), events)
-                                      : traceText(artifact.kernels(), traces, kWarmCalls + rounds);
+    std::string text = traces.empty() ? traceText(kernels, events)
+                                      : traceText(kernels, traces, kWarmCalls + rounds);
     OutputFiles files;
     if (Result<Done> done = files.addText(options.value("trace"), text); !done)
       return done;
@@ -401,6 +426,8 @@ private:
   std::vector<weft_trace_event_t> events;   ///< of the latest call
   std::vector<std::vector<double>> samples; ///< seconds by event, over the rounds
   std::vector<double> whole, between;       ///< seconds of the calls, and of them outside kernels
+  std::vector<KernelView> kernels;          ///< of the variant that runs
+  std::vector<Counters> counters;           ///< of the latest round, by kernel
   std::vector<Row> rows;                    ///< slowest first
 };
 

@@ -83,6 +83,46 @@ weft_status_t follow(weft_queue_t *, weft_event_t *, weft_error_t *err) { return
 int32_t is_done(weft_device_t *, weft_event_t *) { return 1; }
 weft_status_t wait(weft_device_t *, weft_event_t *, weft_error_t *err) { return succeed(err); }
 
+/// In the order in which tools show them.
+weft_status_t counter(weft_device_t *, const void *found, uint32_t index, weft_counter_t *out) {
+  kernel &k = *static_cast<kernel *>(const_cast<void *>(found));
+  std::lock_guard<std::mutex> held(k.lock);
+  const counters &c = k.count;
+  static_assert(unit_count == 12, "a row for each");
+  const struct {
+    const char *name;
+    uint64_t value;
+  } all[] = {{"launches", k.launches},
+             {"blocks", k.blocks},
+             {"instructions", c.instructions},
+             {"of integers", c.by_unit[0]},
+             {"of reals", c.by_unit[1]},
+             {"moves", c.by_unit[2]},
+             {"of control", c.by_unit[3]},
+             {"of global memory", c.by_unit[4]},
+             {"of shared memory", c.by_unit[5]},
+             {"of local memory", c.by_unit[6]},
+             {"between lanes", c.by_unit[7]},
+             {"barriers", c.by_unit[8]},
+             {"atomics", c.by_unit[9]},
+             {"asynchronous copies", c.by_unit[10]},
+             {"of tensor cores", c.by_unit[11]},
+             {"instructions of threads", c.lanes},
+             {"divergent branches", c.divergent_branches},
+             {"tensor products", c.tensor_products},
+             {"shared turns", c.shared_wavefronts},
+             {"ideal shared turns", c.shared_ideal},
+             {"sectors", c.sectors},
+             {"ideal sectors", c.ideal_sectors},
+             {"narrow accesses", c.narrow_accesses},
+             {"bytes read", c.bytes_read},
+             {"bytes written", c.bytes_written}};
+  if (index >= sizeof all / sizeof *all)
+    return WEFT_NOT_FOUND;
+  *out = {out->struct_size, 0, all[index].name, all[index].value};
+  return WEFT_OK;
+}
+
 } // namespace
 
 const weft_device_v1 calls = {sizeof(weft_device_v1),
@@ -107,7 +147,8 @@ const weft_device_v1 calls = {sizeof(weft_device_v1),
                               record,
                               follow,
                               is_done,
-                              wait};
+                              wait,
+                              counter};
 
 } // namespace weft_emulated
 
