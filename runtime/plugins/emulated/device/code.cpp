@@ -1,5 +1,7 @@
 // Modules of PTX, and the kernels that are found in them.
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "runtime/plugins/emulated/code/builder.h"
 #include "runtime/plugins/emulated/device/device.h"
@@ -15,6 +17,7 @@ struct weft_loaded {
   uint64_t placed_bytes = 0;
   std::mutex lock;
   std::map<std::string, std::unique_ptr<kernel>> kernels;
+  std::vector<std::unique_ptr<weft_loaded>> replacements; ///< whose kernels stand in `kernels`
 
   ~weft_loaded() {
     for (void *each : blocks) {
@@ -60,6 +63,33 @@ static void check_target(const module_text &text, const device_options &options)
                           name(options.architecture, options.is_architecture_specific));
 }
 
+/// Throws text_error.
+static std::unique_ptr<weft_loaded> load_text(device &on, std::string_view bytes) {
+  auto loaded = std::make_unique<weft_loaded>();
+  loaded->on = &on;
+  loaded->text = parse_module(bytes);
+  check_target(loaded->text, on.options);
+  for (const auto &[name, each] : loaded->text.variables)
+    if (each.where == space::global || each.where == space::constant)
+      loaded->place(each);
+  return loaded;
+}
+
+/// The module that has the kernel's code: that of a file in the options' folder, or `loaded`.
+static weft_loaded &module_of(weft_loaded &loaded, const std::string &name) {
+  const std::string &folder = loaded.on->options.code;
+  std::ifstream file;
+  if (!folder.empty())
+    file.open(folder + "/" + name + ".ptx");
+  if (!file.is_open())
+    return loaded;
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  std::string text = bytes.str();
+  loaded.replacements.push_back(load_text(*loaded.on, text));
+  return *loaded.replacements.back();
+}
+
 weft_status_t load(weft_device_t *base, const weft_device_code_t *given, weft_loaded_t **out,
                    weft_error_t *err) {
   *out = nullptr;
@@ -70,14 +100,8 @@ weft_status_t load(weft_device_t *base, const weft_device_code_t *given, weft_lo
     return fail(err, WEFT_UNSUPPORTED, "W0425",
                 "the emulated GPU loads PTX, not code of kind " + std::to_string(code.kind));
   try {
-    auto loaded = std::make_unique<weft_loaded>();
-    loaded->on = own(base);
-    loaded->text = parse_module({static_cast<const char *>(code.bytes), size_t(code.size)});
-    check_target(loaded->text, own(base)->options);
-    for (const auto &[name, each] : loaded->text.variables)
-      if (each.where == space::global || each.where == space::constant)
-        loaded->place(each);
-    *out = loaded.release();
+    *out =
+        load_text(*own(base), {static_cast<const char *>(code.bytes), size_t(code.size)}).release();
   } catch (const text_error &wrong) {
     return fail(err, WEFT_UNSUPPORTED, "W0425", std::string("PTX: ") + wrong.what());
   } catch (const std::bad_alloc &) {
@@ -91,25 +115,26 @@ void unload(weft_device_t *, weft_loaded_t *loaded) { delete loaded; }
 weft_status_t find(weft_device_t *, weft_loaded_t *loaded, uint64_t, const char *name,
                    const void **out_kernel, weft_error_t *err) {
   *out_kernel = nullptr;
-  auto found = loaded->text.functions.find(name ? name : "");
-  if (found == loaded->text.functions.end() || !found->second.is_entry || !found->second.has_body)
-    return fail(err, WEFT_NOT_FOUND, "W0425",
-                std::string("there is no kernel '") + (name ? name : "") + "'");
+  name = name ? name : "";
   std::lock_guard<std::mutex> held(loaded->lock);
-  std::unique_ptr<kernel> &place = loaded->kernels[name];
   try {
-    if (!place) {
+    auto known = loaded->kernels.find(name);
+    if (known == loaded->kernels.end()) {
+      weft_loaded &from = module_of(*loaded, name);
+      auto found = from.text.functions.find(name);
+      if (found == from.text.functions.end() || !found->second.is_entry || !found->second.has_body)
+        return fail(err, WEFT_NOT_FOUND, "W0425", std::string("there is no kernel '") + name + "'");
       auto made = std::make_unique<kernel>();
-      made->code = build_program(loaded->text, found->second, loaded->addresses);
-      place = std::move(made);
+      made->code = build_program(from.text, found->second, from.addresses);
+      known = loaded->kernels.emplace(name, std::move(made)).first;
     }
+    *out_kernel = known->second.get();
   } catch (const text_error &wrong) {
     return fail(err, WEFT_UNSUPPORTED, "W0425",
                 std::string("PTX: kernel '") + name + "': " + wrong.what());
   } catch (const std::bad_alloc &) {
     return fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a kernel");
   }
-  *out_kernel = place.get();
   return succeed(err);
 }
 

@@ -12,6 +12,7 @@ struct device_options {
   int32_t architecture = 80;
   bool is_architecture_specific = false; ///< sm_90a
   uint64_t memory_bytes = uint64_t(64) << 30;
+  std::string code; ///< a folder: NAME.ptx in it is the code of kernel NAME, whatever is loaded
 
   bool is_hopper() const { return architecture >= 90; }
   /// Shared memory that one block, and one multiprocessor, have at most.

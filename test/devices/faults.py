@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Faults in the compiler's own kernels are found: faults.py WEFT WORK SEEDS
+
+Small models are compiled, faults are put into their PTX one at a time (harm.py), and the emulated GPU runs each at ragged and at whole sizes:
+a finding must name the kernel, or numbers must be wrong. Kernels without faults raise no alarm under SEEDS random schedules.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+import harm
+
+LEAST_FOUND = 40
+PRODUCT = """
+func.func @main(%x: !weft.tensor<[m, k], f16> {weft.name = "x"}, %w: !weft.tensor<[k, n], f16> {weft.name = "w"}, %b: !weft.tensor<[n], f32> {weft.name = "b"})
+    -> (!weft.tensor<[m, n], f32> {weft.name = "y"}) attributes {weft.symbols = #weft.symbols<m, k, n>} {
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, k], f16>, !weft.tensor<[k, n], f16>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.add %0, %b : (!weft.tensor<[m, n], f32>, !weft.tensor<[n], f32>) -> !weft.tensor<[m, n], f32>
+  return %1 : !weft.tensor<[m, n], f32>
+}
+"""
+LINES = """
+func.func @main(%x: !weft.tensor<[m, n], f32> {weft.name = "x"}) -> (!weft.tensor<[m, n], f32> {weft.name = "y"}, !weft.tensor<[m], f32> {weft.name = "s"})
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.softmax %x : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
+  %1 = weft.reduce sum %x [1] : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m], f32>
+  return %0, %1 : !weft.tensor<[m, n], f32>, !weft.tensor<[m], f32>
+}
+"""
+SUMS = """
+func.func @main(%x: !weft.tensor<[m, k], f32> {weft.name = "x"}, %w: !weft.tensor<[k, n], f32> {weft.name = "w"})
+    -> (!weft.tensor<[n, m], f32> {weft.name = "y"}, !weft.tensor<[m], f32> {weft.name = "s"}) attributes {weft.symbols = #weft.symbols<m, k, n>} {
+  %0 = weft.contract "m k, k n -> n m" %x, %w accumulate f32 : (!weft.tensor<[m, k], f32>, !weft.tensor<[k, n], f32>) -> !weft.tensor<[n, m], f32>
+  %1 = weft.tanh %0 : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  %2 = weft.reduce max %1 [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[m], f32>
+  return %1, %2 : !weft.tensor<[n, m], f32>, !weft.tensor<[m], f32>
+}
+"""
+# Sizes that fill tiles and lanes, and sizes that do not.
+MODELS = {
+    "product": (PRODUCT, ({"m": 19, "k": 21, "n": 13}, {"m": 16, "k": 32, "n": 8})),
+    "lines": (LINES, ({"m": 5, "n": 37}, {"m": 8, "n": 64})),
+    "sums": (SUMS, ({"m": 3, "k": 7, "n": 5}, {"m": 16, "k": 8, "n": 32})),
+}
+
+
+def run(words, options=""):
+    return subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "WEFT_EMULATED": options})
+
+
+class Model:
+    def __init__(self, weft, work, name):
+        self.weft, self.name, self.folder = weft, name, os.path.join(work, name)
+        text, self.sizes = MODELS[name]
+        os.makedirs(self.folder, exist_ok=True)
+        self.file, self.artifact, self.temps = (os.path.join(self.folder, each) for each in ("model.mlir", "model.weft", "temps"))
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.must(weft, "compile", "-q", self.file, "-t", "cuda:sm_80", "-o", self.artifact, "--save-temps", self.temps)
+        for number, sizes in enumerate(self.sizes):
+            self.must(weft, "eval", "-q", self.file, *self.dims(sizes), "-o", self.expected(number))
+
+    @staticmethod
+    def must(*words):
+        done = run(words)
+        if done.returncode:
+            sys.exit(f"FAILED: {' '.join(words)}\n{done.stderr}")
+
+    @staticmethod
+    def dims(sizes):
+        return [word for name, size in sizes.items() for word in ("--dim", f"{name}={size}")]
+
+    def expected(self, number):
+        return os.path.join(self.folder, f"{number}.npz")
+
+    def call(self, number, options):
+        return run([self.weft, "run", "-q", self.artifact, *self.dims(self.sizes[number]), "--device", "emulated", "--expect",
+                    f"@{self.expected(number)}", "--tol", "1e-4"], options)
+
+    def kernels(self):
+        """Names and texts."""
+        for path in sorted(glob.glob(os.path.join(self.temps, "*.ptx"))):
+            with open(path, encoding="utf-8") as file:
+                yield os.path.basename(path)[:-4], file.read()
+
+    def answer(self, kernel, ptx):
+        """What is found in the kernel's text: "finding", "wrong", or nothing; and what is said."""
+        harmed = os.path.join(self.folder, "harmed")
+        os.makedirs(harmed, exist_ok=True)
+        path = os.path.join(harmed, f"{kernel}.ptx")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(ptx)
+        try:
+            for number in range(len(self.sizes)):
+                done = self.call(number, f"code={harmed},instructions=200000,seed={number + 1}")
+                if done.returncode == 3:
+                    return "wrong", done.stderr
+                if done.returncode:
+                    is_named = re.search(rf"error\[W04\d\d\].*kernel '{kernel}'", done.stderr)
+                    return ("finding" if is_named else ""), done.stderr
+        finally:
+            os.remove(path)
+        return "", "right numbers, and nothing found"
+
+
+def harm_all(model, wrong):
+    """How many faults are found by what; those that must be found and are not stand in `wrong`."""
+    counts = {}
+    for rule in harm.RULES:
+        missed, found = [], 0
+        for kernel, ptx in model.kernels():
+            for line, text in rule.harmed(ptx):
+                how, said = model.answer(kernel, text)
+                found += bool(how)
+                counts[rule.name, how] = counts.get((rule.name, how), 0) + 1
+                if not how:
+                    missed.append(f"{model.name}: {kernel}, line {line} '{ptx.splitlines()[line - 1].strip()}': {rule.name}: {said.strip()[:300]}")
+        if missed and (rule.every or not found):
+            wrong += missed
+    return counts
+
+
+def main(weft, work, seeds):
+    weft, wrong, counts = os.path.abspath(weft), [], {}
+    for name in MODELS:
+        model = Model(weft, work, name)
+        for seed in range(int(seeds)):
+            schedule = f"seed={seed + 1},{'lazy' if seed % 2 else 'eager'},blocks=random"
+            if (done := model.call(seed % len(model.sizes), schedule)).returncode:
+                wrong.append(f"{name} without a fault, {schedule}: {done.stderr}")
+        for key, count in harm_all(model, wrong).items():
+            counts[key] = counts.get(key, 0) + count
+    for rule in harm.RULES:
+        by = {how: counts.get((rule.name, how), 0) for how in ("finding", "wrong", "")}
+        if any(by.values()):
+            print(f"{rule.name}: {by['finding']} findings, {by['wrong']} wrong numbers, {by['']} without effect")
+    found = sum(count for (_, how), count in counts.items() if how)
+    print(f"{found} faults found, {seeds} schedules of each model without an alarm")
+    if found < LEAST_FOUND:
+        wrong.append(f"only {found} faults")
+    for each in wrong:
+        print(f"WRONG: {each}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
