@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole models, one file each for a processor and two GPUs: models.py WEFT WORK NAME
+"""Whole models, one file each for a processor and two GPUs: whole_models.py WEFT WORK NAME
 
 The file answers on the processor and, with the emulated GPU as sm_80 and as sm_90a, on both variants for GPUs, under three seeds of
 schedules, orders of blocks, and early or late copies. Numbers are compared with the evaluator's, which computes in doubles; where sums are
@@ -96,12 +96,12 @@ def weft(program, *words, options=""):
 
 
 class Trial:
-    def __init__(self, program, work, case):
+    def __init__(self, program, work, case, targets=TARGETS):
         self.program, self.work, self.case = program, work, case
         self.worst = {}
         self.model = case.make(work)
         self.artifact, self.out = os.path.join(work, "model.weft"), os.path.join(work, "out.npz")
-        weft(program, "compile", "-q", self.model, "-t", TARGETS, *case.words, "-o", self.artifact)
+        weft(program, "compile", "-q", self.model, "-t", targets, *case.words, "-o", self.artifact)
 
     def arrays(self, *words, options=""):
         weft(self.program, *words, "-q", "-o", self.out, options=options)
