@@ -6,6 +6,7 @@
 //   load: one element in all lanes; a vector, masked by tail and guard;     [lanes]
 //       bytes two apart, by loads of twice as many                          [every second]
 //       or a gather, masked by the same
+//       where machines have no masks: lane by lane, in branches             [one by one]
 //     elements that share a byte: the byte, shifted                         [packed]
 //   store: a vector, masked by the tail; shared bytes one by one            [store]
 //   guarded: the body with its loads switched off outside, then a choice    [guard]
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/common/IndexFacts.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -61,6 +63,8 @@ Value ElementEmitter::both(Value a, Value c) {
 IndexValue ElementEmitter::symbolic(SymExpr expr) {
   if (auto value = expr.asConstant())
     return constant(*value);
+  if (Value known = sizes.lookup(expr))
+    return {known};
   return {emitSymExpr(b, b.getLoc(), expr, [&](StringAttr name) {
     Value value = symbols.lookup(name);
     assert(value && "every symbol of a kernel is a word");
@@ -128,8 +132,44 @@ Value ElementEmitter::loadEverySecondByte(Value address, Value mask) {
                                    b.create<LLVM::BitcastOp>(pairs, loaded));
 }
 
+/// Of the lanes' elements from an index on, in bytes.
+unsigned ElementEmitter::alignmentOf(Type memory, IndexValue at) const {
+  int64_t size = byteSize(memory);
+  if (!pointerAlignment)
+    return unsigned(size);
+  return unsigned(std::min<int64_t>(pointerAlignment, divisorOf(at.base) * size));
+}
+
+/// [one by one] Lanes whose guard does not hold have zeros.
+Value ElementEmitter::loadOneByOne(Value pointer, Type memory, IndexValue at) {
+  Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(memory));
+  auto loadIf = [&](Value condition, Value place) -> Value {
+    auto body = [&]() -> Value {
+      auto load = b.create<LLVM::LoadOp>(memory, elementPointer(b, pointer, memory, place),
+                                         byteSize(memory));
+      load.setInvariant(isInvariant);
+      return load;
+    };
+    return condition ? branched(condition, body, zero) : body();
+  };
+  if (at.isUniform())
+    return splat(loadIf(b.create<vector::ReductionOp>(vector::CombiningKind::OR, guard), at.base));
+  SmallVector<Value> elements;
+  for (int64_t l = 0; l < int64_t(lanes); ++l) {
+    Value inside = guard ? b.createOrFold<vector::ExtractOp>(guard, l) : Value();
+    Value place = at.lanes ? b.createOrFold<vector::ExtractOp>(at.lanes, l)
+                           : add({at.base}, constant(l * at.stride)).base;
+    elements.push_back(loadIf(inside, place));
+  }
+  // Joined behind all branches: between them, parts of a vector would be registers that nothing was written to.
+  return b.create<vector::FromElementsOp>(cast<VectorType>(laneType(memory)), elements);
+}
+
 /// [lanes] One memory element per lane.
 Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
+  bool isOne = at.isUniform() || lanes == 1, isRun = !at.lanes && at.stride == 1;
+  if (guardsBranch && lanes > 1 && (guard || (!isOne && !isRun)))
+    return loadOneByOne(pointer, memory, at);
   unsigned align = byteSize(memory);
   // No lane may be inside: then read somewhere harmless. Masked loads would not fail either, but
   // processors take hundreds of cycles for one whose address is not mapped.
@@ -146,11 +186,12 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
     load.setInvariant(isInvariant && !guard);
     return load;
   };
-  if (at.isUniform() || lanes == 1)
+  if (isOne)
     return splat(loadWhole(memory, guardedAddress(at.lanes ? at.lanes : at.base)));
   Type vector = laneType(memory);
   Value mask = both(tailMask, guard);
-  if (!at.lanes && at.stride == 1) {
+  if (isRun) {
+    align = alignmentOf(memory, at);
     Value address = guardedAddress(at.base);
     if (!mask)
       return loadWhole(vector, address);
@@ -237,7 +278,7 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
   assert((lanes == 1 || (!at.lanes && (at.stride == 1 || single))) &&
          "results are written along their innermost dimension");
   Value address = elementPointer(b, pointer, memory, at.base);
-  unsigned align = byteSize(memory);
+  unsigned align = lanes > 1 ? alignmentOf(memory, at) : byteSize(memory);
   if (lanes > 1 && tailMask)
     b.create<LLVM::MaskedStoreOp>(data, address, tailMask, align);
   else
@@ -260,8 +301,9 @@ Value ElementEmitter::branched(Value condition, function_ref<Value()> body, Valu
 
 /// [guard] No branch where lanes differ.
 Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value otherwise) {
-  if (guardsBranch && lanes == 1)
-    return branched(condition, body, otherwise);
+  if (guardsBranch)
+    if (Value same = sameInAllLanes(b, condition))
+      return branched(same, body, otherwise);
   Value outer = guard;
   guard = both(outer, condition);
   memo.emplace_back();

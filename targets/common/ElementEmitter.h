@@ -39,8 +39,13 @@ public:
   void forget();
   /// Lanes outside `mask` (vector of i1) are not loaded or stored; lane 0 is always inside. Null: all lanes.
   void setTailMask(mlir::Value mask) { tailMask = mask; }
-  /// What is guarded is a branch where there is one lane: for machines that take those apart anyway.
+  /// For machines that have no masks: what is guarded is a branch, of each lane where lanes differ, and so is what is scattered.
   void setGuardsBranch() { guardsBranch = true; }
+  /// Pointers are multiples of so many bytes: what is contiguous says how well it is aligned. 0: as elements are.
+  void setPointerAlignment(unsigned bytes) { pointerAlignment = bytes; }
+  /// Sizes equal to `expr` are this value, of which more is known than of its symbols.
+  void bindSize(SymExpr expr, mlir::Value value) { sizes[expr] = value; }
+  void unbindSize(SymExpr expr) { sizes.erase(expr); }
 
   /// Element(s) of any value of the kernel.
   mlir::Value pull(mlir::Value tensor, llvm::ArrayRef<IndexValue> index);
@@ -66,6 +71,8 @@ private:
   mlir::Value loadPacked(mlir::Value pointer, unsigned width, IndexValue at);
   void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
+  mlir::Value loadOneByOne(mlir::Value pointer, mlir::Type memory, IndexValue at);
+  unsigned alignmentOf(mlir::Type memory, IndexValue at) const;
   mlir::Value loadEverySecondByte(mlir::Value address, mlir::Value mask);
   mlir::Value both(mlir::Value a, mlir::Value c);
   mlir::Value branched(mlir::Value condition, llvm::function_ref<mlir::Value()> body,
@@ -75,6 +82,8 @@ private:
   llvm::DenseSet<mlir::Value> invariant;
   bool isInvariant = false; ///< of what is being loaded
   bool guardsBranch = false;
+  unsigned pointerAlignment = 0;
+  llvm::DenseMap<SymExpr, mlir::Value> sizes;
   llvm::DenseMap<mlir::Value, Provider> providers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbols;
   llvm::SmallVector<std::map<Key, mlir::Value>> memo; ///< one scope per open loop body or guard

@@ -5,11 +5,14 @@
 #include "targets/cpu/Codegen.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/BypassSlowDivision.h"
+#include "llvm/Transforms/Utils/IntegerDivision.h"
 
 using namespace mlir;
 
@@ -43,10 +46,32 @@ void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
   add("maxntidx", threads);
   // All threads of a warp execute these together, which LLVM knows of other instructions of that kind: it may give them to no branch.
   for (llvm::Function &function : module)
-    if (function.getName().starts_with("llvm.nvvm.mma."))
+    if (function.getName().starts_with("llvm.nvvm.mma.") ||
+        function.getName().starts_with("llvm.nvvm.ldmatrix."))
       function.addFnAttr(llvm::Attribute::Convergent);
   for (llvm::GlobalVariable &table : module.globals())
     table.setName(symbol + "_" + table.getName());
+}
+
+/// Quotients of 64 bits are a function that the assembler calls, with a stack. Numbers here are nearly always smaller: those are divided in
+/// 32 bits, and the others bit by bit.
+void takeApartDivisions(llvm::Module &module) {
+  const llvm::DenseMap<unsigned, unsigned> widths = {{64, 32}};
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : llvm::make_early_inc_range(function))
+      llvm::bypassSlowDivision(&block, widths);
+  llvm::SmallVector<llvm::BinaryOperator *> left;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &each : llvm::instructions(function))
+      if (each.isIntDivRem() && each.getType()->isIntegerTy(64) &&
+          !llvm::isa<llvm::Constant>(each.getOperand(1)))
+        left.push_back(llvm::cast<llvm::BinaryOperator>(&each));
+  for (llvm::BinaryOperator *each : left)
+    if (each->getOpcode() == llvm::Instruction::UDiv ||
+        each->getOpcode() == llvm::Instruction::SDiv)
+      llvm::expandDivisionUpTo64Bits(each);
+    else
+      llvm::expandRemainderUpTo64Bits(each);
 }
 
 } // namespace
@@ -69,6 +94,9 @@ llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, int6
   code->setDataLayout(generator->createDataLayout());
   annotate(*code, symbol, threads);
   optimize(*code, *generator, /*isLongHost=*/false);
+  takeApartDivisions(*code);
+  // The end of a loop stays behind its begin: lanes that come to a barrier there do so from branches further up.
+  code->getFunction(symbol)->addFnAttr(llvm::Attribute::OptimizeForSize);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emit;

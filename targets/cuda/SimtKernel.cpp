@@ -7,6 +7,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cuda/SimtKernel.h"
+#include "dialects/weft/Aliases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -56,6 +57,45 @@ void SimtKernel::gatherWarp() {
                                   LLVM::FastmathFlags::none);
 }
 
+/// The barrier is for whole warps, and where branches meet again is the assembler's to choose.
+void SimtKernel::gatherBlock() {
+  gatherWarp();
+  b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.barrier0", ValueRange(),
+                                  LLVM::FastmathFlags::none);
+}
+
+Value SimtKernel::sharedBytes(int64_t bytes) {
+  constexpr unsigned space = 3;
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(kernel->getParentOfType<ModuleOp>().getBody());
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), uint64_t(bytes));
+  auto array = b.create<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                                        "shared", Attribute(), /*alignment=*/16, space);
+  b.createBlock(&array.getInitializerRegion());
+  b.create<LLVM::ReturnOp>(ValueRange{b.create<LLVM::UndefOp>(type)});
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  return b.create<LLVM::AddressOfOp>(array);
+}
+
+Value SimtKernel::sharedPlace(Value pointer, Value bytes) {
+  return b.create<LLVM::GEPOp>(pointer.getType(), b.getI8Type(), pointer,
+                               ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+static unsigned sharedAlignment(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return unsigned(std::min<int64_t>(16, (vector ? vector.getNumElements() : 1) * bits / 8));
+}
+
+Value SimtKernel::loadShared(Type type, Value pointer, Value bytes) {
+  return b.create<LLVM::LoadOp>(type, sharedPlace(pointer, bytes), sharedAlignment(type));
+}
+
+void SimtKernel::storeShared(Value data, Value pointer, Value bytes) {
+  b.create<LLVM::StoreOp>(data, sharedPlace(pointer, bytes), sharedAlignment(data.getType()));
+}
+
 /// Threads exchange words of 32 bits.
 Value SimtKernel::exchange(Value value, unsigned bits) {
   Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -97,13 +137,16 @@ Launch SimtSchedule::blocks(SymExpr count, int64_t perBlock) const {
           SymExpr::constant(context, 0)};
 }
 
-/// [words] In the order of the specification; then scratch.
+/// [words] In the order of the specification; then scratch. Kernels write new memory: unless a result is stored in place, nobody writes
+/// what they read.
 static void bindParameters(SimtKernel &k) {
   unsigned next = 0;
+  bool writesInPlace = llvm::any_of(k.returnOp()->getOperands(),
+                                    [](Value result) { return inPlaceWrite(result).has_value(); });
   for (BlockArgument argument : k.spec.getArguments()) {
     k.inputs.push_back(k.kernel.getArgument(next++));
     k.e.bindPointer(argument, k.inputs.back());
-    if (k.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
+    if (!writesInPlace || k.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
       k.e.setInvariant(argument);
   }
   for (size_t i = 0; i < k.spec.getNumResults(); ++i)
@@ -133,7 +176,9 @@ void emitSimtKernel(ModuleOp module, StringRef name, const SimtSchedule &schedul
     return b.create<arith::ExtUIOp>(
         i64, k.call(("llvm.nvvm.read.ptx.sreg." + which).str(), b.getI32Type()));
   };
-  k.thread = k.add(k.mul(number("ctaid.x"), constantI64(b, schedule.threads())), number("tid.x"));
+  k.block = number("ctaid.x");
+  k.inBlock = number("tid.x");
+  k.thread = k.add(k.mul(k.block, constantI64(b, schedule.threads())), k.inBlock);
   // [emit]
   schedule.emit(k);
   b.create<func::ReturnOp>();

@@ -19,6 +19,8 @@ namespace weft {
 struct SimtKernel : KernelFrame {
   const SimtMachine &machine;
   mlir::Value thread = {};  ///< its number in the grid, i64
+  mlir::Value block = {};   ///< of the grid
+  mlir::Value inBlock = {}; ///< the thread's number there
   mlir::Value scratch = {}; ///< pointer to the launch's
 
   /// if (condition) body();
@@ -35,6 +37,14 @@ struct SimtKernel : KernelFrame {
   mlir::Value combineWarp(Combiner combiner, mlir::Type element, mlir::Value value);
   /// Threads of the warp go on together.
   void gatherWarp();
+  /// All threads of the block come here, and see what the others wrote to shared memory.
+  void gatherBlock();
+  /// A pointer to so many bytes of the block, a multiple of 16. One array of them per kernel.
+  mlir::Value sharedBytes(int64_t bytes);
+  /// Numbers or vectors there, so many bytes behind a pointer, a multiple of their size or of 16.
+  mlir::Value loadShared(mlir::Type type, mlir::Value pointer, mlir::Value bytes);
+  void storeShared(mlir::Value data, mlir::Value pointer, mlir::Value bytes);
+  mlir::Value sharedPlace(mlir::Value pointer, mlir::Value bytes);
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
 };
 
@@ -54,8 +64,10 @@ protected:
 void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
                     const SimtMachine &machine);
 
-/// A warp for each tile of a product of f16 or bf16, by tensor cores.
+/// A block for each tile of a product of f16 or bf16, by tensor cores.
 const SimtSchedule *simtTiles();
+/// A block for each tile of a product of floats, by ordinary units.
+const SimtSchedule *simtRealTiles();
 /// A warp for each line of a softmax, normalisation or reduction.
 const SimtSchedule *simtLines();
 /// A thread for each independent part of an operator that has loops of its own.
