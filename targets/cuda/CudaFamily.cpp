@@ -25,7 +25,8 @@ const std::vector<SimtMachine> &machines() {
 }
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
-  static const SimtSchedule *const all[] = {simtTiles(), simtLines(), simtUnits(), simtPoints()};
+  static const SimtSchedule *const all[] = {simtTiles(), simtRealTiles(), simtLines(), simtUnits(),
+                                            simtPoints()};
   return all;
 }
 

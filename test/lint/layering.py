@@ -62,6 +62,7 @@ ALLOWED = {
     "targets/x86": SCHEDULING,
     # Mathematical functions and the way to LLVM stand in targets/cpu, but know no processor.
     "targets/cuda": TARGETS + [MATCH, CPU, MACHINES],
+    "targets/cuda/schedules": TARGETS + [MATCH, "targets/cuda"],
     "targets": ["targets/common", "targets/arm", "targets/cuda", "targets/x86"],
     COMPILER: [],
     MODEL: [READERS, COMPILER, RUNTIME, "dialects/plan"] + DIALECT,
