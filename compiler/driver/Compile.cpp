@@ -577,6 +577,29 @@ private:
     return llvm::join(names, ", ");
   }
 
+  /// Which exchanges ranks compute beside, where there are ranks.
+  void describeFusing(llvm::json::Object &object) const {
+    std::vector<std::string> fused;
+    bool hasRanks = false;
+    for (const Variant &variant : variants) {
+      hasRanks |= bool(variant.program.mesh);
+      for (const PlannedFunction &function : variant.program.functions)
+        for (plan::OverlapOp overlap : function.overlaps) {
+          plan::ExchangeOp exchange = overlap.exchange();
+          std::string text = exchange.collective()->getName().stripDialect().str() + " after '" +
+                             exchange.getNode().str() + "'";
+          if (!llvm::is_contained(fused, text))
+            fused.push_back(std::move(text));
+        }
+    }
+    if (hasRanks)
+      object["fuse_comm"] = options.fuseComm == FuseComm::Auto    ? "auto"
+                            : options.fuseComm == FuseComm::Never ? "never"
+                                                                  : "always";
+    if (!fused.empty())
+      object["fused_exchanges"] = llvm::json::Array(fused);
+  }
+
   /// How the artifact was made. No paths and no times: the same model and options give the same bytes.
   std::string manifest() {
     llvm::json::Array facts;
@@ -602,6 +625,7 @@ private:
       object["indices"] = stringifyOutside(outside()).str();
     if (describe().tunedKernels > 0)
       object["tuned_for"] = tuning.processor();
+    describeFusing(object);
     llvm::json::Object byUnit;
     for (auto &[unit, symbols] : units)
       byUnit[nameOf(unit)] = llvm::json::Array(symbols);

@@ -187,8 +187,8 @@ private:
         read(launch, times);
       else if (auto together = dyn_cast<plan::TogetherOp>(op))
         planned.regions.push_back(together);
-      else if (isa<plan::OverlapOp>(op))
-        planned.overlaps = true;
+      else if (auto overlap = dyn_cast<plan::OverlapOp>(op))
+        planned.overlaps.push_back(overlap);
       else if (auto check = dyn_cast<plan::CheckPositionsOp>(op))
         planned.positions.push_back(check);
       else if (auto exchange = dyn_cast<plan::ExchangeOp>(op)) {

@@ -23,6 +23,7 @@ constexpr int64_t look_ns = 100000000, farewell_ns = 100000000, last_barrier_ns 
 /// What every rank says before a collective.
 struct greeting_t {
   weft_signature_t signature;
+  int32_t piece, pieces;
   char node[WEFT_NODE_BYTES];
 };
 

@@ -46,7 +46,7 @@ weft_status_t say_ending(const mpi_link_t *link, const weft_collective_t &collec
                          weft_error_t *err) {
   char place[160];
   weft_text_t text = weft_text_in(place, sizeof place);
-  weft_text_add_place(&text, collective.kind, collective.node, collective.row);
+  weft_text_add_place(&text, weft_place_of(collective));
   return weft_fail(err, (weft_status_t)link->ending.status, link->ending.code, "%s: %s", place,
                    link->ending.text);
 }
@@ -187,6 +187,8 @@ weft_status_t greet(mpi_link_t *link, weft_error_t *err) {
   const weft_collective_t &c = current(link);
   memset(&link->own, 0, sizeof link->own);
   link->own.signature = weft_signature_of(c, link->done + 1);
+  link->own.piece = c.piece;
+  link->own.pieces = c.pieces;
   if (c.node)
     snprintf(link->own.node, sizeof link->own.node, "%s", c.node);
   link->phase = greeting;
@@ -292,7 +294,7 @@ void add_whereabouts(weft_text_t *text, const mpi_link_t *link, int32_t rank) {
     return weft_text_add(text, ", which has not begun a collective");
   bool is_behind = said.signature.sequence <= link->done;
   weft_text_add(text, is_behind ? ", which came no further than " : ", which is at ");
-  weft_text_add_place(text, said.signature.kind, said.node, 0);
+  weft_text_add_place(text, {said.signature.kind, said.node, 0, said.piece, said.pieces});
 }
 
 weft_status_t fail_late(mpi_link_t *link, const bool *is_missing, weft_error_t *err) {

@@ -180,6 +180,24 @@ TEST_CASE("ranks with other limits are told so") {
     CHECK(text == "ranks 0 and 1 have memory limits of 1048576 and 2097152 bytes");
 }
 
+TEST_CASE("ranks of which one computes while it exchanges and another does not are told so") {
+  RankProgram program(summed());
+  REQUIRE(program.failure.empty());
+  std::vector<std::string> texts(2);
+  onRanks(2, [&](weft_group_t *group, weft_error_t *) {
+    int32_t rank = weft_group_rank(group);
+    weft_context_options_t options = {sizeof options, 1, -1, 0, group, nullptr, rank, 0};
+    weft_context_t *context = nullptr;
+    weft_error_t failure = WEFT_ERROR_INIT;
+    weft_context_create(program.module, &options, &context, &failure);
+    weft_context_release(context);
+    texts[rank] = failure.message;
+    return WEFT_OK;
+  });
+  for (const std::string &text : texts)
+    CHECK(text == "ranks 0 and 1 have 0 and 1 as options.exchanges_apart");
+}
+
 TEST_CASE("a rank that lacks an input fails alone, and the others are told that it left") {
   RankProgram program(summed());
   REQUIRE(program.failure.empty());

@@ -171,6 +171,10 @@ typedef struct {
   /* Where kernels run: "cpu", or a kind of devices and an index, "cuda:0", of which "cuda" is the first; libweft_cuda.so implements that kind.
    * NULL: where the variant runs that the module was opened for, which is a processor's whenever there is one that fits, and else "cuda". */
   const char *device;
+  /* 1: what ranks exchange while they compute is exchanged before or behind it instead, as by --fuse-comm never: to the same bits, on all ranks
+   * alike. */
+  int32_t exchanges_apart;
+  int32_t reserved;
 } weft_context_options_t;
 
 /* "0.1.0": the version of the library. A constant of the library. */

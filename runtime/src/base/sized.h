@@ -28,9 +28,9 @@ template <> struct weft_sizes<weft_function_info_t> {
 };
 
 template <> struct weft_sizes<weft_context_options_t> {
-  static constexpr size_t all[] = {offsetof(weft_context_options_t, group),
-                                   offsetof(weft_context_options_t, device),
-                                   sizeof(weft_context_options_t)};
+  static constexpr size_t all[] = {
+      offsetof(weft_context_options_t, group), offsetof(weft_context_options_t, device),
+      offsetof(weft_context_options_t, exchanges_apart), sizeof(weft_context_options_t)};
 };
 
 template <> struct weft_sizes<weft_variant_info_t> {

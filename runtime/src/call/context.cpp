@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <initializer_list>
 #include <new>
 
 #include "runtime/src/base/memory.h"
@@ -47,7 +48,7 @@ run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_fram
 
 static weft_status_t read_options(const weft_context_options_t *options,
                                   weft_context_options_t *out_options, weft_error_t *err) {
-  *out_options = {sizeof *out_options, 0, -1, 0, nullptr, nullptr};
+  *out_options = {sizeof *out_options, 0, -1, 0, nullptr, nullptr, 0, 0};
   if (!options)
     return WEFT_OK;
   if (weft_status_t status = weft_read_sized(options, "options", out_options, err))
@@ -60,6 +61,9 @@ static weft_status_t read_options(const weft_context_options_t *options,
                      "options.spin_us is %d, but -1 to 1000000 are possible", options->spin_us);
   if (options->memory_limit < 0)
     return weft_fail(err, WEFT_INVALID, "W0401", "options.memory_limit is negative");
+  if (out_options->exchanges_apart < 0 || out_options->exchanges_apart > 1 || out_options->reserved)
+    return weft_fail(err, WEFT_INVALID, "W0401", "options.exchanges_apart is %d",
+                     out_options->exchanges_apart);
   return WEFT_OK;
 }
 
@@ -155,6 +159,7 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
   }
   context->memory_limit = checked.memory_limit;
+  context->exchanges_apart = checked.exchanges_apart;
   weft_status_t status = weft_join_ranks(context, group, err);
   if (!status)
     status = weft_join_device(context, err);
@@ -209,7 +214,11 @@ static void tell(void *user, const weft_part_v1 *part, uint64_t begin, uint64_t 
   weft_context_t *context = (weft_context_t *)user;
   uint32_t kernel = (uint32_t)part->kernel_id;
   weft_trace_event_t event = {sizeof event, kernel, part->units, -1, -1, begin, end};
-  weft_kernel_work(context->module, kernel, part->words, &event.flops, &event.bytes);
+  const weft_part_v1 *whole = context->call.whole ? context->call.whole : part;
+  weft_kernel_work(context->module, kernel, whole->words, &event.flops, &event.bytes);
+  for (int64_t *work : {&event.flops, &event.bytes})
+    if (*work > 0 && part->units != whole->units)
+      *work = (int64_t)((double)*work * (double)part->units / (double)whole->units);
   context->trace(context->trace_user, &event);
 }
 
@@ -337,7 +346,7 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
                          context->workers,
                          context->queue,
                          leave};
-  context->call = {&function, needs.total, needs.scratch_per_worker, err};
+  context->call = {&function, needs.total, needs.scratch_per_worker, err, nullptr};
   if (weft_accelerated *own = context->accelerated) {
     if (weft_status_t status = weft_send_arguments(context, function, in, out, err)) {
       weft_finish_device(context, nullptr); // copies that began read the caller's memory

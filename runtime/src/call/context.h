@@ -23,6 +23,8 @@ struct weft_call_t {
   int64_t entry_bytes; ///< of the block
   int64_t scratch;     ///< of each worker, by now
   weft_error_t *err;
+  const weft_part_v1
+      *whole; ///< of which the queue launches some units at a time; NULL: what it launches is whole
 };
 
 struct weft_accelerated;
@@ -33,6 +35,7 @@ struct weft_context {
   size_t bytes;
   std::atomic<uint32_t> state; ///< weft_context_state_t
   int64_t memory_limit;
+  int32_t exchanges_apart;         ///< as the options say
   weft_queue_t *queue;             ///< on the module's device
   const weft_host_queue_v1 *calls; ///< of the queue
   weft_host_v1 host;               ///< what compiled code calls: the queue's launches among it

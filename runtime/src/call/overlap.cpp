@@ -90,6 +90,8 @@ weft_collective_t cut_t::piece(int64_t number) const {
   int64_t row_bytes = c.inner * (weft_element_bits(c.element) / 8);
   int64_t in_whole = outer * c.first * row_bytes,
           in_part = (outer * own + least_of(from, own)) * row_bytes;
+  c.piece = (int32_t)number + 1;
+  c.pieces = (int32_t)pieces;
   c.outer = least_of(outer_step, c.outer - outer);
   if (c.kind == WEFT_ALL_REDUCE)
     c.first = least_of(row_step, c.first - from);
@@ -190,9 +192,11 @@ void overlapping_t::run(int64_t from, int64_t to) const {
         ++end;
       int64_t first = block * kernel.units_of_block,
               last = least_of(end * kernel.units_of_block, kernel.part->units);
+      context->call.whole = kernel.part;
       shifted_t shifted = {kernel.part->kernel, kernel.part->words, first};
       frame->host->parallel(frame, run_shifted, (const uint64_t *)&shifted, last - first,
                             kernel.part->grain, kernel.part->kernel_id);
+      context->call.whole = nullptr;
     }
   }
 }
@@ -251,12 +255,21 @@ static void place_own(const weft_collective_t &c, int32_t rank, int32_t world) {
                  weft_element_bits(c.element) / 8);
 }
 
-static void run_whole(weft_frame_v1 *frame, const weft_overlap_v1 &overlap) {
+static void exchange_whole(weft_context_t *context, weft_group *group, weft_collective_t whole) {
+  whole.piece = whole.pieces = 1;
+  if (weft_status_t status = weft_group_collective(group, &whole, context->call.err))
+    weft_leave_call(context, status);
+}
+
+/// One after the other.
+static void run_whole(weft_frame_v1 *frame, const weft_overlap_v1 &overlap, weft_group *group,
+                      const weft_collective_t &whole) {
+  weft_context_t *context = (weft_context_t *)frame->context;
   if (overlap.comes_first)
-    frame->host->exchange(frame, overlap.exchange, overlap.words);
+    exchange_whole(context, group, whole);
   frame->host->together(frame, overlap.parts, overlap.count);
   if (!overlap.comes_first)
-    frame->host->exchange(frame, overlap.exchange, overlap.words);
+    exchange_whole(context, group, whole);
 }
 
 void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
@@ -265,8 +278,8 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   weft_group *group = weft_find_exchange(context, overlap->exchange, overlap->words, &whole);
   int32_t rank = weft_group_rank(group), world = weft_group_world(group);
   cut_t cut(whole, overlap->tiles->rows, rank, world);
-  if (world == 1 || cut.pieces < 2)
-    return run_whole(frame, *overlap);
+  if (world == 1 || cut.pieces < 2 || context->exchanges_apart)
+    return run_whole(frame, *overlap, group, whole);
   int64_t own_steps = cut.has_parts ? least_of(most_own_steps, cut.pieces) : 0;
   overlapping_t o = {frame,
                      context,

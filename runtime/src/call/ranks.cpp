@@ -105,7 +105,7 @@ namespace {
 struct start_t {
   uint8_t file[32]; ///< its hash
   char version[24];
-  int64_t memory_limit;
+  int64_t memory_limit, exchanges_apart;
 };
 
 /// What they must have alike in a call: the function, and a hash of what inputs say about symbols.
@@ -138,6 +138,7 @@ static weft_status_t compare_starts(const weft_context_t *context, weft_group *g
   memcpy(own.file, context->module->elf.file.hash, sizeof own.file);
   strncpy(own.version, weft_version(), sizeof own.version - 1);
   own.memory_limit = context->memory_limit;
+  own.exchanges_apart = context->exchanges_apart;
   if (weft_status_t status = tell(group, "the start", &own, sizeof own, all, err))
     return status;
   for (int32_t rank = 1; rank < weft_group_world(group); ++rank) {
@@ -153,6 +154,10 @@ static weft_status_t compare_starts(const weft_context_t *context, weft_group *g
       return weft_fail(err, WEFT_MISMATCH, "W0434",
                        "ranks 0 and %d have memory limits of %lld and %lld bytes", rank,
                        (long long)all->memory_limit, (long long)other.memory_limit);
+    if (other.exchanges_apart != all->exchanges_apart)
+      return weft_fail(err, WEFT_MISMATCH, "W0434",
+                       "ranks 0 and %d have %lld and %lld as options.exchanges_apart", rank,
+                       (long long)all->exchanges_apart, (long long)other.exchanges_apart);
   }
   return WEFT_OK;
 }
@@ -355,6 +360,8 @@ weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64
                      words[6],
                      words[7],
                      words[8],
+                     0,
+                     0,
                      0,
                      0};
   return context->groups[found.group];

@@ -29,6 +29,7 @@ struct weft_seat_t {
   std::atomic<uint64_t> sequence; ///< collectives that were begun
   std::atomic<uint32_t> kind;     ///< of the last one
   std::atomic<int32_t> cpu; ///< that it was on when it began the last one, or moved; -1: unknown
+  std::atomic<int32_t> piece, pieces; ///< of it
   std::atomic<uint64_t> node[WEFT_NODE_BYTES / 8];
 };
 

@@ -8,13 +8,15 @@
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
 #include "runtime/src/cpu/env.h"
+#include "runtime/src/cpu/threads.h"
 #include "runtime/src/group/history.h"
 #include "runtime/src/group/shared_memory.h"
 #include "runtime/src/group/started.h"
 
 template <> struct weft_sizes<weft_collective_t> {
   static constexpr size_t all[] = {offsetof(weft_collective_t, received),
-                                   offsetof(weft_collective_t, from), sizeof(weft_collective_t)};
+                                   offsetof(weft_collective_t, from),
+                                   offsetof(weft_collective_t, piece), sizeof(weft_collective_t)};
 };
 
 template <> struct weft_sizes<weft_group_options_t> {
@@ -174,21 +176,30 @@ int32_t weft_group_world(const weft_group_t *group) { return group->world; }
 
 weft_status_t weft_group_start(weft_group_t *group, const weft_collective_t &collective,
                                weft_started_t *out_started, weft_error_t *err) {
-  out_started->is_done = 0;
+  uint64_t begin_ns = weft_now_ns();
+  *out_started = {};
   out_started->note = weft_history_begin(group->history, group->number, ++group->begun, collective);
-  return group->calls->start(group->link, nullptr, &collective, &out_started->ticket, err);
+  weft_status_t status =
+      group->calls->start(group->link, nullptr, &collective, &out_started->ticket, err);
+  out_started->spent_ns = weft_now_ns() - begin_ns;
+  return status;
 }
 
 weft_status_t weft_group_advance(weft_group_t *group, weft_started_t *started, bool waits,
                                  weft_error_t *err) {
-  while (!started->is_done) {
+  uint64_t begin_ns = weft_now_ns();
+  bool goes_on = !started->is_done;
+  while (goes_on) {
     if (weft_status_t status = group->calls->progress(group->link, started->ticket,
                                                       waits ? wait_us : 0, &started->is_done, err))
       return status;
-    if (started->is_done)
-      weft_history_end(group->history, group->number, started->note);
-    if (!waits)
-      break;
+    goes_on = waits && !started->is_done;
+  }
+  started->spent_ns += weft_now_ns() - begin_ns;
+  if (started->is_done && !started->is_noted) {
+    started->is_noted = true;
+    weft_history_end(group->history, group->number, started->note,
+                     {waits ? begin_ns : 0, started->spent_ns});
   }
   return WEFT_OK;
 }

@@ -20,10 +20,11 @@ namespace {
 /// One collective.
 struct note_t {
   uint64_t sequence, began_ns, ended_ns;
-  int64_t outer, first, middle, second, inner;
+  weft_attention_t attention;
+  int64_t outer, first, middle, second, inner, from, rows;
   uint16_t kind, element, combiner, is_reversed;
-  int32_t peer;
-  uint32_t row, group, reserved;
+  int32_t peer, piece, pieces;
+  uint32_t row, group;
   char node[WEFT_NOTE_NODE];
 };
 
@@ -136,9 +137,9 @@ void weft_history_set_title(weft_history_t *history, uint32_t group, const char 
 
 uint64_t weft_history_begin(weft_history_t *history, uint32_t group, uint64_t sequence,
                             const weft_collective_t &c) {
-  note_t note = {sequence, weft_now_ns(), 0,      c.outer,   c.first,    c.middle,
-                 c.second, c.inner,       c.kind, c.element, c.combiner, c.is_reversed,
-                 c.peer,   c.row,         group,  0,         {}};
+  note_t note = {sequence,      weft_now_ns(), 0,       {},       c.outer, c.first,   c.middle,
+                 c.second,      c.inner,       c.from,  c.rows,   c.kind,  c.element, c.combiner,
+                 c.is_reversed, c.peer,        c.piece, c.pieces, c.row,   group,     {}};
   if (c.node)
     strncpy(note.node, c.node, sizeof note.node - 1);
   uint64_t number = history->notes.fetch_add(1);
@@ -150,10 +151,15 @@ uint64_t weft_history_begin(weft_history_t *history, uint32_t group, uint64_t se
   return number;
 }
 
-void weft_history_end(weft_history_t *history, uint32_t group, uint64_t number) {
+void weft_history_end(weft_history_t *history, uint32_t group, uint64_t number,
+                      const weft_attention_t &attention) {
   cell_t<note_t> *cell = history->note(number);
+  const uint64_t ends[] = {weft_now_ns(), attention.waits_from_ns, attention.spent_ns};
+  static_assert(offsetof(note_t, attention) == offsetof(note_t, ended_ns) + 8,
+                "one after the other");
   if (cell->stamp.load(std::memory_order_relaxed) == 2 * number + 2)
-    cell->words[offsetof(note_t, ended_ns) / 8].store(weft_now_ns(), std::memory_order_relaxed);
+    for (size_t i = 0; i < sizeof ends / 8; ++i)
+      cell->words[offsetof(note_t, ended_ns) / 8 + i].store(ends[i], std::memory_order_relaxed);
   cell_t<member_t> *member = cell_of(history, group);
   if (member->stamp.load(std::memory_order_relaxed) == 2 * (uint64_t)group + 2)
     member->words[1].store(cell->words[0].load(std::memory_order_relaxed),
@@ -209,12 +215,16 @@ static void dump_notes(const weft_history_t *history, char *line, int size, out_
       continue;
     out->add(line,
              snprintf(line, (size_t)size,
-                      "call %u %llu %s %s %u %u %d %lld %lld %lld %lld %lld %u %llu %llu %s\n",
+                      "call %u %llu %s %s %u %u %d %lld %lld %lld %lld %lld %u %llu %llu %llu %llu "
+                      "%lld %lld %d %d %s\n",
                       n.group, (unsigned long long)n.sequence, weft_kind_name(n.kind),
                       weft_element_name(n.element), n.combiner, n.is_reversed, n.peer,
                       (long long)n.outer, (long long)n.first, (long long)n.middle,
                       (long long)n.second, (long long)n.inner, n.row,
-                      (unsigned long long)n.began_ns, (unsigned long long)n.ended_ns, n.node),
+                      (unsigned long long)n.began_ns, (unsigned long long)n.ended_ns,
+                      (unsigned long long)n.attention.waits_from_ns,
+                      (unsigned long long)n.attention.spent_ns, (long long)n.from,
+                      (long long)n.rows, n.piece, n.pieces, n.node),
              size);
   }
 }
@@ -225,7 +235,7 @@ weft_status_t weft_history_dump(const weft_history_t *history, int file, const c
   gethostname(host, sizeof host - 1);
   out_t out = {file, false};
   out.add(line,
-          snprintf(line, sizeof line, "weft-flight 1 %d %d %d %llu %s %s\n", history->rank,
+          snprintf(line, sizeof line, "weft-flight 2 %d %d %d %llu %s %s\n", history->rank,
                    history->world, history->process, (unsigned long long)weft_now_ns(),
                    *host ? host : "?", history->run),
           sizeof line);

@@ -22,10 +22,17 @@ uint32_t weft_history_join(weft_history_t *history, const char *name, int32_t ra
 /// weft_group_set_name.
 void weft_history_set_title(weft_history_t *history, uint32_t group, const char *title);
 
+/// What a rank gave a collective of its own time.
+struct weft_attention_t {
+  uint64_t waits_from_ns; ///< since when it did nothing but go on with it, until the end; 0: never
+  uint64_t spent_ns;      ///< in which it computed nothing: waited, copied, added
+};
+
 /// Notes collective `sequence` of the group, counted from 1, and gives the note's number.
 uint64_t weft_history_begin(weft_history_t *history, uint32_t group, uint64_t sequence,
                             const weft_collective_t &collective);
-void weft_history_end(weft_history_t *history, uint32_t group, uint64_t note);
+void weft_history_end(weft_history_t *history, uint32_t group, uint64_t note,
+                      const weft_attention_t &attention);
 
 /// weft_group_dump.
 weft_status_t weft_history_dump(const weft_history_t *history, int file, const char *reason,

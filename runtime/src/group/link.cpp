@@ -54,7 +54,7 @@ static weft_status_t say_ending(const weft_ending_t &ending, const weft_collecti
                                 weft_error_t *err) {
   char place[160];
   weft_text_t text = weft_text_in(place, sizeof place);
-  weft_text_add_place(&text, collective.kind, collective.node, collective.row);
+  weft_text_add_place(&text, weft_place_of(collective));
   return weft_fail(err, (weft_status_t)ending.status, ending.code, "%s: %s", place, ending.text);
 }
 
@@ -105,7 +105,7 @@ static void add_whereabouts(weft_text_t *text, const weft_seat_t *seat, uint64_t
   weft_text_add(text, begun < sequence ? ", which came no further than "
                       : is_gone        ? ", which was at "
                                        : ", which is at ");
-  weft_text_add_place(text, seat->kind.load(), node, 0);
+  weft_text_add_place(text, {seat->kind.load(), node, 0, seat->piece.load(), seat->pieces.load()});
 }
 
 static weft_status_t fail_lost(weft_shared_link_t *link, int32_t rank, weft_error_t *err) {

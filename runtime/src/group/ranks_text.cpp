@@ -18,12 +18,14 @@ void weft_text_add_ranks(weft_text_t *text, const bool *is_named, int32_t world)
     weft_text_add(text, " and %d more", count - said);
 }
 
-void weft_text_add_place(weft_text_t *text, uint32_t kind, const char *node, uint32_t row) {
-  weft_text_add(text, "%s", weft_kind_name(kind));
-  if (node && *node)
-    weft_text_add(text, " after '%.96s'", node);
-  else if (row)
-    weft_text_add(text, " of row %u", row);
+void weft_text_add_place(weft_text_t *text, const weft_place_t &place) {
+  weft_text_add(text, "%s", weft_kind_name(place.kind));
+  if (place.node && *place.node)
+    weft_text_add(text, " after '%.96s'", place.node);
+  else if (place.row)
+    weft_text_add(text, " of row %u", place.row);
+  if (place.pieces > 1)
+    weft_text_add(text, ", piece %d of %d", place.piece, place.pieces);
 }
 
 void weft_text_add_seconds(weft_text_t *text, int32_t milliseconds) {

@@ -126,6 +126,8 @@ static void begin_next(weft_shared_link_t *link) {
   weft_transfer_expose(&link->transfer, link->reach);
   seat->kind.store(next.kind, std::memory_order_relaxed);
   weft_seat_set_node(seat, next.node);
+  seat->piece.store(next.piece, std::memory_order_relaxed);
+  seat->pieces.store(next.pieces, std::memory_order_relaxed);
   seat->sequence.store(link->done + 1, std::memory_order_relaxed);
   weft_link_say_cpu(link);
   link->is_moving = true;

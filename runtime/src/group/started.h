@@ -5,7 +5,9 @@
 
 struct weft_started_t {
   uint64_t ticket, note; ///< the note is in the history
+  uint64_t spent_ns;     ///< in the functions below
   int32_t is_done;
+  bool is_noted; ///< that it is done
 };
 
 /// Begins a collective behind those that were begun before; its memory is in use until it is done.

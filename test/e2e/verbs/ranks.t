@@ -69,7 +69,7 @@ $ weft profile ranks.weft --dim n=3
 !   hint: weft profile ranks.weft --ranks 2
 ? 2
 # A profile has rank 0's kernels, and what every rank exchanges: what the file's formulas say, and 8 bytes that all compare first; the trace has all ranks.
-$ for t in threads shm; do weft profile ranks.weft --dim n=3 --ranks 2 --transport $t --rounds 7 --trace $t.json -q | tail -3; done
+$ for t in threads shm; do weft profile ranks.weft --dim n=3 --ranks 2 --transport $t --rounds 7 --trace $t.json -q | grep -A2 '^rank '; done
 | rank  axes  collectives  sent {*}time {*}waiting {*}most for
 |    0    tp            2  56 B  {*}
 |    1    tp            2  56 B  {*}
@@ -84,7 +84,7 @@ $+ print([w['rank'] != x['rank'] and 0 < w['share'] <= 1 for x in e for w in x['
 | 0
 $ python3 -c "
 $+ import json; d = json.load(open('shm.json'))['traceEvents']; t = json.load(open('threads.json'))['traceEvents']
-$+ named = {e['args']['name']: e['pid'] for e in d if e['ph'] == 'M'}; sums = [e for e in d if e['name'] == 'all_reduce']
+$+ named = {e['args']['name']: e['pid'] for e in d if e['name'] == 'process_name'}; sums = [e for e in d if e['name'] == 'all_reduce']
 $+ print(named, [(e['pid'], e['args']['sent']) for e in sums], min(e['ts'] for e in d if 'ts' in e) == 0, len(d) == len(t))
 $+ print(max(e['ts'] for e in sums) < min(e['ts'] + e['dur'] for e in sums))"
 | {'rank 0': 0, 'rank 1': 1} [(0, 48), (1, 48)] True True

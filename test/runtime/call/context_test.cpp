@@ -65,6 +65,12 @@ TEST_CASE("options are checked") {
   REQUIRE(create(size, 1025, -1, 0) == WEFT_INVALID);
   REQUIRE(create(size, 0, -2, 0) == WEFT_INVALID);
   REQUIRE(create(size, 0, -1, -1) == WEFT_INVALID);
+  for (int32_t apart : {-1, 1, 2}) {
+    weft_context_options_t options = {size, 0, -1, 0, nullptr, nullptr, apart, 0};
+    REQUIRE((weft_context_create(sample_module().module, &options, &context, &err) == WEFT_OK) ==
+            (apart == 1));
+    weft_context_release(context);
+  }
   REQUIRE(weft_context_create(nullptr, nullptr, &context, &err) == WEFT_INVALID);
   REQUIRE(weft_context_create(sample_module().module, nullptr, nullptr, &err) == WEFT_INVALID);
   REQUIRE(weft_call(nullptr, nullptr, nullptr, 0, nullptr, 0, &err) == WEFT_INVALID);

@@ -15,10 +15,13 @@
 using namespace weft_test;
 using Catch::Contains;
 
-static weft_status_t sum(weft_group_t *group, int64_t count, const char *node, weft_error_t *err) {
+static weft_status_t sum(weft_group_t *group, int64_t count, const char *node, weft_error_t *err,
+                         int32_t piece = 0) {
   std::vector<float> data(size_t(count), 1);
   weft_collective_t c = collective_of(WEFT_ALL_REDUCE, WEFT_F32, count, data.data(), data.data());
   c.node = node;
+  c.piece = piece;
+  c.pieces = piece ? 3 : 0;
   return weft_group_collective(group, &c, err);
 }
 
@@ -35,14 +38,14 @@ static std::vector<std::string> dump(const weft_group_t *group, const char *reas
   return lines;
 }
 
-/// Without its two times, of which the first is returned in *out_begin.
+/// Without its times, of which the second one says whether it has ended.
 static std::string without_times(const std::string &line, bool *out_has_ended) {
   std::istringstream words(line);
   std::string word, rest;
   for (int i = 0; words >> word; ++i) {
     if (i == 15)
       *out_has_ended = word != "0";
-    if (i != 14 && i != 15)
+    if (i < 14 || i > 17)
       rest += (i ? " " : "") + word;
   }
   return rest;
@@ -64,7 +67,7 @@ TEST_CASE("a history names groups and the last collectives, with what goes on") 
           if (weft_status_t status = weft_group_split(group, 7, -rank, &part, err))
             return status;
           weft_group_set_name(part, "tp, dp");
-          weft_status_t status = sum(part, 6, "second part", err);
+          weft_status_t status = sum(part, 6, "second part", err, 2);
           if (!status && rank == 0)
             status = sum(part, 7, "third\n", err); // which rank 1 never comes to
           weft_group_release(part);
@@ -82,14 +85,15 @@ TEST_CASE("a history names groups and the last collectives, with what goes on") 
               "group 0 all " + std::to_string(rank) + " 2 3 3 ",
               "group 1 all/1.7 " + std::to_string(1 - rank) + (rank ? " 2 1 1 " : " 2 2 1 ") +
                   "tp, dp",
-              "call 0 3 all_reduce f32 1 0 0 1 5 1 1 1 0 first",
-              "call 1 1 all_reduce f32 1 0 0 1 6 1 1 1 0 second part"};
+              "call 0 3 all_reduce f32 1 0 0 1 5 1 1 1 0 0 0 0 0 first",
+              "call 1 1 all_reduce f32 1 0 0 1 6 1 1 1 0 0 0 2 3 second part"};
           if (rank == 0)
-            wanted.push_back("call 1 2 all_reduce f32 1 0 0 1 7 1 1 1 0 third?");
+            wanted.push_back("call 1 2 all_reduce f32 1 0 0 1 7 1 1 1 0 0 0 0 0 third?");
           else
-            wanted.insert(wanted.begin() + 2, "call 0 2 all_reduce f32 1 0 0 1 5 1 1 1 0 first");
+            wanted.insert(wanted.begin() + 2,
+                          "call 0 2 all_reduce f32 1 0 0 1 5 1 1 1 0 0 0 0 0 first");
           if (lines.size() != wanted.size() + 3 || lines.back() != "end" ||
-              lines[0].rfind("weft-flight 1 " + std::to_string(rank) + " 2 ", 0) != 0 ||
+              lines[0].rfind("weft-flight 2 " + std::to_string(rank) + " 2 ", 0) != 0 ||
               lines[1] != std::string("reason ") + (status ? err->message : ""))
             return fail("the frame");
           for (size_t i = 0; i < wanted.size(); ++i) {
@@ -116,7 +120,7 @@ TEST_CASE("a history is read while collectives run") {
         for (const std::string &line : dump(group)) {
           bool has_ended;
           std::string call = line.rfind("call", 0) == 0 ? without_times(line, &has_ended) : "";
-          const std::string what = " all_reduce f32 1 0 0 1 9 1 1 1 0 ";
+          const std::string what = " all_reduce f32 1 0 0 1 9 1 1 1 0 0 0 0 0 ";
           size_t at = call.find(what), end = at + what.size();
           bool is_whole = at != std::string::npos &&
                           (call.substr(end) == "a" || call.substr(end) == "a long name");

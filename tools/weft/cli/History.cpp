@@ -55,7 +55,7 @@ bool readHead(Words words, RankHistory &history) {
   words.number(history.writtenAt);
   history.host = words.word();
   history.run = words.remaining();
-  return isHead && version == 1 && words.good && history.rank >= 0 &&
+  return isHead && version == 2 && words.good && history.rank >= 0 &&
          history.rank < history.world && history.world <= kMostRanks;
 }
 
@@ -88,6 +88,12 @@ bool readCollective(Words words, RankHistory &history) {
   words.number(c.row);
   words.number(c.beganAt);
   words.number(c.endedAt);
+  words.number(c.waitsFrom);
+  words.number(c.spent);
+  words.number(c.from);
+  words.number(c.rows);
+  words.number(c.piece);
+  words.number(c.pieces);
   c.node = words.remaining();
   if (!words.good || !c.sequence)
     return false;
@@ -126,9 +132,11 @@ Result<RankHistory> readHistory(const std::string &path) {
 } // namespace
 
 std::string PastCollective::place() const {
-  return kind + (!node.empty() ? " after '" + node + "'"
-                 : row         ? " of row " + std::to_string(row)
-                               : "");
+  std::string where = !node.empty() ? " after '" + node + "'"
+                      : row         ? " of row " + std::to_string(row)
+                                    : "";
+  std::string which = ", piece " + std::to_string(piece) + " of " + std::to_string(pieces);
+  return kind + where + (pieces > 1 ? which : "");
 }
 
 std::string PastCollective::what() const {
@@ -151,9 +159,17 @@ static int64_t bytesOf(const std::string &element) {
 }
 
 int64_t sentBytes(const PastCollective &c, const PastGroup &group) {
-  auto part = [&](int64_t extent) {
+  auto partOf = [&](int64_t extent, int rank) {
     int64_t size = (extent + group.world - 1) / group.world;
-    return std::clamp<int64_t>(extent - group.rank * size, 0, size);
+    int64_t rows = std::clamp<int64_t>(extent - rank * size, 0, size);
+    return c.rows ? std::clamp<int64_t>(rows - c.from, 0, c.rows) : rows;
+  };
+  auto part = [&](int64_t extent) { return partOf(extent, group.rank); };
+  auto partsOfOthers = [&](int64_t extent) {
+    int64_t rows = -part(extent);
+    for (int rank = 0; rank < group.world; ++rank)
+      rows += partOf(extent, rank);
+    return rows;
   };
   const auto &[outer, first, middle, second, inner] = c.sizes;
   int64_t all = outer * first * inner, others = group.world - 1, sent = 0;
@@ -162,7 +178,7 @@ int64_t sentBytes(const PastCollective &c, const PastGroup &group) {
   else if (c.kind == "all_gather")
     sent = outer * part(first) * inner * others;
   else if (c.kind == "reduce_scatter")
-    sent = outer * (first - part(first)) * inner;
+    sent = outer * partsOfOthers(first) * inner;
   else if (c.kind == "all_to_all" && c.isReversed)
     sent = outer * (first - part(first)) * middle * part(second) * inner;
   else if (c.kind == "all_to_all")

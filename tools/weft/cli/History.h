@@ -21,13 +21,17 @@ namespace weft::cli {
 struct PastCollective {
   uint32_t group = 0;
   uint64_t sequence = 0, beganAt = 0, endedAt = 0;
+  uint64_t waitsFrom = 0; ///< since when the rank did nothing else, until its end; 0: never
+  uint64_t spent = 0;     ///< nanoseconds in which the rank computed nothing for it
   std::string kind, element, node;
   unsigned combiner = 0, isReversed = 0;
   int peer = 0;
   std::array<int64_t, 5> sizes = {}; ///< outer, first, middle, second, inner
+  int64_t from = 0, rows = 0;        ///< of every part; 0: all of it
+  int piece = 0, pieces = 0;         ///< as weft_collective_t has them
   unsigned row = 0;
 
-  /// "all_reduce after 'encoder.layer.3'"
+  /// "all_reduce after 'encoder.layer.3'", of a piece also ", piece 3 of 8"
   std::string place() const;
   /// "all_reduce (sum) of f32 [1, 8, 1, 1, 4]"
   std::string what() const;

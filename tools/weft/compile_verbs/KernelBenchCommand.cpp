@@ -49,8 +49,8 @@ private:
     if (!options.positional().empty())
       return Failure{ExitWrongUsage, "'--kernels' measures no artifact",
                      "leave out '" + options.positional()[0] + "'", ""};
-    for (const char *name :
-         {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory", "link"})
+    for (const char *name : {"dim", "input", "seed", "function", "threads", "spin-us", "max-memory",
+                             "link", "fuse-comm"})
       if (options.has(name))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(name) + "' is for artifacts, not for '--kernels'", "",

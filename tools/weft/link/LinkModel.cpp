@@ -80,6 +80,24 @@ Arrival arrivalOf(const weft_collective_t &collective, int32_t world, int32_t ra
   return {elements * each, elements > 0 ? 2 : 0};
 }
 
+double timeOnLink(const LinkSpeed &speed, const std::vector<weft_collective_t> &pieces,
+                  int32_t world, int32_t rank) {
+  double bytes = 0, latencies = 0;
+  for (const weft_collective_t &piece : pieces) {
+    Arrival arrival = arrivalOf(piece, world, rank);
+    bytes += double(arrival.bytes);
+    latencies = std::max(latencies, double(arrival.latencies));
+  }
+  return bytes / speed.bytesPerNanosecond + latencies * speed.latency;
+}
+
+uint16_t kindCalled(std::string_view name) {
+  for (uint16_t kind = WEFT_ALL_REDUCE; kind <= WEFT_PERMUTE; ++kind)
+    if (name == weft_kind_name(kind))
+      return kind;
+  return 0;
+}
+
 bool isSender(const weft_collective_t &collective, int32_t world, int32_t from, int32_t to) {
   return collective.kind == WEFT_ALL_REDUCE ||
          (from != to && weft_flows(collective, world, from, to));

@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace weft::cli {
 
@@ -36,6 +37,11 @@ struct Arrival {
 /// Of a collective that could be started. An all_reduce is a reduce_scatter and an all_gather
 /// behind it.
 Arrival arrivalOf(const weft_collective_t &collective, int32_t world, int32_t rank);
+/// Nanoseconds that pieces of one exchange are on a link that has nothing else to do.
+double timeOnLink(const LinkSpeed &speed, const std::vector<weft_collective_t> &pieces,
+                  int32_t world, int32_t rank);
+/// weft_collective_kind_t of "all_gather"; 0: there is none.
+uint16_t kindCalled(std::string_view name);
 /// Whether one rank waits for what the other sends; of an all_reduce also for itself, since what
 /// comes back from others has its part in it.
 bool isSender(const weft_collective_t &collective, int32_t world, int32_t from, int32_t to);

@@ -147,7 +147,7 @@ weft_status_t checkAborted(const SlowLink *link, const weft_collective_t &collec
       continue;
     char place[160];
     weft_text_t text = weft_text_in(place, sizeof place);
-    weft_text_add_place(&text, collective.kind, collective.node, collective.row);
+    weft_text_add_place(&text, weft_place_of(collective));
     return weft_fail(err, WEFT_CANCELLED, "W0607", "%s: rank %d ended the group", place, rank);
   }
   return WEFT_OK;

@@ -3,7 +3,8 @@
 // Every combination of --dim and --threads is one row. Rows are warmed up, then measured in turns
 // (interleaved), so that a disturbance of the machine meets all of them. A sample is the mean of as
 // many calls as take a millisecond. Where ranks run the function, rank 0 measures and tells the
-// others what to call.
+// others what to call. With --fuse-comm every combination is measured in both forms of the steps in which ranks compute while an exchange goes on, and
+// what the waiting form spends in these exchanges says how much of it the other one hides.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
@@ -15,6 +16,7 @@
 #include "tools/weft/cli/Table.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/ExchangeTimes.h"
 #include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
@@ -39,6 +41,7 @@ double now() {
 struct Row {
   SymbolValues dims;
   int64_t threads;
+  bool isApart; ///< exchanges are done before and behind kernels
   Inputs inputs;
   CallInputs callInputs;
   std::vector<weft_tensor_t> outputs;
@@ -46,6 +49,7 @@ struct Row {
   std::optional<weft_cost_t> cost;
   int64_t callsPerSample = 1;
   std::vector<double> samples;
+  double exchangeSeconds = 0; ///< of a call that is apart, in exchanges that could be fused
 
   double median() const { return quantile(samples, 0.5); }
   /// Half the interquartile range over the median.
@@ -95,14 +99,43 @@ private:
     if (!found)
       return found.failure();
     function = *found;
-    for (const char *option : {"transport", "timeout", "flight", "link"})
+    for (const char *option : {"transport", "timeout", "flight", "link", "fuse-comm"})
       if (function.mesh.empty() && options.has(option))
         return Failure{ExitWrongUsage,
                        "'--" + std::string(option) + "' has no effect: function '" +
                            function.signature.function + "' is for one rank",
                        "leave it out",
                        {}};
+    if (Result<Done> done = readForms(); !done)
+      return done;
     return checkRanks(function, options);
+  }
+
+  /// Which forms of fused steps are measured.
+  Result<Done> readForms() {
+    comparesForms = options.has("fuse-comm");
+    if (!comparesForms)
+      return Done{};
+    if (artifact.listed("fused_exchanges").empty())
+      return Failure{ExitWrongUsage,
+                     "'--fuse-comm' has no effect: " + options.positional()[0] +
+                         " computes beside no exchange",
+                     "compile it with --fuse-comm always",
+                     {}};
+    std::string text = options.value("fuse-comm");
+    forms.clear();
+    for (size_t begin = 0; begin <= text.size();) {
+      size_t end = std::min(text.find(',', begin), text.size());
+      std::string form = text.substr(begin, end - begin);
+      bool isApart = form == "never";
+      if ((!isApart && form != "always") ||
+          std::find(forms.begin(), forms.end(), isApart) != forms.end())
+        return Failure{
+            ExitWrongUsage, "'--fuse-comm " + text + "' must be never, always or both", {}, {}};
+      forms.push_back(isApart);
+      begin = end + 1;
+    }
+    return Done{};
   }
 
   /// The combinations, first symbol slowest, threads fastest.
@@ -116,12 +149,13 @@ private:
                      "'--threads " + options.value("threads") + "' must be whole numbers >= 1: 1,2",
                      {},
                      {}};
-    if (sizes->size() * threads->size() > kMostRows)
+    if (sizes->size() * threads->size() * forms.size() > kMostRows)
       return Failure{
           ExitWrongUsage, "more than " + std::to_string(kMostRows) + " combinations", {}, {}};
     for (const SymbolValues &size : *sizes)
       for (int64_t count : *threads)
-        rows.push_back({size, count, {}, {}, {}, {}, {}, 1, {}});
+        for (bool isApart : forms)
+          rows.push_back({size, count, isApart, {}, {}, {}, {}, {}, 1, {}});
     return Done{};
   }
 
@@ -165,6 +199,7 @@ private:
     };
     LocalRanks ranks = localRanks(options, ranksOf(function));
     isElsewhere = ranks.isElsewhere();
+    ranks.records = comparesForms ? kProfiledCollectives : ranks.records;
     transport = ranks.transport;
     return runLedRanks(ranks, lead,
                        [&](weft_group_t *own, weft_error_t *error) { return follow(own, error); });
@@ -177,6 +212,8 @@ private:
       done = warmUp();
     if (done)
       done = measure();
+    if (done && comparesForms)
+      done = timeExchanges();
     if (group)
       forgetContexts(rows); // they do not outlive the group, also where a step failed
     return done;
@@ -184,14 +221,15 @@ private:
 
   /// The same on all ranks, in the same order.
   Result<Done> createContexts(std::vector<Row> &wanting, weft_group_t *of) const {
-    std::map<int64_t, Context> contexts;
+    std::map<std::pair<int64_t, bool>, Context> contexts;
     for (Row &row : wanting) {
-      Context &context = contexts[row.threads];
+      Context &context = contexts[{row.threads, row.isApart}];
       Result<weft_context_options_t> wanted =
           contextOptions(options, static_cast<int32_t>(std::min<int64_t>(row.threads, 4096)));
       if (!wanted)
         return wanted.failure();
       wanted->group = of;
+      wanted->exchanges_apart = row.isApart;
       if (!context) {
         Result<Context> created = artifact.createContext(*wanted);
         if (!created)
@@ -287,6 +325,34 @@ private:
     return Done{};
   }
 
+  /// What rows that are apart spend in exchanges that others hide.
+  Result<Done> timeExchanges() {
+    for (Row &row : rows) {
+      std::vector<double> calls;
+      for (int64_t call = 0; call < kLeastRounds && row.isApart; ++call) {
+        auto since = static_cast<uint64_t>(1e9 * now());
+        Result<double> seconds = timeRow(row, 1);
+        if (!seconds)
+          return seconds.failure();
+        calls.push_back(secondsOfWhole(group, since));
+      }
+      std::sort(calls.begin(), calls.end());
+      row.exchangeSeconds = row.isApart ? quantile(calls, 0.5) : 0;
+    }
+    return Done{};
+  }
+
+  /// The part of the exchanges' time that a fused row hides, where its other form was measured and the exchanges take any.
+  std::optional<double> hiddenBy(const Row &fused) const {
+    for (const Row &apart : rows)
+      if (!fused.isApart && apart.isApart && apart.threads == fused.threads &&
+          apart.dims == fused.dims && apart.exchangeSeconds > 0) {
+        double product = apart.median() - apart.exchangeSeconds;
+        return 1 - (fused.median() - product) / apart.exchangeSeconds;
+      }
+    return std::nullopt;
+  }
+
   std::string ranksText() const {
     std::string link = options.has("link") ? " with links of " + options.value("link") : "";
     return group ? std::to_string(ranksOf(function)) + " ranks over " + transport + link + ", "
@@ -308,9 +374,13 @@ private:
     Table table;
     std::vector<std::string> symbols = shownSymbols();
     table.header = symbols;
+    if (comparesForms)
+      table.header.push_back("fuse-comm");
     for (const char *name : {"threads", "median", "min", "p95", "spread", "GFLOP/s", "memory"})
       table.header.push_back(
           exact && name != std::string("threads") ? std::string(name) + unitOf(name) : name);
+    if (comparesForms)
+      table.header.push_back("E");
     for (const Row &row : rows)
       table.rows.push_back(cells(row, symbols, exact));
     console.result(format == "md" ? table.markdown() : exact ? table.csv() : table.text());
@@ -339,6 +409,8 @@ private:
     std::vector<std::string> out;
     for (const std::string &symbol : symbols)
       out.push_back(std::to_string(row.inputs.symbols.at(symbol)));
+    if (comparesForms)
+      out.push_back(row.isApart ? "never" : "always");
     out.push_back(std::to_string(row.threads));
     for (double seconds : {row.median(), row.samples.front(), quantile(row.samples, 0.95)})
       out.push_back(exact ? plain(seconds) : printSeconds(seconds));
@@ -352,6 +424,8 @@ private:
     out.push_back(!row.cost ? ""
                   : exact   ? std::to_string(memory)
                             : printBytes(static_cast<double>(memory)));
+    if (std::optional<double> hidden = hiddenBy(row); comparesForms)
+      out.push_back(!hidden ? exact ? "" : "-" : exact ? plain(*hidden) : printRate(*hidden));
     return out;
   }
 
@@ -381,6 +455,12 @@ private:
       json.field("min_seconds", row.samples.front());
       json.field("p95_seconds", quantile(row.samples, 0.95)).field("spread", row.spread());
       json.field("calls_per_sample", row.callsPerSample);
+      if (comparesForms)
+        json.field("fuse_comm", row.isApart ? "never" : "always");
+      if (row.exchangeSeconds > 0)
+        json.field("exchange_seconds", row.exchangeSeconds);
+      if (std::optional<double> hidden = hiddenBy(row))
+        json.field("efficiency", *hidden);
       if (row.cost)
         json.field("flops", row.cost->flops)
             .field("bytes_moved", row.cost->bytes_moved)
@@ -397,9 +477,11 @@ private:
   FunctionView function;
   std::string format;
   std::vector<Row> rows;
-  weft_group_t *group = nullptr; ///< where ranks run the function together
-  std::string transport;         ///< of the group
-  bool isElsewhere = false;      ///< another process is rank 0, and reports
+  bool comparesForms = false;
+  std::vector<bool> forms = {false}; ///< whether exchanges are apart, for each row of a combination
+  weft_group_t *group = nullptr;     ///< where ranks run the function together
+  std::string transport;             ///< of the group
+  bool isElsewhere = false;          ///< another process is rank 0, and reports
   int64_t rounds = kLeastRounds;
   double roundSeconds = 0;
 };

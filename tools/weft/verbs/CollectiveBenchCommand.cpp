@@ -147,7 +147,7 @@ private:
       return Failure{ExitWrongUsage, "'--collectives' measures no artifact",
                      "leave out '" + options.positional()[0] + "'", ""};
     for (const char *name : {"kernels", "dim", "input", "seed", "function", "threads", "spin-us",
-                             "max-memory", "target"})
+                             "max-memory", "target", "fuse-comm"})
       if (options.has(name))
         return Failure{ExitWrongUsage, "'--" + std::string(name) + "' is not for '--collectives'",
                        "", ""};

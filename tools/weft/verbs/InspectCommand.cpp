@@ -181,6 +181,7 @@ private:
     reportVariants();
     reportNumerics();
     reportRanks();
+    reportFusing();
     for (size_t i = 0; i < programs[0].functions.size(); ++i)
       reportFunction(programs[0].functions[i], programs[0].costs[i]);
     for (size_t p = 1; p < programs.size(); ++p)
@@ -223,6 +224,17 @@ private:
       counts += (counts.empty() ? "" : ", ") + std::to_string(ranks);
     if (artifact.ranks().size() > 1)
       line("ranks    " + counts + "  (each has its program, all share the weights)");
+  }
+
+  /// Which exchanges ranks compute beside, of all meshes.
+  void reportFusing() {
+    std::vector<std::string> how = artifact.listed("fuse_comm"),
+                             fused = artifact.listed("fused_exchanges");
+    if (fused.empty())
+      return;
+    if (!how.empty())
+      fused.front() += "  (--fuse-comm " + how[0] + ")";
+    list("fused", fused);
   }
 
   void reportNumerics() {
@@ -570,6 +582,11 @@ private:
     json.end();
   }
 
+  void fusingJson(JsonWriter &json) const {
+    if (std::vector<std::string> how = artifact.listed("fuse_comm"); !how.empty())
+      json.field("fuse_comm", how[0]).list("fused_exchanges", artifact.listed("fused_exchanges"));
+  }
+
   void reportJson() {
     JsonWriter json("weft.inspect/1");
     json.field("kind", "artifact").field("file", options.positional()[0]).field("name", info.name);
@@ -588,6 +605,7 @@ private:
           .end();
     json.end();
     numericsJson(json);
+    fusingJson(json);
     functionsJson(json, programs[0]);
     json.array("meshes");
     for (size_t p = 1; p < programs.size(); ++p) {

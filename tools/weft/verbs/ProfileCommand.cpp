@@ -1,9 +1,9 @@
 //===- ProfileCommand.cpp - weft profile --------------------------------------------------------===//
 //
 // Calls the model several times with a trace and shows, for every kernel, the time of one call: the median over the rounds of each
-// place where it is called, added up. Where ranks run the function, kernels are rank 0's, and a second table says what every rank exchanges
-// and waits for. --trace writes the last round for Chrome's and Perfetto's viewers. What a device counts is said for the last round; times
-// say little of one that does, so one round is enough then.
+// place where it is called, added up. Where ranks run the function, kernels are rank 0's, a second table says what every rank exchanges
+// and waits for, and a third one how long rank 0's exchanges take, and what of that it computes. --trace writes the last round for Chrome's and Perfetto's viewers.
+// What a device counts is said for the last round; times say little of one that does, so one round is enough then.
 //===------------------------------------------------------------------------------------------===//
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Commands.h"
@@ -16,12 +16,14 @@
 #include "tools/weft/cli/TensorFile.h"
 #include "tools/weft/cli/TimedCalls.h"
 #include "tools/weft/cli/Values.h"
+#include "tools/weft/verbs/ExchangeTimes.h"
 #include "tools/weft/verbs/ProfileCounters.h"
 #include "tools/weft/verbs/ProfileTrace.h"
 #include "tools/weft/verbs/RankedCall.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 namespace weft::cli {
 
@@ -128,6 +130,7 @@ private:
     if (!found)
       return found.failure();
     exchanges = std::move(*found);
+    times = exchangeTimes(traces, kWarmCalls, rounds, options.value("link"));
     return Done{};
   }
 
@@ -229,13 +232,11 @@ private:
       counters = allCounters();
       for (size_t i = 0; i < counters.size(); ++i)
         counters[i] = since(before[i], std::move(counters[i]));
-      samples.resize(events.size());
       whole.push_back(*seconds);
       for (const weft_trace_event_t &event : events)
         *seconds -= secondsOf(event);
       between.push_back(std::max(*seconds, 0.0));
-      for (size_t i = 0; i < events.size() && i < samples.size(); ++i)
-        samples[i].push_back(secondsOf(events[i]));
+      noted.push_back(events);
     }
     return Done{};
   }
@@ -251,17 +252,32 @@ private:
     return 1e-9 * static_cast<double>(event.end_ns - event.begin_ns);
   }
 
+  /// The median of every place; of kernels that wait for pieces, which are called as pieces come, that of whole calls.
+  void collectSeconds() {
+    bool isSteady = std::all_of(noted.begin(), noted.end(),
+                                [&](const auto &round) { return round.size() == events.size(); });
+    std::map<std::pair<uint32_t, size_t>, std::vector<double>> samples;
+    for (size_t round = 0; round < noted.size(); ++round)
+      for (size_t i = 0; i < noted[round].size(); ++i) {
+        std::vector<double> &of = samples[{noted[round][i].kernel, isSteady ? i : 0}];
+        of.resize(noted.size());
+        of[round] += secondsOf(noted[round][i]);
+      }
+    for (const auto &[place, of] : samples)
+      rows[place.first].seconds += median(of);
+  }
+
   void collect() {
     for (const KernelView &kernel : kernels)
       rows.push_back({kernel, unitOf(kernel.name)});
     for (size_t i = 0; i < counters.size() && i < rows.size(); ++i)
       rows[i].counters = counters[i];
-    for (size_t i = 0; i < events.size(); ++i) {
-      Row &row = rows[events[i].kernel];
+    collectSeconds();
+    for (const weft_trace_event_t &event : events) {
+      Row &row = rows[event.kernel];
       ++row.calls;
-      row.seconds += median(samples[i]);
-      row.flops += static_cast<double>(std::max<int64_t>(events[i].flops, 0));
-      row.bytes += static_cast<double>(std::max<int64_t>(events[i].bytes, 0));
+      row.flops += static_cast<double>(std::max<int64_t>(event.flops, 0));
+      row.bytes += static_cast<double>(std::max<int64_t>(event.bytes, 0));
     }
     rows.erase(std::remove_if(rows.begin(), rows.end(), [](const Row &row) { return !row.calls; }),
                rows.end());
@@ -363,7 +379,8 @@ private:
         console.result("\n" + row.kernel.name + "  " + nodesOf(row) + "\n" +
                        counterLines(row.counters));
     if (!exchanges.empty())
-      console.result("\n" + exchangeTable(exchanges).text());
+      console.result("\n" + exchangeTable(exchanges).text() + "\n" +
+                     exchangeTimesTable(times).text());
   }
 
   void reportJson() {
@@ -395,6 +412,8 @@ private:
     json.end();
     if (!exchanges.empty())
       addExchanges(json, exchanges);
+    if (!times.empty())
+      addExchangeTimes(json, times);
     console.result(json.finish());
   }
 
@@ -422,13 +441,14 @@ private:
   weft_group_t *group = nullptr; ///< where ranks run the function together
   std::vector<RankTrace> traces;
   std::vector<ExchangeRow> exchanges;
+  std::vector<ExchangeTime> times;
   int64_t threads = 1, rounds = kLeastRounds;
-  std::vector<weft_trace_event_t> events;   ///< of the latest call
-  std::vector<std::vector<double>> samples; ///< seconds by event, over the rounds
-  std::vector<double> whole, between;       ///< seconds of the calls, and of them outside kernels
-  std::vector<KernelView> kernels;          ///< of the variant that runs
-  std::vector<Counters> counters;           ///< of the latest round, by kernel
-  std::vector<Row> rows;                    ///< slowest first
+  std::vector<weft_trace_event_t> events;             ///< of the latest call
+  std::vector<std::vector<weft_trace_event_t>> noted; ///< of every round
+  std::vector<double> whole, between; ///< seconds of the calls, and of them outside kernels
+  std::vector<KernelView> kernels;    ///< of the variant that runs
+  std::vector<Counters> counters;     ///< of the latest round, by kernel
+  std::vector<Row> rows;              ///< slowest first
 };
 
 } // namespace

@@ -131,9 +131,13 @@ weft_status_t gatherTraces(weft_group_t *group, const std::vector<weft_trace_eve
   return WEFT_OK;
 }
 
+Result<RankHistory> ownHistory(const weft_group_t *group) {
+  return parseHistory(historyText(group));
+}
+
 int64_t collectivesDone(const weft_group_t *group) {
   uint64_t count = 0;
-  if (Result<RankHistory> history = parseHistory(historyText(group)))
+  if (Result<RankHistory> history = ownHistory(group))
     for (const auto &[number, past] : history->groups)
       count += isContexts(past) ? past.done : 0;
   return static_cast<int64_t>(count);
@@ -213,6 +217,23 @@ void addExchanges(JsonWriter &json, const std::vector<ExchangeRow> &rows) {
     json.end().end();
   }
   json.end();
+}
+
+std::vector<std::vector<PastCollective>> lastCalls(const RankHistory &history, uint32_t group,
+                                                   int64_t warm, int64_t rounds) {
+  const PastGroup &past = history.groups.at(group);
+  uint64_t first = doneAfter(past, warm, warm + rounds);
+  uint64_t each = (past.done - first) / static_cast<uint64_t>(rounds);
+  std::vector<std::vector<PastCollective>> calls(static_cast<size_t>(rounds));
+  if (!isContexts(past) || !each)
+    return {};
+  for (const PastCollective &c : history.collectives)
+    if (c.group == group && c.sequence > first && c.endedAt)
+      calls[std::min<size_t>((c.sequence - first - 1) / each, calls.size() - 1)].push_back(c);
+  for (const std::vector<PastCollective> &call : calls)
+    if (call.size() != each)
+      return {};
+  return calls;
 }
 
 std::vector<PastCollective> lastExchanges(const RankHistory &history, int64_t calls) {

@@ -24,8 +24,14 @@ constexpr int32_t kProfiledCollectives = 1 << 16;
 /// Gives rank 0 what all ranks did, by rank.
 weft_status_t gatherTraces(weft_group_t *group, const std::vector<weft_trace_event_t> &own,
                            std::vector<RankTrace> &all, weft_error_t *error);
+/// What this rank did last.
+Result<RankHistory> ownHistory(const weft_group_t *group);
 /// How many collectives of a context's groups this rank has done so far.
 int64_t collectivesDone(const weft_group_t *group);
+
+/// The collectives of one of a rank's groups in each of the last `rounds` of its calls, of which `warm` were before; none when some are forgotten.
+std::vector<std::vector<PastCollective>> lastCalls(const RankHistory &history, uint32_t group,
+                                                   int64_t warm, int64_t rounds);
 
 /// What one rank exchanges along some axes during a call: times are medians over calls.
 struct ExchangeRow {
