@@ -1,34 +1,21 @@
 //===- OverlapPrice.cpp -----------------------------------------------------------------------------------===//
 
 #include "passes/cost/OverlapPrice.h"
-#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 namespace weft {
 namespace {
 
-/// As the runtime has them.
-constexpr int64_t kMostPieces = 8, kLeastRows = 16, kLeastRowsOfSum = 64;
 /// Of a run of tiles that reads weights again: what fetching them ahead leaves of it (measured: 25 us for 4.7 MB).
 constexpr double kWeightBytesOfNanosecond = 192;
-
-int64_t piecesOf(const OverlapCase &overlap) {
-  bool hasParts = overlap.kind != ExchangeKind::AllReduce;
-  int64_t part = hasParts ? llvm::divideCeil(overlap.rows, overlap.ranks) : overlap.rows;
-  int64_t pieces = std::min(kMostPieces, part / kLeastRows);
-  return overlap.kind == ExchangeKind::AllGather
-             ? pieces
-             : std::min(pieces, std::max<int64_t>(2, part / kLeastRowsOfSum));
-}
 
 } // namespace
 
 OverlapPrice priceOf(const OverlapCase &o) {
   double apart = o.product + o.exchange + o.latency;
-  int64_t pieces = piecesOf(o);
-  if (pieces < 2)
+  if (o.pieces < 2)
     return {apart, apart};
-  double others = o.product * double(o.ranks - 1) / double(o.ranks), count = double(pieces);
+  double others = o.product * double(o.ranks - 1) / double(o.ranks), count = double(o.pieces);
   double time = 0, runs = 0;
   if (o.kind == ExchangeKind::AllGather) {
     time = std::max(o.product, o.exchange + o.latency + others / count);

@@ -1,6 +1,6 @@
 //===- OverlapPrice.h - What it saves to compute while an exchange goes on ---------------------------------===//
 //
-//   OverlapPrice price = priceOf({ExchangeKind::AllGather, ranks, rows, product, weights, exchange, latency, isMemory});
+//   OverlapPrice price = priceOf({ExchangeKind::AllGather, ranks, pieces, product, weights, exchange, latency, isMemory});
 //   if (price.pays()) …
 //
 // In pieces, as the runtime cuts them (runtime/src/call/overlap.cpp): of P, the time of the products, what is others' is P (t-1)/t.
@@ -23,12 +23,12 @@ namespace weft {
 /// Times in nanoseconds.
 struct OverlapCase {
   ExchangeKind kind;
-  int64_t ranks, rows; ///< rows of all ranks
-  double product;      ///< time of the launches
-  double weights;      ///< bytes that they read
-  double exchange;     ///< time of the bytes on the link
-  double latency;      ///< of its messages
-  bool isMemory;       ///< see Link
+  int64_t ranks, pieces; ///< pieces that the exchange is cut into
+  double product;        ///< time of the launches
+  double weights;        ///< bytes that they read
+  double exchange;       ///< time of the bytes on the link
+  double latency;        ///< of its messages
+  bool isMemory;         ///< see Link
 };
 
 struct OverlapPrice {

@@ -110,6 +110,16 @@ SymExpr workOf(plan::LaunchOp launch) {
   return kernel.getWork()[0].substitute(words);
 }
 
+/// As the runtime cuts them (runtime/src/call/overlap.cpp), of `rows` of all ranks together.
+int64_t piecesOf(const OverlapCase &overlap, int64_t rows) {
+  bool hasParts = overlap.kind != ExchangeKind::AllReduce;
+  int64_t part = hasParts ? llvm::divideCeil(rows, overlap.ranks) : rows;
+  int64_t pieces = std::min<int64_t>(WEFT_MOST_PIECES, part / WEFT_LEAST_ROWS);
+  return overlap.kind == ExchangeKind::AllGather
+             ? pieces
+             : std::min(pieces, std::max<int64_t>(2, part / WEFT_LEAST_ROWS_OF_SUM));
+}
+
 OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
                      const Links &links, const Sizes &sizes) {
   CollectiveOpInterface collective = exchange.collective();
@@ -121,7 +131,7 @@ OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launche
   overlap.latency = sizes.of(collective.sentMessages()) * link.latency;
   overlap.isMemory = link.isMemory;
   for (plan::LaunchOp launch : launches) {
-    overlap.rows = int64_t(sizes.of((*launch.getRows())[0]));
+    overlap.pieces = piecesOf(overlap, int64_t(sizes.of((*launch.getRows())[0])));
     overlap.product += sizes.of(workOf(launch)) / double(kWorkOfNanosecond);
     for (Value input : launch.getInputs())
       if (auto weight = input.getDefiningOp<plan::WeightOp>())

@@ -266,6 +266,11 @@ typedef struct {
   int64_t rows, tiles, least;
 } weft_row_tiles_v1;
 
+/* What an exchange is cut into while ranks compute: at most so many pieces, as many collectives as every transport lets be under way; with so many
+ * rows of each rank, as of fewer tiles would often wait for two; and of what is summed with so many, if there are two such: each is a run of tiles of its own,
+ * which reads all weights, while what is gathered is multiplied as it has come. */
+enum { WEFT_MOST_PIECES = 8, WEFT_LEAST_ROWS = 16, WEFT_LEAST_ROWS_OF_SUM = 64 };
+
 /* What `overlap` takes. The exchange's rows, outer * first of its words, or first / (elements of a row) of an all_reduce, are the kernels'. */
 typedef struct {
   const weft_part_v1 *parts;

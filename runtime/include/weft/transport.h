@@ -51,8 +51,10 @@ typedef struct {
   int64_t outer, first, middle, second, inner;
   int64_t received, longest; /* of a permute of other sizes; else 0 */
   int64_t from, rows;        /* a piece of an all_gather or reduce_scatter; else 0 */
-  int32_t piece,
-      pieces; /* for messages and histories: which one, from 1, of how many that an exchange was cut into, which may be 1; 0: it cannot be cut */
+  /* For messages and histories: which piece, from 1, of how many that an exchange was cut into, which may be 1; 0: it cannot be cut. */
+  int32_t piece, pieces;
+  /* 1: what this rank gives an all_gather lies at its place of `receive`, too, and is not copied there. */
+  int32_t is_placed, reserved;
 } weft_collective_t;
 
 typedef struct weft_transport_v1 weft_transport_v1;

@@ -14,12 +14,6 @@
 #include "runtime/src/group/layout.h"
 #include "runtime/src/group/started.h"
 
-/// As many collectives may be under way in every transport.
-static const int64_t most_pieces = 8;
-/// Rows of a piece: of fewer, tiles would often wait for two.
-static const int64_t least_rows = 16;
-/// Rows of a piece of a sum, if there are two such: each is a run of tiles of its own, which reads all weights, while what is gathered is multiplied as it has come.
-static const int64_t least_rows_of_sum = 64;
 /// Steps of a rank's own rows: between them it looks after what is on its way.
 static const int64_t most_own_steps = 2;
 /// Steps of tiles are noted for so many of them, or for blocks of tiles.
@@ -61,11 +55,12 @@ cut_t::cut_t(const weft_collective_t &collective, int64_t rows, int32_t rank, in
   part = has_parts ? ceildiv(whole.first, world) : whole.first;
   if (whole.outer < 1 || part < 1 || rows < 1)
     return;
-  outer_step = ceildiv(whole.outer, most_pieces);
-  int64_t per = most_pieces / least_of(whole.outer, most_pieces);
-  int64_t fitting = part / least_rows;
+  outer_step = ceildiv(whole.outer, WEFT_MOST_PIECES);
+  int64_t per = WEFT_MOST_PIECES / least_of(whole.outer, WEFT_MOST_PIECES);
+  int64_t fitting = part / WEFT_LEAST_ROWS;
   if (whole.kind != WEFT_ALL_GATHER)
-    fitting = least_of(fitting, part / least_rows_of_sum > 2 ? part / least_rows_of_sum : 2);
+    fitting =
+        least_of(fitting, part / WEFT_LEAST_ROWS_OF_SUM > 2 ? part / WEFT_LEAST_ROWS_OF_SUM : 2);
   per = least_of(per, fitting);
   row_step = ceildiv(part, per > 1 ? per : 1);
   per_outer = ceildiv(part, row_step);
@@ -125,7 +120,7 @@ struct overlapping_t {
   bool comes_first;
   int32_t count;
   int64_t own_steps, steps;
-  weft_started_t started[most_pieces];
+  weft_started_t started[WEFT_MOST_PIECES];
   stepped_t kernels[WEFT_MAX_PARTS];
 
   int64_t step_of_row(int64_t row) const;
@@ -298,5 +293,6 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   if (!o.comes_first)
     return o.run_before();
   place_own(whole, rank, world);
+  o.cut.whole.is_placed = 1; // so transports do not copy it once more
   o.run_behind();
 }

@@ -106,6 +106,8 @@ void weft_unpack(const weft_mail_t &mail) {
   for (int32_t peer = 0; peer < mail.world; ++peer) {
     weft_view_t received = received_from(mail, peer);
     int64_t count = weft_view_size(received);
+    if (peer == mail.rank && c.is_placed)
+      continue;
     if (peer == mail.rank)
       weft_copy_view(received, c.receive, sent_to(mail, peer), c.send, {0, count},
                      element_bytes(c));

@@ -186,7 +186,8 @@ static void read_copied(const piece_view &piece) {
   const weft_exchange_t &x = piece.transfer.exchange;
   for (int32_t i = 1; i <= x.world; ++i) {
     int32_t from = (x.rank + i) % x.world;
-    if (!weft_flows(piece.stage, x.world, from, x.rank))
+    if (!weft_flows(piece.stage, x.world, from, x.rank) ||
+        (from == x.rank && piece.stage.is_placed))
       continue;
     weft_view_t received = weft_received(piece.stage, x.world, from, x.rank);
     const uint8_t *source = piece.source(from);

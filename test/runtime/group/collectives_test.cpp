@@ -563,3 +563,28 @@ TEST_CASE("a permute of more than the most is refused, and ranks that say anothe
         "W0602 permute: 3 elements are sent and 4 received, of 3 at most");
   CHECK(ends(3, 3, {3, 5})[0].status == WEFT_MISMATCH);
 }
+
+TEST_CASE("what a rank has put in its place is not copied there again") {
+  for (const std::string transport : {"threads", "shm"}) {
+    std::vector<verdict> all =
+        run_ranks(transport, 3, [](weft_group_t *group, weft_error_t *err) -> weft_status_t {
+          int32_t rank = weft_group_rank(group);
+          for (int64_t part : {5, 50000}) { // through the window, and where it lies
+            std::vector<float> own, got;
+            own.assign(size_t(part), float(rank));
+            got.assign(size_t(3 * part), -1);
+            weft_collective_t c =
+                collective_of(WEFT_ALL_GATHER, WEFT_F32, 3 * part, own.data(), got.data());
+            c.is_placed = 1;
+            if (weft_status_t status = weft_group_collective(group, &c, err))
+              return status;
+            for (int64_t i = 0; i < 3 * part; ++i)
+              if (got[size_t(i)] != (i / part == rank ? -1 : float(i / part)))
+                return WEFT_INVALID;
+          }
+          return WEFT_OK;
+        });
+    for (const verdict &each : all)
+      CHECK(each.status == WEFT_OK);
+  }
+}
