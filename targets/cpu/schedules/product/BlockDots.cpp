@@ -275,6 +275,14 @@ public:
             s.m * (s.k + s.k / s.weight.block * 8)};
   }
 
+  /// Units of a tile follow each other where there is one block.
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec, machine);
+    if (panelsPerBlock(s, machine) < panelsOf(s, machine) || !spec.getArgument(s.lhs).hasOneUse())
+      return std::nullopt;
+    return RowTiles{s.lhs, s.m, SymExpr::ceildiv(s.m, kRows), 1};
+  }
+
   SmallVector<WeightLayout> layouts(func::FuncOp spec,
                                     const VectorMachine &machine) const override {
     Shape s = *match(spec, machine);
