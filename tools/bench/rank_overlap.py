@@ -2,7 +2,8 @@
 
 Products of transformers as a rank of two has them: what is gathered times half of the columns, and half of the sum, whose result is scattered. A link
 is set so that an exchange takes 0.25, 0.5 and 1 of the product's time; without one an exchange is a copy in memory. Beside both forms stands the product
-alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden.
+alone, on both ranks at once. E = 1 - (fused - product) / (unfused - product) is the part of an exchange that is hidden. What docs/overlap.md says that the fused
+step takes, of the product's time as it was measured and the link's numbers, stands beside it.
 """
 import json
 import os
@@ -18,6 +19,8 @@ PRODUCTS = {"BERT-base up": ("gather", 768, 1536), "BERT-base down": ("scatter",
 ROWS = (512, 1024)
 PARTS = (None, 0.25, 0.5, 1)  # time of the exchange over time of the product; None: no link
 LATENCY = 5e-6
+MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
+WEIGHT_BYTES_OF_SECOND = 192e9  # that a run of tiles reads again
 SPREAD = 1.2  # a sample this much above the fastest met somebody else
 WAYS = {"product": "never", "unfused": "never", "fused": "always"}
 MARKS = "<!-- begin of tools/bench/ranks overlap -->\n", "<!-- end -->\n"
@@ -98,18 +101,30 @@ def measure(options, peers):
     return rows
 
 
+def predicted(row):
+    """Seconds of the fused step by the lines of docs/overlap.md, of two ranks, and a run of tiles more for every piece."""
+    kind, inner, columns = PRODUCTS[row["product"]]
+    product, link, part = row["product_seconds"], row["exchange_seconds"] - LATENCY, row["rows"] // 2
+    pieces = min(MOST_PIECES, part // LEAST_ROWS)
+    if kind == "scatter":
+        pieces = min(pieces, max(2, part // LEAST_ROWS_OF_SUM))
+    others = product / 2
+    behind = [link + LATENCY + others / pieces] if kind == "gather" else [others / pieces + link + LATENCY, others + link / pieces + LATENCY]
+    return max(product, *behind) + (1 + pieces) * inner * columns * 4 / WEIGHT_BYTES_OF_SECOND
+
+
 def line(row):
     alone, unfused, fused = (row[way + "_seconds"] for way in WAYS)
     part, hidden = row["part"], row["hidden"]
     # What an exchange may still cost: of its own time with a link, of the unfused step without one.
     share = f"{(fused - alone) / row['exchange_seconds']:.2f}" if part else "-"
     cells = [row["product"], row["exchange"], row["rows"], part or "no link", f"{1e3 * alone:.2f}", f"{1e3 * unfused:.2f}", f"{1e3 * fused:.2f}",
-             f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
+             f"{1e3 * predicted(row):.2f}" if part else "-", f"{fused / unfused:.2f}", f"{1e3 * row['exposed_seconds']:.2f}", share, f"{hidden:.2f}" if part else "-"]
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def table(rows):
-    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
+    names = ["product", "exchange", "M", "exchange / product", "product ms", "unfused ms", "fused ms", "predicted ms", "fused / unfused", "exposed ms", "exposed / exchange", "E"]
     return "\n".join(["| " + " | ".join(names) + " |", "|---" * len(names) + "|", *map(line, rows)]) + "\n"
 
 
