@@ -178,7 +178,9 @@ weft_status_t weft_group_start(weft_group_t *group, const weft_collective_t &col
                                weft_started_t *out_started, weft_error_t *err) {
   uint64_t begin_ns = weft_now_ns();
   *out_started = {};
-  out_started->note = weft_history_begin(group->history, group->number, ++group->begun, collective);
+  out_started->sequence = ++group->begun;
+  out_started->note =
+      weft_history_begin(group->history, group->number, out_started->sequence, collective);
   weft_status_t status =
       group->calls->start(group->link, nullptr, &collective, &out_started->ticket, err);
   out_started->spent_ns = weft_now_ns() - begin_ns;
@@ -198,7 +200,7 @@ weft_status_t weft_group_advance(weft_group_t *group, weft_started_t *started, b
   started->spent_ns += weft_now_ns() - begin_ns;
   if (started->is_done && !started->is_noted) {
     started->is_noted = true;
-    weft_history_end(group->history, group->number, started->note,
+    weft_history_end(group->history, group->number, started->note, started->sequence,
                      {waits ? begin_ns : 0, started->spent_ns});
   }
   return WEFT_OK;

@@ -151,7 +151,7 @@ uint64_t weft_history_begin(weft_history_t *history, uint32_t group, uint64_t se
   return number;
 }
 
-void weft_history_end(weft_history_t *history, uint32_t group, uint64_t number,
+void weft_history_end(weft_history_t *history, uint32_t group, uint64_t number, uint64_t sequence,
                       const weft_attention_t &attention) {
   cell_t<note_t> *cell = history->note(number);
   const uint64_t ends[] = {weft_now_ns(), attention.waits_from_ns, attention.spent_ns};
@@ -161,9 +161,10 @@ void weft_history_end(weft_history_t *history, uint32_t group, uint64_t number,
     for (size_t i = 0; i < sizeof ends / 8; ++i)
       cell->words[offsetof(note_t, ended_ns) / 8 + i].store(ends[i], std::memory_order_relaxed);
   cell_t<member_t> *member = cell_of(history, group);
-  if (member->stamp.load(std::memory_order_relaxed) == 2 * (uint64_t)group + 2)
-    member->words[1].store(cell->words[0].load(std::memory_order_relaxed),
-                           std::memory_order_relaxed);
+  // Pieces may be seen to be done in another order; they are in theirs.
+  if (member->stamp.load(std::memory_order_relaxed) == 2 * (uint64_t)group + 2 &&
+      member->words[1].load(std::memory_order_relaxed) < sequence)
+    member->words[1].store(sequence, std::memory_order_relaxed);
 }
 
 //===----------------------------------------------------------------------===//

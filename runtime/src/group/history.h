@@ -31,7 +31,8 @@ struct weft_attention_t {
 /// Notes collective `sequence` of the group, counted from 1, and gives the note's number.
 uint64_t weft_history_begin(weft_history_t *history, uint32_t group, uint64_t sequence,
                             const weft_collective_t &collective);
-void weft_history_end(weft_history_t *history, uint32_t group, uint64_t note,
+/// The same one, which the note need not have any more.
+void weft_history_end(weft_history_t *history, uint32_t group, uint64_t note, uint64_t sequence,
                       const weft_attention_t &attention);
 
 /// weft_group_dump.

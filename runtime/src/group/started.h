@@ -5,6 +5,7 @@
 
 struct weft_started_t {
   uint64_t ticket, note; ///< the note is in the history
+  uint64_t sequence;     ///< of the group's collectives, from 1
   uint64_t spent_ns;     ///< in the functions below
   int32_t is_done;
   bool is_noted; ///< that it is done
