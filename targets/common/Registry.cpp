@@ -37,15 +37,11 @@ Error noKernelTarget(StringRef scope) {
                            join(known, ", ") + ", also with '" + KernelTarget::kExactEnding + "'");
 }
 
-SmallVector<std::string> knownNames() {
-  SmallVector<std::string> known{TargetName::kHost};
-  for (const TargetFamily *family : allFamilies()) {
-    if (!family->isDevice())
-      known.push_back(TargetName{family->name(), {TargetName::kHost}}.str());
-    for (const std::string &level : family->levels())
-      known.push_back(TargetName{family->name(), {level}}.str());
-  }
-  return known;
+void addNames(SmallVector<std::string> &names, const TargetFamily &family) {
+  if (!family.isDevice())
+    names.push_back(TargetName{family.name(), {TargetName::kHost}}.str());
+  for (const std::string &level : family.levels())
+    names.push_back(TargetName{family.name(), {level}}.str());
 }
 
 /// "; the nearest is 'FAMILY:LEVEL'", or nothing where no name is like the text.
@@ -61,14 +57,21 @@ std::string nearestTo(StringRef text, ArrayRef<std::string> known) {
 }
 
 Error unknown(StringRef text) {
-  SmallVector<std::string> known = knownNames();
+  SmallVector<std::string> known{TargetName::kHost};
+  for (const TargetFamily *family : allFamilies())
+    addNames(known, *family);
   return createStringError("unknown target '" + text + "'" + nearestTo(text, known) +
                            "; known are " + join(known, ", ") +
                            ", and several levels as FAMILY:LEVEL,LEVEL");
 }
 
-Error unknownLevel(const TargetName &name, StringRef level) {
-  return unknown(TargetName{name.family, {level.str()}}.str());
+/// Other families have nothing like it.
+Error unknownLevel(const TargetFamily &family, StringRef level) {
+  SmallVector<std::string> known;
+  addNames(known, family);
+  std::string text = TargetName{family.name(), {level.str()}}.str();
+  return createStringError("unknown target '" + text + "'" + nearestTo(text, known) +
+                           "; known are " + join(known, ", ") + "; 'weft targets' lists all");
 }
 
 /// 'FAMILY:host' on a machine of another family.
@@ -111,7 +114,7 @@ static Expected<AskedLevels> readLevels(StringRef text) {
       return notThisMachine(*family);
     std::string known = level == TargetName::kHost ? family->hostLevel() : level.str();
     if (!is_contained(family->levels(), known))
-      return unknownLevel(TargetName{family->name(), {}}, known);
+      return unknownLevel(*family, known);
     asked[family].push_back(known);
   }
   if (count_if(asked, [](auto &each) { return !each.first->isDevice(); }) > 1)

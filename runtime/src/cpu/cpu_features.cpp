@@ -16,22 +16,24 @@ struct target_row {
 #include <unistd.h>
 
 namespace {
-enum cpuid_register { EAX, EBX, ECX, EDX };
+enum cpuid_register : uint8_t { EAX, EBX, ECX, EDX };
 
 /// What the operating system must save for a feature, as bits of XCR0.
-enum : uint64_t {
+enum : uint32_t {
   XCR0_NONE = 0,
   XCR0_AVX = 0x6,
   XCR0_AVX512 = 0xE6,
   XCR0_AMX = 0x60000,
 };
 
+/// Without pointers, which the loader would have to relocate.
 struct feature_row {
-  const char *name;
-  uint32_t leaf, subleaf;
+  char name[16];
+  uint32_t leaf;
+  uint8_t subleaf;
   cpuid_register where;
-  uint32_t bit;
-  uint64_t xcr0;
+  uint8_t bit;
+  uint32_t xcr0;
 };
 } // namespace
 

@@ -11,7 +11,7 @@ $ weft check layers.mlir -t x86:v3 --json
 |   "unsupported": []
 | }
 $ weft check layers.mlir -t x86:v7
-! error[W0301]: unknown target 'x86:v7'; the nearest is 'x86:v2'; known are host, x86:host, x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, x86:v4+amx, arm:host, arm:v8, arm:v8.2, arm:v8.6, cuda:sm_80, cuda:sm_86, cuda:sm_89, cuda:sm_90, cuda:sm_90a, and several levels as FAMILY:LEVEL,LEVEL
+! error[W0301]: unknown target 'x86:v7'; the nearest is 'x86:v2'; known are x86:host, x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, x86:v4+amx; 'weft targets' lists all
 ? 2
 $ weft check nothing.mlir
 ! error[W0200]: cannot read 'nothing.mlir': No such file or directory

@@ -38,15 +38,20 @@ TEST_CASE("levels are found once each, the one that needs most first") {
   CHECK(namesOf("host").size() == 1);
 }
 
-TEST_CASE("an unknown target is refused with those that there are") {
-  for (const char *text : {"x86:v9", "arm:neon", "x86:v4:exact", "v3", ""}) {
+TEST_CASE(
+    "an unknown target is refused with those that there are, an unknown level with its family's") {
+  auto refused = [](const char *text, const std::string &first, bool hasOthers) {
     std::string refusal = namesOf(text)[0];
     INFO(refusal);
     CHECK(refusal.find("unknown target '" + std::string(text) + "'; ") == 0);
-    CHECK(refusal.find("; known are host, x86:host, ") != std::string::npos);
-    CHECK(refusal.find("x86:v4+vnni") != std::string::npos);
-    CHECK(refusal.find("arm:v8.2") != std::string::npos);
-  }
+    CHECK(refusal.find("; known are " + first) != std::string::npos);
+    CHECK((refusal.find("arm:v8.2") != std::string::npos) == hasOthers);
+    CHECK((refusal.find("'weft targets' lists all") != std::string::npos) != hasOthers);
+  };
+  for (const char *text : {"x86:v4:exact", "v3", ""})
+    refused(text, "host, x86:host, ", true);
+  refused("x86:v9", "x86:host, x86:v2, ", false);
+  refused("cuda:sm_50", "cuda:sm_80, ", false);
 }
 
 TEST_CASE("the target that is spelt most alike is named, if any is") {
