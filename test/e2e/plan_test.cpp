@@ -11,6 +11,9 @@
 #include <fstream>
 #include <sstream>
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
 namespace weft::test {
 namespace {
 
@@ -123,11 +126,10 @@ TEST_CASE("a kernel's target is one that there is") {
   CHECK(refusal(planOf(body, "loop", "x86:v3")) == "");
   for (const char *target :
        {"x86:v9", "gpu:big", "host", "x86:host", "x86:v2,v3", "x86:v2:fast", "x"})
-    CHECK(refusal(planOf(body, "loop", target)) ==
-          "no kernels are compiled for '" + std::string(target) +
-              "', but for x86:v2, x86:v3, x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, "
-              "x86:v4+amx, arm:v8, arm:v8.2, arm:v8.6, cuda:sm_80, cuda:sm_86, cuda:sm_89, "
-              "cuda:sm_90, cuda:sm_90a, also with ':exact'");
+    CHECK_THAT(refusal(planOf(body, "loop", target)),
+               StartsWith("no kernels are compiled for '" + std::string(target) +
+                          "', but for x86:v2, x86:v3, ") &&
+                   EndsWith(", also with ':exact'"));
 }
 
 TEST_CASE("an artifact needs of a processor what any of its kernels does") {

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <set>
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 using namespace weft;
 using namespace weft::test;
 
@@ -151,8 +153,7 @@ TEST_CASE("toy: a kernel of a target that there is not is refused with its place
   REQUIRE(artifact.diagnostics().size() == 1);
   const Diagnostic &refusal = artifact.diagnostics()[0];
   CHECK(refusal.where.rfind("plan.mlir:", 0) == 0);
-  CHECK(refusal.text == "no kernels are compiled for 'toy:vector', but for x86:v2, x86:v3, "
-                        "x86:v3+vnni, x86:v4, x86:v4+vnni, x86:v4+bf16, x86:v4+amx, "
-                        "arm:v8, arm:v8.2, arm:v8.6, cuda:sm_80, cuda:sm_86, cuda:sm_89, "
-                        "cuda:sm_90, cuda:sm_90a, toy:scalar, also with ':exact'");
+  CHECK_THAT(refusal.text,
+             StartsWith("no kernels are compiled for 'toy:vector', but for x86:v2, x86:v3, ") &&
+                 EndsWith(", toy:scalar, also with ':exact'"));
 }
