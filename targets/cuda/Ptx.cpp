@@ -44,6 +44,8 @@ void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
   };
   add("kernel", 1);
   add("maxntidx", threads);
+  // One block has to fit a multiprocessor: else the assembler spills registers so that a few more do.
+  add("minctasm", 1);
   // All threads of a warp execute these together, which LLVM knows of other instructions of that kind: it may give them to no branch.
   for (llvm::Function &function : module)
     if (function.getName().starts_with("llvm.nvvm.mma.") ||

@@ -17,14 +17,17 @@ static constexpr int64_t kBytes = 16, kMostLanes = 8;
 
 unsigned streamLanes(func::FuncOp spec, SymExpr elements) {
   int64_t widest = 1;
+  bool hasParts = false; // of bytes, which are read and written one by one in any case
   auto consider = [&](Type type) {
     auto tensor = cast<SymTensorType>(type);
+    int64_t bits = elementBits(tensor.getElementType());
+    hasParts |= bits < 8;
     if (tensor.getElements() == elements)
-      widest = std::max<int64_t>(widest, elementBits(tensor.getElementType()) / 8);
+      widest = std::max<int64_t>(widest, bits / 8);
   };
   llvm::for_each(spec.getArgumentTypes(), consider);
   llvm::for_each(spec.getResultTypes(), consider);
-  return unsigned(std::min(kMostLanes, kBytes / widest));
+  return hasParts ? 1 : unsigned(std::min(kMostLanes, kBytes / widest));
 }
 
 static bool isMultiple(SymExpr width, int64_t lanes) {

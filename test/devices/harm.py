@@ -39,6 +39,14 @@ class Context:
         return bool(behind) and behind[0].strip() == "ret;"
 
 
+def trapped(ptx, line):
+    """The text that ends where it comes to a line."""
+    lines = ptx.splitlines()
+    guard = re.match(r"\s*(@!?%\w+ )?", lines[line - 1]).group(1) or ""
+    lines[line - 1] = f"\t{guard}trap;"
+    return "\n".join(lines) + "\n"
+
+
 def counted(lines):
     counts = {}
     for line in lines:
@@ -114,7 +122,8 @@ def swapped(group):
 
 
 RULES = [
-    Rule("a barrier is missing", without(r"bar\.|barrier\.|fence|membar|mbarrier\.(try_)?wait")),
+    # bar.warp only brings threads together again, for what comes next.
+    Rule("a barrier is missing", without(r"bar\.(?!warp)|barrier\.|fence|membar|mbarrier\.(try_)?wait")),
     Rule("a wait for copies is missing", without(r"cp\.async(\.bulk)?\.wait")),
     Rule("a wait for copies is too weak", replaced(r"(cp\.async\.wait_group\s+)(\d+)", lambda at: at[1] + str(int(at[2]) + 1)), every=False),
     Rule("a copy is missing", without(r"cp\.async\.(ca|cg|bulk)")),
