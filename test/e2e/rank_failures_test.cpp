@@ -162,13 +162,20 @@ TEST_CASE("of several ranks the one that has another size, or calls another func
   }
 }
 
-TEST_CASE("ranks with other limits are told so") {
+/// What creating contexts with options of each rank's own ends with, on both ranks.
+static std::vector<std::string>
+refusals(const std::function<void(int32_t rank, weft_context_options_t &)> &differ) {
   RankProgram program(summed());
   REQUIRE(program.failure.empty());
   std::vector<std::string> texts(2);
   onRanks(2, [&](weft_group_t *group, weft_error_t *) {
     int32_t rank = weft_group_rank(group);
-    weft_context_options_t options = {sizeof options, 1, -1, (1 + rank) << 20, group};
+    weft_context_options_t options = {};
+    options.struct_size = sizeof options;
+    options.threads = 1;
+    options.spin_us = -1;
+    options.group = group;
+    differ(rank, options);
     weft_context_t *context = nullptr;
     weft_error_t failure = WEFT_ERROR_INIT;
     weft_context_create(program.module, &options, &context, &failure);
@@ -176,25 +183,19 @@ TEST_CASE("ranks with other limits are told so") {
     texts[rank] = failure.message;
     return WEFT_OK;
   });
-  for (const std::string &text : texts)
+  return texts;
+}
+
+TEST_CASE("ranks with other limits are told so") {
+  for (const std::string &text : refusals([](int32_t rank, weft_context_options_t &options) {
+         options.memory_limit = (1 + rank) << 20;
+       }))
     CHECK(text == "ranks 0 and 1 have memory limits of 1048576 and 2097152 bytes");
 }
 
 TEST_CASE("ranks of which one computes while it exchanges and another does not are told so") {
-  RankProgram program(summed());
-  REQUIRE(program.failure.empty());
-  std::vector<std::string> texts(2);
-  onRanks(2, [&](weft_group_t *group, weft_error_t *) {
-    int32_t rank = weft_group_rank(group);
-    weft_context_options_t options = {sizeof options, 1, -1, 0, group, nullptr, rank, 0};
-    weft_context_t *context = nullptr;
-    weft_error_t failure = WEFT_ERROR_INIT;
-    weft_context_create(program.module, &options, &context, &failure);
-    weft_context_release(context);
-    texts[rank] = failure.message;
-    return WEFT_OK;
-  });
-  for (const std::string &text : texts)
+  for (const std::string &text : refusals(
+           [](int32_t rank, weft_context_options_t &options) { options.exchanges_apart = rank; }))
     CHECK(text == "ranks 0 and 1 have 0 and 1 as options.exchanges_apart");
 }
 
