@@ -326,13 +326,13 @@ private:
 
   Value widen(Value x) { return b.create<ConvertOp>(x, TypeAttr::get(b.getI32Type())); }
 
-  /// The sum of the weight's elements for each channel.
+  /// The sum of the weight's integers for each channel.
   Value sumWeight(Value weight, unsigned channel) {
     SmallVector<int64_t> axes;
     for (unsigned d = 0; d < typeOf(weight).getRank(); ++d)
       if (d != channel)
         axes.push_back(d);
-    return b.create<ReduceOp>(CombinerKind::Sum, widen(weight), axes);
+    return b.create<ReduceOp>(CombinerKind::Sum, weight, axes);
   }
 
   /// sa * sw * (sum - correction); `behind` dimensions of the result follow the channel.
@@ -369,15 +369,10 @@ private:
     };
     Value za = widen(scalar(o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
     if (aroundA) {
-      Value sums = sumWeight(w, channel);
-      if (aroundW) { // za * sum of (w - zw)
-        int64_t count = 1;
-        for (unsigned d = 0; d < typeOf(w).getRank(); ++d)
-          if (d != channel)
-            count *= typeOf(w).getDim(d).asConstant().value_or(0);
-        Value each = b.create<FillOp>(typeOf(za), b.getI32IntegerAttr(int32_t(count)));
-        sums = b.create<SubOp>(sums, b.create<MulOp>(zw, each));
-      }
+      Value each = widen(w);
+      if (aroundW) // za * sum of (w - zw)
+        each = b.create<SubOp>(each, widen(o->w.getZero()));
+      Value sums = sumWeight(each, channel);
       add(b.create<MulOp>(sums, za));
     }
     if (aroundW) { // zw * sum of a
@@ -416,8 +411,8 @@ private:
                             DimsAttr::get(b.getContext(), after));
         low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
       }
-      correction =
-          b.create<MulOp>(perChannel(sumWeight(w, 0), behind), widen(scalar(o->a.getZero())));
+      correction = b.create<MulOp>(perChannel(sumWeight(widen(w), 0), behind),
+                                   widen(scalar(o->a.getZero())));
     }
     Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
                                  op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());

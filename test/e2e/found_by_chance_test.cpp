@@ -137,3 +137,20 @@ TEST_CASE("functions of rounded blocks stay behind the rounding") {
 })",
       {{{"m", 0}}, {{"m", 1}}, {{"m", 7}}});
 }
+
+// The product of both zero points was counted as often as the weight has rows, which is no constant here: it was counted zero times.
+TEST_CASE("a weight of bytes that is cut by a symbol has a zero point") {
+  agrees(R"(func.func @main(%x: !weft.tensor<[m, n], i8>) -> !weft.tensor<[m, 2], f32>
+    attributes {weft.symbols = #weft.symbols<m, n>} {
+  %s = weft.fill 5.000000e-01 : f32 -> !weft.tensor<[], f32>
+  %za = weft.fill 3 : i8 -> !weft.tensor<[], i8>
+  %zw = weft.constant dense<[5, -2]> : tensor<2xi8> -> !weft.tensor<[2], i8>
+  %w = weft.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi8> -> !weft.tensor<[4, 2], i8>
+  %c = weft.slice %w from [0, 0] size [n, 2] step [1, 1] : (!weft.tensor<[4, 2], i8>) -> !weft.tensor<[n, 2], i8>
+  %a = weft.dequantize %x, %s, %za : (!weft.tensor<[m, n], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[m, n], f32>
+  %b = weft.dequantize %c, %s, %zw : (!weft.tensor<[n, 2], i8>, !weft.tensor<[], f32>, !weft.tensor<[2], i8>) -> !weft.tensor<[n, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, n], f32>, !weft.tensor<[n, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+})",
+         {{{"m", 2}, {"n", 4}}, {{"m", 3}, {"n", 1}}, {{"m", 1}, {"n", 0}}});
+}
