@@ -232,7 +232,7 @@ bool loop(Graph &g) {
     }
     results.push_back(k);
     types.push_back(init.getType());
-    if (each) {
+    if (each && !isPacked(g.element(each))) { // those that share bytes are refused
       yields.push_back(each);
       results.push_back(g.know(each));
       stacked = g.type(each);
