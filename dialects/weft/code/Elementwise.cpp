@@ -54,7 +54,9 @@ Value NegOp::emitScalar(Builder &b, ValueRange e) {
                         : b.create<arith::SubIOp>(number(b, e[0].getType(), 0), e[0]);
 }
 Value AbsOp::emitScalar(Builder &b, ValueRange e) {
-  return floating(e[0]) ? Value(b.create<math::AbsFOp>(e[0])) : b.create<math::AbsIOp>(e[0]);
+  if (floating(e[0]))
+    return b.create<math::AbsFOp>(e[0]);
+  return isUnsigned(elementOf(getInput())) ? e[0] : Value(b.create<math::AbsIOp>(e[0]));
 }
 Value SignOp::emitScalar(Builder &b, ValueRange e) {
   Type type = e[0].getType();

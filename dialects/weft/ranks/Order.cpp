@@ -86,7 +86,8 @@ struct CumulateTogether : TogetherOpInterface::ExternalModel<CumulateTogether, C
     CombinerKind kind = cumulate.getKind();
     bool isReverse = cumulate.getReverse();
     Value part = share.part(cumulate.getInput(), axis);
-    Type element = typeOf(part).getElementType(), wide = computeType(element);
+    Type element = typeOf(part).getElementType();
+    Type wide = isFloat(element) ? computeType(element) : element; // rounded once
     if (wide != element)
       part = b.create<ConvertOp>(part, wide);
     Value own = b.create<CumulateOp>(kind, part, axis, cumulate.getExclusive(), isReverse);
