@@ -150,7 +150,15 @@ Value RemOp::emitScalar(Builder &b, ValueRange e) {
       zero);
 }
 Value PowOp::emitScalar(Builder &b, ValueRange e) {
-  return either<math::PowFOp, math::IPowIOp>(b, e);
+  if (floating(e[0]) || !isUnsigned(elementOf(getLhs())))
+    return either<math::PowFOp, math::IPowIOp>(b, e);
+  // x^y is (x^(y/2))^2, times x where y is odd: half of an exponent without a sign is one that 'ipowi' knows
+  Value one = number(b, e[1].getType(), 1);
+  Value root = b.create<math::IPowIOp>(e[0], b.create<arith::ShRUIOp>(e[1], one));
+  Value square = b.create<arith::MulIOp>(root, root);
+  Value odd = compareInt(b, arith::CmpIPredicate::ne, b.create<arith::AndIOp>(e[1], one),
+                         number(b, e[1].getType(), 0));
+  return select(b, odd, b.create<arith::MulIOp>(square, e[0]), square);
 }
 Value MinimumOp::emitScalar(Builder &b, ValueRange e) {
   return emitCombine(b, Combiner::Min, elementOf(getLhs()), e[0], e[1]);

@@ -72,12 +72,12 @@ int64_t remainder(int64_t a, int64_t b, bool u, bool floor) {
 
 double power(double a, double b) { return std::pow(a, b); }
 
-int64_t powerInteger(int64_t a, int64_t b) {
-  if (b < 0)
+int64_t powerInteger(int64_t a, int64_t b, bool u) {
+  if (b < 0 && !u)
     return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
   uint64_t result = 1, base = uint64_t(a);
-  for (; b; b >>= 1, base *= base)
-    if (b & 1)
+  for (auto left = uint64_t(b); left; left >>= 1, base *= base)
+    if (left & 1)
       result *= base;
   return int64_t(result);
 }
@@ -97,14 +97,18 @@ Scalar AbsOp::evaluateScalar(WEFT_ARGS) {
     return e[0].expr ? Scalar::of(SymExpr::max(e[0].expr, -e[0].expr)) : none();
   return unary(
       e, [](double x) { return std::fabs(x); },
-      [](int64_t x) { return x < 0 ? int64_t(0 - uint64_t(x)) : x; });
+      [u = isUnsignedOperand(*this)](int64_t x) {
+        return x < 0 && !u ? int64_t(0 - uint64_t(x)) : x;
+      });
 }
 Scalar SignOp::evaluateScalar(WEFT_ARGS) {
   return unary(
       e, [](double x) { return x > 0   ? 1.0
                                : x < 0 ? -1.0
                                        : x; },
-      [](int64_t x) { return int64_t(x > 0) - int64_t(x < 0); });
+      [u = isUnsignedOperand(*this)](int64_t x) {
+        return u ? int64_t(x != 0) : int64_t(x > 0) - int64_t(x < 0);
+      });
 }
 Scalar NotOp::evaluateScalar(WEFT_ARGS) {
   return unary(
@@ -220,7 +224,11 @@ Scalar RemOp::evaluateScalar(WEFT_ARGS) {
         return known ? SymExpr::mod(a, b) : SymExpr();
       });
 }
-Scalar PowOp::evaluateScalar(WEFT_ARGS) { return binary(e, power, powerInteger, noExpr); }
+Scalar PowOp::evaluateScalar(WEFT_ARGS) {
+  bool u = isUnsignedOperand(*this);
+  return binary(
+      e, power, [&](int64_t a, int64_t b) { return powerInteger(a, b, u); }, noExpr);
+}
 Scalar MinimumOp::evaluateScalar(WEFT_ARGS) {
   bool u = isUnsignedOperand(*this);
   return binary(
@@ -348,8 +356,10 @@ Scalar ConvertOp::evaluateScalar(WEFT_ARGS) {
   Type to = getTo();
   if (e[0].kind == Scalar::Symbolic) // only a widening or equal integer type keeps an expression
     return to.isInteger(64) || to.isInteger(32) ? e[0] : none();
+  if (isFloat(to) && e[0].kind == Scalar::Integer && isUnsignedOperand(*this))
+    return Scalar::of(roundReal(to, double(uint64_t(e[0].integer))));
   if (isFloat(to))
-    return Scalar::of(roundReal(to, e[0].kind == Scalar::Real ? e[0].real : double(e[0].integer)));
+    return Scalar::of(roundReal(to, e[0].asReal()));
   if (to.isInteger(1))
     return Scalar::of(int64_t(e[0].kind == Scalar::Real ? e[0].real != 0 : e[0].integer != 0));
   if (e[0].kind == Scalar::Integer)
