@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools", "bench"))
 
 import numpy as np
 
+import accuracy
 import bench
 import cases
 import engines
@@ -91,6 +92,32 @@ class Judge(unittest.TestCase):
     def test_half_precision_may_round_but_not_turn(self):
         self.assertTrue(self.right(np.round(self.reference * 64) / 64, "half"))
         self.assertFalse(self.right(self.reference + 0.2, "half"))
+
+
+class Accuracy(unittest.TestCase):
+    """What a quantised file is worth, on calls that no tool saw."""
+
+    def test_calls_are_read_with_their_answers(self):
+        os.makedirs(FOLDER, exist_ok=True)
+        path = os.path.join(FOLDER, "judged.npz")
+        np.savez(path, **{"0000/x": np.ones(3), "0000/answer": np.zeros(2), "0001/x": np.full(3, 2.0), "0001/answer": np.ones(2)})
+        calls = list(accuracy.judged(path))
+        self.assertEqual([list(feed) for feed, _ in calls], [["x"], ["x"]])
+        self.assertEqual([answer.sum() for _, answer in calls], [0, 2])
+
+    def test_sentences_are_compared_by_their_neighbours(self):
+        lines = [np.array(line, float) for line in ([1, 0, 0], [1, 0.1, 0], [0, 0, 1], [0, 0.2, 1])]
+        found = accuracy.of("minilm", lines, lines)
+        self.assertAlmostEqual(found["worst"], 1)
+        self.assertEqual((found["same"], found["calls"]), (1, 4))
+        turned = [lines[0], np.array([0, 0.1, 1.0]), lines[2], lines[3]]
+        found = accuracy.of("minilm", turned, lines)
+        self.assertEqual(found["same"], 0.25)  # of what was turned, and of the two that it is now near to, it changed
+        self.assertLess(found["worst"], 0.1)
+
+    def test_an_embedding_is_the_mean_over_tokens(self):
+        self.assertEqual(accuracy.line("minilm", np.array([[[1.0, 2.0], [3.0, 6.0]]])).tolist(), [2, 4])
+        self.assertEqual(accuracy.line("resnet50", np.array([[1.0, 2.0]])).tolist(), [1, 2])
 
 
 class Inputs(unittest.TestCase):
@@ -219,6 +246,20 @@ class Report(unittest.TestCase):
         self.assertIn("| b1s16 | weft_f32 | 1.80 | 1.0 % | 1.80 | 1e-07 | 0e+00 |  |", page)
         self.assertIn("| b1s16 | onnxruntime_bf16 | fails |  |  |  |  |  |", page)
         self.assertIn("- onnxruntime_bf16, all-MiniLM-L6-v2, half, b1s16: it has no Add in bf16\n", page)
+
+    def test_quantisers_have_accuracy_beside_time(self):
+        self.put("b1s16", "weft", "quantised", ms=1.0, spread=0.01, right=True)
+        self.put("b1s16", "openvino_nncf", "quantised", ms=3.0, spread=0.01, ratio=3.0, right=True)
+        self.put("b1s16", "onnxruntime_int8", "quantised", ms=2.0, spread=0.01, ratio=2.0, right=True)
+        near = dict(cosine=0.99899, worst=0.99701, same=0.9671, calls=800)
+        self.store.put("accuracy", ("minilm", "quantised", "weft"), near)
+        self.store.put("accuracy", ("minilm", "quantised", "openvino_nncf"), dict(near, made_s=12.3))
+        self.store.put("compile", ("minilm", "quantised", "weft"), dict(compile_s=45.2, file_mb=60.7))
+        page = self.page()
+        self.assertIn("## all-MiniLM-L6-v2, quantisers, 1 thread", page)
+        self.assertIn("| weft | 0.99899 | 0.9970 | 96.7% | 60.7 | 45 | 1.00 |  |", page)
+        self.assertIn("| openvino_nncf | 0.99899 | 0.9970 | 96.7% |  | 12 | 3.00 | 3.00 |", page)
+        self.assertIn("| onnxruntime_int8 |  |  |  |  |  | no accuracy |  |", page)
 
     def test_memory_load_and_size(self):
         self.store.put("compile", ("minilm", "f32", "weft"), dict(compile_cpu_s=3.25, file_mb=92.4, code_mb=0.4))

@@ -103,12 +103,21 @@ def start_all(work, store, options, model, precision, threads):
     return running, failed
 
 
+def store_accuracy(work, store, running, model, precision):
+    """What each quantised file is worth, on calls that nobody was calibrated with."""
+    for name, process in running.items():
+        made = files.made_seconds(work, name, model, precision)
+        store.put("accuracy", (model, precision, name), dict(process.ask("accuracy"), **({} if made is None else {"made_s": made})))
+
+
 def tables(work, store, options, model, precision, threads):
     """All cases of a model; what is measured goes into the store as it comes."""
     names, flags = names_of(options, model, precision), environment.flags()
     running, failed = start_all(work, store, options, model, precision, threads)
     try:
         peaks = running["weft"].ask("peaks") if precision == "f32" and "weft" in running else None
+        if precision == "quantised":
+            store_accuracy(work, store, running, model, precision)
         for case in [c for c in cases.CASES[model] if not options.cases or c in options.cases]:
             load = os.getloadavg()[0]
             results = dict({n: dict(why) for n, why in failed.items()}, **measure(running, case, options, threads))

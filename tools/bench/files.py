@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import subprocess
+import time
 
 import cases
 import engines
@@ -10,6 +11,8 @@ import environment
 import processes
 
 HERE = environment.HERE
+QUANTISED = ("quantised", "small")  # kinds that Weft makes with the calls
+SENTENCES = 928  # 128 to calibrate with, and 800 others
 
 
 def folder():
@@ -71,6 +74,8 @@ def make(work, model, precision, names):
             export(work, model, kind, key)
         elif kind not in engines.ONNX_OF:
             quantise(work, model, kind, key)
+        if kind == "quantised":
+            write_calls(work, model, key)
 
 
 def export(work, model, precision, key):
@@ -95,14 +100,28 @@ def gguf(work, model, key):
 
 
 def quantise(work, model, precision, key):
-    script, sentences = (os.path.join(HERE, name) for name in ("quantise.py", "sentences.py"))
-    key, stamp = key + digest(script, sentences), os.path.join(work, "models", f"{model}.{precision}.json")
+    tool, name = ("nncf", "nncf_file.py") if precision in engines.NNCF else ("onnxruntime", "quantise.py")
+    script = os.path.join(HERE, name)
+    if model not in cases.DECODERS:
+        write_calls(work, model, key)
+    key, stamp = key + digest(script, os.path.join(HERE, "calls.py"), os.path.join(HERE, "sentences.py")), os.path.join(work, "models", f"{model}.{precision}.json")
+    if not fresh(stamp, key):
+        begin = time.perf_counter()
+        subprocess.run([environment.python(tool), script, os.path.join(work, "models"), model, precision], check=True,
+                       env=environ(work))
+        keep(stamp, key, made_s=round(time.perf_counter() - begin, 1))
+
+
+def write_calls(work, model, key):
+    """What quantisers are calibrated with, and what their files are judged by."""
+    script, sentences = (os.path.join(HERE, name) for name in ("calls.py", "sentences.py"))
+    models, key = os.path.join(work, "models"), key + digest(script, sentences)
+    stamp = os.path.join(models, model + ".calls.json")
     if not fresh(stamp, key):
         if model in cases.ENCODERS:
             subprocess.run([environment.python("torch"), sentences, environ(work)["WEFT_BENCH_MINILM"],
-                            os.path.join(work, "models", "sentences.npz")], check=True)
-        subprocess.run([environment.python("onnxruntime"), script, os.path.join(work, "models"), model, precision], check=True,
-                       env=environ(work))
+                            os.path.join(models, "sentences.npz"), str(SENTENCES)], check=True)
+        subprocess.run([environment.python("onnxruntime"), script, models, model], check=True, env=environ(work))
         keep(stamp, key)
 
 
@@ -123,6 +142,8 @@ def compiled(work, name, model, precision, limit, again=False):
         build = environ(work)["WEFT_BENCH_BUILD"]
         sources += [os.path.join(build, *path) for path in (("bin", "weft"), ("bin", "libweft_tool.so"), ("bin", "libweft_compiler.so"))
                     if os.path.exists(os.path.join(build, *path))]
+        if precision in QUANTISED:
+            sources += [os.path.join(work, "models", model + ".calls.json"), os.path.join(HERE, "cases.py")]
     key = digest(*sources)
     if again or not fresh(stamp, key):
         try:
@@ -137,3 +158,12 @@ def compiled(work, name, model, precision, limit, again=False):
         result = json.load(file)
     result.pop("key")
     return result
+
+
+def made_seconds(work, name, model, precision):
+    """Seconds that quantising took, of a file that a peer's tool made; None for others."""
+    stamp = os.path.join(work, "models", f"{model}.{engines.kind(name, precision)}.json")
+    if not os.path.exists(stamp):
+        return None
+    with open(stamp) as file:
+        return json.load(file).get("made_s")

@@ -10,7 +10,8 @@ COLOURS = {"onnxruntime": "#1f77b4", "onnxruntime_int8": "#aec7e8", "openvino": 
            "llamacpp": "#17becf", "llamacpp_f32": "#9edae5",
            "llamacpp_f16": "#5bd0dd", "llamacpp_bf16": "#0e8f9c", "llamacpp_native": "#08519c", "llamacpp_native_f16": "#6baed6",
            "llamacpp_native_bf16": "#3182bd", "onnxruntime_f32": "#08306b", "onnxruntime_f16": "#6a8fc0", "onnxruntime_bf16": "#c6dbef",
-           "openvino_f32": "#ff9896", "weft_f32": "#000000", "weft_stored": "#bdbdbd", "weft_f16": "#636363", "weft_bf16": "#969696"}
+           "openvino_f32": "#ff9896", "weft_f32": "#000000", "weft_small": "#525252", "onnxruntime_dynamic": "#c5b0d5", "openvino_nncf": "#ff9f4a",
+           "openvino_nncf_transformer": "#a50f15", "weft_stored": "#bdbdbd", "weft_f16": "#636363", "weft_bf16": "#969696"}
 LEFT, WIDTH, ROW, EDGE = 250, 520, 18, 190  # EDGE: room for what lies beyond the axis
 LEGEND_ROW, LEGEND_COLUMN, LEGEND_COLUMNS = 18, 150, 6
 TICKS = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 8]

@@ -1,10 +1,11 @@
 """Writes FOLDER/MODEL.PRECISION.onnx with ONNX Runtime's quantiser; every engine runs this file. Runs in its environment.
 
-    python quantise.py FOLDER MODEL int8|int4
-int8: encoders (with FOLDER/sentences.npz) and CNNs are calibrated (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+    python quantise.py FOLDER MODEL int8|dynamic|int4
+int8: encoders and CNNs are calibrated with FOLDER/MODEL.calls (QDQ, weights per channel); decoders quantise activations when they run (MatMulInteger).
+dynamic: every model does so.
 int4: weights of products in blocks of 32 (MatMulNBits), activations of products may be rounded to bytes (accuracy level 4).
 """
-import contextlib
+import glob
 import os
 import sys
 
@@ -15,22 +16,17 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 import cases
 
 
-def sentence(ids):
-    ids = ids[ids > 0][None]
-    return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-
-
 class Samples(CalibrationDataReader):
     """Inputs like those that are measured, but not the same; real text, since random tokens are far from what a model is made for."""
 
-    def __init__(self, folder, is_encoder):
-        random = np.random.default_rng(99)
-        with np.load(os.path.join(folder, "sentences.npz")) if is_encoder else contextlib.nullcontext() as text:
-            feeds = [sentence(ids) for ids in text["ids"]] if is_encoder else [cases.image(random, 1) for _ in range(16)]
-        self.feeds = iter(feeds)
+    def __init__(self, folder):
+        self.paths = iter(sorted(glob.glob(os.path.join(folder, "*.npz"))))
 
     def get_next(self):
-        return next(self.feeds, None)
+        if path := next(self.paths, None):
+            with np.load(path) as file:
+                return dict(file)
+        return None
 
 
 def four_bits(source, target):
@@ -45,12 +41,12 @@ def main(folder, model, precision):
     source, target = (os.path.join(folder, f"{model}{suffix}.onnx") for suffix in ("", "." + precision))
     if precision == "int4":
         return four_bits(source, target)
-    if model in cases.DECODERS:
+    if model in cases.DECODERS or precision == "dynamic":
         return quantize_dynamic(source, target, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul"])
     prepared = target + ".prepared"
     quant_pre_process(source, prepared, skip_symbolic_shape=True)
     is_encoder = model in cases.ENCODERS
-    quantize_static(prepared, target, Samples(folder, is_encoder), quant_format=QuantFormat.QDQ, per_channel=True,
+    quantize_static(prepared, target, Samples(os.path.join(folder, model + ".calls")), quant_format=QuantFormat.QDQ, per_channel=True,
                     op_types_to_quantize=["MatMul"] if is_encoder else None, activation_type=QuantType.QUInt8,
                     weight_type=QuantType.QInt8)
     os.remove(prepared)

@@ -11,9 +11,9 @@ import engines
 import environment
 import plot
 
-KEYS = {"compile": ("model", "precision", "engine"), "cold": ("model", "precision", "engine"),
+KEYS = {"accuracy": ("model", "precision", "engine"), "compile": ("model", "precision", "engine"), "cold": ("model", "precision", "engine"),
         "cell": ("model", "precision", "threads", "case", "engine")}
-HEADINGS = {"half": "half precision"}
+HEADINGS = {"half": "half precision", "quantised": "quantisers"}
 STATIC = "†"  # behind a figure: the program is for these sizes alone
 TITLES = {"minilm": "all-MiniLM-L6-v2", "bert_base": "BERT-base", "vit_tiny": "ViT-tiny", "gpt2": "GPT-2 (124 M)",
           "llama160m": "Llama, 160 M", "resnet50": "ResNet-50", "mobilenetv2": "MobileNetV2", "superres": "super-resolution x2"}
@@ -50,7 +50,7 @@ class Store:
                 old = json.load(file)
             self.about = old["about"]
             for kind, names in KEYS.items():
-                for row in old[kind]:
+                for row in old.get(kind, []):
                     self.rows[kind][tuple(row[name] for name in names)] = row
 
     def note(self, peers):
@@ -169,6 +169,22 @@ def engine_lines(group):
             yield f"| {case} | {name} | " + " | ".join(cells) + f" | {r.get('lacks', '')} |"
 
 
+def quantiser_lines(store, model, group):
+    """A line per file: accuracy, size and seconds that it took to make, beside the time of every case."""
+    same = "same neighbour" if model in cases.ENCODERS else "same largest"
+    yield f"| file | cosine | worst | {same} | MB | made in s | " + " | ".join(f"{case} ms | ratio" for case in group) + " |"
+    yield "|---|" + "--:|" * (5 + 2 * len(group))
+    for name in [n for n in engines.ENGINES if any(n in row for row in group.values())]:
+        near, ahead = (store.get(kind, model, "quantised", name) or {} for kind in ("accuracy", "compile"))
+        cells = [figure(near, "cosine", "{:.5f}"), figure(near, "worst", "{:.4f}"), figure(near, "same", "{:.1%}"),
+                 figure(ahead, "file_mb", "{:.1f}"), figure(near if "made_s" in near else ahead, "made_s" if "made_s" in near else "compile_s", "{:.0f}")]
+        for row in group.values():
+            r = row.get(name, {})
+            known = "ms" in r and "cosine" in near  # no time without accuracy
+            cells += [milliseconds(r["ms"]) if known else "no accuracy" if "ms" in r else verdict(r), figure(r, "ratio", "{:.2f}") if known else ""]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
 def figure(row, key, form):
     return form.format(row[key]) if row and key in row else ""
 
@@ -218,8 +234,8 @@ def markdown(store):
               f"{STATIC} marks a program for the sizes of that case alone. [How it is measured]({method}).", "",
               "![Every peer against Weft](ratios.svg)"]
     for model, precision, threads, group in store.groups():
-        table = engine_lines if precision == "half" else case_lines
-        lines += ["", f"## {TITLES[model]}, {HEADINGS.get(precision, precision)}, {threads} thread{'s' * (threads > 1)}", "", *table(group)]
+        table = engine_lines(group) if precision == "half" else quantiser_lines(store, model, group) if precision == "quantised" else case_lines(group)
+        lines += ["", f"## {TITLES[model]}, {HEADINGS.get(precision, precision)}, {threads} thread{'s' * (threads > 1)}", "", *table]
     python = f", of which {1e3 * about['python_s']:.0f} ms are Python and numpy" if "python_s" in about else ""
     lines += ["", "## Compile, load, memory and size", "", "Seconds of processor time; load includes importing the engine. Start to "
               "first answer is wall time from the start of a process, and in brackets its processor time: of Weft `weft run`, of a peer "

@@ -1,6 +1,6 @@
 """Writes FILE.npz with English sentences as tokens of a checkpoint, one per row, padded with 0. Runs in the torch environment.
 
-    python sentences.py CHECKPOINT FILE.npz
+    python sentences.py CHECKPOINT FILE.npz [COUNT]
 The sentences are what Python's standard library says of itself: real text, which ranges of activations are found with.
 """
 import importlib
@@ -21,7 +21,7 @@ def documented(module):
             yield inspect.getdoc(member) or ""
 
 
-def sentences():
+def sentences(count):
     """The first paragraph of each, in an order of chance that is always the same."""
     found = {}
     for name in ("argparse", "ast", "asyncio", "calendar", "collections", "csv", "datetime", "decimal", "difflib", "email", "fractions",
@@ -32,15 +32,15 @@ def sentences():
             if len(first.split()) >= FEWEST_WORDS:
                 found[first] = None
     texts = list(found)
-    return [texts[i] for i in np.random.default_rng(5).permutation(len(texts))[:COUNT]]
+    return [texts[i] for i in np.random.default_rng(5).permutation(len(texts))[:count]]
 
 
-def main(checkpoint, path):
+def main(checkpoint, path, count=COUNT):
     warnings.simplefilter("ignore")
     tokeniser = Tokenizer.from_file(os.path.join(checkpoint, "tokenizer.json"))
     tokeniser.no_padding()
     tokeniser.enable_truncation(MOST_TOKENS)
-    rows = [encoded.ids for encoded in tokeniser.encode_batch(sentences())]
+    rows = [encoded.ids for encoded in tokeniser.encode_batch(sentences(int(count)))]
     ids = np.zeros((len(rows), MOST_TOKENS), np.int64)
     for row, tokens in zip(ids, rows):
         row[:len(tokens)] = tokens

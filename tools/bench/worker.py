@@ -5,6 +5,7 @@
     > {"op": "time", "case": "b1s16", "ms": 60}      milliseconds of passes that take about this much processor time
     > {"op": "check", "case": "b1s16"}               runs once more and compares again
     > {"op": "drop", "case": "b1s16"}
+    > {"op": "accuracy"}                             how near answers to calls.py's calls are to those in f32
     > {"op": "peaks"}  {"op": "cost", "case": "b1s16"}     of Weft: what one core can do, what the case costs
 
 `compile` does what is done ahead of time, `first` ends after the first answer to a case; both say one line.
@@ -37,7 +38,9 @@ def forget_peak():
 
 
 def size(path):
-    """Bytes of a file or of all files in a folder."""
+    """Bytes of a file or of all files in a folder; weights beside OpenVINO's form count."""
+    if path.endswith(".xml"):
+        return os.path.getsize(path) + os.path.getsize(path[:-4] + ".bin")
     return sum(entry.stat().st_size for entry in os.scandir(path)) if os.path.isdir(path) else os.path.getsize(path)
 
 
@@ -129,6 +132,14 @@ class Worker:
     def drop(self, case):
         self.bound.pop(case, None)
         return {}
+
+    def accuracy(self):
+        import accuracy
+        got, expected = [], []
+        for feed, answer in accuracy.judged(os.path.join(self.work, "models", self.model + ".judged.npz")):
+            got.append(accuracy.line(self.model, self.engine.first(self.engine.bind(feed)())))
+            expected.append(accuracy.line(self.model, answer))
+        return accuracy.of(self.model, got, expected)
 
     def peaks(self):
         return self.engine.peaks()

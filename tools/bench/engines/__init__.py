@@ -15,20 +15,26 @@ import importlib
 import os
 import re
 
+from cases import ENCODERS
+
 # engine: the requirements file of its environment, None for one of tools/test-env
 ENGINES = {
     "weft": "base",
     "weft_f32": "base",
+    "weft_small": "base",
     "weft_stored": "base",
     "weft_f16": "base",
     "weft_bf16": "base",
     "onnxruntime": "onnxruntime",
     "onnxruntime_int8": "onnxruntime",
+    "onnxruntime_dynamic": "onnxruntime",
     "onnxruntime_f32": "onnxruntime",
     "onnxruntime_f16": "onnxruntime",
     "onnxruntime_bf16": "onnxruntime",
     "openvino": "openvino",
     "openvino_f32": "openvino",
+    "openvino_nncf": "openvino",
+    "openvino_nncf_transformer": "openvino",
     "torch": "torch",
     "aotinductor": "torch",
     "inductor_dynamic": "torch",
@@ -47,14 +53,18 @@ ENGINES = {
 # Engines that stand beside those of a group with a precision of their own: the engine, and that precision.
 BESIDE = {
     "weft_f32": ("weft", "f32"),
+    "weft_small": ("weft", "small"),
     "weft_stored": ("weft", "half_stored"),
     "weft_f16": ("weft", "model_f16"),
     "weft_bf16": ("weft", "model_bf16"),
     "onnxruntime_int8": ("onnxruntime", "int8"),
+    "onnxruntime_dynamic": ("onnxruntime", "dynamic"),
     "onnxruntime_f32": ("onnxruntime", "f32"),
     "onnxruntime_f16": ("onnxruntime", "model_f16"),
     "onnxruntime_bf16": ("onnxruntime", "model_bf16"),
     "openvino_f32": ("openvino", "f32"),
+    "openvino_nncf": ("openvino", "nncf"),
+    "openvino_nncf_transformer": ("openvino", "nncf_transformer"),
     "llamacpp_f32": ("llamacpp", "f32"),
     "llamacpp_f16": ("llamacpp", "f16"),
     "llamacpp_bf16": ("llamacpp", "bf16"),
@@ -62,18 +72,23 @@ BESIDE = {
     "llamacpp_native_bf16": ("llamacpp_native", "bf16"),
 }
 LLAMACPP = ("llamacpp", "llamacpp_native")
+# Who stands beside `weft quantize`: files that other tools made of the same model with the same calls.
+QUANTISERS = ("weft_small", "onnxruntime_int8", "onnxruntime_dynamic", "openvino_nncf", "openvino_nncf_transformer")
+FOR_ENCODERS = ("onnxruntime_dynamic", "openvino_nncf_transformer", "weft_small")  # what their documentation advises for others is the calibrated form
 
 DEFAULT = ["onnxruntime", "openvino", "aotinductor", "inductor_dynamic", "inductor_static", "iree", "tvm", *LLAMACPP, *BESIDE]
 PRECISIONS = {
     "f32": [name for name in ENGINES if name not in BESIDE],
     # The engine rounds the f32 file to 16 bits as it likes; the others stand beside it.
-    "half": ["weft", "openvino", "aotinductor", *(name for name in BESIDE if name != "onnxruntime_int8")],
+    "half": ["weft", "openvino", "aotinductor", *(name for name in BESIDE if name not in QUANTISERS)],
     "bf16": ["weft", *LLAMACPP, "llamacpp_f32"],  # of weights
     "int8": ["weft", "onnxruntime", "openvino", *LLAMACPP],
     "int4": ["weft", "onnxruntime", "onnxruntime_int8", "openvino", *LLAMACPP],  # of weights
+    "quantised": ["weft", "weft_f32", "onnxruntime_f32", *QUANTISERS],
 }
-ONNX_OF = {"f32": "", "half": "", "half_stored": "", "bf16": "", "f16": ""}  # the endings of precisions whose file is not named after them
+ONNX_OF = {"f32": "", "half": "", "half_stored": "", "bf16": "", "f16": "", "quantised": "", "small": ""}  # the endings of precisions whose file is not named after them
 ROUNDED_TO = {"half": "bf16", "half_stored": "bf16", "bf16": "bf16", "model_bf16": "bf16", "f16": "f16", "model_f16": "f16"}
+NNCF = ("nncf", "nncf_transformer")
 UNITS = {"bf16": {"avx512_bf16", "amx_bf16"}, "f16": {"avx512_fp16", "amx_fp16"}}  # flags of processors that multiply such numbers
 SUFFIX = {"weft": ".weft", "aotinductor": ".pt2", "iree": ".vmfb", "iree_static": ".programs",
           "tvm": ".programs"}
@@ -109,10 +124,15 @@ def why(error):
 def supports(name, model, precision):
     if base(name) in LLAMACPP and model != "llama160m":
         return False
+    if precision == "quantised" and name in FOR_ENCODERS and model not in ENCODERS:
+        return False
     return name in PRECISIONS[precision]
 
 
 def onnx_file(work, model, precision):
+    """Or, of NNCF, OpenVINO's own form."""
+    if precision in NNCF:
+        return os.path.join(work, "models", f"{model}.{precision}.xml")
     return os.path.join(work, "models", model + ONNX_OF.get(precision, "." + precision) + ".onnx")
 
 

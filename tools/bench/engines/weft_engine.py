@@ -16,6 +16,7 @@ WEFT = os.path.join(BUILD, "bin", "weft")
 IN_PLACE = {"llama160m"}  # caches grow where they lie, as in llama.cpp
 OPTIONS = {"bf16": ["--weights", "bf16"], "half": ["--compute", "bf16"],
            "half_stored": ["--compute", "bf16,storage"]}
+QUANTISED = {"quantised": [], "small": ["--budget", "size<=0.29x"]}  # of `weft quantize`
 PRODUCTS = "512x768x768,1x4096x4096"  # of `weft bench --kernels`: one is limited by each peak
 
 
@@ -37,7 +38,11 @@ class Engine:
     def compile(cls, work, model, precision):
         more = OPTIONS.get(precision, []) + (["--in-place"] if model in IN_PLACE else [])
         path = artifact(work, "weft", model, precision)
-        done = subprocess.run([WEFT, "compile", onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
+        verb = ["compile"]
+        if precision in QUANTISED:
+            verb = ["quantize", "--calibration", os.path.join(work, "models", model + ".calls"), "--budget", cases.BUDGETS[model]]
+            more = QUANTISED[precision]
+        done = subprocess.run([WEFT, *verb, onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if "error:" in line] or done.stderr.splitlines()
             raise RuntimeError(lines[0].split("error:")[-1].strip() if lines else f"exit {done.returncode}")
