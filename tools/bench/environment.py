@@ -80,10 +80,16 @@ def versions(names):
         package = packages.get(engines.ENGINES[name], engines.ENGINES[name])
         with contextlib.suppress(Missing):
             if name != "weft":
-                code = f"import importlib.metadata as m; print(m.version({package!r}))"
-                done = subprocess.run([python(engines.ENGINES[name]), "-c", code], capture_output=True, text=True)
-                found[name] = done.stdout.strip()
+                found[name] = version(python(engines.ENGINES[name]), package)
+    if any(engines.kind(name, "quantised") in engines.NNCF for name in names):
+        with contextlib.suppress(Missing):
+            found["nncf"] = version(python("nncf"), "nncf")
     return found
+
+
+def version(interpreter, package):
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return subprocess.run([interpreter, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
 def flags():
