@@ -1,6 +1,7 @@
 //===- Equalise.cpp ---------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Equalise.h"
+#include "passes/quant/BlockWeight.h"
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -155,9 +156,32 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                    seen.peaks[set] / seen.rows / (kMostByte * kMostByte));
   });
   LayerChoice rows;
-  rows.byRow = true;
+  rows.form = LayerChoice::Rows;
   choices.push_back(withSet(rows, sets, best));
   return choices;
+}
+
+std::optional<EdgeChoice> blocksOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
+                                   const WeightExtent &extent,
+                                   const std::vector<std::vector<float>> &sets,
+                                   const EdgeStatistics &seen) {
+  bool allHaveBlocks =
+      llvm::all_of(edge.layers, [&](size_t layer) { return layers[layer].hasBlocks; });
+  if (!allHaveBlocks || seen.least.empty())
+    return std::nullopt;
+  std::vector<double> power;
+  for (double squares : seen.squares)
+    power.push_back(squares / seen.rows);
+  size_t best = bestSet(std::max<size_t>(sets.size(), 1), [&](size_t set) {
+    double error = 0;
+    for (auto [layer, matrix] : llvm::zip_equal(edge.layers, extent.layers))
+      error += errorOfBlocks(layers[layer], matrix.elements,
+                             set ? ArrayRef(sets[set]) : ArrayRef<float>(), power);
+    return error;
+  });
+  LayerChoice blocks;
+  blocks.form = LayerChoice::Blocks;
+  return withSet(blocks, sets, best);
 }
 
 } // namespace weft

@@ -48,6 +48,14 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
                                   const EdgeStatistics &seen);
 
+/// Weights in blocks, what is read stays as it is; channels are divided by the factors whose error
+/// is the least, so that those that much is read of are rounded finely (AWQ). Nothing where a layer
+/// that reads the edge has no blocks, or nothing was read.
+std::optional<EdgeChoice> blocksOf(const Edge &edge, const std::vector<IntegerLayer> &layers,
+                                   const WeightExtent &extent,
+                                   const std::vector<std::vector<float>> &sets,
+                                   const EdgeStatistics &seen);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_QUANTIZE_EQUALISE_H

@@ -10,6 +10,7 @@
 #include "compiler/quantize/StrategyFile.h"
 #include "compiler/quantize/WriteOnnx.h"
 #include "compiler/reduce/WriteProgram.h"
+#include "passes/quant/BlockWeight.h"
 #include "passes/quant/ByteTables.h"
 #include "passes/quant/NodeNames.h"
 #include "llvm/Support/GlobPattern.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr size_t kHeldBack = 5; ///< every so many-th call is kept for the evaluation
 constexpr double kDefaultCosine = 0.995;
+constexpr double kManyWeights = 32 << 20; ///< more than caches hold
 
 /// Some of the calls.
 Calls partOf(const Calls &calls, std::vector<size_t> which) {
@@ -95,10 +97,7 @@ private:
         return quantizeError(
             "W0309", "'" + text + "' names no product or convolution that integers could compute");
     }
-    bool asksSize = llvm::any_of(options.budgets, [](const QuantizeBudget &budget) {
-      return budget.metric == QuantizeBudget::Size;
-    });
-    if (!asksSize) // they save no time
+    if (!asksSize()) // they save no time
       leaveTables("no size is asked for");
     if (layers.empty() && tables.empty())
       return quantizeError("W0323",
@@ -161,7 +160,11 @@ private:
       if (!edge.least.empty())
         ranges.back() = {*std::min_element(edge.least.begin(), edge.least.end()),
                          *std::max_element(edge.most.begin(), edge.most.end())};
-      decide(edges[i], choicesOf(edges[i], extents[i], sets[i], edge));
+      std::vector<EdgeChoice> choices = choicesOf(edges[i], extents[i], sets[i], edge);
+      if (asksBlocks())
+        if (auto blocks = blocksOf(edges[i], layers, extents[i], sets[i], edge))
+          choices.push_back(*blocks);
+      decide(edges[i], std::move(choices));
     }
     for (size_t i = 0; i < tables.size(); ++i)
       decisions.push_back({{}, std::vector<EdgeChoice>(tableStays[i].empty()), i});
@@ -178,9 +181,10 @@ private:
         allHaveRows &= layers[layer].hasRows;
       }
     if (!allHaveRows)
-      choices.erase(std::remove_if(choices.begin(), choices.end(),
-                                   [](const EdgeChoice &c) { return c.choice.byRow; }),
-                    choices.end());
+      choices.erase(
+          std::remove_if(choices.begin(), choices.end(),
+                         [](const EdgeChoice &c) { return c.choice.form == LayerChoice::Rows; }),
+          choices.end());
     if (options.withoutRanges)
       choices = withoutRanges(std::move(choices));
     decision.choices = std::move(choices);
@@ -188,17 +192,45 @@ private:
   }
 
   static std::vector<EdgeChoice> withoutRanges(std::vector<EdgeChoice> choices) {
-    std::vector<EdgeChoice> rows;
+    std::vector<EdgeChoice> kept;
     for (const EdgeChoice &choice : choices)
-      if (choice.choice.byRow) {
-        rows.emplace_back();
-        rows.back().choice.byRow = true;
-      }
-    return rows;
+      if (choice.choice.form != LayerChoice::Static)
+        kept.emplace_back().choice.form = choice.choice.form;
+    return kept;
+  }
+
+  bool asksSize() const {
+    return llvm::any_of(options.budgets, [](const QuantizeBudget &budget) {
+      return budget.metric == QuantizeBudget::Size;
+    });
+  }
+
+  /// Blocks of few bits make a file small, and a product faster where reading its weight takes the
+  /// time: their products are of f32, so with weights that caches hold they save none.
+  bool asksBlocks() const { return options.onnxFile.empty() && (asksSize() || hasManyWeights()); }
+
+  bool hasManyWeights() const {
+    double weights = 0;
+    for (const IntegerLayer &layer : layers)
+      weights += elementsOf(layer);
+    return weights >= kManyWeights;
+  }
+
+  static double elementsOf(const IntegerLayer &layer) {
+    auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
+    return double(weight.getElements().asConstant().value_or(0));
   }
 
   /// A choice stores elements in a byte of four, and a scale for each line.
   static double bytesLess(double elements, double lines) { return 3 * elements - 4 * lines; }
+
+  static double bytesLess(const IntegerLayer &layer, const LayerChoice &choice) {
+    auto weight = cast<SymTensorType>(layer.weight.getResult().getType());
+    double elements = elementsOf(layer);
+    if (choice.form == LayerChoice::Blocks) // scale and zero point of a block are packed as f32
+      return elements * (sizeof(float) - kBlockBits / 8.0 - 2.0 * sizeof(float) / kWeightBlock);
+    return bytesLess(elements, double(weight.getDim(layer.column).asConstant().value_or(0)));
+  }
 
   std::vector<DecisionKind> kindsOfDecisions() const {
     std::vector<DecisionKind> kinds;
@@ -207,23 +239,25 @@ private:
       llvm::raw_string_ostream os(kind.text);
       if (decision.table) {
         const ByteTable &table = tables[*decision.table];
-        kind.bytes = bytesLess(double(table.rows) * double(table.columns), double(table.rows));
+        kind.bytes = {bytesLess(double(table.rows) * double(table.columns), double(table.rows))};
+        kind.isTimed = {true};
         os << "table " << table.read.getInput().getType() << table.read.getIndices().getType();
         continue;
       }
+      kind.bytes.assign(decision.choices.size(), 0);
       for (size_t index : decision.layers) {
-        auto weight = cast<SymTensorType>(layers[index].weight.getResult().getType());
-        double elements = double(weight.getElements().asConstant().value_or(0));
-        kind.weights += elements;
-        kind.bytes += bytesLess(
-            elements, double(weight.getDim(layers[index].column).asConstant().value_or(0)));
+        kind.weights += elementsOf(layers[index]);
+        for (auto [bytes, choice] : llvm::zip_equal(kind.bytes, decision.choices))
+          bytes += bytesLess(layers[index], choice.choice);
         Operation *op = layers[index].op;
         os << op->getName() << op->getDiscardableAttrDictionary() << op->getPropertiesAsAttribute();
         llvm::interleaveComma(op->getOperandTypes(), os << ':');
         os << ';';
       }
       for (const EdgeChoice &choice : decision.choices)
-        os << (choice.choice.byRow ? 'r' : 's') << (choice.strength < 0 ? '-' : '+');
+        kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || hasManyWeights());
+      for (const EdgeChoice &choice : decision.choices)
+        os << choice.choice.form << (choice.strength < 0 ? '-' : '+');
     }
     return kinds;
   }
@@ -310,7 +344,10 @@ private:
   }
 
   static std::string formOf(const Decision &decision, const EdgeChoice &choice) {
-    return decision.table ? "bytes" : choice.choice.byRow ? "rows" : "static";
+    return decision.table                              ? "bytes"
+           : choice.choice.form == LayerChoice::Blocks ? "blocks4"
+           : choice.choice.form == LayerChoice::Rows   ? "rows"
+                                                       : "static";
   }
 
   void describe(const Search &search, size_t d, QuantizedLayer &layer) const {

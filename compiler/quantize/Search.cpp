@@ -20,7 +20,12 @@ constexpr double kMostApart = 0.1;    ///< sum of prices and the whole, as parts
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
 
 bool isStatic(const Decision &decision, const EdgeChoice &choice) {
-  return !decision.table && !choice.choice.byRow;
+  return !decision.table && choice.choice.form == LayerChoice::Static;
+}
+
+/// In texts of what is timed.
+char letterOf(const LayerChoice &choice) {
+  return choice.form == LayerChoice::Rows ? 'r' : choice.form == LayerChoice::Blocks ? 'b' : 's';
 }
 
 } // namespace
@@ -284,7 +289,7 @@ Result<void> Search::measurePricesAround() {
   for (size_t i = 0; i < decisions.size(); ++i)
     for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
       priced[i].push_back(
-          {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes});
+          {losses[i][choice - 1].budget, savingOfChoice(i, choice), kinds[i].bytes[choice - 1]});
   return {};
 }
 
@@ -313,7 +318,9 @@ Result<bool> Search::measureGroups() {
     }
     for (unsigned choice = 0; choice <= decisions[group[0]].choices.size(); ++choice) {
       Result<double> cost = 0.0;
-      if (choice != around[group[0]] && !(cost = costOf(group, choice)))
+      if (choice > 0 && choice != around[group[0]] && !kinds[group[0]].isTimed[choice - 1])
+        cost = costs[group[0]][0] * double(group.size());
+      else if (choice != around[group[0]] && !(cost = costOf(group, choice)))
         return cost.diagnostics();
       for (size_t decision : group)
         costs[decision].push_back(*cost / double(group.size()));
@@ -340,7 +347,7 @@ std::string Search::textOf(const Strategy &tried) const {
       text += (choice ? "t " : "f ") + std::to_string(*decisions[i].table) + ";";
       continue;
     }
-    text += !choice ? 'f' : choice->choice.byRow ? 'r' : 's';
+    text += choice ? letterOf(choice->choice) : 'f';
     text += choice && !choice->choice.factors.empty() ? "*" : "";
     for (size_t layer : decisions[i].layers)
       text += " " + std::to_string(layer);

@@ -17,8 +17,9 @@ namespace weft {
 
 struct DecisionKind {
   std::string text; ///< equal for decisions whose layers equal kernels compute: they have one price
-  double weights = 0; ///< elements of the layers' weights
-  double bytes = 0;   ///< that the file is smaller by with a choice
+  double weights = 0;        ///< elements of the layers' weights
+  std::vector<double> bytes; ///< that the file is smaller by with each choice
+  std::vector<bool> isTimed; ///< by choice; the others compute in f32 and take its time
 };
 
 class Search {

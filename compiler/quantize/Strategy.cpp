@@ -121,7 +121,7 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const Module &module,
   for (auto [layer, decision] : decisionOf) {
     simulation->decisionOf.push_back(decision);
     for (auto [i, choice] : llvm::enumerate(decisions[decision].choices))
-      if (!choice.choice.byRow) {
+      if (choice.choice.form == LayerChoice::Static) {
         simulation->scaleOf.emplace_back(decision, i + 1);
         simulation->scales.push_back(choice.choice.scale);
         simulation->zeros.push_back(uint8_t(choice.choice.zero));

@@ -65,6 +65,8 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
   const IntegerLayer &layer = decided.layers[size_t(own.layer)];
   if (decision.form == StrategyLine::Rows && !layer.hasRows)
     return readError("layer '" + own.node + "' has no rows with scales of their own");
+  if (decision.form == StrategyLine::Blocks && !layer.hasBlocks)
+    return readError("layer '" + own.node + "' has no blocks of " + Twine(kWeightBlock));
   std::optional<int64_t> channels;
   if (layer.inputChannel)
     channels = cast<SymTensorType>(layer.input.getType()).getDim(*layer.inputChannel).asConstant();
@@ -76,7 +78,9 @@ llvm::Error checkDecision(const StrategyLine &decision, const StrategyLine &own,
 
 EdgeChoice choiceOf(const StrategyLine &line) {
   EdgeChoice choice;
-  choice.choice.byRow = line.form == StrategyLine::Rows;
+  choice.choice.form = line.form == StrategyLine::Rows     ? LayerChoice::Rows
+                       : line.form == StrategyLine::Blocks ? LayerChoice::Blocks
+                                                           : LayerChoice::Static;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
   choice.choice.factors = line.factors;
@@ -98,7 +102,9 @@ std::string strategyText(const Module &module, const std::vector<Decision> &deci
     const EdgeChoice &choice = decision.choices[chosen - 1];
     for (size_t layer : decision.layers) {
       StrategyLine &line = lines[layer];
-      line.form = choice.choice.byRow ? StrategyLine::Rows : StrategyLine::Static;
+      line.form = choice.choice.form == LayerChoice::Rows     ? StrategyLine::Rows
+                  : choice.choice.form == LayerChoice::Blocks ? StrategyLine::Blocks
+                                                              : StrategyLine::Static;
       line.scale = choice.choice.scale;
       line.zero = choice.choice.zero;
       line.strength = choice.strength;

@@ -35,10 +35,11 @@ std::optional<float> positive(StringRef text) {
 Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
-  line.form = words[0] == "static"  ? StrategyLine::Static
-              : words[0] == "rows"  ? StrategyLine::Rows
-              : words[0] == "bytes" ? StrategyLine::Bytes
-                                    : StrategyLine::F32;
+  line.form = words[0] == "static"    ? StrategyLine::Static
+              : words[0] == "rows"    ? StrategyLine::Rows
+              : words[0] == "blocks4" ? StrategyLine::Blocks
+              : words[0] == "bytes"   ? StrategyLine::Bytes
+                                      : StrategyLine::F32;
   bool isStatic = line.form == StrategyLine::Static;
   if (words.size() != (isStatic ? 3 : 1) || (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
@@ -104,10 +105,11 @@ Expected<StrategyLine> readLine(StringRef text) {
 } // namespace
 
 std::string StrategyLine::text() const {
-  std::string what = form == Rows    ? "rows"
-                     : form == F32   ? "f32"
-                     : form == Bytes ? "bytes"
-                                     : "static";
+  std::string what = form == Rows     ? "rows"
+                     : form == F32    ? "f32"
+                     : form == Blocks ? "blocks4"
+                     : form == Bytes  ? "bytes"
+                                      : "static";
   if (form == Static)
     what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";

@@ -109,6 +109,8 @@ public:
     if (line.form == StrategyLine::Rows)
       return readError("layer '" + name + "' has rows with scales of their own, which QDQ files " +
                        "cannot say");
+    if (line.form == StrategyLine::Blocks)
+      return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
     size_t at = 0;
     if (std::optional<std::string> why = find(layer, at))
       return readError("node '" + name + "' " + *why);

@@ -42,15 +42,23 @@ std::optional<unsigned> channelOfWeight(ContractOp op, unsigned summed) {
   return std::nullopt;
 }
 
+/// Whether schedules read a weight in blocks along a dimension.
+bool canHaveBlocks(ConstantOp weight, std::optional<unsigned> dim) {
+  SmallVector<int64_t> dims = *typeOf(weight.getResult()).getConstantDims();
+  return dim && dims.size() == 2 && dims[0] > 0 && dims[1] > 0 && dims[*dim] % kWeightBlock == 0;
+}
+
 std::optional<IntegerLayer> layerOf(ContractOp op) {
   std::optional<ProductDims> dims = productDims(op);
   ConstantOp weight = constantWeight(op.getRhs());
   if (!dims || !weight || !isReal(op.getLhs()))
     return std::nullopt;
-  IntegerLayer layer{op, op.getLhs(), weight, dims->column, dims->summed, {}, {}, dims->rowsLead};
+  IntegerLayer layer{op, op.getLhs(), weight,         dims->column, dims->summed,
+                     {}, {},          dims->rowsLead, false};
   if (dims->summed.size() == 1 && typeOf(op.getLhs()).getDim(dims->summed[0]).asConstant()) {
     layer.inputChannel = unsigned(dims->summed[0]);
     layer.weightChannel = channelOfWeight(op, unsigned(dims->summed[0]));
+    layer.hasBlocks = canHaveBlocks(weight, layer.weightChannel);
   }
   return layer;
 }
@@ -60,7 +68,7 @@ std::optional<IntegerLayer> layerOf(ConvOp op) {
   if (!weight || !isReal(op.getInput()) || !op.getAccumulate().isF32() || op.getGroups() > 1 ||
       typeOf(op.getFilter()).getRank() > 4 || op.getChannelsLast())
     return std::nullopt;
-  IntegerLayer layer{op, op.getInput(), weight, 0, {1}, {}, {}, false};
+  IntegerLayer layer{op, op.getInput(), weight, 0, {1}, {}, {}, false, false};
   if (typeOf(op.getInput()).getDim(1).asConstant())
     layer.inputChannel = layer.weightChannel = 1;
   return layer;

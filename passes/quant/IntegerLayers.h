@@ -15,6 +15,9 @@
 
 namespace weft {
 
+/// Elements of a block of a weight.
+constexpr int64_t kWeightBlock = 32;
+
 struct IntegerLayer {
   mlir::Operation *op;
   mlir::Value input;
@@ -25,7 +28,8 @@ struct IntegerLayer {
   /// The only dimension of the input that is summed, or its channels, and the weight's that walks alike: its indices may be scaled before they
   /// are rounded, as the weight's are by the inverse.
   std::optional<unsigned> inputChannel, weightChannel;
-  bool hasRows; ///< every row of the input may have a scale of its own
+  bool hasRows;   ///< every row of the input may have a scale of its own
+  bool hasBlocks; ///< the weight may be rounded alone, in blocks along `weightChannel`
 };
 
 std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);

@@ -2,6 +2,7 @@
 
 #include "passes/quant/LayerChoice.h"
 #include "dialects/weft/ops/Quantize.h"
+#include "passes/quant/BlockWeight.h"
 #include <cmath>
 #include <numeric>
 
@@ -69,14 +70,24 @@ Value restoredWeight(ImplicitLocOpBuilder &b, const IntegerLayer &layer, ByteWei
   return b.create<DequantizeOp>(bytes, scales, byteFill(b, true, 0));
 }
 
+Value productOf(ImplicitLocOpBuilder &b, const IntegerLayer &layer, Value input, Value weight) {
+  Operation *product = b.clone(*layer.op);
+  product->removeAttr(kChoicesAttr);
+  product->removeAttr(kChosenAttr);
+  product->setOperands({input, weight});
+  return product->getResult(0);
+}
+
 } // namespace
 
 ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
   Builder b(context);
   return b.getArrayAttr(llvm::map_to_vector(choices, [&](const LayerChoice &choice) -> Attribute {
     NamedAttrList entries;
-    if (choice.byRow)
+    if (choice.form == LayerChoice::Rows)
       entries.set("rows", b.getUnitAttr());
+    else if (choice.form == LayerChoice::Blocks)
+      entries.set("blocks", b.getUnitAttr());
     else {
       entries.set("scale", b.getF32FloatAttr(choice.scale));
       entries.set("zero", b.getI64IntegerAttr(choice.zero));
@@ -96,15 +107,19 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
   for (Attribute each : list ? list.getValue() : ArrayRef<Attribute>()) {
     auto entries = dyn_cast<DictionaryAttr>(each);
     LayerChoice choice;
-    choice.byRow = entries && entries.contains("rows");
+    choice.form = entries && entries.contains("rows")     ? LayerChoice::Rows
+                  : entries && entries.contains("blocks") ? LayerChoice::Blocks
+                                                          : LayerChoice::Static;
     auto scale = entries ? entries.getAs<FloatAttr>("scale") : FloatAttr();
     auto zero = entries ? entries.getAs<IntegerAttr>("zero") : IntegerAttr();
     if (auto factors = entries ? entries.getAs<DenseF32ArrayAttr>("factors") : DenseF32ArrayAttr())
       choice.factors = factors.asArrayRef().vec();
-    bool fits = choice.byRow ? layer.hasRows : scale && zero && zero.getValue().ult(256);
+    bool fits = choice.form == LayerChoice::Rows     ? layer.hasRows
+                : choice.form == LayerChoice::Blocks ? layer.hasBlocks
+                                                     : scale && zero && zero.getValue().ult(256);
     if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
       return layer.op->emitOpError("has a choice that is none of it: ") << each;
-    if (!choice.byRow) {
+    if (choice.form == LayerChoice::Static) {
       choice.scale = float(scale.getValueAsDouble());
       choice.zero = zero.getInt();
     }
@@ -160,16 +175,15 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
   if (weight.empty())
     return {};
   Value x = equalised(b, layer, choice.factors);
-  if (choice.byRow)
+  if (choice.form == LayerChoice::Blocks)
+    return productOf(b, layer, x,
+                     restoredBlocks(b, layer, roundBlocks(layer, weight, choice.factors), files));
+  if (choice.form == LayerChoice::Rows)
     scale = {scaleOfRows(b, x, layer.summed), byteFill(b, false, kRowZero)};
   Value bytes = b.create<QuantizeOp>(x, scale.scale, scale.zero);
   Value restored = b.create<DequantizeOp>(bytes, scale.scale, scale.zero);
   Value columns = restoredWeight(b, layer, roundWeight(layer, weight, choice.factors), files);
-  Operation *product = b.clone(*layer.op);
-  product->removeAttr(kChoicesAttr);
-  product->removeAttr(kChosenAttr);
-  product->setOperands({restored, columns});
-  return product->getResult(0);
+  return productOf(b, layer, restored, columns);
 }
 
 } // namespace weft

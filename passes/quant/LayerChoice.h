@@ -19,8 +19,12 @@ constexpr llvm::StringLiteral kChoicesAttr = "weft.choices";
 constexpr llvm::StringLiteral kChosenAttr = "weft.chosen";
 
 struct LayerChoice {
-  /// Rows are rounded to signed bytes, each by a scale that is computed from it. Else the whole input is, by `scale` and `zero`.
-  bool byRow = false;
+  enum Form {
+    Static, ///< the whole input is rounded, by `scale` and `zero`
+    Rows,   ///< rows are rounded to signed bytes, each by a scale that is computed from it
+    Blocks, ///< the input stays, and only the weight is rounded, in blocks of few bits (BlockWeight.h)
+  };
+  Form form = Static;
   float scale = 1;
   int64_t zero = 0; ///< 0 to 255
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.

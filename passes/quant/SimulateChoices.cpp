@@ -34,7 +34,8 @@ public:
         return failure();
       choices.push_back(std::move(*list));
       decisions += !choices.back().empty();
-      scaled += llvm::count_if(choices.back(), [](const LayerChoice &c) { return !c.byRow; });
+      scaled += llvm::count_if(choices.back(),
+                               [](const LayerChoice &c) { return c.form == LayerChoice::Static; });
     }
     std::vector<ByteTable> tables = byteTables(function);
     llvm::erase_if(tables, [](const ByteTable &t) { return !t.read->hasAttr(kTableChosenAttr); });
@@ -81,7 +82,7 @@ private:
     SmallVector<StaticScale> given;
     for (const LayerChoice &choice : list) {
       given.push_back({});
-      if (choice.byRow)
+      if (choice.form != LayerChoice::Static)
         continue;
       given.back() = {numberOf(scales, scale), numberOf(zeros, scale)};
       ++scale;

@@ -45,6 +45,9 @@ TEST_CASE(
   CHECK(line.factors == std::vector<float>{1.5f, 0.75f});
   CHECK(printStrategy(lines) == kPlain + "\n" + kStatic + "\n");
   CHECK(linesOf(with("static scale=0.0122999996 zero=5", "rows"))[0].form == StrategyLine::Rows);
+  std::string blocks = with("static scale=0.0122999996 zero=5", "blocks4");
+  CHECK(linesOf(blocks)[0].form == StrategyLine::Blocks);
+  CHECK(printStrategy(linesOf(blocks)) == blocks + "\n");
   std::string table = kPlain;
   table.replace(table.find("f32"), 3, "bytes");
   CHECK(linesOf(table)[0].form == StrategyLine::Bytes);

@@ -46,6 +46,19 @@ func.func @plain(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 3], f32> att
   return %y : !weft.tensor<[m, 3], f32>
 }
 
+// A weight in blocks of 4 bits has a scale and a zero point for each block along what is summed; what is read stays as it is, but for its factors.
+// CHECK-LABEL: func @blocks
+// CHECK-DAG: %[[Q:.*]] = weft.constant dense<15> : tensor<2x64xui4>
+// CHECK-DAG: %[[S:.*]] = weft.constant dense<1.000000e-01> : tensor<2x2xf32>
+// CHECK-DAG: %[[Z:.*]] = weft.constant dense<0> : tensor<2x2xui4>
+// CHECK: %[[W:.*]] = weft.dequantize_blocks %[[Q]], %[[S]], %[[Z]] axis 1 block 32
+// CHECK: weft.contract "m k, n k -> m n" %arg0, %[[W]] accumulate f32
+func.func @blocks(%x: !weft.tensor<[m, 64], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.5> : tensor<2x64xf32> -> <[2, 64], f32>
+  %y = weft.contract "m k, n k -> m n" %x, %w accumulate f32 {weft.choices = [{blocks}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 64], f32>, !weft.tensor<[2, 64], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
+
 // A table of bytes has a scale for each row, and what is read of it is restored; small tables are none, nor those that something else reads.
 // CHECK-LABEL: func @table
 // CHECK: %[[BYTES:.*]] = weft.constant dense<127> : tensor<1024x4xi8>
