@@ -9,8 +9,9 @@ namespace weft {
 namespace {
 
 constexpr double kCallSeconds = 4e-3, kTogetherSeconds = 0.8;
-constexpr size_t kLeastTurns = 5, kMostTurns = 30;
-constexpr double kTimings = 40; ///< that a search with little time has time for
+constexpr size_t kLeastTurns = 5, kSteadyTurns = 10, kMostTurns = 30;
+constexpr double kSteady = 1e-3; ///< of the time: what medians of half the turns may differ by
+constexpr double kTimings = 40;  ///< that a search with little time has time for
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,6 +35,19 @@ double medianOf(std::vector<double> samples) {
   return *middle;
 }
 
+/// How far the medians of every other turn and of the rest are apart.
+double noiseOf(const std::vector<double> &samples) {
+  std::vector<double> even, odd;
+  for (size_t i = 0; i < samples.size(); ++i)
+    (i % 2 ? odd : even).push_back(samples[i]);
+  return std::fabs(medianOf(std::move(even)) - medianOf(std::move(odd)));
+}
+
+/// Whether more turns would say the same.
+bool isSteady(const std::vector<double> &samples) {
+  return samples.size() >= kSteadyTurns && noiseOf(samples) <= kSteady * medianOf(samples);
+}
+
 size_t bytesOf(const Call &call) {
   size_t elements = 0;
   for (const CallTensor &tensor : call.tensors)
@@ -51,8 +65,11 @@ Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<Bound
     together = std::min(together, options.seconds / kTimings);
   std::vector<double> samples[2];
   double begin = now();
-  for (size_t turn = 0; turn < kLeastTurns || (turn < kMostTurns && now() - begin < together);
-       ++turn)
+  auto isEnough = [&](size_t turns) {
+    return turns >= kMostTurns || now() - begin >= together ||
+           (isSteady(samples[0]) && isSteady(samples[1]));
+  };
+  for (size_t turn = 0; turn < kLeastTurns || !isEnough(turn); ++turn)
     for (Session *session : {&base, &other}) {
       double sum = 0;
       for (const BoundCall &call : calls) {
@@ -65,11 +82,7 @@ Result<Timed> timeInTurns(Session &base, Session &other, const std::vector<Bound
       }
       samples[session == &other].push_back(sum);
     }
-  std::vector<double> even, odd;
-  for (size_t i = 0; i < samples[0].size(); ++i)
-    (i % 2 ? odd : even).push_back(samples[0][i]);
-  return Timed{medianOf(samples[0]), medianOf(samples[1]),
-               std::fabs(medianOf(even) - medianOf(odd))};
+  return Timed{medianOf(samples[0]), medianOf(samples[1]), noiseOf(samples[0])};
 }
 
 Result<std::vector<size_t>> timedCalls(const Calls &calls) {

@@ -1,0 +1,70 @@
+# Strategies as files, on two products, and tables in bytes. There is little time for looking, as what is found does not matter.
+$ python3 -c "
+$+ import array, random; r = random.Random(1); array.array('f', [r.gauss(0, 0.1) for i in range(64 * 96 + 96 * 8)]).tofile(open('w.bin', 'wb'))"
+$ python3 make_calls.py calls 20
+
+# What was decided is a file of sorted lines, which realises the same artifact without calls and without a search.
+$ weft quantize -q quantize.mlir --calibration calls --time 0.2s --budget 'cosine>=0.9' --strategy s.strategy -o found.weft
+$ sed 's/ | [0-9a-f]\{16\} |.*//' s.strategy
+| weft-strategy 1 | 00000 | /first/MatMul
+| weft-strategy 1 | 00001 | /second/MatMul
+$ sort -c s.strategy
+$ weft quantize quantize.mlir --strategy s.strategy --apply -o again.weft
+! again.weft
+$ cmp found.weft again.weft
+$ weft quantize quantize.mlir --strategy s.strategy --apply -o again.mlir --json | tr -d ' \n'
+| {*}"paths":["again.mlir"]{*}
+
+# A weight in blocks of 4 bits is one more form, which lines may be edited to; what is summed has to be whole blocks.
+$ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' s.strategy > b.strategy && grep -c 'blocks4 | -' b.strategy
+| 2
+$ weft quantize -q quantize.mlir --strategy b.strategy --apply -o blocks.weft -o blocks.mlir && weft verify -q blocks.mlir blocks.weft --dim m=5
+$ grep -c 'dequantize_blocks .* axis 0 block 32' blocks.mlir
+| 2
+$ sed 's/64, /40, /g; s/ 64\]/ 40]/g; s/24576/15360/g' quantize.mlir > odd.mlir && weft quantize -q odd.mlir --calibration none --time 0.2s --strategy odd.strategy -o odd.weft
+$ sed 's/ | [^|]* | [^|]*$/ | blocks4 | -/' odd.strategy > odd4.strategy && weft quantize odd.mlir --strategy odd4.strategy --apply -o no.weft
+! error[W0324]: odd4.strategy: the strategy is for another model: layer '/first/MatMul' has no blocks of 32
+? 1
+
+# A strategy is refused for another model, for other weights, and where it is no strategy.
+$ weft quantize layers.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: it decides 2 layers, and the model has 0
+? 1
+$ sed 's/second/third/' quantize.mlir > renamed.mlir && weft quantize renamed.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: layer 1 of the model is '/third/MatMul', not '/second/MatMul'
+? 1
+$ sed 's/ at 24576/ at 24572/' quantize.mlir > shifted.mlir && weft quantize shifted.mlir --strategy s.strategy --apply -o no.weft
+! error[W0324]: s.strategy: the strategy is for another model: layer '/second/MatMul' has other weights
+? 1
+$ echo text > text.strategy && weft quantize quantize.mlir --strategy text.strategy --apply -o no.weft
+! error[W0324]: text.strategy: line 1: no decision: it does not begin with 'weft-strategy 1'
+? 1
+$ weft quantize quantize.mlir --strategy nowhere.strategy --apply -o no.weft
+! error[W0324]: nowhere.strategy: {*}
+? 1
+$ weft quantize quantize.mlir --strategy s.strategy --apply --calibration calls -o no.weft
+! error: '--apply' and '--calibration' exclude each other
+!   hint: a strategy says what each layer becomes, and nothing is measured
+? 2
+$ weft quantize quantize.mlir --apply -o no.weft
+! error: '--apply' has no effect without '--strategy'
+!   hint: 'weft help quantize' lists the options
+? 2
+
+# Tables of which calls read rows become bytes for a size, too.
+$ python3 make_ids.py ids 10
+$ weft quantize table.mlir --calibration ids --prices table.prices --budget 'cosine>=0.99' --budget 'size<=0.995x' -o table.weft -o small.mlir --strategy t.strategy --json > table.json
+! ...
+$ python3 -c "
+$+ import json; d = json.load(open('table.json')); l = d['layers'][1]
+$+ print(l['name'], l['form'], d['bytes'] <= 0.995 * d['f32_bytes'], d['cosine'] > 0.99, abs(d['cosine'] - d['promised_cosine']) < 1e-4)"
+| /embed/Gather bytes True True True
+$ weft verify -q small.mlir table.weft --dim m=5
+$ weft quantize -q table.mlir --strategy t.strategy --apply -o again.weft && cmp table.weft again.weft
+$ sed 's/ bytes | -/ rows | -/' t.strategy > r.strategy && weft quantize table.mlir --strategy r.strategy --apply -o no.weft
+! error[W0324]: r.strategy: the strategy is for another model: '/embed/Gather' is a table, which is f32 or bytes
+? 1
+$ weft quantize table.mlir --calibration ids --prices table.prices --keep-f32 '/embed/*' --budget 'size<=0.995x' -o no.weft
+! ...
+! error[W0322]: no choice keeps all budgets: {*}
+? 3
