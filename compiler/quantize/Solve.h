@@ -35,9 +35,11 @@ constexpr size_t kLossParts = 1 << 13;
 Strategy solve(const PricedDecisions &decisions, double bound);
 /// How many bytes less are enough where nobody asks for a size.
 constexpr double kAnyBytes = -std::numeric_limits<double>::infinity();
+/// Bytes count in parts of what is asked for, too, where both bounds matter.
+constexpr size_t kLossPartsWithBytes = 1 << 10, kByteParts = 1 << 8;
 /// The same among those that also make the file smaller by so many bytes; those that make it
-/// smallest where none does. What a byte is worth is a multiplier that is halved until just enough
-/// are saved, so with a size the answer may be behind the best by less than one choice.
+/// smallest where none does. No strategy saves more that loses less by half a part for each
+/// decision and makes the file smaller by as many parts.
 Strategy solve(const PricedDecisions &decisions, double bound, double bytes);
 /// The strategy that loses least among those that save so much time and so many bytes; the fastest
 /// of all that save the bytes where none does.

@@ -105,6 +105,33 @@ TEST_CASE("a size is kept wherever some strategy keeps it") {
   }
 }
 
+TEST_CASE("with a loss and a size, no strategy that keeps both saves more") {
+  std::mt19937 random(10);
+  for (int table = 0; table < 100; ++table) {
+    PricedDecisions decisions = randomTable(random);
+    double all = 0;
+    for (auto &choices : decisions)
+      for (PricedChoice &choice : choices)
+        all += choice.bytes = double(random() % 100) - 10;
+    double bound = std::uniform_real_distribution<double>(0.1, 1)(random), bytes = all * 0.3;
+    double lossSlack = bound * double(decisions.size()) / kLossPartsWithBytes;
+    double byteSlack = 2 * bytes * double(decisions.size()) / kByteParts;
+    Strategy found = solve(decisions, bound, bytes);
+    double most = -INFINITY; // of those that keep both with room to spare
+    forAll(decisions, [&](const Strategy &each) {
+      if (lossOf(decisions, each) <= bound - lossSlack &&
+          bytesOf(decisions, each) >= bytes + byteSlack)
+        most = std::max(most, savingOf(decisions, each));
+    });
+    INFO("table " << table);
+    if (bytes <= 0 || most == -INFINITY)
+      continue;
+    CHECK(bytesOf(decisions, found) >= bytes);
+    CHECK(lossOf(decisions, found) <= bound + lossSlack);
+    CHECK(savingOf(decisions, found) >= most - 1e-12);
+  }
+}
+
 TEST_CASE("what saves nothing is not chosen, and what cannot be reached is the fastest") {
   PricedDecisions decisions{{{0.1, -1}, {0.2, 0}}, {}, {{0.5, 3}, {0.1, 2}}};
   CHECK(fastestOf(decisions) == Strategy{0, 0, 1});
