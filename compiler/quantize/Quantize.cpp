@@ -79,6 +79,7 @@ private:
     layers = integerLayers(*function);
     edges = edgesOf(layers);
     tables = byteTables(*function);
+    inRegions = layersInRegions(*function);
     stays.assign(layers.size(), "");
     tableStays.assign(tables.size(), "");
     for (const std::string &text : options.keepF32) {
@@ -100,8 +101,12 @@ private:
     if (!asksSize()) // they save no time
       leaveTables("no size is asked for");
     if (layers.empty() && tables.empty())
-      return quantizeError("W0323",
-                           "the model has no product or convolution with a constant weight of f32");
+      return quantizeError(
+          "W0323", inRegions.empty()
+                       ? "the model has no product or convolution with a constant weight of f32"
+                       : "all products and convolutions with a constant weight of f32 stand in "
+                         "branches or loops, which stay as they are: '" +
+                             nodeNameOf(inRegions[0]) + "'");
     return options.onnxFile.empty() ? Result<void>() : exceptUnwritable();
   }
 
@@ -340,6 +345,12 @@ private:
       if (decisions[d].table && !decisions[d].choices.empty())
         describe(search, d, list[layers.size() + *decisions[d].table]);
     }
+    for (Operation *op : inRegions) {
+      QuantizedLayer &layer = list.emplace_back();
+      layer.name = nodeNameOf(op);
+      layer.form = "f32";
+      layer.reason = "in a branch or loop";
+    }
     return list;
   }
 
@@ -386,6 +397,7 @@ private:
   std::vector<IntegerLayer> layers;
   std::vector<Edge> edges;
   std::vector<ByteTable> tables;
+  std::vector<Operation *> inRegions;  ///< layers that stay as they are
   std::vector<std::string> tableStays; ///< as `stays`
   std::vector<std::string> stays;      ///< by layer why it stays in f32 whatever it saves, or empty
   std::vector<std::pair<double, double>> ranges; ///< of what edges' layers read, by decision

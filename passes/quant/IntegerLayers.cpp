@@ -74,19 +74,29 @@ std::optional<IntegerLayer> layerOf(ConvOp op) {
   return layer;
 }
 
+std::optional<IntegerLayer> layerOf(Operation *op) {
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return layerOf(contract);
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv ? layerOf(conv) : std::nullopt;
+}
+
 } // namespace
 
 std::vector<IntegerLayer> integerLayers(func::FuncOp function) {
   std::vector<IntegerLayer> layers;
-  for (Operation &op : function.getBody().front()) {
-    std::optional<IntegerLayer> layer;
-    if (auto contract = dyn_cast<ContractOp>(op))
-      layer = layerOf(contract);
-    else if (auto conv = dyn_cast<ConvOp>(op))
-      layer = layerOf(conv);
-    if (layer)
+  for (Operation &op : function.getBody().front())
+    if (std::optional<IntegerLayer> layer = layerOf(&op))
       layers.push_back(std::move(*layer));
-  }
+  return layers;
+}
+
+std::vector<Operation *> layersInRegions(func::FuncOp function) {
+  std::vector<Operation *> layers;
+  function.walk([&](Operation *op) {
+    if (op->getBlock() != &function.getBody().front() && layerOf(op))
+      layers.push_back(op);
+  });
   return layers;
 }
 

@@ -33,6 +33,8 @@ struct IntegerLayer {
 };
 
 std::vector<IntegerLayer> integerLayers(mlir::func::FuncOp function);
+/// What would be a layer if it stood in no region of the host's operations.
+std::vector<mlir::Operation *> layersInRegions(mlir::func::FuncOp function);
 
 /// A value that layers read as integers, in one order of its dimensions.
 struct Edge {
