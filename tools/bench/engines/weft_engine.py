@@ -40,7 +40,7 @@ class Engine:
         path = artifact(work, "weft", model, precision)
         verb = ["compile"]
         if precision in QUANTISED:
-            verb = ["quantize", "--calibration", os.path.join(work, "models", model + ".calls"), "--budget", cases.BUDGETS[model]]
+            verb = ["quantize", "--calibration", os.path.join(work, "models", model + ".calls"), "--budget", cases.BUDGETS.get(model, cases.BUDGET)]
             more = QUANTISED[precision]
         done = subprocess.run([WEFT, *verb, onnx_file(work, model, precision), "-o", path, *more], capture_output=True, text=True)
         if done.returncode:
