@@ -1,9 +1,10 @@
 #include "runtime/src/base/element.h"
 
 namespace {
+/// Without a pointer, which the loader would have to fill in.
 struct element_row {
-  const char *name;
-  uint32_t bits;
+  char name[11];
+  uint8_t bits;
 };
 } // namespace
 

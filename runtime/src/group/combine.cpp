@@ -71,26 +71,26 @@ struct f16 {
 };
 } // namespace
 
-/// result = a op b. All three may be the same memory.
+/// result = a op b, elements A. All three may be the same memory.
 template <class A, class Op>
-static void combine_two(const A *a, const A *b, int64_t count, A *result) {
+static void combine_two(const void *a, const void *b, int64_t count, void *result) {
   typedef A vector __attribute__((vector_size(vector_bytes)));
   constexpr int64_t lanes = vector_bytes / (int64_t)sizeof(A);
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     vector x, y;
-    memcpy(&x, a + i, sizeof x);
-    memcpy(&y, b + i, sizeof y);
+    memcpy(&x, (const A *)a + i, sizeof x);
+    memcpy(&y, (const A *)b + i, sizeof y);
     x = Op::of(x, y);
-    memcpy(result + i, &x, sizeof x);
+    memcpy((A *)result + i, &x, sizeof x);
   }
   for (; i < count; ++i)
-    result[i] = Op::of(a[i], b[i]);
+    ((A *)result)[i] = Op::of(((const A *)a)[i], ((const A *)b)[i]);
 }
 
-template <class A> using combine_fn = void (*)(const A *, const A *, int64_t, A *);
+using combine_fn = void (*)(const void *, const void *, int64_t, void *);
 
-template <class A> static combine_fn<A> combination(uint32_t combiner) {
+template <class A> static combine_fn combination(uint32_t combiner) {
   switch (combiner) {
   case WEFT_MAX:
     return combine_two<A, max>;
@@ -103,66 +103,82 @@ template <class A> static combine_fn<A> combination(uint32_t combiner) {
   }
 }
 
-/// Elements that are combined as they are. The last step alone writes the result, which may be any of the sources.
-template <class A>
-static void combine_plain(uint32_t combiner, const void *const *sources, int32_t source_count,
-                          int64_t count, void *result) {
-  combine_fn<A> combine = combination<A>(combiner);
-  A tile[tile_elements];
-  for (int64_t at = 0; at < count; at += tile_elements) {
-    int64_t size = count - at < tile_elements ? count - at : tile_elements;
-    const A *sum = (const A *)sources[0] + at;
-    for (int32_t s = 1; s < source_count; ++s) {
-      A *to = s + 1 == source_count ? (A *)result + at : tile;
-      combine(sum, (const A *)sources[s] + at, size, to);
-      sum = to;
-    }
-    if (source_count == 1)
-      memmove((A *)result + at, sum, (size_t)size * sizeof(A));
-  }
-}
+using convert_fn = void (*)(const void *, int64_t, void *);
 
 /// Elements T that are combined as A.
 template <class A, class T, class Convert>
-static void combine_widened(uint32_t combiner, const void *const *sources, int32_t source_count,
-                            int64_t count, void *result) {
-  combine_fn<A> combine = combination<A>(combiner);
-  A tile[tile_elements], next[tile_elements];
+static void widen_all(const void *__restrict from, int64_t count, void *__restrict to) {
+  for (int64_t i = 0; i < count; ++i)
+    ((A *)to)[i] = Convert::widen(((const T *)from)[i]);
+}
+template <class A, class T, class Convert>
+static void narrow_all(const void *__restrict from, int64_t count, void *__restrict to) {
+  for (int64_t i = 0; i < count; ++i)
+    ((T *)to)[i] = Convert::narrow(((const A *)from)[i]);
+}
+
+namespace {
+/// How elements of a type are combined.
+struct method {
+  combine_fn (*combination)(uint32_t combiner); ///< NULL: they are not
+  int64_t bytes;                                ///< of an element as it is stored
+  convert_fn widen, narrow;                     ///< NULL: they are combined as they are
+};
+} // namespace
+
+template <class A> static method as_they_are() {
+  return {combination<A>, (int64_t)sizeof(A), nullptr, nullptr};
+}
+
+template <class A, class T, class Convert = plain<A, T>> static method widened() {
+  return {combination<A>, (int64_t)sizeof(T), widen_all<A, T, Convert>, narrow_all<A, T, Convert>};
+}
+
+/// The last step alone writes the result, which may be any of the sources.
+static void combine_stored(int64_t bytes, combine_fn combine, const uint8_t *const *sources,
+                           int32_t source_count, int64_t count, uint8_t *result) {
+  uint64_t tile[tile_elements];
   for (int64_t at = 0; at < count; at += tile_elements) {
     int64_t size = count - at < tile_elements ? count - at : tile_elements;
-    for (int32_t s = 0; s < source_count; ++s) {
-      const T *source = (const T *)sources[s] + at;
-      A *to = s ? next : tile;
-      for (int64_t i = 0; i < size; ++i)
-        to[i] = Convert::widen(source[i]);
-      if (s)
-        combine(tile, next, size, tile);
+    const void *sum = sources[0] + at * bytes;
+    for (int32_t s = 1; s < source_count; ++s) {
+      void *to = s + 1 == source_count ? (void *)(result + at * bytes) : tile;
+      combine(sum, sources[s] + at * bytes, size, to);
+      sum = to;
     }
-    for (int64_t i = 0; i < size; ++i)
-      ((T *)result)[at + i] = Convert::narrow(tile[i]);
+    if (source_count == 1)
+      memmove(result + at * bytes, sum, (size_t)(size * bytes));
   }
 }
 
-using combine_all_fn = void (*)(uint32_t, const void *const *, int32_t, int64_t, void *);
-
-template <class A, class T> static constexpr combine_all_fn widened() {
-  return combine_widened<A, T, plain<A, T>>;
+static void combine_widened(const method &how, combine_fn combine, const uint8_t *const *sources,
+                            int32_t source_count, int64_t count, uint8_t *result) {
+  uint64_t tile[tile_elements], next[tile_elements];
+  for (int64_t at = 0; at < count; at += tile_elements) {
+    int64_t size = count - at < tile_elements ? count - at : tile_elements;
+    how.widen(sources[0] + at * how.bytes, size, tile);
+    for (int32_t s = 1; s < source_count; ++s) {
+      how.widen(sources[s] + at * how.bytes, size, next);
+      combine(tile, next, size, tile);
+    }
+    how.narrow(tile, size, result + at * how.bytes);
+  }
 }
 
 /// Sums and products of integers wrap around, for which the sign does not matter; extremes need it.
-static combine_all_fn combination_of(uint32_t element, uint32_t combiner) {
+static method method_of(uint32_t element, uint32_t combiner) {
   bool is_signed =
       element == WEFT_I8 || element == WEFT_I16 || element == WEFT_I32 || element == WEFT_I64;
   bool is_extreme = combiner == WEFT_MAX || combiner == WEFT_MIN;
   switch (is_signed && !is_extreme ? element + 1 : element) {
   case WEFT_F32:
-    return combine_plain<float>;
+    return as_they_are<float>();
   case WEFT_F64:
-    return combine_plain<double>;
+    return as_they_are<double>();
   case WEFT_F16:
-    return combine_widened<float, uint16_t, f16>;
+    return widened<float, uint16_t, f16>();
   case WEFT_BF16:
-    return combine_widened<float, uint16_t, bf16>;
+    return widened<float, uint16_t, bf16>();
   case WEFT_I8:
     return widened<int64_t, int8_t>();
   case WEFT_I16:
@@ -170,9 +186,9 @@ static combine_all_fn combination_of(uint32_t element, uint32_t combiner) {
   case WEFT_I32:
     return widened<int64_t, int32_t>();
   case WEFT_I64:
-    return combine_plain<int64_t>;
+    return as_they_are<int64_t>();
   case WEFT_BOOL:
-    return is_extreme ? widened<uint64_t, uint8_t>() : nullptr;
+    return is_extreme ? widened<uint64_t, uint8_t>() : method();
   case WEFT_U8:
     return widened<uint64_t, uint8_t>();
   case WEFT_U16:
@@ -180,9 +196,9 @@ static combine_all_fn combination_of(uint32_t element, uint32_t combiner) {
   case WEFT_U32:
     return widened<uint64_t, uint32_t>();
   case WEFT_U64:
-    return combine_plain<uint64_t>;
+    return as_they_are<uint64_t>();
   default:
-    return nullptr;
+    return {};
   }
 }
 static_assert(WEFT_I8 + 1 == WEFT_U8 && WEFT_I16 + 1 == WEFT_U16 && WEFT_I32 + 1 == WEFT_U32 &&
@@ -190,10 +206,16 @@ static_assert(WEFT_I8 + 1 == WEFT_U8 && WEFT_I16 + 1 == WEFT_U16 && WEFT_I32 + 1
               "the unsigned type follows the signed one");
 
 bool weft_can_combine(uint32_t element, uint32_t combiner) {
-  return combiner >= WEFT_SUM && combiner <= WEFT_PROD && combination_of(element, combiner);
+  return combiner >= WEFT_SUM && combiner <= WEFT_PROD && method_of(element, combiner).combination;
 }
 
 void weft_combine(uint32_t element, uint32_t combiner, const void *const *sources,
                   int32_t source_count, int64_t count, void *result) {
-  combination_of(element, combiner)(combiner, sources, source_count, count, result);
+  method how = method_of(element, combiner);
+  combine_fn combine = how.combination(combiner);
+  const uint8_t *const *bytes = (const uint8_t *const *)sources;
+  if (how.widen)
+    combine_widened(how, combine, bytes, source_count, count, (uint8_t *)result);
+  else
+    combine_stored(how.bytes, combine, bytes, source_count, count, (uint8_t *)result);
 }
