@@ -99,8 +99,10 @@ ALLOWED = {
     GPU + "/code": [GPU + "/text"],
     GPU + "/run": [GPU + "/code", GPU + "/text"],
     GPU + "/ops": [GPU + "/run", GPU + "/code", GPU + "/text"],
-    GPU + "/device": [GPU, GPU + "/run", GPU + "/code", GPU + "/text", RUNTIME],
-    "runtime/plugins/cuda": ["runtime/src/base", RUNTIME],
+    GPU + "/device": [GPU, "runtime/plugins", GPU + "/run", GPU + "/code", GPU + "/text", RUNTIME],
+    # What all plug-ins for one kind of code say alike.
+    "runtime/plugins": [],
+    "runtime/plugins/cuda": ["runtime/plugins", "runtime/src/base", RUNTIME],
     # The command runs artifacts without the compiler, so only its compiler half may know one.
     CLI: [LINK, RUNTIME],
     # A transport around the runtime's, as a plug-in is one beside them.

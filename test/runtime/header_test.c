@@ -2,6 +2,7 @@
  * through them. */
 #include "weft/artifact.h"
 #include "weft/device.h"
+#include "weft/dlpack.h"
 #include "weft/group.h"
 #include "weft/npy.h"
 #include "weft/runtime.h"

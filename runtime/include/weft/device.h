@@ -185,6 +185,9 @@ struct weft_device_v1 {
    * NOT_FOUND behind the last. */
   weft_status_t (*counter)(weft_device_t *device, const void *kernel, uint32_t index,
                            weft_counter_t *out_counter);
+  /* How many bytes from `memory` to the end of an allocation lie in the device's own memory, whoever allocated it there; 0: none, it is the
+   * host's, or that of another device, or both can use it. NULL of a device whose memory is the host's. */
+  uint64_t (*bytes_at)(weft_device_t *device, const void *memory);
 };
 
 /* Opens the CPU that this process runs on. `env` (NULL: defaults; copied) gives its memory and, when it has `parallel`, its threads;

@@ -96,17 +96,18 @@ WEFT_API const char *weft_element_name(uint32_t element);
 
 enum { WEFT_MAX_RANK = 8 };
 
-/* A tensor in the caller's memory. stride counts elements; all 0 means row-major without gaps.
+/* A tensor in the caller's memory: the host's, or that of the device that the context computes on, where data is an address there.
+ * stride counts elements; all 0 means row-major without gaps.
  * As an output: data NULL asks the library to allocate (end it with weft_tensor_release); otherwise `capacity` bytes are at data.
  * The library fills element, rank and dim of outputs.
  * An input with room (weft_in_place_info) is a view of a row-major buffer that is longer along one dimension, as its strides say. The
  * output in place gets the input's data and capacity, and the buffer's strides: it can be the next call's input as it is. Its data before
- * the call is NULL or the input's. */
+ * the call is NULL, and then its device does not matter, or the input's. */
 typedef struct {
   uint32_t struct_size;
   uint16_t element, rank;
   uint32_t flags;
-  int32_t device; /* whose memory `data` is in: -1 is the host's, the only one so far */
+  int32_t device; /* whose memory `data` is in: -1 is the host's, N that of "KIND:N", where the context computes */
   void *data;
   int64_t capacity;
   int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
@@ -388,9 +389,28 @@ typedef struct {
  * behind the last one, and of a device that counts nothing. Not while a call runs. */
 WEFT_API weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kernel,
                                             uint32_t index, weft_counter_t *out_counter);
+/* "cpu", or the device that the context computes on, as the options named it. It lives as long as the context. */
+WEFT_API const char *weft_context_device(const weft_context_t *context);
+/* Bytes that calls of the context copied from the host to its device and back. */
+typedef struct {
+  uint32_t struct_size, reserved;
+  uint64_t to_device, from_device;
+} weft_copied_t;
+/* What the context has copied so far: arguments that lie on the other side, and numbers that the host decides by. 0 of a context that computes on
+ * the host. INVALID, without a text, for NULL. Not while a call runs. */
+WEFT_API weft_status_t weft_context_copied(const weft_context_t *context,
+                                           weft_copied_t *out_copied);
+/* Gives the tensor, whose data is NULL, memory of its `device` for its element and dims, without gaps and with undefined contents. It ends with
+ * weft_tensor_release. Fails with INVALID, OUT_OF_MEMORY. */
+WEFT_API weft_status_t weft_tensor_allocate(weft_context_t *context, weft_tensor_t *tensor,
+                                            weft_error_t *err);
+/* Copies the elements of `from` to `to`, which have one element type, the same dims and no gaps, each on the host or on the context's device, and
+ * returns when that is done. Fails with INVALID, as the device does, and with BUSY while a call runs. */
+WEFT_API weft_status_t weft_tensor_copy(weft_context_t *context, const weft_tensor_t *from,
+                                        const weft_tensor_t *to, weft_error_t *err);
 /* Makes the running call, if there is one, return WEFT_CANCELLED soon; with ranks, on all of them. Any thread, signal handlers too. */
 WEFT_API void weft_cancel(weft_context_t *context);
-/* Frees what a call allocated for an output, and makes its data NULL; a tensor in the caller's memory stays as it is. `context` is the
+/* Frees what a call allocated for an output, or weft_tensor_allocate for a tensor, and makes its data NULL; a tensor in the caller's memory stays as it is. `context` is the
  * one that was called. NULL is allowed for both. */
 WEFT_API void weft_tensor_release(weft_context_t *context, weft_tensor_t *tensor);
 

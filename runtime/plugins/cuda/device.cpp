@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/plugins/architecture.h"
 #include "runtime/plugins/cuda/driver.h"
 #include "runtime/src/base/sized.h"
 #include "runtime/src/base/status.h"
@@ -15,6 +16,7 @@ struct gpu_t {
   weft_device_t base;
   const cuda_driver_t *driver;
   cuda_device_t device;
+  int32_t index;          ///< of the device, as the driver counts
   cuda_context_t context; ///< the process's, which all users of the GPU share
   int64_t architecture;   ///< 90 for sm_90
 };
@@ -52,23 +54,12 @@ static void close_device(weft_device_t *device) {
   free(gpu);
 }
 
-/// "sm_80" runs on newer GPUs, too, as its PTX is compiled for them; "sm_90a" on its own alone.
-static int64_t runs_code_for(const gpu_t *gpu, const char *feature) {
-  char *end;
-  if (strncmp(feature, "sm_", 3) != 0)
-    return 0;
-  long wanted = strtol(feature + 3, &end, 10);
-  if (strcmp(end, "a") == 0)
-    return wanted == gpu->architecture;
-  return !*end && wanted > 0 && wanted <= gpu->architecture;
-}
-
 static weft_status_t find_property(weft_device_t *device, const char *name, int64_t *out_value) {
   static const char feature[] = "feature.";
   gpu_t *gpu = gpu_of(device);
   int value = 0;
   if (strncmp(name, feature, sizeof feature - 1) == 0)
-    *out_value = runs_code_for(gpu, name + sizeof feature - 1);
+    *out_value = weft_gpu_runs(gpu->architecture, true, name + sizeof feature - 1);
   else if (strcmp(name, "alignment") == 0)
     *out_value = 256;
   else if (strcmp(name, "sm") == 0)
@@ -135,6 +126,24 @@ static void release(weft_device_t *device, uint32_t space, void *memory, size_t)
     gpu->driver->release_pinned(memory);
   else
     gpu->driver->release((cuda_address_t)(uintptr_t)memory);
+}
+
+/// Managed memory is the host's, too, and is taken for that.
+static uint64_t bytes_at(weft_device_t *device, const void *memory) {
+  gpu_t *gpu = gpu_of(device);
+  const cuda_driver_t *driver = gpu->driver;
+  cuda_address_t address = (cuda_address_t)(uintptr_t)memory, begin;
+  unsigned place = 0, is_managed = 0;
+  int ordinal = -1;
+  size_t bytes;
+  inside context(gpu);
+  // Of memory that it has not allocated the driver knows nothing.
+  if (driver->pointer(&place, CUDA_POINTER_PLACE, address) || place != CUDA_PLACE_DEVICE ||
+      driver->pointer(&is_managed, CUDA_POINTER_MANAGED, address) || is_managed ||
+      driver->pointer(&ordinal, CUDA_POINTER_DEVICE, address) || ordinal != gpu->index ||
+      driver->range(&begin, &bytes, address))
+    return 0;
+  return bytes - (address - begin);
 }
 
 static weft_status_t load(weft_device_t *device, const weft_device_code_t *given,
@@ -345,7 +354,8 @@ const weft_device_v1 weft_cuda_calls = {sizeof(weft_device_v1),
                                         follow,
                                         event_is_done,
                                         wait,
-                                        nullptr};
+                                        nullptr,
+                                        bytes_at};
 
 //===----------------------------------------------------------------------===//
 // The plug-in
@@ -387,6 +397,7 @@ static weft_status_t open_device(int32_t index, weft_device_t **out_device, weft
   if (!gpu)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a device");
   gpu->base.calls = &weft_cuda_calls;
+  gpu->index = index;
   weft_status_t status = weft_cuda_driver(&gpu->driver, err);
   if (!status)
     status = open_gpu(gpu, index, err);

@@ -22,7 +22,10 @@ enum cuda_attribute_t {
   CUDA_MAJOR = 75,
   CUDA_MINOR = 76
 };
+/// Of a pointer.
+enum cuda_pointer_t { CUDA_POINTER_PLACE = 2, CUDA_POINTER_MANAGED = 8, CUDA_POINTER_DEVICE = 9 };
 enum {
+  CUDA_PLACE_DEVICE = 2, ///< of CUDA_POINTER_PLACE
   CUDA_OUT_OF_MEMORY = 2,
   CUDA_NO_DEVICE = 100,
   CUDA_NOT_READY = 600,
@@ -55,6 +58,8 @@ enum {
   F(release, "cuMemFree_v2", (cuda_address_t))                                                     \
   F(allocate_pinned, "cuMemHostAlloc", (void **, size_t, unsigned))                                \
   F(release_pinned, "cuMemFreeHost", (void *))                                                     \
+  F(pointer, "cuPointerGetAttribute", (void *, int, cuda_address_t))                               \
+  F(range, "cuMemGetAddressRange_v2", (cuda_address_t *, size_t *, cuda_address_t))                \
   F(load, "cuModuleLoadDataEx", (cuda_module_t *, const void *, unsigned, int *, void **))         \
   F(unload, "cuModuleUnload", (cuda_module_t))                                                     \
   F(function, "cuModuleGetFunction", (cuda_function_t *, cuda_module_t, const char *))             \

@@ -36,7 +36,8 @@ typedef struct {
   uint64_t narrow_accesses; /* of warps to global memory, with less than 16 bytes a thread */
 } weft_emulated_counters_t;
 
-/* Opens a device of its own kind with these options; NULL means those of the environment. Fails with INVALID for unknown options,
+/* Opens a device of its own kind with these options; NULL means those of the environment, with which
+ * every index is one device for all who have it open. Fails with INVALID for unknown options,
  * NOT_FOUND for an index that they do not have. The caller ends it with calls->close. */
 WEFT_EMULATED_API weft_status_t weft_emulated_open(const char *options, int32_t index,
                                                    weft_device_t **out_device, weft_error_t *err);

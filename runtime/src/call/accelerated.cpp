@@ -40,7 +40,7 @@ weft_status_t weft_join_device(weft_context_t *context, weft_error_t *err) {
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a context");
   memset(memory, 0, bytes);
   auto *made = (weft_accelerated *)memory;
-  *made = {bytes, nullptr, nullptr, nullptr, nullptr, count, {}};
+  *made = {bytes, nullptr, nullptr, nullptr, nullptr, count, {}, 0, 0};
   made->in = (weft_tensor_t *)(memory + tensors);
   made->out = made->in + count;
   made->staged = (weft_staged_t *)(memory + staged);
@@ -80,26 +80,30 @@ weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kerne
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static weft_status_t copy_to_device(weft_context_t *context, void *to, const void *from,
-                                    int64_t bytes, weft_error_t *err) {
+weft_status_t weft_copy_in_order(weft_context_t *context, weft_way_t way, void *to,
+                                 const void *from, int64_t bytes, weft_error_t *err) {
+  weft_accelerated *own = context->accelerated;
   weft_device_t *device = device_of(context);
-  weft_copy_t copy = {sizeof copy, 0, device, nullptr, to, from, bytes};
-  return bytes ? device->calls->copy(context->accelerated->queue, &copy, err) : WEFT_OK;
-}
-
-static weft_status_t copy_from_device(weft_context_t *context, void *to, const void *from,
-                                      int64_t bytes, weft_error_t *err) {
-  weft_device_t *device = device_of(context);
-  weft_copy_t copy = {sizeof copy, 0, nullptr, device, to, from, bytes};
-  return bytes ? device->calls->copy(context->accelerated->queue, &copy, err) : WEFT_OK;
+  weft_copy_t copy = {sizeof copy,
+                      0,
+                      way == WEFT_FROM_DEVICE ? nullptr : device,
+                      way == WEFT_TO_DEVICE ? nullptr : device,
+                      to,
+                      from,
+                      bytes};
+  if (!bytes)
+    return WEFT_OK;
+  own->sent += way == WEFT_TO_DEVICE ? (uint64_t)bytes : 0;
+  own->fetched += way == WEFT_FROM_DEVICE ? (uint64_t)bytes : 0;
+  return device->calls->copy(own->queue, &copy, err);
 }
 
 /// Bytes for an argument, at least one: no address is NULL.
 static weft_status_t stage(weft_context_t *context, uint32_t argument, int64_t bytes,
                            weft_tensor_t *tensor, weft_error_t *err) {
   weft_staged_t *staged = &context->accelerated->staged[argument];
-  if (weft_status_t status = weft_grow(device_of(context), &staged->memory, &staged->bytes,
-                                       bytes > 0 ? (size_t)bytes : 1, err))
+  if (weft_status_t status =
+          weft_grow(device_of(context), &staged->memory, &staged->bytes, bytes > 0 ? (size_t)bytes : 1, err))
     return status;
   tensor->data = staged->memory;
   tensor->capacity = (int64_t)staged->bytes;
@@ -131,9 +135,11 @@ weft_status_t weft_send_arguments(weft_context_t *context, const weft_function_v
   for (uint32_t i = 0, pair = 0; i < function.inputs.count; ++i) {
     own->in[i] = in[i];
     int64_t bytes = weft_input_span(module, function, in, i, &pair);
+    if (in[i].device >= 0)
+      continue;
     weft_status_t status = stage(context, i, bytes, &own->in[i], err);
     if (!status)
-      status = copy_to_device(context, own->in[i].data, in[i].data, bytes, err);
+      status = weft_copy_in_order(context, WEFT_TO_DEVICE, own->in[i].data, in[i].data, bytes, err);
     if (status)
       return status;
   }
@@ -144,6 +150,8 @@ weft_status_t weft_send_arguments(weft_context_t *context, const weft_function_v
       own->out[i].data = own->in[pair.input].data;
     else if (is_late(module, function, i))
       own->out[i].data = nullptr;
+    else if (out[i].device >= 0)
+      continue;
     else if (weft_status_t status = stage(context, function.inputs.count + i, weft_bytes_of(out[i]),
                                           &own->out[i], err))
       return status;
@@ -151,24 +159,29 @@ weft_status_t weft_send_arguments(weft_context_t *context, const weft_function_v
   return WEFT_OK;
 }
 
+/// The caller's memory for an output whose size the call has found.
+static weft_status_t place_late(const weft_context_t *context, const weft_tensor_t *in, uint32_t i,
+                                int64_t bytes, weft_error_t *err) {
+  const weft_call_t &call = context->call;
+  weft_tensor_t *out = call.out;
+  if (out[i].data && !(out[i].flags & WEFT_TENSOR_FRESH))
+    return weft_check_given_output(context->module, *call.function, in, out, i, bytes, err);
+  return weft_allocate_output(context->module, out, i, bytes, err);
+}
+
 weft_status_t weft_provide_on_device(weft_context_t *context, uint32_t index, int64_t bytes,
                                      weft_error_t *err) {
-  return stage(context, context->call.function->inputs.count + index, bytes,
-               &context->accelerated->out[index], err);
+  weft_accelerated *own = context->accelerated;
+  const weft_call_t &call = context->call;
+  if (call.out[index].device < 0)
+    return stage(context, call.function->inputs.count + index, bytes, &own->out[index], err);
+  weft_status_t status = place_late(context, own->in, index, bytes, err);
+  own->out[index].data = call.out[index].data;
+  return status;
 }
 
 weft_status_t weft_finish_device(weft_context_t *context, weft_error_t *err) {
   return device_of(context)->calls->finish(context->accelerated->queue, err);
-}
-
-/// The caller's memory for an output whose size the call has found.
-static weft_status_t place_late(weft_context_t *context, const weft_function_v1 &function,
-                                const weft_tensor_t *in, weft_tensor_t *out, uint32_t i,
-                                weft_error_t *err) {
-  int64_t bytes = weft_bytes_of(out[i]);
-  if (out[i].data && !(out[i].flags & WEFT_TENSOR_FRESH))
-    return weft_check_given_output(context->module, function, in, out, i, bytes, err);
-  return weft_allocate_output(context->module, out, i, bytes, err);
 }
 
 weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1 &function,
@@ -179,18 +192,20 @@ weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1
   for (uint32_t i = 0, pair = 0; i < function.inputs.count; ++i) {
     uint32_t before = pair;
     int64_t bytes = weft_input_span(module, function, in, i, &pair);
-    if (pair != before && !status) // an output lies in it
-      status = copy_from_device(context, in[i].data, own->in[i].data, bytes, err);
+    if (pair != before && !status && in[i].device < 0) // an output lies in it
+      status =
+          weft_copy_in_order(context, WEFT_FROM_DEVICE, in[i].data, own->in[i].data, bytes, err);
   }
   weft_in_place_v1 pair;
   for (uint32_t i = 0; i < function.outputs.count && !status; ++i) {
     memcpy(out[i].dim, own->out[i].dim, sizeof out[i].dim);
-    if (find_pair(module, function, i, &pair))
+    if (out[i].device >= 0 || find_pair(module, function, i, &pair))
       continue;
     if (is_late(module, function, i))
-      status = place_late(context, function, in, out, i, err);
+      status = place_late(context, in, i, weft_bytes_of(out[i]), err);
     if (!status)
-      status = copy_from_device(context, out[i].data, own->out[i].data, weft_bytes_of(out[i]), err);
+      status = weft_copy_in_order(context, WEFT_FROM_DEVICE, out[i].data, own->out[i].data,
+                                  weft_bytes_of(out[i]), err);
   }
   weft_status_t finished = weft_finish_device(context, status ? nullptr : err);
   return status ? status : finished;
@@ -200,7 +215,23 @@ weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1
 // What compiled code calls
 //===----------------------------------------------------------------------===//
 
+/// Where the caller has what was copied from there to the device; NULL: it was computed, or lies there.
+static const void *find_sent(const weft_context_t *context, const void *from) {
+  const weft_call_t &call = context->call;
+  const weft_accelerated *own = context->accelerated;
+  for (uint32_t i = 0, pair = 0; i < call.function->inputs.count; ++i) {
+    uint32_t before = pair;
+    int64_t bytes = weft_input_span(context->module, *call.function, call.in, i, &pair);
+    const uint8_t *begin = (const uint8_t *)own->in[i].data;
+    if (call.in[i].device < 0 && pair == before && weft_overlap(from, 1, begin, bytes))
+      return (const uint8_t *)call.in[i].data + ((const uint8_t *)from - begin);
+  }
+  return nullptr;
+}
+
 const void *weft_bring(weft_context_t *context, const void *from, int64_t bytes) {
+  if (const void *sent = find_sent(context, from))
+    return sent;
   weft_staged_t *brought = &context->accelerated->brought;
   const weft_env_t *env = &context->module->env;
   weft_error_t *err = context->call.err;
@@ -212,7 +243,8 @@ const void *weft_bring(weft_context_t *context, const void *from, int64_t bytes)
       weft_leave_call(context, weft_fail_memory(err, bytes));
     }
   }
-  weft_status_t status = copy_from_device(context, brought->memory, from, bytes, err);
+  weft_status_t status =
+      weft_copy_in_order(context, WEFT_FROM_DEVICE, brought->memory, from, bytes, err);
   if (!status)
     status = weft_finish_device(context, err);
   if (status)

@@ -1,6 +1,6 @@
-// Calls whose kernels run on a device beside the host: arguments are the caller's, in memory of the host, and travel there and back.
+// Calls whose kernels run on a device beside the host: arguments are the caller's. Those that lie on the host travel there and back.
 //
-//   weft_send_arguments(context, function, in, out, err)     copies of the inputs, room for the outputs; the frame names these
+//   weft_send_arguments(context, function, in, out, err)     copies of the host's inputs, room for its outputs; the frame names these
 //   … run: launches …
 //   weft_fetch_outputs(context, function, in, out, err)      waits; the outputs are the caller's
 #pragma once
@@ -21,6 +21,7 @@ struct weft_accelerated {
   weft_staged_t *staged;   ///< by argument of the running function, inputs first
   uint32_t count;          ///< of arguments, the most that a function has
   weft_staged_t brought;   ///< of the host: what was fetched to be looked at
+  uint64_t sent, fetched;  ///< bytes that were copied to the device, and from it
 };
 
 /// Opens what the context needs on its module's device, when that has one.
@@ -38,7 +39,13 @@ weft_status_t weft_finish_device(weft_context_t *context, weft_error_t *err);
 /// Room on the device for an output whose size the running call has found.
 weft_status_t weft_provide_on_device(weft_context_t *context, uint32_t index, int64_t bytes,
                                      weft_error_t *err);
-/// A copy on the host of what lies on the device, until the next one. Does not return when that fails.
+enum weft_way_t { WEFT_TO_DEVICE, WEFT_FROM_DEVICE, WEFT_ON_DEVICE };
+
+/// A copy between the host and the device, or there, in the order of the context's work.
+weft_status_t weft_copy_in_order(weft_context_t *context, weft_way_t way, void *to,
+                                 const void *from, int64_t bytes, weft_error_t *err);
+
+/// What lies on the device: where the caller has it on the host, else a copy there, until the next one. Does not return when that fails.
 const void *weft_bring(weft_context_t *context, const void *from, int64_t bytes);
 
 /// Functions of the host table.

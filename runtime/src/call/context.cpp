@@ -15,6 +15,7 @@
 #include "runtime/src/call/late.h"
 #include "runtime/src/call/outputs.h"
 #include "runtime/src/call/overlap.h"
+#include "runtime/src/call/places.h"
 #include "runtime/src/call/positions.h"
 #include "runtime/src/call/ranks.h"
 #include "runtime/src/open/accelerator.h"
@@ -199,8 +200,7 @@ void weft_cancel(weft_context_t *context) {
     weft_abort_ranks(context);
 }
 
-/// The context is the caller's until leave_context.
-static weft_status_t enter_context(weft_context_t *context, weft_error_t *err) {
+weft_status_t weft_enter_context(weft_context_t *context, weft_error_t *err) {
   uint32_t idle = WEFT_IDLE;
   if (context->state.compare_exchange_strong(idle, WEFT_RUNNING))
     return WEFT_OK;
@@ -226,7 +226,7 @@ weft_status_t weft_context_trace(weft_context_t *context, weft_trace_fn event, v
                                  weft_error_t *err) {
   if (!context)
     return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
-  if (weft_status_t status = enter_context(context, err))
+  if (weft_status_t status = weft_enter_context(context, err))
     return status;
   context->trace = event;
   context->trace_user = user;
@@ -319,7 +319,7 @@ weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int6
                            weft_error_t *err) {
   if (!context)
     return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
-  if (weft_status_t status = enter_context(context, err))
+  if (weft_status_t status = weft_enter_context(context, err))
     return status;
   weft_succeed(err);
   weft_status_t status = reserve(context, function, symbols, err);
@@ -346,7 +346,7 @@ static weft_status_t run(weft_context_t *context, const weft_function_v1 &functi
                          context->workers,
                          context->queue,
                          leave};
-  context->call = {&function, needs.total, needs.scratch_per_worker, err, nullptr};
+  context->call = {&function, in, out, needs.total, needs.scratch_per_worker, err, nullptr};
   if (weft_accelerated *own = context->accelerated) {
     if (weft_status_t status = weft_send_arguments(context, function, in, out, err)) {
       weft_finish_device(context, nullptr); // copies that began read the caller's memory
@@ -377,6 +377,8 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   weft_status_t status = weft_check_inputs(module, function, in, n_in, true, err);
   if (!status)
     status = weft_check_outputs(module, function, out, n_out, err);
+  if (!status)
+    status = weft_check_places(module, function, in, out, err);
   if (status)
     return status;
   int64_t *values = context->values;
@@ -411,7 +413,7 @@ weft_status_t weft_call_function(weft_context_t *context, int32_t function, cons
                                  weft_error_t *err) {
   if (!context)
     return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
-  if (weft_status_t status = enter_context(context, err))
+  if (weft_status_t status = weft_enter_context(context, err))
     return status;
   weft_succeed(err);
   weft_status_t status = call(context, function, in, n_in, out, n_out, err);

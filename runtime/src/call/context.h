@@ -20,6 +20,8 @@ struct weft_late_block_t {
 /// What functions of the host table know of the running call.
 struct weft_call_t {
   const weft_function_v1 *function;
+  const weft_tensor_t *in; ///< the caller's
+  weft_tensor_t *out;
   int64_t entry_bytes; ///< of the block
   int64_t scratch;     ///< of each worker, by now
   weft_error_t *err;
@@ -67,6 +69,9 @@ struct weft_context {
 struct weft_needs_t {
   int64_t arena, scratch_per_worker, total;
 };
+
+/// The context is the caller's until its state is WEFT_IDLE again. Fails with BUSY.
+weft_status_t weft_enter_context(weft_context_t *context, weft_error_t *err);
 
 /// Ends the call at once, from a function of the host table that has said why. Compiled code has nothing to clean up, so nothing is
 /// lost by jumping over it; letting it go on would make it read buffers that were never written.

@@ -9,6 +9,10 @@ weft_device_t *weft_kernel_device(const weft_module_t *module) {
   return module->accelerator ? module->accelerator->device : module->device;
 }
 
+weft_device_t *weft_tensor_device(const weft_module_t *module, const weft_tensor_t &tensor) {
+  return tensor.device < 0 ? module->device : weft_kernel_device(module);
+}
+
 weft_status_t weft_device_allocate(weft_device_t *device, size_t bytes, size_t alignment,
                                    void **out_memory, weft_error_t *err) {
   return device->calls->allocate(device, WEFT_MEMORY_DEVICE, bytes, alignment, out_memory, err);

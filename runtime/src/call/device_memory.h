@@ -17,5 +17,8 @@ void weft_device_release(weft_device_t *device, void *memory, size_t bytes);
 weft_status_t weft_grow(weft_device_t *device, uint8_t **memory, size_t *have, size_t bytes,
                         weft_error_t *err);
 
+/// Whose memory a tensor of a call lies in.
+weft_device_t *weft_tensor_device(const weft_module_t *module, const weft_tensor_t &tensor);
+
 /// "no memory for the 3.0 GiB that this call needs"
 weft_status_t weft_fail_memory(weft_error_t *err, int64_t bytes);

@@ -21,23 +21,13 @@ bool weft_is_contiguous(const weft_tensor_t *tensor) {
   return true;
 }
 
-/// The memory that a tensor names is the host's: no other device belongs to a context yet.
-static weft_status_t check_device(const weft_module_t *module, const weft_function_v1 &function,
-                                  const weft_tensor_t &tensor, uint32_t i, weft_error_t *err) {
-  if (tensor.device == -1)
-    return WEFT_OK;
-  weft_message_t m(module, function, i);
-  weft_text_add(&m.text, "device is %d, but only host memory (-1) is possible", tensor.device);
-  return m.fail(err, WEFT_INVALID, "W0407");
-}
-
 /// Element, rank and dimensions are what the function expects and describe a tensor at all.
 static weft_status_t check_form(const weft_module_t *module, const weft_function_v1 &function,
                                 const weft_argument_v1 &argument, const weft_tensor_t &tensor,
                                 uint32_t i, weft_error_t *err) {
   if (tensor.struct_size == sizeof tensor && tensor.element == argument.element &&
       tensor.rank == argument.rank && !(tensor.flags & ~WEFT_TENSOR_OWNED))
-    return check_device(module, function, tensor, i, err);
+    return WEFT_OK;
   weft_message_t m(module, function, i);
   if (tensor.struct_size != sizeof tensor) {
     weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
@@ -158,14 +148,10 @@ weft_status_t weft_check_outputs(const weft_module_t *module, const weft_functio
     return weft_fail(err, WEFT_INVALID, "W0401", "the array of outputs is NULL");
   for (uint32_t i = 0; i < n_out; ++i) {
     const weft_tensor_t &tensor = out[i];
-    uint32_t self = function.inputs.count + i;
     if (tensor.struct_size == sizeof tensor && !(tensor.flags & ~WEFT_TENSOR_OWNED) &&
-        tensor.capacity >= 0) {
-      if (weft_status_t status = check_device(module, function, tensor, self, err))
-        return status;
+        tensor.capacity >= 0)
       continue;
-    }
-    weft_message_t m(module, function, self);
+    weft_message_t m(module, function, function.inputs.count + i);
     if (tensor.struct_size != sizeof tensor)
       weft_text_add(&m.text, "struct_size is %u instead of %zu", tensor.struct_size, sizeof tensor);
     else if (tensor.capacity < 0)

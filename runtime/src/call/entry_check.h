@@ -15,7 +15,7 @@ weft_status_t weft_check_inputs(const weft_module_t *module, const weft_function
                                 const weft_tensor_t *in, uint32_t n_in, bool needs_data,
                                 weft_error_t *err);
 
-/// Checks number, struct sizes, devices and flags of the outputs.
+/// Checks number, struct sizes and flags of the outputs.
 weft_status_t weft_check_outputs(const weft_module_t *module, const weft_function_v1 &function,
                                  const weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
 

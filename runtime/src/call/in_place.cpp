@@ -88,8 +88,9 @@ weft_status_t weft_check_in_place(const weft_module_t *module, const weft_functi
     weft_in_place_v1 pair = weft_pair(module, function, i);
     if (weft_status_t status = check_apart(module, function, in, pair, err))
       return status;
-    const weft_tensor_t &output = out[pair.output];
-    if (!output.data || (output.data == in[pair.input].data && !(output.flags & WEFT_TENSOR_OWNED)))
+    const weft_tensor_t &output = out[pair.output], &input = in[pair.input];
+    if (!output.data || (output.data == input.data && output.device == input.device &&
+                         !(output.flags & WEFT_TENSOR_OWNED)))
       continue;
     weft_message_t m(module, function, function.inputs.count + pair.output);
     weft_text_add(&m.text, "it lies in the memory of ");
@@ -122,5 +123,6 @@ void weft_give_in_place(const weft_module_t *module, const weft_function_v1 &fun
     weft_in_place_v1 pair = weft_pair(module, function, i);
     out[pair.output].data = in[pair.input].data;
     out[pair.output].capacity = in[pair.input].capacity;
+    out[pair.output].device = in[pair.input].device;
   }
 }

@@ -33,6 +33,6 @@ weft_status_t weft_check_in_place(const weft_module_t *module, const weft_functi
 void weft_describe_in_place(const weft_module_t *module, const weft_function_v1 &function,
                             const weft_tensor_t *in, weft_tensor_t *out);
 
-/// Data and capacity of the outputs in place: the inputs'.
+/// Data, device and capacity of the outputs in place: the inputs'.
 void weft_give_in_place(const weft_module_t *module, const weft_function_v1 &function,
                         const weft_tensor_t *in, weft_tensor_t *out);

@@ -115,7 +115,7 @@ weft_status_t weft_check_given_outputs(const weft_module_t *module,
 static void release_output(const weft_module_t *module, weft_tensor_t *tensor) {
   if (!(tensor->flags & WEFT_TENSOR_OWNED))
     return;
-  weft_device_release(module->device, tensor->data, (size_t)tensor->capacity);
+  weft_device_release(weft_tensor_device(module, *tensor), tensor->data, (size_t)tensor->capacity);
   tensor->data = nullptr;
   tensor->capacity = 0;
   tensor->flags &= ~WEFT_TENSOR_OWNED;
@@ -139,24 +139,32 @@ void weft_finish_outputs(const weft_module_t *module, weft_tensor_t *out, uint32
   }
 }
 
+weft_status_t weft_give_memory(const weft_module_t *module, weft_tensor_t *tensor, int64_t bytes,
+                               weft_error_t *err) {
+  // An empty tensor gets memory too: NULL means "not computed" to callers.
+  size_t allocated = bytes ? (size_t)bytes : 64;
+  void *data;
+  if (weft_status_t status =
+          weft_device_allocate(weft_tensor_device(module, *tensor), allocated, 64, &data, err))
+    return status;
+  tensor->data = data;
+  tensor->capacity = (int64_t)allocated;
+  tensor->flags |= WEFT_TENSOR_OWNED;
+  return WEFT_OK;
+}
+
 weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *out, uint32_t i,
                                    int64_t bytes, weft_error_t *err) {
   if (out[i].data && out[i].capacity >= bytes)
     return WEFT_OK;
   release_output(module, &out[i]);
-  // An empty tensor gets memory too: NULL means "not computed" to callers.
-  size_t allocated = bytes ? (size_t)bytes : 64;
-  void *data;
-  weft_status_t status = weft_device_allocate(module->device, allocated, 64, &data, err);
+  weft_status_t status = weft_give_memory(module, &out[i], bytes, err);
   if (status == WEFT_OUT_OF_MEMORY)
     return weft_fail(err, status, "W0424", "no memory for output %u (%lld bytes)", i,
                      (long long)bytes);
-  if (status)
-    return status;
-  out[i].data = data;
-  out[i].capacity = (int64_t)allocated;
-  out[i].flags |= WEFT_TENSOR_OWNED | WEFT_TENSOR_FRESH;
-  return WEFT_OK;
+  if (!status)
+    out[i].flags |= WEFT_TENSOR_FRESH;
+  return status;
 }
 
 weft_status_t weft_allocate_outputs(const weft_module_t *module, const weft_function_v1 &function,

@@ -21,6 +21,10 @@ weft_status_t weft_check_given_output(const weft_module_t *module, const weft_fu
                                       const weft_tensor_t *in, const weft_tensor_t *out, uint32_t i,
                                       int64_t bytes, weft_error_t *err);
 
+/// Gives a tensor `bytes` of the device that it lies on.
+weft_status_t weft_give_memory(const weft_module_t *module, weft_tensor_t *tensor, int64_t bytes,
+                               weft_error_t *err);
+
 /// Gives `bytes` to an output that has none, or not enough of this call's.
 weft_status_t weft_allocate_output(const weft_module_t *module, weft_tensor_t *out, uint32_t i,
                                    int64_t bytes, weft_error_t *err);

@@ -12,7 +12,8 @@ static const weft_plugin_kind_t plugins = {"device", "W0701", "'cpu' is built in
 static pthread_mutex_t accelerators_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /// "cuda:1" is the second device that libweft_cuda.so has.
-static weft_status_t open_device(const char *name, weft_device_t **out_device, weft_error_t *err) {
+static weft_status_t open_device(const char *name, weft_device_t **out_device, int32_t *out_index,
+                                 weft_error_t *err) {
   char kind[48];
   size_t length = 0;
   for (; name[length] && name[length] != ':' && length < sizeof kind - 1; ++length)
@@ -31,6 +32,7 @@ static weft_status_t open_device(const char *name, weft_device_t **out_device, w
   const weft_device_kind_v1 *table = ((weft_device_plugin_fn)function)();
   if (!table || table->struct_size < sizeof *table)
     return weft_refuse_plugin(plugins, kind, err);
+  *out_index = index;
   return table->open(index, out_device, err);
 }
 
@@ -156,7 +158,7 @@ static weft_status_t open_accelerator(const weft_module_t *module, const char *n
   made->kernels = (const void **)(made + 1);
   weft_text_t text = weft_text_in(made->name, sizeof made->name);
   weft_text_add(&text, "%.60s", name);
-  weft_status_t status = open_device(name, &made->device, err);
+  weft_status_t status = open_device(name, &made->device, &made->index, err);
   if (!status)
     status = choose_variant(module, made, err);
   if (!status)

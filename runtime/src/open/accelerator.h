@@ -9,6 +9,7 @@ struct weft_accelerator {
   size_t bytes;           ///< of this allocation
   uint32_t users;
   uint32_t variant; ///< whose code it runs
+  int32_t index;    ///< among the devices of its kind
   char name[64];    ///< as it was asked for
   weft_device_t *device;
   weft_loaded_t *loaded;

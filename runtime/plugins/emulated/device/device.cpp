@@ -1,8 +1,11 @@
 // The table of calls, and devices that are opened with options.
 #include "runtime/plugins/emulated/device/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+
+#include "runtime/plugins/architecture.h"
 
 struct weft_event {
   uint8_t nothing; ///< work is done when it was given
@@ -29,24 +32,35 @@ weft_status_t succeed(weft_error_t *err) {
 
 namespace {
 
-void close_device(weft_device_t *base) { delete own(base); }
+/// Devices of the process that are open with the environment's options: whoever asks for one of them gets the same, and the same memory.
+std::mutex open_lock;
+std::vector<device *> open_devices;
 
-/// PTX for an architecture runs on later ones, too; "sm_90a" on its own alone.
-bool runs_code_for(const device_options &options, const std::string &feature) {
-  if (feature.compare(0, 3, "sm_") != 0)
-    return false;
-  char *end;
-  long wanted = std::strtol(feature.c_str() + 3, &end, 10);
-  if (std::string(end) == "a")
-    return options.is_architecture_specific && wanted == options.architecture;
-  return !*end && wanted > 0 && wanted <= options.architecture;
+void close_device(weft_device_t *base) {
+  std::lock_guard<std::mutex> held(open_lock);
+  device *d = own(base);
+  if (--d->users)
+    return;
+  open_devices.erase(std::remove(open_devices.begin(), open_devices.end(), d), open_devices.end());
+  delete d;
+}
+
+/// The one that is open already, with one user more.
+device *find_open(const std::string &options, int32_t index) {
+  for (device *d : open_devices)
+    if (d->index == index && d->options.text == options) {
+      ++d->users;
+      return d;
+    }
+  return nullptr;
 }
 
 weft_status_t property(weft_device_t *base, const char *name, int64_t *out_value) {
   const device_options &options = own(base)->options;
   const std::string feature = "feature.";
   if (std::string(name).compare(0, feature.size(), feature) == 0) {
-    *out_value = runs_code_for(options, name + feature.size());
+    *out_value = weft_gpu_runs(options.architecture, options.is_architecture_specific,
+                               name + feature.size());
     return WEFT_OK;
   }
   const struct {
@@ -148,7 +162,8 @@ const weft_device_v1 calls = {sizeof(weft_device_v1),
                               follow,
                               is_done,
                               wait,
-                              counter};
+                              counter,
+                              bytes_at};
 
 } // namespace weft_emulated
 
@@ -157,10 +172,17 @@ using namespace weft_emulated;
 weft_status_t weft_emulated_open(const char *text, int32_t index, weft_device_t **out_device,
                                  weft_error_t *err) {
   *out_device = nullptr;
+  bool is_shared = !text;
   if (!text)
     text = std::getenv(WEFT_EMULATED_OPTIONS);
+  std::lock_guard<std::mutex> held(open_lock);
   try {
     device_options options = parse_options(text ? text : "");
+    device *found = is_shared ? find_open(options.text, index) : nullptr;
+    if (found) {
+      *out_device = &found->base;
+      return succeed(err);
+    }
     if (index < 0 || index >= options.devices)
       return fail(err, WEFT_NOT_FOUND, "W0425",
                   "there is no emulated GPU " + std::to_string(index) + ": there are " +
@@ -169,6 +191,8 @@ weft_status_t weft_emulated_open(const char *text, int32_t index, weft_device_t 
     made->base.calls = &calls;
     made->options = options;
     made->index = index;
+    if (is_shared)
+      open_devices.push_back(made.get());
     *out_device = &made.release()->base;
     return succeed(err);
   } catch (const std::invalid_argument &wrong) {

@@ -15,6 +15,7 @@ struct device {
   weft_device_t base = {}; ///< first: a weft_device_t is this
   device_options options;
   int32_t index = 0;
+  int users = 1; ///< who opened it and has not closed it
 
   std::mutex lock; ///< over what follows
   memory_map memory;
@@ -48,6 +49,7 @@ weft_status_t allocate(weft_device_t *, uint32_t space, size_t bytes, size_t ali
                        weft_error_t *err);
 void release(weft_device_t *, uint32_t space, void *memory, size_t bytes);
 weft_status_t reach(weft_device_t *, weft_device_t *peer, weft_error_t *err);
+uint64_t bytes_at(weft_device_t *, const void *memory);
 weft_status_t copy(weft_queue_t *, const weft_copy_t *copy, weft_error_t *err);
 /// Memory of the device, and of peers what is shared.
 memory_map memory_of(device &d);

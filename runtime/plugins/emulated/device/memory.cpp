@@ -26,13 +26,14 @@ size_t first_behind(const memory_map &memory, uint64_t address) {
   return at;
 }
 
-bool holds(const memory_map &memory, uint64_t address, uint64_t bytes) {
+/// From the address to the end of its buffer; 0: it is in none.
+uint64_t bytes_behind(const memory_map &memory, uint64_t address) {
   size_t behind = first_behind(memory, address);
   if (!behind)
-    return false;
+    return 0;
   const allocation &found = *memory[behind - 1];
   uint64_t offset = address - found.base;
-  return offset <= found.size && bytes <= found.size - offset;
+  return offset <= found.size ? found.size - offset : 0;
 }
 
 } // namespace
@@ -130,6 +131,12 @@ weft_status_t reach(weft_device_t *base, weft_device_t *peer, weft_error_t *err)
   return succeed(err);
 }
 
+uint64_t bytes_at(weft_device_t *base, const void *memory) {
+  device &d = *own(base);
+  std::lock_guard<std::mutex> held(d.lock);
+  return bytes_behind(d.memory, uint64_t(memory));
+}
+
 /// Whether this side of a copy is the host's, or all of it is memory that the queue's device may use.
 static weft_status_t check_side(device &d, weft_device_t *side, const void *memory, int64_t bytes,
                                 weft_error_t *err) {
@@ -137,8 +144,7 @@ static weft_status_t check_side(device &d, weft_device_t *side, const void *memo
     return WEFT_OK;
   if (!is_emulated(side))
     return reach(&d.base, side, err);
-  if (!bytes ||
-      holds(memory_of(own(side) == &d ? d : *own(side)), uint64_t(memory), uint64_t(bytes)))
+  if (!bytes || uint64_t(bytes) <= bytes_behind(memory_of(*own(side)), uint64_t(memory)))
     return WEFT_OK;
   return fail(err, WEFT_DEVICE, "W0426",
               "a copy of " + in_bytes(uint64_t(bytes)) + " goes out of the bounds of its buffer");

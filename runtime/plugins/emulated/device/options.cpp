@@ -77,6 +77,7 @@ void set(device_options &options, const std::string &word) {
 
 device_options parse_options(const std::string &text) {
   device_options options;
+  options.text = text;
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find(',', begin), text.size());
     set(options, text.substr(begin, end - begin));

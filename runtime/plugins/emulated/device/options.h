@@ -7,6 +7,7 @@
 namespace weft_emulated {
 
 struct device_options {
+  std::string text; ///< what says them
   run_options run;
   int32_t devices = 1;
   int32_t architecture = 80;
