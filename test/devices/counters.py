@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Kernels read what they must and little more, by the counts of the emulated GPU: counters.py WEFT WORK NAME
+
+product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
+minilm    kernels of lines and of elements touch at most 1.05 times the sectors that their bytes could lie in
+"""
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+SIZE = 256
+PRODUCT = f"""
+func.func @main(%x: !weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "x"}}, %y: !weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "y"}})
+    -> (!weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "z"}}) {{
+  %0 = weft.contract "m k, k n -> m n" %x, %y accumulate f32 : (!weft.tensor<[{SIZE}, {SIZE}], f16>, !weft.tensor<[{SIZE}, {SIZE}], f16>) -> !weft.tensor<[{SIZE}, {SIZE}], f32>
+  %1 = weft.convert %0 to f16 : (!weft.tensor<[{SIZE}, {SIZE}], f32>) -> !weft.tensor<[{SIZE}, {SIZE}], f16>
+  return %1 : !weft.tensor<[{SIZE}, {SIZE}], f16>
+}}
+"""
+MOST_READ, MOST_SECTORS = 1.1, 1.05
+STREAMS = {"row", "loop"}  # the schedules whose accesses follow each other
+
+
+def counted(weft, work, model, *words):
+    """Counters by kernel, of one call."""
+    artifact = os.path.join(work, "model.weft")
+    for call in (["compile", "-q", model, "-t", "cuda:sm_80", "-o", artifact],
+                 ["profile", artifact, *words, "--device", "emulated", "--rounds", "7", "--json", "-q"]):
+        done = subprocess.run([weft, *call], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(call)}: {done.returncode}\n{done.stderr}")
+    return {kernel["name"]: kernel["counters"] for kernel in json.loads(done.stdout)["kernels"]}
+
+
+def schedule_of(kernel):
+    return kernel.split("_")[2]
+
+
+def ratio(count, name):
+    return count[name] / max(1, count[f"ideal_{name}"])
+
+
+def product(weft, work):
+    """Of so many blocks square tiles need the least: other tiles that stay below the bound are nearly square."""
+    model = os.path.join(work, "product.mlir")
+    pathlib.Path(model).write_text(PRODUCT, encoding="utf-8")
+    kernels = counted(weft, work, model)
+    if len(kernels) != 1 or schedule_of(next(iter(kernels))) != "product":
+        yield f"a product is computed by {list(kernels)}"
+        return
+    count = next(iter(kernels.values()))
+    side = SIZE / math.sqrt(count["blocks"])
+    read = count["bytes_read"] / (count["blocks"] * 2 * side * SIZE * 2)
+    print(f"product: {count['blocks']} blocks read {count['bytes_read']:,} bytes, {read:.3f} of what square tiles need; "
+          f"{count['shared_turns']:,} turns of shared memory, {ratio(count, 'shared_turns'):.3f} of the ideal; "
+          f"sectors {ratio(count, 'sectors'):.3f}")
+    if read > MOST_READ:
+        yield f"it reads {read:.3f} of what its tiles need, at most {MOST_READ}"
+    if count["shared_turns"] != count["ideal_shared_turns"]:
+        yield f"it waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
+    if count["tensor_products"] != SIZE**3:
+        yield f"tensor cores do {count['tensor_products']:,} of {SIZE**3:,} multiply-adds"
+
+
+def minilm(weft, work):
+    sys.path.insert(0, str(HERE.parent / "e2e" / "minilm"))
+    import minilm as model
+
+    kernels = counted(weft, work, model.directory(), "--dim", "batch=1", "--dim", "seq=16")
+    streams = {name: count for name, count in kernels.items() if schedule_of(name) in STREAMS and count["launches"]}
+    for name, count in streams.items():
+        print(f"{name}: {count['sectors']:,} sectors, {ratio(count, 'sectors'):.3f} of the ideal, "
+              f"{count['narrow_accesses']:,} of {count['of_global_memory']:,} accesses narrow")
+        if ratio(count, "sectors") > MOST_SECTORS:
+            yield f"{name} touches {ratio(count, 'sectors'):.3f} of the ideal sectors, at most {MOST_SECTORS}"
+    if len(streams) < 2:
+        yield f"kernels are {list(kernels)}"
+
+
+def main(weft, work, name):
+    os.makedirs(work, exist_ok=True)
+    wrong = list({"product": product, "minilm": minilm}[name](os.path.abspath(weft), work))
+    for each in wrong:
+        print(f"WRONG: {each}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
