@@ -97,7 +97,8 @@ const std::vector<float> kY = {11, 22, 33, 14, 25, 36}, kZ = {66, 75};
 
 } // namespace
 
-TEST_CASE("inputs and outputs lie on the host or the device as the caller says, and only those of the host are copied") {
+TEST_CASE("inputs and outputs lie on the host or the device as the caller says, and only those of "
+          "the host are copied") {
   for (int places = 0; places < 16; ++places) {
     Sums sums;
     INFO("places " << places);
@@ -189,7 +190,8 @@ TEST_CASE("a cache on the device grows where it is") {
   const int64_t room = 20;
   std::vector<float> nothing(room * 4), x(4);
   weft_tensor_t buffer = there(program.context, here(nothing, {1, room, 4}));
-  weft_tensor_t in[2] = {here(x, {1, 1, 4}), buffer}, out[2] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
+  weft_tensor_t in[2] = {here(x, {1, 1, 4}), buffer},
+                out[2] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
   in[1].flags = 0, in[1].dim[1] = 0;
   in[1].stride[0] = room * 4, in[1].stride[1] = 4, in[1].stride[2] = 1;
   weft_copied_t before = copied(program.context);
@@ -255,6 +257,30 @@ TEST_CASE("DLPack hands tensors of the device on without a copy") {
   DLTensor elsewhere = {sums.x.data(), {kDLCUDA, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
   CHECK(refused(weft_from_dlpack(sums.context, &elsewhere, &sums.in[0], &error)) ==
         "W0408 DLPack: the tensor is on a device that the context does not use");
+}
+
+TEST_CASE("calls are submitted one behind the other, in the order of the caller's stream") {
+  Sums sums;
+  weft_context_options_t options = {};
+  options.struct_size = sizeof options;
+  options.spin_us = -1;
+  options.device = "emulated";
+  options.stream = &options; // a device that does everything at once looks at none
+  weft_context_t *context = nullptr;
+  REQUIRE(weft_context_create(sums.program.artifact, &options, &context, &error) == WEFT_OK);
+  weft_tensor_t out[2] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
+  out[0].device = out[1].device = 0;
+  REQUIRE(weft_submit(context, 0, sums.in, 2, out, 2, &error) == WEFT_OK);
+  weft_tensor_t in[2] = {out[0], sums.in[1]}, next[2] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
+  in[0].flags = 0;
+  next[1].device = 0;
+  REQUIRE(weft_submit(context, 0, in, 2, next, 2, &error) == WEFT_OK);
+  REQUIRE(weft_wait(context, &error) == WEFT_OK);
+  CHECK(numbers(context, next[0]) == std::vector<float>{21, 42, 63, 24, 45, 66});
+  CHECK(numbers(context, next[1]) == std::vector<float>{126, 135});
+  for (weft_tensor_t *each : {&out[0], &out[1], &next[0], &next[1]})
+    weft_tensor_release(context, each);
+  weft_context_release(context);
 }
 
 TEST_CASE("memory and copies are asked for with tensors that make sense") {

@@ -20,8 +20,10 @@ TILES = "what a tile reads, where it goes and how large it is are not one struct
 KNOWN = {
     "weft_call": INTERFACE,
     "weft_call_function": INTERFACE,
+    "weft_submit": INTERFACE,
     "weft_query_outputs": INTERFACE,
     "call": "behind weft_call and weft_call_function",
+    "finish_call": "behind weft_call_function and weft_submit",
     "LLVMFuzzerCustomCrossOver": "libFuzzer calls it",
     "check_memory": "what every check of an entry gets, and the sizes",
     "weft_check_given_output": "what every check of an entry gets, and the output",

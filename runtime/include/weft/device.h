@@ -73,6 +73,9 @@ typedef struct {
   uint32_t reserved;
   /* Launches fail with CANCELLED while bit 0 of the word is set. Read without order, as often as something is launched; NULL: never. */
   const uint32_t *stop;
+  /* The caller's stream, of the device's own kind (a CUstream), which the queue is then: it stays the caller's. NULL: a queue of its own. A device
+   * that does everything within the call has no use for it. */
+  void *stream;
 } weft_queue_options_t;
 
 /* `bytes` from `from` to `to`; a device of NULL means memory of the host. One of the devices is the queue's. Host memory is in use until the

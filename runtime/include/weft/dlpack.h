@@ -9,7 +9,8 @@
  *
  * The types are those of DLPack's own header, dlpack/dlpack.h of version 0.8 or newer, which is used when it was included before; else they are
  * declared here. All functions are in this header, so the library knows nothing of DLPack.
- * Streams: what comes in must be computed before a call, which knows no stream of its producer. What goes out is computed, on every stream.
+ * Streams: what comes in must be computed before a call, or on the stream of the context's options. What goes out of a call is computed, for every
+ * stream; what was submitted is there for that one.
  * C99, and C++.
  */
 #ifndef WEFT_DLPACK_H
@@ -51,6 +52,7 @@ typedef struct {
 typedef struct DLManagedTensor {
   DLTensor dl_tensor;
   void *manager_ctx;
+  /* Ends what the tensor is given as. */
   void (*deleter)(struct DLManagedTensor *self);
 } DLManagedTensor;
 #endif
@@ -76,10 +78,11 @@ static inline weft_status_t weft_dlpack_refuse(weft_error_t *err, const char *re
 /* The type of weft_element_t `element`; bits 0 of one that DLPack has not, or packs. */
 static inline DLDataType weft_dlpack_type(uint32_t element) {
   /* DLPack's numbers of kinds of types, in the order of weft_element_t from WEFT_BOOL on. */
-  static const uint8_t codes[] = {6, 255, 255, 0, 1, 0, 1, 0, 1, 0,   1,  10,
-                                  12, 2,  4,   2, 2, 11, 13, 255, 255, 255, 14};
+  static const uint8_t codes[] = {6,  255, 255, 0, 1, 0,  1,  0,   1,   0,   1, 10,
+                                  12, 2,   4,   2, 2, 11, 13, 255, 255, 255, 14};
   DLDataType type = {255, 0, 1};
-  if (element >= WEFT_BOOL && element - WEFT_BOOL < sizeof codes && codes[element - WEFT_BOOL] != 255) {
+  if (element >= WEFT_BOOL && element - WEFT_BOOL < sizeof codes &&
+      codes[element - WEFT_BOOL] != 255) {
     type.code = codes[element - WEFT_BOOL];
     type.bits = (uint8_t)weft_element_bits(element);
   }
@@ -155,10 +158,11 @@ static inline weft_status_t weft_to_dlpack(weft_context_t *context, weft_tensor_
   made->context = context;
   made->tensor = *tensor;
   for (uint32_t d = tensor->rank; d-- > 0; stride *= tensor->dim[d])
-    made->stride[d] = tensor->stride[0] || tensor->stride[tensor->rank - 1] ? tensor->stride[d] : stride;
+    made->stride[d] =
+        tensor->stride[0] || tensor->stride[tensor->rank - 1] ? tensor->stride[d] : stride;
   DLTensor *to = &made->managed.dl_tensor;
   to->data = tensor->data;
-  to->device.device_type = tensor->device < 0 ? kDLCPU
+  to->device.device_type = tensor->device < 0                                      ? kDLCPU
                            : strncmp(weft_context_device(context), "cuda", 4) == 0 ? kDLCUDA
                                                                                    : kDLExtDev;
   to->device.device_id = tensor->device < 0 ? 0 : tensor->device;

@@ -107,7 +107,8 @@ typedef struct {
   uint32_t struct_size;
   uint16_t element, rank;
   uint32_t flags;
-  int32_t device; /* whose memory `data` is in: -1 is the host's, N that of "KIND:N", where the context computes */
+  int32_t
+      device; /* whose memory `data` is in: -1 is the host's, N that of "KIND:N", where the context computes */
   void *data;
   int64_t capacity;
   int64_t dim[WEFT_MAX_RANK], stride[WEFT_MAX_RANK];
@@ -176,6 +177,9 @@ typedef struct {
    * alike. */
   int32_t exchanges_apart;
   int32_t reserved;
+  /* The caller's stream on the device, a CUstream on "cuda", in whose order calls compute: behind what it has been given, before what it is given
+   * later. It stays the caller's and outlives the context. NULL: the context's own. */
+  void *stream;
 } weft_context_options_t;
 
 /* "0.1.0": the version of the library. A constant of the library. */
@@ -365,6 +369,14 @@ WEFT_API weft_status_t weft_call(weft_context_t *context, const char *function,
 WEFT_API weft_status_t weft_call_function(weft_context_t *context, int32_t function,
                                           const weft_tensor_t *in, uint32_t n_in,
                                           weft_tensor_t *out, uint32_t n_out, weft_error_t *err);
+/* The same, but may return before the outputs are computed: they are there for what is given to the context's stream later, for later calls of the
+ * context, and for everybody behind weft_wait. Inputs stay as they are until then. What fails late is told by weft_wait or a later call. Where a
+ * context computes on the host it is weft_call_function. */
+WEFT_API weft_status_t weft_submit(weft_context_t *context, int32_t function,
+                                   const weft_tensor_t *in, uint32_t n_in, weft_tensor_t *out,
+                                   uint32_t n_out, weft_error_t *err);
+/* Returns when all that was submitted is computed. Fails with DEVICE where something of it failed, and with BUSY while a call runs. */
+WEFT_API weft_status_t weft_wait(weft_context_t *context, weft_error_t *err);
 /* What one kernel of a call did. flops and bytes are what its formulas say, -1 where they say nothing. Times are CLOCK_MONOTONIC. */
 typedef struct {
   uint32_t struct_size, kernel;

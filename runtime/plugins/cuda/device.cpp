@@ -39,6 +39,7 @@ struct weft_queue {
   gpu_t *gpu;
   cuda_stream_t stream;
   const uint32_t *stop;
+  bool is_callers; ///< the stream
 };
 
 static gpu_t *gpu_of(weft_device_t *device) { return (gpu_t *)device; }
@@ -206,14 +207,17 @@ static weft_status_t open_queue(weft_device_t *device, const weft_queue_options_
   weft_queue_t *queue = (weft_queue_t *)malloc(sizeof *queue);
   if (!queue)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a queue");
-  *queue = {gpu, nullptr, options.stop};
+  *queue = {gpu, (cuda_stream_t)options.stream, options.stop, options.stream != nullptr};
+  *out_queue = queue;
+  if (queue->is_callers)
+    return WEFT_OK;
   inside context(gpu);
   weft_status_t status =
       check(gpu, gpu->driver->open_stream(&queue->stream, CUDA_STREAM_ALONE), "a queue", err);
-  if (status)
+  if (status) {
     free(queue);
-  else
-    *out_queue = queue;
+    *out_queue = nullptr;
+  }
   return status;
 }
 
@@ -226,7 +230,7 @@ static void close_queue(weft_queue_t *queue) {
   if (!queue)
     return;
   finish(queue, nullptr);
-  {
+  if (!queue->is_callers) {
     inside context(queue->gpu);
     queue->gpu->driver->close_stream(queue->stream);
   }

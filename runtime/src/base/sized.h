@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "weft/runtime.h"
+#include "weft/device.h"
 
 /// All sizes that a struct ever had, the first one first. One that has not grown needs no row.
 template <class T> struct weft_sizes {
@@ -30,7 +30,13 @@ template <> struct weft_sizes<weft_function_info_t> {
 template <> struct weft_sizes<weft_context_options_t> {
   static constexpr size_t all[] = {
       offsetof(weft_context_options_t, group), offsetof(weft_context_options_t, device),
-      offsetof(weft_context_options_t, exchanges_apart), sizeof(weft_context_options_t)};
+      offsetof(weft_context_options_t, exchanges_apart), offsetof(weft_context_options_t, stream),
+      sizeof(weft_context_options_t)};
+};
+
+template <> struct weft_sizes<weft_queue_options_t> {
+  static constexpr size_t all[] = {offsetof(weft_queue_options_t, stream),
+                                   sizeof(weft_queue_options_t)};
 };
 
 template <> struct weft_sizes<weft_variant_info_t> {

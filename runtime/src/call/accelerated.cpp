@@ -28,7 +28,7 @@ static uint32_t most_arguments(const weft_module_t *module) {
   return most;
 }
 
-weft_status_t weft_join_device(weft_context_t *context, weft_error_t *err) {
+weft_status_t weft_join_device(weft_context_t *context, void *stream, weft_error_t *err) {
   const weft_module_t *module = context->module;
   if (!module->accelerator)
     return WEFT_OK;
@@ -45,7 +45,8 @@ weft_status_t weft_join_device(weft_context_t *context, weft_error_t *err) {
   made->out = made->in + count;
   made->staged = (weft_staged_t *)(memory + staged);
   context->accelerated = made;
-  weft_queue_options_t wanted = {sizeof wanted, 0, -1, 0, (const uint32_t *)&context->state};
+  weft_queue_options_t wanted = {sizeof wanted, 0, -1, 0, (const uint32_t *)&context->state,
+                                 stream};
   weft_device_t *device = device_of(context);
   return device->calls->open_queue(device, &wanted, &made->queue, err);
 }
@@ -103,7 +104,7 @@ static weft_status_t stage(weft_context_t *context, uint32_t argument, int64_t b
                            weft_tensor_t *tensor, weft_error_t *err) {
   weft_staged_t *staged = &context->accelerated->staged[argument];
   if (weft_status_t status =
-          weft_grow(device_of(context), &staged->memory, &staged->bytes, bytes > 0 ? (size_t)bytes : 1, err))
+          weft_grow(context, &staged->memory, &staged->bytes, bytes > 0 ? (size_t)bytes : 1, err))
     return status;
   tensor->data = staged->memory;
   tensor->capacity = (int64_t)staged->bytes;
@@ -207,6 +208,8 @@ weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1
       status = weft_copy_in_order(context, WEFT_FROM_DEVICE, out[i].data, own->out[i].data,
                                   weft_bytes_of(out[i]), err);
   }
+  if (!status && !context->waits)
+    return WEFT_OK;
   weft_status_t finished = weft_finish_device(context, status ? nullptr : err);
   return status ? status : finished;
 }

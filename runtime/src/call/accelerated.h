@@ -24,14 +24,14 @@ struct weft_accelerated {
   uint64_t sent, fetched;  ///< bytes that were copied to the device, and from it
 };
 
-/// Opens what the context needs on its module's device, when that has one.
-weft_status_t weft_join_device(weft_context_t *context, weft_error_t *err);
+/// Opens what the context needs on its module's device, when that has one; there, `stream` is the caller's, or NULL.
+weft_status_t weft_join_device(weft_context_t *context, void *stream, weft_error_t *err);
 void weft_leave_device(weft_context_t *context);
 
 weft_status_t weft_send_arguments(weft_context_t *context, const weft_function_v1 &function,
                                   const weft_tensor_t *in, const weft_tensor_t *out,
                                   weft_error_t *err);
-/// Returns when the device has done everything, however the call ended.
+/// Returns when the device has done everything, however the call ended, or at once where the context does not wait and nothing failed.
 weft_status_t weft_fetch_outputs(weft_context_t *context, const weft_function_v1 &function,
                                  const weft_tensor_t *in, weft_tensor_t *out, weft_error_t *err);
 weft_status_t weft_finish_device(weft_context_t *context, weft_error_t *err);

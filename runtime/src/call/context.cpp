@@ -49,7 +49,7 @@ run_guarded(weft_context_t *context, const weft_function_v1 &function, weft_fram
 
 static weft_status_t read_options(const weft_context_options_t *options,
                                   weft_context_options_t *out_options, weft_error_t *err) {
-  *out_options = {sizeof *out_options, 0, -1, 0, nullptr, nullptr, 0, 0};
+  *out_options = {sizeof *out_options, 0, -1, 0, nullptr, nullptr, 0, 0, nullptr};
   if (!options)
     return WEFT_OK;
   if (weft_status_t status = weft_read_sized(options, "options", out_options, err))
@@ -88,8 +88,15 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
                                 weft_error_t *err) {
   weft_device_t *device = context->module->device;
   bool is_beside = context->module->accelerator; // the host launches, and computes nothing
-  weft_queue_options_t wanted = {sizeof wanted, is_beside ? 1 : options.threads, options.spin_us, 0,
-                                 (const uint32_t *)&context->state};
+  weft_queue_options_t wanted = {sizeof wanted,
+                                 is_beside ? 1 : options.threads,
+                                 options.spin_us,
+                                 0,
+                                 (const uint32_t *)&context->state,
+                                 nullptr};
+  if (options.stream && !is_beside)
+    return weft_fail(err, WEFT_INVALID, "W0401",
+                     "options.stream is set, but the context computes on the host");
   if (weft_status_t status = device->calls->open_queue(device, &wanted, &context->queue, err))
     return status;
   context->calls = device->calls->host;
@@ -163,7 +170,7 @@ weft_status_t weft_context_create(weft_module_t *module, const weft_context_opti
   context->exchanges_apart = checked.exchanges_apart;
   weft_status_t status = weft_join_ranks(context, group, err);
   if (!status)
-    status = weft_join_device(context, err);
+    status = weft_join_device(context, checked.stream, err);
   if (!status)
     status = open_queue(context, checked, err);
   if (status) {
@@ -183,6 +190,8 @@ void weft_context_release(weft_context_t *context) {
   weft_module_t *module = context->module;
   module->device->calls->close_queue(context->queue);
   weft_leave_ranks(context);
+  if (context->accelerated)
+    weft_finish_device(context, nullptr); // of what was submitted
   weft_device_release(weft_kernel_device(module), context->block, context->block_bytes);
   weft_release_late(context);
   weft_leave_device(context);
@@ -281,8 +290,7 @@ static weft_status_t find_needs(weft_context_t *context, const weft_function_v1 
 
 /// Makes the block large enough. It only grows; its contents do not survive.
 static weft_status_t grow(weft_context_t *context, const weft_needs_t &needs, weft_error_t *err) {
-  return weft_grow(weft_kernel_device(context->module), &context->block, &context->block_bytes,
-                   (size_t)needs.total, err);
+  return weft_grow(context, &context->block, &context->block_bytes, (size_t)needs.total, err);
 }
 
 static void place_workers(weft_context_t *context, const weft_needs_t &needs) {
@@ -331,6 +339,7 @@ weft_status_t weft_reserve(weft_context_t *context, int32_t function, const int6
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// What functions of the host table know of the call is set.
 static weft_status_t run(weft_context_t *context, const weft_function_v1 &function,
                          const weft_needs_t &needs, const weft_tensor_t *in, weft_tensor_t *out,
                          weft_error_t *err) {
@@ -408,13 +417,10 @@ static weft_status_t call(weft_context_t *context, int32_t index, const weft_ten
   return status;
 }
 
-weft_status_t weft_call_function(weft_context_t *context, int32_t function, const weft_tensor_t *in,
+/// A call of a context that was entered, which this leaves.
+static weft_status_t finish_call(weft_context_t *context, int32_t function, const weft_tensor_t *in,
                                  uint32_t n_in, weft_tensor_t *out, uint32_t n_out,
                                  weft_error_t *err) {
-  if (!context)
-    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
-  if (weft_status_t status = weft_enter_context(context, err))
-    return status;
   weft_succeed(err);
   weft_status_t status = call(context, function, in, n_in, out, n_out, err);
   // One exchange ends the call and learns whether it was cancelled, so that no cancel is lost or
@@ -424,6 +430,38 @@ weft_status_t weft_call_function(weft_context_t *context, int32_t function, cons
   if (status == WEFT_CANCELLED)
     weft_fail(err, status, "W0432", "the call was cancelled");
   weft_finish_outputs(context->module, out, n_out, status == WEFT_OK);
+  return status;
+}
+
+/// Makes the context the caller's.
+static weft_status_t begin_call(weft_context_t *context, bool waits, weft_error_t *err) {
+  if (!context)
+    return weft_fail(err, WEFT_INVALID, "W0401", "context is NULL");
+  if (weft_status_t status = weft_enter_context(context, err))
+    return status;
+  context->waits = waits;
+  return WEFT_OK;
+}
+
+weft_status_t weft_call_function(weft_context_t *context, int32_t function, const weft_tensor_t *in,
+                                 uint32_t n_in, weft_tensor_t *out, uint32_t n_out,
+                                 weft_error_t *err) {
+  weft_status_t status = begin_call(context, true, err);
+  return status ? status : finish_call(context, function, in, n_in, out, n_out, err);
+}
+
+weft_status_t weft_submit(weft_context_t *context, int32_t function, const weft_tensor_t *in,
+                          uint32_t n_in, weft_tensor_t *out, uint32_t n_out, weft_error_t *err) {
+  weft_status_t status = begin_call(context, false, err);
+  return status ? status : finish_call(context, function, in, n_in, out, n_out, err);
+}
+
+weft_status_t weft_wait(weft_context_t *context, weft_error_t *err) {
+  if (weft_status_t status = begin_call(context, true, err))
+    return status;
+  weft_succeed(err);
+  weft_status_t status = context->accelerated ? weft_finish_device(context, err) : WEFT_OK;
+  context->state.store(WEFT_IDLE);
   return status;
 }
 

@@ -59,6 +59,7 @@ struct weft_context {
 
   weft_accelerated *accelerated; ///< on the module's device beside the host; NULL without one
 
+  bool waits; ///< for that device, when a call ends
   weft_call_t call;
   jmp_buf leave; ///< where a region goes when the call must end early; set while run is active
   weft_status_t leave_status;

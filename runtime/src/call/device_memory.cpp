@@ -2,6 +2,7 @@
 
 #include "runtime/src/base/memory.h"
 #include "runtime/src/base/status.h"
+#include "runtime/src/call/accelerated.h"
 #include "runtime/src/open/accelerator.h"
 #include "weft/device.h"
 
@@ -22,10 +23,14 @@ void weft_device_release(weft_device_t *device, void *memory, size_t bytes) {
   device->calls->release(device, WEFT_MEMORY_DEVICE, memory, bytes);
 }
 
-weft_status_t weft_grow(weft_device_t *device, uint8_t **memory, size_t *have, size_t bytes,
+weft_status_t weft_grow(weft_context_t *context, uint8_t **memory, size_t *have, size_t bytes,
                         weft_error_t *err) {
   if (bytes <= *have)
     return WEFT_OK;
+  weft_device_t *device = weft_kernel_device(context->module);
+  if (*have && context->accelerated) // what was submitted may use it
+    if (weft_status_t status = weft_finish_device(context, err))
+      return status;
   weft_device_release(device, *memory, *have);
   void *grown;
   weft_status_t status =

@@ -13,8 +13,8 @@ weft_status_t weft_device_allocate(weft_device_t *device, size_t bytes, size_t a
 /// Takes back what weft_device_allocate gave. NULL is allowed.
 void weft_device_release(weft_device_t *device, void *memory, size_t bytes);
 
-/// Makes the block at `memory`, of `have` bytes, at least as large as `bytes`. Its contents do not survive.
-weft_status_t weft_grow(weft_device_t *device, uint8_t **memory, size_t *have, size_t bytes,
+/// Makes the context's block at `memory`, of `have` bytes, at least as large as `bytes`. Its contents do not survive.
+weft_status_t weft_grow(weft_context_t *context, uint8_t **memory, size_t *have, size_t bytes,
                         weft_error_t *err);
 
 /// Whose memory a tensor of a call lies in.

@@ -26,8 +26,7 @@ static bool find_total(const weft_context_t *context, bool per_worker, int64_t b
 /// Every block is memory of its own: the others are in use.
 static weft_status_t grow_block(weft_context_t *context, weft_late_block_t *block, int64_t total) {
   size_t bytes = total ? (size_t)total : 64; // NULL means that there is no memory
-  return weft_grow(weft_kernel_device(context->module), &block->memory, &block->bytes, bytes,
-                   context->call.err);
+  return weft_grow(context, &block->memory, &block->bytes, bytes, context->call.err);
 }
 
 static weft_status_t reserve_block(weft_context_t *context, weft_late_block_t *block,

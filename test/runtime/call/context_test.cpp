@@ -507,3 +507,21 @@ TEST_CASE("needs that are no number of bytes are refused") {
     REQUIRE(std::string(r.err.code) == "W0422");
   }
 }
+
+TEST_CASE("a context of the host has no stream, and what is submitted is computed at once") {
+  weft_error_t err = WEFT_ERROR_INIT;
+  weft_context_options_t options = {};
+  options.struct_size = sizeof options;
+  options.spin_us = -1;
+  options.stream = &err;
+  weft_context_t *context = nullptr;
+  REQUIRE(weft_context_create(sample_module().module, &options, &context, &err) == WEFT_INVALID);
+  REQUIRE(text_of(err) == "W0401 options.stream is set, but the context computes on the host");
+  running r(sample_module());
+  main_call c(3, 5);
+  REQUIRE(weft_submit(r.context, sample_module().function("main"), c.in, 2, c.out, 2, &r.err) ==
+          WEFT_OK);
+  REQUIRE(c.is_right());
+  REQUIRE(weft_wait(r.context, &r.err) == WEFT_OK);
+  REQUIRE(weft_wait(nullptr, &r.err) == WEFT_INVALID);
+}
