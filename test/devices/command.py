@@ -4,6 +4,7 @@
 One file has code for a processor and for a GPU, and answers every shape on both; what cannot run is refused in one line.
 """
 
+import filecmp
 import json
 import os
 import subprocess
@@ -48,6 +49,14 @@ class Trial:
         if any(row.get(name, 0) < most for name, most in least.items()) or row["bytes_written"] != least["bytes_written"]:
             self.wrong.append(f"profile counts {row}\n{done.stderr}")
 
+    def needs_no_toolkit(self, artifact):
+        """Where no folder has programs and no variable names a toolkit, the same file is made."""
+        alone = {name: value for name, value in os.environ.items() if "CUDA" not in name and name != "PATH"}
+        subprocess.run([self.weft, "compile", "-q", "model.mlir", "-t", "cuda:sm_80", "-o", "alone.weft"], cwd=self.work, env=alone, check=False)
+        files = [os.path.join(self.work, name) for name in (artifact, "alone.weft")]
+        if not all(map(os.path.exists, files)) or not filecmp.cmp(*files, shallow=False):
+            self.wrong.append("without a CUDA Toolkit another file is made, or none")
+
     def refuses(self, code, text, *arguments):
         done = self.call(*arguments)
         lines = [line for line in done.stderr.splitlines() if line.startswith("error")]
@@ -66,6 +75,7 @@ def main(weft, work):
         file.write(MODEL.replace("-> !weft.tensor<[m, n], f32>\n", '-> !weft.tensor<[m, n], f32> loc("product")\n', 1))
     trial.works("compile", "named.mlir", "-t", "cuda:sm_80", "-o", "named.weft")
     trial.works("inspect", "gpu.weft", says="cuda:sm_80")
+    trial.needs_no_toolkit("gpu.weft")
     for m, n in ((0, 0), (0, 5), (1, 1), (3, 31), (7, 32), (8, 33), (40, 257)):
         sizes = ("--dim", f"m={m}", "--dim", f"n={n}")
         trial.works("run", "both.weft", *sizes, "-o", "cpu.npz")
