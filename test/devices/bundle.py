@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A folder that checks a real GPU on a machine with a driver and nothing else:
 
-    bundle.py make FOLDER COMPILER COMMAND PLUGIN...   COMPILER is the weft that compiles, COMMAND the one that is copied, with its plug-ins
+    bundle.py make FOLDER COMPILER COMMAND FILE...     COMPILER is the weft that compiles, COMMAND the one that is copied, with its plug-ins and run_ptx
     bundle.py check FOLDER                             runs it with the emulated GPU, and sees that what cannot run is said in one line
     bundle.py read RESULTS.json                        what run.sh wrote, as tests; the last line is 'N passed, N failed'
 """
@@ -45,8 +45,9 @@ def add_case(name, case, tools, folder):
         yield f"{call} {name}.weft {call}.in.npz {call}.out.npz {TOLERANCES.get(name, TOLERANCE) * scale:.3g}"
 
 
-def make(folder, compiler, command, *plugins):
-    sys.path.insert(0, str(HERE))
+def make(folder, compiler, command, *others):
+    sys.path[:0] = [str(HERE), str(HERE / "instructions")]
+    import programs
     import whole_models as models
 
     folder = pathlib.Path(folder)
@@ -55,8 +56,10 @@ def make(folder, compiler, command, *plugins):
         (folder / part).mkdir(parents=True)
     shutil.copy(HERE / "run.sh", folder / "run.sh")
     subprocess.run(["strip", "-o", folder / "bin" / "weft", command], check=True)
-    for plugin in plugins:
-        subprocess.run(["strip", "--strip-unneeded", "-o", folder / "bin" / os.path.basename(plugin), plugin], check=True)
+    for other in others:
+        subprocess.run(["strip", "--strip-unneeded", "-o", folder / "bin" / os.path.basename(other), other], check=True)
+    programs.write(folder / "instructions")
+    subprocess.run([folder / "bin" / "run_ptx", "emulated", folder / "instructions", "write"], check=True, stdout=subprocess.DEVNULL)
     lines = []
     for name, case in models.CASES.items():
         if name not in LEFT_OUT:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks a GPU: every call of cases.txt, compared with the numbers beside it. Needs a driver and a shell.
+# Checks a GPU: every instruction of instructions/list.txt, and every call of cases.txt, compared with the numbers beside them. Needs a driver and a
+# shell.
 #
 #   sh run.sh                          the first GPU; results go to results.json
 #   sh run.sh --device cuda:1          another one; 'emulated' needs no GPU
@@ -42,9 +43,17 @@ case $device in emulated*) gpu= ;; esac
 {
   printf '{\n "schema": "weft.gpu-bundle/1",\n "device": "%s",\n "gpu": "%s",\n' "$(text "$device")" "$(text "$gpu")"
   printf ' "weft": "%s",\n "machine": "%s",\n' "$(text "$("$weft" version -q)")" "$(text "$(uname -srm)")"
-  printf ' "calls": %d,\n "cases": [' "$(wc -l <"$here/cases.txt")"
+  printf ' "calls": %d,\n "cases": [' $(($(wc -l <"$here/cases.txt") + $(wc -l <"$here/instructions/list.txt")))
 } >"$output.part" || exit 1
 failed=0 separator=
+$limit "$here/bin/run_ptx" "$device" "$here/instructions" compare >"$output.ptx" 2>&1
+while read -r name verdict; do
+  code=0
+  [ "$verdict" = right ] || { code=1 failed=$((failed + 1)) && echo "instruction $name: $verdict"; }
+  printf '%s\n  {"name": "instruction %s", "exit": %d, "said": "%s"}' "$separator" "$(text "$name")" $code "$(text "$verdict")" >>"$output.part"
+  separator=,
+done <"$output.ptx"
+rm -f "$output.ptx"
 while read -r name artifact in out tolerance; do
   begin=$(date +%s)
   said=$($limit "$weft" run "$models/$artifact" -i "@$models/$in" --device "$device" --expect "@$models/$out" --tol "$tolerance" 2>&1)
