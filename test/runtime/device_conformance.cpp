@@ -341,10 +341,23 @@ void check_host_code(const device_kit &kit) {
 
 } // namespace
 
+void check_places(const device_kit &kit) {
+  user u(kit);
+  ended<void> block = u.allocate(800);
+  if (!u.calls->bytes_at)
+    return;
+  std::vector<char> here(800);
+  const char *there = static_cast<const char *>(block.get());
+  REQUIRE(u.calls->bytes_at(u.device, there) >= 800);
+  REQUIRE(u.calls->bytes_at(u.device, there + 300) == u.calls->bytes_at(u.device, there) - 300);
+  REQUIRE(u.calls->bytes_at(u.device, here.data()) == 0);
+}
+
 const std::vector<device_step> &device_steps() {
   static const std::vector<device_step> steps = {
       {"a device says what it is", check_properties},
       {"memory of every kind is given, apart and aligned", check_memory},
+      {"a device knows what memory is its own", check_places},
       {"what is copied there, within and back is the same", check_copies},
       {"code is loaded, more than once, and its kernels are found", check_code},
       {"a launch computes its units and no others", check_launches},

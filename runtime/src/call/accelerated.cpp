@@ -70,7 +70,7 @@ weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kerne
     return WEFT_INVALID;
   weft_device_t *device = device_of(context);
   weft_counter_t counter = {sizeof counter, 0, nullptr, 0};
-  if (device->calls->struct_size < sizeof *device->calls || !device->calls->counter ||
+  if (device->calls->struct_size < offsetof(weft_device_v1, bytes_at) || !device->calls->counter ||
       device->calls->counter(device, context->module->accelerator->kernels[kernel], index,
                              &counter))
     return WEFT_INVALID;

@@ -13,9 +13,9 @@
 /// Bytes from there to the end of an allocation on the module's device; -1: it cannot say.
 static int64_t bytes_at(const weft_module_t *module, const void *data) {
   weft_accelerator *accelerator = module->accelerator;
-  if (!accelerator || accelerator->device->calls->struct_size < sizeof(weft_device_v1))
-    return -1;
-  return (int64_t)accelerator->device->calls->bytes_at(accelerator->device, data);
+  const weft_device_v1 *calls = accelerator ? accelerator->device->calls : nullptr;
+  bool can_say = calls && calls->struct_size >= sizeof *calls && calls->bytes_at;
+  return can_say ? (int64_t)calls->bytes_at(accelerator->device, data) : -1;
 }
 
 /// What is wrong with a tensor of `bytes`; false when nothing is.
