@@ -81,6 +81,25 @@ SmallVector<int64_t> MeshAttr::getPlaces(int64_t rank) const {
 
 //===-- Ranks and groups -------------------------------------------------------------------------===//
 
+static constexpr llvm::StringLiteral kBytesEnd = " B by one rank";
+
+bool saysBytes(CollectiveOpInterface exchange) {
+  auto because = exchange->getAttrOfType<StringAttr>(kBecauseAttr);
+  return because && because.getValue().ends_with(kBytesEnd);
+}
+
+void sayBytes(CollectiveOpInterface exchange) {
+  auto because = exchange->getAttrOfType<StringAttr>(kBecauseAttr);
+  if (!because)
+    return;
+  StringRef reason = because.getValue();
+  if (saysBytes(exchange))
+    reason = reason.rsplit(": ").first;
+  exchange->setAttr(kBecauseAttr,
+                    StringAttr::get(exchange->getContext(),
+                                    reason + ": " + exchange.sentBytes().str() + kBytesEnd));
+}
+
 MeshAttr meshOf(Operation *op) {
   while (op && !isa<FunctionOpInterface>(op))
     op = op->getParentOp();

@@ -20,6 +20,9 @@ constexpr llvm::StringLiteral kSplitOverAttr = "weft.split_over";
 constexpr llvm::StringLiteral kPlacementAttr = "weft.placement";
 /// On a collective that nobody asked for: which operations disagree.
 constexpr llvm::StringLiteral kBecauseAttr = "weft.because";
+/// Whether that says what a rank sends, and lets it say so, also when it is something else now.
+bool saysBytes(CollectiveOpInterface exchange);
+void sayBytes(CollectiveOpInterface exchange);
 
 /// Reads `[tp, _]`, which stands alone.
 llvm::Expected<PlacementAttr> parsePlacement(mlir::MLIRContext *context, llvm::StringRef text);

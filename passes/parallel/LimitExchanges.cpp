@@ -19,8 +19,6 @@ namespace weft {
 
 namespace {
 
-constexpr StringLiteral kBytesEnd = " B by one rank";
-
 struct LimitExchanges : impl::LimitExchangesBase<LimitExchanges> {
   using impl::LimitExchangesBase<LimitExchanges>::LimitExchangesBase;
 
@@ -37,13 +35,12 @@ struct LimitExchanges : impl::LimitExchangesBase<LimitExchanges> {
     bool isRefused = false;
     function.walk([&](CollectiveOpInterface exchange) {
       auto because = exchange->getAttrOfType<StringAttr>(kBecauseAttr);
-      if (!because || because.getValue().ends_with(kBytesEnd))
+      if (!because || saysBytes(exchange))
         return;
-      SymExpr bytes = exchange.sentBytes();
       if (most > 0 && !exchange.getForm().combiner && !isRefused)
-        isRefused = failed(check(exchange, because.getValue(), bytes.evaluate(*values)));
-      exchange->setAttr(kBecauseAttr, StringAttr::get(&getContext(), because.getValue() + ": " +
-                                                                         bytes.str() + kBytesEnd));
+        isRefused =
+            failed(check(exchange, because.getValue(), exchange.sentBytes().evaluate(*values)));
+      sayBytes(exchange);
     });
     if (isRefused)
       signalPassFailure();

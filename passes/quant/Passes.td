@@ -73,7 +73,7 @@ def RoundOperands : Pass<"weft-round-operands", "::mlir::func::FuncOp"> {
   let summary = "operands of products and convolutions of f32 are rounded to a float of 16 bits";
   let description = [{
     Sums stay f32, and so do results and all other operators. A value is rounded once, in front of views, where the kernel that computes it can
-    store it so. Products with an operand that integers stand for, or without dimensions, are computed as before, and so are convolutions in
+    store it so, and in front of exchanges that only such products read. Products with an operand that integers stand for, or without dimensions, are computed as before, and so are convolutions in
     groups, along three dimensions or of an odd number of channels: units multiply channels in pairs, and no schedule uses them there.
 
     ```mlir

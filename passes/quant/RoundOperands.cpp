@@ -5,11 +5,12 @@
 //                                                                    %3 = contract "m k, k n -> m n" %2, (convert %w to bf16)
 //
 // Rounding is written into the program, so the evaluator rounds alike. A value is rounded once for all products and convolutions, directly
-// behind what computes it: whatever moves its elements on the way to them moves the rounded ones. So the kernel that computes the value
+// behind what computes it: whatever moves its elements on the way to them, or to other ranks, moves the rounded ones. So the kernel that computes the value
 // can round it, too, and it lies in memory in 16 bits.
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/quant/RoundOperands.h"
+#include "dialects/weft/Mesh.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "dialects/weft/ops/Rounding.h"
 #include "passes/kernel/ConstantParts.h"
@@ -42,6 +43,12 @@ bool isMove(Operation *op) {
   auto ruled = dyn_cast<RuleOpInterface>(op);
   return ruled ? ruled.scalarCost() == 0 && isWhole(ruled.rule().operand(0))
                : typeOf(op->getOperand(0)).getElements() == typeOf(op->getResult(0)).getElements();
+}
+
+/// A collective that gives its operand to others as it is.
+bool isSent(Operation *op) {
+  auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
+  return collective && !collective.getForm().combiner;
 }
 
 /// Reals that integers stand for: rounding them again would add to the error of quantising.
@@ -86,17 +93,18 @@ bool isRoundable(Operation *op) {
          llvm::all_of(op->getOperands(), [](Value operand) { return isRoundable(operand); });
 }
 
-/// The rounded twins of values. Each stands directly behind its value, so it is there for all its readers.
+/// The rounded twins of values. Each stands directly behind its value, so it is there for all its readers. What ranks give each other for products
+/// alone is rounded before, which takes half of the bytes.
 class Twins {
 public:
-  explicit Twins(Type element) : element(element) {}
+  Twins(Type element, ArrayRef<Operation *> products)
+      : element(element), products(products.begin(), products.end()) {}
 
   /// `reader` is the first product that asks: what rounds an input is named after it.
   Value of(Value value, Location reader) {
     SmallVector<Operation *>
         path; // from the product to what computes the value, or to what has a twin
-    for (; !twins.contains(value) && isMove(value.getDefiningOp());
-         value = path.back()->getOperand(0))
+    for (; !twins.contains(value) && passes(value); value = path.back()->getOperand(0))
       path.push_back(value.getDefiningOp());
     if (!twins.contains(value))
       twins[value] = converted(value, reader);
@@ -114,6 +122,17 @@ public:
   }
 
 private:
+  /// Whether the value's twin is made of that of what it is made of.
+  bool passes(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return isMove(op) || (isSent(op) && !constantBehind(value) && isForProducts(value));
+  }
+  bool isForProducts(Value value) const {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return products.contains(user) || (isMove(user) && isForProducts(user->getResult(0)));
+    });
+  }
+
   Value moved(Operation *op, Value source) {
     moves.push_back(op);
     OpBuilder b(op->getContext());
@@ -121,6 +140,8 @@ private:
     Operation *twin = b.clone(*op);
     twin->setOperand(0, source);
     twin->getResult(0).setType(typeOf(op->getResult(0)).withElement(element));
+    if (auto collective = dyn_cast<CollectiveOpInterface>(twin))
+      sayBytes(collective);
     return twin->getResult(0);
   }
 
@@ -134,6 +155,7 @@ private:
   }
 
   Type element;
+  llvm::DenseSet<Operation *> products;
   llvm::DenseMap<Value, Value> twins;
   SmallVector<Operation *> moves; ///< a move behind those that it reads
 };
@@ -151,7 +173,7 @@ struct RoundOperandsPass : impl::RoundOperandsBase<RoundOperandsPass> {
         products.push_back(op);
     });
     Builder b(&getContext());
-    Twins twins(element == "f16" ? b.getF16Type() : b.getBF16Type());
+    Twins twins(element == "f16" ? Type(b.getF16Type()) : Type(b.getBF16Type()), products);
     for (Operation *op : products)
       for (OpOperand &operand : op->getOpOperands())
         operand.set(twins.of(operand.get(), op->getLoc()));

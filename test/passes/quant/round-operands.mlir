@@ -209,3 +209,25 @@ func.func @convolutions(%x: !weft.tensor<[n, 5, 4], f32>) -> (!weft.tensor<[n, 5
   %4 = weft.add %2, %1 : (!weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 4], f32>) -> !weft.tensor<[n, 5, 4], f32>
   return %4, %3 : !weft.tensor<[n, 5, 4], f32>, !weft.tensor<[n, 5, 2], f32>
 }
+
+// -----
+
+// What ranks give each other for products alone is rounded before, and its bytes are counted anew; what something else reads, too, is sent as it is.
+// CHECK-LABEL: func @sent
+// CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[{{.*}}, 4], f32>)
+// CHECK:         %[[XR:.*]] = weft.convert %[[X]] to bf16
+// CHECK:         %[[A:.*]] = weft.all_gather %[[XR]] dim 0 {{.*}}weft.because = "'a' needs all of what 'b' gives in parts: 16*n B by one rank"
+// CHECK-NEXT:    weft.contract "m k, k n -> m n" %[[A]], %
+// CHECK:         %[[B:.*]] = weft.all_gather %[[X]] dim 0
+// CHECK-NEXT:    %[[BR:.*]] = weft.convert %[[B]] to bf16
+// CHECK-NEXT:    weft.contract "m k, k n -> m n" %[[BR]], %
+// CHECK-NEXT:    weft.add %{{.*}}, %[[B]]
+func.func @sent(%x: !weft.tensor<[2*n, 4], f32>) -> (!weft.tensor<[4*n, 4], f32>, !weft.tensor<[4*n, 4], f32>) attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %w = weft.constant dense<0.1> : tensor<4x4xf32> -> !weft.tensor<[4, 4], f32>
+  %0 = weft.all_gather %x dim 0 to [4*n] over<tp = 2> {weft.because = "'a' needs all of what 'b' gives in parts: 32*n B by one rank"} : (!weft.tensor<[2*n, 4], f32>) -> !weft.tensor<[4*n, 4], f32>
+  %1 = weft.contract "m k, k n -> m n" %0, %w accumulate f32 : (!weft.tensor<[4*n, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[4*n, 4], f32>
+  %2 = weft.all_gather %x dim 0 to [4*n] over<tp = 2> : (!weft.tensor<[2*n, 4], f32>) -> !weft.tensor<[4*n, 4], f32>
+  %3 = weft.contract "m k, k n -> m n" %2, %w accumulate f32 : (!weft.tensor<[4*n, 4], f32>, !weft.tensor<[4, 4], f32>) -> !weft.tensor<[4*n, 4], f32>
+  %4 = weft.add %3, %2 : (!weft.tensor<[4*n, 4], f32>, !weft.tensor<[4*n, 4], f32>) -> !weft.tensor<[4*n, 4], f32>
+  return %1, %4 : !weft.tensor<[4*n, 4], f32>, !weft.tensor<[4*n, 4], f32>
+}
