@@ -26,6 +26,7 @@ void HostCalls::begin(Value frame, unsigned most, bool overlaps) {
     return;
   tiles = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(),
                                    host.constant(most * sizeof(weft_row_tiles_v1)), 8);
+  rowBytes = b.create<LLVM::AllocaOp>(pointer, i64, host.constant(most * WEFT_MAX_WORDS), 8);
   overlap =
       b.create<LLVM::AllocaOp>(pointer, b.getI8Type(), host.constant(sizeof(weft_overlap_v1)), 8);
 }
@@ -78,6 +79,23 @@ void HostCalls::storePart(const EmittedKernel &kernel, unsigned place) {
         base + offsetof(weft_part_v1, kernel_id));
 }
 
+void HostCalls::storeRows(const EmittedRows &own, unsigned place) {
+  int64_t base = place * sizeof(weft_row_tiles_v1);
+  auto put = [&](Value value, size_t field) { store(value, tiles, base + int64_t(field)); };
+  put(host.emit(own.rows), offsetof(weft_row_tiles_v1, rows));
+  put(host.emit(own.tiles), offsetof(weft_row_tiles_v1, tiles));
+  put(host.constant(own.least), offsetof(weft_row_tiles_v1, least));
+  put(host.constant(own.height), offsetof(weft_row_tiles_v1, height));
+  if (!own.height)
+    return;
+  Value bytes = at(rowBytes, place * kWordBytes);
+  for (auto [i, each] : llvm::enumerate(own.rowBytes))
+    store(host.emit(each), bytes, 8 * i);
+  put(host.constant(int64_t(own.rowBytes.size())), offsetof(weft_row_tiles_v1, addresses));
+  put(host.constant(own.countWord), offsetof(weft_row_tiles_v1, count_word));
+  put(bytes, offsetof(weft_row_tiles_v1, row_bytes));
+}
+
 void HostCalls::emit(size_t function, unsigned row, ArrayRef<Value> words) {
   call(function, {frame, host.constant(int64_t(row)), storeWords(words, 0)});
 }
@@ -87,10 +105,7 @@ void HostCalls::emitOverlap(ArrayRef<EmittedKernel> kernels, ArrayRef<EmittedRow
   for (auto [place, pair] : llvm::enumerate(llvm::zip_equal(kernels, rows))) {
     auto &[kernel, own] = pair;
     storePart(kernel, place);
-    int64_t base = place * sizeof(weft_row_tiles_v1);
-    store(host.emit(own.rows), tiles, base + offsetof(weft_row_tiles_v1, rows));
-    store(host.emit(own.tiles), tiles, base + offsetof(weft_row_tiles_v1, tiles));
-    store(host.constant(own.least), tiles, base + offsetof(weft_row_tiles_v1, least));
+    storeRows(own, place);
   }
   auto number = [&](int32_t value) {
     return b.create<arith::ConstantOp>(b.getI32IntegerAttr(value));

@@ -23,7 +23,9 @@ struct EmittedKernel {
 /// Rows of a kernel, and how its units follow them (weft_row_tiles_v1).
 struct EmittedRows {
   SymExpr rows, tiles;
-  int64_t least;
+  int64_t least, height;
+  llvm::SmallVector<SymExpr> rowBytes; ///< of every address; with a height
+  unsigned countWord = 0;
 };
 
 /// An exchange that goes on while kernels compute.
@@ -54,12 +56,13 @@ private:
   void launch(const EmittedKernel &kernel);
   mlir::Value storeWords(llvm::ArrayRef<mlir::Value> given, unsigned place);
   void storePart(const EmittedKernel &kernel, unsigned place);
+  void storeRows(const EmittedRows &rows, unsigned place);
   void call(size_t function, mlir::ValueRange arguments);
 
   HostExpressions &host;
   mlir::ImplicitLocOpBuilder &b;
   mlir::Type pointer, i64;
-  mlir::Value frame, words, parts, tiles, overlap; ///< of the function that is emitted
+  mlir::Value frame, words, parts, tiles, rowBytes, overlap; ///< of the function that is emitted
 };
 
 } // namespace weft

@@ -442,8 +442,38 @@ private:
     auto [row, words] = wordsOf(overlap.exchange());
     std::vector<EmittedRows> rows;
     for (plan::LaunchOp launch : launches)
-      rows.push_back({(*launch.getRows())[0], (*launch.getRows())[1], int64_t(*launch.getLeast())});
+      rows.push_back(rowsOf(launch));
     calls.emitOverlap(kernels, rows, {row, words, overlap.comesFirst()});
+  }
+
+  /// Of a kernel that may be called for some rows, these are the first dimension of what has them.
+  EmittedRows rowsOf(plan::LaunchOp launch) {
+    EmittedRows rows{(*launch.getRows())[0], (*launch.getRows())[1], int64_t(*launch.getLeast()),
+                     int64_t(launch.getHeight())};
+    if (!rows.height)
+      return rows;
+    const PlannedKernel &kernel = program.kernelOf(launch);
+    func::FuncOp specification = plan::KernelOp(kernel.op).specification();
+    auto of = cast<SymTensorType>(specification.getArgument(*launch.getRowsOf()).getType());
+    SymMap here;
+    for (auto [name, word] : llvm::zip_equal(kernel.symbols, launch.getWords().getDims()))
+      here[name] = word;
+    for (TypeRange types :
+         {TypeRange(specification.getArgumentTypes()), TypeRange(specification.getResultTypes())})
+      for (Type type : types) {
+        auto tensor = cast<SymTensorType>(type);
+        SymExpr bytes = SymExpr::constant(source.getContext(), 0);
+        if (tensor.getRank() && tensor.getDim(0) == of.getDim(0)) {
+          bytes = bytes + elementBits(tensor.getElementType()) / 8;
+          for (SymExpr dim : llvm::drop_begin(tensor.getDims()))
+            bytes = bytes * dim.substitute(here);
+        }
+        rows.rowBytes.push_back(bytes);
+      }
+    requireSmall(rows.rowBytes);
+    rows.countWord = rows.rowBytes.size() +
+                     (llvm::find(kernel.symbols, of.getDim(0).asSymbol()) - kernel.symbols.begin());
+    return rows;
   }
 
   /// Its row, and what it is called with.

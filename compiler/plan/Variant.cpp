@@ -56,7 +56,7 @@ static const char *wrongIn(plan::LaunchOp launch, plan::KernelOp kernel,
       rows &&
       (!tiles || (*rows)[0] != tiles->rows.substitute(here) ||
        (*rows)[1] != tiles->tiles.substitute(here) || *launch.getRowsOf() != tiles->argument ||
-       int64_t(*launch.getLeast()) < tiles->least))
+       int64_t(*launch.getLeast()) != tiles->least || int64_t(launch.getHeight()) != tiles->height))
     return "rows";
   for (auto [input, layout] : llvm::zip_equal(launch.getInputs(), choice.layouts)) {
     if (layout.str() != layoutOf(input))

@@ -199,7 +199,9 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, Plan_Access<["r
     the model that it computes.
 
     `rows`, of launches that ranks may do in pieces: rows, and how many tiles they are cut into as evenly as can be, larger ones first. Units of one
-    tile follow each other and are alone in reading its rows of input `of`, and in writing those of outputs, where there are `least` tiles or more.
+    tile follow each other and are alone in reading its rows of input `of`, and in writing those of outputs, where there are `least` tiles or more;
+    else one of every tile follow each other. With `height` the kernel may be called for some of the rows, by their addresses and number, as for any number of
+    them: tiles have so many.
 
     (R1) The kernel exists, and takes so many words.
     (R2) The host has one queue.
@@ -213,10 +215,11 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, Plan_Access<["r
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs, Variadic<Plan_Buffer>:$outputs,
                        Weft_DimsAttr:$words, Weft_DimsAttr:$units, Weft_DimsAttr:$grain, Weft_DimsAttr:$scratch,
                        OptionalAttr<Weft_DimsAttr>:$rows, OptionalAttr<I64Attr>:$least, OptionalAttr<I64Attr>:$rowsOf,
+                       DefaultValuedAttr<I64Attr, "0">:$height,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$nodes, DefaultValuedAttr<I64Attr, "0">:$queue);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` `->` `(` $outputs `)` custom<DimList>($words) `units` custom<DimList>($units) `grain` custom<DimList>($grain)
-    `scratch` custom<DimList>($scratch) (`rows` custom<DimList>($rows)^ `least` $least `of` $rowsOf)? (`nodes` $nodes^)?
+    `scratch` custom<DimList>($scratch) (`rows` custom<DimList>($rows)^ `least` $least `of` $rowsOf)? (`height` $height^)? (`nodes` $nodes^)?
     (`queue` $queue^)? attr-dict
   }];
   let hasVerifier = 1;

@@ -18,13 +18,16 @@ namespace weft {
 /// Of a specification: what a record picked.
 constexpr llvm::StringLiteral kPicksAttr = "weft.picks";
 
-/// How units follow the rows of an argument, which only tiles of these rows read: rows are cut into `tiles` parts of which the first
-/// rows % tiles have a row more, and all units / tiles units of a part follow each other, where there are `least` parts or more. Results have the same
-/// rows, which only their units write.
+/// How units follow the rows of an argument, which only tiles of these rows read. Results have the same rows, which only their units write.
+///
+///   height 0   rows are cut into `tiles` parts of which the first rows % tiles have a row more; all units / tiles units of a part follow each other where
+///              there are `least` parts or more, else the tiles units of each of units / tiles blocks do
+///   else       the kernel may be called for some of the rows, by their addresses and number: `rows` is a symbol, the first dimension of all that has
+///              rows, and units and scratch are those of so many rows, a part for every `height` of them
 struct RowTiles {
   unsigned argument;
   SymExpr rows, tiles;
-  int64_t least;
+  int64_t least, height = 0;
 };
 
 /// Who computes a kernel, how it is started, and how it wants its operands; expressions over the specification's symbols.

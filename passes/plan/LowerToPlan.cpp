@@ -384,16 +384,18 @@ private:
     };
     DimsAttr rows;
     IntegerAttr least, of;
+    int64_t height = 0;
     if (const std::optional<RowTiles> &tiles = choice->rowTiles; tiles && meshOf(source)) {
       rows = DimsAttr::get(b.getContext(), {tiles->rows.substitute(specification.toFunction),
                                             tiles->tiles.substitute(specification.toFunction)});
       least = b.getI64IntegerAttr(tiles->least);
       of = b.getI64IntegerAttr(tiles->argument);
+      height = tiles->height;
     }
     b.create<plan::LaunchOp>(
         kernel.getLoc(), kernels.find(function, *choice, haveRoom).getSymName(), inputs, outputs,
         DimsAttr::get(b.getContext(), specification.values), here(choice->units),
-        here(choice->grain), here(choice->scratch), rows, least, of,
+        here(choice->grain), here(choice->scratch), rows, least, of, height,
         b.getStrArrayAttr(SmallVector<StringRef>(nodes.begin(), nodes.end())));
     return success();
   }

@@ -28,17 +28,20 @@ bool depends(plan::LaunchOp later, plan::LaunchOp earlier) {
                       [&](Value buffer) { return llvm::is_contained(earlier.writes(), buffer); });
 }
 
-/// The launches that follow the exchange, which read the rows that it brings and nothing of each other.
+/// The launches that follow the exchange, which read the rows that it brings and nothing of each other. What has to do with none of them comes before all.
 SmallVector<plan::LaunchOp> readersBehind(plan::ExchangeOp exchange) {
   SmallVector<plan::LaunchOp> readers;
   for (Operation *op = exchange->getNextNode(); op; op = op->getNextNode()) {
     if (isName(op))
       continue;
     auto launch = dyn_cast<plan::LaunchOp>(op);
-    if (!launch || !launch.followsRowsOf(exchange) || readers.size() == WEFT_MAX_PARTS ||
+    if (!launch || readers.size() == WEFT_MAX_PARTS ||
         llvm::any_of(readers, [&](plan::LaunchOp each) { return depends(launch, each); }))
       break;
-    readers.push_back(launch);
+    if (launch.followsRowsOf(exchange))
+      readers.push_back(launch);
+    else if (llvm::is_contained(launch.getInputs(), exchange.getReceived()))
+      break;
   }
   return readers;
 }

@@ -27,7 +27,7 @@ std::string tensor(const std::string &dims) { return "!weft.tensor<[" + dims + "
 /// A program of tokens of `width` elements, whose products have names.
 class Tokens {
 public:
-  /// `element`: of weights, f32, or integers in blocks of 32.
+  /// `element`: of weights, f32, integers in blocks of 32, or "computed", f32 that the program computes.
   explicit Tokens(int width, std::string element = "f32")
       : width(width), element(std::move(element)) {}
 
@@ -43,11 +43,14 @@ public:
 
   /// %name is %from times a weight, and the node's name, too.
   void multiply(const std::string &name, const std::string &from, int in, int out) {
-    Constant weight{"f32", {in, out}}, stored{element, {in, out}}, scale{"f32", {in / 32, out}};
-    bool isStored = element == "f32";
+    bool isStored = element == "f32", isComputed = element == "computed";
+    Constant weight{"f32", {in, out}}, stored{isComputed ? "f32" : element, {in, out}},
+        scale{"f32", {in / 32, out}};
     text += "  %" + name + (isStored ? "_weight = " : "_stored = ") +
             stored.text(unsigned(out + name.size())) + "\n";
-    if (!isStored)
+    if (isComputed)
+      line(name + "_weight", "neg %" + name + "_stored", {weight.type()}, weight.type());
+    else if (!isStored)
       text += "  %" + name + "_scale = " + scale.text(2) + "\n  %" + name +
               "_weight = weft.dequantize_blocks %" + name + "_stored, %" + name +
               "_scale axis 0 block 32 : (" + stored.type() + ", " + scale.type() + ") -> " +
@@ -198,6 +201,30 @@ TEST_CASE("weights of 4 bits in blocks, by rows that are rounded to bytes", "[bi
   CHECK(countOf(plan, "block_dots") > 0);
   compare(program, true, std::nullopt,
           [](CompileOptions &o) { o.numerics.roundActivations = true; });
+}
+
+TEST_CASE("weights of 4 bits that are several blocks", "[bits]") {
+  compare(pair(512, 4096, "i4"), true, std::nullopt,
+          [](CompileOptions &o) { o.numerics.roundActivations = true; });
+}
+
+TEST_CASE("products of two values, by any rows", "[bits]") {
+  compare(pair(64, 256, "computed"), true, 2);
+  compare(pair(130, 96, "computed"), false, 1);
+}
+
+TEST_CASE("products of tiles, by any rows", "[bits]") {
+  auto toHalves = [](CompileOptions &o) { o.numerics.compute = "bf16"; };
+  for (auto [width, inner] : {std::pair(64, 256), {256, 2048}}) {
+    Program program = pair(width, inner);
+    CompileOptions options = optionsFor(2, true, FuseComm::Always);
+    toHalves(options);
+    options.target = "x86:v4+amx"; // planned, not run
+    std::string plan = planOf(program.text, options);
+    CHECK(countOf(plan, "plan.overlap") == 2);
+    CHECK(countOf(plan, "tile_contraction") > 0);
+    compare(program, true, std::nullopt, toHalves);
+  }
 }
 
 //===----------------------------------------------------------------------------------------------===//

@@ -261,9 +261,13 @@ typedef struct {
 } weft_part_v1;
 
 /* How the units of a kernel follow the rows of what it reads or makes: `rows` are cut into `tiles` parts of which the first rows % tiles have a
- * row more, and units [t * u, (t + 1) * u) are tile t's, u = units / tiles, where there are `least` tiles or more. */
+ * row more, and units [t * u, (t + 1) * u) are tile t's, u = units / tiles, where there are `least` tiles or more; else b * tiles + t for every b < u.
+ * With a height the kernel may be called for some rows: u units for every `height` of them, with addresses moved by so many rows, and their number
+ * as word `count_word`. */
 typedef struct {
-  int64_t rows, tiles, least;
+  int64_t rows, tiles, least, height;
+  int64_t addresses, count_word; /* words: the first so many are addresses */
+  const int64_t *row_bytes;      /* of every address; 0 where there are no rows */
 } weft_row_tiles_v1;
 
 /* What an exchange is cut into while ranks compute: at most so many pieces, as many collectives as every transport lets be under way; with so many

@@ -36,7 +36,7 @@ struct cut_t {
   /// The piece that a row is of, and whether this rank has the row.
   int64_t piece_of(int64_t row, bool *out_is_own) const;
   /// The rows from this one on that are of the same piece and rank.
-  int64_t run_of(int64_t row) const;
+  __attribute__((noinline)) int64_t run_of(int64_t row) const;
   weft_collective_t piece(int64_t number) const;
 };
 } // namespace
@@ -105,10 +105,11 @@ struct shifted_t {
   int64_t first;
 };
 
-/// A kernel's tiles, block by block, and the step of each.
+/// A kernel's tiles, block by block, and the step of each. Units are those of all blocks, `turns` times, unless it is called for rows.
 struct stepped_t {
   const weft_part_v1 *part;
-  int64_t blocks, units_of_block;
+  const weft_row_tiles_v1 *tiles;
+  int64_t blocks, units_of_block, turns;
   uint8_t step[most_blocks];
 };
 
@@ -123,9 +124,12 @@ struct overlapping_t {
   weft_started_t started[WEFT_MOST_PIECES];
   stepped_t kernels[WEFT_MAX_PARTS];
 
-  int64_t step_of_row(int64_t row) const;
-  void set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles) const;
+  /// Not inlined, as the next: they would be in several places.
+  __attribute__((noinline)) int64_t step_of_row(int64_t row) const;
+  void set_steps(stepped_t *kernel) const;
   void run(int64_t from, int64_t to) const;
+  void run_blocks(const stepped_t &kernel, int64_t turn, int64_t block, int64_t end) const;
+  void run_rows(const stepped_t &kernel, int64_t row, int64_t end) const;
   void start(int64_t piece);
   bool advance(int64_t piece, bool waits);
   void run_behind();
@@ -153,15 +157,17 @@ static int64_t row_of(const weft_row_tiles_v1 &tiles, int64_t tile) {
   return tile * (tiles.rows / tiles.tiles) + least_of(tile, more);
 }
 
-void overlapping_t::set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles) const {
-  int64_t together = ceildiv(tiles.tiles, most_blocks);
-  bool is_by_rows = tiles.tiles >= tiles.least && tiles.tiles > 0;
-  kernel->blocks = is_by_rows ? ceildiv(tiles.tiles, together) : 1;
-  kernel->units_of_block =
-      is_by_rows ? kernel->part->units / tiles.tiles * together : kernel->part->units;
-  // Else every unit takes all rows.
-  kernel->step[0] = (uint8_t)(comes_first ? steps - 1 : 0);
-  for (int64_t block = 0; is_by_rows && block < kernel->blocks; ++block) {
+void overlapping_t::set_steps(stepped_t *kernel) const {
+  const weft_row_tiles_v1 &tiles = *kernel->tiles;
+  if (tiles.height || tiles.tiles < 1)
+    return;
+  int64_t together = ceildiv(tiles.tiles, most_blocks),
+          per_tile = kernel->part->units / tiles.tiles;
+  bool is_by_tiles = tiles.tiles >= tiles.least;
+  kernel->blocks = ceildiv(tiles.tiles, together);
+  kernel->units_of_block = together * (is_by_tiles ? per_tile : 1);
+  kernel->turns = is_by_tiles ? 1 : per_tile;
+  for (int64_t block = 0; block < kernel->blocks; ++block) {
     int64_t row = row_of(tiles, block * together), step = step_of_row(row);
     int64_t end = row_of(tiles, least_of((block + 1) * together, tiles.tiles));
     while ((row += cut.run_of(row)) < end) {
@@ -172,28 +178,51 @@ void overlapping_t::set_steps(stepped_t *kernel, const weft_row_tiles_v1 &tiles)
   }
 }
 
-/// The tiles of steps [from, to), run by run.
+/// The tiles, or rows, of steps [from, to), run by run.
 void overlapping_t::run(int64_t from, int64_t to) const {
   for (int32_t i = 0; i < count; ++i) {
     const stepped_t &kernel = kernels[i];
-    auto is_of = [&](int64_t block) {
-      return block < kernel.blocks && kernel.step[block] >= from && kernel.step[block] < to;
+    bool is_by_rows = kernel.tiles->height != 0;
+    int64_t all = is_by_rows ? kernel.tiles->rows : kernel.blocks;
+    auto behind = [&](int64_t at) { return at + (is_by_rows ? cut.run_of(at) : 1); };
+    auto is_of = [&](int64_t at) {
+      int64_t step = is_by_rows ? step_of_row(at) : kernel.step[at];
+      return step >= from && step < to;
     };
-    for (int64_t block = 0, end; block < kernel.blocks; block = end) {
-      end = block + 1;
-      if (!is_of(block))
-        continue;
-      while (is_of(end))
-        ++end;
-      int64_t first = block * kernel.units_of_block,
-              last = least_of(end * kernel.units_of_block, kernel.part->units);
-      context->call.whole = kernel.part;
-      shifted_t shifted = {kernel.part->kernel, kernel.part->words, first};
-      frame->host->parallel(frame, run_shifted, (const uint64_t *)&shifted, last - first,
-                            kernel.part->grain, kernel.part->kernel_id);
-      context->call.whole = nullptr;
-    }
+    for (int64_t turn = 0; turn < (is_by_rows ? 1 : kernel.turns); ++turn)
+      for (int64_t at = 0, end; at < all; at = end) {
+        bool is_due = is_of(at);
+        for (end = behind(at); end < all && is_of(end) == is_due;)
+          end = behind(end);
+        if (is_due)
+          is_by_rows ? run_rows(kernel, at, end) : run_blocks(kernel, turn, at, end);
+      }
   }
+}
+
+void overlapping_t::run_blocks(const stepped_t &kernel, int64_t turn, int64_t block,
+                               int64_t end) const {
+  const weft_part_v1 &part = *kernel.part;
+  int64_t of_turn = part.units / kernel.turns, first = block * kernel.units_of_block,
+          last = least_of(end * kernel.units_of_block, of_turn);
+  context->call.whole = &part;
+  shifted_t shifted = {part.kernel, part.words, turn * of_turn + first};
+  frame->host->parallel(frame, run_shifted, (const uint64_t *)&shifted, last - first, part.grain,
+                        part.kernel_id);
+  context->call.whole = nullptr;
+}
+
+/// In one call of the kernel, which then has no other rows.
+void overlapping_t::run_rows(const stepped_t &kernel, int64_t row, int64_t end) const {
+  const weft_row_tiles_v1 &tiles = *kernel.tiles;
+  const weft_part_v1 &part = *kernel.part;
+  uint64_t words[WEFT_MAX_WORDS];
+  memcpy(words, part.words, sizeof words);
+  for (int64_t i = 0; i < tiles.addresses; ++i)
+    words[i] += (uint64_t)(row * tiles.row_bytes[i]);
+  words[tiles.count_word] = (uint64_t)(end - row);
+  int64_t units = part.units / tiles.tiles * ceildiv(end - row, tiles.height);
+  frame->host->parallel(frame, part.kernel, words, units, part.grain, part.kernel_id);
 }
 
 void overlapping_t::start(int64_t piece) {
@@ -288,7 +317,8 @@ void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
                      {}};
   for (int32_t i = 0; i < o.count; ++i) {
     o.kernels[i].part = &overlap->parts[i];
-    o.set_steps(&o.kernels[i], overlap->tiles[i]);
+    o.kernels[i].tiles = &overlap->tiles[i];
+    o.set_steps(&o.kernels[i]);
   }
   if (!o.comes_first)
     return o.run_before();

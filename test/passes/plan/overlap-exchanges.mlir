@@ -76,3 +76,26 @@ plan.func @chained(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) -
   plan.launch @product(%a, %b) -> (%out) [n] units [ceildiv(n, 6)] grain [1] scratch [0] rows [n, ceildiv(n, 6)] least 1 of 0
   plan.return
 }
+
+// What has to do with neither stands in front of both. A kernel that is called for rows says of how many a tile is.
+// CHECK-LABEL: plan.func @between
+// CHECK:         plan.launch @product(%{{.*}}, %{{.*}}) -> (%[[C:.*]]) [7]
+// CHECK-NEXT:    plan.overlap {
+// CHECK-NEXT:      plan.exchange
+// CHECK:           plan.launch @product(%{{.*}}, %[[C]]) -> (%{{.*}}) [n] {{.*}} rows [n, ceildiv(n, 112)] least 1 of 0 height 112
+// CHECK-NEXT:    }
+plan.func @between(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> !weft.tensor<[n, 16], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %in = plan.input 0
+  %weight = plan.input 1
+  %out = plan.output 0
+  %a = plan.memory host [256*n]
+  plan.exchange %in -> %a {
+  ^bb0(%own: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>):
+    %all = weft.all_gather %own dim 0 to [n] over<tp = 2> : (!weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) - n) - pos(rank_tp*ceildiv(n, 2) - n + ceildiv(n, 2)), 64], f32>) -> !weft.tensor<[n, 64], f32>
+  }
+  %c = plan.memory host [448]
+  plan.launch @product(%weight, %weight) -> (%c) [7] units [2] grain [1] scratch [0]
+  plan.launch @product(%a, %c) -> (%out) [n] units [ceildiv(n, 112)] grain [1] scratch [0] rows [n, ceildiv(n, 112)] least 1 of 0 height 112
+  plan.return
+}

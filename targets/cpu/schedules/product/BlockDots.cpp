@@ -30,6 +30,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/common/match/RowsAlone.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/product/PackedContraction.h"
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
@@ -275,12 +276,10 @@ public:
             s.m * (s.k + s.k / s.weight.block * 8)};
   }
 
-  /// Units of a tile follow each other where there is one block.
+  /// A row is rounded and summed alike in tiles of all sizes.
   std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
     Shape s = *match(spec, machine);
-    if (panelsPerBlock(s, machine) < panelsOf(s, machine) || !spec.getArgument(s.lhs).hasOneUse())
-      return std::nullopt;
-    return RowTiles{s.lhs, s.m, SymExpr::ceildiv(s.m, kRows), 1};
+    return rowsAlone(spec, s.lhs, s.m, kRows);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,

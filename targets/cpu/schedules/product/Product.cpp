@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "targets/common/match/ProductShape.h"
+#include "targets/common/match/RowsAlone.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 
@@ -90,6 +91,15 @@ public:
       units = units * s.extent(factor);
     int64_t perDepth = tileColumns(machine) + (isInPlace(s) ? 0 : blockRows(s, machine));
     return {units, SymExpr::constant(spec.getContext(), 1), s.extent(s.k) * (4 * perDepth)};
+  }
+
+  /// A row is summed alike in tiles of all sizes.
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    Shape s = *match(spec);
+    auto a = dyn_cast<BlockArgument>(s.a);
+    if (!a || !s.outer.empty())
+      return std::nullopt;
+    return rowsAlone(spec, a.getArgNumber(), s.extent(s.m), blockRows(s, machine));
   }
 
   void emit(KernelContext &c) const override {

@@ -50,6 +50,11 @@ public:
     return stripsOf(*match(spec, machine)).launch(machine);
   }
 
+  std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
+    PackedContraction s = *match(spec, machine);
+    return stripsOf(s).rowTiles(spec, s.lhs);
+  }
+
   std::vector<Choice> choices(func::FuncOp spec, const VectorMachine &machine) const override {
     std::vector<Choice> list;
     stripsOf(*match(spec, machine)).offer(list);

@@ -22,6 +22,7 @@
 
 #include "targets/cpu/schedules/tile/TileStrips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/common/match/RowsAlone.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
 
 using namespace mlir;
@@ -89,6 +90,10 @@ Launch TileStrips::launch(const VectorMachine &machine) const {
   return {SymExpr::ceildiv(m(), block) * panels(), SymExpr::max(grain, constant(1)),
           constant(kStripBytes + (1 + parked) * kPairBytes + kDueBytes +
                    machine.tiles()->stateBytes())};
+}
+
+std::optional<RowTiles> TileStrips::rowTiles(func::FuncOp spec, unsigned argument) const {
+  return rowsAlone(spec, argument, m(), kPair * pairsOfBlock());
 }
 
 class TileStrips::Emitter {

@@ -29,6 +29,8 @@ struct TileStrips {
   /// Whether the machine has tiles, and two of them are a panel.
   static bool fit(const VectorMachine &machine);
   Launch launch(const VectorMachine &machine) const;
+  /// A row's sums do not depend on the strip that it is in.
+  std::optional<RowTiles> rowTiles(mlir::func::FuncOp spec, unsigned argument) const;
   /// How much of a panel rows meet before they meet the next of it, and how many rows do.
   void offer(std::vector<Choice> &list) const;
   /// `rows` and `weights` are where the first of them begin.
