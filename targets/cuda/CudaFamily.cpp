@@ -25,8 +25,8 @@ const std::vector<SimtMachine> &machines() {
 }
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
-  static const SimtSchedule *const all[] = {simtTiles(), simtRealTiles(), simtLines(), simtUnits(),
-                                            simtPoints()};
+  static const SimtSchedule *const all[] = {simtAttention(), simtTiles(), simtRealTiles(),
+                                            simtLines(),     simtUnits(), simtPoints()};
   return all;
 }
 

@@ -45,6 +45,23 @@ SmallVector<IndexValue> SimtKernel::pointIndex(ArrayRef<SymExpr> dims, Value num
   return index;
 }
 
+/// There are fewer than 2^31 blocks, so none of these numbers is larger.
+SmallVector<Value> SimtKernel::blockDigits(ArrayRef<SymExpr> counts) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  SmallVector<Value> digits(counts.size());
+  Value rest = b.create<arith::TruncIOp>(i32, block);
+  for (size_t i = counts.size(); i-- > 0;) {
+    Value limit = b.createOrFold<arith::TruncIOp>(i32, e.uniform(counts[i]));
+    digits[i] = b.create<arith::ExtUIOp>(i64, b.create<arith::RemUIOp>(rest, limit));
+    rest = b.create<arith::DivUIOp>(rest, limit);
+  }
+  return digits;
+}
+
+Value SimtKernel::multipleOf(Value number, int64_t size) {
+  return mul(b.createOrFold<arith::DivUIOp>(number, constantI64(b, size)), constantI64(b, size));
+}
+
 Value SimtKernel::call(StringRef intrinsic, Type type, ValueRange arguments) {
   return b
       .create<LLVM::CallIntrinsicOp>(type, StringAttr::get(b.getContext(), intrinsic), arguments)

@@ -31,6 +31,10 @@ struct SimtKernel : KernelFrame {
   mlir::Value lane();
   /// Of the element with this number in row-major order.
   llvm::SmallVector<IndexValue> pointIndex(llvm::ArrayRef<SymExpr> dims, mlir::Value number);
+  /// The block's number, written with digits of so many values each; the last changes fastest.
+  llvm::SmallVector<mlir::Value> blockDigits(llvm::ArrayRef<SymExpr> counts);
+  /// A number that is a multiple of `size` as one that shows it.
+  mlir::Value multipleOf(mlir::Value number, int64_t size);
   /// `value`, a scalar, of the thread whose lane differs in these bits.
   mlir::Value exchange(mlir::Value value, unsigned bits);
   /// The values of a warp's threads combined, in all of them: in the order of a tree, so always the same.
@@ -64,6 +68,8 @@ protected:
 void emitSimtKernel(mlir::ModuleOp module, llvm::StringRef name, const SimtSchedule &schedule,
                     const SimtMachine &machine);
 
+/// A block for some queries of a softmax between two products.
+const SimtSchedule *simtAttention();
 /// A block for each tile of a product of f16 or bf16, by tensor cores.
 const SimtSchedule *simtTiles();
 /// A block for each tile of a product of floats, by ordinary units.

@@ -44,14 +44,14 @@ public:
     SmallVector<Value> sums(size_t(held), zero);
     sums = block.sum(
         sums,
-        [&](const BlockOperand &operand, Value at, Value step, Value chunk) {
+        [&](const TileSource &operand, Value at, Value step, Value chunk) {
           put(operand, at, step, chunk);
         },
         [&](ValueRange carried) { return multiply(carried); });
     // [store] Nobody reads the operands any more.
     for (auto [i, sum] : llvm::enumerate(sums)) {
       Value row = k.add(firstRow, constantI64(b, int64_t(i)));
-      k.storeShared(sum, shared, block.sumPlace(row, firstColumn));
+      k.storeShared(sum, shared, block.writer().place(row, firstColumn));
     }
     k.gatherBlock();
     block.store(shared);
@@ -59,16 +59,16 @@ public:
 
 private:
   Value bytes(Value numbers) { return k.mul(numbers, constantI64(b, 4)); }
-  int64_t lineOf(const BlockOperand &operand) const { return operand.size + kPadding; }
+  int64_t lineOf(const TileSource &operand) const { return operand.size + kPadding; }
   /// [steps] B lies behind A.
-  Value placeOf(const BlockOperand &operand, Value at, Value step) {
-    int64_t begin = operand.isA ? 0 : lineOf(block.a()) * kDepth;
+  Value placeOf(const TileSource &operand, Value at, Value step) {
+    int64_t begin = &operand == &block.a() ? 0 : lineOf(block.a()) * kDepth;
     Value line = k.mul(step, constantI64(b, lineOf(operand)));
     at = b.create<arith::XOrIOp>(at, b.create<arith::AndIOp>(step, constantI64(b, kHalf)));
     return bytes(k.add(k.add(line, at), constantI64(b, begin)));
   }
 
-  void put(const BlockOperand &operand, Value at, Value step, Value chunk) {
+  void put(const TileSource &operand, Value at, Value step, Value chunk) {
     if (!operand.isDeepLast)
       return k.storeShared(chunk, shared, placeOf(operand, at, step));
     for (int64_t i = 0; i < kWidth; ++i)
@@ -113,7 +113,7 @@ private:
 class RealTilesSchedule : public SimtSchedule {
 public:
   StringRef name() const override { return "tile"; }
-  int64_t threads() const override { return ProductBlock::kThreads; }
+  int64_t threads() const override { return kTileThreads; }
 
   Decline decline(func::FuncOp spec, const SimtMachine &) const override {
     return ProductShape::match(spec).decline();

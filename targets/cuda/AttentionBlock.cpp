@@ -1,0 +1,197 @@
+//===- AttentionBlock.cpp -------------------------------------------------------------------------===//
+//
+//   the block's tile: rows innermost, then columns of values, then heads                  [tile]
+//   a score of a sum: the kernel's program, at an element that exists                     [score]
+//   scores of a thread join those of earlier tiles                                        [add]
+//     of a row without any score yet that is more than minus infinity, all powers are 0
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cuda/AttentionBlock.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace weft {
+
+SmallVector<Value> RunningState::list() const {
+  SmallVector<Value> list;
+  for (const RunningRow &row : rows)
+    list.append({row.largest, row.sum});
+  llvm::append_range(list, sums);
+  return list;
+}
+
+RunningState RunningState::of(ValueRange list, size_t rows) {
+  RunningState state;
+  for (size_t i = 0; i < rows; ++i)
+    state.rows.push_back({list[2 * i], list[2 * i + 1]});
+  llvm::append_range(state.sums, list.drop_front(2 * rows));
+  return state;
+}
+
+int64_t AttentionTile::sumColumns() const {
+  return roundUp(roundUp(columns, valueColumns), TileWriter::kColumns);
+}
+
+int64_t AttentionBlock::columnsOf(const AttentionShape &s) {
+  return std::min(roundUp(s.e, 16), kMostColumns);
+}
+
+SymExpr AttentionBlock::count(const AttentionShape &s, int64_t rows) {
+  return s.units() * llvm::divideCeil(s.e, columnsOf(s)) * SymExpr::ceildiv(s.m, rows);
+}
+
+static TileSource sourceOf(const AttentionOperand &operand, bool isStepRow, int64_t size,
+                           int64_t depth) {
+  unsigned line = isStepRow ? operand.column : operand.row,
+           step = isStepRow ? operand.row : operand.column;
+  SymTensorType type = operand.type();
+  return {operand.tensor, {},    type.getDim(line),         type.getDim(step),
+          size,           depth, step + 1 == type.getRank()};
+}
+
+AttentionBlock::Sources AttentionBlock::sourcesOf(const AttentionShape &s,
+                                                  const AttentionTile &tile) {
+  return {sourceOf(s.q, false, tile.rows, tile.depth), sourceOf(s.k, false, kKeys, tile.keyDepth),
+          sourceOf(s.v, true, tile.valueColumns, kKeys)};
+}
+
+/// Of a tensor whose rows, or columns, are the steps.
+TileSource::Index AttentionBlock::indexOf(const AttentionOperand &operand, bool isStepRow) const {
+  const AttentionOperand *own = &operand;
+  return [this, own, isStepRow](const IndexValue &line, const IndexValue &step) {
+    return own->index(batch, isStepRow ? step : line, isStepRow ? line : step);
+  };
+}
+
+/// [tile]
+AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
+                               const AttentionTile &tile, bool isRaw)
+    : results{k,
+              {},
+              [this](const IndexValue &row, const IndexValue &column) {
+                return s.out.index(batch, row, column);
+              },
+              {},
+              {},
+              tile.rows,
+              tile.sumColumns()},
+      k(k), s(shape), reader(k, isRaw), rows(tile.rows) {
+  Sources sources = sourcesOf(s, tile);
+  queries = sources.queries;
+  keys = sources.keys;
+  values = sources.values;
+  queries.index = indexOf(s.q, false);
+  keys.index = indexOf(s.k, false);
+  values.index = indexOf(s.v, true);
+  results.root = s.mix.getResult();
+  results.rows = s.m;
+  results.columns = SymExpr::constant(shape.softmax->getContext(), s.e);
+  SmallVector<SymExpr> counts(s.batch);
+  counts.push_back(
+      SymExpr::constant(shape.softmax->getContext(), int64_t(llvm::divideCeil(s.e, tile.columns))));
+  counts.push_back(SymExpr::ceildiv(s.m, tile.rows));
+  batch = k.blockDigits(counts);
+  firstRow = k.mul(batch.pop_back_val(), constantI64(k.b, tile.rows));
+  firstColumn = k.mul(batch.pop_back_val(), constantI64(k.b, tile.columns));
+}
+
+SmallVector<Value>
+AttentionBlock::overKeys(ValueRange state,
+                         function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  return k.loop(constantI64(k.b, 0), k.e.uniform(s.n), kKeys, state,
+                [&](Value key, ValueRange carried) {
+                  k.e.forget();
+                  SmallVector<Value> next = body(k.multipleOf(key, kKeys), carried);
+                  k.e.forget();
+                  return next;
+                });
+}
+
+Value AttentionBlock::number(double value) {
+  return k.b.create<arith::ConstantOp>(k.b.getF32FloatAttr(float(value)));
+}
+
+/// Elements outside are computed from the last one.
+Value AttentionBlock::inside(Value at, SymExpr extent, int64_t size) {
+  if (isMultiple(extent, size))
+    return at;
+  return k.b.create<arith::MinSIOp>(at, k.sub(k.e.uniform(extent), constantI64(k.b, 1)));
+}
+
+/// [score]
+Value AttentionBlock::score(Value sum, Value row, Value key) {
+  k.e.forget();
+  k.e.provide(s.scores.getResult(), [sum](ArrayRef<IndexValue>) { return sum; });
+  Value x = k.e.pull(s.softmax.getInput(),
+                     s.line.index(batch, {inside(row, s.m, rows)}, {inside(key, s.n, kKeys)}));
+  k.e.forget();
+  if (isMultiple(s.n, kKeys))
+    return x;
+  return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), x, number(-INFINITY));
+}
+
+Value AttentionBlock::weight(Value element, Value row, Value key) {
+  k.e.forget();
+  k.e.provide(s.softmax.getResult(), [element](ArrayRef<IndexValue>) { return element; });
+  Value x =
+      k.e.pull(s.weights, s.line.index(batch, {inside(row, s.m, rows)}, {inside(key, s.n, kKeys)}));
+  k.e.forget();
+  if (isMultiple(s.n, kKeys))
+    return x;
+  return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), x, number(0));
+}
+
+bool AttentionBlock::isPlain() const {
+  if (s.weights == s.softmax.getResult())
+    return true;
+  // Tensor cores round what they multiply in any case.
+  auto convert = s.weights.getDefiningOp<ConvertOp>();
+  return isHalfAttention(s) && convert && convert.getInput() == s.softmax.getResult();
+}
+
+RunningRow AttentionBlock::noScores() { return {number(-INFINITY), number(0)}; }
+
+Value AttentionBlock::larger(Value a, Value c) {
+  Value isLarger = k.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, c);
+  return k.b.create<arith::SelectOp>(isLarger, a, c);
+}
+
+Value AttentionBlock::powerOf(Value score, Value largest) {
+  Value isNone = k.b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, largest, number(-INFINITY));
+  Value least = k.b.create<arith::SelectOp>(isNone, number(0), largest);
+  return powerOfNegative(k.b, k.b.create<arith::SubFOp>(score, least));
+}
+
+/// [add]
+Value AttentionBlock::add(RunningRow &row, MutableArrayRef<Value> scores, ArrayRef<unsigned> bits) {
+  Value most = scores[0];
+  for (Value each : scores.drop_front())
+    most = larger(most, each);
+  for (unsigned bit : bits)
+    most = larger(most, k.exchange(most, bit));
+  most = larger(row.largest, most);
+  Value factor = powerOf(row.largest, most);
+  Value sum = k.b.create<arith::MulFOp>(row.sum, factor);
+  for (Value &each : scores) {
+    each = powerOf(each, most);
+    sum = k.b.create<arith::AddFOp>(sum, each);
+  }
+  row = {most, sum};
+  return factor;
+}
+
+Value AttentionBlock::sumOver(Value own, ArrayRef<unsigned> bits) {
+  for (unsigned bit : bits)
+    own = k.b.create<arith::AddFOp>(own, k.exchange(own, bit));
+  return own;
+}
+
+Value AttentionBlock::inverse(Value sum) {
+  Value none =
+      k.b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, k.e.uniform(s.n), constantI64(k.b, 0));
+  Value quotient = k.b.create<arith::DivFOp>(number(1), sum);
+  return k.b.create<arith::SelectOp>(none, number(0), quotient);
+}
+
+} // namespace weft

@@ -1,0 +1,121 @@
+//===- AttentionBlock.h - A block of threads for some queries of an attention ------------------------------===//
+//
+//   AttentionBlock block(k, shape, tile, isRaw);
+//   block.fill(block.queries, zero, step, store);               // and keys, values: to shared memory
+//   state = block.overKeys(state, [&](Value firstKey, ValueRange state) { … });
+//   Value factor = block.add(running, scores, bits);            // scores become powers
+//   block.results.store(shared, block.firstRow, block.firstColumn);
+//
+// What all attentions have in common, whatever multiplies: which rows a block has, the walk over tiles of keys, and a softmax that goes on from
+// tile to tile: of every row the largest score so far and the sum of e^(score - largest); what was summed before is multiplied by
+// e^(largest before - largest). Scores never leave the block.
+//
+// What a kernel computes between softmax and product asks for whole weights. Then the walk is done twice: for the largest score and the sum,
+// and for the weights.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CUDA_ATTENTIONBLOCK_H
+#define WEFT_TARGETS_CUDA_ATTENTIONBLOCK_H
+
+#include "targets/common/match/AttentionShape.h"
+#include "targets/cuda/TileMemory.h"
+
+namespace weft {
+
+inline int64_t roundUp(int64_t number, int64_t size) { return (number + size - 1) / size * size; }
+
+struct AttentionTile {
+  int64_t rows;            ///< of queries
+  int64_t depth, keyDepth; ///< d at once, of queries and of keys
+  int64_t columns;         ///< of the result
+  int64_t valueColumns;    ///< at once
+  /// Of the sums in shared memory.
+  int64_t sumColumns() const;
+};
+/// Keys of a tile.
+constexpr int64_t kKeys = 64;
+/// Of the values, that a block has at most.
+constexpr int64_t kMostColumns = 128;
+/// Of shared memory, that a kernel may declare.
+constexpr int64_t kMostShared = 48 * 1024;
+
+/// Of a row, as one thread knows it.
+struct RunningRow {
+  mlir::Value largest, sum; ///< the sum is that of the thread's own powers
+};
+
+/// What a thread carries from a tile of keys to the next, as a list.
+struct RunningState {
+  llvm::SmallVector<RunningRow> rows;
+  llvm::SmallVector<mlir::Value> sums;
+
+  llvm::SmallVector<mlir::Value> list() const;
+  static RunningState of(mlir::ValueRange list, size_t rows);
+};
+
+class AttentionBlock {
+public:
+  AttentionBlock(SimtKernel &k, const AttentionShape &s, const AttentionTile &tile, bool isRaw);
+  AttentionBlock(const AttentionBlock &) = delete; // whose operands know it
+  /// How many blocks an attention has.
+  static SymExpr count(const AttentionShape &s, int64_t rows);
+  static int64_t columnsOf(const AttentionShape &s);
+  /// Queries, keys and values of a block, without the places of their elements.
+  struct Sources {
+    TileSource queries, keys, values; ///< lines: rows, keys, e; steps: d, d, keys
+  };
+  static Sources sourcesOf(const AttentionShape &s, const AttentionTile &tile);
+
+  void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
+            TileReader::StoreChunk store) {
+    reader.fill(source, firstLine, firstStep, store);
+  }
+  llvm::SmallVector<mlir::Value>
+  overKeys(mlir::ValueRange state,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// What stands before the softmax, of a sum of products; minus infinity behind the last key. `row` and `key`: of the attention.
+  mlir::Value score(mlir::Value sum, mlir::Value row, mlir::Value key);
+  /// What is multiplied by values, of an element of the softmax; 0 behind the last key.
+  mlir::Value weight(mlir::Value element, mlir::Value row, mlir::Value key);
+  /// The values are multiplied by what the softmax gives.
+  bool isPlain() const;
+
+  RunningRow noScores();
+  /// Scores of a thread, a part of its row, whose others the threads have that differ in these bits. They become powers; returned is what earlier
+  /// sums are multiplied by.
+  mlir::Value add(RunningRow &row, llvm::MutableArrayRef<mlir::Value> scores,
+                  llvm::ArrayRef<unsigned> bits);
+  /// e^(score - largest).
+  mlir::Value powerOf(mlir::Value score, mlir::Value largest);
+  /// The greater; where one is nan, either: the sum of powers tells.
+  mlir::Value larger(mlir::Value a, mlir::Value c);
+  mlir::Value sumOver(mlir::Value own, llvm::ArrayRef<unsigned> bits);
+  /// One over the sum of a row; 0 where there are no keys, since a sum over nothing is 0.
+  mlir::Value inverse(mlir::Value sum);
+
+  TileSource queries, keys, values;
+  TileWriter results;
+  mlir::Value firstRow, firstColumn;
+
+private:
+  TileSource::Index indexOf(const AttentionOperand &operand, bool isStepRow) const;
+  mlir::Value inside(mlir::Value at, SymExpr extent, int64_t size);
+  mlir::Value number(double value);
+
+  SimtKernel &k;
+  AttentionShape s;
+  TileReader reader;
+  int64_t rows;
+  llvm::SmallVector<mlir::Value> batch;
+};
+
+/// Emits the code of a thread of one of the blocks: where both products are of f16 or of bf16, by tensor cores; else by ordinary units.
+bool isHalfAttention(const AttentionShape &s);
+void emitHalfAttention(SimtKernel &k, const AttentionShape &s);
+void emitRealAttention(SimtKernel &k, const AttentionShape &s);
+/// Rows of a block, where there are many.
+int64_t rowsOfHalfAttention();
+int64_t rowsOfRealAttention(const AttentionShape &s);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CUDA_ATTENTIONBLOCK_H

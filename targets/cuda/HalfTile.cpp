@@ -1,0 +1,100 @@
+//===- HalfTile.cpp -------------------------------------------------------------------------------===//
+
+#include "targets/cuda/HalfTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static constexpr int64_t kChunk = 8, kChunkBytes = 16;
+
+/// Chunks of a line in shared memory: a power of two, so that exchanging them stays inside.
+static int64_t chunksPerLine(const TileSource &source) {
+  int64_t elements = source.isDeepLast ? source.depth : source.size;
+  return int64_t(llvm::PowerOf2Ceil(uint64_t(elements / kChunk)));
+}
+
+int64_t HalfTile::bytes(const TileSource &source) {
+  return (source.isDeepLast ? source.size : source.depth) * chunksPerLine(source) * kChunkBytes;
+}
+
+HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source)
+    : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)),
+      isDeepLast(source.isDeepLast),
+      element(cast<SymTensorType>(source.value.getType()).getElementType()) {
+  Value lane = k.lane(), eight = constantI64(k.b, kMatrix);
+  matrix = k.b.create<arith::DivUIOp>(lane, eight);
+  line = k.b.create<arith::RemUIOp>(lane, eight);
+}
+
+/// Where a chunk of a line lies. Lines of fewer than 8 chunks share the 128 bytes that all banks have.
+Value HalfTile::placeOf(Value line, Value chunk) const {
+  ImplicitLocOpBuilder &b = k.b;
+  int64_t together = std::max<int64_t>(1, kMatrix / perLine), places = std::min(perLine, kMatrix);
+  Value turn = b.create<arith::AndIOp>(b.create<arith::DivUIOp>(line, constantI64(b, together)),
+                                       constantI64(b, places - 1));
+  Value place = k.add(k.mul(line, constantI64(b, perLine)), b.create<arith::XOrIOp>(chunk, turn));
+  return k.add(k.mul(place, constantI64(b, kChunkBytes)), constantI64(b, begin));
+}
+
+void HalfTile::put(Value line, Value step, Value chunk) const {
+  ImplicitLocOpBuilder &b = k.b;
+  auto chunkAt = [&](Value number) -> Value {
+    return b.create<arith::DivUIOp>(number, constantI64(b, kChunk));
+  };
+  Value place = isDeepLast ? placeOf(line, chunkAt(step)) : placeOf(step, chunkAt(line));
+  k.storeShared(b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getI32Type()), chunk), shared,
+                place);
+}
+
+SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
+  ImplicitLocOpBuilder &b = k.b;
+  Value eight = constantI64(b, kMatrix);
+  auto chunkAt = [&](Value number) -> Value { return b.create<arith::DivUIOp>(number, eight); };
+  Value low = b.create<arith::AndIOp>(matrix, constantI64(b, 1)),
+        high = b.create<arith::DivUIOp>(matrix, constantI64(b, 2));
+  Value along = side == Left ? low : high, later = side == Left ? high : low;
+  Value place =
+      isDeepLast
+          ? placeOf(k.add(k.add(at, k.mul(along, eight)), line), k.add(later, chunkAt(step)))
+          : placeOf(k.add(k.add(k.mul(later, eight), line), step), k.add(chunkAt(at), along));
+  Type i32 = b.getI32Type();
+  Value all = k.call(isDeepLast ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"
+                                : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16",
+                     LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32}),
+                     {k.sharedPlace(shared, place)});
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value word = b.create<LLVM::ExtractValueOp>(all, i);
+    words.push_back(element.isBF16()
+                        ? word
+                        : b.create<LLVM::BitcastOp>(VectorType::get({2}, b.getF16Type()), word));
+  }
+  return words;
+}
+
+void multiplyAdd(SimtKernel &k, Type element, ArrayRef<Value> left, ArrayRef<Value> right,
+                 MutableArrayRef<Value> sums) {
+  SmallVector<Value> arguments(left);
+  llvm::append_range(arguments, right);
+  llvm::append_range(arguments, sums);
+  Type f32 = k.b.getF32Type();
+  Value all =
+      k.call(element.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
+                              : "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
+             LLVM::LLVMStructType::getLiteral(k.b.getContext(), {f32, f32, f32, f32}), arguments);
+  for (int64_t i = 0; i < 4; ++i)
+    sums[size_t(i)] = k.b.create<LLVM::ExtractValueOp>(all, i);
+}
+
+Value packHalves(SimtKernel &k, Type element, Value low, Value high) {
+  ImplicitLocOpBuilder &b = k.b;
+  Value pair = b.create<vector::FromElementsOp>(VectorType::get({2}, b.getF32Type()),
+                                                SmallVector<Value>{low, high});
+  Value halves = b.create<arith::TruncFOp>(VectorType::get({2}, element), pair);
+  return element.isBF16() ? Value(b.create<LLVM::BitcastOp>(b.getI32Type(), halves)) : halves;
+}
+
+} // namespace weft

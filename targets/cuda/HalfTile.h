@@ -1,0 +1,56 @@
+//===- HalfTile.h - Operands of tensor cores in shared memory -------------------------------------------===//
+//
+//   HalfTile left(k, shared, source.shape…), right(…);
+//   left.put(line, step, chunk);
+//   multiplyAdd(k, element, left.fragments(row, step, HalfTile::Left), right.fragments(column, step, HalfTile::Right), …);
+//
+// A tile of f16 or bf16 lies in chunks of 16 bytes. Chunks of a line change places with its number, so that the 8 that a matrix consists of, one of
+// each line, lie in different banks.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CUDA_HALFTILE_H
+#define WEFT_TARGETS_CUDA_HALFTILE_H
+
+#include "targets/cuda/TileMemory.h"
+
+namespace weft {
+
+/// What an instruction of tensor cores multiplies: 16 rows by 8 columns, 16 steps; its registers hold matrices of 8 by 8.
+constexpr int64_t kMatrix = 8, kMatrixRows = 16, kMatrixSteps = 16;
+
+class HalfTile {
+public:
+  enum Side { Left, Right };
+
+  /// `begin`: in bytes, behind `shared`.
+  HalfTile(SimtKernel &k, mlir::Value shared, int64_t begin, const TileSource &source);
+  /// Of the shared memory that such a tile takes.
+  static int64_t bytes(const TileSource &source);
+
+  /// 8 elements whose first has this line and step.
+  void put(mlir::Value line, mlir::Value step, mlir::Value chunk) const;
+  /// Four matrices of 8 lines and 8 steps, from `at` and `step` on, both multiples of 8: those of further lines follow each other on the left,
+  /// and those of later steps on the right.
+  llvm::SmallVector<mlir::Value> fragments(mlir::Value at, mlir::Value step, Side side) const;
+
+private:
+  mlir::Value placeOf(mlir::Value line, mlir::Value chunk) const;
+
+  SimtKernel &k;
+  mlir::Value shared;
+  int64_t begin, perLine;
+  bool isDeepLast;
+  mlir::Type element;
+  mlir::Value matrix, line; ///< whose place the thread gives for fragments
+};
+
+/// Adds the products of 16 rows, 16 steps and 8 columns to four sums of the thread: 0 and 1 are neighbours in the row that is a quarter of its lane, 2 and 3
+/// those eight rows below.
+void multiplyAdd(SimtKernel &k, mlir::Type element, llvm::ArrayRef<mlir::Value> left,
+                 llvm::ArrayRef<mlir::Value> right, llvm::MutableArrayRef<mlir::Value> sums);
+
+/// Two f32 as a register of two halves, rounded.
+mlir::Value packHalves(SimtKernel &k, mlir::Type element, mlir::Value low, mlir::Value high);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CUDA_HALFTILE_H

@@ -1,0 +1,165 @@
+//===- TileMemory.cpp -----------------------------------------------------------------------------===//
+//
+//   a tile to shared memory: every thread has some of the chunks                    [fill]
+//     whole and aligned: a vector; else lane by lane where elements are             [chunk]
+//   sums from shared memory, of a block's rows and columns that exist               [store]
+//     the epilogue at four neighbours, and out; one by one where some are outside   [neighbours]
+//===------------------------------------------------------------------------------------------===//
+
+#include "targets/cuda/TileMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "targets/cuda/Stream.h"
+
+using namespace mlir;
+
+namespace weft {
+
+bool isMultiple(SymExpr extent, int64_t size) {
+  return SymExpr::floordiv(extent, size) * size == extent;
+}
+
+TileReader::TileReader(SimtKernel &k, bool isRaw)
+    : k(k), builder(k.b), isRaw(isRaw), lanes(isRaw ? 8 : 4) {}
+
+/// Lanes of a source's elements, as bits or as numbers.
+Value TileReader::elementsOf(const TileSource &source, const IndexValue &line,
+                             const IndexValue &step) {
+  SmallVector<IndexValue> index = source.index(line, step);
+  if (!isRaw)
+    return k.e.pull(source.value, index);
+  auto type = cast<SymTensorType>(source.value.getType());
+  if (auto argument = dyn_cast<BlockArgument>(source.value)) {
+    auto raw = SymTensorType::get(type.getDims(), builder.getI16Type());
+    return k.e.load(k.inputs[argument.getArgNumber()], raw, index);
+  }
+  // As it was rounded to be of this type, nothing is lost.
+  Value rounded = builder.create<arith::TruncFOp>(k.e.laneType(type.getElementType()),
+                                                  k.e.pull(source.value, index));
+  return builder.create<arith::BitcastOp>(k.e.laneType(builder.getI16Type()), rounded);
+}
+
+/// Both conditions; null is one that always holds.
+Value TileReader::both(Value a, Value c) {
+  return a && c ? Value(builder.create<arith::AndIOp>(a, c)) : a ? a : c;
+}
+
+/// [chunk] Zeros where there is no element.
+Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
+                          const IndexValue &step) {
+  Value lines = k.e.uniform(source.lines), steps = k.e.uniform(source.steps);
+  IndexValue run = source.isDeepLast ? step : line, other = source.isDeepLast ? line : step;
+  Value runLimit = source.isDeepLast ? steps : lines,
+        otherLimit = source.isDeepLast ? lines : steps;
+  bool hasWholeSteps = isMultiple(source.steps, source.depth),
+       hasWholeLines = isMultiple(source.lines, source.size);
+  bool isRunWhole = source.isDeepLast ? hasWholeSteps : hasWholeLines,
+       isOtherWhole = source.isDeepLast ? hasWholeLines : hasWholeSteps;
+  Value isThere = isOtherWhole ? Value() : k.less(other.base, otherLimit), isWhole = isThere;
+  if (!isRunWhole)
+    isWhole = both(isThere, k.less(k.add(run.base, constantI64(builder, lanes - 1)), runLimit));
+  TypedAttr none = isRaw ? TypedAttr(builder.getI16IntegerAttr(0)) : builder.getF32FloatAttr(0);
+  Value zero = k.e.constantData(none.getType(), none), chunk = zero, isLeft = isThere;
+  Stream stream(k, cast<SymTensorType>(source.value.getType()).getDims().back(), unsigned(lanes));
+  if (!stream.isNever()) {
+    Value isWide = both(isWhole, stream.condition());
+    chunk = k.e.guarded(
+        isWide,
+        [&] {
+          Value elements;
+          stream.wide([&] { elements = elementsOf(source, line, step); });
+          return elements;
+        },
+        zero);
+    Value yes = builder.create<arith::ConstantOp>(builder.getBoolAttr(true));
+    isLeft = both(isLeft, builder.create<arith::XOrIOp>(isWide, yes));
+  }
+  auto byLanes = [&] {
+    return k.e.guarded(
+        k.e.less(run, {runLimit}), [&] { return elementsOf(source, line, step); }, zero);
+  };
+  return isLeft ? k.e.guarded(isLeft, byLanes, chunk) : byLanes();
+}
+
+/// [fill]
+void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
+                      StoreChunk store) {
+  k.e.setLanes(unsigned(lanes));
+  int64_t runs = (source.isDeepLast ? source.depth : source.size) / lanes;
+  int64_t chunks = source.size * source.depth / lanes;
+  auto one = [&](Value number) {
+    k.e.forget();
+    Value run = builder.createOrFold<arith::RemUIOp>(number, constantI64(builder, runs)),
+          other = builder.createOrFold<arith::DivUIOp>(number, constantI64(builder, runs));
+    run = k.mul(run, constantI64(builder, lanes));
+    Value at = source.isDeepLast ? other : run, deep = source.isDeepLast ? run : other;
+    IndexValue line{k.add(firstLine, at), source.isDeepLast ? 0 : 1},
+        step{k.add(firstStep, deep), source.isDeepLast ? 1 : 0};
+    store(at, deep, chunkOf(source, line, step));
+    k.e.forget();
+  };
+  if (chunks <= kTileThreads * 4 && chunks % kTileThreads == 0)
+    for (int64_t i = 0; i < chunks / kTileThreads; ++i)
+      one(k.add(k.inBlock, constantI64(builder, i * kTileThreads)));
+  else
+    k.loop(k.inBlock, constantI64(builder, chunks), kTileThreads, one);
+  k.e.setLanes(1);
+}
+
+Value TileWriter::place(Value row, Value column) const {
+  ImplicitLocOpBuilder &b = k.b;
+  Value turn = k.mul(b.create<arith::AndIOp>(row, constantI64(b, 3)), constantI64(b, 8));
+  Value line = k.mul(row, constantI64(b, tileColumns));
+  return k.mul(k.add(line, b.create<arith::XOrIOp>(column, turn)), constantI64(b, 4));
+}
+
+void TileWriter::put(Value sum, Value row, IndexValue column) const {
+  k.e.forget();
+  k.e.provide(root, [sum](ArrayRef<IndexValue>) { return sum; });
+  k.storeResults(index({row}, column));
+  k.e.forget();
+}
+
+/// [neighbours] Of a chunk: all at once, or one by one where some are outside, or not aligned.
+void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value firstColumn,
+                            Value isAligned) const {
+  ImplicitLocOpBuilder &b = k.b;
+  Value perRow = constantI64(b, tileColumns / kChunk), width = k.e.uniform(columns);
+  Value line = b.create<arith::DivUIOp>(chunk, perRow),
+        within = k.mul(b.create<arith::RemUIOp>(chunk, perRow), constantI64(b, kChunk));
+  Value row = k.add(firstRow, line), column = k.add(firstColumn, within),
+        bytes = place(line, within);
+  Type f32 = b.getF32Type();
+  auto singly = [&] {
+    Value behind = b.create<arith::MinSIOp>(k.add(column, constantI64(b, kChunk)), width);
+    k.loop(column, behind, 1, [&](Value each) {
+      Value offset = k.mul(k.sub(each, column), constantI64(b, 4));
+      put(k.loadShared(f32, sums, k.add(bytes, offset)), row, {each});
+    });
+  };
+  k.when(k.less(row, k.e.uniform(rows)), [&] {
+    if (!isAligned)
+      return singly();
+    Stream stream(k, columns, kChunk);
+    Value last = k.add(column, constantI64(b, kChunk - 1));
+    k.choose(
+        b.create<arith::AndIOp>(isAligned, k.less(last, width)),
+        [&] {
+          k.e.setLanes(kChunk);
+          stream.wide([&] {
+            put(k.loadShared(VectorType::get({kChunk}, f32), sums, bytes), row, {column, 1});
+          });
+          k.e.setLanes(1);
+        },
+        singly);
+  });
+}
+
+/// [store]
+void TileWriter::store(Value sums, Value firstRow, Value firstColumn) const {
+  Stream stream(k, columns, kChunk);
+  Value isAligned = stream.isNever() ? Value() : stream.condition();
+  k.loop(k.inBlock, constantI64(k.b, tileRows * tileColumns / kChunk), kTileThreads,
+         [&](Value chunk) { storeChunk(sums, chunk, firstRow, firstColumn, isAligned); });
+}
+
+} // namespace weft

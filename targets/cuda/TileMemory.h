@@ -1,0 +1,85 @@
+//===- TileMemory.h - Tiles of matrices on their way to and from a block's shared memory ------------------===//
+//
+//   TileReader reader(k, /*isRaw=*/true);
+//   reader.fill(source, firstLine, firstStep, [&](Value line, Value step, Value chunk) { … to shared memory … });
+//   … a barrier; sums of products to shared memory, each at writer.place(row, column); a barrier …
+//   writer.store(shared, firstRow, firstColumn);
+//
+// What every schedule with sums of products has in common, whatever multiplies: operands, in memory or pulled, go to shared memory in chunks of 16
+// bytes along the dimension in which they are contiguous, with zeros behind the last element; sums come out of it with what the kernel computes
+// of them.
+//===------------------------------------------------------------------------------------------===//
+#ifndef WEFT_TARGETS_CUDA_TILEMEMORY_H
+#define WEFT_TARGETS_CUDA_TILEMEMORY_H
+
+#include "targets/cuda/SimtKernel.h"
+
+namespace weft {
+
+/// A matrix of which a block reads a tile. Products sum along its steps.
+struct TileSource {
+  using Index =
+      std::function<llvm::SmallVector<IndexValue>(const IndexValue &line, const IndexValue &step)>;
+  mlir::Value value; ///< of the kernel: in memory, or pulled
+  Index index;       ///< there
+  SymExpr lines, steps;
+  int64_t size, depth; ///< lines and steps of the tile
+  bool isDeepLast;     ///< its steps are neighbours in memory, not its lines
+};
+
+/// Threads of every block that multiplies.
+constexpr int64_t kTileThreads = 128;
+
+class TileReader {
+public:
+  /// Writes the chunk whose first element has this line and step of the tile.
+  using StoreChunk =
+      llvm::function_ref<void(mlir::Value line, mlir::Value step, mlir::Value chunk)>;
+
+  /// `isRaw`: chunks are the bits of 8 elements of 16 bits; else 4 numbers.
+  TileReader(SimtKernel &k, bool isRaw);
+  /// The lanes of elements are one before and behind.
+  void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
+            StoreChunk store);
+
+private:
+  mlir::Value chunkOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
+  mlir::Value elementsOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
+  mlir::Value both(mlir::Value a, mlir::Value c);
+
+  SimtKernel &k;
+  mlir::ImplicitLocOpBuilder &builder;
+  bool isRaw;
+  int64_t lanes;
+};
+
+/// Results of a block, whose sums lie in shared memory as f32.
+struct TileWriter {
+  using Index =
+      std::function<llvm::SmallVector<IndexValue>(const IndexValue &row, const IndexValue &column)>;
+  SimtKernel &k;
+  mlir::Value root; ///< whose elements the sums are
+  Index index;      ///< there
+  SymExpr rows, columns;
+  int64_t tileRows, tileColumns; ///< these are a multiple of kColumns
+
+  static constexpr int64_t kColumns = 32;
+
+  /// Where a sum of the tile lies, in bytes: four neighbours, from a multiple of 4 on, stay neighbours; groups of eight change places with the
+  /// row, so that the rows of a matrix lie in different banks.
+  mlir::Value place(mlir::Value row, mlir::Value column) const;
+  void store(mlir::Value sums, mlir::Value firstRow, mlir::Value firstColumn) const;
+
+private:
+  static constexpr int64_t kChunk = 4; ///< results that a thread stores at once
+  void put(mlir::Value sum, mlir::Value row, IndexValue column) const;
+  void storeChunk(mlir::Value sums, mlir::Value chunk, mlir::Value firstRow,
+                  mlir::Value firstColumn, mlir::Value isAligned) const;
+};
+
+/// Whether so many are whole tiles of this size, whatever the symbols are.
+bool isMultiple(SymExpr extent, int64_t size);
+
+} // namespace weft
+
+#endif // WEFT_TARGETS_CUDA_TILEMEMORY_H

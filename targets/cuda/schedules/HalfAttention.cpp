@@ -1,0 +1,332 @@
+//===- HalfAttention.cpp - Attention of f16 or bf16 by tensor cores -----------------------------------------===//
+//
+//   block: 64 queries of a head, 16 for each of four warps, each with all keys            [rows]
+//     16 queries where there are no more: each warp has a quarter of the keys
+//     queries in shared memory
+//     for 64 keys
+//       keys and values in shared memory
+//       scores: 128 of d at once, 16 x 8 sums an instruction                              [scores]
+//       the running softmax: a row lies in four threads                                   [softmax]
+//       powers, rounded, are a fragment of the second product as they are                 [mix]
+//     warps with quarters of the keys agree on the largest score and the sum              [join]
+//     sums over the sum of powers to shared memory, and out                               [store]
+//
+// The order of a sum is fixed.
+//===------------------------------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/AttentionBlock.h"
+#include "targets/cuda/HalfTile.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kMostDepth = 128;
+/// Threads that have a row's scores differ in these bits.
+constexpr unsigned kRowBits[] = {1, 2};
+/// Numbers of a warp's rows that others read.
+constexpr int64_t kNumberBytes = 4 * kWarps * kMatrixRows;
+
+AttentionTile tileOf(const AttentionShape &s, bool isBelow) {
+  int64_t depth = std::min(roundUp(s.d, kMatrixSteps), kMostDepth),
+          columns = AttentionBlock::columnsOf(s);
+  return {kMatrixRows * (isBelow ? kWarps : 1), depth, depth, columns, columns};
+}
+
+/// What lies in shared memory: operands, then sums in their place; numbers behind both.
+struct Places {
+  int64_t keys, values, sums, numbers, all;
+};
+
+Places placesOf(const AttentionShape &s, bool isBelow) {
+  AttentionTile tile = tileOf(s, isBelow);
+  AttentionBlock::Sources sources = AttentionBlock::sourcesOf(s, tile);
+  Places places;
+  places.keys = HalfTile::bytes(sources.queries);
+  places.values = places.keys + HalfTile::bytes(sources.keys);
+  places.sums = 4 * tile.rows * tile.sumColumns();
+  places.numbers = std::max(places.values + HalfTile::bytes(sources.values),
+                            places.sums * (isBelow ? 1 : kWarps));
+  places.all = places.numbers + (isBelow ? 0 : 2 * kNumberBytes);
+  return places;
+}
+
+/// Emits the code of one thread.
+class HalfEmitter {
+public:
+  HalfEmitter(SimtKernel &k, const AttentionShape &s, bool isBelow, Value shared)
+      : k(k), b(k.b), s(s), isBelow(isBelow), tile(tileOf(s, isBelow)),
+        places(placesOf(s, isBelow)), block(k, s, tile, /*isRaw=*/true), shared(shared),
+        queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys),
+        values(k, shared, places.values, block.values), heldKeys(isBelow ? kKeys : kKeys / kWarps) {
+    warp = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
+    Value four = constantI64(b, 4), zero = constantI64(b, 0);
+    warpRow = isBelow ? times(warp, kMatrixRows) : zero;
+    warpKey = isBelow ? zero : times(warp, heldKeys);
+    group = b.create<arith::DivUIOp>(k.lane(), four);
+    pair = times(b.create<arith::RemUIOp>(k.lane(), four), 2);
+  }
+
+  void emit() {
+    if (hasAllDepth())
+      fill(block.queries, queries, block.firstRow, constantI64(b, 0));
+    k.gatherBlock(); // there may be no keys
+    Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0));
+    RunningState state;
+    state.rows.assign(2, block.noScores());
+    state.sums.assign(size_t(tile.columns / 2), zero);
+    if (block.isPlain())
+      state = walk(state, [&](Value key, RunningState &state) {
+        SmallVector<Value> sums = scores(key, /*withValues=*/true);
+        soften(state, sums, key);
+        mix(state.sums, sums);
+      });
+    else
+      walkTwice(state);
+    store(state);
+  }
+
+private:
+  Value times(Value a, int64_t c) { return k.mul(a, constantI64(b, c)); }
+  Value plus(Value a, int64_t c) { return k.add(a, constantI64(b, c)); }
+  bool hasAllDepth() const { return s.d <= kMostDepth; }
+  Type elementOf(const TileSource &source) {
+    return cast<SymTensorType>(source.value.getType()).getElementType();
+  }
+
+  void fill(const TileSource &source, const HalfTile &into, Value line, Value step) {
+    block.fill(source, line, step,
+               [&](Value at, Value deep, Value chunk) { into.put(at, deep, chunk); });
+  }
+
+  RunningState walk(const RunningState &state, function_ref<void(Value, RunningState &)> body) {
+    return RunningState::of(block.overKeys(state.list(),
+                                           [&](Value key, ValueRange carried) {
+                                             RunningState next = RunningState::of(carried, 2);
+                                             body(key, next);
+                                             k.gatherBlock();
+                                             return next.list();
+                                           }),
+                            2);
+  }
+
+  /// Weights are computed from what the softmax gives.
+  void walkTwice(RunningState &state) {
+    state = walk(state, [&](Value key, RunningState &state) {
+      SmallVector<Value> sums = scores(key, /*withValues=*/false);
+      soften(state, sums, key);
+    });
+    SmallVector<Value> factors;
+    for (RunningRow &row : state.rows)
+      row.sum = block.sumOver(row.sum, kRowBits);
+    join(state);
+    for (RunningRow &row : state.rows)
+      factors.push_back(block.inverse(row.sum));
+    state = walk(state, [&](Value key, RunningState &state) {
+      SmallVector<Value> sums = scores(key, /*withValues=*/true);
+      everyScore(sums, key, [&](Value &sum, int64_t half, Value row, Value column) {
+        Value power = block.powerOf(block.score(sum, row, column), state.rows[half].largest);
+        sum = block.weight(b.create<arith::MulFOp>(power, factors[half]), row, column);
+      });
+      mix(state.sums, sums);
+    });
+  }
+
+  /// [scores] Of the warp's rows with its keys of a tile.
+  SmallVector<Value> scores(Value key, bool withValues) {
+    if (withValues)
+      fill(block.values, values, block.firstColumn, key);
+    Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0)), none = constantI64(b, 0);
+    SmallVector<Value> sums(size_t(heldKeys / kMatrix * 4), zero);
+    if (hasAllDepth()) {
+      fill(block.keys, keys, key, none);
+      k.gatherBlock();
+      multiply(sums);
+      return sums;
+    }
+    return k.loop(none, constantI64(b, s.d), tile.depth, sums, [&](Value step, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      Value first = k.multipleOf(step, tile.depth);
+      fill(block.queries, queries, block.firstRow, first);
+      fill(block.keys, keys, key, first);
+      k.gatherBlock();
+      multiply(next);
+      k.gatherBlock();
+      return next;
+    });
+  }
+
+  void multiply(SmallVector<Value> &sums) {
+    for (int64_t step = 0; step < tile.depth; step += kMatrixSteps) {
+      Value first = constantI64(b, step);
+      SmallVector<Value> left = queries.fragments(warpRow, first, HalfTile::Left);
+      for (int64_t j = 0; j < heldKeys / kMatrix; j += 2) {
+        SmallVector<Value> right =
+            keys.fragments(plus(warpKey, j * kMatrix), first, HalfTile::Right);
+        for (int64_t half = 0; half < 2; ++half)
+          multiplyAdd(k, elementOf(block.queries), left, ArrayRef(right).slice(size_t(2 * half), 2),
+                      MutableArrayRef(sums).slice(size_t(j + half) * 4, 4));
+      }
+    }
+  }
+
+  /// With the half of the sixteen rows that a sum belongs to, and its row and key.
+  void everyScore(MutableArrayRef<Value> sums, Value key,
+                  function_ref<void(Value &, int64_t, Value, Value)> body) {
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      int64_t matrix = int64_t(i) / 4, half = int64_t(i) % 4 / 2;
+      Value column = plus(k.add(k.add(key, warpKey), pair), matrix * kMatrix + int64_t(i) % 2);
+      body(sum, half, rowOf(half), column);
+    }
+  }
+  Value rowOf(int64_t half) {
+    return plus(k.add(k.add(block.firstRow, warpRow), group), half * kMatrix);
+  }
+
+  /// [softmax] Sums of products become powers.
+  void soften(RunningState &state, MutableArrayRef<Value> sums, Value key) {
+    SmallVector<Value> ofRow[2];
+    everyScore(sums, key, [&](Value &sum, int64_t half, Value row, Value column) {
+      ofRow[half].push_back(block.score(sum, row, column));
+    });
+    Value factors[2];
+    for (size_t half = 0; half < 2; ++half)
+      factors[half] = block.add(state.rows[half], ofRow[half], kRowBits);
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = ofRow[i % 4 / 2][i / 4 * 2 + i % 2];
+    scale(state.sums, factors);
+  }
+
+  /// Sums of either half of the rows.
+  void scale(MutableArrayRef<Value> sums, ArrayRef<Value> factors) {
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = b.create<arith::MulFOp>(sum, factors[i % 4 / 2]);
+  }
+
+  /// [mix] Two neighbouring matrices of powers are the left side of 16 steps.
+  void mix(MutableArrayRef<Value> sums, ArrayRef<Value> weights) {
+    Type type = elementOf(block.values);
+    for (int64_t i = 0; i < heldKeys / kMatrixSteps; ++i) {
+      SmallVector<Value> left;
+      for (int64_t word = 0; word < 4; ++word) {
+        ArrayRef<Value> two = weights.slice(size_t(8 * i + 2 * word), 2);
+        left.push_back(packHalves(k, type, two[0], two[1]));
+      }
+      for (int64_t j = 0; j < tile.columns / kMatrix; j += 2) {
+        SmallVector<Value> right = values.fragments(
+            constantI64(b, j * kMatrix), plus(warpKey, i * kMatrixSteps), HalfTile::Right);
+        for (int64_t half = 0; half < 2; ++half)
+          multiplyAdd(k, type, left, ArrayRef(right).slice(size_t(2 * half), 2),
+                      sums.slice(size_t(j + half) * 4, 4));
+      }
+    }
+  }
+
+  Value placeOfNumber(Value ofWarp, int64_t half, int64_t list) {
+    Value at = k.add(times(ofWarp, kMatrixRows), plus(group, half * kMatrix));
+    return plus(times(at, 4), places.numbers + list * kNumberBytes);
+  }
+
+  /// [join] Largest scores and sums of all warps become those of each. Returned: what a warp's own sums are multiplied by.
+  SmallVector<Value> join(RunningState &state) {
+    Value one = b.create<arith::ConstantOp>(b.getF32FloatAttr(1));
+    if (isBelow)
+      return {one, one};
+    k.when(k.less(pair, constantI64(b, 1)), [&] {
+      for (int64_t half = 0; half < 2; ++half) {
+        k.storeShared(state.rows[half].largest, shared, placeOfNumber(warp, half, 0));
+        k.storeShared(state.rows[half].sum, shared, placeOfNumber(warp, half, 1));
+      }
+    });
+    k.gatherBlock();
+    SmallVector<Value> factors;
+    for (int64_t half = 0; half < 2; ++half) {
+      RunningRow all = block.noScores();
+      SmallVector<RunningRow> each;
+      for (int64_t i = 0; i < kWarps; ++i) {
+        Value number = constantI64(b, i);
+        each.push_back({k.loadShared(b.getF32Type(), shared, placeOfNumber(number, half, 0)),
+                        k.loadShared(b.getF32Type(), shared, placeOfNumber(number, half, 1))});
+        all.largest = block.larger(all.largest, each.back().largest);
+      }
+      for (const RunningRow &row : each)
+        all.sum = b.create<arith::AddFOp>(
+            all.sum, b.create<arith::MulFOp>(row.sum, block.powerOf(row.largest, all.largest)));
+      factors.push_back(block.powerOf(state.rows[half].largest, all.largest));
+      state.rows[half] = all;
+    }
+    return factors;
+  }
+
+  /// [store]
+  void store(RunningState &state) {
+    if (block.isPlain()) {
+      for (RunningRow &row : state.rows)
+        row.sum = block.sumOver(row.sum, kRowBits);
+      SmallVector<Value> factors = join(state);
+      for (size_t half = 0; half < 2; ++half)
+        factors[half] = b.create<arith::MulFOp>(factors[half], block.inverse(state.rows[half].sum));
+      scale(state.sums, factors);
+    }
+    Value own = isBelow ? constantI64(b, 0) : times(warp, places.sums);
+    for (int64_t j = 0; j < tile.columns / kMatrix; ++j)
+      for (int64_t half = 0; half < 2; ++half) {
+        Value row = plus(k.add(warpRow, group), half * kMatrix), column = plus(pair, j * kMatrix);
+        auto two = ArrayRef(state.sums).slice(size_t(j * 4 + half * 2), 2);
+        Value neighbours = b.create<vector::FromElementsOp>(VectorType::get({2}, b.getF32Type()),
+                                                            SmallVector<Value>(two));
+        k.storeShared(neighbours, shared, k.add(own, block.results.place(row, column)));
+      }
+    k.gatherBlock();
+    if (!isBelow)
+      addWarps();
+    block.results.store(shared, block.firstRow, block.firstColumn);
+  }
+
+  /// Sums of all warps, in their order, to the place of the first.
+  void addWarps() {
+    Type four = VectorType::get({4}, b.getF32Type());
+    k.loop(times(k.inBlock, 16), constantI64(b, places.sums), kTileThreads * 16, [&](Value at) {
+      Value sum = k.loadShared(four, shared, at);
+      for (int64_t i = 1; i < kWarps; ++i)
+        sum = b.create<arith::AddFOp>(sum, k.loadShared(four, shared, plus(at, i * places.sums)));
+      k.storeShared(sum, shared, at);
+    });
+    k.gatherBlock();
+  }
+
+  SimtKernel &k;
+  ImplicitLocOpBuilder &b;
+  const AttentionShape &s;
+  bool isBelow; ///< warps have different rows, and else different keys
+  AttentionTile tile;
+  Places places;
+  AttentionBlock block;
+  Value shared;
+  HalfTile queries, keys, values;
+  int64_t heldKeys;             ///< of a warp, of a tile
+  Value warp, warpRow, warpKey; ///< its number, and its first row and key of the tile
+  Value group, pair;            ///< the thread's row and pair of columns of a matrix of sums
+};
+
+} // namespace
+
+int64_t rowsOfHalfAttention() { return kMatrixRows * kWarps; }
+
+void emitHalfAttention(SimtKernel &k, const AttentionShape &s) {
+  Value shared = k.sharedBytes(std::max(placesOf(s, true).all, placesOf(s, false).all));
+  // [rows] Either way the grid is the same.
+  Value isMany = k.less(constantI64(k.b, kMatrixRows), k.e.uniform(s.m));
+  auto emitWith = [&](bool isBelow) {
+    HalfEmitter emitter(k, s, isBelow, shared);
+    emitter.emit();
+    k.e.forget();
+  };
+  k.choose(
+      isMany, [&] { emitWith(true); }, [&] { emitWith(false); });
+}
+
+} // namespace weft
