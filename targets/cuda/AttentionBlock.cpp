@@ -75,6 +75,7 @@ AttentionBlock::AttentionBlock(SimtKernel &k, const AttentionShape &shape,
               {},
               {},
               tile.rows,
+              tile.columns,
               tile.sumColumns()},
       k(k), s(shape), reader(k, isRaw), rows(tile.rows) {
   Sources sources = sourcesOf(s, tile);

@@ -47,7 +47,8 @@ ProductBlock::ProductBlock(SimtKernel &k, const ProductShape &shape, const Block
                                         s.extent(s.m),
                                         s.extent(s.n),
                                         tile.rows,
-                                        tile.columns} {
+                                        tile.columns,
+                                        std::max(tile.columns, TileWriter::kColumns)} {
   SmallVector<SymExpr> counts;
   for (unsigned factor : s.outer)
     counts.push_back(s.extent(factor));

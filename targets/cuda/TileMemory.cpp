@@ -108,7 +108,7 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
 Value TileWriter::place(Value row, Value column) const {
   ImplicitLocOpBuilder &b = k.b;
   Value turn = k.mul(b.create<arith::AndIOp>(row, constantI64(b, 3)), constantI64(b, 8));
-  Value line = k.mul(row, constantI64(b, tileColumns));
+  Value line = k.mul(row, constantI64(b, stride));
   return k.mul(k.add(line, b.create<arith::XOrIOp>(column, turn)), constantI64(b, 4));
 }
 
@@ -152,6 +152,26 @@ void TileWriter::storeChunk(Value sums, Value chunk, Value firstRow, Value first
         },
         singly);
   });
+}
+
+void TileWriter::addParts(Value sums, int64_t parts) const {
+  ImplicitLocOpBuilder &b = k.b;
+  Type four = VectorType::get({kChunk}, b.getF32Type());
+  Value perRow = constantI64(b, tileColumns / kChunk);
+  k.gatherBlock();
+  k.loop(k.inBlock, constantI64(b, tileRows * tileColumns / kChunk), kTileThreads,
+         [&](Value chunk) {
+           Value row = b.create<arith::DivUIOp>(chunk, perRow),
+                 within = b.create<arith::RemUIOp>(chunk, perRow);
+           Value at = place(row, k.mul(within, constantI64(b, kChunk)));
+           Value sum = k.loadShared(four, sums, at);
+           for (int64_t i = 1; i < parts; ++i) {
+             Value other = k.add(at, constantI64(b, i * bytes()));
+             sum = b.create<arith::AddFOp>(sum, k.loadShared(four, sums, other));
+           }
+           k.storeShared(sum, sums, at);
+         });
+  k.gatherBlock();
 }
 
 /// [store]

@@ -61,13 +61,18 @@ struct TileWriter {
   mlir::Value root; ///< whose elements the sums are
   Index index;      ///< there
   SymExpr rows, columns;
-  int64_t tileRows, tileColumns; ///< these are a multiple of kColumns
+  int64_t tileRows, tileColumns;
+  int64_t stride; ///< of rows of sums in shared memory, a multiple of kColumns
 
   static constexpr int64_t kColumns = 32;
 
   /// Where a sum of the tile lies, in bytes: four neighbours, from a multiple of 4 on, stay neighbours; groups of eight change places with the
   /// row, so that the rows of a matrix lie in different banks.
   mlir::Value place(mlir::Value row, mlir::Value column) const;
+  /// Of one list of sums, in bytes.
+  int64_t bytes() const { return 4 * tileRows * stride; }
+  /// Adds so many lists of sums, which follow each other, to the first, in their order. Barriers are before and behind.
+  void addParts(mlir::Value sums, int64_t parts) const;
   void store(mlir::Value sums, mlir::Value firstRow, mlir::Value firstColumn) const;
 
 private:

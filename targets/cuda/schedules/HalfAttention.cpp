@@ -280,22 +280,11 @@ private:
                                                             SmallVector<Value>(two));
         k.storeShared(neighbours, shared, k.add(own, block.results.place(row, column)));
       }
-    k.gatherBlock();
-    if (!isBelow)
-      addWarps();
+    if (isBelow)
+      k.gatherBlock();
+    else
+      block.results.addParts(shared, kWarps);
     block.results.store(shared, block.firstRow, block.firstColumn);
-  }
-
-  /// Sums of all warps, in their order, to the place of the first.
-  void addWarps() {
-    Type four = VectorType::get({4}, b.getF32Type());
-    k.loop(times(k.inBlock, 16), constantI64(b, places.sums), kTileThreads * 16, [&](Value at) {
-      Value sum = k.loadShared(four, shared, at);
-      for (int64_t i = 1; i < kWarps; ++i)
-        sum = b.create<arith::AddFOp>(sum, k.loadShared(four, shared, plus(at, i * places.sums)));
-      k.storeShared(sum, shared, at);
-    });
-    k.gatherBlock();
   }
 
   SimtKernel &k;
