@@ -3,6 +3,7 @@
 #include "compiler/artifact/WeightPacker.h"
 #include "compiler/artifact/Dots.h"
 #include "compiler/artifact/Panels.h"
+#include "compiler/artifact/RoundedRows.h"
 #include "compiler/artifact/WinogradFilters.h"
 
 using namespace mlir;
@@ -13,6 +14,8 @@ std::unique_ptr<WeightPacker> WeightPacker::of(const WeightLayout &layout) {
   switch (layout.kind) {
   case WeightLayout::Rows:
     break;
+  case WeightLayout::RoundedRows:
+    return std::make_unique<RoundedRowPacker>(layout);
   case WeightLayout::Panels:
     return std::make_unique<PanelPacker>(layout);
   case WeightLayout::Dots:

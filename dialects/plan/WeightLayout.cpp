@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 // By the numbers of the enums.
-constexpr StringLiteral kKinds[] = {"", "panels", "dots", "winograd"};
+constexpr StringLiteral kKinds[] = {"", "panels", "dots", "winograd", "rows"};
 constexpr StringLiteral kForms[] = {"", "_bf16", "_f16", "_i16", "_8", "_4", "_of_bf16", "_of_f16"};
 constexpr StringLiteral kOrders[] = {"", "_t", "_w"};
 
@@ -33,6 +33,9 @@ bool exists(const WeightLayout &layout) {
   switch (layout.kind) {
   case WeightLayout::Rows:
     return false;
+  case WeightLayout::RoundedRows:
+    return (layout.form == WeightLayout::BF16 || layout.form == WeightLayout::F16) &&
+           layout.order == WeightLayout::DepthByWidth && !layout.columns;
   case WeightLayout::Panels:
     return layout.form != WeightLayout::I16 &&
            (!layout.depth || layout.order != WeightLayout::TapByTap);
@@ -50,6 +53,7 @@ bool exists(const WeightLayout &layout) {
 
 } // namespace
 
+WeightLayout WeightLayout::rounded(Form form) { return {RoundedRows, form}; }
 WeightLayout WeightLayout::panels(int64_t columns, Order order, Form form) {
   return {Panels, form, order, columns};
 }
@@ -90,6 +94,8 @@ std::string WeightLayout::str() const {
   if (kind == Rows)
     return "";
   std::string text = kKinds[kind].str();
+  if (kind == RoundedRows)
+    return text + kForms[form].str();
   if (kind == Winograd)
     text += std::to_string(tile);
   text += (kForms[form] + kOrders[order] + "<").str() + std::to_string(columns);
@@ -110,7 +116,8 @@ std::optional<WeightLayout> WeightLayout::parse(StringRef text) {
     return std::nullopt;
   layout.form = takeWord<Form>(rest, kForms);
   layout.order = takeWord<Order>(rest, kOrders);
-  if (!takeNumber(rest, "<", layout.columns) ||
+  bool hasNumbers = layout.kind != RoundedRows;
+  if ((hasNumbers && !takeNumber(rest, "<", layout.columns)) ||
       (rest.starts_with(" of ") && !takeNumber(rest, " of ", layout.depth)) ||
       (layout.kind == Dots &&
        (!takeNumber(rest, ",", layout.group) || !takeNumber(rest, ",", layout.taps))) ||

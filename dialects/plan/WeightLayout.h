@@ -20,7 +20,8 @@ struct WeightLayout {
     Rows,   ///< row-major, as the model stores it; has no numbers
     Panels, ///< columns are cut into panels, which hold [k][columns], padded with zeros
     Dots, ///< panels of bytes [run][group][columns][in group]: one instruction adds a group's products
-    Winograd ///< filters transformed for tiles of `tile` x `tile` results, in panels for each product
+    Winograd, ///< filters transformed for tiles of `tile` x `tile` results, in panels for each product
+    RoundedRows ///< row-major, f32 rounded to floats of 16 bits; has no numbers
   };
   /// Of a packed value. OfBF16 and OfF16: f32 of what f32 are rounded to.
   enum Form { F32, BF16, F16, I16, Bytes, Nibbles, OfBF16, OfF16 };
@@ -41,12 +42,13 @@ struct WeightLayout {
   /// Of Panels: they hold so many rows, and the weight is a part of these; 0: it has all.
   int64_t depth = 0;
 
+  static WeightLayout rounded(Form form);
   static WeightLayout panels(int64_t columns, Order order, Form form = F32);
   static WeightLayout dots(int64_t columns, Order order, int64_t group, int64_t taps);
   static WeightLayout winograd(int64_t tile, int64_t columns, Form form = F32);
 
   /// Empty for rows. Else the kind, the side of a tile, then form and order where they are not the first, then numbers:
-  /// "panels_bf16_t<32>", "panels_w<32>", "panels_t<32 of 768>", "dots_t<16,4,1>", "winograd4_i16<32>", "winograd4_of_bf16<32>".
+  /// "rows_bf16", "panels_bf16_t<32>", "panels_w<32>", "panels_t<32 of 768>", "dots_t<16,4,1>", "winograd4_i16<32>", "winograd4_of_bf16<32>".
   std::string str() const;
   /// Nothing when `text` is not what str() gives of some layout.
   static std::optional<WeightLayout> parse(llvm::StringRef text);

@@ -46,6 +46,7 @@ int64_t panelBytes(const WeightLayout &layout, SymTensorType type) {
   int64_t depth = product(dims) / std::max<int64_t>(dims[columnDim(layout)], 1);
   switch (layout.kind) {
   case WeightLayout::Rows:
+  case WeightLayout::RoundedRows:
     break;
   case WeightLayout::Panels: // values that share a word are padded to whole words
     return int64_t(divideCeil(depth, layout.perWord())) * layout.columns * layout.wordBytes();
@@ -67,6 +68,8 @@ std::optional<SmallVector<int64_t>> partDistances(const WeightLayout &layout, Sy
                                                   ArrayRef<int64_t> sizes) {
   if (layout.isRows())
     return distancesOfRows(whole, sizes);
+  if (layout.kind == WeightLayout::RoundedRows) // is for devices, which have no ranks
+    return std::nullopt;
   SmallVector<int64_t> dims = *whole.getConstantDims(), distances;
   for (auto [i, size] : enumerate(sizes)) {
     if (size == dims[i]) {
@@ -90,6 +93,8 @@ bool partsAreWhole(const WeightLayout &layout, SymTensorType whole, unsigned dim
     return false;
   if (layout.isRows())
     return product(ArrayRef(*dims).take_front(dim)) == 1;
+  if (layout.kind == WeightLayout::RoundedRows)
+    return false;
   int64_t columns = (*dims)[dim];
   return dim == columnDim(layout) && columns % (ranks * layout.columns) == 0 &&
          columns / layout.columns * panelBytes(layout, whole) * 8 ==

@@ -8,6 +8,7 @@
 //       or a gather, masked by the same
 //       where machines have no masks: lane by lane, in branches             [one by one]
 //     elements that share a byte: the byte, shifted                         [packed]
+//       neighbours that begin with a byte, for threads: all at once         [run]
 //   store: a vector, masked by the tail; shared bytes one by one            [store]
 //   guarded: the body with its loads switched off outside, then a choice    [guard]
 //   fold: for extents, the last innermost: carried = body(position)         [fold]
@@ -212,6 +213,9 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
 
 /// [packed] The bits of elements that share a byte, the first in the lowest ones.
 Value ElementEmitter::loadPacked(Value pointer, unsigned width, IndexValue at) {
+  bool isRun = !at.lanes && at.stride == 1 && lanes > 1 && lanes * width % 8 == 0;
+  if (guardsBranch && isRun && !guard && divisorOf(at.base) % (8 / width) == 0)
+    return loadPackedRun(pointer, width, at.base);
   Value position = at.isUniform() ? (at.lanes ? at.lanes : at.base) : materialize(at);
   auto shaped = [&](int64_t value) -> Value {
     TypedAttr attribute = b.getI64IntegerAttr(value);
@@ -231,6 +235,24 @@ Value ElementEmitter::loadPacked(Value pointer, unsigned width, IndexValue at) {
     shift = splat(shift);
   Value shifted = b.create<arith::ShRUIOp>(data, shift);
   return b.create<arith::TruncIOp>(laneType(b.getIntegerType(width)), shifted);
+}
+
+/// [run] As one integer, whose lowest bits are the first element.
+Value ElementEmitter::loadPackedRun(Value pointer, unsigned width, Value first) {
+  int64_t perByte = 8 / width;
+  Type word = b.getIntegerType(lanes * width), element = b.getIntegerType(width);
+  Value byte = b.create<arith::ShRUIOp>(first, constantI64(b, int64_t(llvm::Log2_64(perByte))));
+  int64_t aligned = std::min<int64_t>(pointerAlignment, divisorOf(first) / perByte);
+  auto load = b.create<LLVM::LoadOp>(word, elementPointer(b, pointer, b.getI8Type(), byte),
+                                     unsigned(std::clamp<int64_t>(aligned, 1, byteSize(word))));
+  load.setInvariant(isInvariant);
+  SmallVector<Value> elements;
+  for (unsigned i = 0; i < lanes; ++i) {
+    Value shift = b.create<arith::ConstantOp>(b.getIntegerAttr(word, i * width));
+    elements.push_back(
+        b.create<arith::TruncIOp>(element, b.create<arith::ShRUIOp>(load.getResult(), shift)));
+  }
+  return b.create<vector::FromElementsOp>(VectorType::get({lanes}, element), elements);
 }
 
 /// Joins the elements of the byte that were written before.

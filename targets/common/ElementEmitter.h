@@ -29,6 +29,8 @@ public:
   }
 
   void bindPointer(mlir::Value tensor, mlir::Value pointer) { pointers[tensor] = pointer; }
+  /// Null: the tensor is not in memory.
+  mlir::Value pointerOf(mlir::Value tensor) const { return pointers.lookup(tensor); }
   /// Nobody ever writes the tensor: what is loaded once need not be loaded again behind a store.
   void setInvariant(mlir::Value tensor) { invariant.insert(tensor); }
   void bindSymbol(mlir::StringAttr name, mlir::Value value) { symbols[name] = value; }
@@ -69,6 +71,7 @@ public:
 private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
   mlir::Value loadPacked(mlir::Value pointer, unsigned width, IndexValue at);
+  mlir::Value loadPackedRun(mlir::Value pointer, unsigned width, mlir::Value first);
   void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
   mlir::Value loadOneByOne(mlir::Value pointer, mlir::Type memory, IndexValue at);

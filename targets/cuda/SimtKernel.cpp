@@ -154,6 +154,31 @@ Launch SimtSchedule::blocks(SymExpr count, int64_t perBlock) const {
           SymExpr::constant(context, 0)};
 }
 
+/// The type of 16 bits to which whoever reads the argument, a weight of f32, rounds it; null where somebody does not.
+static Type roundedType(func::FuncOp spec, BlockArgument argument) {
+  if (!spec.getArgAttr(argument.getArgNumber(), kWeightAttr) ||
+      !cast<SymTensorType>(argument.getType()).getElementType().isF32())
+    return {};
+  Type rounded;
+  for (Operation *user : argument.getUsers()) {
+    auto convert = dyn_cast<ConvertOp>(user);
+    Type element = convert ? convert.getType().getElementType() : Type();
+    if (!convert || !isHalf(element) || (rounded && rounded != element))
+      return {};
+    rounded = element;
+  }
+  return rounded;
+}
+
+SmallVector<WeightLayout> SimtSchedule::layouts(func::FuncOp spec, const SimtMachine &) const {
+  SmallVector<WeightLayout> layouts(spec.getNumArguments());
+  for (BlockArgument argument : spec.getArguments())
+    if (Type rounded = roundedType(spec, argument))
+      layouts[argument.getArgNumber()] =
+          WeightLayout::rounded(rounded.isF16() ? WeightLayout::F16 : WeightLayout::BF16);
+  return layouts;
+}
+
 /// [words] In the order of the specification; then scratch. Kernels write new memory: unless a result is stored in place, nobody writes
 /// what they read.
 static void bindParameters(SimtKernel &k) {
@@ -162,9 +187,18 @@ static void bindParameters(SimtKernel &k) {
                                     [](Value result) { return inPlaceWrite(result).has_value(); });
   for (BlockArgument argument : k.spec.getArguments()) {
     k.inputs.push_back(k.kernel.getArgument(next++));
-    k.e.bindPointer(argument, k.inputs.back());
-    if (!writesInPlace || k.spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
-      k.e.setInvariant(argument);
+    SmallVector<Value> inMemory;
+    if (roundedType(k.spec, argument)) // what lies there is what its readers make of it
+      for (Operation *reader : argument.getUsers())
+        inMemory.push_back(reader->getResult(0));
+    else
+      inMemory.push_back(argument);
+    bool isConstant = !writesInPlace || k.spec.getArgAttr(argument.getArgNumber(), kWeightAttr);
+    for (Value value : inMemory) {
+      k.e.bindPointer(value, k.inputs.back());
+      if (isConstant)
+        k.e.setInvariant(value);
+    }
   }
   for (size_t i = 0; i < k.spec.getNumResults(); ++i)
     k.outputs.push_back(k.kernel.getArgument(next++));

@@ -59,6 +59,10 @@ public:
   virtual int64_t threads() const { return SimtMachine::kThreads; }
   virtual void emit(SimtKernel &kernel) const = 0;
 
+  /// Weights that are only read rounded are stored so.
+  llvm::SmallVector<WeightLayout> layouts(mlir::func::FuncOp spec,
+                                          const SimtMachine &) const override;
+
 protected:
   /// For so many threads, or so many groups of a block's threads.
   Launch blocks(SymExpr count, int64_t perBlock) const;

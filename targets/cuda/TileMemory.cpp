@@ -28,9 +28,9 @@ Value TileReader::elementsOf(const TileSource &source, const IndexValue &line,
   if (!isRaw)
     return k.e.pull(source.value, index);
   auto type = cast<SymTensorType>(source.value.getType());
-  if (auto argument = dyn_cast<BlockArgument>(source.value)) {
+  if (Value pointer = k.e.pointerOf(source.value)) {
     auto raw = SymTensorType::get(type.getDims(), builder.getI16Type());
-    return k.e.load(k.inputs[argument.getArgNumber()], raw, index);
+    return k.e.load(pointer, raw, index);
   }
   // As it was rounded to be of this type, nothing is lost.
   Value rounded = builder.create<arith::TruncFOp>(k.e.laneType(type.getElementType()),

@@ -7,6 +7,7 @@ One file has code for a processor and for a GPU, and answers every shape on both
 import filecmp
 import json
 import os
+import struct
 import subprocess
 import sys
 
@@ -17,6 +18,18 @@ func.func @main(%x: !weft.tensor<[m, 24], f32> {weft.name = "x"}, %y: !weft.tens
   %1 = weft.softmax %0 : (!weft.tensor<[m, n], f32>) -> !weft.tensor<[m, n], f32>
   return %1 : !weft.tensor<[m, n], f32>
 }
+"""
+
+#: A product with a weight of f32.
+DEPTH, WIDTH = 256, 384
+LINEAR = f"""
+weft.weight @w from "w.bin" at 0 bytes {DEPTH * WIDTH * 4} : !weft.tensor<[{DEPTH}, {WIDTH}], f32>
+func.func @main(%x: !weft.tensor<[m, {DEPTH}], f32> {{weft.name = "x"}}) -> (!weft.tensor<[m, {WIDTH}], f32> {{weft.name = "z"}})
+    attributes {{weft.symbols = #weft.symbols<m>}} {{
+  %w = weft.constant @w -> !weft.tensor<[{DEPTH}, {WIDTH}], f32>
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, {DEPTH}], f32>, !weft.tensor<[{DEPTH}, {WIDTH}], f32>) -> !weft.tensor<[m, {WIDTH}], f32>
+  return %0 : !weft.tensor<[m, {WIDTH}], f32>
+}}
 """
 
 
@@ -57,6 +70,18 @@ class Trial:
         if not all(map(os.path.exists, files)) or not filecmp.cmp(*files, shallow=False):
             self.wrong.append("without a CUDA Toolkit another file is made, or none")
 
+    def narrows(self, *words):
+        """Weights that are rounded lie in the file in 16 bits, and a device reads what the processor reads."""
+        self.works("compile", "linear.mlir", *words, "-t", "cuda:sm_80", "-o", "narrow.weft")
+        self.works("compile", "linear.mlir", *words, "-t", "x86:v3", "-o", "cpu.weft")
+        for rows in (1, 17, 130):
+            self.works("run", "cpu.weft", "--dim", f"m={rows}", "-o", "cpu.npz")
+            self.works("run", "narrow.weft", "--dim", f"m={rows}", "--device", "emulated", "--expect", "@cpu.npz", says="as expected")
+        self.works("compile", "linear.mlir", "-t", "cuda:sm_80", "-o", "wide.weft")
+        wide, narrow = (os.path.getsize(os.path.join(self.work, f"{name}.weft")) for name in ("wide", "narrow"))
+        if abs(wide - narrow - DEPTH * WIDTH * 2) > 8192:
+            self.wrong.append(f"{' '.join(words)}: the file has {narrow} bytes, and {wide} without")
+
     def refuses(self, code, text, *arguments):
         done = self.call(*arguments)
         lines = [line for line in done.stderr.splitlines() if line.startswith("error")]
@@ -70,6 +95,12 @@ def main(weft, work):
         file.write(MODEL)
     trial.works("compile", "model.mlir", "-t", "x86:v2,cuda:sm_80,sm_90a", "-o", "both.weft", says="x86:v2, cuda:sm_90a, cuda:sm_80")
     trial.works("compile", "model.mlir", "-t", "cuda:sm_80", "-o", "gpu.weft")
+    with open(os.path.join(work, "linear.mlir"), "w", encoding="utf-8") as file:
+        file.write(LINEAR)
+    with open(os.path.join(work, "w.bin"), "wb") as file:
+        file.write(struct.pack(f"<{DEPTH * WIDTH}f", *((i * 7919 % 2003 - 1001) / 1001 / 16 for i in range(DEPTH * WIDTH))))
+    for words in (["--weights", "bf16"], ["--weights", "f16"], ["--compute", "bf16"]):
+        trial.narrows(*words)
     trial.works("compile", "model.mlir", "-t", "x86:v2", "-o", "cpu.weft")
     with open(os.path.join(work, "named.mlir"), "w", encoding="utf-8") as file:
         file.write(MODEL.replace("-> !weft.tensor<[m, n], f32>\n", '-> !weft.tensor<[m, n], f32> loc("product")\n', 1))

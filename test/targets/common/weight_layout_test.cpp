@@ -8,6 +8,8 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
   rows.depth = 768;
   const std::pair<WeightLayout, const char *> all[] = {
       {{}, ""},
+      {WeightLayout::rounded(WeightLayout::BF16), "rows_bf16"},
+      {WeightLayout::rounded(WeightLayout::F16), "rows_f16"},
       {rows, "panels_bf16_t<16 of 768>"},
       {WeightLayout::panels(32, WeightLayout::DepthByWidth), "panels<32>"},
       {WeightLayout::panels(13, WeightLayout::WidthByDepth), "panels_t<13>"},
@@ -38,6 +40,9 @@ TEST_CASE("layouts read back what they print, as artifacts have named them alway
 
 TEST_CASE("what no layout prints is no layout") {
   for (const char *text : {"rows",
+                           "rows_8",
+                           "rows_bf16<32>",
+                           "rows_bf16_t",
                            "panels",
                            "panels<>",
                            "panels<0>",
