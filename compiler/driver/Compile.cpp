@@ -6,6 +6,7 @@
 // variants are one image. The caller's module is not changed: passes work on a copy.
 //===------------------------------------------------------------------------------------------===//
 
+#include "compiler/artifact/WeightBytes.h"
 #include "compiler/artifact/Writer.h"
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/KernelCode.h"

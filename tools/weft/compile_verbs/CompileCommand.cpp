@@ -1,6 +1,6 @@
 //===- CompileCommand.cpp - weft compile ------------------------------------------------------===//
 
-#include "compiler/artifact/Writer.h"
+#include "compiler/artifact/OutputFile.h"
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/FormulaBound.h"
 #include "tools/weft/cli/Inputs.h"

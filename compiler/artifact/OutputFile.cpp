@@ -1,0 +1,95 @@
+//===- OutputFile.cpp -------------------------------------------------------------------------===//
+
+#include "compiler/artifact/OutputFile.h"
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace weft {
+
+/// Bytes go to the file in pieces of this size: the system then keeps the file in large pages, from which weights are read faster.
+constexpr size_t kPiece = 8 << 20;
+
+static llvm::Error fail(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
+}
+
+std::string unfinishedPath(const std::string &path) {
+  return path + ".tmp" + std::to_string(getpid());
+}
+
+llvm::Error OutputFile::open(const std::string &path) {
+  target = path;
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // renaming would replace it
+    return fail("cannot write '" + path + "': it is not a regular file");
+  temporary = unfinishedPath(path);
+  fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  isThere = fd >= 0;
+  return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno))
+                : llvm::Error::success();
+}
+
+OutputFile::~OutputFile() {
+  if (fd >= 0)
+    ::close(fd);
+  if (isThere)
+    ::unlink(temporary.c_str());
+}
+
+llvm::Error OutputFile::write(llvm::StringRef bytes) {
+  position += bytes.size();
+  while (!bytes.empty()) {
+    llvm::StringRef part = bytes.take_front(kPiece - gathered.size());
+    gathered.append(part.data(), part.size());
+    bytes = bytes.drop_front(part.size());
+    if (gathered.size() == kPiece)
+      if (llvm::Error error = flush())
+        return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error OutputFile::overwrite(uint64_t at, llvm::StringRef bytes) {
+  if (llvm::Error error = flush())
+    return error;
+  if (::pwrite(fd, bytes.data(), bytes.size(), at) != ssize_t(bytes.size()))
+    return fail("cannot write '" + target + "': " + strerror(errno));
+  return llvm::Error::success();
+}
+
+llvm::Error OutputFile::complete() {
+  if (llvm::Error error = flush())
+    return error;
+  bool isWritten = ::fsync(fd) == 0;
+  isWritten &= ::close(std::exchange(fd, -1)) == 0;
+  return isWritten ? llvm::Error::success()
+                   : fail("cannot write '" + target + "': " + strerror(errno));
+}
+
+llvm::Error OutputFile::commit() {
+  if (fd >= 0)
+    if (llvm::Error error = complete())
+      return error;
+  if (::rename(temporary.c_str(), target.c_str()) != 0)
+    return fail("cannot write '" + target + "': " + strerror(errno));
+  isThere = false;
+  return llvm::Error::success();
+}
+
+llvm::Error OutputFile::flush() {
+  for (llvm::StringRef bytes = gathered; !bytes.empty();) {
+    ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return fail("cannot write '" + target + "': " + strerror(errno));
+    bytes = bytes.drop_front(done);
+  }
+  gathered.clear();
+  return llvm::Error::success();
+}
+
+} // namespace weft
