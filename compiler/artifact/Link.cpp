@@ -91,46 +91,15 @@ llvm::Error readSymbols(Image &image) {
   return llvm::Error::success();
 }
 
-} // namespace
-
-llvm::Expected<uint64_t> Image::fileOffset(uint64_t address) const {
-  auto file = llvm::object::ELF64LEFile::create(bytes);
-  if (!file)
-    return file.takeError();
-  auto headers = file->program_headers();
-  if (!headers)
-    return headers.takeError();
-  for (const auto &header : *headers)
-    if (header.p_type == llvm::ELF::PT_LOAD && address >= header.p_vaddr &&
-        address < header.p_vaddr + header.p_filesz)
-      return header.p_offset + (address - header.p_vaddr);
-  return fail("an address lies outside the linked image");
-}
-
-llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
+/// What lld makes of objects, one link at a time.
+llvm::Expected<std::string> link(std::vector<std::string> options,
+                                 const std::vector<std::string> &objects) {
   ScratchFolder folder;
   if (std::error_code error = folder.create())
     return fail("cannot create a temporary folder: " + error.message());
-  std::string out = folder.file("image.so");
-  std::vector<std::string> arguments = {"ld.lld",
-                                        "-shared",
-                                        "-o",
-                                        out,
-                                        "-z",
-                                        "text",
-                                        "-z",
-                                        "rodynamic",
-                                        "-z",
-                                        "separate-code",
-                                        "-z",
-                                        "max-page-size=65536",
-                                        "-z",
-                                        "noexecstack",
-                                        "--hash-style=gnu",
-                                        "--build-id=none",
-                                        "--no-undefined",
-                                        "--threads=1",
-                                        "--discard-all"};
+  std::string out = folder.file("linked");
+  std::vector<std::string> arguments = {"ld.lld", "-o", out, "--build-id=none", "--threads=1"};
+  llvm::append_range(arguments, options);
   for (size_t i = 0; i < objects.size(); ++i) {
     std::string path = folder.file(std::to_string(i) + ".o");
     if (llvm::Error error = writeFile(path, objects[i]))
@@ -153,11 +122,42 @@ llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
   auto buffer = llvm::MemoryBuffer::getFile(out);
   if (!buffer)
     return fail("linking wrote nothing");
+  return (*buffer)->getBuffer().str();
+}
+
+} // namespace
+
+llvm::Expected<uint64_t> Image::fileOffset(uint64_t address) const {
+  auto file = llvm::object::ELF64LEFile::create(bytes);
+  if (!file)
+    return file.takeError();
+  auto headers = file->program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers)
+    if (header.p_type == llvm::ELF::PT_LOAD && address >= header.p_vaddr &&
+        address < header.p_vaddr + header.p_filesz)
+      return header.p_offset + (address - header.p_vaddr);
+  return fail("an address lies outside the linked image");
+}
+
+llvm::Expected<Image> linkImage(const std::vector<std::string> &objects) {
+  llvm::Expected<std::string> linked =
+      link({"-shared", "-z", "text", "-z", "rodynamic", "-z", "separate-code", "-z",
+            "max-page-size=65536", "-z", "noexecstack", "--hash-style=gnu", "--no-undefined",
+            "--discard-all"},
+           objects);
+  if (!linked)
+    return linked.takeError();
   Image image;
-  image.bytes = (*buffer)->getBuffer().str();
+  image.bytes = std::move(*linked);
   if (llvm::Error error = readSymbols(image))
     return std::move(error);
   return image;
+}
+
+llvm::Expected<std::string> linkRelocatable(const std::vector<std::string> &objects) {
+  return link({"-r"}, objects);
 }
 
 } // namespace weft

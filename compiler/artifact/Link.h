@@ -20,6 +20,9 @@ struct Image {
 /// Links in process, one link at a time. Fails when something is undefined or would need a dynamic relocation.
 llvm::Expected<Image> linkImage(const std::vector<std::string> &objects);
 
+/// One object that can be linked on.
+llvm::Expected<std::string> linkRelocatable(const std::vector<std::string> &objects);
+
 } // namespace weft
 
 #endif

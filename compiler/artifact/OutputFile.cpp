@@ -28,8 +28,7 @@ llvm::Error OutputFile::open(const std::string &path) {
   temporary = unfinishedPath(path);
   fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   isThere = fd >= 0;
-  return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno))
-                : llvm::Error::success();
+  return fd < 0 ? fail("cannot write '" + path + "': " + strerror(errno)) : llvm::Error::success();
 }
 
 OutputFile::~OutputFile() {

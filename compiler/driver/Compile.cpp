@@ -15,6 +15,7 @@
 #include "compiler/driver/Partition.h"
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
+#include "compiler/embed/Embed.h"
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"
@@ -53,6 +54,8 @@ public:
     std::vector<std::string> objects = takeImages();
     if (wasCancelled())
       return interruption();
+    if (options.embedding)
+      return embed(std::move(objects));
     Descriptor descriptor = buildDescriptor(variants, weights, impl.name);
     for (unsigned v = 0; v < variants.size(); ++v)
       if (llvm::Error failure = compileHost(v, descriptor, objects.emplace_back()))
@@ -195,7 +198,7 @@ private:
     placeWeights(weights);
     if (phaseOf(*impl.module) == "import")
       adviseOnSpeed(options.numerics, *variants[0].target.kernels, *impl.module, warnings);
-    return {};
+    return options.embedding ? checkEmbeddable(variants) : Result<void>();
   }
 
   Result<void> prepare(Variant &variant) {
@@ -546,6 +549,20 @@ private:
     artifact.path = options.outputPath;
     artifact.bytes = *size;
     artifact.codeBytes = image->bytes.size();
+    report("write", "");
+    return withWarnings(std::move(artifact));
+  }
+
+  Result<Artifact> embed(std::vector<std::string> objects) {
+    report("code", std::to_string(kernelCount()) + " kernels");
+    EmbeddedFiles files(*options.embedding, variants[0], weights, impl);
+    llvm::Expected<EmbeddedSizes> sizes = files.write(options.outputPath, std::move(objects));
+    if (!sizes)
+      return error("W0310", llvm::toString(sizes.takeError()));
+    Artifact artifact = describe();
+    artifact.path = options.outputPath;
+    artifact.bytes = sizes->all;
+    artifact.codeBytes = sizes->code;
     report("write", "");
     return withWarnings(std::move(artifact));
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/host/HostCalls.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/cost/KernelWork.h"
 #include "weft/artifact.h"
 #include <cstddef>
@@ -12,12 +13,17 @@ namespace weft {
 
 constexpr int64_t kWordBytes = WEFT_MAX_WORDS * sizeof(uint64_t);
 
-HostCalls::HostCalls(HostExpressions &host)
-    : host(host), b(host.b), pointer(LLVM::LLVMPointerType::get(b.getContext())),
-      i64(b.getI64Type()) {}
+HostCalls::HostCalls(HostExpressions &host, bool isDirect)
+    : host(host), b(host.b), isDirect(isDirect),
+      pointer(LLVM::LLVMPointerType::get(b.getContext())), i64(b.getI64Type()) {}
 
 void HostCalls::begin(Value frame, unsigned most, bool overlaps) {
   this->frame = frame;
+  if (isDirect) {
+    worker = b.create<LLVM::LoadOp>(pointer, at(frame, offsetof(weft_frame_v1, worker0)), 8);
+    words = b.create<LLVM::AllocaOp>(pointer, i64, host.constant(WEFT_MAX_WORDS), 8);
+    return;
+  }
   words = b.create<LLVM::AllocaOp>(pointer, i64, host.constant(most * WEFT_MAX_WORDS), 8);
   if (most > 1)
     parts = b.create<LLVM::AllocaOp>(pointer, b.getI8Type(),
@@ -125,7 +131,51 @@ void HostCalls::launch(const EmittedKernel &kernel) {
        {frame, storeWords(kernel.words, 0), host.emit(kernel.units), row});
 }
 
+void HostCalls::callItself(const EmittedKernel &kernel) {
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                          {pointer, i64, i64, pointer});
+  Value begin = host.constant(0), units = host.emit(kernel.units),
+        own = storeWords(kernel.words, 0),
+        any = host.compare(arith::CmpIPredicate::sgt, units, begin);
+  b.create<scf::IfOp>(any, [&](OpBuilder &, Location) {
+    b.create<LLVM::CallOp>(type, FlatSymbolRefAttr::get(b.getContext(), kernel.symbol),
+                           ValueRange{own, begin, units, worker});
+    b.create<scf::YieldOp>();
+  });
+}
+
+Value HostCalls::arePositions(ArrayRef<Value> place, ArrayRef<Value> sizes, unsigned bits) {
+  Value count = host.constant(1), own = storeWords(sizes, 0),
+        none = b.create<arith::ConstantOp>(b.getBoolAttr(true)),
+        sizeCount = host.constant(int64_t(sizes.size()));
+  for (Value dim : place.drop_front())
+    count = b.create<arith::MulIOp>(count, dim);
+  auto body = [&](OpBuilder &, Location, Value i, ValueRange carried) {
+    Type element = b.getIntegerType(bits);
+    auto behind = [&](Type type, Value base, Value index) -> Value {
+      Value address = b.create<LLVM::GEPOp>(pointer, type, base, ArrayRef<LLVM::GEPArg>{index});
+      return b.create<LLVM::LoadOp>(type, address, type.getIntOrFloatBitWidth() / 8);
+    };
+    Value position = behind(element, place[0], i),
+          size = behind(i64, own, b.create<arith::RemUIOp>(i, sizeCount));
+    if (bits < 64)
+      position = b.create<arith::ExtSIOp>(i64, position);
+    // From -size to size - 1, as the runtime judges.
+    Value inside = host.compare(arith::CmpIPredicate::ult, b.create<arith::AddIOp>(position, size),
+                                b.create<arith::AddIOp>(size, size));
+    Value all = b.create<arith::AndIOp>(carried[0], inside);
+    b.create<scf::YieldOp>(all);
+  };
+  return b.create<scf::ForOp>(host.constant(0), count, host.constant(1), ValueRange{none}, body)
+      .getResult(0);
+}
+
 void HostCalls::emit(ArrayRef<EmittedKernel> kernels) {
+  if (isDirect) {
+    for (const EmittedKernel &each : kernels)
+      callItself(each);
+    return;
+  }
   if (kernels.front().onDevice) {
     for (const EmittedKernel &each : kernels)
       launch(each);

@@ -3,6 +3,8 @@
 //   HostCalls calls(host);
 //   calls.begin(frame, most);                      at the entry of run
 //   calls.emit(kernels);                           where the builder stands: those of a region
+//
+// They go through the host table of the frame, or are `direct`: kernels one after the other, each as one piece.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_HOST_HOSTCALLS_H
 #define WEFT_COMPILER_HOST_HOSTCALLS_H
@@ -37,7 +39,7 @@ struct EmittedExchange {
 
 class HostCalls {
 public:
-  explicit HostCalls(HostExpressions &host);
+  HostCalls(HostExpressions &host, bool isDirect);
 
   /// Room for the words of `most` kernels at a time, an exchange among them, in the block where the builder stands.
   void begin(mlir::Value frame, unsigned most, bool overlaps);
@@ -47,6 +49,9 @@ public:
                    const EmittedExchange &exchange);
   /// A function of the host table that takes a row of the function's table for it, and words.
   void emit(size_t function, unsigned row, llvm::ArrayRef<mlir::Value> words);
+  /// Whether all integers of `bits` at an address, which is followed by their dimensions, are positions in `sizes`; without the table.
+  mlir::Value arePositions(llvm::ArrayRef<mlir::Value> place, llvm::ArrayRef<mlir::Value> sizes,
+                           unsigned bits);
 
 private:
   mlir::Value callee(size_t function);
@@ -54,6 +59,7 @@ private:
   void store(mlir::Value value, mlir::Value base, int64_t offset);
   mlir::Value address(const EmittedKernel &kernel);
   void launch(const EmittedKernel &kernel);
+  void callItself(const EmittedKernel &kernel);
   mlir::Value storeWords(llvm::ArrayRef<mlir::Value> given, unsigned place);
   void storePart(const EmittedKernel &kernel, unsigned place);
   void storeRows(const EmittedRows &rows, unsigned place);
@@ -61,8 +67,9 @@ private:
 
   HostExpressions &host;
   mlir::ImplicitLocOpBuilder &b;
+  bool isDirect;
   mlir::Type pointer, i64;
-  mlir::Value frame, words, parts, tiles, rowBytes, overlap; ///< of the function that is emitted
+  mlir::Value frame, worker, words, parts, tiles, rowBytes, overlap; ///< of the function that is emitted
 };
 
 } // namespace weft

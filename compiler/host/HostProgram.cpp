@@ -3,7 +3,7 @@
 //   bind(in, values)   reads symbols from dimensions, checks, fills values: symbols, arena bytes, output dimensions
 //   run(frame)         computes the plan's offsets, then per region: words, units, one call of the host's `parallel`, or of `together` for
 //                      several kernels; between regions it reads symbols from memory, branches and loops, asks for memory whose size is known only then, and
-//                      calls for what ranks do together
+//                      calls for what ranks do together. With Reach::Kernels it calls kernels itself
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/host/HostProgram.h"
@@ -33,9 +33,10 @@ constexpr double kMostBytes = 4.0e18; // nearly 2^62
 class HostEmitter : HostExpressions {
 public:
   HostEmitter(ModuleOp module, unsigned number, const Variant &variant,
-              ArrayRef<StoredWeight> weights)
+              ArrayRef<StoredWeight> weights, Reach reach)
       : HostExpressions(module), module(module), variant(number), program(variant.program),
-        onDevice(variant.target.kernels->isForDevice()), weights(weights), calls(*this) {
+        onDevice(variant.target.kernels->isForDevice()), weights(weights), reach(reach),
+        calls(*this, reach == Reach::Kernels) {
     pointer = LLVM::LLVMPointerType::get(b.getContext());
     i64 = b.getI64Type();
     i32 = b.getI32Type();
@@ -425,8 +426,15 @@ private:
     SmallVector<Value> words{address(check.getPositions())};
     for (SymExpr expr : exprs)
       words.push_back(emit(expr));
-    calls.emit(offsetof(weft_host_v1, check_positions),
-               llvm::find(planned->positions, check) - planned->positions.begin(), words);
+    unsigned row = llvm::find(planned->positions, check) - planned->positions.begin();
+    if (reach == Reach::Kernels)
+      require(run,
+              calls.arePositions(ArrayRef(words).drop_back(check.getSizes().size()),
+                                 ArrayRef(words).take_back(check.getSizes().size()),
+                                 check.getBits()),
+              positionsAnswer(*planned, row) - 1);
+    else
+      calls.emit(offsetof(weft_host_v1, check_positions), row, words);
   }
 
   void emitStep(plan::ExchangeOp exchange) {
@@ -642,6 +650,7 @@ private:
   const Program &program;
   bool onDevice; ///< run kernels, and lies what they read and write
   ArrayRef<StoredWeight> weights;
+  Reach reach;
   const PlannedFunction *planned = nullptr;
   plan::FuncOp source; ///< of `planned`, in the compiler's context
   Type pointer, i64, i32;
@@ -658,9 +667,14 @@ private:
 
 } // namespace
 
+int32_t positionsAnswer(const PlannedFunction &function, unsigned row) {
+  const EntryPlan &entry = function.entry;
+  return entry.checkCount() + entry.boundSymbols.size() + entry.boundFacts.size() + row + 1;
+}
+
 void emitHostProgram(ModuleOp module, unsigned number, const Variant &variant,
-                     ArrayRef<StoredWeight> weights) {
-  HostEmitter emitter(module, number, variant, weights);
+                     ArrayRef<StoredWeight> weights, Reach reach) {
+  HostEmitter emitter(module, number, variant, weights, reach);
   const Program &program = variant.program;
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());

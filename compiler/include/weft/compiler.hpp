@@ -163,11 +163,19 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
+/// Instead of an artifact: files for a C program that has no runtime, all called as the model. docs/howto/embed-without-files.md
+struct Embedding {
+  bool object = false;        ///< MODEL.o, an ELF object with code and, if not elsewhere, weights
+  bool header = false;        ///< MODEL.h, its functions and sizes in C99
+  bool weightsInFile = false; ///< MODEL.weights, whose address the functions take
+};
+
 /// For what is compiled, how, and where it goes.
 struct CompileOptions {
   /// "host", which is what this machine has, or a family and its level as docs/getting-started.md lists them, or several levels: "x86:v3,v4".
   std::string target = "host";
   std::string outputPath; ///< of the artifact; nothing else is written but what is asked for below
+  std::optional<Embedding> embedding; ///< instead of the artifact: `outputPath` is their folder
   /// As in ImportOptions, for a module that was imported or built without them.
   std::vector<std::string> facts;
   /// Ranks that share the work, as a grid of named axes: "dp=2,tp=2". Empty: the program is for one rank, or says itself for which. Several:

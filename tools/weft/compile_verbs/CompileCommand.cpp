@@ -62,7 +62,9 @@ private:
     compile.fuseComm = fuse == "never"    ? FuseComm::Never
                        : fuse == "always" ? FuseComm::Always
                                           : FuseComm::Auto;
-    compile.outputPath = options.value("output", fileBeside(model, ".weft"));
+    readEmbedding();
+    compile.outputPath =
+        options.value("output", compile.embedding ? "." : fileBeside(model, ".weft"));
     compile.tuningFiles = options.values("tuning");
     compile.tunedFor = options.value("tuned-for");
     compile.dumpDirectory = options.value("dump-ir");
@@ -84,6 +86,16 @@ private:
       console.say(phaseLine(phase, summary, time));
     };
     return Done{};
+  }
+
+  void readEmbedding() {
+    if (!options.has("emit"))
+      return;
+    std::string emit = options.value("emit");
+    compile.embedding.emplace();
+    compile.embedding->object = emit != "header";
+    compile.embedding->header = emit != "object";
+    compile.embedding->weightsInFile = options.value("weights-in") == "file";
   }
 
   Result<Done> writePlan(const weft::Artifact &artifact) {
@@ -140,6 +152,8 @@ private:
     for (const char *folder : {"dump-ir", "save-temps"})
       if (options.has(folder))
         console.say("  " + std::string(folder) + ": " + options.value(folder));
+    if (compile.embedding)
+      return;
     console.say("  next: " + (runsHere(artifact.path) ? "weft run " + artifact.path + " · " : "") +
                 "weft inspect " + artifact.path);
   }
