@@ -70,7 +70,7 @@ public:
       setMesh(variant.program);
       module.target = blob.text(variant.target.kernels->name().str());
       module.host_table_size = variant.target.kernels->isForDevice()
-                                   ? sizeof(weft_host_v1)
+                                   ? offsetof(weft_host_v1, overlap_rows)
                                    : hostTableSize(variant.program);
       std::vector<weft_function_v1> functions;
       for (const PlannedFunction &planned : variant.program.functions)
@@ -307,7 +307,7 @@ private:
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
       return llvm::any_of(program.functions,
                           [](const PlannedFunction &planned) { return !planned.overlaps.empty(); })
-                 ? offsetof(weft_host_v1, launch)
+                 ? sizeof(weft_host_v1)
                  : offsetof(weft_host_v1, overlap);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();

@@ -122,7 +122,7 @@ void HostCalls::emitOverlap(ArrayRef<EmittedKernel> kernels, ArrayRef<EmittedRow
   store(host.constant(exchange.row), overlap, offsetof(weft_overlap_v1, exchange));
   store(number(kernels.size()), overlap, offsetof(weft_overlap_v1, count));
   store(number(exchange.comesFirst), overlap, offsetof(weft_overlap_v1, comes_first));
-  call(offsetof(weft_host_v1, overlap), {frame, overlap});
+  call(offsetof(weft_host_v1, overlap_rows), {frame, overlap});
 }
 
 void HostCalls::launch(const EmittedKernel &kernel) {

@@ -69,7 +69,8 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   bool isDirect;
   mlir::Type pointer, i64;
-  mlir::Value frame, worker, words, parts, tiles, rowBytes, overlap; ///< of the function that is emitted
+  mlir::Value frame, worker, words, parts, tiles, rowBytes,
+      overlap; ///< of the function that is emitted
 };
 
 } // namespace weft

@@ -10,12 +10,24 @@ using namespace weft::test;
 namespace {
 
 const char *const kIntegers[] = {"i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"};
-const char *const kFunctions[] = {"abs %x",          "neg %x",         "sign %x",
-                                  "not %x",          "add %x, %y",     "sub %x, %y",
-                                  "mul %x, %y",      "div %x, %y",     "rem %x, %y",
-                                  "rem %x, %y {floor}", "pow %x, %y",  "minimum %x, %y",
-                                  "maximum %x, %y",  "and %x, %y",     "or %x, %y",
-                                  "xor %x, %y",      "shift left %x, %y", "shift right %x, %y"};
+const char *const kFunctions[] = {"abs %x",
+                                  "neg %x",
+                                  "sign %x",
+                                  "not %x",
+                                  "add %x, %y",
+                                  "sub %x, %y",
+                                  "mul %x, %y",
+                                  "div %x, %y",
+                                  "rem %x, %y",
+                                  "rem %x, %y {floor}",
+                                  "pow %x, %y",
+                                  "minimum %x, %y",
+                                  "maximum %x, %y",
+                                  "and %x, %y",
+                                  "or %x, %y",
+                                  "xor %x, %y",
+                                  "shift left %x, %y",
+                                  "shift right %x, %y"};
 const char *const kComparisons[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 const char *const kCombiners[] = {"sum", "prod", "min", "max"};
 
@@ -41,8 +53,8 @@ public:
   std::string str(const std::string &symbols) const {
     std::string own = tensor(dims, element);
     return "func.func @main(%x: " + own + ", %y: " + own + ") -> (" + types +
-           ") attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n" + body +
-           "  return " + names + " : " + types + "\n}\n";
+           ") attributes {weft.symbols = #weft.symbols<" + symbols + ">} {\n" + body + "  return " +
+           names + " : " + types + "\n}\n";
   }
 
 private:
@@ -55,8 +67,10 @@ std::vector<int64_t> ends(mlir::Type element) {
   bool u = element.isUnsignedInteger();
   int64_t low = u ? 0 : int64_t(-(uint64_t(1) << (bits - 1)));
   auto high = int64_t((~uint64_t(0)) >> (64 - bits + (u ? 0 : 1)));
-  return {low,  low + 1, low + 2, high, high - 1, high - 2, high / 2, high / 2 + 1,
-          high / 3, 0,   1,       2,    3,        7,        8,        31,
+  return {low,         low + 1,     low + 2,     high,
+          high - 1,    high - 2,    high / 2,    high / 2 + 1,
+          high / 3,    0,           1,           2,
+          3,           7,           8,           31,
           u ? 32 : -1, u ? 63 : -2, u ? 64 : -3, u ? 100 : -7};
 }
 
@@ -82,8 +96,9 @@ void agree(Program &program, const std::vector<Tensor> &inputs) {
     std::string different;
     for (int64_t i = 0; i < values.size() && different.empty(); ++i)
       if (values.at(i).asReal() != expected[r].at(i).asReal())
-        different = "element " + std::to_string(i) + " is " + std::to_string(values.at(i).asReal()) +
-                    ", expected " + std::to_string(expected[r].at(i).asReal());
+        different = "element " + std::to_string(i) + " is " +
+                    std::to_string(values.at(i).asReal()) + ", expected " +
+                    std::to_string(expected[r].at(i).asReal());
     INFO("result " << r);
     CHECK(different == "");
   }

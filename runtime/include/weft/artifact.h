@@ -305,8 +305,7 @@ typedef struct {
   /* Does row `row` of the function's `exchanges` with the other ranks of its group. words: the addresses of what this rank gives and gets, then
    * outer, first, middle, second, inner, received, longest. Does not return when it fails: the call ends then. */
   void (*exchange)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
-  /* Does an exchange in pieces while kernels compute that read what it brings, or make what it sends. As `exchange` and `together` one after
-   * the other, but for the order. `parts` of at most WEFT_MAX_PARTS kernels. Does not return when it fails. */
+  /* As `overlap_rows`, of files whose weft_row_tiles_v1 are shorter: the exchange and the kernels one after the other. */
   void (*overlap)(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
   /* Gives `blocks` blocks of kernel `kernel_id`, a row of weft_module_v1.kernels, to the device behind what was given before; blocks <= 0 does
    * nothing. Its parameters are the words of the row, and the address of the call's scratch. Does not return when that fails. */
@@ -314,6 +313,9 @@ typedef struct {
   /* The `bits` (8, 32 or 64) bits at an address of the device, once all is done that was given before; those above are 0. Does not
    * return when that fails. */
   int64_t (*fetch)(weft_frame_v1 *frame, const void *address, int64_t bits);
+  /* Does an exchange in pieces while kernels compute that read what it brings, or make what it sends. As `exchange` and `together` one after
+   * the other, but for the order. `parts` of at most WEFT_MAX_PARTS kernels. Does not return when it fails. */
+  void (*overlap_rows)(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
 } weft_host_v1;
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */

@@ -105,8 +105,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
                    context->calls->parallel, weft_reserve_late,
                    weft_provide_output,      context->calls->together,
                    weft_check_positions,     weft_exchange_ranks,
-                   weft_overlap_ranks,       weft_launch_on_device,
-                   weft_fetch_from_device};
+                   weft_overlap_whole,       weft_launch_on_device,
+                   weft_fetch_from_device,   weft_overlap_ranks};
   return WEFT_OK;
 }
 

@@ -296,6 +296,13 @@ static void run_whole(weft_frame_v1 *frame, const weft_overlap_v1 &overlap, weft
     exchange_whole(context, group, whole);
 }
 
+void weft_overlap_whole(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
+  weft_collective_t whole;
+  weft_group *group = weft_find_exchange((weft_context_t *)frame->context, overlap->exchange,
+                                         overlap->words, &whole);
+  run_whole(frame, *overlap, group, whole);
+}
+
 void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap) {
   weft_context_t *context = (weft_context_t *)frame->context;
   weft_collective_t whole;

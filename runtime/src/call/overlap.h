@@ -3,5 +3,6 @@
 
 #include "runtime/src/call/context.h"
 
-/// The function of the host table.
+/// The functions of the host table.
+void weft_overlap_whole(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
 void weft_overlap_ranks(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
