@@ -3,6 +3,7 @@
 #include "compiler/artifact/Writer.h"
 #include "compiler/artifact/OutputFile.h"
 #include "compiler/artifact/WeightBytes.h"
+#include "compiler/host/DescriptorData.h"
 #include "compiler/host/HostProgram.h"
 #include "weft/sha256.h"
 

@@ -16,6 +16,7 @@
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
 #include "compiler/embed/Embed.h"
+#include "compiler/host/DescriptorData.h"
 #include "compiler/host/HostProgram.h"
 #include "compiler/model/Facts.h"
 #include "compiler/model/ModuleImpl.h"

@@ -11,7 +11,6 @@ std::string bindSymbol(unsigned variant, unsigned function);
 std::string runSymbol(unsigned variant, unsigned function);
 /// What `run` answers with Reach::Kernels when row `row` of the function's positions holds one outside.
 int32_t positionsAnswer(const PlannedFunction &function, unsigned row);
-constexpr llvm::StringLiteral kDescriptorSymbol = "weft_descriptor";
 
 /// How `run` reaches what it calls: the host table of its frame, or kernels themselves, one after the other on the caller's thread. The
 /// latter gives `worker0` of the frame to all; it cannot ask for memory, exchange with ranks, or use devices.
@@ -20,9 +19,6 @@ enum class Reach { Table, Kernels };
 /// Adds bind and run of all functions of variant `number` to `module`, whose context has the code generation dialects.
 void emitHostProgram(mlir::ModuleOp module, unsigned number, const Variant &variant,
                      llvm::ArrayRef<StoredWeight> weights, Reach reach = Reach::Table);
-
-/// Adds `descriptor` as read-only data under kDescriptorSymbol, and room for the note of the first page.
-void emitDescriptor(mlir::ModuleOp module, llvm::StringRef descriptor);
 
 } // namespace weft
 
