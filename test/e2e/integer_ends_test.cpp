@@ -42,12 +42,21 @@ public:
       : element(std::move(element)), dims(std::move(dims)) {}
 
   void op(const std::string &what, const std::string &to, const std::string &toDims) {
-    std::string name = "%" + std::to_string(count++), own = tensor(dims, element);
+    define(what, {tensor(toDims, to)});
+  }
+
+  void define(const std::string &what, const std::vector<std::string> &results) {
+    std::string name = "%" + std::to_string(count++), own = tensor(dims, element), all;
     bool isBinary = what.find("%x, %y") != std::string::npos;
-    body += "  " + name + " = weft." + what + " : (" + own + (isBinary ? ", " + own : "") +
-            ") -> " + tensor(toDims, to) + "\n";
-    names += (names.empty() ? "" : ", ") + name;
-    types += (types.empty() ? "" : ", ") + tensor(toDims, to);
+    for (size_t i = 0; i < results.size(); ++i) {
+      all += (i ? ", " : "") + results[i];
+      names +=
+          (names.empty() ? "" : ", ") + name + (results.size() > 1 ? "#" + std::to_string(i) : "");
+      types += (types.empty() ? "" : ", ") + results[i];
+    }
+    body += "  " + name + (results.size() > 1 ? ":" + std::to_string(results.size()) : "") +
+            " = weft." + what + " : (" + own + (isBinary ? ", " + own : "") + ") -> (" + all +
+            ")\n";
   }
 
   std::string str(const std::string &symbols) const {
@@ -157,6 +166,11 @@ TEST_CASE("lines of integers at the ends of their types") {
           text.op("arg_reduce " + std::string(kind) + " %y axis 1", "i64", "m");
           text.op("arg_reduce " + std::string(kind) + " %x axis 0 {select_last}", "i64", "n");
         }
+        for (const char *order : {"", " {smallest}"})
+          text.define("top_k %y k [n] axis 1" + std::string(order),
+                      {tensor("m, n", element), tensor("m, n", "i64")});
+        text.op("pool max %y kernel [3] strides [1] dilations [1] low [1] high [1]", element,
+                "m, n");
         return text;
       },
       "m, n", true);
