@@ -433,7 +433,7 @@ TEST_CASE("code that needs a longer host table is refused") {
   opened o(s.seal());
   REQUIRE(o.status == WEFT_UNSUPPORTED);
   REQUIRE(std::string(o.err.message) ==
-          "artifact: needs 88 bytes of host table, but this runtime has 80");
+          "artifact: needs 96 bytes of host table, but this runtime has 88");
 }
 
 TEST_CASE("a damaged descriptor is refused with its place") {
