@@ -12,6 +12,7 @@
 #include "compiler/embed/Header.h"
 #include "compiler/embed/Relocatable.h"
 #include "compiler/host/HostProgram.h"
+#include "weft/sha256.h"
 #include "llvm/Support/FileSystem.h"
 #include <deque>
 
@@ -38,20 +39,22 @@ llvm::Expected<std::string> EmbeddedFiles::entryObject() {
   target.loadDialects(context);
   OwningOpRef<ModuleOp> host = ModuleOp::create(UnknownLoc::get(&context));
   emitHostProgram(*host, 0, variant, weights, Reach::Kernels);
-  emitEntryPoints(*host, model, weightBytes() > 0 && !embedding.weightsInFile);
+  emitEntryPoints(*host, model, weightBytes() > 0 && !embedding.weightsInFile, mark);
   (*host)->setAttr(kHostProgramAttr, UnitAttr::get(&context));
   return target.compile(*host);
 }
 
-llvm::Expected<std::string> EmbeddedFiles::allWeights() {
-  std::string bytes;
+llvm::Error EmbeddedFiles::loadWeights() {
   auto append = [&](StringRef more) {
-    bytes += more;
+    stored += more;
     return llvm::Error::success();
   };
   if (llvm::Error error = writeWeights(weights, module, append))
-    return std::move(error);
-  return bytes;
+    return error;
+  uint8_t hash[32];
+  weft_sha256(stored.data(), stored.size(), hash);
+  memcpy(&mark, hash, sizeof mark);
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::string> EmbeddedFiles::object(std::vector<std::string> objects,
@@ -66,11 +69,8 @@ llvm::Expected<std::string> EmbeddedFiles::object(std::vector<std::string> objec
     if (weightBytes() > kMostInObject)
       return llvm::createStringError(
           "weights of more than 1 GiB do not fit an object: '--weights-in file' keeps them apart");
-    llvm::Expected<std::string> bytes = allWeights();
-    if (!bytes)
-      return bytes.takeError();
     llvm::Expected<std::string> constants =
-        objectOfBytes(objects[0], *bytes, ".rodata." + model.name + "_weights", kEmbeddedWeights);
+        objectOfBytes(objects[0], stored, ".rodata." + model.name + "_weights", kEmbeddedWeights);
     if (!constants)
       return constants.takeError();
     objects.push_back(std::move(*constants));
@@ -85,6 +85,8 @@ llvm::Expected<EmbeddedSizes> EmbeddedFiles::write(const std::string &folder,
                                                    std::vector<std::string> kernels) {
   EmbeddedSizes sizes;
   std::vector<std::pair<std::string, std::string>> contents; // by ending
+  if (llvm::Error error = loadWeights())
+    return std::move(error);
   if (embedding.object) {
     llvm::Expected<std::string> bytes = object(std::move(kernels), sizes);
     if (!bytes)
@@ -92,12 +94,12 @@ llvm::Expected<EmbeddedSizes> EmbeddedFiles::write(const std::string &folder,
     contents.emplace_back(".o", std::move(*bytes));
   }
   if (embedding.header)
-    contents.emplace_back(".h", headerOf(model, variant, hasFileOfWeights() ? weightBytes() : 0));
+    contents.emplace_back(
+        ".h", headerOf(model, variant, hasFileOfWeights() ? kWeightsHead + weightBytes() : 0));
   if (hasFileOfWeights()) {
-    llvm::Expected<std::string> bytes = allWeights();
-    if (!bytes)
-      return bytes.takeError();
-    contents.emplace_back(".weights", std::move(*bytes));
+    std::string head(kWeightsHead, '\0');
+    memcpy(head.data(), &mark, sizeof mark);
+    contents.emplace_back(".weights", head + stored);
   }
   if (std::error_code why = llvm::sys::fs::create_directories(folder))
     return llvm::createStringError("cannot make the folder '" + folder + "': " + why.message());

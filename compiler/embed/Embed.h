@@ -32,7 +32,7 @@ public:
 private:
   llvm::Expected<std::string> entryObject();
   llvm::Expected<std::string> object(std::vector<std::string> objects, EmbeddedSizes &sizes);
-  llvm::Expected<std::string> allWeights();
+  llvm::Error loadWeights();
   bool hasFileOfWeights() const { return embedding.weightsInFile && weightBytes() > 0; }
 
   const Embedding &embedding;
@@ -40,6 +40,8 @@ private:
   llvm::ArrayRef<StoredWeight> weights;
   Module::Impl &module;
   EmbeddedModel model;
+  std::string stored; ///< bytes of the weights, in order
+  int64_t mark = 0;   ///< of their hash
 };
 
 } // namespace weft

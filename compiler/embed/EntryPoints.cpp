@@ -24,8 +24,8 @@ constexpr int64_t kLineBytes = 64;
 
 class EntryEmitter : HostExpressions {
 public:
-  EntryEmitter(ModuleOp module, bool hasWeights)
-      : HostExpressions(module), module(module), hasWeights(hasWeights),
+  EntryEmitter(ModuleOp module, bool hasWeights, int64_t mark)
+      : HostExpressions(module), module(module), hasWeights(hasWeights), mark(mark),
         pointer(LLVM::LLVMPointerType::get(b.getContext())), i64(b.getI64Type()),
         i32(b.getI32Type()) {}
 
@@ -143,6 +143,9 @@ private:
       low = b.create<arith::OrIOp>(low, address(arguments.weights));
     low = b.create<arith::AndIOp>(low, constant(kLineBytes - 1));
     require(compare(arith::CmpIPredicate::eq, low, constant(0)), EmbeddedUnaligned);
+    if (arguments.weights)
+      require(compare(arith::CmpIPredicate::eq, load(arguments.weights, 0), constant(mark)),
+              EmbeddedForeign);
   }
 
   /// Dimensions are computed of symbols: what these may be at all comes first, what the contract
@@ -206,7 +209,7 @@ private:
 
   Value weightsAddress() {
     if (arguments.weights)
-      return arguments.weights;
+      return at(arguments.weights, kWeightsHead);
     if (hasWeights)
       return b.create<LLVM::AddressOfOp>(pointer, kEmbeddedWeights);
     return b.create<LLVM::ZeroOp>(pointer);
@@ -243,6 +246,7 @@ private:
 
   ModuleOp module;
   bool hasWeights;
+  int64_t mark;
   Type pointer, i64, i32;
   const EmbeddedFunction *function = nullptr;
   const PlannedFunction *planned = nullptr;
@@ -252,13 +256,13 @@ private:
 
 } // namespace
 
-void emitEntryPoints(ModuleOp module, const EmbeddedModel &model, bool hasWeights) {
+void emitEntryPoints(ModuleOp module, const EmbeddedModel &model, bool hasWeights, int64_t mark) {
   if (hasWeights) {
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     b.create<LLVM::GlobalOp>(module.getLoc(), b.getI8Type(), /*isConstant=*/true,
                              LLVM::Linkage::External, kEmbeddedWeights, Attribute(), 64);
   }
-  EntryEmitter emitter(module, hasWeights);
+  EntryEmitter emitter(module, hasWeights, mark);
   for (auto [i, function] : llvm::enumerate(model.functions))
     emitter.emitFunction(function, i);
 }

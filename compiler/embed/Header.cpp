@@ -24,7 +24,8 @@ constexpr StringRef kShared =
     "  WEFT_EMBEDDED_UNALIGNED = -2, /* arena or weights do not begin at a multiple of "
     "WEFT_EMBEDDED_ALIGN bytes */\n"
     "  WEFT_EMBEDDED_ARENA = -3,     /* the arena is too small for these sizes */\n"
-    "  WEFT_EMBEDDED_SIZE = -4       /* a size is negative or more than 2^31 - 1 */\n"
+    "  WEFT_EMBEDDED_SIZE = -4,      /* a size is negative or more than 2^31 - 1 */\n"
+    "  WEFT_EMBEDDED_FOREIGN = -5    /* the weights are those of another object */\n"
     "};\n"
     "#define WEFT_EMBEDDED_ALIGN 64\n";
 
@@ -276,7 +277,8 @@ private:
        << "  case WEFT_EMBEDDED_NULL: return \"a pointer is NULL\";\n"
        << "  case WEFT_EMBEDDED_UNALIGNED: return \"arena or weights are not aligned\";\n"
        << "  case WEFT_EMBEDDED_ARENA: return \"the arena is too small\";\n"
-       << "  case WEFT_EMBEDDED_SIZE: return \"a size is negative or more than 2^31 - 1\";\n";
+       << "  case WEFT_EMBEDDED_SIZE: return \"a size is negative or more than 2^31 - 1\";\n"
+       << "  case WEFT_EMBEDDED_FOREIGN: return \"the weights are those of another object\";\n";
     for (auto [row, words] : llvm::enumerate(checkWords()))
       if (!words.empty())
         os << "  case " << row + 1 << ": return " << inString(words) << ";\n";

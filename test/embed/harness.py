@@ -99,7 +99,7 @@ def program(header_name, header, name):
     for _, t, n in f.of("output"):
         lines.append(f"  size_t {n}_bytes = (size_t){f.size(n + '_elements')} * sizeof({t});\n"
                      f"  for (int i = 0; i < 2; ++i) calls[i].{n} = ({t} *)room({n}_bytes);")
-    lines.append(MAIN % {"arena": f.size("arena_bytes"), "name": name})
+    lines.append(MAIN % {"arena": f.size("arena_bytes"), "foreign": FOREIGN if f.of("weights") else "", "name": name})
     for _, t, n in f.of("output"):
         lines.append(f'  if (memcmp(calls[0].{n}, calls[1].{n}, {n}_bytes)) fail("two threads do not agree");\n'
                      f'  check_behind((unsigned char *)calls[0].{n}, {n}_bytes, "memory behind an output was written");')
@@ -113,10 +113,14 @@ def program(header_name, header, name):
     return "\n".join(lines) + "\n"
 
 
+FOREIGN = """
+  weights[0] ^= 1;
+  if (call_with(&calls[0], arena, bytes) != WEFT_EMBEDDED_FOREIGN) fail("weights of another object are taken");
+  weights[0] ^= 1;"""
 MAIN = r"""
   size_t bytes = (size_t)%(arena)s;
   unsigned char *arena = room(bytes + 64);
-  if (call_with(&calls[0], arena + 8, bytes) != WEFT_EMBEDDED_UNALIGNED) fail("an arena between lines is taken");
+  if (call_with(&calls[0], arena + 8, bytes) != WEFT_EMBEDDED_UNALIGNED) fail("an arena between lines is taken");%(foreign)s
   if (bytes && call_with(&calls[0], arena, bytes - 1) != WEFT_EMBEDDED_ARENA) fail("an arena that is too small is taken");
   if (bytes && call_with(&calls[0], NULL, bytes) != WEFT_EMBEDDED_NULL) fail("no arena is taken");
   free(arena);
