@@ -47,9 +47,9 @@ weft_status_t weft_check_places(const weft_module_t *module, const weft_function
   uint32_t inputs = function.inputs.count, pair = 0;
   for (uint32_t i = 0; i < inputs + function.outputs.count; ++i) {
     const weft_tensor_t &tensor = i < inputs ? in[i] : out[i - inputs];
-    int64_t bytes = i < inputs ? weft_input_span(module, function, in, i, &pair) : tensor.capacity;
     if (tensor.device == -1 && !module->accelerator) // the usual call
       continue;
+    int64_t bytes = i < inputs ? weft_input_span(module, function, in, i, &pair) : tensor.capacity;
     char reason[160];
     weft_text_t text = weft_text_in(reason, sizeof reason);
     if (!find_wrong_place(module, tensor, bytes, &text))
