@@ -137,6 +137,10 @@ void placeWeights(std::vector<StoredWeight> &weights) {
   }
 }
 
+uint64_t bytesOf(ArrayRef<StoredWeight> weights) {
+  return weights.empty() ? 0 : weights.back().offset + weights.back().bytes;
+}
+
 llvm::Error writeWeights(ArrayRef<StoredWeight> weights, Module::Impl &module, WeightSink sink) {
   WeightWriter writer(module, sink);
   for (const StoredWeight &weight : weights)

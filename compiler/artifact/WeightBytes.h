@@ -14,6 +14,9 @@ namespace weft {
 /// Gives every stored weight its offset and size; order is that of first use.
 void placeWeights(std::vector<StoredWeight> &weights);
 
+/// Of all that have their places; 0 also where none of them has an element.
+uint64_t bytesOf(llvm::ArrayRef<StoredWeight> weights);
+
 /// Takes bytes, in order.
 using WeightSink = llvm::function_ref<llvm::Error(llvm::StringRef)>;
 

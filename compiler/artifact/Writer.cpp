@@ -105,7 +105,7 @@ private:
     tail.clear();
     if (llvm::Error error = file.write(image.bytes))
       return error;
-    if (!weights.empty()) {
+    if (bytesOf(weights) > 0) {
       padding = llvm::offsetToAlignment(file.position, llvm::Align(kWeightsAlign));
       if (llvm::Error error = file.write(std::string(padding, '\0')))
         return error;

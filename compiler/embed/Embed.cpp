@@ -26,12 +26,10 @@ constexpr uint64_t kMostInObject = uint64_t(1) << 30;
 EmbeddedFiles::EmbeddedFiles(const Embedding &embedding, const Variant &variant,
                              ArrayRef<StoredWeight> weights, Module::Impl &module)
     : embedding(embedding), variant(variant), weights(weights), module(module),
-      model(
-          interfaceOf(module.name, variant.program, embedding.weightsInFile && !weights.empty())) {}
+      model(interfaceOf(module.name, variant.program,
+                        embedding.weightsInFile && bytesOf(weights) > 0)) {}
 
-uint64_t EmbeddedFiles::weightBytes() const {
-  return weights.empty() ? 0 : weights.back().offset + weights.back().bytes;
-}
+uint64_t EmbeddedFiles::weightBytes() const { return bytesOf(weights); }
 
 llvm::Expected<std::string> EmbeddedFiles::entryObject() {
   MLIRContext context(MLIRContext::Threading::DISABLED);

@@ -154,3 +154,16 @@ TEST_CASE("a weight of bytes that is cut by a symbol has a zero point") {
 })",
          {{{"m", 2}, {"n", 4}}, {{"m", 3}, {"n", 1}}, {{"m", 1}, {"n", 0}}});
 }
+
+// The weights had a place in the file but no bytes, which no runtime opened.
+TEST_CASE("a file whose only weight has no elements is opened") {
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m], i32>) -> (!weft.tensor<[m], i32>, !weft.tensor<[m, 8, 0], i32>)
+    attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<> : tensor<1x8x0xi32> -> !weft.tensor<[1, 8, 0], i32>
+  %0 = weft.neg %x : (!weft.tensor<[m], i32>) -> !weft.tensor<[m], i32>
+  %1 = weft.expand %w to [m, 8, 0] : (!weft.tensor<[1, 8, 0], i32>) -> !weft.tensor<[m, 8, 0], i32>
+  return %0, %1 : !weft.tensor<[m], i32>, !weft.tensor<[m, 8, 0], i32>
+})",
+      {{{"m", 0}}, {{"m", 3}}});
+}
