@@ -103,7 +103,8 @@ static inline int32_t weft_dlpack_place(const weft_context_t *context, DLDevice 
 }
 
 /* A tensor over the memory of `given`, which stays its owner and must live as long. kDLCUDA is what a context on "cuda" computes on, kDLExtDev
- * another device. Fails with INVALID for types of other lanes or packed bits, and for devices that the context does not use. */
+ * another device. Fails with INVALID for types of other lanes or packed bits, for one element that strides
+ * of 0 repeat, and for devices that the context does not use. */
 static inline weft_status_t weft_from_dlpack(const weft_context_t *context, const DLTensor *given,
                                              weft_tensor_t *out_tensor, weft_error_t *err) {
   weft_tensor_t tensor = WEFT_TENSOR_EMPTY;
@@ -124,10 +125,17 @@ static inline weft_status_t weft_from_dlpack(const weft_context_t *context, cons
     return weft_dlpack_refuse(err, "the tensor is on a device that the context does not use");
   tensor.rank = (uint16_t)given->ndim;
   tensor.data = given->data ? (char *)given->data + given->byte_offset : NULL;
+  /* Strides that are all 0 repeat one element, but say "without gaps" of a weft_tensor_t. */
+  int repeats = given->strides != NULL, is_several = 0, is_empty = 0;
   for (int32_t d = 0; d < given->ndim; ++d) {
     tensor.dim[d] = given->shape[d];
     tensor.stride[d] = given->strides ? given->strides[d] : 0;
+    repeats = repeats && tensor.stride[d] == 0;
+    is_several |= tensor.dim[d] > 1;
+    is_empty |= tensor.dim[d] == 0;
   }
+  if (repeats && is_several && !is_empty)
+    return weft_dlpack_refuse(err, "the tensor repeats one element: copy it first");
   *out_tensor = tensor;
   return WEFT_OK;
 }

@@ -52,6 +52,17 @@ TEST_CASE("a tensor of another library is read where it lies") {
   REQUIRE(text_of(r.err).find("W0406 input 'ids': it has gaps") == 0);
 }
 
+TEST_CASE("one element that strides repeat is not taken for many") {
+  running r(sample_module());
+  float one = 1;
+  foreign x(&one, 3, 5);
+  x.tensor.strides = x.strides;
+  x.strides[0] = x.strides[1] = 0;
+  REQUIRE(refused(r, x.tensor) == "W0408 DLPack: the tensor repeats one element: copy it first");
+  x.shape[0] = 0;
+  REQUIRE(refused(r, x.tensor) == "ok");
+}
+
 TEST_CASE("what a call allocated belongs to the tensor that it is given as") {
   counting_memory memory;
   weft_env_t env = memory.env();
