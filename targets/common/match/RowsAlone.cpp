@@ -33,11 +33,20 @@ public:
   }
   bool areFirstOrNowhere(Type type) const { return areFirst(type) || !isIn(type); }
 
+  /// Whether how many rows there are is a number of the operation, as of 'dims_value'.
+  bool isSaid(Operation *op) const {
+    return llvm::any_of(op->getAttrs(), [&](NamedAttribute each) {
+      auto dims = dyn_cast<DimsAttr>(each.getValue());
+      return dims &&
+             llvm::any_of(dims.getDims(), [&](SymExpr dim) { return mentions(dim, symbol); });
+    });
+  }
+
   /// Whether the operation computes a row of its results from that row of operands.
   bool areAlone(Operation *op) const {
     auto isIn = [&](Type type) { return this->isIn(type); };
     if (llvm::none_of(op->getResultTypes(), isIn) && llvm::none_of(op->getOperandTypes(), isIn))
-      return true;
+      return !isSaid(op);
     if (!isa<RuleOpInterface>(op) || op->getNumRegions())
       return false;
     IterationRule rule = IterationRule::of(op);
