@@ -9,7 +9,8 @@
 namespace weft::fuzz {
 namespace {
 
-constexpr size_t kMostWork = 1 << 16;
+/// What a tree holds, in bytes of the descriptor: lists of a damaged one overlap, and each text could be all of it.
+constexpr size_t kMostBytes = 1 << 19;
 
 /// The members of a struct of artifact.h in order: '2' '4' '8' numbers of so many bytes, '.' 4 bytes of padding, 'K' 16 bytes, 'R' the
 /// count of the list two further as 2 bytes, 'T' a text, 'C' code, 'd' a formula, 'D' a list of them, other letters lists of the struct of that letter.
@@ -101,7 +102,7 @@ public:
 
   bool row(uint64_t at, char letter, Field &into) {
     into.kind = kindOf(letter) + 0x100;
-    if (at > bytes.size() || rowBytes(letter) > bytes.size() - at || ++work > kMostWork)
+    if (at > bytes.size() || rowBytes(letter) > bytes.size() - at || !take(rowBytes(letter)))
       return false;
     for (char member : schemaOf(letter)) {
       Field field;
@@ -114,6 +115,8 @@ public:
   }
 
 private:
+  bool take(size_t size) { return (taken += size) <= kMostBytes; }
+
   bool member(uint64_t at, char letter, Field &field) {
     field.kind = kindOf(letter);
     field.head = letter;
@@ -136,7 +139,7 @@ private:
     if (letter == 'T' || letter == 'C') {
       field.form = Field::Text;
       field.text = offset <= bytes.size() ? bytes.substr(offset, count) : std::string_view();
-      return true;
+      return take(field.text.size());
     }
     for (uint64_t i = 0; i < count; ++i) {
       Field part;
@@ -148,7 +151,7 @@ private:
   }
 
   std::string_view bytes;
-  size_t work = 0;
+  size_t taken = 0;
 };
 
 /// Lays out rows in front of what they refer to.

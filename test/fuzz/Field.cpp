@@ -9,7 +9,7 @@
 namespace weft::fuzz {
 namespace {
 
-constexpr size_t kMostOfOneKind = 64, kMostFields = 20000;
+constexpr size_t kMostOfOneKind = 64, kMostFields = 20000, kTextOfField = 256;
 
 size_t below(Random &random, size_t bound) { return bound ? random() % bound : 0; }
 bool oneIn(Random &random, unsigned n) { return random() % n == 0; }
@@ -153,7 +153,7 @@ private:
 
   void exchange(const Place &at) {
     std::optional<Field> other = another(*at.field);
-    if (!other || places.size() + count(*other) > kMostFields)
+    if (!other || !fits(*other))
       return changeValue(*at.field);
     at.field->number = other->number;
     at.field->text = std::move(other->text);
@@ -169,16 +169,21 @@ private:
       changeValue(field.parts[below(random, field.parts.size())]);
   }
 
-  static size_t count(const Field &field) {
-    size_t sum = 1;
+  static size_t sizeOf(const Field &field) {
+    size_t sum = 1 + field.text.size() / kTextOfField;
     for (const Field &part : field.parts)
-      sum += count(part);
+      sum += sizeOf(part);
     return sum;
+  }
+
+  /// Whether the tree stays small with `copies` more of it.
+  bool fits(const Field &field, size_t copies = 1) const {
+    return sizeOf(root) + copies * sizeOf(field) <= kMostFields;
   }
 
   void duplicate(const Place &at) {
     size_t copies = oneIn(random, 8) ? 1 + below(random, 50) : 1;
-    if (places.size() + copies * count(*at.field) > kMostFields)
+    if (!fits(*at.field, copies))
       return;
     Field copy = *at.field;
     std::vector<Field> &parts = at.parent->parts;
@@ -192,6 +197,8 @@ private:
     if (!other || other->parts.empty())
       return duplicate(at);
     Field part = other->parts[below(random, other->parts.size())];
+    if (!fits(part))
+      return;
     at.parent->parts.insert(at.parent->parts.begin() + ptrdiff_t(at.index), std::move(part));
   }
 

@@ -25,12 +25,19 @@ static const bytes &good_file() {
   return file;
 }
 
-/// Writes the hash again where the note still is one. Without weights it covers the whole file, whatever the note claims.
+/// Whether the note still is one, and no edit has written its name in front of it.
+static bool has_note(const bytes &file) {
+  static const char name[] = {'W', 'E', 'F', 'T', 0, 0, 0, 0};
+  auto at = std::search(file.begin(), file.end(), name, name + sizeof name);
+  return file.size() == good_file().size() &&
+         size_t(at - file.begin()) + sizeof name == note_position(good_file());
+}
+
+/// Writes the hash again. Without weights it covers the whole file, whatever the note claims.
 static void hash(bytes &file) {
-  uint64_t position = note_position(good_file());
-  if (file.size() != good_file().size() ||
-      std::memcmp(&file[position - 8], &good_file()[position - 8], 8) != 0)
+  if (!has_note(file))
     return;
+  uint64_t position = note_position(good_file());
   weft_file_v1 note;
   std::memcpy(&note, &file[position], sizeof note);
   note.weights_begin = note.weights_size = note.leaf_count = 0;
