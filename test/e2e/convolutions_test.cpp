@@ -42,6 +42,8 @@ TEST_CASE("convolution: 1x1, in place or a stride apart, long sums") {
   agrees({40, 14, 1, {{}, {}}}, {sizes(1, 0, 3), sizes(1, 1, 1), sizes(2, 7, 7), sizes(1, 13, 24)});
   agrees({401, 15, 1, {{}, {}}}, {sizes(1, 1, 1), sizes(2, 5, 9)});
   agrees({9, 8, 1, {{1, 2}, {1, 2}}}, {sizes(1, 1, 1), sizes(2, 9, 35)});
+  agrees({9, 8, 1, {{1, 1, 1, 1, 0}, {1, 1, 1, 0, 2}}}, {sizes(0, 1, 1), sizes(2, 9, 35)});
+  agrees({9, 8, 2, {{1, 1, 1, 0, -1}, {1, 1, 1, -1, 0}}}, {sizes(1, 2, 2), sizes(2, 9, 35)});
   agrees({50, 27, 1, {{3, 1, 1, 1, 1}, {3, 1, 1, 1, 1}}},
          {sizes(1, 2, 3), sizes(1, 7, 7), sizes(1, 9, 18)});
 }

@@ -14,12 +14,12 @@ std::string times(int64_t factor, const std::string &name) {
   return factor == 1 ? name : std::to_string(factor) + "*" + name;
 }
 
-/// `s*p+d*x-low`.
+/// `s*p+d*x-low`. A name alone would be a point, which is never outside: `p-{0}` may be, where padding stands behind.
 std::string windowAccess(const Window &w, const std::string &p, const std::string &x) {
   std::string text = times(w.stride, p);
   if (!x.empty())
     text += "+" + times(w.dilation, x);
-  return w.low.isConstant(0) ? text : text + "-" + braces(w.low);
+  return w.low.isConstant(0) && text != p ? text : text + "-" + braces(w.low);
 }
 
 /// A filter of one element that visits every element in place: the dimension is a point.
