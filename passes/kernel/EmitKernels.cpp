@@ -12,6 +12,25 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+Type elementOf(Value value) { return cast<SymTensorType>(value.getType()).getElementType(); }
+
+/// The number that all elements are: of a constant, also where views repeat or cut it.
+TypedAttr numberEverywhere(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isFree(op))
+    return {};
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    auto elements = cast<DenseElementsAttr>(constant.getValue());
+    auto number = dyn_cast<TypedAttr>(elements.getSplatValue<Attribute>());
+    return number && number.getType() == elementOf(value) ? number : TypedAttr();
+  }
+  if (auto fill = dyn_cast<FillOp>(op))
+    return fill.getValue();
+  bool isMove = op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+                elementOf(op->getOperand(0)) == elementOf(value);
+  return isMove ? numberEverywhere(op->getOperand(0)) : TypedAttr();
+}
+
 class KernelEmitter {
 public:
   KernelEmitter(KernelGroups &groups, Operation *end, Replacements &replacement)
@@ -100,6 +119,8 @@ private:
       if (Value base =
               emitter.contiguousBase(value)) // a reshape of a stored value is another name for it
         return argument(value);
+      if (TypedAttr number = numberEverywhere(value)) // has the dimensions that its readers see
+        return inside[value] = b.create<FillOp>(op->getLoc(), value.getType(), number);
       Operation *clone = b.clone(*op);
       for (OpOperand &operand : clone->getOpOperands()) {
         OpBuilder::InsertionGuard guard(b);

@@ -91,6 +91,8 @@ private:
   void place(Operation *op) {
     auto type = cast<SymTensorType>(writtenValue(op->getResult(0)).getType());
     RootKind kind = cast<ElementOpInterface>(op).rootKind();
+    if (kind == RootKind::View) // that is no view here: it writes
+      kind = RootKind::Loop;
     KernelGroup *joined = kind == RootKind::Loop ? findHost(op, type) : nullptr;
     if (!joined) {
       made.all.push_back(std::make_unique<KernelGroup>());

@@ -21,6 +21,30 @@ static bool isStoredPart(Operation *op) {
   return part && !isSplat(part->whole);
 }
 
+/// A view of bytes that are the rows of a product with a constant: its tiles read rows as they lie in memory, so the view writes them there.
+static bool movesByteRows(Operation *view) {
+  if (view->getNumOperands() != 1 || view->getNumResults() != 1 || isa<ReshapeOp>(view))
+    return false;
+  auto elementOf = [](Value value) {
+    return cast<SymTensorType>(value.getType()).getElementType();
+  };
+  Type element = elementOf(view->getResult(0));
+  if (!element.isInteger(8) || element != elementOf(view->getOperand(0)) ||
+      constantBehind(view->getOperand(0)))
+    return false;
+  SmallVector<OpOperand *> reads = llvm::to_vector(llvm::make_pointer_range(view->getUses()));
+  while (!reads.empty()) {
+    OpOperand *read = reads.pop_back_val();
+    if (auto reshape = dyn_cast<ReshapeOp>(read->getOwner()))
+      llvm::append_range(reads, llvm::make_pointer_range(reshape->getUses()));
+    else if (auto product = dyn_cast<ContractOp>(read->getOwner()))
+      if (read->getOperandNumber() == 0 && product.getAccumulate().isInteger(32) &&
+          constantBehind(product.getRhs()))
+        return true;
+  }
+  return false;
+}
+
 bool isFree(Operation *op) {
   if (isa<FillOp, IotaOp, DimsValueOp>(op))
     return true;
@@ -29,7 +53,7 @@ bool isFree(Operation *op) {
   if (isStoredPart(op))
     return false;
   auto element = dyn_cast<ElementOpInterface>(op);
-  return element && element.rootKind() == RootKind::View;
+  return element && element.rootKind() == RootKind::View && !movesByteRows(op);
 }
 
 bool isStored(Operation *op) {

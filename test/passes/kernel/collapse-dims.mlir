@@ -45,3 +45,16 @@ func.func @between(%x: !weft.tensor<[1, 2, 1, 3], f32>, %y: !weft.tensor<[2, 1, 
   %0 = weft.mul %x, %y : (!weft.tensor<[1, 2, 1, 3], f32>, !weft.tensor<[2, 1, 1], f32>) -> !weft.tensor<[1, 2, 1, 3], f32>
   return %0 : !weft.tensor<[1, 2, 1, 3], f32>
 }
+
+// A constant of one number is made where it is read, with the dimensions that are seen there, whatever views it went through.
+// CHECK-LABEL: func @one_number
+// CHECK:         weft.kernel "loop"
+// CHECK-NOT:       weft.reshape
+// CHECK:           weft.fill 2.500000e+00 : f32 -> <[4], f32>
+// CHECK:           weft.add %{{.*}} : (!weft.tensor<[b*s, 4], f32>, !weft.tensor<[4], f32>)
+func.func @one_number(%x: !weft.tensor<[b, s, 4], f32>) -> !weft.tensor<[b, s, 4], f32> attributes {weft.symbols = #weft.symbols<b, s>} {
+  %c = weft.constant dense<2.5> : tensor<1x4x1xf32> -> !weft.tensor<[1, 4, 1], f32>
+  %r = weft.reshape %c to [4] : (!weft.tensor<[1, 4, 1], f32>) -> !weft.tensor<[4], f32>
+  %0 = weft.add %x, %r : (!weft.tensor<[b, s, 4], f32>, !weft.tensor<[4], f32>) -> !weft.tensor<[b, s, 4], f32>
+  return %0 : !weft.tensor<[b, s, 4], f32>
+}

@@ -75,3 +75,27 @@ func.func @restored(%x: !weft.tensor<[n, 4], f32>, %s: !weft.tensor<[], f32>, %z
   %e = weft.exp %d : (!weft.tensor<[n, 4], f32>) -> !weft.tensor<[n, 4], f32>
   return %a, %e : !weft.tensor<[n, 4], f32>, !weft.tensor<[n, 4], f32>
 }
+
+// Tiles of bytes read their rows as they lie in memory: a view that gives rows other places writes them there. Floats are read through it.
+// CHECK-LABEL: func @rows_of_bytes
+// CHECK:         weft.kernel "loop"
+// CHECK:           weft.transpose {{.*}} -> !weft.tensor<[s, b, 8], ui8>
+// CHECK:         weft.kernel "contraction"
+// CHECK-NOT:       weft.transpose
+// CHECK:           weft.contract {{.*}} accumulate i32
+// CHECK:         weft.kernel "contraction"
+// CHECK:           weft.transpose {{.*}} -> !weft.tensor<[s, b, 8], f32>
+func.func @rows_of_bytes(%x: !weft.tensor<[b, s, 8], ui8>, %f: !weft.tensor<[b, s, 8], f32>)
+    -> (!weft.tensor<[b * s, 4], i32>, !weft.tensor<[b * s, 4], f32>) attributes {weft.symbols = #weft.symbols<b, s>} {
+  %w = weft.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8]]>
+    : tensor<8x4xi8> -> !weft.tensor<[8, 4], i8>
+  %t = weft.transpose %x [1, 0, 2] : (!weft.tensor<[b, s, 8], ui8>) -> !weft.tensor<[s, b, 8], ui8>
+  %r = weft.reshape %t to [b * s, 8] : (!weft.tensor<[s, b, 8], ui8>) -> !weft.tensor<[b * s, 8], ui8>
+  %0 = weft.contract "... k, k n -> ... n" %r, %w accumulate i32 : (!weft.tensor<[b * s, 8], ui8>, !weft.tensor<[8, 4], i8>) -> !weft.tensor<[b * s, 4], i32>
+  %v = weft.constant dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]>
+    : tensor<8x4xf32> -> !weft.tensor<[8, 4], f32>
+  %ft = weft.transpose %f [1, 0, 2] : (!weft.tensor<[b, s, 8], f32>) -> !weft.tensor<[s, b, 8], f32>
+  %fr = weft.reshape %ft to [b * s, 8] : (!weft.tensor<[s, b, 8], f32>) -> !weft.tensor<[b * s, 8], f32>
+  %1 = weft.contract "... k, k n -> ... n" %fr, %v accumulate f32 : (!weft.tensor<[b * s, 8], f32>, !weft.tensor<[8, 4], f32>) -> !weft.tensor<[b * s, 4], f32>
+  return %0, %1 : !weft.tensor<[b * s, 4], i32>, !weft.tensor<[b * s, 4], f32>
+}
