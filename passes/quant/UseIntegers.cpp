@@ -335,6 +335,21 @@ private:
     return b.create<ReduceOp>(CombinerKind::Sum, weight, axes);
   }
 
+  /// All channels of a pixel in one.
+  Value sumChannels(Value x) {
+    Value sums = b.create<ReduceOp>(CombinerKind::Sum, widen(x), ArrayRef<int64_t>{1});
+    SmallVector<SymExpr> dims(typeOf(x).getDims());
+    dims[1] = SymExpr::constant(b.getContext(), 1);
+    return b.create<ReshapeOp>(sums, DimsAttr::get(b.getContext(), dims));
+  }
+
+  /// A filter of one channel that counts the pixels of a window of `filter`.
+  Value ones(SymTensorType filter) {
+    SmallVector<SymExpr> dims(filter.getDims());
+    dims[0] = dims[1] = SymExpr::constant(b.getContext(), 1);
+    return b.create<FillOp>(SymTensorType::get(dims, b.getI32Type()), b.getI32IntegerAttr(1));
+  }
+
   /// sa * sw * (sum - correction); `behind` dimensions of the result follow the channel.
   Value scaled(Value sum, Value correction, const Operands &o, unsigned behind) {
     if (correction)
@@ -393,12 +408,13 @@ private:
     if (!op.getAccumulate().isF32() || filter.getRank() > 4 || op.getGroups() > 1)
       return {};
     std::optional<Operands> o = match(op.getInput(), op.getFilter(), 0);
-    if (!o || !constants.isZero(o->w.getZero()))
+    if (!o)
       return {};
+    bool aroundA = !constants.isZero(o->a.getZero()), aroundW = !constants.isZero(o->w.getZero());
     unsigned behind = filter.getRank() - 2;
     Value x = o->a.getInput(), w = o->w.getInput(), correction;
     DimsAttr low = op.getLowAttr(), high = op.getHighAttr();
-    if (!constants.isZero(o->a.getZero())) { // the border is za
+    if (aroundA) { // the border is za
       auto none = [](DimsAttr amounts) {
         return llvm::all_of(amounts.getDims(), [](SymExpr e) { return e.isConstant(0); });
       };
@@ -411,16 +427,26 @@ private:
                             DimsAttr::get(b.getContext(), after));
         low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
       }
-      correction = b.create<MulOp>(perChannel(sumWeight(widen(w), 0), behind),
-                                   widen(scalar(o->a.getZero())));
+      Value each = widen(w);
+      if (aroundW)
+        each = b.create<SubOp>(each, widen(o->w.getZero()));
+      correction =
+          b.create<MulOp>(perChannel(sumWeight(each, 0), behind), widen(scalar(o->a.getZero())));
     }
-    Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
-                                 op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());
-    if (typeOf(sum).getDimAttributes() !=
-        typeOf(op.getResult())
-            .getDimAttributes()) // the padded sizes are the same ones, written otherwise
-      sum.setType(typeOf(op.getResult()).withElement(b.getI32Type()));
-    return scaled(sum, correction, *o, behind);
+    auto convolve = [&](Value x, Value w) {
+      Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
+                                   op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());
+      SmallVector<SymExpr> dims(typeOf(op.getResult()).getDims()); // the padded sizes are the same
+      dims[1] = typeOf(w).getDim(0);                               // ones, written otherwise
+      sum.setType(SymTensorType::get(dims, b.getI32Type()));
+      return sum;
+    };
+    if (aroundW) { // zw * sum of a window
+      Value term = b.create<MulOp>(convolve(sumChannels(x), ones(filter)),
+                                   widen(perChannel(o->w.getZero(), behind)));
+      correction = correction ? Value(b.create<AddOp>(correction, term)) : term;
+    }
+    return scaled(convolve(x, w), correction, *o, behind);
   }
 
   //===-- Constants -----------------------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
-"""com.microsoft: quantised operators."""
+"""Quantised operators, of ONNX and of com.microsoft."""
 import numpy as np
 
-from own.cases import Case, case, contrib, reals
+from own.cases import Case, case, contrib, node, reals
 
 
 def quantized(x, scale, zero, element=np.uint8):
@@ -64,3 +64,46 @@ def quantized_products():
     sets = [{"x": reals(m, 20), "q": np.random.RandomState(m).randint(0, 256, (m, 20)).astype(np.uint8)} for m in (0, 1, 7, 40)]
     return Case(nodes, {"x": ["m", 20], "q": ["m", 20]}, sets, expected, constants=constants, outputs=("dynamic", "float", "gemm"),
                 tolerance=(1e-4, 1e-4))
+
+
+def whole(seed, low, high, *dims, element=np.uint8):
+    return np.random.RandomState(seed).randint(low, high, dims).astype(element)
+
+
+@case
+def convolutions_of_bytes():
+    """Filters with and without a zero point of their own, one for all and one for each of more filters than are followed while importing."""
+    kinds = {"each": whole(1, 100, 140, 80), "zeros": np.zeros(80, np.uint8), "one": np.array(131, np.uint8)}
+    filters, scale, bias = whole(2, 0, 256, 80, 3, 3, 2), np.linspace(0.5, 1.5, 80).astype(np.float32) * 2e-4, whole(3, -900, 900, 80, element=np.int32)
+    nodes = [node("QLinearConv", f"x sx zx f sw {name} sy zy bias", f"y_{name}", pads=[1, 0, 1, 2], strides=[2, 1]) for name in kinds]
+    constants = [("sx", np.float32(0.5)), ("zx", np.uint8(120)), ("f", filters), ("sw", scale), ("sy", np.float32(0.25)), ("zy", np.uint8(99)),
+                 ("bias", bias)]
+
+    def expected(feeds):
+        x = np.pad(feeds["x"].astype(np.int64) - 120, [(0, 0), (0, 0), (1, 1), (0, 2)])
+        windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), axis=(2, 3))[:, :, ::2]
+        results = []
+        for zero in kinds.values():
+            centred = filters.astype(np.int64) - np.reshape(zero, (-1, 1, 1, 1))
+            total = np.einsum("nchwij,fcij->nfhw", windows, centred) + bias[:, None, None]
+            results.append(quantized(total * (np.float32(0.5) * scale)[:, None, None], np.float32(0.25), 99))
+        return results
+    sets = [{"x": whole(n + h, 0, 256, n, 3, h, 5)} for n, h in [(0, 4), (1, 1), (2, 9)]]
+    return Case(nodes, {"x": ["n", 3, "h", 5]}, sets, expected, constants=[*constants, *((name, zero) for name, zero in kinds.items() if zero.ndim),
+                                                                          ("one", kinds["one"])],
+                outputs=tuple(f"y_{name}" for name in kinds), tolerance=(0, 0))
+
+
+@case
+def products_of_two_that_change():
+    """Neither side is a constant: rows and columns have scales and zero points of their own."""
+    nodes = [node("QLinearMatMul", "a sa za b sb zb sy zy")]
+    scales = {"sa": np.float32([0.5, 1, 2, 0.25]), "sb": np.float32([1, 0.5, 3])}
+    zeros = {"za": whole(4, 100, 150, 4), "zb": whole(5, 100, 150, 3)}
+
+    def expected(feeds):
+        total = (feeds["a"].astype(np.int64) - zeros["za"][:, None]) @ (feeds["b"].astype(np.int64) - zeros["zb"])
+        return [quantized(total * (scales["sa"][:, None] * scales["sb"]), np.float32(900), 128)]
+    sets = [{"a": whole(k, 0, 256, 4, k), "b": whole(k + 1, 0, 256, k, 3)} for k in (0, 1, 40)]
+    return Case(nodes, {"a": [4, "k"], "b": ["k", 3]}, sets, expected, tolerance=(0, 0),
+                constants=[*scales.items(), *zeros.items(), ("sy", np.float32(900)), ("zy", np.uint8(128))])

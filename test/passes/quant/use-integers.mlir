@@ -243,10 +243,19 @@ func.func @grouped(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], 
   return %y : !weft.tensor<[n, 2, m], f32>
 }
 
-// A zero point of the filters would need sums under every window: such a convolution stays one of floats.
+// A zero point of the filters takes away its multiple of the sum under every window: a convolution of all channels in one with ones. What
+// the activations' zero point takes away are multiples of the filters' sums less their zero points (21 - 6 and -6 - 6).
 // CHECK-LABEL: func @filter_around_one
-// CHECK-NOT:     accumulate i32
-// CHECK:         weft.conv {{.*}} accumulate f32
+// CHECK:         %[[X:.*]] = weft.pad
+// CHECK:         %[[FIXED:.*]] = weft.constant dense<{{\[\[}}45], [-36]]>
+// CHECK:         %[[SUMS:.*]] = weft.reduce sum %{{.*}} [1] : {{.*}} -> !weft.tensor<[n, m + 2], i32>
+// CHECK:         %[[PIXELS:.*]] = weft.reshape %[[SUMS]] to [n, 1, m + 2]
+// CHECK:         %[[ONES:.*]] = weft.fill 1 : i32 -> <[1, 1, 3], i32>
+// CHECK:         %[[WINDOWS:.*]] = weft.conv %[[PIXELS]], %[[ONES]] {{.*}} -> !weft.tensor<[n, 1, m], i32>
+// CHECK:         %[[TIMES:.*]] = weft.mul %[[WINDOWS]], %{{.*}}
+// CHECK:         %[[CORRECTION:.*]] = weft.add %[[FIXED]], %[[TIMES]]
+// CHECK:         %[[PRODUCT:.*]] = weft.conv %[[X]], {{.*}} accumulate i32 : (!weft.tensor<[n, 2, m + 2], ui8>
+// CHECK:         weft.sub %[[PRODUCT]], %[[CORRECTION]]
 func.func @filter_around_one(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], f32> attributes {weft.symbols = #weft.symbols<n, m>} {
   %sa = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
   %za = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>

@@ -27,6 +27,12 @@ static bool countsUp(const OnnxTensor &tensor, Type element, const char *bytes, 
   return true;
 }
 
+/// Zero points of weights, as quantisers write them: one per channel.
+static bool isListOfZeros(const OnnxTensor &tensor, Type element, const TensorBytes &bytes) {
+  return tensor.dims.size() == 1 && isa<IntegerType>(element) && elementBits(element) == 8 &&
+         llvm::all_of(bytes.bytes, [](char byte) { return byte == 0; });
+}
+
 llvm::Expected<SymTensorType> Constants::typeOf(MLIRContext *context, const OnnxTensor &tensor) {
   auto fail = [&](const Twine &reason) {
     return readError("tensor " + quotedText(tensor.name) + " " + reason);
@@ -70,6 +76,8 @@ llvm::Expected<Value> Constants::create(BuildState &state, const OnnxTensor &ten
     state.values.learn(iota, state.contract.facts());
     return iota.getResult();
   }
+  if (isListOfZeros(tensor, element, bytes))
+    return state.builder.create<FillOp>(*type, IntegerAttr::get(element, 0)).getResult();
   if (count > (isFloat(element) ? kMostInlineFloats : kMostInlineIntegers))
     return createWeight(state, name, *type, bytes);
   RefTensor values = fromBytes(element, tensor.dims, bytes.bytes.data());

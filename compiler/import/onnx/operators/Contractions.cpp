@@ -118,25 +118,7 @@ Value scaled(NodeImport &n, Value x, double factor) {
   return n.mul(x, n.numberLike(x, factor));
 }
 
-void convertGemm(NodeImport &n) {
-  Value a = n.input(0), b = n.input(1), c = n.optionalInput(2);
-  bool transA = n.intAttribute("transA", 0) != 0, transB = n.intAttribute("transB", 0) != 0;
-  double alpha = n.floatAttribute("alpha", 1), beta = n.floatAttribute("beta", 1);
-  n.ignoreAttributes({"broadcast"});
-  if (!a || !b)
-    return;
-  if (rankOf(a) != 2 || rankOf(b) != 2)
-    return (void)n.wrong("both operands must be matrices");
-  Value product = buildMatMul(n, transA ? n.transpose(a, {1, 0}) : a,
-                              transB ? n.transpose(b, {1, 0}) : b, accumulateType(n, elementOf(a)));
-  product = n.convert(scaled(n, product, alpha), elementOf(a));
-  if (c && beta != 0) {
-    if (rankOf(c) > 2)
-      return (void)n.wrong("the third operand must have rank 2 or less");
-    product = n.add(product, scaled(n, c, beta));
-  }
-  n.result(product);
-}
+void convertGemm(NodeImport &n) { n.result(buildGemm(n)); }
 
 /// One number, or one per row (column) of a matrix product.
 Value zeroPoint(NodeImport &n, Value zero, bool perRow) {
@@ -153,6 +135,26 @@ void convertMatMulInteger(NodeImport &n) {
 }
 
 } // namespace
+
+Value buildGemm(NodeImport &n) {
+  Value a = n.input(0), b = n.input(1), c = n.optionalInput(2);
+  bool transA = n.intAttribute("transA", 0) != 0, transB = n.intAttribute("transB", 0) != 0;
+  double alpha = n.floatAttribute("alpha", 1), beta = n.floatAttribute("beta", 1);
+  n.ignoreAttributes({"broadcast"});
+  if (!a || !b)
+    return {};
+  if (rankOf(a) != 2 || rankOf(b) != 2)
+    return n.wrong("both operands must be matrices");
+  Value product = buildMatMul(n, transA ? n.transpose(a, {1, 0}) : a,
+                              transB ? n.transpose(b, {1, 0}) : b, accumulateType(n, elementOf(a)));
+  product = n.convert(scaled(n, product, alpha), elementOf(a));
+  if (c && beta != 0) {
+    if (rankOf(c) > 2)
+      return n.wrong("the third operand must have rank 2 or less");
+    product = n.add(product, scaled(n, c, beta));
+  }
+  return product;
+}
 
 /// a.b - aZero*sum(b) - bZero*sum(a) + k*aZero*bZero: the product itself stays one of bytes.
 Value buildIntegerMatMul(NodeImport &n, Value a, Value b, Value aZero, Value bZero) {

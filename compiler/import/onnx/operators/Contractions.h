@@ -14,6 +14,10 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate);
 /// number or one per row, `bZero` one number or one per column.
 Value buildIntegerMatMul(NodeImport &n, Value a, Value b, Value aZero, Value bZero);
 
+/// The node as Gemm or Conv has it: its inputs, attributes and bias.
+Value buildGemm(NodeImport &n);
+Value buildConv(NodeImport &n);
+
 /// The type in which products of `element` are summed.
 Type accumulateType(NodeImport &n, Type element);
 

@@ -81,14 +81,7 @@ Value withBias(NodeImport &n, Value y, Value bias) {
   return n.add(y, channelParameter(n, wide, rankOf(y), typeOf(y).getDim(1)));
 }
 
-void convertConv(NodeImport &n) {
-  Value x = n.input(0), filter = n.input(1);
-  auto c = readConvolution(n, x, filter);
-  if (!c)
-    return;
-  Value y = convolve(n, x, filter, *c, accumulateType(n, elementOf(x)));
-  n.result(n.convert(withBias(n, y, n.optionalInput(2)), elementOf(x)));
-}
+void convertConv(NodeImport &n) { n.result(buildConv(n)); }
 
 //===-- ConvTranspose -------------------------------------------------------------------------===//
 
@@ -202,7 +195,22 @@ Value filterScale(NodeImport &n, Value scale, Value y) {
   return channelParameter(n, scale, rankOf(y), typeOf(y).getDim(1));
 }
 
+/// As a model with QuantizeLinear and DequantizeLinear says it.
+Value convolveReals(NodeImport &n) {
+  Value x = buildDequantize(n, n.input(0), n.input(1), n.input(2), 1);
+  Value filter = buildDequantize(n, n.input(3), n.input(4), n.input(5), 0);
+  auto c = readConvolution(n, x, filter);
+  Value y = c ? convolve(n, x, filter, *c, n.f32()) : Value();
+  if (!y || !n.hasInput(8))
+    return y;
+  Value step = n.mul(n.reshape(n.input(1), {}), n.input(4));
+  return withBias(n, y, buildDequantize(n, n.input(8), step, Value(), 0));
+}
+
 void convertQLinearConv(NodeImport &n) {
+  if (hasConstantWeight(n) && typeOf(n.input(1)).getElements().isConstant(1))
+    return n.result(buildQuantize(n, convolveReals(n), n.reshape(n.input(6), {}),
+                                  n.reshape(n.input(7), {}), n.element(7)));
   Value y = convolveIntegers(n, n.input(0), n.input(3), n.input(2), n.input(5));
   y = withBias(n, y, n.optionalInput(8));
   if (!y)
@@ -286,6 +294,15 @@ void convertCol2Im(NodeImport &n) {
 }
 
 } // namespace
+
+Value buildConv(NodeImport &n) {
+  Value x = n.input(0), filter = n.input(1);
+  auto c = readConvolution(n, x, filter);
+  if (!c)
+    return {};
+  Value y = convolve(n, x, filter, *c, accumulateType(n, elementOf(x)));
+  return n.convert(withBias(n, y, n.optionalInput(2)), elementOf(x));
+}
 
 void addConvolutions(OperatorTable &table) {
   constexpr int64_t newest = kNewestOpset;

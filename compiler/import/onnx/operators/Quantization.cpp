@@ -69,6 +69,15 @@ Value centered(NodeImport &n, Value x, Value zero) {
   return zeroPointMatters(n, zero) ? n.sub(wide, n.convert(zero, n.f32())) : wide;
 }
 
+/// Parameters broadcast against `x`.
+Value dequantized(NodeImport &n, Value x, Value scale, Value zero) {
+  if (!zero && x)
+    zero = n.number(elementOf(x), 0.0);
+  if (zero && elementOf(zero) != elementOf(x))
+    return n.wrong("the zero point has another type than the data");
+  return n.elementwise<DequantizeOp>({x, scale, zero}, {});
+}
+
 void convertDequantize(NodeImport &n) {
   Granularity g = readGranularity(n);
   Value x = n.input(0), scale = n.input(1);
@@ -85,14 +94,16 @@ void convertDequantize(NodeImport &n) {
   Value factor = n.convert(alignParameter(n, scale, x, g), n.f32());
   if (isFloat(elementOf(x)))
     return n.result(n.convert(n.mul(centered(n, x, zero), factor), element));
-  if (!zero)
-    zero = n.number(elementOf(x), 0.0);
-  if (zero && elementOf(zero) != elementOf(x))
-    return (void)n.wrong("the zero point has another type than the data");
-  n.result(n.convert(n.elementwise<DequantizeOp>({x, factor, zero}, {}), element));
+  n.result(n.convert(dequantized(n, x, factor, zero), element));
 }
 
 } // namespace
+
+Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis) {
+  Granularity g{axis};
+  return dequantized(n, x, n.convert(alignParameter(n, scale, x, g), n.f32()),
+                     zero ? alignParameter(n, zero, x, g) : Value());
+}
 
 Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int64_t axis,
                             int64_t block) {
@@ -144,7 +155,16 @@ SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x) {
   return {buildQuantize(n, x, divisor, zero, zero ? elementOf(zero) : Type()), scale, zero};
 }
 
+bool hasConstantWeight(NodeImport &n) {
+  return llvm::all_of(llvm::seq<unsigned>(3, 6), [&](unsigned i) {
+    return n.hasInput(i) && isa_and_nonnull<ConstantOp, FillOp>(n.input(i).getDefiningOp());
+  });
+}
+
 bool zeroPointMatters(GraphBuilder &g, Value zero) {
+  auto fill = zero ? zero.getDefiningOp<FillOp>() : FillOp();
+  if (auto number = fill ? dyn_cast<IntegerAttr>(fill.getValue()) : IntegerAttr())
+    return !number.getValue().isZero();
   const RefTensor *tensor = zero ? g.known(zero) : nullptr;
   return zero && !(tensor && tensor->kind != Scalar::Symbolic &&
                    llvm::all_of(llvm::seq<int64_t>(0, tensor->size()),
@@ -173,16 +193,41 @@ void convertDynamicQuantize(NodeImport &n) {
     n.results = buildDynamicQuantize(n, x);
 }
 
-/// Dequantise, multiply, quantise; the product itself is one of integers.
-void convertQLinearMatMul(NodeImport &n) {
-  Value scaleA = n.input(1), scaleB = n.input(4), scaleY = n.input(6), zeroY = n.input(7);
-  Value product = buildIntegerMatMul(n, n.input(0), n.input(3), n.input(2), n.input(5));
-  auto scale = [&](Value value, bool perRow) {
-    Value wide = n.convert(value, n.f32());
-    return wide && rankOf(wide) == 1 && perRow ? n.unsqueeze(wide, int64_t(1)) : wide;
+/// Products with a constant are written as a model with QuantizeLinear and DequantizeLinear says them, and become ones of integers there.
+Value productWithWeight(NodeImport &n) {
+  Value a = buildDequantize(n, n.input(0), n.input(1), n.input(2), 0);
+  Value b = buildDequantize(n, n.input(3), n.input(4), n.input(5), n.rank(3) - 1);
+  return a && b ? buildMatMul(n, a, b, n.f32()) : Value();
+}
+
+/// One number, or one per row (column) of a matrix, as floats.
+Value besideMatrix(NodeImport &n, Value parameter, bool perRow) {
+  Value wide = n.convert(parameter, n.f32());
+  return wide && rankOf(wide) == 1 && perRow ? n.unsqueeze(wide, int64_t(1)) : wide;
+}
+
+/// Neither operand is constant: integers as floats, whose sums are exact up to 2^24 and then as exact as any in f32.
+Value productOfTwo(NodeImport &n) {
+  auto centred = [&](unsigned i, bool perRow) {
+    Value x = n.convert(n.input(i), n.f32());
+    return x && zeroPointMatters(n, n.input(i + 2))
+               ? n.sub(x, besideMatrix(n, n.input(i + 2), perRow))
+               : x;
   };
-  Value real = n.mul(n.mul(n.convert(product, n.f32()), scale(scaleA, true)), scale(scaleB, false));
-  n.result(buildQuantize(n, real, scale(scaleY, true), zeroY, zeroY ? elementOf(zeroY) : Type()));
+  Value a = centred(0, /*perRow=*/true), b = centred(3, /*perRow=*/false);
+  if (!a || !b)
+    return {};
+  Value product = n.mul(buildMatMul(n, a, b, n.f32()), besideMatrix(n, n.input(1), true));
+  return n.mul(product, besideMatrix(n, n.input(4), false));
+}
+
+void convertQLinearMatMul(NodeImport &n) {
+  bool isLayer = hasConstantWeight(n) && n.rank(3) == 2 && n.input(1) &&
+                 typeOf(n.input(1)).getElements().isConstant(1);
+  Value real = isLayer ? productWithWeight(n) : productOfTwo(n);
+  Value zero = n.input(7);
+  n.result(buildQuantize(n, real, besideMatrix(n, n.input(6), /*perRow=*/true), zero,
+                         zero ? elementOf(zero) : Type()));
 }
 
 } // namespace

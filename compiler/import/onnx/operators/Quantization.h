@@ -10,6 +10,9 @@ namespace weft::onnx {
 Value buildQuantize(NodeImport &n, Value x, Value scale, Value zero, Type element,
                     bool saturate = true);
 
+/// (x - zero) * scale in f32 of integers `x`. Both parameters are one number or a list along `axis`; a null zero point is 0.
+Value buildDequantize(NodeImport &n, Value x, Value scale, Value zero, int64_t axis);
+
 /// Bytes without sign, scale and zero point from the range of all elements, which always contains 0.
 llvm::SmallVector<Value> buildDynamicQuantize(NodeImport &n, Value x);
 
@@ -19,6 +22,9 @@ Value buildDequantizeBlocks(NodeImport &n, Value x, Value scale, Value zero, int
 
 /// Floats of at most 8 bits have no room for large numbers: those become the largest one, and powers of two what is too small the smallest.
 Value clampToLargest(NodeImport &n, Value x, Type element);
+
+/// Whether weight, scale and zero point of QLinearConv and QLinearMatMul, its inputs from 3 on, are constants.
+bool hasConstantWeight(NodeImport &n);
 
 /// False for a missing zero point and for one that is known to be 0.
 bool zeroPointMatters(GraphBuilder &g, Value zero);
