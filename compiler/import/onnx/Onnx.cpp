@@ -239,8 +239,13 @@ void reportRefusals(const std::string &path, ArrayRef<RefusedNode> refused,
 } // namespace
 
 std::string operatorHint(const std::string &domain, const std::string &op) {
-  return domain.empty() ? ""
-                        : "give it as a function of Weft: --op " + domain + ":" + op + "=FILE.mlir";
+  if (domain.empty())
+    return "";
+  if (domain == "com.microsoft.nchwc")
+    return "ONNX Runtime saved this file with its weights laid out for one processor; save it at "
+           "level "
+           "ORT_ENABLE_EXTENDED, or take the file it was made from";
+  return "give it as a function of Weft: --op " + domain + ":" + op + "=FILE.mlir";
 }
 
 Result<Module> importOnnx(const std::string &path, const OnnxImportOptions &options) {

@@ -33,9 +33,10 @@ def window(g, spatial, sizes=(1, 2, 3, 3)):
     return attributes
 
 
-@maker("Conv")
+@maker("Conv", "com.microsoft::FusedConv")
 def conv(g, op):
-    x = image(g, g.random.choice([F32, F32, F32, F16]))
+    fused = op == "FusedConv"
+    x = image(g, F32 if fused else g.random.choice([F32, F32, F32, F16]))
     channels = x.static(1)
     group = g.random.choice([each for each in (1, 1, 1, 2, channels) if channels % each == 0])
     out = group * g.random.choice([1, 2, 3, 8])
@@ -43,6 +44,9 @@ def conv(g, op):
     weights = [g.weight(x.element, [out, channels // group, *attributes["kernel_shape"]])]
     if g.random.random() < 0.6:
         weights.append(g.weight(x.element, [out]))
+    if fused:
+        name, constants = g.random.choice([("Relu", None), ("Tanh", None), ("Clip", [-1.0, 2.0]), ("LeakyRelu", [0.25])])
+        attributes |= {"domain": "com.microsoft", "activation": name} | ({"activation_params": constants} if constants else {})
     g.node(op, [x, *weights], group=group, **attributes)
 
 

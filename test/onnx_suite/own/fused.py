@@ -2,8 +2,10 @@
 import math
 
 import numpy as np
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
-from own.cases import Case, LENGTHS, case, contrib, reals
+from own.cases import Case, LENGTHS, case, contrib, info, model_of, node, reals
 
 
 def erf(x):
@@ -65,3 +67,52 @@ def embeddings_and_norm():
             for b, s in LENGTHS]
     return Case(nodes, {name: ["b", "s"] for name in sets[0]}, sets, expected, outputs=("y", "kept", "sum", "z", "none"),
                 constants=[("w", words), ("p", places), ("t", kinds), ("g", GAMMA), ("b", BIAS)], tolerance=(1e-4, 1e-5))
+
+
+def of(op, **attributes):
+    """Some function of ONNX as its reference computes it."""
+    model = model_of([node(op, "v", "w", **attributes)], [info("v", np.zeros(1, np.float32), [None] * 4)],
+                     [helper.make_empty_tensor_value_info("w")], 22)
+    return lambda v: ReferenceEvaluator(model).run(None, {"v": v.astype(np.float32)})[0]
+
+
+ACTIVATIONS = [("Relu", [], of("Relu")), ("LeakyRelu", [0.25], of("LeakyRelu", alpha=0.25)), ("Tanh", [], np.tanh),
+               ("Clip", [-0.5, 1.5], lambda v: np.clip(v, -0.5, 1.5)), ("Sigmoid", [], of("Sigmoid")),
+               ("HardSigmoid", [0.3, 0.6], of("HardSigmoid", alpha=0.3, beta=0.6))]
+
+
+@case
+def fused_convolutions():
+    """With a bias, a sum, and every activation that the optimiser puts behind them."""
+    filters, bias = reals(4, 3, 1, 1, seed=6), reals(4, seed=7)
+    names = [name.lower() for name, _, _ in ACTIVATIONS]
+    nodes = [contrib("FusedConv", "x f b z", name.lower(), activation=name, **({"activation_params": constants} if constants else {}))
+             for name, constants, _ in ACTIVATIONS] + [contrib("FusedConv", "x f - z", "plain"), contrib("FusedConv", "x f", "padded", pads=[1, 0, 0, 2])]
+
+    def expected(feeds):
+        product = np.einsum("nchw,fc->nfhw", feeds["x"].astype(float), filters[:, :, 0, 0])
+        total = product + bias[:, None, None] + feeds["z"]
+        padded = np.pad(product, [(0, 0), (0, 0), (1, 0), (0, 2)])
+        return [each.astype(np.float32) for each in [*(f(total) for _, _, f in ACTIVATIONS), product + feeds["z"], padded]]
+    sets = [{"x": reals(n, 3, h, 5), "z": reals(n, 4, h, 5, seed=2)} for n, h in [(0, 4), (1, 1), (2, 9)]]
+    return Case(nodes, {"x": ["n", 3, "h", 5], "z": ["n", 4, "h", 5]}, sets, expected, constants=[("f", filters), ("b", bias)],
+                outputs=(*names, "plain", "padded"), tolerance=(1e-4, 1e-5))
+
+
+@case
+def fused_matrix_products():
+    weights = reals(5, 4, seed=8)
+    nodes = [contrib("FusedGemm", "x w b", "a", transB=1, alpha=0.5, activation="LeakyRelu", activation_alpha=0.1),
+             contrib("FusedGemm", "x v", "c", activation="HardSigmoid", activation_alpha=0.25, activation_beta=0.5),
+             contrib("FusedGemm", "x v", "d", activation="Elu")]
+
+    def expected(feeds):
+        product = feeds["x"].astype(float) @ weights.T
+        a = product / 2 + CBIAS
+        return [each.astype(np.float32) for each in (np.where(a < 0, a * 0.1, a), np.clip(product / 4 + 0.5, 0, 1),
+                                                     np.where(product < 0, np.expm1(product), product))]
+    return Case(nodes, {"x": ["m", 4]}, [{"x": reals(m, 4)} for m in (0, 1, 9)], expected, outputs=("a", "c", "d"),
+                constants=[("w", weights), ("v", weights.T.copy()), ("b", CBIAS)], tolerance=(1e-4, 1e-5))
+
+
+CBIAS = np.array([1, -1, 0.5, 0, 2], np.float32)

@@ -4,6 +4,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/operators/Contractions.h"
+#include "compiler/import/onnx/operators/NamedActivation.h"
 #include "compiler/import/onnx/operators/Operators.h"
 
 using namespace mlir;
@@ -30,6 +31,31 @@ void convertFusedMatMul(NodeImport &n) {
   if (alpha != 1)
     product = n.mul(product, n.numberLike(product, alpha));
   n.result(n.convert(product, elementOf(a)));
+}
+
+/// Attribute `activation` of `y`; its constants stand in `alphas` and `betas`.
+Value activated(NodeImport &n, Value y, ArrayRef<double> alphas, ArrayRef<double> betas) {
+  std::string name = n.textAttribute("activation", "");
+  return name.empty() || !y ? y : NamedActivation::take(name, alphas, betas).apply(n, y);
+}
+
+/// conv(x, filter) + bias + sum
+void convertFusedConv(NodeImport &n) {
+  auto constants = n.floatsAttribute("activation_params").value_or(SmallVector<double>());
+  auto all = ArrayRef(constants);
+  Value y = buildConv(n);
+  if (y && n.hasInput(3))
+    y = n.add(y, n.input(3));
+  n.result(activated(n, y, all.take_front(1), all.drop_front(all.empty() ? 0 : 1)));
+}
+
+void convertFusedGemm(NodeImport &n) {
+  SmallVector<double, 1> alphas, betas;
+  if (auto alpha = n.floatAttribute("activation_alpha"))
+    alphas.push_back(*alpha);
+  if (auto beta = n.floatAttribute("activation_beta"))
+    betas.push_back(*beta);
+  n.result(activated(n, buildGemm(n), alphas, betas));
 }
 
 //===-- Activations ---------------------------------------------------------------------------===//
@@ -141,6 +167,8 @@ void addFused(OperatorTable &table) {
     table.add({name, 1, kNewestMicrosoftOpset, convert, least, most, outputs, kDomain});
   };
   add("FusedMatMul", convertFusedMatMul, 2, 2);
+  add("FusedConv", convertFusedConv, 2, 4);
+  add("FusedGemm", convertFusedGemm, 2, 3);
   add("Gelu", convertGelu, 1, 1);
   add("BiasGelu", convertGelu, 2, 2);
   add("FastGelu", convertFastGelu, 1, 2);

@@ -5,53 +5,13 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "compiler/import/onnx/operators/Contractions.h"
+#include "compiler/import/onnx/operators/NamedActivation.h"
 #include "compiler/import/onnx/operators/Operators.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace weft::onnx {
 namespace {
-
-/// One of the functions named by attribute `activations`.
-struct Function {
-  std::string name;
-  double alpha = 0, beta = 0;
-
-  Value apply(NodeImport &n, Value x) const {
-    if (name == "affine")
-      return n.add(n.mul(x, n.numberLike(x, alpha)), n.numberLike(x, beta));
-    if (name == "tanh")
-      return n.unary<TanhOp>(x);
-    if (name == "scaledtanh")
-      return n.mul(n.numberLike(x, alpha), n.unary<TanhOp>(n.mul(n.numberLike(x, beta), x)));
-    auto kind = llvm::StringSwitch<std::optional<ActivationKind>>(name)
-                    .Case("relu", ActivationKind::Relu)
-                    .Case("sigmoid", ActivationKind::Sigmoid)
-                    .Case("leakyrelu", ActivationKind::LeakyRelu)
-                    .Case("thresholdedrelu", ActivationKind::ThresholdedRelu)
-                    .Case("hardsigmoid", ActivationKind::HardSigmoid)
-                    .Case("elu", ActivationKind::Elu)
-                    .Case("softsign", ActivationKind::Softsign)
-                    .Case("softplus", ActivationKind::Softplus)
-                    .Default(std::nullopt);
-    return kind ? n.activation(*kind, x, alpha, beta)
-                : n.wrong("'" + name + "' is not an activation of recurrent operators");
-  }
-};
-
-/// Constants of functions that take some, where the node gives none.
-std::pair<std::optional<double>, std::optional<double>> defaultsOf(StringRef name) {
-  using Pair = std::pair<std::optional<double>, std::optional<double>>;
-  return llvm::StringSwitch<Pair>(name)
-      .Case("affine", {1.0, 0.0})
-      .Case("leakyrelu", {0.01, std::nullopt})
-      .Case("thresholdedrelu", {1.0, std::nullopt})
-      .Case("scaledtanh", {1.0, 1.0})
-      .Case("hardsigmoid", {0.2, 0.5})
-      .Case("elu", {1.0, std::nullopt})
-      .Default({std::nullopt, std::nullopt});
-}
 
 /// What the three operators have in common.
 class Recurrent {
@@ -190,16 +150,9 @@ private:
               Twine(directions * defaults.size()) + " are needed");
     auto alphas = n.floatsAttribute("activation_alpha").value_or(SmallVector<double>());
     auto betas = n.floatsAttribute("activation_beta").value_or(SmallVector<double>());
-    size_t alpha = 0, beta = 0;
-    for (const std::string &name : names) {
-      Function function{StringRef(name).lower()};
-      auto [first, second] = defaultsOf(function.name);
-      if (first)
-        function.alpha = alpha < alphas.size() ? alphas[alpha++] : *first;
-      if (second)
-        function.beta = beta < betas.size() ? betas[beta++] : *second;
-      functions.push_back(function);
-    }
+    ArrayRef<double> restOfAlphas = alphas, restOfBetas = betas;
+    for (const std::string &name : names)
+      functions.push_back(NamedActivation::take(name, restOfAlphas, restOfBetas));
   }
 
   Value stateOf(unsigned input, unsigned d) {
@@ -245,7 +198,7 @@ private:
   unsigned gates, directions = 1;
   bool firstIsReverse = false, batchFirst = false;
   std::optional<double> clip;
-  std::vector<Function> functions;
+  std::vector<NamedActivation> functions;
 };
 
 void convertRnn(NodeImport &n) {
