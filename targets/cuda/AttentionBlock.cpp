@@ -1,13 +1,17 @@
 //===- AttentionBlock.cpp -------------------------------------------------------------------------===//
 //
 //   the block's tile: rows innermost, then columns of values, then heads                  [tile]
-//   a score of a sum: the kernel's program, at an element that exists                     [score]
+//   scores of sums: the kernel's program, at elements that exist                          [score]
+//     of all neighbours at once; one by one where lines are ragged or not aligned
 //   scores of a thread join those of earlier tiles                                        [add]
 //     of a row without any score yet that is more than minus infinity, all powers are 0
 //===------------------------------------------------------------------------------------------===//
 
 #include "targets/cuda/AttentionBlock.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/Stream.h"
 
 using namespace mlir;
 
@@ -46,8 +50,8 @@ static TileSource sourceOf(const AttentionOperand &operand, bool isStepRow, int6
   unsigned line = isStepRow ? operand.column : operand.row,
            step = isStepRow ? operand.row : operand.column;
   SymTensorType type = operand.type();
-  return {operand.tensor, {},    type.getDim(line),         type.getDim(step),
-          size,           depth, step + 1 == type.getRank()};
+  return {operand.stored(),          {}, type.getDim(line), type.getDim(step), size, depth,
+          step + 1 == type.getRank()};
 }
 
 AttentionBlock::Sources AttentionBlock::sourcesOf(const AttentionShape &s,
@@ -60,7 +64,8 @@ AttentionBlock::Sources AttentionBlock::sourcesOf(const AttentionShape &s,
 TileSource::Index AttentionBlock::indexOf(const AttentionOperand &operand, bool isStepRow) const {
   const AttentionOperand *own = &operand;
   return [this, own, isStepRow](const IndexValue &line, const IndexValue &step) {
-    return own->index(batch, isStepRow ? step : line, isStepRow ? line : step);
+    return own->storedIndex(k.e,
+                            own->index(batch, isStepRow ? step : line, isStepRow ? line : step));
   };
 }
 
@@ -120,27 +125,95 @@ Value AttentionBlock::inside(Value at, SymExpr extent, int64_t size) {
   return k.b.create<arith::MinSIOp>(at, k.sub(k.e.uniform(extent), constantI64(k.b, 1)));
 }
 
-/// [score]
-Value AttentionBlock::score(Value sum, Value row, Value key) {
-  k.e.forget();
-  k.e.provide(s.scores.getResult(), [sum](ArrayRef<IndexValue>) { return sum; });
-  Value x = k.e.pull(s.softmax.getInput(),
-                     s.line.index(batch, {inside(row, s.m, rows)}, {inside(key, s.n, kKeys)}));
-  k.e.forget();
-  if (isMultiple(s.n, kKeys))
-    return x;
-  return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), x, number(-INFINITY));
+int64_t AttentionBlock::neighboursOf(const AttentionShape &s) {
+  constexpr int64_t bytes = 16, most = 8;
+  int64_t widest = 0;
+  for (BlockArgument argument : s.softmax->getParentOfType<func::FuncOp>().getArguments()) {
+    auto type = cast<SymTensorType>(argument.getType());
+    bool isOperand = llvm::is_contained({s.q.stored(), s.k.stored(), s.v.stored()}, argument);
+    if (!isOperand && type.getRank() && type.getDims().back() == s.n)
+      widest = std::max<int64_t>(widest, (elementBits(type.getElementType()) + 7) / 8);
+  }
+  return widest ? std::clamp<int64_t>(bytes / widest, 1, most) : 1;
 }
 
-Value AttentionBlock::weight(Value element, Value row, Value key) {
-  k.e.forget();
-  k.e.provide(s.softmax.getResult(), [element](ArrayRef<IndexValue>) { return element; });
-  Value x =
-      k.e.pull(s.weights, s.line.index(batch, {inside(row, s.m, rows)}, {inside(key, s.n, kKeys)}));
-  k.e.forget();
+Value AttentionBlock::behindLast(const Program &program, Value number, Value key) {
   if (isMultiple(s.n, kKeys))
-    return x;
-  return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), x, number(0));
+    return number;
+  return k.b.create<arith::SelectOp>(k.less(key, k.e.uniform(s.n)), number,
+                                     this->number(program.behind));
+}
+
+/// One by one.
+void AttentionBlock::computeRun(const Program &program, Run &run) {
+  for (auto [i, number] : llvm::enumerate(run.numbers)) {
+    Value key = k.add(run.firstKey, constantI64(k.b, int64_t(i))), given = number;
+    k.e.forget();
+    k.e.provide(program.given, [given](ArrayRef<IndexValue>) { return given; });
+    Value x = k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, rows)},
+                                                    {inside(key, s.n, kKeys)}));
+    k.e.forget();
+    number = behindLast(program, x, key);
+  }
+}
+
+/// Neighbours are all there, or none of them is: their number is that of the lanes, of which lines have whole chunks.
+void AttentionBlock::computeWide(const Program &program, Run &run) {
+  ImplicitLocOpBuilder &b = k.b;
+  int64_t lanes = int64_t(run.numbers.size());
+  Value given = b.create<vector::FromElementsOp>(VectorType::get({lanes}, b.getF32Type()),
+                                                 ValueRange(run.numbers));
+  Value last = k.sub(k.e.uniform(s.n), constantI64(b, lanes)), key = run.firstKey;
+  if (!isMultiple(s.n, kKeys)) // a multiple of the lanes, which shows
+    key = b.create<arith::AndIOp>(b.create<arith::MinSIOp>(key, last), constantI64(b, -lanes));
+  k.e.forget();
+  k.e.provide(program.given, [given](ArrayRef<IndexValue>) { return given; });
+  Value all = k.e.pull(program.wanted, s.line.index(batch, {inside(run.row, s.m, rows)}, {key, 1}));
+  k.e.forget();
+  for (int64_t i = 0; i < lanes; ++i)
+    run.numbers[size_t(i)] = behindLast(program, b.create<vector::ExtractOp>(all, i), run.firstKey);
+}
+
+/// [score]
+void AttentionBlock::compute(const Program &program, MutableArrayRef<Run> runs) {
+  ImplicitLocOpBuilder &b = k.b;
+  int64_t lanes = int64_t(runs.front().numbers.size());
+  Stream stream(k, s.n, unsigned(lanes));
+  if (lanes == 1 || neighboursOf(s) == 1 || stream.isNever()) {
+    for (Run &run : runs)
+      computeRun(program, run);
+    return;
+  }
+  SmallVector<Type> types(runs.size() * size_t(lanes), b.getF32Type());
+  auto branch = b.create<scf::IfOp>(types, stream.condition(), /*withElseRegion=*/true);
+  auto emit = [&](Block *block, function_ref<void(Run &)> each) {
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(block);
+    SmallVector<Value> numbers;
+    for (Run run : runs) {
+      each(run);
+      llvm::append_range(numbers, run.numbers);
+    }
+    k.e.forget();
+    b.create<scf::YieldOp>(numbers);
+  };
+  emit(branch.thenBlock(), [&](Run &run) {
+    k.e.setLanes(unsigned(lanes));
+    stream.wide([&] { computeWide(program, run); });
+    k.e.setLanes(1);
+  });
+  emit(branch.elseBlock(), [&](Run &run) { computeRun(program, run); });
+  for (auto [i, run] : llvm::enumerate(runs))
+    run.numbers.assign(branch.getResults().begin() + int64_t(i) * lanes,
+                       branch.getResults().begin() + int64_t(i + 1) * lanes);
+}
+
+void AttentionBlock::score(MutableArrayRef<Run> runs) {
+  compute({s.scores.getResult(), s.softmax.getInput(), -INFINITY}, runs);
+}
+
+void AttentionBlock::weigh(MutableArrayRef<Run> runs) {
+  compute({s.softmax.getResult(), s.weights, 0}, runs);
 }
 
 bool AttentionBlock::isPlain() const {

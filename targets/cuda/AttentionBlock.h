@@ -1,10 +1,13 @@
 //===- AttentionBlock.h - A block of threads for some queries of an attention ------------------------------===//
 //
 //   AttentionBlock block(k, shape, tile, isRaw);
-//   block.fill(block.queries, zero, step, store);               // and keys, values: to shared memory
+//   block.fill(block.queries, zero, step, target);              // and keys, values: to shared memory
 //   state = block.overKeys(state, [&](Value firstKey, ValueRange state) { … });
 //   Value factor = block.add(running, scores, bits);            // scores become powers
 //   block.results.store(shared, block.firstRow, block.firstColumn);
+//
+// What stands before the softmax, masks above all, is computed of keys that are neighbours: a thread has so many, and reads what lies beside them at
+// once where lines are whole and aligned.
 //
 // What all attentions have in common, whatever multiplies: which rows a block has, the walk over tiles of keys, and a softmax that goes on from
 // tile to tile: of every row the largest score so far and the sum of e^(score - largest); what was summed before is multiplied by
@@ -66,16 +69,23 @@ public:
   static Sources sourcesOf(const AttentionShape &s, const AttentionTile &tile);
 
   void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
-            TileReader::StoreChunk store) {
-    reader.fill(source, firstLine, firstStep, store);
+            const TileTarget &target) {
+    reader.fill(source, firstLine, firstStep, target);
   }
   llvm::SmallVector<mlir::Value>
   overKeys(mlir::ValueRange state,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  /// What stands before the softmax, of a sum of products; minus infinity behind the last key. `row` and `key`: of the attention.
-  mlir::Value score(mlir::Value sum, mlir::Value row, mlir::Value key);
-  /// What is multiplied by values, of an element of the softmax; 0 behind the last key.
-  mlir::Value weight(mlir::Value element, mlir::Value row, mlir::Value key);
+  /// How many neighbouring keys make 16 bytes of what the kernel reads beside them; 1 where it reads nothing.
+  static int64_t neighboursOf(const AttentionShape &s);
+  /// Numbers of neighbouring keys, of one row.
+  struct Run {
+    llvm::SmallVector<mlir::Value> numbers;
+    mlir::Value row, firstKey; ///< of the attention
+  };
+  /// Sums of products become what stands before the softmax; minus infinity behind the last key.
+  void score(llvm::MutableArrayRef<Run> runs);
+  /// Elements of the softmax become what is multiplied by values; 0 behind the last key.
+  void weigh(llvm::MutableArrayRef<Run> runs);
   /// The values are multiplied by what the softmax gives.
   bool isPlain() const;
 
@@ -99,6 +109,15 @@ public:
 private:
   TileSource::Index indexOf(const AttentionOperand &operand, bool isStepRow) const;
   mlir::Value inside(mlir::Value at, SymExpr extent, int64_t size);
+  /// `wanted`, of whose operand `given` the numbers are elements.
+  struct Program {
+    mlir::Value given, wanted;
+    double behind; ///< behind the last key
+  };
+  void compute(const Program &program, llvm::MutableArrayRef<Run> runs);
+  void computeRun(const Program &program, Run &run);
+  void computeWide(const Program &program, Run &run);
+  mlir::Value behindLast(const Program &program, mlir::Value number, mlir::Value key);
   mlir::Value number(double value);
 
   SimtKernel &k;

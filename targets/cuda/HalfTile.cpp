@@ -20,8 +20,9 @@ int64_t HalfTile::bytes(const TileSource &source) {
   return (source.isDeepLast ? source.size : source.depth) * chunksPerLine(source) * kChunkBytes;
 }
 
-HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source)
-    : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)),
+HalfTile::HalfTile(SimtKernel &k, Value shared, int64_t begin, const TileSource &source,
+                   int64_t run)
+    : k(k), shared(shared), begin(begin), perLine(chunksPerLine(source)), run(run),
       isDeepLast(source.isDeepLast),
       element(cast<SymTensorType>(source.value.getType()).getElementType()) {
   Value lane = k.lane(), eight = constantI64(k.b, kMatrix);
@@ -39,14 +40,40 @@ Value HalfTile::placeOf(Value line, Value chunk) const {
   return k.add(k.mul(place, constantI64(b, kChunkBytes)), constantI64(b, begin));
 }
 
-void HalfTile::put(Value line, Value step, Value chunk) const {
+/// Where a line of shared memory stands among those that fragments are made of.
+Value HalfTile::ordered(Value line) const {
+  if (run == 2)
+    return line;
+  ImplicitLocOpBuilder &b = k.b;
+  auto part = [&](int64_t step, int64_t count) -> Value { // of the number: which of so many
+    Value above = b.createOrFold<arith::DivUIOp>(line, constantI64(b, step));
+    return b.createOrFold<arith::RemUIOp>(above, constantI64(b, count));
+  };
+  constexpr int64_t pairs = kMatrix / 2;
+  Value rest = k.multipleOf(line, pairs * run), pair = k.mul(part(run, pairs), constantI64(b, 2)),
+        matrix = k.mul(part(2, run / 2), constantI64(b, kMatrix));
+  return k.add(k.add(rest, matrix), k.add(pair, part(1, 2)));
+}
+
+/// Of the chunk whose first element has this line and step.
+Value HalfTile::chunkPlace(Value line, Value step) const {
   ImplicitLocOpBuilder &b = k.b;
   auto chunkAt = [&](Value number) -> Value {
     return b.create<arith::DivUIOp>(number, constantI64(b, kChunk));
   };
-  Value place = isDeepLast ? placeOf(line, chunkAt(step)) : placeOf(step, chunkAt(line));
-  k.storeShared(b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getI32Type()), chunk), shared,
-                place);
+  return isDeepLast ? placeOf(ordered(line), chunkAt(step)) : placeOf(ordered(step), chunkAt(line));
+}
+
+TileTarget HalfTile::target() const {
+  HalfTile tile = *this;
+  return {[tile](Value line, Value step, Value chunk) {
+            ImplicitLocOpBuilder &b = tile.k.b;
+            Value words = b.create<LLVM::BitcastOp>(VectorType::get({4}, b.getI32Type()), chunk);
+            tile.k.storeShared(words, tile.shared, tile.chunkPlace(line, step));
+          },
+          [tile](Value line, Value step) {
+            return tile.k.sharedPlace(tile.shared, tile.chunkPlace(line, step));
+          }};
 }
 
 SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {

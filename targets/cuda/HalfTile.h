@@ -1,7 +1,7 @@
 //===- HalfTile.h - Operands of tensor cores in shared memory -------------------------------------------===//
 //
 //   HalfTile left(k, shared, source.shape…), right(…);
-//   left.put(line, step, chunk);
+//   reader.fill(source, …, left.target());
 //   multiplyAdd(k, element, left.fragments(row, step, HalfTile::Left), right.fragments(column, step, HalfTile::Right), …);
 //
 // A tile of f16 or bf16 lies in chunks of 16 bytes. Chunks of a line change places with its number, so that the 8 that a matrix consists of, one of
@@ -21,23 +21,27 @@ class HalfTile {
 public:
   enum Side { Left, Right };
 
-  /// `begin`: in bytes, behind `shared`.
-  HalfTile(SimtKernel &k, mlir::Value shared, int64_t begin, const TileSource &source);
+  /// `begin`: in bytes, behind `shared`. `run`: what is line 8 m + 2 p + i of run / 2 matrices for fragments, i < 2, is line run p + 2 m + i of the
+  /// source: a thread's sums are then of so many neighbours. 2: lines are in their order.
+  HalfTile(SimtKernel &k, mlir::Value shared, int64_t begin, const TileSource &source,
+           int64_t run = 2);
   /// Of the shared memory that such a tile takes.
   static int64_t bytes(const TileSource &source);
 
-  /// 8 elements whose first has this line and step.
-  void put(mlir::Value line, mlir::Value step, mlir::Value chunk) const;
+  /// Chunks of 8 elements go here.
+  TileTarget target() const;
   /// Four matrices of 8 lines and 8 steps, from `at` and `step` on, both multiples of 8: those of further lines follow each other on the left,
   /// and those of later steps on the right.
   llvm::SmallVector<mlir::Value> fragments(mlir::Value at, mlir::Value step, Side side) const;
 
 private:
   mlir::Value placeOf(mlir::Value line, mlir::Value chunk) const;
+  mlir::Value ordered(mlir::Value line) const;
+  mlir::Value chunkPlace(mlir::Value line, mlir::Value step) const;
 
   SimtKernel &k;
   mlir::Value shared;
-  int64_t begin, perLine;
+  int64_t begin, perLine, run;
   bool isDeepLast;
   mlir::Type element;
   mlir::Value matrix, line; ///< whose place the thread gives for fragments

@@ -1,7 +1,7 @@
 //===- ProductBlock.h - A block of threads for each tile of a product ------------------------------------===//
 //
 //   ProductBlock block(k, shape, tile, isRaw);
-//   SmallVector<Value> sums = block.sum(zeros, storeChunk, [&](ValueRange sums) { … of the tiles in shared memory … });
+//   SmallVector<Value> sums = block.sum(zeros, stages, target, [&](Value stage, ValueRange sums) { … of the tiles there … });
 //   … sums to shared memory, at block.writer().place(row, column); a barrier …
 //   block.store(shared);
 //
@@ -19,30 +19,48 @@ struct BlockTile {
   int64_t rows, columns, depth;
 };
 
-/// How many blocks a product has.
-SymExpr blocksOf(const ProductShape &s, const BlockTile &tile);
+/// A grid has at least four blocks for each stripe of 64 columns: those of tiles with most rows; where these are fewer, of tiles with a quarter of the
+/// rows; and where a tile has all rows, of a quarter of the columns each.
+constexpr int64_t kStripe = 64, kShares = 4;
+
+/// How many blocks a product has whose largest tiles have so many rows.
+SymExpr blocksOf(const ProductShape &s, int64_t mostRows);
+
+/// Tiles of both operands lie in shared memory so many times: products of one are computed while the next ones are on their way.
+struct TileStages {
+  int64_t bytes; ///< of each
+  int64_t count;
+  /// As many as fit.
+  static TileStages of(int64_t bytes);
+  int64_t all() const { return bytes * count; }
+};
 
 class ProductBlock {
 public:
-  /// Writes the chunk of an operand whose first element has this row or column, and this step of the tile.
-  using StoreChunk =
-      llvm::function_ref<void(const TileSource &, mlir::Value at, mlir::Value step, mlir::Value)>;
+  /// Where an operand goes in the stage that begins so many bytes behind the first.
+  using TargetOf = llvm::function_ref<TileTarget(const TileSource &, mlir::Value stage)>;
+  using Multiply =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value stage, mlir::ValueRange)>;
 
-  ProductBlock(SimtKernel &k, const ProductShape &s, const BlockTile &tile, bool isRaw);
+  /// Tiles have the columns of a stripe, or a quarter of them.
+  ProductBlock(SimtKernel &k, const ProductShape &s, const BlockTile &tile, int64_t mostRows,
+               bool isRaw);
   ProductBlock(const ProductBlock &) = delete; // whose operands know it
 
   const TileSource &a() const { return operandA; }
   const TileSource &b() const { return operandB; }
   const TileWriter &writer() const { return results; }
-  /// Carries `sums` over the tiles of all steps.
-  llvm::SmallVector<mlir::Value>
-  sum(mlir::ValueRange sums, StoreChunk store,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> multiply);
+  /// A stripe may have more blocks than tiles.
+  mlir::Value isInside();
+  /// Carries `sums` over the tiles of all steps. A barrier is behind.
+  llvm::SmallVector<mlir::Value> sum(mlir::ValueRange sums, const TileStages &stages,
+                                     TargetOf target, Multiply multiply);
   /// Stores results whose sums lie in shared memory.
   void store(mlir::Value sums) { results.store(sums, firstRow, firstColumn); }
 
 private:
   TileSource operand(bool isA) const;
+  void fill(mlir::Value step, mlir::Value stage, TargetOf target);
 
   SimtKernel &k;
   ProductShape s;

@@ -113,6 +113,33 @@ void SimtKernel::storeShared(Value data, Value pointer, Value bytes) {
   b.create<LLVM::StoreOp>(data, sharedPlace(pointer, bytes), sharedAlignment(data.getType()));
 }
 
+void SimtKernel::copyShared(Value to, Value from, Value isThere) {
+  constexpr int32_t bytes = 16;
+  constexpr unsigned global = 1;
+  Type i32 = b.getI32Type();
+  auto number = [&](int32_t n) -> Value {
+    return b.create<arith::ConstantOp>(b.getI32IntegerAttr(n));
+  };
+  Value there = number(bytes);
+  if (isThere)
+    there = b.create<arith::SelectOp>(i32, isThere, there, number(0));
+  Value source =
+      b.create<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(b.getContext(), global), from);
+  b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.cp.async.cg.shared.global.16.s",
+                                  ValueRange{to, source, there}, LLVM::FastmathFlags::none);
+}
+
+void SimtKernel::endCopies() {
+  b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.cp.async.commit.group", ValueRange(),
+                                  LLVM::FastmathFlags::none);
+}
+
+void SimtKernel::awaitCopies(int64_t groups) {
+  Value left = b.create<arith::ConstantOp>(b.getI32IntegerAttr(int32_t(groups)));
+  b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.cp.async.wait.group", ValueRange{left},
+                                  LLVM::FastmathFlags::none);
+}
+
 /// Threads exchange words of 32 bits.
 Value SimtKernel::exchange(Value value, unsigned bits) {
   Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();

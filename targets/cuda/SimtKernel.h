@@ -49,6 +49,12 @@ struct SimtKernel : KernelFrame {
   mlir::Value loadShared(mlir::Type type, mlir::Value pointer, mlir::Value bytes);
   void storeShared(mlir::Value data, mlir::Value pointer, mlir::Value bytes);
   mlir::Value sharedPlace(mlir::Value pointer, mlir::Value bytes);
+  /// 16 bytes, both at multiples of 16, go to shared memory while the thread goes on; zeros where the condition, if there is one, does not hold.
+  void copyShared(mlir::Value to, mlir::Value from, mlir::Value isThere);
+  /// What the thread copies from here on belongs to another group.
+  void endCopies();
+  /// Waits for the thread's own copies but those of the last groups. Others see them behind a barrier.
+  void awaitCopies(int64_t groups);
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
 };
 

@@ -1,6 +1,7 @@
 //===- TileMemory.cpp -----------------------------------------------------------------------------===//
 //
 //   a tile to shared memory: every thread has some of the chunks                    [fill]
+//     in memory as products read it, and aligned: a copy beside the thread          [copy]
 //     whole and aligned: a vector; else lane by lane where elements are             [chunk]
 //   sums from shared memory, of a block's rows and columns that exist               [store]
 //     the epilogue at four neighbours, and out; one by one where some are outside   [neighbours]
@@ -80,10 +81,30 @@ Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
   return isLeft ? k.e.guarded(isLeft, byLanes, chunk) : byLanes();
 }
 
-/// [fill]
-void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
-                      StoreChunk store) {
-  k.e.setLanes(unsigned(lanes));
+/// Whether elements lie in memory as products read them, in lines that end where the tile's do.
+bool TileReader::isCopied(const TileSource &source) const {
+  auto type = cast<SymTensorType>(source.value.getType());
+  return k.e.pointerOf(source.value) && (isRaw || type.getElementType().isF32()) &&
+         type.getDims().back() == (source.isDeepLast ? source.steps : source.lines);
+}
+
+/// [copy] Where lines have whole chunks, a chunk is there as a whole or not at all.
+void TileReader::copyChunk(const TileSource &source, const IndexValue &line, const IndexValue &step,
+                           Value to) {
+  auto type = cast<SymTensorType>(source.value.getType());
+  Value isThere;
+  if (!isMultiple(source.lines, source.size))
+    isThere = k.less(line.base, k.e.uniform(source.lines));
+  if (!isMultiple(source.steps, source.depth))
+    isThere = both(isThere, k.less(step.base, k.e.uniform(source.steps)));
+  SmallVector<IndexValue> index = source.index({line.base}, {step.base});
+  Value from = elementPointer(builder, k.e.pointerOf(source.value),
+                              memoryType(type.getElementType()), k.e.linear(type, index).base);
+  k.copyShared(to, from, isThere);
+}
+
+/// Of this thread, with the line and step of the tile.
+void TileReader::eachChunk(const TileSource &source, function_ref<void(Value, Value)> body) {
   int64_t runs = (source.isDeepLast ? source.depth : source.size) / lanes;
   int64_t chunks = source.size * source.depth / lanes;
   auto one = [&](Value number) {
@@ -91,10 +112,7 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
     Value run = builder.createOrFold<arith::RemUIOp>(number, constantI64(builder, runs)),
           other = builder.createOrFold<arith::DivUIOp>(number, constantI64(builder, runs));
     run = k.mul(run, constantI64(builder, lanes));
-    Value at = source.isDeepLast ? other : run, deep = source.isDeepLast ? run : other;
-    IndexValue line{k.add(firstLine, at), source.isDeepLast ? 0 : 1},
-        step{k.add(firstStep, deep), source.isDeepLast ? 1 : 0};
-    store(at, deep, chunkOf(source, line, step));
+    body(source.isDeepLast ? other : run, source.isDeepLast ? run : other);
     k.e.forget();
   };
   if (chunks <= kTileThreads * 4 && chunks % kTileThreads == 0)
@@ -102,12 +120,43 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
       one(k.add(k.inBlock, constantI64(builder, i * kTileThreads)));
   else
     k.loop(k.inBlock, constantI64(builder, chunks), kTileThreads, one);
-  k.e.setLanes(1);
+}
+
+/// [fill]
+void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep,
+                      const TileTarget &target) {
+  auto each = [&](function_ref<void(Value, Value, const IndexValue &, const IndexValue &)> body) {
+    eachChunk(source, [&](Value at, Value deep) {
+      body(at, deep, {k.add(firstLine, at), source.isDeepLast ? 0 : 1},
+           {k.add(firstStep, deep), source.isDeepLast ? 1 : 0});
+    });
+  };
+  auto compute = [&] {
+    k.e.setLanes(unsigned(lanes));
+    each([&](Value at, Value deep, const IndexValue &line, const IndexValue &step) {
+      target.store(at, deep, chunkOf(source, line, step));
+    });
+    k.e.setLanes(1);
+  };
+  Stream stream(k, cast<SymTensorType>(source.value.getType()).getDims().back(), unsigned(lanes));
+  if (!target.place || stream.isNever() || !isCopied(source))
+    return compute();
+  k.choose(
+      stream.condition(),
+      [&] {
+        each([&](Value at, Value deep, const IndexValue &line, const IndexValue &step) {
+          copyChunk(source, line, step, target.place(at, deep));
+        });
+      },
+      compute);
 }
 
 Value TileWriter::place(Value row, Value column) const {
   ImplicitLocOpBuilder &b = k.b;
-  Value turn = k.mul(b.create<arith::AndIOp>(row, constantI64(b, 3)), constantI64(b, 8));
+  Value one = constantI64(b, 1),
+        high = b.create<arith::AndIOp>(b.create<arith::DivUIOp>(row, constantI64(b, 2)), one),
+        low = b.create<arith::XOrIOp>(b.create<arith::AndIOp>(row, one), high);
+  Value turn = k.add(k.mul(low, constantI64(b, 16)), k.mul(high, constantI64(b, 8)));
   Value line = k.mul(row, constantI64(b, stride));
   return k.mul(k.add(line, b.create<arith::XOrIOp>(column, turn)), constantI64(b, 4));
 }
@@ -171,7 +220,6 @@ void TileWriter::addParts(Value sums, int64_t parts) const {
            }
            k.storeShared(sum, sums, at);
          });
-  k.gatherBlock();
 }
 
 /// [store]

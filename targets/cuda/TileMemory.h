@@ -1,13 +1,13 @@
 //===- TileMemory.h - Tiles of matrices on their way to and from a block's shared memory ------------------===//
 //
 //   TileReader reader(k, /*isRaw=*/true);
-//   reader.fill(source, firstLine, firstStep, [&](Value line, Value step, Value chunk) { … to shared memory … });
-//   … a barrier; sums of products to shared memory, each at writer.place(row, column); a barrier …
+//   reader.fill(source, firstLine, firstStep, {[&](Value line, Value step, Value chunk) { … to shared memory … }, place});
+//   k.endCopies(); … k.awaitCopies(0); a barrier; sums of products to shared memory, each at writer.place(row, column); a barrier …
 //   writer.store(shared, firstRow, firstColumn);
 //
 // What every schedule with sums of products has in common, whatever multiplies: operands, in memory or pulled, go to shared memory in chunks of 16
-// bytes along the dimension in which they are contiguous, with zeros behind the last element; sums come out of it with what the kernel computes
-// of them.
+// bytes along the dimension in which they are contiguous, with zeros behind the last element; what lies in memory as products read it is copied
+// while threads go on. Sums come out of shared memory with what the kernel computes of them.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CUDA_TILEMEMORY_H
 #define WEFT_TARGETS_CUDA_TILEMEMORY_H
@@ -27,22 +27,30 @@ struct TileSource {
   bool isDeepLast;     ///< its steps are neighbours in memory, not its lines
 };
 
+/// Where a tile goes in shared memory. A chunk's first element has this line and step of the tile.
+struct TileTarget {
+  std::function<void(mlir::Value line, mlir::Value step, mlir::Value chunk)> store;
+  /// A pointer to where it lies; null where a chunk's elements are no neighbours there.
+  std::function<mlir::Value(mlir::Value line, mlir::Value step)> place;
+};
+
 /// Threads of every block that multiplies.
 constexpr int64_t kTileThreads = 128;
 
 class TileReader {
 public:
-  /// Writes the chunk whose first element has this line and step of the tile.
-  using StoreChunk =
-      llvm::function_ref<void(mlir::Value line, mlir::Value step, mlir::Value chunk)>;
-
   /// `isRaw`: chunks are the bits of 8 elements of 16 bits; else 4 numbers.
   TileReader(SimtKernel &k, bool isRaw);
-  /// The lanes of elements are one before and behind.
+  /// The lanes of elements are one before and behind. What is copied is there when the thread has waited for its copies (awaitCopies).
   void fill(const TileSource &source, mlir::Value firstLine, mlir::Value firstStep,
-            StoreChunk store);
+            const TileTarget &target);
 
 private:
+  bool isCopied(const TileSource &source) const;
+  void copyChunk(const TileSource &source, const IndexValue &line, const IndexValue &step,
+                 mlir::Value to);
+  void eachChunk(const TileSource &source,
+                 llvm::function_ref<void(mlir::Value line, mlir::Value step)> body);
   mlir::Value chunkOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
   mlir::Value elementsOf(const TileSource &source, const IndexValue &line, const IndexValue &step);
   mlir::Value both(mlir::Value a, mlir::Value c);
@@ -67,11 +75,12 @@ struct TileWriter {
   static constexpr int64_t kColumns = 32;
 
   /// Where a sum of the tile lies, in bytes: four neighbours, from a multiple of 4 on, stay neighbours; groups of eight change places with the
-  /// row, so that the rows of a matrix lie in different banks.
+  /// row, so that the rows of a matrix lie in different banks, and so do neighbouring rows of 16.
   mlir::Value place(mlir::Value row, mlir::Value column) const;
   /// Of one list of sums, in bytes.
   int64_t bytes() const { return 4 * tileRows * stride; }
-  /// Adds so many lists of sums, which follow each other, to the first, in their order. Barriers are before and behind.
+  /// Adds so many lists of sums, which follow each other, to the first, in their order. A barrier is before; each thread stores the sums that it
+  /// adds.
   void addParts(mlir::Value sums, int64_t parts) const;
   void store(mlir::Value sums, mlir::Value firstRow, mlir::Value firstColumn) const;
 

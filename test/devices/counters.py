@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Kernels read what they must and little more, by the counts of the emulated GPU: counters.py WEFT WORK NAME
 
+rows      one row by f16 or f32 weights: these are read once, by blocks that have 16 columns each
 product   f16 by f16: global memory is read at most 1.1 times as much as its tiles need, and shared memory without a bank conflict
+attention 16 bits, with a mask of f32: shared memory without a bank conflict, and at most 1.05 times the sectors
 minilm    kernels of lines and of elements touch at most 1.05 times the sectors that their bytes could lie in
 """
 import json
@@ -21,6 +23,30 @@ func.func @main(%x: !weft.tensor<[{SIZE}, {SIZE}], f16> {{weft.name = "x"}}, %y:
   return %1 : !weft.tensor<[{SIZE}, {SIZE}], f16>
 }}
 """
+COLUMNS, STEPS = 512, 384
+ROWS = f"""
+func.func @main(%x: !weft.tensor<[m, {STEPS}], ELEMENT> {{weft.name = "x"}}, %w: !weft.tensor<[{STEPS}, {COLUMNS}], ELEMENT> {{weft.name = "w"}})
+    -> (!weft.tensor<[m, {COLUMNS}], f32> {{weft.name = "y"}}) attributes {{weft.symbols = #weft.symbols<m>}} {{
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[m, {STEPS}], ELEMENT>, !weft.tensor<[{STEPS}, {COLUMNS}], ELEMENT>) -> !weft.tensor<[m, {COLUMNS}], f32>
+  return %0 : !weft.tensor<[m, {COLUMNS}], f32>
+}}
+"""
+QUERIES, DEPTH = 128, 64
+HEADS, SCORES, MASK = (f"!weft.tensor<[{dims}], ELEMENT>".replace("ELEMENT", element) for dims, element in (
+    (f"2, {QUERIES}, {DEPTH}", "f16"), (f"2, {QUERIES}, {QUERIES}", "f32"), (f"{QUERIES}, {QUERIES}", "MASKS")))
+ATTENTION = f"""
+func.func @main(%q: {HEADS} {{weft.name = "q"}}, %k: {HEADS} {{weft.name = "k"}}, %v: {HEADS} {{weft.name = "v"}}, %mask: {MASK} {{weft.name = "mask"}})
+    -> ({HEADS} {{weft.name = "y"}}) {{
+  %s = weft.contract "b m d, b n d -> b m n" %q, %k accumulate f32 : ({HEADS}, {HEADS}) -> {SCORES}
+  MASKED
+  %p = weft.softmax %x : ({SCORES}) -> {SCORES}
+  %w = weft.convert %p to f16 : ({SCORES}) -> !weft.tensor<[2, {QUERIES}, {QUERIES}], f16>
+  %m = weft.contract "b m n, b n e -> b m e" %w, %v accumulate f32 : (!weft.tensor<[2, {QUERIES}, {QUERIES}], f16>, {HEADS}) -> !weft.tensor<[2, {QUERIES}, {DEPTH}], f32>
+  %y = weft.convert %m to f16 : (!weft.tensor<[2, {QUERIES}, {DEPTH}], f32>) -> {HEADS}
+  return %y : {HEADS}
+}}
+"""
+MASKED = {"f32": f"%x = weft.add %s, %mask : ({SCORES}, {MASK}) -> {SCORES}"}
 MOST_READ, MOST_SECTORS = 1.1, 1.05
 STREAMS = {"row", "loop"}  # the schedules whose accesses follow each other
 
@@ -42,6 +68,21 @@ def schedule_of(kernel):
 
 def ratio(count, name):
     return count[name] / max(1, count[f"ideal_{name}"])
+
+
+def rows(weft, work):
+    """Each block also reads the row, which is as long as a column."""
+    for element, size in (("f16", 2), ("f32", 4)):
+        model = os.path.join(work, f"{element}.mlir")
+        pathlib.Path(model).write_text(ROWS.replace("ELEMENT", element), encoding="utf-8")
+        count = next(iter(counted(weft, work, model, "--dim", "m=1").values()))
+        read = count["bytes_read"] / (STEPS * COLUMNS * size)
+        print(f"a row of {element}: {count['blocks']} blocks read {count['bytes_read']:,} bytes, {read:.3f} of the weights; "
+              f"{ratio(count, 'shared_turns'):.3f} of the ideal turns of shared memory; sectors {ratio(count, 'sectors'):.3f}")
+        if read > MOST_READ or ratio(count, "sectors") > MOST_SECTORS:
+            yield f"a row of {element} reads {read:.3f} of the weights"
+        if count["blocks"] != COLUMNS // 16:
+            yield f"a row of {element} has {count['blocks']} blocks"
 
 
 def product(weft, work):
@@ -66,6 +107,23 @@ def product(weft, work):
         yield f"tensor cores do {count['tensor_products']:,} of {SIZE**3:,} multiply-adds"
 
 
+def attention(weft, work):
+    for element, masked in MASKED.items():
+        model = os.path.join(work, f"{element}.mlir")
+        pathlib.Path(model).write_text(ATTENTION.replace("MASKED", masked).replace("MASKS", element), encoding="utf-8")
+        kernels = counted(weft, work, model)
+        if len(kernels) != 1 or schedule_of(next(iter(kernels))) != "attention":
+            yield f"an attention is computed by {list(kernels)}"
+            continue
+        count = next(iter(kernels.values()))
+        print(f"attention with a mask of {element}: {count['bytes_read']:,} bytes read, sectors {ratio(count, 'sectors'):.3f}; "
+              f"{count['shared_turns']:,} turns of shared memory, {ratio(count, 'shared_turns'):.3f} of the ideal")
+        if count["shared_turns"] != count["ideal_shared_turns"]:
+            yield f"it waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
+        if ratio(count, "sectors") > MOST_SECTORS:
+            yield f"it touches {ratio(count, 'sectors'):.3f} of the ideal sectors"
+
+
 def minilm(weft, work):
     sys.path.insert(0, str(HERE.parent / "e2e" / "minilm"))
     import minilm as model
@@ -83,7 +141,7 @@ def minilm(weft, work):
 
 def main(weft, work, name):
     os.makedirs(work, exist_ok=True)
-    wrong = list({"product": product, "minilm": minilm}[name](os.path.abspath(weft), work))
+    wrong = list({"rows": rows, "product": product, "attention": attention, "minilm": minilm}[name](os.path.abspath(weft), work))
     for each in wrong:
         print(f"WRONG: {each}")
     return 1 if wrong else 0

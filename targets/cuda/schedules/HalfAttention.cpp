@@ -4,10 +4,11 @@
 //     16 queries where there are no more: each warp has a quarter of the keys
 //     queries in shared memory
 //     for 64 keys
-//       keys and values in shared memory
+//       keys in shared memory; values are copied to it meanwhile                        [keys]
 //       scores: 128 of d at once, 16 x 8 sums an instruction                              [scores]
-//       the running softmax: a row lies in four threads                                   [softmax]
-//       powers, rounded, are a fragment of the second product as they are                 [mix]
+//       the running softmax: a row lies in four threads, neighbouring keys in one         [softmax]
+//       values in shared memory; the next keys are copied to it meanwhile               [values]
+//       powers, rounded, are a fragment of the second product as they are               [mix]
 //     warps with quarters of the keys agree on the largest score and the sum              [join]
 //     sums over the sum of powers to shared memory, and out                               [store]
 //
@@ -60,8 +61,9 @@ public:
   HalfEmitter(SimtKernel &k, const AttentionShape &s, bool isBelow, Value shared)
       : k(k), b(k.b), s(s), isBelow(isBelow), tile(tileOf(s, isBelow)),
         places(placesOf(s, isBelow)), block(k, s, tile, /*isRaw=*/true), shared(shared),
-        queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys),
-        values(k, shared, places.values, block.values), heldKeys(isBelow ? kKeys : kKeys / kWarps) {
+        heldKeys(isBelow ? kKeys : kKeys / kWarps), run(runOf(s)),
+        queries(k, shared, 0, block.queries), keys(k, shared, places.keys, block.keys, run),
+        values(k, shared, places.values, block.values, run) {
     warp = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value four = constantI64(b, 4), zero = constantI64(b, 0);
     warpRow = isBelow ? times(warp, kMatrixRows) : zero;
@@ -73,17 +75,15 @@ public:
   void emit() {
     if (hasAllDepth())
       fill(block.queries, queries, block.firstRow, constantI64(b, 0));
-    k.gatherBlock(); // there may be no keys
     Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0));
     RunningState state;
     state.rows.assign(2, block.noScores());
     state.sums.assign(size_t(tile.columns / 2), zero);
     if (block.isPlain())
-      state = walk(state, [&](Value key, RunningState &state) {
-        SmallVector<Value> sums = scores(key, /*withValues=*/true);
-        soften(state, sums, key);
-        mix(state.sums, sums);
-      });
+      state = walk(state, /*withValues=*/true,
+                   [&](RunningState &state, MutableArrayRef<Value> sums, Value key) {
+                     soften(state, sums, key);
+                   });
     else
       walkTwice(state);
     store(state);
@@ -97,53 +97,84 @@ private:
     return cast<SymTensorType>(source.value.getType()).getElementType();
   }
 
-  void fill(const TileSource &source, const HalfTile &into, Value line, Value step) {
-    block.fill(source, line, step,
-               [&](Value at, Value deep, Value chunk) { into.put(at, deep, chunk); });
+  /// Neighbouring keys of a thread. Chunks of operands may hold none of them apart.
+  int64_t runOf(const AttentionShape &s) {
+    bool hasLines = block.keys.isDeepLast && !block.values.isDeepLast;
+    return hasLines ? std::clamp<int64_t>(AttentionBlock::neighboursOf(s), 2, heldKeys / 4) : 2;
   }
 
-  RunningState walk(const RunningState &state, function_ref<void(Value, RunningState &)> body) {
-    return RunningState::of(block.overKeys(state.list(),
-                                           [&](Value key, ValueRange carried) {
-                                             RunningState next = RunningState::of(carried, 2);
-                                             body(key, next);
-                                             k.gatherBlock();
-                                             return next.list();
-                                           }),
-                            2);
+  /// A group of copies.
+  void fill(const TileSource &source, const HalfTile &into, Value line, Value step) {
+    block.fill(source, line, step, into.target());
+    k.endCopies();
+  }
+
+  /// `weigh`: scores of a tile become what its values are multiplied by. A barrier is behind.
+  RunningState walk(const RunningState &state, bool withValues,
+                    function_ref<void(RunningState &, MutableArrayRef<Value>, Value key)> weigh) {
+    if (hasAllDepth())
+      fill(block.keys, keys, constantI64(b, 0), constantI64(b, 0));
+    auto list = block.overKeys(state.list(), [&](Value key, ValueRange carried) {
+      RunningState next = RunningState::of(carried, 2);
+      SmallVector<Value> sums = scores(key, withValues);
+      weigh(next, sums, key);
+      if (hasAllDepth())
+        turn(key);
+      if (withValues)
+        mix(next.sums, sums);
+      return next.list();
+    });
+    k.awaitCopies(0); // there may be no keys
+    k.gatherBlock();
+    return RunningState::of(list, 2);
+  }
+
+  /// [values] Nobody reads these keys any more.
+  void turn(Value key) {
+    k.awaitCopies(0);
+    k.gatherBlock();
+    Value next = plus(key, kKeys);
+    k.when(k.less(next, k.e.uniform(s.n)),
+           [&] { fill(block.keys, keys, next, constantI64(b, 0)); });
   }
 
   /// Weights are computed from what the softmax gives.
   void walkTwice(RunningState &state) {
-    state = walk(state, [&](Value key, RunningState &state) {
-      SmallVector<Value> sums = scores(key, /*withValues=*/false);
-      soften(state, sums, key);
-    });
+    state = walk(state, /*withValues=*/false,
+                 [&](RunningState &state, MutableArrayRef<Value> sums, Value key) {
+                   soften(state, sums, key);
+                 });
     SmallVector<Value> factors;
     for (RunningRow &row : state.rows)
       row.sum = block.sumOver(row.sum, kRowBits);
     join(state);
     for (RunningRow &row : state.rows)
       factors.push_back(block.inverse(row.sum));
-    state = walk(state, [&](Value key, RunningState &state) {
-      SmallVector<Value> sums = scores(key, /*withValues=*/true);
-      everyScore(sums, key, [&](Value &sum, int64_t half, Value row, Value column) {
-        Value power = block.powerOf(block.score(sum, row, column), state.rows[half].largest);
-        sum = block.weight(b.create<arith::MulFOp>(power, factors[half]), row, column);
-      });
-      mix(state.sums, sums);
-    });
+    state =
+        walk(state, /*withValues=*/true,
+             [&](RunningState &state, MutableArrayRef<Value> sums, Value key) {
+               SmallVector<AttentionBlock::Run> runs = runsOf(sums, key);
+               block.score(runs);
+               for (auto [i, run] : llvm::enumerate(runs))
+                 for (Value &number : run.numbers)
+                   number = b.create<arith::MulFOp>(
+                       block.powerOf(number, state.rows[halfOf(i)].largest), factors[halfOf(i)]);
+               block.weigh(runs);
+               takeRuns(runs, sums);
+             });
   }
 
   /// [scores] Of the warp's rows with its keys of a tile.
   SmallVector<Value> scores(Value key, bool withValues) {
+    // [keys] Nobody reads any more what was there before.
+    if (hasAllDepth())
+      k.awaitCopies(0);
+    k.gatherBlock();
     if (withValues)
       fill(block.values, values, block.firstColumn, key);
     Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0)), none = constantI64(b, 0);
     SmallVector<Value> sums(size_t(heldKeys / kMatrix * 4), zero);
     if (hasAllDepth()) {
-      fill(block.keys, keys, key, none);
-      k.gatherBlock();
       multiply(sums);
       return sums;
     }
@@ -152,6 +183,7 @@ private:
       Value first = k.multipleOf(step, tile.depth);
       fill(block.queries, queries, block.firstRow, first);
       fill(block.keys, keys, key, first);
+      k.awaitCopies(0);
       k.gatherBlock();
       multiply(next);
       k.gatherBlock();
@@ -173,25 +205,44 @@ private:
     }
   }
 
-  /// With the half of the sixteen rows that a sum belongs to, and its row and key.
-  void everyScore(MutableArrayRef<Value> sums, Value key,
-                  function_ref<void(Value &, int64_t, Value, Value)> body) {
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      int64_t matrix = int64_t(i) / 4, half = int64_t(i) % 4 / 2;
-      Value column = plus(k.add(k.add(key, warpKey), pair), matrix * kMatrix + int64_t(i) % 2);
-      body(sum, half, rowOf(half), column);
-    }
+  /// Runs of sums, with the place of the first among the sums of a row: those of one half of the sixteen rows, then those of the other.
+  size_t runsOfHalf() const { return size_t(heldKeys / kMatrix * 2 / run); }
+  size_t halfOf(size_t number) const { return number / runsOfHalf(); }
+  size_t placeOfSum(size_t number, size_t inRun) const {
+    size_t matrix = number % runsOfHalf() * size_t(run) / 2 + inRun / 2;
+    return matrix * 4 + halfOf(number) * 2 + inRun % 2;
   }
+
+  SmallVector<AttentionBlock::Run> runsOf(ArrayRef<Value> sums, Value key) {
+    SmallVector<AttentionBlock::Run> runs(2 * runsOfHalf());
+    Value own = k.add(k.add(key, warpKey), times(pair, run / 2));
+    for (auto [number, each] : llvm::enumerate(runs)) {
+      each.row = rowOf(int64_t(halfOf(number)));
+      each.firstKey = plus(own, int64_t(number % runsOfHalf()) * 4 * run);
+      for (int64_t i = 0; i < run; ++i)
+        each.numbers.push_back(sums[placeOfSum(number, size_t(i))]);
+    }
+    return runs;
+  }
+
+  void takeRuns(ArrayRef<AttentionBlock::Run> runs, MutableArrayRef<Value> sums) {
+    for (auto [number, each] : llvm::enumerate(runs))
+      for (auto [i, sum] : llvm::enumerate(each.numbers))
+        sums[placeOfSum(number, i)] = sum;
+  }
+
   Value rowOf(int64_t half) {
     return plus(k.add(k.add(block.firstRow, warpRow), group), half * kMatrix);
   }
 
   /// [softmax] Sums of products become powers.
   void soften(RunningState &state, MutableArrayRef<Value> sums, Value key) {
+    SmallVector<AttentionBlock::Run> runs = runsOf(sums, key);
+    block.score(runs);
+    takeRuns(runs, sums);
     SmallVector<Value> ofRow[2];
-    everyScore(sums, key, [&](Value &sum, int64_t half, Value row, Value column) {
-      ofRow[half].push_back(block.score(sum, row, column));
-    });
+    for (auto [i, sum] : llvm::enumerate(sums))
+      ofRow[i % 4 / 2].push_back(sum);
     Value factors[2];
     for (size_t half = 0; half < 2; ++half)
       factors[half] = block.add(state.rows[half], ofRow[half], kRowBits);
@@ -295,8 +346,8 @@ private:
   Places places;
   AttentionBlock block;
   Value shared;
+  int64_t heldKeys, run; ///< of a warp, of a tile; and neighbours of a thread
   HalfTile queries, keys, values;
-  int64_t heldKeys;             ///< of a warp, of a tile
   Value warp, warpRow, warpKey; ///< its number, and its first row and key of the tile
   Value group, pair;            ///< the thread's row and pair of columns of a matrix of sums
 };

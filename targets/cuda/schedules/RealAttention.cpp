@@ -1,7 +1,7 @@
 //===- RealAttention.cpp - Attention of floats by ordinary units --------------------------------------------===//
 //
 //   block: 64 queries of a head, or 32; 8 where there are no more                          [rows]
-//     eight groups of 16 threads, each with its rows, a thread with every 16th key
+//     eight groups of 16 threads, each with its rows, a thread with four neighbouring keys
 //     queries in shared memory, line by line
 //     for 64 keys
 //       scores: 64 of d at once, four products of a line at a time                         [scores]
@@ -116,7 +116,13 @@ private:
     Value first = k.mul(group, constantI64(b, together));
     return plus(first, row / together * together * kGroups + row % together);
   }
-  Value keyOf(int64_t number) { return plus(own, number * kInGroup); }
+  /// Keys lie in shared memory so that threads side by side read lines side by side.
+  Value keyLine(int64_t number) { return plus(own, number * kInGroup); }
+  Value lineOfKey(Value key) {
+    Value four = constantI64(b, kFour);
+    return k.add(k.mul(b.create<arith::RemUIOp>(key, four), constantI64(b, kInGroup)),
+                 b.create<arith::DivUIOp>(key, four));
+  }
 
   Value place(const Lines &lines, Value line, Value element) {
     Value at = k.add(k.mul(line, constantI64(b, lines.stride)), element);
@@ -125,14 +131,16 @@ private:
 
   /// `isByLine`: a line of shared memory is one of the source; else it is a step.
   void fill(const TileSource &source, const Lines &into, Value line, Value step, bool isByLine) {
-    block.fill(source, line, step, [&](Value at, Value deep, Value chunk) {
+    auto store = [&](Value at, Value deep, Value chunk) {
       Value row = isByLine ? at : deep, element = isByLine ? deep : at;
+      auto line = [&](Value row) { return &source == &block.keys ? lineOfKey(row) : row; };
       if (source.isDeepLast == isByLine)
-        return k.storeShared(chunk, shared, place(into, row, element));
+        return k.storeShared(chunk, shared, place(into, line(row), element));
       for (int64_t i = 0; i < kFour; ++i)
         k.storeShared(b.create<vector::ExtractOp>(chunk, i), shared,
-                      place(into, plus(row, i), element));
-    });
+                      place(into, line(plus(row, i)), element));
+    };
+    block.fill(source, line, step, {store, {}});
   }
   void fillValues(Value key, int64_t part) {
     fill(block.values, places.values, plus(block.firstColumn, part * kValueColumns), key, false);
@@ -159,10 +167,14 @@ private:
       factors.push_back(block.inverse(block.sumOver(row.sum, kRowBits)));
     state = walk(state, [&](Value key, RunningState &state) {
       SmallVector<Value> sums = scores(key, /*withValues=*/true);
-      everyScore(sums, key, [&](Value &sum, int64_t i, Value row, Value column) {
-        Value power = block.powerOf(block.score(sum, row, column), state.rows[size_t(i)].largest);
-        sum = block.weight(b.create<arith::MulFOp>(power, factors[size_t(i)]), row, column);
-      });
+      SmallVector<AttentionBlock::Run> runs = runsOf(sums, key);
+      block.score(runs);
+      for (auto [i, run] : llvm::enumerate(runs))
+        for (Value &number : run.numbers)
+          number =
+              b.create<arith::MulFOp>(block.powerOf(number, state.rows[i].largest), factors[i]);
+      block.weigh(runs);
+      takeRuns(runs, sums);
       mix(state, sums, key);
     });
   }
@@ -193,7 +205,7 @@ private:
                     SmallVector<Value> next(carried), keys;
                     for (int64_t i = 0; i < kFour; ++i)
                       keys.push_back(k.loadShared(vectorOf(kFour), shared,
-                                                  place(places.keys, keyOf(i), step)));
+                                                  place(places.keys, keyLine(i), step)));
                     for (int64_t row = 0; row < held; ++row) {
                       Value query =
                           k.loadShared(vectorOf(kFour), shared,
@@ -211,20 +223,26 @@ private:
                                   b.create<vector::ExtractOp>(c, i), sum);
   }
 
-  /// With the number of the thread's row, and the row and key of the attention.
-  void everyScore(MutableArrayRef<Value> sums, Value key,
-                  function_ref<void(Value &, int64_t, Value, Value)> body) {
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      int64_t row = int64_t(i) / kFour;
-      body(sum, row, k.add(block.firstRow, rowOf(row)), k.add(key, keyOf(int64_t(i) % kFour)));
-    }
+  /// Four sums of each row.
+  SmallVector<AttentionBlock::Run> runsOf(ArrayRef<Value> sums, Value key) {
+    SmallVector<AttentionBlock::Run> runs;
+    for (int64_t row = 0; row < held; ++row)
+      runs.push_back({SmallVector<Value>(sums.slice(size_t(row * kFour), size_t(kFour))),
+                      k.add(block.firstRow, rowOf(row)),
+                      k.add(key, k.mul(own, constantI64(b, kFour)))});
+    return runs;
+  }
+
+  void takeRuns(ArrayRef<AttentionBlock::Run> runs, MutableArrayRef<Value> sums) {
+    for (auto [row, run] : llvm::enumerate(runs))
+      llvm::copy(run.numbers, sums.begin() + int64_t(row) * kFour);
   }
 
   /// [softmax] Sums of products become powers.
   void soften(RunningState &state, MutableArrayRef<Value> sums, Value key) {
-    everyScore(sums, key, [&](Value &sum, int64_t, Value row, Value column) {
-      sum = block.score(sum, row, column);
-    });
+    SmallVector<AttentionBlock::Run> runs = runsOf(sums, key);
+    block.score(runs);
+    takeRuns(runs, sums);
     for (int64_t row = 0; row < held; ++row) {
       Value factor = block.add(state.rows[size_t(row)],
                                sums.slice(size_t(row * kFour), size_t(kFour)), kRowBits);
@@ -242,9 +260,12 @@ private:
 
   /// [mix] Values of the first columns are in shared memory.
   void mix(RunningState &state, ArrayRef<Value> weights, Value key) {
-    for (auto [i, weight] : llvm::enumerate(weights))
-      k.storeShared(weight, shared,
-                    place(places.weights, rowOf(int64_t(i) / kFour), keyOf(int64_t(i) % kFour)));
+    Value first = k.mul(own, constantI64(b, kFour));
+    for (int64_t row = 0; row < held; ++row) {
+      Value four = b.create<vector::FromElementsOp>(
+          vectorOf(kFour), ValueRange(weights.slice(size_t(row * kFour), size_t(kFour))));
+      k.storeShared(four, shared, place(places.weights, rowOf(row), first));
+    }
     for (int64_t part = 0; part < parts; ++part) {
       if (part > 0) {
         k.gatherBlock();

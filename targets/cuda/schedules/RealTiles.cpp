@@ -1,7 +1,8 @@
 //===- RealTiles.cpp - Products of f32, by a block of threads for each tile --------------------------------===//
 //
-//   block of the grid: a tile of 64 x 64 results; of 16 x 64 where there are 16 rows at most     [tiles]
-//     for 16 steps of the sum
+//   block of the grid: a tile of 64 x 64 results; of 16 x 64 where there are 64 rows at most;    [tiles]
+//     of 16 x 16, a quarter of the steps for each warp, where there are 16
+//     for 16 steps of the sum, or 64
 //       both operands in shared memory, a row of it for each step                                [steps]
 //       each thread adds products to its sums: some rows, four columns                           [multiply]
 //     sums to shared memory, and out                                                             [store]
@@ -19,80 +20,132 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kColumns = 64, kDepth = 16, kRowGroups = 8, kWidth = 4, kUnrolled = 4;
-/// Of the tile, by rows that a thread has.
-constexpr BlockTile tileOf(int64_t held) { return {held * kRowGroups, kColumns, kDepth}; }
-constexpr int64_t kHeld = 8, kHeldOfFew = 2;
+constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 16, kRowGroups = 8,
+                  kWidth = 4, kUnrolled = 4;
+
+/// Rows that a thread has, and whether each warp has its own steps: then it has all of a tile whose columns are a quarter.
+struct ThreadTile {
+  int64_t held;
+  bool hasParts;
+  BlockTile block() const {
+    int64_t parts = hasParts ? kWarps : 1;
+    return {held * kRowGroups, kStripe / parts, kDepth * parts};
+  }
+  TileStages stages() const;
+};
+constexpr ThreadTile kMany{8, false}, kSome{2, false}, kFew{2, true};
 /// Behind the rows of shared memory. With it, and with halves of every 16 elements exchanged in every second 8 steps, a warp that writes chunks
 /// of 16 steps of 8 rows meets every bank once.
 constexpr int64_t kPadding = 4, kHalf = 8;
 
+TileStages ThreadTile::stages() const {
+  BlockTile tile = block();
+  return TileStages::of(4 * (tile.rows + tile.columns + 2 * kPadding) * tile.depth);
+}
+
 /// Emits the code of one thread.
 class RealEmitter {
 public:
-  RealEmitter(SimtKernel &k, const ProductShape &s, int64_t held, Value shared)
-      : k(k), b(k.b), held(held), tile(tileOf(held)), block(k, s, tile, /*isRaw=*/false),
+  RealEmitter(SimtKernel &k, const ProductShape &s, const ThreadTile &own, Value shared)
+      : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block()),
+        stages(own.stages()), block(k, s, tile, kMany.block().rows, /*isRaw=*/false),
         shared(shared) {
-    Value perRow = constantI64(b, kColumns / kWidth);
-    firstRow = k.mul(b.create<arith::DivUIOp>(k.inBlock, perRow), constantI64(b, held));
-    firstColumn = k.mul(b.create<arith::RemUIOp>(k.inBlock, perRow), constantI64(b, kWidth));
+    part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
+    Value thread = hasParts ? k.lane() : k.inBlock;
+    firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
+    Value perRow = constantI64(b, tile.columns / kWidth);
+    firstRow = k.mul(b.create<arith::DivUIOp>(thread, perRow), constantI64(b, held));
+    firstColumn = k.mul(b.create<arith::RemUIOp>(thread, perRow), constantI64(b, kWidth));
   }
 
   void emit() {
+    k.when(block.isInside(), [&] { emitTile(); });
+  }
+
+private:
+  void emitTile() {
     Type row = VectorType::get({kWidth}, b.getF32Type());
     Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(row));
     SmallVector<Value> sums(size_t(held), zero);
     sums = block.sum(
-        sums,
-        [&](const TileSource &operand, Value at, Value step, Value chunk) {
-          put(operand, at, step, chunk);
-        },
-        [&](ValueRange carried) { return multiply(carried); });
+        sums, stages,
+        [&](const TileSource &operand, Value stage) { return targetOf(operand, stage); },
+        [&](Value stage, ValueRange carried) { return multiply(stage, carried); });
     // [store] Nobody reads the operands any more.
+    Value own = hasParts ? k.mul(part, constantI64(b, block.writer().bytes())) : constantI64(b, 0);
     for (auto [i, sum] : llvm::enumerate(sums)) {
       Value row = k.add(firstRow, constantI64(b, int64_t(i)));
-      k.storeShared(sum, shared, block.writer().place(row, firstColumn));
+      k.storeShared(sum, shared, k.add(own, block.writer().place(row, firstColumn)));
     }
-    k.gatherBlock();
+    if (hasParts)
+      block.writer().addParts(shared, kWarps);
+    else
+      k.gatherBlock();
     block.store(shared);
   }
 
-private:
   Value bytes(Value numbers) { return k.mul(numbers, constantI64(b, 4)); }
-  int64_t lineOf(const TileSource &operand) const { return operand.size + kPadding; }
+  bool isA(const TileSource &operand) const { return &operand == &block.a(); }
+  int64_t lineOf(const TileSource &operand) const {
+    if (!hasParts)
+      return operand.size + kPadding;
+    return operand.size + (!operand.isDeepLast ? 0 : isA(operand) ? kPadding / 2 : kPadding);
+  }
+  /// What elements of a line change places by. Of 64 steps, chunks lie four lines apart, and rows are read by two.
+  Value turnOf(const TileSource &operand, Value step) {
+    if (!hasParts)
+      return b.create<arith::AndIOp>(step, constantI64(b, kHalf));
+    if (!operand.isDeepLast)
+      return constantI64(b, 0);
+    Value above = b.create<arith::DivUIOp>(step, constantI64(b, isA(operand) ? 2 * kHalf : kHalf));
+    return k.mul(b.create<arith::AndIOp>(above, constantI64(b, 3)),
+                 constantI64(b, isA(operand) ? kWidth / 2 : kWidth));
+  }
   /// [steps] B lies behind A.
   Value placeOf(const TileSource &operand, Value at, Value step) {
-    int64_t begin = &operand == &block.a() ? 0 : lineOf(block.a()) * kDepth;
+    int64_t begin = isA(operand) ? 0 : lineOf(block.a()) * tile.depth;
     Value line = k.mul(step, constantI64(b, lineOf(operand)));
-    at = b.create<arith::XOrIOp>(at, b.create<arith::AndIOp>(step, constantI64(b, kHalf)));
+    at = b.create<arith::XOrIOp>(at, turnOf(operand, step));
     return bytes(k.add(k.add(line, at), constantI64(b, begin)));
   }
 
-  void put(const TileSource &operand, Value at, Value step, Value chunk) {
+  /// Chunks of steps lie apart.
+  TileTarget targetOf(const TileSource &operand, Value stage) {
+    Value begin = k.sharedPlace(shared, stage);
+    const TileSource *own = &operand;
     if (!operand.isDeepLast)
-      return k.storeShared(chunk, shared, placeOf(operand, at, step));
-    for (int64_t i = 0; i < kWidth; ++i)
-      k.storeShared(b.create<vector::ExtractOp>(chunk, i), shared,
-                    placeOf(operand, at, k.add(step, constantI64(b, i))));
+      return {[this, own, begin](Value at, Value step, Value chunk) {
+                k.storeShared(chunk, begin, placeOf(*own, at, step));
+              },
+              [this, own, begin](Value at, Value step) {
+                return k.sharedPlace(begin, placeOf(*own, at, step));
+              }};
+    return {[this, own, begin](Value at, Value step, Value chunk) {
+              for (int64_t i = 0; i < kWidth; ++i)
+                k.storeShared(b.create<vector::ExtractOp>(chunk, i), begin,
+                              placeOf(*own, at, k.add(step, constantI64(b, i))));
+            },
+            {}};
   }
 
   /// [multiply]
-  SmallVector<Value> multiply(ValueRange sums) {
+  SmallVector<Value> multiply(Value stage, ValueRange sums) {
+    Value begin = k.sharedPlace(shared, stage);
     return k.loop(constantI64(b, 0), constantI64(b, kDepth), kUnrolled, sums,
                   [&](Value first, ValueRange carried) {
                     SmallVector<Value> next(carried);
                     for (int64_t i = 0; i < kUnrolled; ++i)
-                      addStep(k.add(first, constantI64(b, i)), next);
+                      addStep(begin, k.add(k.add(firstStep, first), constantI64(b, i)), next);
                     return next;
                   });
   }
 
-  void addStep(Value step, SmallVector<Value> &sums) {
+  void addStep(Value begin, Value step, SmallVector<Value> &sums) {
     Type four = VectorType::get({kWidth}, b.getF32Type());
-    Value columns = k.loadShared(four, shared, placeOf(block.b(), firstColumn, step));
+    Value columns = k.loadShared(four, begin, placeOf(block.b(), firstColumn, step));
     for (int64_t row = 0; row < held; row += std::min(held, kWidth)) {
       int64_t width = std::min(held, kWidth);
-      Value rows = k.loadShared(VectorType::get({width}, b.getF32Type()), shared,
+      Value rows = k.loadShared(VectorType::get({width}, b.getF32Type()), begin,
                                 placeOf(block.a(), k.add(firstRow, constantI64(b, row)), step));
       for (int64_t i = 0; i < width; ++i) {
         Value factor = b.create<vector::SplatOp>(b.create<vector::ExtractOp>(rows, i), four);
@@ -105,9 +158,11 @@ private:
   SimtKernel &k;
   ImplicitLocOpBuilder &b;
   int64_t held;
+  bool hasParts;
   BlockTile tile;
+  TileStages stages;
   ProductBlock block;
-  Value shared, firstRow, firstColumn;
+  Value shared, part, firstRow, firstColumn, firstStep;
 };
 
 class RealTilesSchedule : public SimtSchedule {
@@ -120,22 +175,29 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(*ProductShape::match(spec), tileOf(kHeld)), 1);
+    return blocks(blocksOf(*ProductShape::match(spec), kMany.block().rows), 1);
   }
 
   void emit(SimtKernel &k) const override {
     ProductShape s = *ProductShape::match(k.spec);
-    int64_t operands = (tileOf(kHeld).rows + kColumns + 2 * kPadding) * kDepth,
-            sums = tileOf(kHeld).rows * kColumns;
-    Value shared = k.sharedBytes(4 * std::max(operands, sums));
-    // [tiles] Either way the grid is the same.
-    Value isMany = k.less(constantI64(k.b, tileOf(kHeldOfFew).rows), k.e.uniform(s.extent(s.m)));
-    auto emitWith = [&](int64_t held) {
-      RealEmitter(k, s, held, shared).emit();
+    int64_t bytes = 4 * kMany.block().rows * kStripe; // of sums
+    for (const ThreadTile &own : {kMany, kSome, kFew})
+      bytes = std::max(bytes, own.stages().all());
+    Value shared = k.sharedBytes(bytes);
+    // [tiles] With each of them the grid is the same.
+    auto hasMoreThan = [&](int64_t rows) {
+      return k.less(constantI64(k.b, rows), k.e.uniform(s.extent(s.m)));
+    };
+    auto emitWith = [&](const ThreadTile &own) {
+      RealEmitter(k, s, own, shared).emit();
       k.e.forget();
     };
     k.choose(
-        isMany, [&] { emitWith(kHeld); }, [&] { emitWith(kHeldOfFew); });
+        hasMoreThan(kMany.block().rows), [&] { emitWith(kMany); },
+        [&] {
+          k.choose(
+              hasMoreThan(kFew.block().rows), [&] { emitWith(kSome); }, [&] { emitWith(kFew); });
+        });
   }
 };
 

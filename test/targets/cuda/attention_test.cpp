@@ -13,6 +13,7 @@ struct Attention {
   bool isHidden = false;    ///< a row sees the keys in front of it only, so the first sees none
   bool isForgiving = false; ///< rows that see nothing give zeros
   bool isTurned = false;    ///< keys and values lie with keys last
+  std::string mask = "f32"; ///< added to scores; i1: hides those that it is false for
 };
 
 std::string tensor(const std::string &dims, const std::string &element) {
@@ -28,10 +29,15 @@ std::string unary(const std::string &name, const std::string &op, const std::str
 
 /// What stands between the first product, %s of f32, and the softmax's result %w.
 std::string between(const Attention &a) {
-  std::string type = tensor("b, 4, m, n", "f32"), mask = tensor("m, n", "f32"),
+  std::string type = tensor("b, 4, m, n", "f32"), mask = tensor("m, n", a.mask),
               truth = tensor("b, 4, m, n", "i1"), scalar = tensor("", "f32");
   std::string text =
-      "  %bias = weft.add %s, %mask : (" + type + ", " + mask + ") -> " + type + "\n";
+      a.mask == "i1" ? "  %least = weft.fill -9.0 : f32 -> <[], f32>\n  %bias = weft.select %mask, "
+                       "%s, %least : (" +
+                           mask + ", " + type + ", " + scalar + ") -> " + type + "\n"
+                     : unary("wide", "convert", "mask", mask, tensor("m, n", "f32"), " to f32") +
+                           "  %bias = weft.add %s, %wide : (" + type + ", " +
+                           tensor("m, n", "f32") + ") -> " + type + "\n";
   std::string scores = "bias";
   if (a.isHidden) {
     std::string i64 = tensor("m, n", "i64"), seen = tensor("m, n", "i1");
@@ -79,8 +85,9 @@ std::string program(const Attention &a) {
               valueDims = a.isTurned ? e + ", n" : "n, " + e;
   std::string q = tensor("b, 4, m, " + d, a.element),
               k = tensor("b, " + heads + ", " + keyDims, a.element),
-              v = tensor("b, " + heads + ", " + valueDims, a.element), mask = tensor("m, n", "f32"),
-              scores = tensor("b, 4, m, n", "f32"), out = tensor("b, 4, m, " + e, "f32");
+              v = tensor("b, " + heads + ", " + valueDims, a.element),
+              mask = tensor("m, n", a.mask), scores = tensor("b, 4, m, n", "f32"),
+              out = tensor("b, 4, m, " + e, "f32");
   std::string keys = tensor("b, 4, " + keyDims, a.element),
               values = tensor("b, 4, " + valueDims, a.element),
               weights = tensor("b, 4, m, n", a.element);
@@ -150,5 +157,14 @@ TEST_CASE("a row that sees no key gives no number, unless the program says what 
       a.isHidden = true;
       a.isForgiving = isForgiving;
       agree(a, kAll);
+    }
+}
+
+TEST_CASE("attention agrees with the evaluator for masks of any width") {
+  for (const char *element : {"f32", "f16"})
+    for (const char *mask : {"i1", "f16", "f64"}) {
+      Attention a{element};
+      a.mask = mask;
+      agree(a, {{1, 64}, {16, 72}, {17, 8}, {40, 136}, {65, 67}});
     }
 }

@@ -41,12 +41,14 @@ void copy_async(warp &w, const instruction &i) {
   async_state &state = async_of(w);
   const run_options &options = w.home->options();
   uint64_t to[32], from[32];
-  uint32_t bytes = uint32_t(i.n);
+  uint32_t bytes = uint32_t(i.n), readers = 0, read = 0;
   each_lane(w.executing, [&](int k) {
     to[k] = shared_address(w.address(i.o[0], k));
     from[k] = w.address(i.o[1], k);
     lane_copy copy = {from[k], uint32_t(to[k]), bytes, bytes_from_memory(w, i, k)};
     shared_place(w, k, to[k], bytes, bytes);
+    readers |= uint32_t(copy.from_bytes > 0) << k;
+    read += copy.from_bytes;
     if (copy.from_bytes) { // aligned like a whole copy, also where it is a part of one
       if (from[k] & (bytes - 1))
         stop(w, k, "a misaligned source of " + std::to_string(bytes) + " bytes");
@@ -66,8 +68,9 @@ void copy_async(warp &w, const instruction &i) {
   ++w.home->progress;
   if (options.has_counters) {
     count_shared(w, to, w.executing, bytes);
-    count_global(w, from, w.executing, bytes);
-    w.count->bytes_read += uint64_t(__builtin_popcount(w.executing)) * bytes;
+    if (readers)
+      count_global(w, from, readers, bytes);
+    w.count->bytes_read += read;
   }
 }
 
