@@ -40,7 +40,7 @@ func.func @main(%x: !weft.tensor<[m, k], f32> {weft.name = "x"}, %w: !weft.tenso
 """
 # Sizes of the symbols that fill tiles and lanes, and sizes that do not; each version of a kernel runs.
 MODELS = {
-    "product": (PRODUCT, ((19, 21, 13), (16, 32, 8), (5, 19, 67), (40, 72, 72), (40, 27, 67), (130, 72, 72), (130, 27, 67))),
+    "product": (PRODUCT, ((19, 21, 13), (16, 32, 8), (5, 19, 67), (20, 72, 72), (40, 72, 72), (40, 27, 67), (130, 72, 72), (130, 27, 67))),
     "lines": (LINES, ((5, 37), (8, 64), (3, 300), (3, 301), (9, 4))),
     "sums": (SUMS, ((3, 7, 5), (16, 8, 32), (20, 40, 72), (68, 19, 66), (68, 36, 12))),
 }

@@ -5,7 +5,7 @@
 """
 import re
 
-#: Of one rule in one kernel, in even steps: twice as many where some are harmless.
+#: Of one rule in one kernel, unless the rule says another number: more sites are tried in even steps.
 MOST_SITES = 6
 BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
@@ -13,15 +13,15 @@ BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 class Rule:
     """`change` gives what a line becomes, "" to leave it out, or None where the rule says nothing of it."""
 
-    def __init__(self, name, change, every=True):
-        self.name, self.change = name, change
+    def __init__(self, name, change, every=True, sites=MOST_SITES):
+        self.name, self.change, self.sites = name, change, sites
         self.every = every  # each fault must be found; else one of a model, as some are harmless: two threads that store the same number
 
     def harmed(self, ptx):
         lines = joined(ptx.splitlines())
         context = Context(lines)
         sites = [(i, new) for i, line in enumerate(lines) if (new := self.change(line, context)) is not None and new != line]
-        step = max(1, -(-len(sites) // (MOST_SITES if self.every else 2 * MOST_SITES)))
+        step = max(1, -(-len(sites) // self.sites))
         for i, new in sites[::step]:
             yield i + 1, "\n".join(lines[:i] + [new] + lines[i + 1:]) + "\n"
 
@@ -132,7 +132,7 @@ RULES = [
     Rule("a store is not aligned", moved(r"st\.(?:global|shared)", lambda size: size // 2)),
     Rule("a load is one element behind", moved(r"ld\.(?:global|shared)", lambda size: size), every=False),
     Rule("a load is not aligned", moved(r"ld\.(?:global|shared)", lambda size: size // 2)),
-    Rule("a comparison is off by one", loosened, every=False),
+    Rule("a comparison is off by one", loosened, every=False, sites=4 * MOST_SITES),
     Rule("threads that should end go on", unguarded, every=False),
     Rule("a register is not set", undefined, every=False),
     Rule("a shuffle asks another lane", replaced(r"(shfl\.sync\.\w+\.b32.*, )(\d+)(, \d+, )", lambda at: at[1] + str(int(at[2]) // 2 or 2) + at[3]), every=False),
