@@ -15,6 +15,7 @@
 #include "compiler/driver/Partition.h"
 #include "compiler/driver/PassPrograms.h"
 #include "compiler/driver/Pipeline.h"
+#include "compiler/driver/Predict.h"
 #include "compiler/embed/Embed.h"
 #include "compiler/host/DescriptorData.h"
 #include "compiler/host/HostProgram.h"
@@ -75,18 +76,11 @@ public:
 
   /// For the best target, when there are several.
   Result<std::string> programAfter(StringRef phase) {
-    if (Result<void> done = checkOneMesh(options); !done)
-      return done.diagnostics();
-    DiagnosticCollector collector(impl.context.get(), "W0300");
     if (!llvm::is_contained(phases(), phase))
       return error("W0305", "there is no phase '" + phase + "'",
                    "the phases are " + llvm::join(phases().drop_back(), ", ") + " and " +
                        phases().back().str());
-    if (Result<void> done = findVariants(); !done)
-      return done.diagnostics();
-    if (Result<void> done = start(variants[0]); !done)
-      return done.diagnostics();
-    if (Result<void> done = runUntil(phase, variants[0], collector); !done)
+    if (Result<void> done = runBest(phase); !done)
       return done.diagnostics();
     return impl.textOf(*variants[0].module) + "\n";
   }
@@ -94,42 +88,48 @@ public:
   /// For the best target.
   Result<Explanation> explain() {
     explains = true;
-    if (Result<void> done = checkOneMesh(options); !done)
+    if (Result<void> done = runBest("fuse"); !done)
       return done.diagnostics();
-    if (Result<void> done = findVariants(); !done)
-      return done.diagnostics();
-    DiagnosticCollector collector(impl.context.get(), "W0300");
     Variant &best = variants[0];
-    if (Result<void> done = start(best); !done)
-      return done.diagnostics();
-    if (Result<void> done = runUntil("fuse", best, collector); !done)
-      return done.diagnostics();
     Explanation explanation = explainKernels(*best.target.kernels, *best.module, tuning);
     explanation.plan = plan;
+    DiagnosticCollector collector(impl.context.get(), "W0300");
     if (Result<void> done = runUntil("plan", best, collector); !done) // it may refuse a kernel
       return done.diagnostics();
     explainExchanges(*best.module, explanation);
     return explanation;
   }
 
+  Result<void> readPlan(function_ref<void(ModuleOp plan)> read) {
+    Result<void> done = runBest("plan");
+    if (done)
+      read(*variants[0].module);
+    return done;
+  }
+
   Result<std::vector<PassProgram>> programsAfterPasses() {
-    if (Result<void> done = checkOneMesh(options); !done)
-      return done.diagnostics();
-    DiagnosticCollector collector(impl.context.get(), "W0300");
-    if (Result<void> done = findVariants(); !done)
-      return done.diagnostics();
-    Variant &best = variants[0];
-    if (Result<void> done = start(best); !done)
-      return done.diagnostics();
     programs.emplace();
-    keepProgram("import", *best.module);
-    if (Result<void> done = runUntil("plan", best, collector); !done)
+    if (Result<void> done = runBest("plan"); !done)
       return done.diagnostics();
     return std::move(*programs);
   }
 
 private:
   using List = std::vector<weft::Diagnostic>;
+
+  /// The program for the best target, up to a phase.
+  Result<void> runBest(StringRef phase) {
+    DiagnosticCollector collector(impl.context.get(), "W0300");
+    if (Result<void> done = checkOneMesh(options); !done)
+      return done;
+    if (Result<void> done = findVariants(); !done)
+      return done;
+    if (Result<void> done = start(variants[0]); !done)
+      return done;
+    if (programs)
+      keepProgram("import", *variants[0].module);
+    return runUntil(phase, variants[0], collector);
+  }
 
   Result<void> findVariants() {
     if (Result<void> done = checkNumerics(options.numerics, *impl.module); !done)
@@ -232,7 +232,7 @@ private:
     if (options.maxMemory > 0)
       if (Result<void> done = checkMemory(variant.program, options.maxMemory); !done)
         return done;
-    report("plan", "peak = " + peakText(variant), &variant);
+    report("plan", "peak = " + variant.peakText(), &variant);
     if (wasCancelled())
       return interruption();
     return {};
@@ -436,14 +436,6 @@ private:
     return success();
   }
 
-  static std::string peakText(const Variant &variant) {
-    std::string text;
-    const auto &peaks = variant.program.functions[0].arena;
-    for (SymExpr peak : peaks)
-      text += (text.empty() ? "" : ", ") + peak.str();
-    return peaks.size() > 1 ? "max(" + text + ")" : text;
-  }
-
   static size_t tunedCount(const Variant &variant) {
     return llvm::count_if(variant.program.kernels,
                           [](const PlannedKernel &kernel) { return kernel.isTuned; });
@@ -581,7 +573,7 @@ private:
     for (const Variant &variant : variants)
       artifact.tunedKernels += tunedCount(variant);
     artifact.target = targetText();
-    artifact.peak = peakText(variants[0]);
+    artifact.peak = variants[0].peakText();
     if (placed.size() == 1 && !placed.begin()->second.mesh.empty())
       artifact.plan = (plan ? "# " + plan->summary() + "\n" : "") + placed.begin()->second.str();
     return artifact;
@@ -690,6 +682,11 @@ Result<std::string> Compiler::programAfter(const std::string &phase, const Modul
 
 Result<Explanation> explain(const Module &module, const CompileOptions &options) {
   return Compilation(module, options).explain();
+}
+
+Result<void> readPlan(const Module &module, const CompileOptions &options,
+                      function_ref<void(ModuleOp plan)> read) {
+  return Compilation(module, options).readPlan(read);
 }
 
 Result<std::vector<PassProgram>> programsAfterPasses(const Module &module,

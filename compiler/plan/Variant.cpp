@@ -117,4 +117,12 @@ std::vector<std::string> Variant::features() const {
   return all;
 }
 
+std::string Variant::peakText() const {
+  std::string text;
+  const auto &peaks = program.functions[0].arena;
+  for (SymExpr peak : peaks)
+    text += (text.empty() ? "" : ", ") + peak.str();
+  return peaks.size() > 1 ? "max(" + text + ")" : text;
+}
+
 } // namespace weft

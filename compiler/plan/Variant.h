@@ -35,6 +35,8 @@ struct Variant {
   std::vector<std::string> otherTargets() const;
   /// What the code needs of a processor: that of the host's program first.
   std::vector<std::string> features() const;
+  /// The formula for the arena of the first function.
+  std::string peakText() const;
 };
 
 } // namespace weft

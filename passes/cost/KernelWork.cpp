@@ -51,9 +51,11 @@ KernelWork workOf(func::FuncOp specification, ArrayRef<bool> haveRoom) {
   for (Value result : body.getTerminator()->getOperands())
     written = written + bytesOf(cast<SymTensorType>(writtenValue(result).getType()));
   kernel.bytesMoved = read + written;
-  // Operations, and two for a byte. No operand is read more often than the kernel computes something: of a table that is looked up only what
-  // is looked up counts.
-  kernel.work = operations + (readOnce + written) * int64_t(2);
+  kernel.points = points;
+  // No operand is read more often than the kernel computes something: of a table that is looked up only what is looked up counts.
+  kernel.touched = readOnce + written;
+  // Operations, and two for a byte.
+  kernel.work = operations + kernel.touched * int64_t(2);
   return kernel;
 }
 

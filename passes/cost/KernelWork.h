@@ -10,7 +10,9 @@ namespace weft {
 /// Of one call, over the symbols of the kernel's specification.
 struct KernelWork {
   SymExpr flops, bytesMoved;
-  SymExpr work; ///< kWorkOfNanosecond take about a nanosecond
+  SymExpr points;  ///< of all operators
+  SymExpr touched; ///< as bytesMoved, but of a table that is looked up only what is looked up
+  SymExpr work;    ///< kWorkOfNanosecond take about a nanosecond
 };
 constexpr int64_t kWorkOfNanosecond = 128;
 

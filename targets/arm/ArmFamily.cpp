@@ -65,6 +65,12 @@ class ArmFamily : public CpuFamily {
 public:
   ArmFamily() : CpuFamily(allLevels()) {}
   std::string name() const override { return "arm"; }
+  llvm::ArrayRef<MachineText> machineTexts() const override {
+    static const MachineText all[] = {
+#include "targets/arm/Machines.inc"
+    };
+    return all;
+  }
   std::string hostProcessor() const override { return armProcessor(); }
   std::string hostLevel() const override { return armHostLevel(); }
 };

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/cost/KernelChoice.h"
 #include "targets/common/Decline.h"
+#include "targets/common/Effort.h"
 #include "targets/common/Picks.h"
 #include "targets/common/TargetName.h"
 #include "targets/common/Unit.h"
@@ -78,6 +79,9 @@ public:
   virtual std::vector<std::string> alternatives(mlir::func::FuncOp specification) const = 0;
   /// What the schedule of `choose` multiplies with.
   virtual Unit unit(mlir::func::FuncOp specification) const = 0;
+  /// What kind of loop it is, and what it carries out.
+  virtual LoopKind loops(mlir::func::FuncOp specification) const = 0;
+  virtual KernelEffort effort(mlir::func::FuncOp specification) const = 0;
   /// What the schedule of `choose` lets be picked besides.
   virtual std::vector<Choice> choices(mlir::func::FuncOp specification) const = 0;
   /// The code of a kernel `symbol(words, begin, end, worker)`. `specification` is the text of a module with one function.

@@ -156,6 +156,13 @@ std::vector<std::unique_ptr<KernelTarget>> allKernelTargets() {
   return all;
 }
 
+std::vector<MachineText> allMachines() {
+  std::vector<MachineText> all;
+  for (const TargetFamily *family : allFamilies())
+    append_range(all, family->machineTexts());
+  return all;
+}
+
 std::string hostProcessor() {
   const TargetFamily *family = findFamily("");
   return family ? family->hostProcessor() : "unknown";

@@ -14,6 +14,11 @@
 
 namespace weft {
 
+/// What is known of a machine: a name, and a text that compiler/machine reads.
+struct MachineText {
+  std::string name, json;
+};
+
 /// Processors whose code differs by level only.
 class TargetFamily {
 public:
@@ -27,6 +32,8 @@ public:
   virtual std::string hostLevel() const = 0;
   /// This machine's processor, when it is of this family, in words that are the same on every machine with one like it. Printable ASCII.
   virtual std::string hostProcessor() const = 0;
+  /// Data of machines with such processors.
+  virtual llvm::ArrayRef<MachineText> machineTexts() const { return {}; }
   /// `level` is one of levels(). With `exact`, no schedule is taken that rounds more than the operators do.
   virtual std::unique_ptr<KernelTarget> kernelTarget(llvm::StringRef level, bool exact) const = 0;
   virtual std::shared_ptr<HostTarget> hostTarget(llvm::StringRef level) const = 0;
@@ -49,6 +56,9 @@ llvm::Expected<std::vector<FoundTarget>> findTargets(llvm::StringRef text, bool 
 
 /// All there are, family by family, those that need less of a processor first.
 std::vector<std::unique_ptr<KernelTarget>> allKernelTargets();
+
+/// Data of machines, family by family.
+std::vector<MachineText> allMachines();
 
 /// The one whose scope is `scope`, or an error that lists what there is.
 llvm::Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(llvm::StringRef scope);

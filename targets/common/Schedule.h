@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/cost/KernelChoice.h"
 #include "targets/common/Decline.h"
+#include "targets/common/Effort.h"
 #include "targets/common/Picks.h"
 #include "targets/common/Unit.h"
 
@@ -41,6 +42,12 @@ public:
   virtual std::optional<RowTiles> rowTiles(mlir::func::FuncOp, const Machine &) const { return {}; }
   /// What multiplies in the loop that takes the time.
   virtual Unit unit(mlir::func::FuncOp, const Machine &) const { return Unit::Reals; }
+  /// What kind of loop takes the time.
+  virtual LoopKind loops() const { return LoopKind::General; }
+  /// What is carried out, where that differs from what operators say.
+  virtual KernelEffort effort(mlir::func::FuncOp spec, const Machine &) const {
+    return effortByRules(spec);
+  }
   /// What it lets be picked of a kernel that it takes. Every candidate is right for all sizes.
   virtual std::vector<Choice> choices(mlir::func::FuncOp, const Machine &) const { return {}; }
 };

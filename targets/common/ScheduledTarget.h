@@ -59,6 +59,16 @@ public:
     return schedule ? schedule->unit(spec, machine) : Unit::Reals;
   }
 
+  LoopKind loops(mlir::func::FuncOp spec) const override {
+    const Schedule *schedule = taken(spec);
+    return schedule ? schedule->loops() : LoopKind::General;
+  }
+
+  KernelEffort effort(mlir::func::FuncOp spec) const override {
+    const Schedule *schedule = taken(spec);
+    return schedule ? schedule->effort(spec, machine) : effortByRules(spec);
+  }
+
   std::vector<Choice> choices(mlir::func::FuncOp spec) const override {
     const Schedule *schedule = taken(spec);
     return schedule ? schedule->choices(spec, machine) : std::vector<Choice>();

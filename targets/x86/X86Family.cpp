@@ -50,6 +50,12 @@ class X86Family : public CpuFamily {
 public:
   X86Family() : CpuFamily(allLevels()) {}
   std::string name() const override { return "x86"; }
+  llvm::ArrayRef<MachineText> machineTexts() const override {
+    static const MachineText all[] = {
+#include "targets/x86/Machines.inc"
+    };
+    return all;
+  }
   std::string hostProcessor() const override { return x86Processor(); }
 
   std::string hostLevel() const override {

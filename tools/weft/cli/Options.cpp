@@ -323,10 +323,18 @@ private:
   }
 
   bool checkNeeds() {
-    for (const OptionRow *row : rows)
-      if (!row->needs.empty() && parsed.given.count(row->name) && !parsed.given.count(row->needs))
-        return refuse("'--" + std::string(row->name) + "' has no effect without '--" +
-                      std::string(row->needs) + "'");
+    for (const OptionRow *row : rows) {
+      if (row->needs.empty() || !parsed.given.count(row->name))
+        continue;
+      std::string text;
+      bool met = false;
+      for (std::string_view other : split(row->needs, '|')) {
+        met |= parsed.given.count(std::string(other)) != 0;
+        text += (text.empty() ? "'--" : " or '--") + std::string(other) + "'";
+      }
+      if (!met)
+        return refuse("'--" + std::string(row->name) + "' has no effect without " + text);
+    }
     return true;
   }
 

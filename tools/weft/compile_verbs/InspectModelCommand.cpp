@@ -10,6 +10,7 @@
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
+#include "tools/weft/compile_verbs/PredictReport.h"
 #include "tools/weft/compile_verbs/WhyReport.h"
 #include "tools/weft/model/ModelImport.h"
 
@@ -301,6 +302,8 @@ int inspectModelCommand(const ParsedOptions &options, Console &console) {
   std::optional<Module> module = importModel(options, console, exitCode, *facts);
   if (!module)
     return exitCode;
+  if (options.has("machine"))
+    return predictReport(options, console, *module);
   return options.has("why") ? whyReport(options, console, *module)
                             : ModelInspection(options, console, *module).run();
 }

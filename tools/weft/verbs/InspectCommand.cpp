@@ -48,6 +48,13 @@ public:
            "'" + options.positional()[0] + "' is compiled already, and artifacts keep no reasons",
            "weft inspect MODEL --why, with the model it was compiled from",
            {}});
+    if (options.has("machine"))
+      return console.fail(
+          {ExitWrongUsage,
+           "'" + options.positional()[0] +
+               "' is compiled already, and artifacts do not say what each kernel does",
+           "weft inspect MODEL --machine, with the model it was compiled from",
+           {}});
     for (auto step : {&Inspection::open, &Inspection::readAt, &Inspection::priceAll})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());

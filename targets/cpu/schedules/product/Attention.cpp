@@ -31,6 +31,7 @@ namespace {
 class AttentionSchedule : public Schedule {
 public:
   StringRef name() const override { return "attention"; }
+  LoopKind loops() const override { return LoopKind::Attention; }
 
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = AttentionShape::match(spec);

@@ -249,6 +249,7 @@ private:
 class BlockDotsSchedule : public Schedule {
 public:
   StringRef name() const override { return "block_dots"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }

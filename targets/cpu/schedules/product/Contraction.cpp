@@ -113,6 +113,7 @@ struct Shape : PackedContraction {
 class ContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "contraction"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return PackedContraction::matchParts(spec).decline();
   }

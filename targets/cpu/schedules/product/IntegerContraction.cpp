@@ -117,6 +117,7 @@ void emitPanels(KernelContext &c, const Shape &s, const Products &products,
 class IntegerContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_contraction"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return Shape::match(spec).decline();
   }

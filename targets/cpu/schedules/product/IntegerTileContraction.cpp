@@ -42,6 +42,7 @@ TileStrips stripsOf(const ByteContraction &s) {
 class IntegerTileContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "integer_tile_contraction"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }

@@ -65,6 +65,7 @@ bool isInPlace(const Shape &s) {
 class ProductSchedule : public Schedule {
 public:
   StringRef name() const override { return "product"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return match(spec).decline();
   }

@@ -157,6 +157,7 @@ private:
 class TileAttentionSchedule : public Schedule {
 public:
   StringRef name() const override { return "tile_attention"; }
+  LoopKind loops() const override { return LoopKind::Attention; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }

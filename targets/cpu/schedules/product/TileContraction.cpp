@@ -41,6 +41,7 @@ TileStrips stripsOf(const PackedContraction &s) {
 class TileContractionSchedule : public Schedule {
 public:
   StringRef name() const override { return "tile_contraction"; }
+  LoopKind loops() const override { return LoopKind::Products; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return match(spec, machine).decline();
   }

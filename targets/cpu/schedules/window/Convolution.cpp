@@ -42,6 +42,7 @@ constexpr int64_t kGrainWork = 1 << 18;
 class ConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "convolution"; }
+  LoopKind loops() const override { return LoopKind::Windows; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     return ConvolutionShape::match(spec).decline();
   }

@@ -52,6 +52,7 @@ private:
 class DepthwiseSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise"; }
+  LoopKind loops() const override { return LoopKind::Depthwise; }
 
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = ConvolutionShape::match(spec);

@@ -51,6 +51,7 @@ private:
 class DepthwiseLastSchedule : public Schedule {
 public:
   StringRef name() const override { return "depthwise_last"; }
+  LoopKind loops() const override { return LoopKind::Depthwise; }
 
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     auto s = ConvolutionShape::match(spec, true);

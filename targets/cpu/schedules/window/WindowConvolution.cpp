@@ -299,6 +299,7 @@ private:
 class WindowConvolutionSchedule : public Schedule {
 public:
   StringRef name() const override { return "window_convolution"; }
+  LoopKind loops() const override { return LoopKind::Windows; }
   Decline decline(func::FuncOp spec, const VectorMachine &) const override {
     Match<ConvolutionShape> s = ConvolutionShape::match(spec, true);
     if (!s)

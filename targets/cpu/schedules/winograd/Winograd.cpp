@@ -380,6 +380,7 @@ private:
 class WinogradSchedule : public Schedule {
 public:
   StringRef name() const override { return "winograd"; }
+  LoopKind loops() const override { return LoopKind::Transformed; }
   bool isExact() const override { return false; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return WinogradShape::match(spec, machine).decline();
@@ -389,6 +390,11 @@ public:
     WinogradShape s = *WinogradShape::match(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     return {s.blocks() * s.parts(), constant(1), constant(s.scratchFloats() * 4)};
+  }
+
+  KernelEffort effort(func::FuncOp spec, const VectorMachine &machine) const override {
+    WinogradShape s = *WinogradShape::match(spec, machine);
+    return transformedEffort(spec, s.allTiles() * (s.n * s.n), s.channels, s.rows * s.filterGroups);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,

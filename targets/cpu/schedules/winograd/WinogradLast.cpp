@@ -378,6 +378,7 @@ public:
   StringRef name() const override {
     return kind == WinogradTiles::Bytes ? "winograd_bytes" : "winograd_last";
   }
+  LoopKind loops() const override { return LoopKind::Transformed; }
   bool isExact() const override { return kind == WinogradTiles::Bytes; }
   Decline decline(func::FuncOp spec, const VectorMachine &machine) const override {
     return WinogradTiles::match(spec, machine, kind).decline();
@@ -389,6 +390,11 @@ public:
   Launch launch(func::FuncOp spec, const VectorMachine &machine) const override {
     WinogradTiles s = *WinogradTiles::match(spec, machine, kind);
     return {s.blocks() * s.parts(), SymExpr::constant(spec.getContext(), 1), s.scratchBytes()};
+  }
+
+  KernelEffort effort(func::FuncOp spec, const VectorMachine &machine) const override {
+    WinogradTiles s = *WinogradTiles::match(spec, machine, kind);
+    return transformedEffort(spec, s.allTiles() * (s.n * s.n), s.channels, s.panels * s.columns);
   }
 
   SmallVector<WeightLayout> layouts(func::FuncOp spec,

@@ -218,4 +218,15 @@ SmallVector<Value, 4> joinLanes(ImplicitLocOpBuilder &b, ArrayRef<Value> phases)
   return result;
 }
 
+/// Additions and the like that a transform takes for each element that it gives.
+constexpr int64_t kTransformCost = 4;
+
+KernelEffort transformedEffort(func::FuncOp specification, SymExpr products, int64_t channels,
+                               int64_t filters) {
+  KernelEffort effort = effortByRules(specification);
+  effort.multiplyAdds = products * (channels * filters);
+  effort.operations = effort.operations + products * ((channels + filters) * kTransformCost);
+  return effort;
+}
+
 } // namespace weft

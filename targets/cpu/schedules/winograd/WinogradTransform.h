@@ -14,6 +14,7 @@
 #define WEFT_TARGETS_CPU_SCHEDULES_WINOGRAD_WINOGRADTRANSFORM_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "targets/common/Effort.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace weft {
@@ -37,6 +38,10 @@ private:
   bool ofIntegers;
   const float *inputMatrix, *outputMatrix; ///< row-major
 };
+
+/// Of a convolution by `products` (of tiles, for one channel and filter) in the place of its own.
+KernelEffort transformedEffort(mlir::func::FuncOp specification, SymExpr products, int64_t channels,
+                               int64_t filters);
 
 /// The first `phases` of: lanes l * m, l * m + 1, … of m vectors that follow each other, as vectors over l.
 llvm::SmallVector<mlir::Value, 4>

@@ -1,0 +1,214 @@
+//===- Predict.cpp - How long a program would take on a machine --------------------------------------===//
+
+#include "compiler/driver/Predict.h"
+#include "dialects/plan/Plan.h"
+#include "passes/cost/KernelWork.h"
+#include "targets/common/Registry.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+using llvm::createStringError;
+using llvm::Expected;
+
+namespace weft {
+namespace {
+
+/// A kernel's needs, as formulas over its specification's symbols.
+struct KernelFormulas {
+  SmallVector<StringAttr> symbols;
+  KernelEffort effort;
+  SymExpr touched, weights, moves;
+  std::string unit, loops;
+};
+
+/// What of the weights is read: of tables that are looked up, what is looked up at most.
+SymExpr weightBytes(func::FuncOp spec, SymExpr points) {
+  SymExpr bytes = SymExpr::constant(spec.getContext(), 0);
+  for (BlockArgument argument : spec.getArguments())
+    if (spec.getArgAttr(argument.getArgNumber(), kWeightAttr))
+      bytes = bytes +
+              SymExpr::min(bytesOf(cast<SymTensorType>(argument.getType())), points * int64_t(4));
+  return bytes;
+}
+
+class Predictor {
+public:
+  Predictor(ModuleOp module, const PredictionRequest &request)
+      : module(module), request(request), context(module.getContext()) {}
+
+  Expected<Prediction> run() {
+    plan::FuncOp function = find();
+    if (!function)
+      return createStringError(request.function.empty()
+                                   ? "the model has several functions and none is called 'main'"
+                                   : "there is no function '" + request.function + "'");
+    prediction.function = function.getSymName().str();
+    prediction.target = cast<StringAttr>(module->getAttr(plan::kTargetAttr)).getValue().str();
+    for (const auto &[name, value] : request.sizes)
+      sizes[StringAttr::get(context, name)] = value;
+    if (llvm::Error error = readCalls(function))
+      return std::move(error);
+    price();
+    sortRows();
+    return std::move(prediction);
+  }
+
+private:
+  plan::FuncOp find() {
+    plan::FuncOp only;
+    unsigned count = 0;
+    for (auto function : module.getOps<plan::FuncOp>()) {
+      if (function.getSymName() == (request.function.empty() ? "main" : request.function))
+        return function;
+      only = function;
+      ++count;
+    }
+    return request.function.empty() && count == 1 ? only : plan::FuncOp();
+  }
+
+  llvm::Error readCalls(plan::FuncOp function) {
+    llvm::Error error = llvm::Error::success();
+    function.walk([&](plan::LaunchOp launch) {
+      if (!error)
+        error = readCall(function, launch);
+    });
+    return error;
+  }
+
+  llvm::Error readCall(plan::FuncOp function, plan::LaunchOp launch) {
+    Operation *above = launch->getParentOp();
+    if (isa<plan::TogetherOp, plan::OverlapOp>(above))
+      above = above->getParentOp();
+    prediction.repeated += above != function;
+    Expected<const KernelFormulas *> kernel = formulasOf(launch.getKernel());
+    if (!kernel)
+      return kernel.takeError();
+    std::optional<KernelNeed> need = needOf(**kernel, launch);
+    if (!need) {
+      ++prediction.unknown;
+      return llvm::Error::success();
+    }
+    if (std::string lack = request.machine.lacks(*need); !lack.empty())
+      return createStringError("the data of '" + request.machine.name + "' do not say " + lack +
+                               ", by which kernel '" + launch.getKernel().str() + "' multiplies");
+    PredictedKernel &row = rows[launch.getKernel()];
+    if (!row.calls++)
+      for (Attribute node : launch.getNodes())
+        row.nodes.push_back(cast<StringAttr>(node).getValue().str());
+    calls.push_back({launch.getKernel(), *need});
+    return llvm::Error::success();
+  }
+
+  Expected<const KernelFormulas *> formulasOf(StringRef symbol) {
+    auto [place, isNew] = formulas.try_emplace(symbol.str());
+    if (!isNew)
+      return &place->second;
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(
+        module, StringAttr::get(context, symbol));
+    auto target = findKernelTarget(kernel.getTarget());
+    if (!target)
+      return target.takeError();
+    func::FuncOp spec = kernel.specification();
+    KernelFormulas &made = place->second;
+    made.effort = (*target)->effort(spec);
+    made.unit = nameOf((*target)->unit(spec)).str();
+    made.loops = nameOf((*target)->loops(spec)).str();
+    if (auto list = spec->getAttrOfType<SymbolsAttr>(kSymbolsAttr))
+      llvm::append_range(made.symbols, list.getNames());
+    SmallVector<bool> noRoom(spec.getNumArguments(), false);
+    KernelWork work = workOf(spec, noRoom);
+    made.touched = work.touched;
+    made.moves = kernel.getMoves()[0];
+    made.weights = weightBytes(spec, work.points);
+    PredictedKernel &row = rows[symbol];
+    row = {symbol.str(), kernel.getSchedule().str(), made.unit, made.loops};
+    prediction.target = kernel.getTarget().str();
+    return &made;
+  }
+
+  /// Nothing where data decide the sizes.
+  std::optional<KernelNeed> needOf(const KernelFormulas &kernel, plan::LaunchOp launch) {
+    SymValues values;
+    for (auto [i, symbol] : llvm::enumerate(kernel.symbols)) {
+      FailureOr<int64_t> value = launch.getWords()[i].evaluate(sizes);
+      if (failed(value))
+        return std::nullopt;
+      values[symbol] = *value;
+    }
+    bool known = true;
+    auto number = [&](SymExpr expr, const SymValues &of) {
+      FailureOr<int64_t> value = expr.evaluate(of);
+      known &= succeeded(value);
+      return succeeded(value) ? double(*value) : 0.0;
+    };
+    KernelNeed need;
+    need.unit = kernel.unit;
+    need.loops = kernel.loops;
+    need.multiplyAdds = number(kernel.effort.multiplyAdds, values);
+    need.operations = number(kernel.effort.operations, values);
+    need.bytes = std::min(number(kernel.touched, values), number(kernel.moves, values));
+    double units = number(launch.unitsExpr(), sizes), grain = number(launch.grainExpr(), sizes);
+    need.pieces = std::max(1.0, std::ceil(units / std::max(grain, 1.0)));
+    around += number(kernel.weights, values);
+    most = std::max(most, need.bytes);
+    return known ? std::optional(need) : std::nullopt;
+  }
+
+  void price() {
+    for (auto &[symbol, need] : calls) {
+      need.bytesAroundIt = around + most;
+      KernelTime time = request.machine.time(need, request.threads);
+      PredictedKernel &row = rows[symbol];
+      if (row.nanoseconds == 0)
+        row.limit = time.limit();
+      row.multiplyAdds += need.multiplyAdds;
+      row.operations += need.operations;
+      row.bytes += need.bytes;
+      row.nanoseconds += time.all();
+      prediction.nanoseconds += time.all();
+    }
+  }
+
+  void sortRows() {
+    for (auto &[symbol, row] : rows)
+      if (row.calls)
+        prediction.kernels.push_back(row);
+    llvm::stable_sort(prediction.kernels, [](const PredictedKernel &a, const PredictedKernel &b) {
+      return a.nanoseconds > b.nanoseconds;
+    });
+  }
+
+  ModuleOp module;
+  const PredictionRequest &request;
+  MLIRContext *context;
+  SymValues sizes;
+  std::map<std::string, KernelFormulas> formulas;
+  llvm::MapVector<StringRef, PredictedKernel> rows; ///< by symbol, in the order of calls
+  std::vector<std::pair<StringRef, KernelNeed>> calls;
+  double around = 0, most = 0; ///< bytes of all weights that are read, and of the largest call
+  Prediction prediction;
+};
+
+} // namespace
+
+Expected<Prediction> predictPlan(ModuleOp plan, const PredictionRequest &request) {
+  return Predictor(plan, request).run();
+}
+
+Result<Prediction> predict(const Module &module, const CompileOptions &options,
+                           const PredictionRequest &request) {
+  std::optional<Expected<Prediction>> prediction;
+  Result<void> done = readPlan(
+      module, options, [&](ModuleOp plan) { prediction.emplace(predictPlan(plan, request)); });
+  if (!done)
+    return done.diagnostics();
+  if (*prediction)
+    return std::move(**prediction);
+  return weft::Diagnostic{weft::Diagnostic::Error, "W0301", "",
+                          llvm::toString(prediction->takeError()), ""};
+}
+
+} // namespace weft
