@@ -5,7 +5,8 @@
 //   if (llvm::Error error = file.write(bytes)) …
 //   if (llvm::Error error = file.commit()) …          // else nothing is left
 //
-// Files that belong together are completed all before the first is committed.
+// Files that belong together are completed all before the first is committed. Until then a file has no name where the system can do
+// that, so a process that is killed leaves nothing behind.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_ARTIFACT_OUTPUTFILE_H
 #define WEFT_COMPILER_ARTIFACT_OUTPUTFILE_H
@@ -15,7 +16,7 @@
 
 namespace weft {
 
-/// What is written is there until it is whole: beside `path`, of a name that no other process uses.
+/// What is written is there until it is whole, where it needs a name: beside `path`, one that no other process uses.
 std::string unfinishedPath(const std::string &path);
 
 /// The file being written; removed again unless committed, which gives it its name.
@@ -35,10 +36,11 @@ public:
 
 private:
   llvm::Error flush();
+  llvm::Error giveName();
 
   std::string target, temporary, gathered;
   int fd = -1;
-  bool isThere = false; ///< under its temporary name
+  bool isNamed = false; ///< it is there under its temporary name
 };
 
 } // namespace weft
