@@ -55,9 +55,11 @@ double rounded(double value, uint8_t how) {
   }
 }
 
-template <class D> D integer_of(double value) {
+/// Of a NaN: 0, or of 64 bits, on either side, the upper bit of the result.
+template <class S, class D> D integer_of(double value) {
+  constexpr bool is_wide = sizeof(S) == 8 || sizeof(D) == 8;
   if (value != value)
-    return 0;
+    return is_wide ? D(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1)) : D(0);
   constexpr double low = double(std::numeric_limits<D>::min());
   constexpr double high = double(std::numeric_limits<D>::max());
   if (value <= low)
@@ -100,6 +102,9 @@ template <class S, class D> D real_of(S value, const instruction &i) {
       return D(sizeof(S) < 8 ? double(value) : double(odd_float(double(value))));
   } else {
     double wide = double(wide_of<S>(value));
+    if constexpr (!std::is_same_v<S, double>) // whose bits are kept
+      if (wide != wide && !(i.mode2 & is_saturated))
+        return with_one_nan(D(wide));
     if (i.mode2 & is_flushed)
       wide = std::is_same_v<S, float> ? double(flushed(float(wide))) : wide;
     if (i.mode >= integer_nearest && i.mode <= integer_up)
@@ -119,7 +124,7 @@ template <class S, class D> void convert(warp &w, const instruction &i) {
     if constexpr (is_integer<S> && is_integer<D>)
       result = integer_from_integer<S, D>(value, i.mode2 & is_saturated);
     else if constexpr (is_integer<D>)
-      result = integer_of<D>(rounded(double(wide_of<S>(value)), i.mode));
+      result = integer_of<S, D>(rounded(double(wide_of<S>(value)), i.mode));
     else
       result = real_of<S, D>(value, i);
     write_lane(w, i.o[0], k, result);
@@ -198,8 +203,8 @@ template <class T> void convert_pair(warp &w, const instruction &i) {
     float a = low[k], b = high[k];
     if (i.flags & 1)
       a = a > 0 || a != a ? a : 0, b = b > 0 || b != b ? b : 0;
-    d[2 * k] = i.mode == to_zero ? directed<T>(a, to_zero) : T(a);
-    d[2 * k + 1] = i.mode == to_zero ? directed<T>(b, to_zero) : T(b);
+    d[2 * k] = with_one_nan(i.mode == to_zero ? directed<T>(a, to_zero) : T(a));
+    d[2 * k + 1] = with_one_nan(i.mode == to_zero ? directed<T>(b, to_zero) : T(b));
   });
 }
 
@@ -207,7 +212,7 @@ template <class T> void convert_pair(warp &w, const instruction &i) {
 void convert_tf32(warp &w, const instruction &i) {
   map_one<uint32_t, 1>(w, i, [&](uint32_t bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u)
-      return bits;
+      return bits & ~0x1fffu;
     uint32_t add = i.mode == 0 ? 0x1000u : i.mode == 1 ? 0xfffu + (bits >> 13 & 1) : 0;
     return (bits + add) & ~0x1fffu;
   });

@@ -34,11 +34,11 @@ struct hyperbolic {
 template <class Op, class T, int L, bool is_flushed> void function(warp &w, const instruction &i) {
   map_one<T, L>(w, i, [](T a) {
     if constexpr (is_small_real<T>)
-      return T(Op::apply(double(float(a))));
+      return with_one_nan(T(Op::apply(double(float(a)))));
     else if constexpr (is_flushed)
-      return flushed(T(Op::apply(double(flushed(a)))));
+      return with_one_nan(flushed(T(Op::apply(double(flushed(a))))));
     else
-      return T(Op::apply(double(a)));
+      return with_one_nan(T(Op::apply(double(a))));
   });
 }
 

@@ -155,9 +155,9 @@ template <class E, class S> void compute(warp &w, const group_product &p) {
         m.sum[row][n] += m.a[row][k] * m.b[k][n];
   each_sum<S>(i, m.sum, [&](int l, int q, S &sum) {
     if (i.mode)
-      w.lanes<half>(d.parts[q / 2])[2 * l + (q & 1)] = half(float(sum));
+      w.lanes<half>(d.parts[q / 2])[2 * l + (q & 1)] = half(float(with_one_nan(sum)));
     else
-      w.lanes<S>(d.parts[q])[l] = sum;
+      w.lanes<S>(d.parts[q])[l] = with_one_nan(sum);
   });
   w.count->tensor_products += uint64_t(16) * uint64_t(i.n) * uint64_t(i.k);
 }

@@ -53,6 +53,24 @@ constexpr bool is_small_real = std::is_same_v<T, half> || std::is_same_v<T, brai
 /// What a real is computed in.
 template <class T> using wide_of = std::conditional_t<is_small_real<T>, float, T>;
 
+/// A NaN of 32 or 16 bits that was computed is the same one on real GPUs, whatever its operands were: all bits but the sign. Of 64 bits it is an
+/// operand's.
+template <class T> inline T with_one_nan(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr uint32_t bits = 0x7fffffff;
+    float nan;
+    std::memcpy(&nan, &bits, 4);
+    return value != value ? nan : value;
+  } else if constexpr (std::is_same_v<T, half>) {
+    constexpr uint16_t bits = 0x7fff;
+    half nan;
+    std::memcpy(&nan, &bits, 2);
+    return value != value ? nan : value;
+  } else {
+    return value; // a brain is made with it
+  }
+}
+
 template <class T> inline T flushed(T value) {
   if constexpr (std::is_same_v<T, float>)
     return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.f, value) : value;

@@ -71,7 +71,7 @@ template <class S> void gather_sums(warp &w, const operand &c, bool is_half, S (
 template <class S> void scatter_sums(warp &w, const operand &d, bool is_half, S (*sum)[columns]) {
   for (int i = 0; i < 4; ++i)
     for (int k = 0; k < 32; ++k) {
-      S value = sum[k / 4 + 8 * (i >> 1)][2 * (k % 4) + (i & 1)];
+      S value = with_one_nan(sum[k / 4 + 8 * (i >> 1)][2 * (k % 4) + (i & 1)]);
       if (is_half)
         w.lanes<half>(d.parts[i / 2])[2 * k + (i & 1)] = half(float(value));
       else

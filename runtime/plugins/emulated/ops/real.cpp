@@ -35,8 +35,6 @@ struct larger {
   }
 };
 
-template <class T> T canonical_nan() { return std::numeric_limits<T>::quiet_NaN(); }
-
 template <class Op, class T, int L, int mode> void real(warp &w, const instruction &i) {
   using W = wide_of<T>;
   map_two<T, L>(w, i, [](T x, T y) {
@@ -45,8 +43,8 @@ template <class Op, class T, int L, int mode> void real(warp &w, const instructi
       a = flushed(a), b = flushed(b);
     if constexpr (mode & keep_nan)
       if (a != a || b != b)
-        return T(canonical_nan<W>());
-    return T(finish_real<mode>(Op::template apply<W>(a, b)));
+        return with_one_nan(T(std::numeric_limits<W>::quiet_NaN()));
+    return with_one_nan(T(finish_real<mode>(Op::template apply<W>(a, b))));
   });
 }
 
@@ -108,16 +106,30 @@ int take_mode(decoder &d) {
 
 template <class T> T fused(T a, T b, T c) { return std::fma(a, b, c); }
 
+/// a * b + c of numbers whose product is exact, with the last bit set when the sum is not: it is rounded to fewer bits by whoever takes it.
+inline double odd_fused(double a, double b, double c) {
+  double product = a * b, sum = product + c;
+  double rest = sum - product;
+  double error = (product - (sum - rest)) + (c - rest);
+  if (error == 0 || !std::isfinite(sum))
+    return sum;
+  uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+  if (!(bits & 1))
+    bits += (error > 0) == (sum > 0) ? 1 : uint64_t(-1);
+  std::memcpy(&sum, &bits, sizeof sum);
+  return sum;
+}
+
 template <class T, int L, int mode> void multiply_add(warp &w, const instruction &i) {
   map_three<T, L>(w, i, [](T x, T y, T z) {
-    if constexpr (is_small_real<
-                      T>) { // exact in double, but for a sum of parts that are very far apart
-      double sum = double(float(x)) * double(float(y)) + double(float(z));
-      return T(finish_real<mode>(sum));
+    if constexpr (is_small_real<T>) {
+      double sum = odd_fused(float(x), float(y), float(z));
+      return with_one_nan(T(finish_real<mode>(sum)));
     } else {
       if constexpr (mode & flush)
-        return finish_real<mode>(fused(flushed(x), flushed(y), flushed(z)));
-      return finish_real<mode>(fused(x, y, z));
+        return with_one_nan(finish_real<mode>(fused(flushed(x), flushed(y), flushed(z))));
+      return with_one_nan(finish_real<mode>(fused(x, y, z)));
     }
   });
 }
@@ -152,25 +164,35 @@ handler pick_fma(type t, int mode) {
                                       : nullptr;
 }
 
-/// The sign bit of a number of U's bits, for L of them.
-template <class U, int L, bool is_negation> void sign(warp &w, const instruction &i) {
+/// The sign bit of a number of U's bits, for L of them; what is above `infinity` is a NaN, which becomes the one of real GPUs, or of 64 bits keeps
+/// its own.
+template <class U, int L, bool is_negation, U infinity> void sign(warp &w, const instruction &i) {
   map_one<U, L>(w, i, [](U a) {
-    constexpr U bit = U(U(1) << (8 * sizeof(U) - 1));
-    return is_negation ? U(a ^ bit) : U(a & U(~bit));
+    constexpr U bit = U(U(1) << (8 * sizeof(U) - 1)), all = U(~bit);
+    bool is_nan = U(a & all) > infinity;
+    if (is_nan && sizeof(U) < 8)
+      return all;
+    return is_negation ? U(is_nan ? a : a ^ bit) : U(a & all);
   });
 }
 
 template <bool is_negation> handler pick_sign(type t) {
+  constexpr uint16_t half_infinity = 0x7c00, brain_infinity = 0x7f80;
   switch (t) {
   case type::f64:
-    return sign<uint64_t, 1, is_negation>;
+    return sign<uint64_t, 1, is_negation, 0x7ff0000000000000>;
   case type::f32:
-    return sign<uint32_t, 1, is_negation>;
+    return sign<uint32_t, 1, is_negation, 0x7f800000>;
   case type::f16:
+    return sign<uint16_t, 1, is_negation, half_infinity>;
   case type::bf16:
-    return sign<uint16_t, 1, is_negation>;
+    return sign<uint16_t, 1, is_negation, brain_infinity>;
+  case type::f16x2:
+    return sign<uint16_t, 2, is_negation, half_infinity>;
+  case type::bf16x2:
+    return sign<uint16_t, 2, is_negation, brain_infinity>;
   default:
-    return sign<uint16_t, 2, is_negation>;
+    return nullptr;
   }
 }
 
