@@ -25,6 +25,7 @@ KNOWN = {
     "call": "behind weft_call and weft_call_function",
     "finish_call": "behind weft_call_function and weft_submit",
     "LLVMFuzzerCustomCrossOver": "libFuzzer calls it",
+    "cuLaunchKernel": "NVIDIA's interface has them",
     "check_memory": "what every check of an entry gets, and the sizes",
     "weft_check_given_output": "what every check of an entry gets, and the output",
     "weft_share_of": "kernel, units and threads of one call",

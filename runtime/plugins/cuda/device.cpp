@@ -21,17 +21,20 @@ struct gpu_t {
   int64_t architecture;   ///< 90 for sm_90
 };
 
-/// The GPU's context is the thread's while this lives.
+/// The GPU's context is the thread's while this lives; where that fails, what is asked then fails, and the thread keeps the one that it has.
 class inside {
 public:
-  explicit inside(const gpu_t *gpu) : driver(gpu->driver) { driver->enter(gpu->context); }
+  explicit inside(const gpu_t *gpu)
+      : driver(gpu->driver), has_entered(!driver->enter(gpu->context)) {}
   ~inside() {
     cuda_context_t ours;
-    driver->leave(&ours);
+    if (has_entered)
+      driver->leave(&ours);
   }
 
 private:
   const cuda_driver_t *driver;
+  bool has_entered;
 };
 } // namespace
 
@@ -99,8 +102,24 @@ static weft_status_t reach(weft_device_t *device, weft_device_t *peer, weft_erro
 // Memory and code
 //===----------------------------------------------------------------------===//
 
-/// The driver aligns to 256 bytes, and pinned memory to pages.
-static weft_status_t allocate(weft_device_t *device, uint32_t space, size_t bytes, size_t,
+/// Memory at a multiple of `alignment`. The driver promises 256 bytes, and gives more to large blocks.
+static cuda_result_t allocate_aligned(const cuda_driver_t *driver, size_t bytes, size_t alignment,
+                                      cuda_address_t *out) {
+  cuda_result_t result = driver->allocate(out, bytes);
+  if (result || *out % alignment == 0)
+    return result;
+  driver->release(*out);
+  *out = 0;
+  size_t whole;
+  if (__builtin_add_overflow(bytes, alignment, &whole))
+    return CUDA_OUT_OF_MEMORY;
+  result = driver->allocate(out, whole);
+  *out = (*out + alignment - 1) & ~(cuda_address_t)(alignment - 1);
+  return result;
+}
+
+/// Pinned memory begins at a page.
+static weft_status_t allocate(weft_device_t *device, uint32_t space, size_t bytes, size_t alignment,
                               void **out_memory, weft_error_t *err) {
   *out_memory = nullptr;
   gpu_t *gpu = gpu_of(device);
@@ -113,8 +132,9 @@ static weft_status_t allocate(weft_device_t *device, uint32_t space, size_t byte
     return check(gpu, gpu->driver->allocate_pinned(out_memory, bytes, CUDA_HOST_PORTABLE), what,
                  err);
   cuda_address_t address = 0;
-  weft_status_t status = check(gpu, gpu->driver->allocate(&address, bytes), what, err);
-  *out_memory = (void *)(uintptr_t)address;
+  weft_status_t status =
+      check(gpu, allocate_aligned(gpu->driver, bytes, alignment, &address), what, err);
+  *out_memory = status ? nullptr : (void *)(uintptr_t)address;
   return status;
 }
 
@@ -123,10 +143,13 @@ static void release(weft_device_t *device, uint32_t space, void *memory, size_t)
     return;
   gpu_t *gpu = gpu_of(device);
   inside context(gpu);
-  if (space == WEFT_MEMORY_PINNED)
+  if (space == WEFT_MEMORY_PINNED) {
     gpu->driver->release_pinned(memory);
-  else
-    gpu->driver->release((cuda_address_t)(uintptr_t)memory);
+    return;
+  }
+  cuda_address_t address = (cuda_address_t)(uintptr_t)memory, begin;
+  size_t bytes;
+  gpu->driver->release(gpu->driver->range(&begin, &bytes, address) ? address : begin);
 }
 
 /// Managed memory is the host's, too, and is taken for that.
@@ -169,7 +192,15 @@ static weft_status_t load(weft_device_t *device, const weft_device_code_t *given
   log[strcspn(log, "\n")] = 0;
   char what[320];
   snprintf(what, sizeof what, "the GPU's code cannot be loaded%s%s", *log ? ": " : "", log);
-  return weft_cuda_fail(gpu->driver, result, what, err);
+  weft_status_t status = weft_cuda_fail(gpu->driver, result, what, err);
+  bool is_code = result == CUDA_BAD_CODE || result == CUDA_NO_CODE || result == CUDA_NEW_CODE;
+  if (!is_code)
+    return status;
+  if (err)
+    err->status = WEFT_UNSUPPORTED;
+  if (result != CUDA_BAD_CODE)
+    weft_set_hint(err, "a newer driver may take it, or code for an older GPU: 'weft targets'");
+  return WEFT_UNSUPPORTED;
 }
 
 static void unload(weft_device_t *device, weft_loaded_t *loaded) {
@@ -204,6 +235,8 @@ static weft_status_t open_queue(weft_device_t *device, const weft_queue_options_
   if (given)
     if (weft_status_t status = weft_read_sized(given, "options", &options, err))
       return status;
+  if (options.workers < 0)
+    return weft_fail(err, WEFT_INVALID, "W0401", "queue.workers is %d", options.workers);
   weft_queue_t *queue = (weft_queue_t *)malloc(sizeof *queue);
   if (!queue)
     return weft_fail(err, WEFT_OUT_OF_MEMORY, "W0424", "no memory for a queue");
@@ -276,20 +309,25 @@ static weft_status_t launch(weft_queue_t *queue, const weft_launch_t *given, wef
     return weft_fail(err, WEFT_INVALID, "W0425",
                      "%lld blocks of %u threads with %u words cannot be launched",
                      (long long)launch.units, launch.block_threads, launch.word_count);
-  void *parameters[MOST_WORDS];
-  for (uint32_t i = 0; i < launch.word_count; ++i)
-    parameters[i] = (void *)&launch.words[i];
+  static const uint64_t nothing[2] = {};
+  void *parameters[MOST_WORDS]; // the driver reads as many as the kernel has, which may be more
+  for (uint32_t i = 0; i < MOST_WORDS; ++i)
+    parameters[i] = (void *)(i < launch.word_count ? &launch.words[i] : nothing);
   gpu_t *gpu = queue->gpu;
   cuda_function_t kernel = (cuda_function_t)launch.kernel;
-  const uint32_t usual_bytes = 48 << 10;
   inside context(gpu);
   cuda_result_t result = 0;
-  if (launch.block_bytes > usual_bytes)
+  if (launch
+          .block_bytes) // with what the code declares it may be more than 48 KiB, which must be said
     result = gpu->driver->set_function(kernel, CUDA_FUNCTION_SHARED, (int)launch.block_bytes);
   if (!result)
     result = gpu->driver->launch(kernel, (unsigned)launch.units, 1, 1, launch.block_threads, 1, 1,
                                  launch.block_bytes, queue->stream, parameters, nullptr);
-  return check(gpu, result, "a launch", err);
+  if (result != CUDA_INVALID)
+    return check(gpu, result, "a launch", err);
+  return weft_fail(err, WEFT_INVALID, "W0425",
+                   "%lld blocks of %u threads with %u bytes that they share cannot be launched",
+                   (long long)launch.units, launch.block_threads, launch.block_bytes);
 }
 
 static weft_status_t open_event(weft_device_t *device, weft_event_t **out_event,

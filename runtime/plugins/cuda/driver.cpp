@@ -66,5 +66,11 @@ weft_status_t weft_cuda_fail(const cuda_driver_t *driver, cuda_result_t result, 
   const char *text = nullptr;
   if (driver->error_text(result, &text) || !text)
     text = "no such error is known";
-  return weft_fail(err, WEFT_DEVICE, "W0703", "%s: %s (CUDA error %d)", what, text, result);
+  weft_fail(err, WEFT_DEVICE, "W0703", "%s: %s (CUDA error %d)", what, text, result);
+  // An H200 answered everything with the error of the first fault until the process ended, also to a new context.
+  bool is_lost = result >= CUDA_FIRST_FAULT && result <= CUDA_LAST_FAULT &&
+                 result != CUDA_PEER_ALREADY && result != CUDA_PEER_ALREADY + 1;
+  if (is_lost)
+    weft_set_hint(err, "the GPU does nothing more for this process; others can go on");
+  return WEFT_DEVICE;
 }

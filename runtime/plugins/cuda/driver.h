@@ -26,9 +26,15 @@ enum cuda_attribute_t {
 enum cuda_pointer_t { CUDA_POINTER_PLACE = 2, CUDA_POINTER_MANAGED = 8, CUDA_POINTER_DEVICE = 9 };
 enum {
   CUDA_PLACE_DEVICE = 2, ///< of CUDA_POINTER_PLACE
+  CUDA_INVALID = 1,      ///< a number
   CUDA_OUT_OF_MEMORY = 2,
   CUDA_NO_DEVICE = 100,
+  CUDA_NO_CODE = 209,  ///< for this GPU
+  CUDA_BAD_CODE = 218, ///< PTX with an error
+  CUDA_NEW_CODE = 222, ///< PTX of a version that the driver does not know
   CUDA_NOT_READY = 600,
+  CUDA_FIRST_FAULT = 700, ///< of a kernel's, behind which nothing works
+  CUDA_LAST_FAULT = 719,
   CUDA_PEER_ALREADY = 704
 };
 enum {

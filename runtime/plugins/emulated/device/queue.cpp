@@ -83,7 +83,7 @@ weft_status_t launch(weft_queue_t *queue, const weft_launch_t *given, weft_error
   if (!read_sized(given, &l))
     return fail(err, WEFT_INVALID, "W0401", "launch.struct_size is wrong");
   if (queue->stop && (__atomic_load_n(queue->stop, __ATOMIC_RELAXED) & 1))
-    return fail(err, WEFT_CANCELLED, "W0414", "the call was cancelled");
+    return fail(err, WEFT_CANCELLED, "W0432", "the call was cancelled");
   if (weft_status_t status = check_launch(*queue->on, l, err))
     return status;
   if (l.units <= 0)
