@@ -22,7 +22,7 @@ unsigned columnDim(const WeightLayout &layout) {
 /// Of elements as they are: parts must be neighbours, of which each is one piece.
 std::optional<SmallVector<int64_t>> distancesOfRows(SymTensorType whole, ArrayRef<int64_t> sizes) {
   SmallVector<int64_t> dims = *whole.getConstantDims(), distances;
-  unsigned bits = elementBits(whole.getElementType());
+  int64_t bits = elementBytes(whole.getElementType(), 8); // in memory
   bool isCut = false;
   for (auto [i, size] : enumerate(sizes)) {
     if (size == dims[i]) {

@@ -17,7 +17,7 @@ bool isOfRanks(SymExpr expr, ArrayRef<StringAttr> rankSymbols) {
 
 /// Lines of elements that do not fill bytes cannot be taken apart.
 bool fillsBytes(SymTensorType type, ArrayRef<int64_t> sizes) {
-  return !sizes.empty() && sizes.back() * elementBits(type.getElementType()) % 8 == 0;
+  return !sizes.empty() && sizes.back() * elementBytes(type.getElementType(), 8) % 8 == 0;
 }
 
 /// The part of so many elements from `starts` on, where it is one of several of the same size.

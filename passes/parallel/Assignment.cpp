@@ -35,7 +35,7 @@ double guessedBytes(Value value) {
     values[symbol] = symbol.getValue().starts_with("rank_") ? 0 : kGuess;
   FailureOr<int64_t> count = elements.evaluate(values);
   return (failed(count) ? double(kGuess) : double(*count)) *
-         elementBits(typeOf(value).getElementType()) / 8;
+         double(elementBytes(typeOf(value).getElementType(), 8)) / 8;
 }
 
 bool isRepeated(Operation *op, unsigned dim) {

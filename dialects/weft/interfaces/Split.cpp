@@ -75,10 +75,13 @@ private:
   unsigned factor;
 };
 
-/// Ranks do not combine the bits of numbers.
+/// Ranks combine no bits of numbers, and no floats of 8 bits or less.
 bool isCombined(Combiner combiner, SymTensorType type) {
-  return (combiner != Combiner::And && combiner != Combiner::Or) ||
-         type.getElementType().isInteger(1);
+  Type element = type.getElementType();
+  bool isOfBits = combiner == Combiner::And || combiner == Combiner::Or;
+  if (element.isInteger(1))
+    return isOfBits || combiner == Combiner::Max || combiner == Combiner::Min;
+  return !isOfBits && (!isFloat(element) || elementBits(element) > 8);
 }
 
 std::optional<Cut> cutBy(Operation *op, const IterationRule &rule, unsigned factor) {
