@@ -2,7 +2,9 @@
 // and ends with 1 then.
 //
 //   mpirun -n 3 mpi_ranks
+//   mpirun -n 2 mpi_ranks 1 3 inside stop    # rank 1 stops inside its third collective, counted from 0, or ends before it: before kill
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "runtime/src/group/started.h"
 #include "weft/group.h"
 
 namespace {
@@ -322,15 +325,56 @@ void refuse() {
          err.message);
 }
 
+/// One collective of every kind, over and over; the victim ends or stops in one of the second round. The others say how they are told, and end with 5.
+int strike(int32_t victim, int at, bool inside, int how) {
+  weft_group_t *group = open_group("mpi", rank, "strike", 1000);
+  std::vector<float> send(60000, 1), receive(60000);
+  for (int i = 0;; ++i) {
+    weft_collective_t c = {};
+    c.struct_size = sizeof c;
+    c.kind = uint16_t(WEFT_ALL_REDUCE + i % 6);
+    c.combiner = WEFT_SUM;
+    c.element = WEFT_F32;
+    std::string node = "layer." + std::to_string(i % 6);
+    c.node = node.c_str();
+    c.send = send.data();
+    c.receive = receive.data();
+    c.outer = c.middle = c.inner = 1;
+    c.first = 20000;
+    c.second = c.kind == WEFT_ALL_TO_ALL ? world : 1;
+    c.peer = c.kind == WEFT_PERMUTE;
+    bool is_there = rank == victim && i == 6 + at;
+    if (is_there && !inside)
+      raise(how);
+    weft_error_t err = WEFT_ERROR_INIT;
+    weft_started_t started;
+    weft_status_t status = weft_group_start(group, c, &started, &err);
+    if (!status)
+      status = weft_group_advance(group, &started, /*waits=*/false, &err);
+    if (is_there && inside)
+      raise(how);
+    if (!status)
+      status = weft_group_advance(group, &started, /*waits=*/true, &err);
+    if (!status)
+      continue;
+    fprintf(stderr, "error[%s]: %s\n", err.code, err.message);
+    weft_group_release(group);
+    return 5;
+  }
+}
+
 } // namespace
 
-int main() {
+int main(int count, char **words) {
   const char *rank_text = getenv("OMPI_COMM_WORLD_RANK"),
              *world_text = getenv("OMPI_COMM_WORLD_SIZE");
   if (!rank_text || !world_text)
     return fprintf(stderr, "mpirun has to start this\n"), 2;
   rank = atoi(rank_text);
   world = atoi(world_text);
+  if (count == 5)
+    return strike(atoi(words[1]), atoi(words[2]), words[3] == std::string("inside"),
+                  words[4] == std::string("kill") ? SIGKILL : SIGSTOP);
   weft_group_t *mpi = open_group("mpi", rank, "ranks");
   compare_transports(mpi);
   permute_other_sizes(mpi);
