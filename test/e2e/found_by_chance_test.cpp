@@ -167,3 +167,15 @@ TEST_CASE("a file whose only weight has no elements is opened") {
 })",
       {{{"m", 0}}, {{"m", 3}}});
 }
+
+// The evaluator gave an infinity, which the type has not, and compiled code no number.
+TEST_CASE("before the first element comes the least number of a type without infinities") {
+  for (const char *kind : {"max", "min"}) {
+    std::string type = "!weft.tensor<[m, 3], f8E4M3FN>";
+    agrees("func.func @main(%x: " + type + ") -> " + type +
+               " attributes {weft.symbols = #weft.symbols<m>} {\n  %0 = weft.cumulate " + kind +
+               " %x axis 1 {exclusive} : (" + type + ") -> " + type + "\n  return %0 : " + type +
+               "\n}",
+           {{{"m", 2}}});
+  }
+}

@@ -11,9 +11,11 @@
 
 #include "dialects/weft/interfaces/Element.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/types/FloatFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -150,17 +152,27 @@ Type computeType(Type element) {
   return element.isF64() ? element : Float32Type::get(element.getContext());
 }
 
+/// Infinity, or the largest number of a type that has none; the least one when `isNegative`.
+static double extremeOf(Type element, bool isNegative) {
+  const FloatFormat *format = floatFormatOf(element);
+  if (!format || format->specials == FloatFormat::InfinityAndNan)
+    return isNegative ? -INFINITY : INFINITY;
+  double largest = format->decode(format->largest());
+  if (isNegative)
+    return format->isPowers() ? format->decode(0) : -largest;
+  return largest;
+}
+
 TypedAttr combinerIdentity(Combiner combiner, Type element) {
   Type type = computeType(element);
-  if (auto floating = dyn_cast<FloatType>(type)) {
-    const auto &semantics = floating.getFloatSemantics();
+  if (isa<FloatType>(type)) {
     switch (combiner) {
     case Combiner::Prod:
       return FloatAttr::get(type, 1.0);
     case Combiner::Max:
-      return FloatAttr::get(type, llvm::APFloat::getInf(semantics, /*Negative=*/true));
+      return FloatAttr::get(type, extremeOf(element, /*isNegative=*/true));
     case Combiner::Min:
-      return FloatAttr::get(type, llvm::APFloat::getInf(semantics));
+      return FloatAttr::get(type, extremeOf(element, /*isNegative=*/false));
     default:
       return FloatAttr::get(type, 0.0);
     }
