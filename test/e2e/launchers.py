@@ -70,12 +70,13 @@ class Launchers:
     def by_mpirun(self, world, words, own=None):
         return self.run([self.mpirun, "--oversubscribe", "-n", str(world), self.weft, *words], own)
 
-    def by_variables(self, of_launcher, world, words):
-        """Exit code, stdout and stderr of every rank."""
+    def by_variables(self, of_launcher, world, words, last=None):
+        """Exit code, stdout and stderr of every rank; the last one may be given other words."""
         ranks = []
         for rank in range(world):
             own = {name: str(value) for name, value in of_launcher(rank, world).items()}
-            ranks.append(subprocess.Popen([self.weft, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=under_launcher(own), cwd=self.work))
+            given = last if last and rank == world - 1 else words
+            ranks.append(subprocess.Popen([self.weft, *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=under_launcher(own), cwd=self.work))
         ends = [rank.communicate(timeout=PATIENCE) for rank in ranks]
         return [(rank.returncode, *end) for rank, end in zip(ranks, ends)]
 
@@ -130,6 +131,59 @@ def refusals(launchers):
     several = lambda rank, world: {**torchrun(rank, world), "LOCAL_RANK": 0, "LOCAL_WORLD_SIZE": 1}
     ends = launchers.by_variables(several, 2, ["run", "two.weft", "--dim", "n=3"])
     expect(all(end[0] == 2 and "1 of 2 ranks are on this machine" in end[2] for end in ends), f"several machines: {ends}")
+
+
+COMMON = ["--timeout", "1s", "-q"]
+SIZES = ["--dim", "n=3"]
+ODD = {  # what the second of two ranks is given, with exit codes of both and what each says
+    "another file": (["run", "other.weft", *SIZES], (5, 5), [r"W0434]: (rank 1: )?ranks 0 and 1 have opened different files"] * 2),
+    "a file for four": (["run", "four.weft", *SIZES], (5, 2), ["W0606]: rendezvous '.*': rank 1 of 2 did not come within 1 s", "is for 4 ranks"]),
+    "another size": (["run", "two.weft", "--dim", "n=4"], (5, 5), [r"W0435]: (rank 1: )?rank 1 has n = 4, the others 3 \(input 'input0', dimension 0\)"] * 2),
+    "no input": (["run", "two.weft", "--input", "x=@none.npy"], (5, 1), ["W0606]: rendezvous '.*': rank 1 of 2 did not come within 1 s", "none.npy: cannot be read"]),
+}
+
+
+def odd_ranks(launchers):
+    """Two ranks of which the second was given something else: both say so in time."""
+    for what, (words, codes, texts) in ODD.items():
+        begin = time.monotonic()
+        ends = launchers.by_variables(weft_rank, 2, ["run", "two.weft", *SIZES, *COMMON], [*words, *COMMON])
+        is_right = all(end[0] == code and re.search(text, end[2]) for end, code, text in zip(ends, codes, texts))
+        expect(is_right and time.monotonic() - begin < 4, f"{what}: {ends}")
+    for transport, what in itertools.product(("mpi", "shm") if launchers.mpirun else (), ("another file", "another size")):
+        words, _, texts = ODD[what]
+        common, begin = [*COMMON, "--transport", transport], time.monotonic()
+        code, _, said = launchers.by_mpirun(1, ["run", "two.weft", *SIZES, *common, ":", "-n", "1", launchers.weft, *words, *common])
+        expect(code == 5 and re.search(texts[0], said) and time.monotonic() - begin < 6, f"{what} under mpirun over {transport}: {code} {said}")
+
+
+def occupied(launchers):
+    """Who comes to a rendezvous that another job has is refused, and that job goes on."""
+    own = {name: str(value) for name, value in {**weft_rank(0, 2), "WEFT_RENDEZVOUS": f"occupied-{os.getpid()}"}.items()}
+    words = [launchers.weft, "run", "two.weft", *SIZES, "--timeout", "20s", "-q"]
+    first = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=under_launcher(own), cwd=launchers.work)
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and own["WEFT_RENDEZVOUS"] not in pathlib.Path("/proc/net/unix").read_text(encoding="ascii"):
+        time.sleep(0.01)
+    code, _, said = launchers.run(words, own)
+    expect(code == 5 and re.search("W0603]: rendezvous '.*' is in use", said), f"an occupied rendezvous: {code} {said}")
+    code, _, said = launchers.run(words, {**own, "WEFT_RANK": "1", "WEFT_LOCAL_RANK": "1"})
+    expect(code == 0 and first.wait(timeout=PATIENCE) == 0, f"the job that had the rendezvous: {code} {said} {first.communicate()}")
+
+
+def full_memory(launchers):
+    """Ranks need nothing of /dev/shm, which containers often have little of. A full one can be had where tests may mount."""
+    words = ["run", "two.weft", *SIZES, "-q", "--output-dir", "full"]
+    fill = 'mount -t tmpfs -o size=64k tmpfs /dev/shm && { head -c 64k /dev/zero >/dev/shm/full; exec "$@"; }'
+    full = ["unshare", "-m", "sh", "-c", fill, "sh"]
+    if launchers.run([*full, "true"])[0]:
+        return print("nothing may be mounted here, so no /dev/shm is full")
+    commands = [[launchers.weft, *words, "--ranks", "2"]]
+    if launchers.mpirun:
+        commands.append([launchers.mpirun, "--oversubscribe", "-n", "2", launchers.weft, *words, "--transport", "shm"])
+    for command in commands:
+        code, _, said = launchers.run([*full, *command])
+        expect(code == 0 and launchers.outputs("full"), f"a full /dev/shm: {' '.join(command)}: {code} {said}")
 
 
 def mpi_failures(launchers):
@@ -236,6 +290,10 @@ def main():
         launchers.compare(name + ".weft", world, ["--dim", "n=5"])
     launchers.compile(ALONE, "alone.mlir")
     refusals(launchers)
+    launchers.compile(PROGRAM.format(2, 1).replace("last", "end"), "other.mlir")
+    odd_ranks(launchers)
+    occupied(launchers)
+    full_memory(launchers)
     if mpirun:
         mpi_failures(launchers)
     return 1 if findings else 0
