@@ -3,7 +3,7 @@
 //   OverlapPrice price = priceOf({ExchangeKind::AllGather, ranks, pieces, product, weights, exchange, latency, isMemory});
 //   if (price.pays()) …
 //
-// In pieces, as the runtime cuts them (runtime/src/call/overlap.cpp): of P, the time of the products, what is others' is P (t-1)/t.
+// In pieces, as the runtime cuts them (runtime/src/call/overlap_order.cpp): of P, the time of the products, what is others' is P (t-1)/t.
 //
 //   apart                P + X + L                               X: the bytes on the link, L: its latency
 //   all_gather           max(P, X + L + others' / pieces)        a rank's own rows first, and the last piece at last

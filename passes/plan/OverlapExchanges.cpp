@@ -113,7 +113,7 @@ SymExpr workOf(plan::LaunchOp launch) {
   return kernel.getWork()[0].substitute(words);
 }
 
-/// As the runtime cuts them (runtime/src/call/overlap.cpp), of `rows` of all ranks together.
+/// As the runtime cuts them (runtime/src/call/overlap_order.cpp), of `rows` of all ranks together.
 int64_t piecesOf(const OverlapCase &overlap, int64_t rows) {
   bool hasParts = overlap.kind != ExchangeKind::AllReduce;
   int64_t part = hasParts ? llvm::divideCeil(rows, overlap.ranks) : rows;
