@@ -472,7 +472,7 @@ private:
         auto tensor = cast<SymTensorType>(type);
         SymExpr bytes = SymExpr::constant(source.getContext(), 0);
         if (tensor.getRank() && tensor.getDim(0) == of.getDim(0)) {
-          bytes = bytes + elementBits(tensor.getElementType()) / 8;
+          bytes = bytes + elementBytes(tensor.getElementType(), 8) / 8;
           for (SymExpr dim : llvm::drop_begin(tensor.getDims()))
             bytes = bytes * dim.substitute(here);
         }

@@ -112,6 +112,20 @@ Program shared(int width) {
   return {t.program("down"), width};
 }
 
+/// A pair whose result is taken where a token is not the largest of its line; another kernel finds out where.
+Program masked(int width) {
+  Tokens t(width);
+  std::string all = t.all(width), mask = "!weft.tensor<[b, s, " + std::to_string(width) + "], i1>";
+  t.magnitude("in", "x", width);
+  t.line("most", "reduce max %x [2]", {all}, tensor("b, s"));
+  t.line("column", "reshape %most to [b, s, 1]", {tensor("b, s")}, tensor("b, s, 1"));
+  t.line("isLess", "compare lt %x, %column", {all, tensor("b, s, 1")}, mask);
+  t.multiply("up", "in", width, 4 * width);
+  t.multiply("down", "up", 4 * width, width);
+  t.line("y", "select %isLess, %down, %x", {mask, all, all}, all);
+  return {t.program("y"), width};
+}
+
 CompileOptions optionsFor(int ranks, bool splitsTokens, FuseComm fuse) {
   CompileOptions options;
   options.mesh = {"tp=" + std::to_string(ranks)};
@@ -144,7 +158,7 @@ const std::vector<std::pair<int64_t, int64_t>> sizes = {{1, 0},  {1, 1},  {1, 37
 void compare(const Program &program, bool splitsTokens, std::optional<size_t> overlaps,
              const std::function<void(CompileOptions &)> &change = {}) {
   const auto &[text, width] = program;
-  for (int ranks : {2, 3, 8}) {
+  for (int ranks : {2, 3, 4, 8}) {
     CompileOptions always = optionsFor(ranks, splitsTokens, FuseComm::Always),
                    never = optionsFor(ranks, splitsTokens, FuseComm::Never);
     for (CompileOptions *options : {&always, &never})
@@ -186,6 +200,10 @@ TEST_CASE("weights of several blocks, which few rows divide by blocks", "[bits]"
 }
 
 TEST_CASE("products share what is gathered", "[bits]") { compare(shared(128), true, 2); }
+
+TEST_CASE("masks of rows, which have a byte for every element", "[bits]") {
+  compare(masked(64), true, 2);
+}
 
 TEST_CASE("weights of 16 bits", "[bits]") {
   compare(pair(64, 256), true, 2, [](CompileOptions &o) { o.numerics.weights = "bf16"; });
@@ -278,14 +296,14 @@ weft_transport_v1 lateTransport() {
 
 } // namespace
 
-TEST_CASE("nothing is read before it is there, whoever is late") {
+static void compareLate(std::initializer_list<int> numbersOfRanks, int turns) {
   const weft_transport_v1 late = lateTransport();
-  for (int ranks : {2, 3}) {
+  for (int ranks : numbersOfRanks) {
     std::string text = pair(64, 256).text;
     RankProgram fused(text, optionsFor(ranks, true, FuseComm::Always)),
         waiting(text, optionsFor(ranks, true, FuseComm::Never));
     REQUIRE((fused.failure + waiting.failure).empty());
-    for (int turn = 0; turn < 150; ++turn) {
+    for (int turn = 0; turn < turns; ++turn) {
       int64_t s = 1 + turn * 31 % 190;
       Values input = numbers(size_t(s * 64));
       // Memory of the first call holds what was there before: numbers of another program, or none.
@@ -295,4 +313,11 @@ TEST_CASE("nothing is read before it is there, whoever is late") {
       REQUIRE(got == want);
     }
   }
+}
+
+TEST_CASE("nothing is read before it is there, whoever is late") { compareLate({2, 3}, 150); }
+
+// Sleeping for the most part.
+TEST_CASE("nothing is read before it is there, a thousand times", "[.long]") {
+  compareLate({2, 3, 4, 8}, 1000);
 }
