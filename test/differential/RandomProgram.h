@@ -25,6 +25,8 @@ RandomProgram wildProgram(unsigned seed);
 RandomProgram halfProgram(unsigned seed);
 /// The program of randomProgram, to be split over a random mesh, with placements of some values.
 RandomProgram splitProgram(unsigned seed);
+/// Products of tokens over ranks that compute while rows travel.
+RandomProgram fusedProgram(unsigned seed);
 
 /// The module that `generate` fills; it gives the file of weights.
 RandomProgram programOf(const Trial &trial,

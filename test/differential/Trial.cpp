@@ -217,6 +217,8 @@ static CompileOptions optionsOf(const Trial &trial) {
   CompileOptions options;
   options.target = trial.target;
   options.numerics.compute = trial.compute;
+  if (trial.computesMeanwhile)
+    options.fuseComm = FuseComm::Always;
   return options;
 }
 

@@ -14,7 +14,8 @@ struct Trial {
   std::string compute = ""; ///< what operands of products are rounded to, "bf16" or "f16", or empty
   int threads = 1;
   bool overRanks = false; ///< split, run by all ranks, and evaluated as a graph and as a plan
-  bool mayRefuse = false; ///< positions outside, where the evaluator refuses them, too
+  bool computesMeanwhile = false; ///< ranks compute while exchanges go on, wherever they can
+  bool mayRefuse = false;         ///< positions outside, where the evaluator refuses them, too
   std::shared_ptr<std::vector<char>> weights; ///< the file that its weights lie in
   std::string str() const;
 };

@@ -5,6 +5,7 @@
 //   random_programs --from 1234 --count 1 --print
 //   random_programs --wild                     # positions outside are refused, and nothing is read beyond inputs
 //   random_programs --ranks                    # split over random meshes by random placements, evaluated and run by all ranks
+//   random_programs --fused                    # products that ranks compute while rows travel
 //   random_programs --half --target x86:v3     # products and convolutions of operands in 16 bits; by tiles: plain:v4+amx
 //
 // A program that fails is made smaller and written as seed-N.mlir, beside what is wrong. Exit code 3 when
@@ -28,14 +29,14 @@ struct Options {
   unsigned from = std::random_device()();
   unsigned count = 0; ///< 0: until the time is over
   double seconds = 60;
-  bool print = false, reduce = true, wild = false, half = false, ranks = false;
+  bool print = false, reduce = true, wild = false, half = false, ranks = false, fused = false;
   std::string target, output = ".";
 };
 
 [[noreturn]] void usage() {
   std::fputs("usage: random_programs [--from SEED] [--count N | --seconds N] [--target T]\n"
              "                       [--output-dir DIR] [--no-reduce] [--print] [--wild | --half | "
-             "--ranks]\n",
+             "--ranks | --fused]\n",
              stderr);
   exit(2);
 }
@@ -69,6 +70,8 @@ Options parse(int count, char **arguments) {
       options.half = true;
     else if (name == "--ranks")
       options.ranks = true;
+    else if (name == "--fused")
+      options.fused = true;
     else
       usage();
   }
@@ -144,6 +147,7 @@ int main(int count, char **arguments) {
     RandomProgram program = options.wild    ? wildProgram(seed)
                             : options.half  ? halfProgram(seed)
                             : options.ranks ? splitProgram(seed)
+                            : options.fused ? fusedProgram(seed)
                                             : randomProgram(seed);
     if (options.wild && !hasPositions(program))
       continue;
