@@ -9,6 +9,7 @@ TP = {1: "tp=1", 2: "tp=2", 3: "tp=3", 4: "tp=4", 8: "tp=8"}
 BATCH = {1: "dp=1", 2: "dp=2", 3: "dp=3", 4: "dp=2,tp=2", 8: "dp=4,tp=2"}
 GRID = {1: "r=1,c=1", 2: "r=1,c=2", 3: "r=3,c=1", 4: "r=2,c=2", 8: "r=2,c=4"}
 SEVERAL = 1, 2, 4
+TOGETHER = "--fuse-comm", "always"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Model:
     sizes: list
     most: float = 1e-5  # that results differ from those of one rank, of their scale
     targets: tuple = ()  # whose code does not run everywhere, each with the schedule of its products
+    is_planned: bool = False  # whether plans are found, too, which takes half a minute
+    pieces: tuple = ()  # sizes of which layouts that compute while rows travel have several pieces
 
 
 def pairs(columns):
@@ -39,7 +42,7 @@ def layers(columns, of_batch=()):
     return [
         Layout("pairs", TP, pairs(columns), (2, 4), once=(2,)),
         # Products of attention, as keys and values are gathered behind queries. Those of weights compute while rows travel.
-        Layout("tokens", TP, ["x=[_, tp, _]", *pairs(columns)], (2,), frozenset({"product"}), (2,), ("--fuse-comm", "always")),
+        Layout("tokens", TP, ["x=[_, tp, _]", *pairs(columns)], (2,), frozenset({"product"}), (2,), TOGETHER),
         Layout("batch", BATCH, ["x=[dp, _, _]", *pairs(columns)], (4,), frozenset(of_batch), (4,)),
         Layout("tokens on a grid", GRID, ["x=[_, r, _]", *pairs(columns.replace("tp", "c"))]),
     ]
@@ -80,13 +83,14 @@ MINILM = [
     Layout("batch", BATCH, ["input_ids=[dp, _]", "attention_mask=[dp, _]", *MINILM_PAIRS], once=SEVERAL),
 ]
 ROWS_OF_TOKENS = [{"n": 2, "s": 7}, {"n": 1, "s": 1}]
+PIECES_OF_TOKENS = {"n": 1, "s": 301}, {"n": 3, "s": 67}  # of a part, of a batch
 
 ALL = {
     "minilm": Model(MINILM, [{"batch": 2, "seq": 7}, {"batch": 1, "seq": 1}]),
     "gpt": Model(GPT, [{"n": 2, "s": 3, "p": 5}, {"n": 1, "s": 1, "p": 1}, {"n": 3, "s": 6, "p": 0}]),
     "llama": Model(LLAMA, ROWS_OF_TOKENS),
     "vit": Model(VIT, [{"n": 3}, {"n": 1}]),
-    "qdq": Model([*layers(COLUMNS), GATHERED], ROWS_OF_TOKENS, 0, (("x86:v4+vnni", "integer_contraction"),)),
+    "qdq": Model([*layers(COLUMNS), GATHERED], ROWS_OF_TOKENS, 0, (("x86:v4+vnni", "integer_contraction"),), True, PIECES_OF_TOKENS),
     # The first products read rows of a slice of what all have, which nothing computes before.
     "int4": Model(layers(ROWS, {"product"}), ROWS_OF_TOKENS, targets=(("x86:v4", "contraction"),)),
     "int4_a4": Model(layers(ROWS)[:1], [{"n": 1, "s": 5}], targets=(("x86:v4+vnni", "block_dots"),)),

@@ -2,8 +2,10 @@
 
 Every layout runs on 1, 2, 3, 4 and 8 ranks, from one or two files with several meshes each. Ranks are threads, 2 and 4 also processes, and
 those of MPI where MPIRUN is given: all have the same bits ('weft run' compares ranks), every time. Where parts are whole panels, kernels must be those
-of one rank and weights must not take more of the file.
+of one rank and weights must not take more of the file. Layouts that compute while rows travel also run at sizes of several pieces, and have the bits of
+those that wait. Plans that are found cost no more than any with a name, and give what one rank gives.
 """
+import dataclasses
 import json
 import os
 import re
@@ -18,7 +20,10 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pard
 from processes import under_launcher  # noqa: E402
 
 MOST_BYTES = 1.05  # of one rank's weights
+MOST_OF_PLANS = 1e-5  # of the scale: found plans may sum what one rank sums in another order
 TARGET = ["-t", "x86:v2"]  # a fourth of the time of AVX-512
+NAMED = "tp", "sp", "dp", "2d", "3d", "fsdp"
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 SKIPPED = 77
 
 
@@ -26,12 +31,12 @@ class Failure(Exception):
     pass
 
 
-def said_by(words, environment=None):
-    """What the command prints, or an exception with what it says."""
+def said_by(words, environment=None, errors=False):
+    """What the command prints, or says besides, or an exception with both."""
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300, env=environment)
     if done.returncode:
         raise Failure(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stderr if errors else done.stdout
 
 
 def options(layout, worlds):
@@ -83,16 +88,55 @@ class Split:
         with np.load("out.npz") as file:
             return {name: file[name] for name in file.files}
 
-    def judged(self, artifact, world, number):
-        """The difference to one rank at sizes `number`, and what bits differ from those of threads."""
-        sizes, wanted = self.model.sizes[number], self.expected[number]
+    def compared(self, artifact, world, sizes, has_mpi=True):
+        """What differs by a bit from threads, and what these gave."""
         run = lambda transport: self.result(artifact, sizes, "--ranks", world, "--transport", transport)
         got, others = run("threads"), {"threads once more": run("threads")}
         if world in (2, 4):
             others["shm"] = run("shm")
-            if self.mpirun and number == 0:
+            if self.mpirun and has_mpi:
                 others["mpi"] = self.result(artifact, sizes, world=world)
-        return max(difference(got[name], wanted[name]) for name in wanted), [name for name, each in others.items() if not is_same(got, each)]
+        return [name for name, each in others.items() if not is_same(got, each)], got
+
+    def judged(self, artifact, world, number):
+        """The difference to one rank at sizes `number`, and what bits differ from those of threads."""
+        wanted = self.expected[number]
+        unlike, got = self.compared(artifact, world, self.model.sizes[number], has_mpi=number == 0)
+        return max(difference(got[name], wanted[name]) for name in wanted), unlike
+
+    def findings_in_pieces(self, layout):
+        """Steps of enough rows travel in pieces: they have the bits of those that wait."""
+        for world in layout.meshes:
+            self.compiled("split.weft", *options(layout, [world]))
+            self.compiled("apart.weft", *options(dataclasses.replace(layout, words=("--fuse-comm", "never")), [world]))
+            for sizes in self.model.pieces:
+                unlike, got = self.compared("split.weft", world, sizes)
+                waiting = self.result("apart.weft", sizes, "--ranks", world, "--transport", "threads")
+                unlike += [] if is_same(got, waiting) else ["ranks that wait"]
+                if unlike:
+                    yield f"{layout.meshes[world]} in pieces at {sizes}: {' and '.join(unlike)} has other bits than threads"
+
+    def price(self, world, plan):
+        """Of a call in nanoseconds, as the compiler says it; nothing where there is no such plan."""
+        try:
+            said = said_by([self.weft, "compile", self.file, *TARGET, "--ranks", world, "--plan", plan, "--stop-after", "partition"], errors=True)
+        except Failure as failure:
+            if "W0315" not in str(failure):
+                raise
+            return None
+        number, unit = re.search(r"\): ([0-9.]+) (ns|us|ms|s) a call", said).groups()
+        return float(number) * UNITS[unit]
+
+    def findings_of_plans(self):
+        for world in (2, 4, 8):
+            found, named = self.price(world, "auto"), {plan: self.price(world, plan) for plan in NAMED}
+            print(f"{self.name} on {world} ranks: {found:.3g} ns a call, {named}", flush=True)
+            yield from (f"on {world} ranks plan {plan} costs {cost} ns, what is found {found}" for plan, cost in named.items() if cost and cost < found)
+            self.compiled("split.weft", "--ranks", world)
+            for number in range(len(self.model.sizes)):
+                off, unlike = self.judged("split.weft", world, number)
+                if unlike or not off <= MOST_OF_PLANS:
+                    yield f"the plan for {world} ranks differs by {off:.1e} of the scale; {unlike}"
 
     def findings(self, layout):
         worst = {}
@@ -138,6 +182,10 @@ def main(weft, name, work, mpirun=""):
     found = list(split.findings_of_targets())
     for layout in split.model.layouts:
         found += [f"{layout.name}: {each}" for each in split.findings(layout)]
+        if layout.words and split.model.pieces:
+            found += [f"{layout.name}: {each}" for each in split.findings_in_pieces(layout)]
+    if split.model.is_planned:
+        found += split.findings_of_plans()
     for each in found:
         print(f"WRONG: {each}")
     return 1 if found else 0
