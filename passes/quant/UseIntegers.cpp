@@ -172,19 +172,36 @@ private:
     return true;
   }
 
+  /// Whether no window of a pool lies outside its operand.
+  static bool allReachInside(PoolOp pool) {
+    bool inside = true;
+    for (auto [kernel, low, high] :
+         llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
+      inside &=
+          low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
+    return inside;
+  }
+
+  bool isPositive(Value scale) {
+    const RefTensor *number = constants.find(scale);
+    return number && number->reals[0] > 0;
+  }
+
+  /// Whether a function of the operation's elements may be computed before it. Quantising keeps the order of reals, so the largest one
+  /// becomes the largest integer.
+  bool canFollow(Operation *op, QuantizeOp quantize) {
+    auto pool = dyn_cast_or_null<PoolOp>(op);
+    return isView(op) || (quantize && pool && pool.getKind() == PoolKind::Max &&
+                          allReachInside(pool) && isPositive(quantize.getScale()));
+  }
+
   /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.
   void moveBehindMaximum(PoolOp pool) {
     auto dequantize = pool.getInput().getDefiningOp<DequantizeOp>();
     if (pool.getKind() != PoolKind::Max || !dequantize ||
         !isOne(dequantize.getScale(), dequantize.getZero()))
       return;
-    const RefTensor *scale = constants.find(dequantize.getScale());
-    bool inside = true;
-    for (auto [kernel, low, high] :
-         llvm::zip(pool.getKernel(), pool.getLow().getDims(), pool.getHigh().getDims()))
-      inside &=
-          low.asConstant().value_or(kernel) < kernel && high.asConstant().value_or(kernel) < kernel;
-    if (!inside || !scale || !(scale->reals[0] > 0))
+    if (!allReachInside(pool) || !isPositive(dequantize.getScale()))
       return;
     Operation *clone = b.clone(*pool);
     clone->setOperand(0, dequantize.getInput());
@@ -213,7 +230,7 @@ private:
         one, none);
   }
 
-  /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x.
+  /// f(view(x)) is view(f(x)) when f's other operands are numbers: then it belongs to what computes x. What is quantised passes maxima, too.
   void moveBeforeViews(Operation *op) {
     auto quantize = dyn_cast<QuantizeOp>(op);
     auto dequantize = op->getOperand(0).getDefiningOp<DequantizeOp>();
@@ -223,7 +240,7 @@ private:
       return replace(op, dequantize.getInput());
     SmallVector<Operation *> views;
     Value x = op->getOperand(0);
-    while (isView(x.getDefiningOp()) && x.hasOneUse()) {
+    while (canFollow(x.getDefiningOp(), quantize) && x.hasOneUse()) {
       views.push_back(x.getDefiningOp());
       x = views.back()->getOperand(0);
     }

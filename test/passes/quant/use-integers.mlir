@@ -485,3 +485,28 @@ func.func @columns_of_ranks(%x: !weft.tensor<[min(ceildiv(m, 2), max(m - rank_tp
   %y = weft.contract "m k, k n -> m n" %g, %b accumulate f32 : (!weft.tensor<[m, 4], f32>, !weft.tensor<[4, 1], f32>) -> !weft.tensor<[m, 1], f32>
   return %y : !weft.tensor<[m, 1], f32>
 }
+
+// The largest of quantised reals is the quantised largest one, so what stands before a pool stores bytes.
+// CHECK-LABEL: func @quantised_largest
+// CHECK:         %[[Q:.*]] = weft.quantize %{{.*}} -> !weft.tensor<[n, m], ui8>
+// CHECK:         weft.pool max %[[Q]] {{.*}} -> !weft.tensor<[n, m], ui8>
+func.func @quantised_largest(%x: !weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], ui8> attributes {weft.symbols = #weft.symbols<n, m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %r = weft.neg %x : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  %p = weft.pool max %r kernel [2] strides [1] dilations [1] low [1] high [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  %y = weft.quantize %p, %s, %z : (!weft.tensor<[n, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], ui8>
+  return %y : !weft.tensor<[n, m], ui8>
+}
+
+// Not where something else reads the largest reals.
+// CHECK-LABEL: func @largest_read_twice
+// CHECK:         weft.pool max %{{.*}} -> !weft.tensor<[n, m], f32>
+func.func @largest_read_twice(%x: !weft.tensor<[n, m], f32>) -> (!weft.tensor<[n, m], ui8>, !weft.tensor<[n, m], f32>) attributes {weft.symbols = #weft.symbols<n, m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %r = weft.neg %x : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  %p = weft.pool max %r kernel [2] strides [1] dilations [1] low [1] high [0] : (!weft.tensor<[n, m], f32>) -> !weft.tensor<[n, m], f32>
+  %y = weft.quantize %p, %s, %z : (!weft.tensor<[n, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], ui8>
+  return %y, %p : !weft.tensor<[n, m], ui8>, !weft.tensor<[n, m], f32>
+}
