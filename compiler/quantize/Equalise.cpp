@@ -87,6 +87,16 @@ size_t bestSet(size_t sets, llvm::function_ref<double(size_t)> errorOfSet) {
   return best;
 }
 
+/// By one scale, of what is read when channels are divided by factors.
+LayerChoice wholeOf(const EdgeStatistics &seen, ArrayRef<float> factors) {
+  LayerChoice whole;
+  double step = staticStep(seen, factors);
+  whole.scale = float(step);
+  whole.zero =
+      int64_t(std::clamp(std::nearbyint(-rangeOf(seen, factors).first / step), 0.0, kLevels));
+  return whole;
+}
+
 EdgeChoice withSet(LayerChoice choice, const std::vector<std::vector<float>> &sets, size_t set) {
   if (set > 0)
     choice.factors = sets[set];
@@ -143,12 +153,12 @@ std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
     double step = staticStep(seen, factorsOf(set));
     return errorOf(extent, seen, factorsOf(set), step * step);
   });
-  LayerChoice whole;
-  double step = staticStep(seen, factorsOf(best));
-  whole.scale = float(step);
-  whole.zero = int64_t(
-      std::clamp(std::nearbyint(-rangeOf(seen, factorsOf(best)).first / step), 0.0, kLevels));
-  std::vector<EdgeChoice> choices{withSet(whole, sets, best)};
+  std::vector<EdgeChoice> choices{withSet(wholeOf(seen, factorsOf(best)), sets, best)};
+  if (edge.hasOthers) { // which read no equalised channels
+    LayerChoice all = wholeOf(seen, {});
+    all.everywhere = true;
+    choices.push_back({all});
+  }
   if (!edge.hasRows)
     return choices;
   best = bestSet(sets.size(), [&](size_t set) {

@@ -42,8 +42,8 @@ struct EdgeChoice {
 std::vector<std::vector<float>> factorSetsOf(const Edge &edge, const WeightExtent &extent,
                                              const EdgeStatistics &seen);
 
-/// By one scale, and by rows where the edge has them, each with the factors whose error is the
-/// least.
+/// By one scale, for the layers alone or for whatever reads the edge, and by rows where the edge
+/// has them, each with the factors whose error is the least.
 std::vector<EdgeChoice> choicesOf(const Edge &edge, const WeightExtent &extent,
                                   const std::vector<std::vector<float>> &sets,
                                   const EdgeStatistics &seen);

@@ -185,11 +185,12 @@ private:
         decision.layers.push_back(layer);
         allHaveRows &= layers[layer].hasRows;
       }
-    if (!allHaveRows)
-      choices.erase(
-          std::remove_if(choices.begin(), choices.end(),
-                         [](const EdgeChoice &c) { return c.choice.form == LayerChoice::Rows; }),
-          choices.end());
+    // An ONNX file is written node by node, and what is to stay in f32 reads no bytes.
+    bool canBeEverywhere = options.onnxFile.empty() && decision.layers.size() == edge.layers.size();
+    llvm::erase_if(choices, [&](const EdgeChoice &c) {
+      return (!allHaveRows && c.choice.form == LayerChoice::Rows) ||
+             (!canBeEverywhere && c.choice.everywhere);
+    });
     if (options.withoutRanges)
       choices = withoutRanges(std::move(choices));
     decision.choices = std::move(choices);
@@ -262,7 +263,8 @@ private:
       for (const EdgeChoice &choice : decision.choices)
         kind.isTimed.push_back(choice.choice.form != LayerChoice::Blocks || hasManyWeights());
       for (const EdgeChoice &choice : decision.choices)
-        os << choice.choice.form << (choice.strength < 0 ? '-' : '+');
+        os << choice.choice.form << (choice.strength < 0 ? '-' : '+')
+           << (choice.choice.everywhere ? "*" : "");
     }
     return kinds;
   }
@@ -358,6 +360,7 @@ private:
     return decision.table                              ? "bytes"
            : choice.choice.form == LayerChoice::Blocks ? "blocks4"
            : choice.choice.form == LayerChoice::Rows   ? "rows"
+           : choice.choice.everywhere                  ? "everywhere"
                                                        : "static";
   }
 

@@ -25,7 +25,10 @@ bool isStatic(const Decision &decision, const EdgeChoice &choice) {
 
 /// In texts of what is timed.
 char letterOf(const LayerChoice &choice) {
-  return choice.form == LayerChoice::Rows ? 'r' : choice.form == LayerChoice::Blocks ? 'b' : 's';
+  return choice.form == LayerChoice::Rows     ? 'r'
+         : choice.form == LayerChoice::Blocks ? 'b'
+         : choice.everywhere                  ? 'e'
+                                              : 's';
 }
 
 } // namespace

@@ -81,6 +81,7 @@ EdgeChoice choiceOf(const StrategyLine &line) {
   choice.choice.form = line.form == StrategyLine::Rows     ? LayerChoice::Rows
                        : line.form == StrategyLine::Blocks ? LayerChoice::Blocks
                                                            : LayerChoice::Static;
+  choice.choice.everywhere = line.form == StrategyLine::Everywhere;
   choice.choice.scale = line.scale;
   choice.choice.zero = line.zero;
   choice.choice.factors = line.factors;
@@ -104,6 +105,7 @@ std::string strategyText(const Module &module, const std::vector<Decision> &deci
       StrategyLine &line = lines[layer];
       line.form = choice.choice.form == LayerChoice::Rows     ? StrategyLine::Rows
                   : choice.choice.form == LayerChoice::Blocks ? StrategyLine::Blocks
+                  : choice.choice.everywhere                  ? StrategyLine::Everywhere
                                                               : StrategyLine::Static;
       line.scale = choice.choice.scale;
       line.zero = choice.choice.zero;

@@ -31,19 +31,24 @@ std::optional<float> positive(StringRef text) {
   return float(*number);
 }
 
+bool hasScale(StrategyLine::Form form) {
+  return form == StrategyLine::Static || form == StrategyLine::Everywhere;
+}
+
 /// "f32", "rows", "static scale=0.0123 zero=5"
 Error readForm(StringRef text, StrategyLine &line) {
   SmallVector<StringRef> words;
   text.split(words, ' ');
-  line.form = words[0] == "static"    ? StrategyLine::Static
-              : words[0] == "rows"    ? StrategyLine::Rows
-              : words[0] == "blocks4" ? StrategyLine::Blocks
-              : words[0] == "bytes"   ? StrategyLine::Bytes
-                                      : StrategyLine::F32;
-  bool isStatic = line.form == StrategyLine::Static;
-  if (words.size() != (isStatic ? 3 : 1) || (line.form == StrategyLine::F32 && text != "f32"))
+  line.form = words[0] == "static"       ? StrategyLine::Static
+              : words[0] == "everywhere" ? StrategyLine::Everywhere
+              : words[0] == "rows"       ? StrategyLine::Rows
+              : words[0] == "blocks4"    ? StrategyLine::Blocks
+              : words[0] == "bytes"      ? StrategyLine::Bytes
+                                         : StrategyLine::F32;
+  if (words.size() != (hasScale(line.form) ? 3 : 1) ||
+      (line.form == StrategyLine::F32 && text != "f32"))
     return readError(quotedText(text) + " is no form such as f32, rows or static scale=0.5 zero=3");
-  if (!isStatic)
+  if (!hasScale(line.form))
     return Error::success();
   StringRef scaleWord = words[1], zeroWord = words[2];
   std::optional<float> scale;
@@ -63,8 +68,9 @@ Error readFactors(StringRef text, StrategyLine &line) {
     return Error::success();
   auto [strengthText, list] = text.split(": ");
   std::optional<double> strength = realNumber(strengthText);
-  if (line.form == StrategyLine::F32 || line.form == StrategyLine::Bytes || !strength ||
-      *strength > 1)
+  bool hasFactors = line.form == StrategyLine::Static || line.form == StrategyLine::Rows ||
+                    line.form == StrategyLine::Blocks;
+  if (!hasFactors || !strength || *strength > 1)
     return readError(quotedText(text) + " is no equalisation such as 0.8: 1.5 0.75");
   line.strength = *strength;
   SmallVector<StringRef> words;
@@ -105,12 +111,13 @@ Expected<StrategyLine> readLine(StringRef text) {
 } // namespace
 
 std::string StrategyLine::text() const {
-  std::string what = form == Rows     ? "rows"
-                     : form == F32    ? "f32"
-                     : form == Blocks ? "blocks4"
-                     : form == Bytes  ? "bytes"
-                                      : "static";
-  if (form == Static)
+  std::string what = form == Rows         ? "rows"
+                     : form == F32        ? "f32"
+                     : form == Blocks     ? "blocks4"
+                     : form == Bytes      ? "bytes"
+                     : form == Everywhere ? "everywhere"
+                                          : "static";
+  if (hasScale(form))
     what += " scale=" + realText(scale) + " zero=" + std::to_string(zero);
   std::string equalised = factors.empty() ? "-" : realText(strength) + ":";
   for (float factor : factors)

@@ -13,12 +13,13 @@
 namespace weft {
 
 struct StrategyLine {
-  enum Form { F32, Static, Rows, Blocks, Bytes };
+  enum Form { F32, Static, Everywhere, Rows, Blocks, Bytes };
   int64_t layer;       ///< its position in the program; tables follow all layers
   std::string node;    ///< asField of its name
   std::string weight;  ///< a key of the weight's type and elements
-  Form form = F32;     ///< "f32", "static scale=S zero=Z", "rows", "blocks4"; of a table "bytes"
-  float scale = 1;     ///< of a static one
+  Form form = F32;     ///< "f32", "static scale=S zero=Z", "everywhere scale=S zero=Z", "rows",
+                       ///< "blocks4"; of a table "bytes"
+  float scale = 1;     ///< of a static one, also everywhere
   int64_t zero = 0;    ///< 0 to 255
   double strength = 0; ///< of the equalisation, for people; none without factors
   std::vector<float> factors; ///< what channels are divided by; "-" when there are none

@@ -111,6 +111,10 @@ public:
                        "cannot say");
     if (line.form == StrategyLine::Blocks)
       return readError("layer '" + name + "' has a weight in blocks, which QDQ files cannot say");
+    if (line.form == StrategyLine::Everywhere)
+      return readError("layer '" + name +
+                       "' reads what is rounded for other nodes, too, which is " +
+                       "not written into ONNX files");
     size_t at = 0;
     if (std::optional<std::string> why = find(layer, at))
       return readError("node '" + name + "' " + *why);

@@ -74,6 +74,38 @@ std::optional<IntegerLayer> layerOf(ConvOp op) {
   return layer;
 }
 
+/// Whether an operator computes each element of its result of one element of each operand.
+bool isPointwise(Operation *op) {
+  auto element = dyn_cast<ElementOpInterface>(op);
+  auto rule = dyn_cast<RuleOpInterface>(op);
+  return element && rule && element.rootKind() == RootKind::Loop && op->getNumResults() == 1 &&
+         rule.rule().isPointwise();
+}
+
+using Operations = llvm::SmallPtrSet<Operation *, 32>;
+
+/// Whether a value is computed point by point of what a layer gives: the layer's kernel could store it as bytes.
+bool isEpilogue(Value value, const Operations &layers) {
+  Operations seen;
+  for (SmallVector<Value> left{value}; !left.empty();) {
+    Operation *op = left.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (layers.contains(op))
+      return true;
+    if (isPointwise(op))
+      llvm::append_range(left, op->getOperands());
+  }
+  return false;
+}
+
+/// Whether only layers and operators point by point read what the epilogue of a layer computes, and one of these does.
+bool hasOthers(Value value, const Operations &layers) {
+  auto others = llvm::make_filter_range(value.getUsers(),
+                                        [&](Operation *user) { return !layers.contains(user); });
+  return !others.empty() && llvm::all_of(others, isPointwise) && isEpilogue(value, layers);
+}
+
 std::optional<IntegerLayer> layerOf(Operation *op) {
   if (auto contract = dyn_cast<ContractOp>(op))
     return layerOf(contract);
@@ -112,9 +144,14 @@ std::vector<Edge> edgesOf(const std::vector<IntegerLayer> &layers) {
     edge.hasRows |= layer.hasRows && channel + 1 == int64_t(typeOf(layer.input).getRank());
     edge.layers.push_back(i);
   }
+  Operations all;
+  for (const IntegerLayer &layer : layers)
+    all.insert(layer.op);
   std::vector<Edge> list;
-  for (auto &[key, edge] : edges)
+  for (auto &[key, edge] : edges) {
+    edge.hasOthers = hasOthers(edge.value, all);
     list.push_back(std::move(edge));
+  }
   return list;
 }
 

@@ -43,6 +43,8 @@ struct Edge {
   int64_t channels = 1; ///< the size of that dimension
   bool hasRows =
       false; ///< some layer's rows may have scales of their own, and `channel` is the last dimension
+  /// A layer's kernel may compute the value, and operators point by point read it, too, and nothing else but layers.
+  bool hasOthers = false;
   std::vector<size_t> layers; ///< positions in the list
 };
 

@@ -91,6 +91,8 @@ ArrayAttr choicesAttr(MLIRContext *context, ArrayRef<LayerChoice> choices) {
     else {
       entries.set("scale", b.getF32FloatAttr(choice.scale));
       entries.set("zero", b.getI64IntegerAttr(choice.zero));
+      if (choice.everywhere)
+        entries.set("everywhere", b.getUnitAttr());
     }
     if (!choice.factors.empty())
       entries.set("factors", b.getDenseF32ArrayAttr(choice.factors));
@@ -117,11 +119,14 @@ FailureOr<std::vector<LayerChoice>> choicesOf(const IntegerLayer &layer) {
     bool fits = choice.form == LayerChoice::Rows     ? layer.hasRows
                 : choice.form == LayerChoice::Blocks ? layer.hasBlocks
                                                      : scale && zero && zero.getValue().ult(256);
+    if (entries && entries.contains("everywhere"))
+      fits = fits && choice.form == LayerChoice::Static && choice.factors.empty();
     if (!fits || (!choice.factors.empty() && int64_t(choice.factors.size()) != channels))
       return layer.op->emitOpError("has a choice that is none of it: ") << each;
     if (choice.form == LayerChoice::Static) {
       choice.scale = float(scale.getValueAsDouble());
       choice.zero = zero.getInt();
+      choice.everywhere = entries.contains("everywhere");
     }
     choices.push_back(std::move(choice));
   }
@@ -169,6 +174,34 @@ StaticScale constantScale(ImplicitLocOpBuilder &b, const LayerChoice &choice) {
   return {fill(b, b.getF32FloatAttr(choice.scale)), byteFill(b, false, choice.zero)};
 }
 
+Value restored(ImplicitLocOpBuilder &b, Value input, StaticScale scale) {
+  Value bytes = b.create<QuantizeOp>(input, scale.scale, scale.zero);
+  return b.create<DequantizeOp>(bytes, scale.scale, scale.zero);
+}
+
+void roundEverywhere(ImplicitLocOpBuilder &b, ArrayRef<IntegerLayer> layers,
+                     function_ref<const LayerChoice *(size_t)> choiceOf,
+                     function_ref<Value(size_t, const LayerChoice &)> build) {
+  llvm::SmallPtrSet<Operation *, 32> all;
+  for (const IntegerLayer &layer : layers)
+    all.insert(layer.op);
+  llvm::SmallPtrSet<Value, 16> done;
+  for (auto [i, layer] : llvm::enumerate(layers)) {
+    const LayerChoice *choice = choiceOf(i);
+    if (!choice || !done.insert(layer.input).second)
+      continue;
+    SmallVector<OpOperand *> others;
+    for (OpOperand &use : layer.input.getUses())
+      if (!all.contains(use.getOwner()) && !use.getOwner()->hasTrait<OpTrait::ReturnLike>())
+        others.push_back(&use);
+    b.setInsertionPointAfterValue(layer.input);
+    b.setLoc(layer.input.getLoc());
+    Value rounded = build(i, *choice);
+    for (OpOperand *other : others)
+      other->set(rounded);
+  }
+}
+
 Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const LayerChoice &choice,
                   StaticScale scale, const WeightFiles &files) {
   std::vector<float> weight = floatsOf(layer.weight, files.read);
@@ -180,10 +213,9 @@ Value buildChoice(ImplicitLocOpBuilder &b, const IntegerLayer &layer, const Laye
                      restoredBlocks(b, layer, roundBlocks(layer, weight, choice.factors), files));
   if (choice.form == LayerChoice::Rows)
     scale = {scaleOfRows(b, x, layer.summed), byteFill(b, false, kRowZero)};
-  Value bytes = b.create<QuantizeOp>(x, scale.scale, scale.zero);
-  Value restored = b.create<DequantizeOp>(bytes, scale.scale, scale.zero);
+  Value input = restored(b, x, scale);
   Value columns = restoredWeight(b, layer, roundWeight(layer, weight, choice.factors), files);
-  return productOf(b, layer, restored, columns);
+  return productOf(b, layer, input, columns);
 }
 
 } // namespace weft

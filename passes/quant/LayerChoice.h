@@ -27,6 +27,8 @@ struct LayerChoice {
   Form form = Static;
   float scale = 1;
   int64_t zero = 0; ///< 0 to 255
+  /// Of a static one: whatever else reads the input reads it rounded, too, so that it is stored as bytes only. There are no factors then.
+  bool everywhere = false;
   /// What each channel of the input is divided by before it is rounded, and of the weight multiplied by. Empty: nothing.
   std::vector<float> factors;
 };
@@ -59,6 +61,15 @@ struct StaticScale {
   mlir::Value scale, zero;
 };
 StaticScale constantScale(mlir::ImplicitLocOpBuilder &b, const LayerChoice &choice);
+
+/// The input as bytes, restored.
+mlir::Value restored(mlir::ImplicitLocOpBuilder &b, mlir::Value input, StaticScale scale);
+
+/// `choiceOf` gives by position how a layer rounds its input everywhere, or null. Of each such input whatever is no layer, nor gives a
+/// result, then reads what `build` makes behind it; of several layers that read one the first counts.
+void roundEverywhere(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<IntegerLayer> layers,
+                     llvm::function_ref<const LayerChoice *(size_t)> choiceOf,
+                     llvm::function_ref<mlir::Value(size_t, const LayerChoice &)> build);
 
 /// The layer's result as the choice computes it; null where the weight's elements are not known.
 mlir::Value buildChoice(mlir::ImplicitLocOpBuilder &b, const IntegerLayer &layer,

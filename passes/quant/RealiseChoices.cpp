@@ -5,6 +5,7 @@
 //            %b = dequantize %bytes, %scales, 0
 //            %1 = contract … %a, %b
 //
+// Where a choice rounds its input everywhere, whatever else reads %0 reads %a, too.
 // --weft-use-integers computes the product of the integers. Layers that nothing was chosen for stay as they are.
 //===------------------------------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@ namespace weft {
 
 namespace {
 
-LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
+/// What was chosen for a layer, if anything was.
+FailureOr<std::optional<LayerChoice>> chosenOf(const IntegerLayer &layer) {
   FailureOr<std::vector<LayerChoice>> choices = choicesOf(layer);
   if (failed(choices))
     return failure();
@@ -28,11 +30,15 @@ LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
   layer.op->removeAttr(kChoicesAttr);
   layer.op->removeAttr(kChosenAttr);
   if (!chosen || chosen.getInt() == 0)
-    return success();
+    return std::optional<LayerChoice>();
   if (chosen.getValue().ugt(choices->size()))
     return layer.op->emitOpError("has no choice ") << chosen.getInt();
+  return std::optional<LayerChoice>((*choices)[size_t(chosen.getInt() - 1)]);
+}
+
+LogicalResult realise(IntegerLayer layer, const LayerChoice &choice, const WeightFiles &files) {
   ImplicitLocOpBuilder b(layer.op->getLoc(), layer.op);
-  const LayerChoice &choice = (*choices)[size_t(chosen.getInt() - 1)];
+  layer.input = layer.op->getOperand(0); // which may have been a layer, too
   Value result = buildChoice(b, layer, choice, constantScale(b, choice), files);
   if (!result)
     return layer.op->emitOpError("has a weight whose elements are not known");
@@ -40,6 +46,29 @@ LogicalResult realise(const IntegerLayer &layer, const WeightFiles &files) {
   layer.op->erase();
   if (layer.weight->use_empty())
     layer.weight->erase();
+  return success();
+}
+
+LogicalResult realise(ArrayRef<IntegerLayer> layers, const WeightFiles &files) {
+  std::vector<std::optional<LayerChoice>> chosen;
+  for (const IntegerLayer &layer : layers) {
+    FailureOr<std::optional<LayerChoice>> choice = chosenOf(layer);
+    if (failed(choice))
+      return failure();
+    chosen.push_back(std::move(*choice));
+  }
+  if (layers.empty())
+    return success();
+  ImplicitLocOpBuilder b(layers[0].op->getLoc(), layers[0].op);
+  roundEverywhere(
+      b, layers,
+      [&](size_t i) { return chosen[i] && chosen[i]->everywhere ? &*chosen[i] : nullptr; },
+      [&](size_t i, const LayerChoice &choice) {
+        return restored(b, layers[i].input, constantScale(b, choice));
+      });
+  for (auto [layer, choice] : llvm::zip_equal(layers, chosen))
+    if (choice && failed(realise(layer, *choice, files)))
+      return failure();
   return success();
 }
 
@@ -65,9 +94,8 @@ struct RealiseChoicesPass : impl::RealiseChoicesBase<RealiseChoicesPass> {
       if (function.isExternal())
         continue;
       std::vector<ByteTable> tables = byteTables(function);
-      for (const IntegerLayer &layer : integerLayers(function))
-        if (failed(realise(layer, files)))
-          return signalPassFailure();
+      if (failed(realise(integerLayers(function), files)))
+        return signalPassFailure();
       for (const ByteTable &table : tables)
         if (failed(realise(table, files)))
           return signalPassFailure();

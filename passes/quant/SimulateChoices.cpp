@@ -47,6 +47,7 @@ public:
       scales = addInput(kScalesInput, scaled, b.getF32Type());
       zeros = addInput(kZerosInput, scaled, b.getIntegerType(8, false));
     }
+    simulateEverywhere(layers);
     for (auto [layer, list] : llvm::zip_equal(layers, choices))
       if (!list.empty() && failed(simulate(layer, list)))
         return failure();
@@ -75,7 +76,48 @@ private:
     return b.create<ReshapeOp>(part, dims({}));
   }
 
-  LogicalResult simulate(const IntegerLayer &layer, ArrayRef<LayerChoice> list) {
+  /// What is no layer reads an input rounded where the choice is taken that rounds it everywhere.
+  void simulateEverywhere(ArrayRef<IntegerLayer> layers) {
+    struct Place { ///< among inputs of numbers
+      int64_t decision, scale;
+      unsigned choice;
+    };
+    std::vector<Place> places;
+    int64_t decisions = 0, statics = 0;
+    for (const std::vector<LayerChoice> &list : choices) {
+      places.push_back({decisions, 0, 0});
+      for (auto [i, choice] : llvm::enumerate(list)) {
+        if (choice.everywhere)
+          places.back() = {decisions, statics, unsigned(i + 1)};
+        statics += choice.form == LayerChoice::Static;
+      }
+      decisions += !list.empty();
+    }
+    auto choiceOf = [&](size_t i) {
+      return places[i].choice ? &choices[i][places[i].choice - 1] : nullptr;
+    };
+    roundEverywhere(b, layers, choiceOf, [&](size_t i, const LayerChoice &) {
+      const Place &place = places[i];
+      return roundedWhere(layers[i].input, numberOf(chosen, place.decision), place.choice,
+                          {numberOf(scales, place.scale), numberOf(zeros, place.scale)});
+    });
+  }
+
+  Value roundedWhere(Value input, Value which, unsigned choice, StaticScale scale) {
+    auto number = SymTensorType::get(ArrayRef<SymExpr>(), b.getI64Type());
+    Value wanted = b.create<FillOp>(number, b.getI64IntegerAttr(choice));
+    Value is = b.create<CompareOp>(CompareKind::Equal, which, wanted);
+    auto branches = b.create<IfOp>(TypeRange{input.getType()}, is, b.getStrArrayAttr({}));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branches.getYes().emplaceBlock());
+    b.create<YieldOp>(restored(b, input, scale));
+    b.setInsertionPointToStart(&branches.getNo().emplaceBlock());
+    b.create<YieldOp>(input);
+    return branches.getResult(0);
+  }
+
+  LogicalResult simulate(IntegerLayer layer, ArrayRef<LayerChoice> list) {
+    layer.input = layer.op->getOperand(0); // which may have been a layer, too
     b.setInsertionPoint(layer.op);
     b.setLoc(layer.op->getLoc());
     Value which = numberOf(chosen, decision++);

@@ -48,6 +48,11 @@ TEST_CASE(
   std::string blocks = with("static scale=0.0122999996 zero=5", "blocks4");
   CHECK(linesOf(blocks)[0].form == StrategyLine::Blocks);
   CHECK(printStrategy(linesOf(blocks)) == blocks + "\n");
+  std::string everywhere = kPlain;
+  everywhere.replace(everywhere.find("f32"), 3, "everywhere scale=0.5 zero=5");
+  CHECK(linesOf(everywhere)[0].form == StrategyLine::Everywhere);
+  CHECK(linesOf(everywhere)[0].scale == 0.5f);
+  CHECK(printStrategy(linesOf(everywhere)) == everywhere + "\n");
   std::string table = kPlain;
   table.replace(table.find("f32"), 3, "bytes");
   CHECK(linesOf(table)[0].form == StrategyLine::Bytes);

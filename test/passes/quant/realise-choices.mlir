@@ -72,3 +72,19 @@ func.func @table(%i: !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32> attrib
   %y = weft.gather %t, %i axis 0 {weft.bytes = 1 : i64} : (!weft.tensor<[1024, 4], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32>
   return %y : !weft.tensor<[m, 4], f32>
 }
+
+// Where an input is rounded everywhere, what is no layer reads it rounded, too, but what the function gives stays; the input may be a layer's result.
+// CHECK-LABEL: func @everywhere
+// CHECK: %[[A:.*]] = weft.contract
+// CHECK: %[[Q:.*]] = weft.quantize %[[A]]
+// CHECK: %[[R:.*]] = weft.dequantize %[[Q]]
+// CHECK: %[[B:.*]] = weft.contract
+// CHECK: %[[Y:.*]] = weft.add %[[R]], %[[B]]
+// CHECK: return %[[Y]], %[[A]]
+func.func @everywhere(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %a = weft.contract "m k, k n -> m n" %x, %w accumulate f32 {weft.choices = [{scale = 0.5 : f32, zero = 3 : i64}], weft.chosen = 1 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.contract "m k, k n -> m n" %a, %w accumulate f32 {weft.choices = [{rows}, {everywhere, scale = 0.5 : f32, zero = 3 : i64}], weft.chosen = 2 : i64} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y, %a : !weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>
+}

@@ -35,3 +35,24 @@ func.func @table(%i: !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32> attrib
   %y = weft.gather %t, %i axis 0 {weft.bytes = 0 : i64} : (!weft.tensor<[1024, 4], f32>, !weft.tensor<[m], i64>) -> !weft.tensor<[m, 4], f32>
   return %y : !weft.tensor<[m, 4], f32>
 }
+
+// What is no layer reads an input rounded where the choice that rounds it everywhere is taken.
+// CHECK-LABEL: func @everywhere
+// CHECK-SAME: %[[X:[a-z0-9]*]]: !weft.tensor<[m, 2], f32>, %[[CHOSEN:.*]]: !weft.tensor<[1], i64>
+// CHECK: %[[A:.*]] = weft.neg %[[X]]
+// CHECK: %[[TWO:.*]] = weft.fill 2 : i64
+// CHECK: %[[IS:.*]] = weft.compare eq %{{.*}}, %[[TWO]]
+// CHECK: %[[R:.*]] = weft.if %[[IS]]
+// CHECK: weft.quantize %[[A]]
+// CHECK: } else {
+// CHECK: weft.yield %[[A]]
+// CHECK: %[[B:.*]] = weft.if
+// CHECK: weft.contract {{.*}} %[[A]],
+// CHECK: weft.add %[[R]], %[[B]]
+func.func @everywhere(%x: !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<1.0> : tensor<2x2xf32> -> <[2, 2], f32>
+  %a = weft.neg %x : (!weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.contract "m k, k n -> m n" %a, %w accumulate f32 {weft.choices = [{rows}, {everywhere, scale = 0.5 : f32, zero = 3 : i64}]} : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  %y = weft.add %a, %b : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
