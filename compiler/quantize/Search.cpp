@@ -9,6 +9,8 @@ namespace weft {
 namespace {
 
 constexpr size_t kLossCalls = 16; ///< at most so many calls measure losses of single decisions
+constexpr size_t kRangeCalls = 4; ///< of these, so many say which range is the best
+constexpr size_t kMostAnswerBytes = 64 << 20; ///< of answers in f32 that are kept
 constexpr size_t kPriceRounds = 2;
 constexpr size_t kTrials = 9;        ///< of whole strategies
 constexpr double kLeastGain = 0.005; ///< of the time: what saves less saves nothing
@@ -89,6 +91,22 @@ Result<std::vector<KeptOutput>> Search::expected(const BoundCall &call) {
   return keepOutputs(plain->outputs(), plain->outputs().size());
 }
 
+Result<std::vector<KeptOutput>> Search::expectedOf(size_t index, const BoundCall &call) {
+  if (auto known = answers.find(index); known != answers.end())
+    return known->second;
+  Result<std::vector<KeptOutput>> made = expected(call);
+  if (!made)
+    return made;
+  size_t bytes = 0;
+  for (const KeptOutput &output : *made)
+    bytes += output.elements.size() * sizeof(float);
+  if (answerBytes + bytes <= kMostAnswerBytes) {
+    answerBytes += bytes;
+    answers.emplace(index, *made);
+  }
+  return made;
+}
+
 //===-- Losses --------------------------------------------------------------------------------===//
 
 Result<void> Search::measureLosses() {
@@ -105,33 +123,46 @@ Result<void> Search::measureLosses() {
       return call.diagnostics();
     if (Result<void> done = measureLossesOf(*call, sums); !done)
       return done;
+    if (i + 1 == kRangeCalls)
+      takeBestRanges(sums);
     if (options.onProgress)
       options.onProgress("losses", i + 1, count);
   }
-  for (size_t i = 0; i < decisions.size(); ++i) {
+  takeBestRanges(sums);
+  for (const std::vector<std::vector<AccuracySum>> &choices : sums) {
     losses.emplace_back();
-    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice)
-      losses.back().push_back(takeBestRange(i, choice, sums[i][choice - 1]));
+    for (const std::vector<AccuracySum> &ranges : choices) {
+      Accuracy accuracy = ranges[0].worst();
+      losses.back().push_back({1 - accuracy.cosine, lossOf(accuracy, options.budgets)});
+    }
   }
   return {};
 }
 
 /// A few large elements may cost more when all others are rounded coarsely for them than when they
 /// are cut off: which, only the model's answers say. All is kept unless less is worth it.
-Search::Loss Search::takeBestRange(size_t decision, unsigned choice,
-                                   const std::vector<AccuracySum> &sums) {
+size_t Search::bestRange(const std::vector<AccuracySum> &sums) const {
   size_t best = 0;
   auto lossAt = [&](size_t range) { return lossOf(sums[range].worst(), options.budgets); };
   for (size_t range = 1; range < sums.size(); ++range)
     if (lossAt(range) < lossAt(best) && lossAt(range) < kWorthCutting * lossAt(0))
       best = range;
-  EdgeChoice &each = decisions[decision].choices[choice - 1];
-  if (sums.size() > 1) {
-    each.range = kRanges[best];
-    each.choice.scale *= float(kRanges[best]);
-    simulation->setScale(decision, choice, each.choice.scale);
-  }
-  return {1 - sums[best].worst().cosine, lossAt(best)};
+  return best;
+}
+
+void Search::takeBestRanges(LossSums &sums) {
+  for (size_t i = 0; i < decisions.size(); ++i)
+    for (unsigned choice = 1; choice <= decisions[i].choices.size(); ++choice) {
+      std::vector<AccuracySum> &ranges = sums[i][choice - 1];
+      if (ranges.size() == 1)
+        continue;
+      size_t best = bestRange(ranges);
+      EdgeChoice &each = decisions[i].choices[choice - 1];
+      each.range = kRanges[best];
+      each.choice.scale *= float(kRanges[best]);
+      simulation->setScale(i, choice, each.choice.scale);
+      ranges = {ranges[best]};
+    }
 }
 
 /// Each choice of each decision alone, static ones with several ranges.
@@ -166,7 +197,7 @@ Search::sumOver(const std::function<Result<void>(const BoundCall &)> &call,
     Result<BoundCall> bound = read(options.evaluation, i);
     if (!bound)
       return bound.diagnostics();
-    Result<std::vector<KeptOutput>> wanted = expected(*bound);
+    Result<std::vector<KeptOutput>> wanted = expectedOf(i, *bound);
     if (!wanted)
       return wanted.diagnostics();
     if (Result<void> done = call(*bound); !done)

@@ -68,13 +68,17 @@ private:
     double budget; ///< share of what budgets allow
   };
   Result<std::vector<KeptOutput>> expected(const BoundCall &call);
+  /// The same for a call of the evaluation, which all strategies are measured with.
+  Result<std::vector<KeptOutput>> expectedOf(size_t index, const BoundCall &call);
   Result<BoundCall> read(const Calls &calls, size_t index);
   Result<void> preparePeers();
   Result<void> measureLosses();
   /// By decision, choice and range.
   using LossSums = std::vector<std::vector<std::vector<AccuracySum>>>;
   Result<void> measureLossesOf(const BoundCall &call, LossSums &sums);
-  Loss takeBestRange(size_t decision, unsigned choice, const std::vector<AccuracySum> &sums);
+  /// Of the ranges that were measured; what is measured later is of it alone.
+  void takeBestRanges(LossSums &sums);
+  size_t bestRange(const std::vector<AccuracySum> &sums) const;
   Result<void> measurePrices();
   Result<std::unique_ptr<Session>> compile(const Strategy &tried);
   /// In turns, unless it is known. What is compiled already is not compiled for it.
@@ -121,7 +125,9 @@ private:
   std::vector<std::vector<double>>
       costs; ///< by decision and choice, from 0 on: seconds more than `around`
   PricedDecisions priced;
-  std::map<Strategy, AccuracySum> known;      ///< strategies that were measured whole
+  std::map<Strategy, AccuracySum> known;             ///< strategies that were measured whole
+  std::map<size_t, std::vector<KeptOutput>> answers; ///< in f32, by call of the evaluation
+  size_t answerBytes = 0;
   Strategy around;                            ///< that prices are taken around
   double plainSeconds = 0, aroundSeconds = 0; ///< of the timed calls, in f32 and with it
   Strategy strategy;
