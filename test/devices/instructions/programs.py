@@ -237,7 +237,7 @@ def integers():
     yield from plain("div.u64 rem.u64 div.s64 rem.s64", "b64 wide_divisor", "b64")
     yield from plain("mul.wide.u32 mul.wide.s32", "b32 b32", "b64")
     yield from plain("mad.lo.s32 mad.hi.u32 sad.s32", "b32 b32 b32", "b32")
-    yield from plain("mul.lo.s64 mul.hi.u64 mul.hi.s64 min.s64 min.u64 max.s64", "b64 b64", "b64")
+    yield from plain("mul.lo.s64 mul.hi.u64 mul.hi.s64 min.s64 min.u64 max.s64 max.u64", "b64 b64", "b64")
     yield from plain("mad.lo.s64", "b64 b64 b64", "b64")
     yield from plain("dp4a.s32.s32 dp4a.u32.u32", "b32 b32 b32", "b32")
     yield from plain("neg.s32 abs.s32 not.b32", "b32", "b32")
