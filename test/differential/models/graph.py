@@ -199,9 +199,12 @@ class Graph:
 
     def schema(self, op, domain=""):
         try:
-            return onnx.defs.get_schema(op, self.opset, domain)
+            found = onnx.defs.get_schema(op, self.opset, domain)
         except onnx.defs.SchemaError:
             raise Unfit(f"{op} is newer") from None
+        if found.deprecated:
+            raise Unfit(f"{op} is no longer, or not yet again")
+        return found
 
     def takes(self, op, index, elements):
         """Those of the elements that the operator's input may have."""
