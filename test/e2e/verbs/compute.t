@@ -80,7 +80,7 @@ $ weft compile layers.mlir --keep-f32 '/layer/*'
 !   hint: 'weft help compile' lists the options
 ? 2
 $ weft inspect layers.mlir --compute bf16
-! error: '--compute' has no effect without '--why'
+! error: '--compute' has no effect without '--why' or '--machine'
 !   hint: 'weft help inspect' lists the options
 ? 2
 $ weft compile -q layers.mlir --compute bf16 --keep-f32 '/layers/*'
