@@ -9,6 +9,7 @@
 
 #include "targets/cuda/AttentionBlock.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cuda/Stream.h"
@@ -227,14 +228,17 @@ bool AttentionBlock::isPlain() const {
 RunningRow AttentionBlock::noScores() { return {number(-INFINITY), number(0)}; }
 
 Value AttentionBlock::larger(Value a, Value c) {
-  Value isLarger = k.b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, c);
-  return k.b.create<arith::SelectOp>(isLarger, a, c);
+  return k.call("llvm.nvvm.fmax.f", a.getType(), {a, c}); // what is no number makes the sum none
 }
 
+/// By the GPU's own powers of two, whose last two bits may be wrong. The exponents of a row are rounded beside one number, which its quotients lose.
 Value AttentionBlock::powerOf(Value score, Value largest) {
   Value isNone = k.b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, largest, number(-INFINITY));
   Value least = k.b.create<arith::SelectOp>(isNone, number(0), largest);
-  return powerOfNegative(k.b, k.b.create<arith::SubFOp>(score, least));
+  Value binary = number(1.44269504f); // 1 / log 2
+  Value offset = k.b.create<arith::NegFOp>(k.b.create<arith::MulFOp>(least, binary));
+  Value exponent = k.b.create<math::FmaOp>(score, binary, offset);
+  return k.call("llvm.nvvm.ex2.approx.ftz.f", score.getType(), exponent);
 }
 
 /// [add]

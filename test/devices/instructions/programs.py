@@ -204,7 +204,7 @@ def reals():
     yield from plain("neg.bf16 abs.bf16", "bf16", "bf16")
     yield from plain("fma.rn.bf16", "bf16 bf16 bf16", "bf16")
     yield from plain("fma.rn.bf16x2", "bf16x2 bf16x2 bf16x2", "bf16x2")
-    yield from plain("ex2.approx.f32 rsqrt.approx.f32", "normal", "f32", ulp=4)
+    yield from plain("ex2.approx.f32 ex2.approx.ftz.f32 rsqrt.approx.f32", "normal", "f32", ulp=4)
     yield from plain("rcp.approx.f32 sqrt.approx.f32", "normal", "f32", ulp=2)
     yield from plain("tanh.approx.f32", "normal", "f32", ulp=8192)
 
