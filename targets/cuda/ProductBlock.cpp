@@ -1,6 +1,6 @@
 //===- ProductBlock.cpp ---------------------------------------------------------------------------===//
 //
-//   the block's tile: its share of a stripe innermost, then stripes, then outer dimensions     [tile]
+//   the block's tile: rows innermost, then columns, then outer dimensions                       [tile]
 //   for all tiles of steps                                                                     [sum]
 //     both operands of a later one on their way to shared memory                               [ahead]
 //     products of this one
@@ -13,17 +13,57 @@ using namespace mlir;
 
 namespace weft {
 
-static SymExpr sharesOf(const ProductShape &s, int64_t mostRows) {
-  SymExpr rows = s.extent(s.m);
-  return SymExpr::max(SymExpr::constant(rows.getContext(), kShares),
-                      SymExpr::ceildiv(rows, mostRows));
-}
+/// Of blocks, at least: two for each multiprocessor of a large GPU. Small tiles on all of them end before large ones on some.
+static constexpr int64_t kFilled = 256;
 
-SymExpr blocksOf(const ProductShape &s, int64_t mostRows) {
-  SymExpr blocks = sharesOf(s, mostRows) * SymExpr::ceildiv(s.extent(s.n), kStripe);
+static SymExpr blocksOf(const ProductShape &s, const BlockTile &tile, SymExpr rows) {
+  SymExpr blocks =
+      SymExpr::ceildiv(rows, tile.rows) * SymExpr::ceildiv(s.extent(s.n), tile.columns);
   for (unsigned factor : s.outer)
     blocks = blocks * s.extent(factor);
   return blocks;
+}
+
+/// From so many rows on there are enough blocks of such tiles, and rows for more than half of one.
+static int64_t leastRows(const ProductShape &s, const BlockTile &tile) {
+  constexpr int64_t usualColumns = 8192; // where a symbol says how many there are
+  int64_t columns = s.extent(s.n).asConstant().value_or(usualColumns);
+  int64_t beside = llvm::divideCeil(std::max<int64_t>(columns, 1), tile.columns);
+  for (unsigned factor : s.outer)
+    beside *= std::max<int64_t>(s.extent(factor).asConstant().value_or(1), 1);
+  int64_t below = llvm::divideCeil(kFilled, beside) - 1;
+  return std::max(tile.rows / 2, below * tile.rows) + 1;
+}
+
+/// Between two counts without a product of both: those of smaller tiles, no more than where larger ones begin; these may be a few less.
+static SymExpr blocksOf(const ProductShape &s, ArrayRef<BlockTile> tiles, SymExpr rows) {
+  SymExpr blocks = blocksOf(s, tiles.back(), rows);
+  for (size_t i = tiles.size() - 1; i-- > 0;) {
+    SymExpr last = SymExpr::constant(rows.getContext(), leastRows(s, tiles[i]) - 1);
+    SymExpr most = blocksOf(s, tiles.drop_front(i + 1), last);
+    blocks = SymExpr::max(blocksOf(s, tiles[i], rows), SymExpr::min(blocks, most));
+  }
+  return blocks;
+}
+
+SymExpr blocksOf(const ProductShape &s, ArrayRef<BlockTile> tiles) {
+  return blocksOf(s, tiles, s.extent(s.m));
+}
+
+void chooseTile(SimtKernel &k, const ProductShape &s, ArrayRef<BlockTile> tiles,
+                llvm::function_ref<void(size_t)> emit) {
+  std::function<void(size_t)> from = [&](size_t i) {
+    auto own = [&] {
+      Value count = k.e.uniform(blocksOf(s, tiles[i], s.extent(s.m)));
+      k.when(k.less(k.block, count), [&] { emit(i); });
+      k.e.forget();
+    };
+    if (i + 1 == tiles.size())
+      return own();
+    Value few = constantI64(k.b, leastRows(s, tiles[i]) - 1);
+    k.choose(k.less(few, k.e.uniform(s.extent(s.m))), own, [&] { from(i + 1); });
+  };
+  from(0);
 }
 
 TileSource ProductBlock::operand(bool isA) const {
@@ -43,7 +83,7 @@ TileSource ProductBlock::operand(bool isA) const {
 
 /// [tile]
 ProductBlock::ProductBlock(SimtKernel &k, const ProductShape &shape, const BlockTile &tile,
-                           int64_t mostRows, bool isRaw)
+                           bool isRaw)
     : k(k), s(shape), tile(tile), reader(k, isRaw), operandA(operand(true)),
       operandB(operand(false)), results{k,
                                         s.op.getResult(),
@@ -58,21 +98,11 @@ ProductBlock::ProductBlock(SimtKernel &k, const ProductShape &shape, const Block
   SmallVector<SymExpr> counts;
   for (unsigned factor : s.outer)
     counts.push_back(s.extent(factor));
-  counts.push_back(SymExpr::ceildiv(s.extent(s.n), kStripe));
-  counts.push_back(sharesOf(s, mostRows));
+  counts.push_back(SymExpr::ceildiv(s.extent(s.n), tile.columns));
+  counts.push_back(SymExpr::ceildiv(s.extent(s.m), tile.rows));
   outer = k.blockDigits(counts);
-  Value share = outer.pop_back_val();
-  firstColumn = k.mul(outer.pop_back_val(), constantI64(k.b, kStripe));
-  firstRow = constantI64(k.b, 0);
-  if (tile.columns == kStripe)
-    firstRow = k.mul(share, constantI64(k.b, tile.rows));
-  else
-    firstColumn = k.add(firstColumn, k.mul(share, constantI64(k.b, tile.columns)));
-}
-
-Value ProductBlock::isInside() {
-  return k.b.create<arith::AndIOp>(k.less(firstRow, k.e.uniform(s.extent(s.m))),
-                                   k.less(firstColumn, k.e.uniform(s.extent(s.n))));
+  firstRow = k.mul(outer.pop_back_val(), constantI64(k.b, tile.rows));
+  firstColumn = k.mul(outer.pop_back_val(), constantI64(k.b, tile.columns));
 }
 
 TileStages TileStages::of(int64_t bytes) {

@@ -19,12 +19,12 @@ struct BlockTile {
   int64_t rows, columns, depth;
 };
 
-/// A grid has at least four blocks for each stripe of 64 columns: those of tiles with most rows; where these are fewer, of tiles with a quarter of the
-/// rows; and where a tile has all rows, of a quarter of the columns each.
-constexpr int64_t kStripe = 64, kShares = 4;
-
-/// How many blocks a product has whose largest tiles have so many rows.
-SymExpr blocksOf(const ProductShape &s, int64_t mostRows);
+/// How many blocks a product has with the first of these tiles, largest first, of which there are enough to fill a GPU and that rows fill; else with
+/// the last.
+SymExpr blocksOf(const ProductShape &s, llvm::ArrayRef<BlockTile> tiles);
+/// Emits code for each of these tiles, by its number, of which the one runs that blocksOf() takes.
+void chooseTile(SimtKernel &k, const ProductShape &s, llvm::ArrayRef<BlockTile> tiles,
+                llvm::function_ref<void(size_t)> emit);
 
 /// Tiles of both operands lie in shared memory so many times: products of one are computed while the next ones are on their way.
 struct TileStages {
@@ -42,16 +42,12 @@ public:
   using Multiply =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value stage, mlir::ValueRange)>;
 
-  /// Tiles have the columns of a stripe, or a quarter of them.
-  ProductBlock(SimtKernel &k, const ProductShape &s, const BlockTile &tile, int64_t mostRows,
-               bool isRaw);
+  ProductBlock(SimtKernel &k, const ProductShape &s, const BlockTile &tile, bool isRaw);
   ProductBlock(const ProductBlock &) = delete; // whose operands know it
 
   const TileSource &a() const { return operandA; }
   const TileSource &b() const { return operandB; }
   const TileWriter &writer() const { return results; }
-  /// A stripe may have more blocks than tiles.
-  mlir::Value isInside();
   /// Carries `sums` over the tiles of all steps. A barrier is behind.
   llvm::SmallVector<mlir::Value> sum(mlir::ValueRange sums, const TileStages &stages,
                                      TargetOf target, Multiply multiply);

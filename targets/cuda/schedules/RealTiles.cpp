@@ -1,7 +1,7 @@
 //===- RealTiles.cpp - Products of f32, by a block of threads for each tile --------------------------------===//
 //
-//   block of the grid: a tile of 64 x 64 results; of 16 x 64 where there are 64 rows at most;    [tiles]
-//     of 16 x 16, a quarter of the steps for each warp, where there are 16
+//   block of the grid: a tile of 64 x 64 results; of 32 x 64 or 16 x 64 where these are too few;  [tiles]
+//     of 16 x 16, a quarter of the steps for each warp, where those are, too
 //     for 16 steps of the sum, or 64
 //       both operands in shared memory, a row of it for each step                                [steps]
 //       each thread adds products to its sums: some rows, four columns                           [multiply]
@@ -21,7 +21,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 16, kRowGroups = 8,
-                  kWidth = 4, kUnrolled = 4;
+                  kWidth = 4, kUnrolled = 4, kColumns = 64;
 
 /// Rows that a thread has, and whether each warp has its own steps: then it has all of a tile whose columns are a quarter.
 struct ThreadTile {
@@ -29,11 +29,11 @@ struct ThreadTile {
   bool hasParts;
   BlockTile block() const {
     int64_t parts = hasParts ? kWarps : 1;
-    return {held * kRowGroups, kStripe / parts, kDepth * parts};
+    return {held * kRowGroups, kColumns / parts, kDepth * parts};
   }
   TileStages stages() const;
 };
-constexpr ThreadTile kMany{8, false}, kSome{2, false}, kFew{2, true};
+constexpr ThreadTile kTiles[] = {{8, false}, {4, false}, {2, false}, {2, true}};
 /// Behind the rows of shared memory. With it, and with halves of every 16 elements exchanged in every second 8 steps, a warp that writes chunks
 /// of 16 steps of 8 rows meets every bank once.
 constexpr int64_t kPadding = 4, kHalf = 8;
@@ -48,8 +48,7 @@ class RealEmitter {
 public:
   RealEmitter(SimtKernel &k, const ProductShape &s, const ThreadTile &own, Value shared)
       : k(k), b(k.b), held(own.held), hasParts(own.hasParts), tile(own.block()),
-        stages(own.stages()), block(k, s, tile, kMany.block().rows, /*isRaw=*/false),
-        shared(shared) {
+        stages(own.stages()), block(k, s, tile, /*isRaw=*/false), shared(shared) {
     part = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     Value thread = hasParts ? k.lane() : k.inBlock;
     firstStep = hasParts ? k.mul(part, constantI64(b, kDepth)) : constantI64(b, 0);
@@ -59,11 +58,6 @@ public:
   }
 
   void emit() {
-    k.when(block.isInside(), [&] { emitTile(); });
-  }
-
-private:
-  void emitTile() {
     Type row = VectorType::get({kWidth}, b.getF32Type());
     Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(row));
     SmallVector<Value> sums(size_t(held), zero);
@@ -84,6 +78,7 @@ private:
     block.store(shared);
   }
 
+private:
   Value bytes(Value numbers) { return k.mul(numbers, constantI64(b, 4)); }
   bool isA(const TileSource &operand) const { return &operand == &block.a(); }
   int64_t lineOf(const TileSource &operand) const {
@@ -175,29 +170,22 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(*ProductShape::match(spec), kMany.block().rows), 1);
+    return blocks(blocksOf(*ProductShape::match(spec), blockTiles()), 1);
   }
 
   void emit(SimtKernel &k) const override {
     ProductShape s = *ProductShape::match(k.spec);
-    int64_t bytes = 4 * kMany.block().rows * kStripe; // of sums
-    for (const ThreadTile &own : {kMany, kSome, kFew})
-      bytes = std::max(bytes, own.stages().all());
+    int64_t bytes = 0;
+    for (const ThreadTile &own : kTiles)
+      bytes = std::max({bytes, own.stages().all(), 4 * own.block().rows * kColumns}); // of sums
     Value shared = k.sharedBytes(bytes);
-    // [tiles] With each of them the grid is the same.
-    auto hasMoreThan = [&](int64_t rows) {
-      return k.less(constantI64(k.b, rows), k.e.uniform(s.extent(s.m)));
-    };
-    auto emitWith = [&](const ThreadTile &own) {
-      RealEmitter(k, s, own, shared).emit();
-      k.e.forget();
-    };
-    k.choose(
-        hasMoreThan(kMany.block().rows), [&] { emitWith(kMany); },
-        [&] {
-          k.choose(
-              hasMoreThan(kFew.block().rows), [&] { emitWith(kSome); }, [&] { emitWith(kFew); });
-        });
+    // [tiles]
+    chooseTile(k, s, blockTiles(), [&](size_t i) { RealEmitter(k, s, kTiles[i], shared).emit(); });
+  }
+
+private:
+  static SmallVector<BlockTile> blockTiles() {
+    return llvm::map_to_vector(kTiles, [](const ThreadTile &own) { return own.block(); });
   }
 };
 

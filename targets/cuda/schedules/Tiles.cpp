@@ -1,8 +1,8 @@
 //===- Tiles.cpp - Products of f16 or bf16 by tensor cores --------------------------------------------===//
 //
 //   block of the grid: a tile of 128 x 64 results, 32 rows for each of four warps;      [tiles]
-//     of 32 x 64, 16 columns for each, where there are 128 rows at most;
-//     of 32 x 16, a quarter of the steps for each, where there are 32; of 16 x 16 where there are 16
+//     of 32 x 64, 16 columns for each, where these are too few; where those are, too, of
+//     32 x 16, a quarter of the steps for each; of 16 x 16
 //     for 32 steps of the sum, or 128
 //       both operands in shared memory (HalfTile.h), where they were copied to meanwhile
 //       one instruction of the warp adds the products of 16 steps to 16 x 8 sums        [multiply]
@@ -21,7 +21,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 32;
+constexpr int64_t kWarps = kTileThreads / SimtMachine::kWarp, kDepth = 32, kColumns = 64;
 
 /// What a warp has of a tile: so many times 16 rows, and 8 columns; and where the others are.
 struct WarpTile {
@@ -37,8 +37,10 @@ struct WarpTile {
     return TileStages::of(2 * (tile.rows + tile.columns) * tile.depth);
   }
 };
-constexpr WarpTile kMany{2, 8, WarpTile::Below}, kSome{2, 2, WarpTile::Beside},
-    kFew{2, 2, WarpTile::Deeper}, kFewest{1, 2, WarpTile::Deeper};
+constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
+                               {2, 2, WarpTile::Beside},
+                               {2, 2, WarpTile::Deeper},
+                               {1, 2, WarpTile::Deeper}};
 
 Type elementOf(Value operand) { return cast<SymTensorType>(operand.getType()).getElementType(); }
 
@@ -46,8 +48,8 @@ Type elementOf(Value operand) { return cast<SymTensorType>(operand.getType()).ge
 class TileEmitter {
 public:
   TileEmitter(SimtKernel &k, const ProductShape &s, const WarpTile &warp, Value shared)
-      : k(k), b(k.b), warp(warp), block(k, s, warp.block(), kMany.block().rows, /*isRaw=*/true),
-        shared(shared), stages(warp.stages()), element(elementOf(s.a)) {
+      : k(k), b(k.b), warp(warp), block(k, s, warp.block(), /*isRaw=*/true), shared(shared),
+        stages(warp.stages()), element(elementOf(s.a)) {
     number = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     firstRow = firstColumn = firstStep = constantI64(b, 0);
     if (warp.others == WarpTile::Below)
@@ -62,11 +64,6 @@ public:
   }
 
   void emit() {
-    k.when(block.isInside(), [&] { emitTile(); });
-  }
-
-private:
-  void emitTile() {
     Value zero = b.create<arith::ConstantOp>(b.getF32FloatAttr(0));
     SmallVector<Value> sums(size_t(warp.rows * warp.columns * 4), zero);
     sums = block.sum(
@@ -76,6 +73,7 @@ private:
     store(sums);
   }
 
+private:
   Value times(Value a, int64_t c) { return k.mul(a, constantI64(b, c)); }
   Value plus(Value a, int64_t c) { return k.add(a, constantI64(b, c)); }
 
@@ -153,38 +151,24 @@ public:
   }
 
   Launch launch(func::FuncOp spec, const SimtMachine &) const override {
-    return blocks(blocksOf(*ProductShape::match(spec), kMany.block().rows), 1);
+    return blocks(blocksOf(*ProductShape::match(spec), blockTiles()), 1);
   }
 
   Unit unit(func::FuncOp, const SimtMachine &) const override { return Unit::HalfTiles; }
 
   void emit(SimtKernel &k) const override {
     ProductShape s = *ProductShape::match(k.spec);
-    int64_t bytes = 4 * kMany.block().rows * kStripe; // of sums
-    for (const WarpTile &warp : {kMany, kSome, kFew, kFewest})
-      bytes = std::max(bytes, warp.stages().all());
+    int64_t bytes = 0;
+    for (const WarpTile &warp : kTiles)
+      bytes = std::max({bytes, warp.stages().all(), 4 * warp.block().rows * kColumns}); // of sums
     Value shared = k.sharedBytes(bytes);
-    // [tiles] With each of them the grid is the same.
-    auto hasMoreThan = [&](int64_t rows) {
-      return k.less(constantI64(k.b, rows), k.e.uniform(s.extent(s.m)));
-    };
-    auto few = [&] {
-      k.choose(
-          hasMoreThan(kFewest.block().rows), [&] { emitWith(k, s, kFew, shared); },
-          [&] { emitWith(k, s, kFewest, shared); });
-    };
-    auto some = [&] {
-      k.choose(
-          hasMoreThan(kFew.block().rows), [&] { emitWith(k, s, kSome, shared); }, few);
-    };
-    k.choose(
-        hasMoreThan(kMany.block().rows), [&] { emitWith(k, s, kMany, shared); }, some);
+    // [tiles]
+    chooseTile(k, s, blockTiles(), [&](size_t i) { TileEmitter(k, s, kTiles[i], shared).emit(); });
   }
 
 private:
-  static void emitWith(SimtKernel &k, const ProductShape &s, const WarpTile &warp, Value shared) {
-    TileEmitter(k, s, warp, shared).emit();
-    k.e.forget();
+  static SmallVector<BlockTile> blockTiles() {
+    return llvm::map_to_vector(kTiles, [](const WarpTile &warp) { return warp.block(); });
   }
 };
 
