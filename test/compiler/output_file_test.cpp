@@ -17,8 +17,8 @@ namespace {
 
 struct Folder {
   Folder() {
-    char pattern[] = "/tmp/weft_output_file_XXXXXX";
-    path = mkdtemp(pattern);
+    path = (fs::temp_directory_path() / "weft-output-XXXXXX").string();
+    REQUIRE(mkdtemp(path.data()) != nullptr);
   }
   ~Folder() { fs::remove_all(path); }
   size_t files() const { return size_t(std::distance(fs::directory_iterator(path), {})); }
