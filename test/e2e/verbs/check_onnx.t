@@ -89,3 +89,9 @@ $ head -c 40 good.onnx > cut.onnx && weft check cut.onnx
 $ : > empty.onnx && weft check empty.onnx
 ! error[W0202]: 'empty.onnx' is not an ONNX model: it is empty
 ? 1
+
+# A file that ONNX Runtime saved for one processor says what to do instead of asking for a function.
+$ python3 make_onnx.py fast.onnx com.microsoft.nchwc:ReorderInput && weft compile fast.onnx
+! error[W0207]: fast.onnx: node 'n0' (com.microsoft.nchwc:ReorderInput): operator com.microsoft.nchwc:ReorderInput (opset 1) is not supported
+!   hint: ONNX Runtime saved this file with its weights laid out for one processor; save it at level ORT_ENABLE_EXTENDED, or take the file it was made from
+? 1
