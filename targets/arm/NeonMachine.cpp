@@ -45,8 +45,15 @@ Value numberOfPairs(ImplicitLocOpBuilder &b, Value pairs, int64_t number) {
 } // namespace
 
 NeonMachine::NeonMachine(Extensions has)
-    : VectorMachine(
-          {4, 32, true, true, {8, {8, 6, 4}}, {12, {12, 8, 6}}, /*laneRun=*/4, /*keepsNan=*/true}),
+    : VectorMachine({4,
+                     32,
+                     true,
+                     true,
+                     {8, {8, 6, 4}},
+                     {12, {12, 8, 6}},
+                     /*laneRun=*/4,
+                     /*keepsNan=*/true,
+                     /*clearsForNothing=*/false}),
       has(has) {}
 
 bool NeonMachine::addsByteProducts(ByteSigns signs) const {

@@ -23,7 +23,8 @@ SveMachine::SveMachine(unsigned lanes, Extensions has)
                      {8, {8, 6, 4}},
                      {12, {12, 8, 6}},
                      /*laneRun=*/4,
-                     /*keepsNan=*/true}),
+                     /*keepsNan=*/true,
+                     /*clearsForNothing=*/false}),
       has(has) {}
 
 Value SveMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) const {

@@ -48,6 +48,8 @@ public:
     unsigned laneRun = 0;
     bool keepsNan =
         false; ///< the larger of two floats is one instruction, which gives nan when one of them is
+    /// Zero in a register takes no unit that multiplies. Where it does, sums that are written out begin with their first product.
+    bool clearsForNothing = true;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -64,6 +66,7 @@ public:
   /// Whether the larger or smaller of two floats is an instruction that gives nan when one of them is.
   bool keepsNanInExtremes() const { return traits.keepsNan; }
   bool hasHalves() const { return traits.hasHalves; }
+  bool clearsForNothing() const { return traits.clearsForNothing; }
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
 

@@ -20,6 +20,7 @@ MOST = 0.8  # of what loops with products execute
 # How products look: the number of a register that no other instruction needs goes into the braces.
 PRODUCTS = {
     "fmla v": "fmla v{}.4s, v30.4s, v31.s[0]", "fmla z": "fmla z{}.s, z30.s, z7.s[0]",
+    "fmul v": "fmul v{}.4s, v30.4s, v31.4s", "fmul z": "fmul z{}.s, z30.s, z31.s",
     "sdot v": "sdot v{}.4s, v30.16b, v31.4b[0]", "sdot z": "sdot z{}.s, z30.b, z7.b[0]",
     "udot v": "udot v{}.4s, v30.16b, v31.4b[0]", "udot z": "udot z{}.s, z30.b, z7.b[0]",
     "usdot v": "usdot v{}.4s, v30.16b, v31.4b[0]", "usdot z": "usdot z{}.s, z30.b, z7.b[0]",
@@ -30,6 +31,7 @@ PRODUCTS = {
     "bfdot v": "bfdot v{}.4s, v30.8h, v31.2h[0]", "bfdot z": "bfdot z{}.s, z30.h, z7.h[0]",
     "smlal v": "smlal v{}.4s, v30.4h, v31.4h", "smlal2 v": "smlal2 v{}.4s, v30.8h, v31.8h",
 }
+TAPS = 4  # products of a sum: where the first ones are multiplications, there are so many multiply-adds for each at least
 FEATURES = "+neon,+fullfp16,+dotprod,+i8mm,+bf16,+sve,+sve2"
 
 
@@ -46,7 +48,10 @@ class Loop:
             name = re.match(r"(\w+)\s+([vz])\d", line)
             if name and " ".join(name.groups()) in PRODUCTS:
                 found[" ".join(name.groups())] += 1
-        return found
+        for register in "vz":
+            if found[f"fmul {register}"] * TAPS > found[f"fmla {register}"]:  # other arithmetic
+                del found[f"fmul {register}"]
+        return +found
 
     def spills(self):
         return sum(bool(re.match(r"(ldr|str|ldp|stp|ldur|stur)\s+[qz]\d+.*\[(sp|x29)", line)) for line in self.lines)

@@ -304,8 +304,11 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
                                        IndexValue channel) {
   auto number = [&](int64_t value) { return constantI64(c.b, value); };
   SymTensorType line = s.lineType();
-  SmallVector<Value> sums(tile.rows * tileColumns,
-                          c.e.constantData(computeType(line.getElementType()), identity()));
+  // Null until something is added, where that saves an instruction.
+  Value begin;
+  if (c.machine.clearsForNothing() || !isWrittenOut(s) || !s.hasWeights)
+    begin = c.e.constantData(computeType(line.getElementType()), identity());
+  SmallVector<Value> sums(tile.rows * tileColumns, begin);
   // Taps [first, first + count) of row y of what lies under the tile.
   auto addRow = [&](Value y, ArrayRef<RowUse> uses, Value first, int64_t count) {
     std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> byColumn; // result, tap
@@ -329,7 +332,7 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
       for (auto [r, j] : meets)
         for (auto [u, use] : llvm::enumerate(uses)) {
           Value &sum = sums[use.row * tileColumns + r];
-          sum = add(c, sum, x, weightsOf(u, j));
+          sum = sum ? add(c, sum, x, weightsOf(u, j)) : start(c, x, weightsOf(u, j));
         }
     }
   };

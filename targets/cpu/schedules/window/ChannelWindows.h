@@ -50,6 +50,11 @@ protected:
     return {};
   }
   virtual mlir::Value add(KernelContext &, mlir::Value sum, mlir::Value x, mlir::Value weights) = 0;
+  /// The same to the neutral element.
+  virtual mlir::Value start(KernelContext &, mlir::Value x, mlir::Value weights) {
+    (void)weights;
+    return x;
+  }
   virtual mlir::Value finish(KernelContext &, mlir::Value sum, mlir::Value row,
                              mlir::Value column) {
     (void)row, (void)column;

@@ -5,6 +5,7 @@
 // loaded.
 //===------------------------------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "targets/cpu/schedules/Schedules.h"
 #include "targets/cpu/schedules/window/ChannelWindows.h"
@@ -43,6 +44,9 @@ private:
   }
   Value add(KernelContext &c, Value sum, Value x, Value w) override {
     return c.b.create<vector::FMAOp>(x, w, sum);
+  }
+  Value start(KernelContext &c, Value x, Value w) override {
+    return c.b.create<arith::MulFOp>(x, w);
   }
 
   unsigned filter;
