@@ -6,6 +6,7 @@ there.
 import os
 import sys
 
+import numpy as np
 import onnx
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/bench/arm"))
@@ -23,11 +24,25 @@ CASES = {"encoder": [("v8", "cortex-a72", "neoverse-n1", 0.9), ("sve256", SVE, "
          "super_resolution": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
          "mobile": [("v8", "cortex-a72", "neoverse-n1", 0.9)],
          "quantized": [("v8.2", "neoverse-n1", "neoverse-n1", 0.9), ("v8.6", NEWEST, "neoverse-v1", 0.7)]}
+# Depthwise convolutions have nine products for a store, for which Neoverse N1's model takes both multipliers, a sum and two clamps: 64 % is
+# what is left of a core where nothing waits. Inside an image, strides of two still keep up to 16 vectors on the stack.
+DEPTHWISE_LEAST, DEPTHWISE_SPILLS = {"neoverse-n1": 0.55}, 16
+# An image of which most is not at the border.
+LARGE = {"mobile": {"x": np.random.default_rng(7).normal(size=(1, 3, 97, 97)).astype(np.float32)}}
 
 
 def is_tile(loop):
-    """Others load, move or transform as much as they multiply; depthwise convolutions store for every nine products."""
-    return sum(loop.products().values()) >= len(loop.lines) / 2 and "_depthwise" not in loop.kernel
+    """Others load, move or transform as much as they multiply."""
+    return sum(loop.products().values()) >= len(loop.lines) / 2 and not is_depthwise(loop)
+
+
+def is_depthwise(loop):
+    return "_depthwise" in loop.kernel
+
+
+def limits_of(loop, core, least):
+    """(share of the multiply-adds, spills)"""
+    return (DEPTHWISE_LEAST[core], DEPTHWISE_SPILLS) if is_depthwise(loop) else (least, 0)
 
 
 def check(name, make, tools):
@@ -39,14 +54,19 @@ def check(name, make, tools):
     for level, cpu, core, least in CASES[name]:
         artifact = f"{folder}/{name}.{level}.weft"
         run([weft, "compile", "-q", path, "-t", f"arm:{level}", "-o", artifact], check=True)
-        inputs = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in calls[1].values()]
-        tiles = [loop for loop in loops_of(artifact, counter.blocks(artifact, inputs, cpu)) if is_tile(loop)]
+        inputs = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in LARGE.get(name, calls[1]).values()]
+        loops = loops_of(artifact, counter.blocks(artifact, inputs, cpu))
+        tiles = [loop for loop in loops if is_tile(loop)]
+        inside = [loop for loop in loops if is_depthwise(loop) and loop.kernel.endswith("_inside")]
         if not tiles:
             yield f"{name}, arm:{level}: no loop multiplies"
-        for loop in largest(tiles):
+        if name in LARGE and not inside:
+            yield f"{name}, arm:{level}: no loop multiplies single channels"
+        for loop in [*largest(tiles), *inside]:
             rate = rates.of(loop, core)
+            at_least, spills = limits_of(loop, core, least)
             print(f"{name} {level} {core}: {100 * rate:5.1f} %, {len(loop.lines)} instructions, {loop.spills()} spills: {loop.kernel}")
-            if rate < least or loop.spills():
+            if rate < at_least or loop.spills() > spills:
                 yield f"{loop.kernel} of {name}, arm:{level} on {core}: {100 * rate:.1f} % of its multiply-adds, {loop.spills()} spills"
 
 
