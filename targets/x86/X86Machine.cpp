@@ -126,8 +126,8 @@ private:
 } // namespace
 
 const VectorMachine &x86Machine(llvm::StringRef level) {
-  const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}};
-  const VectorMachine::Traits avx512{16, 32, true, true, {14, {14, 10, 7}}, {13, {13, 9, 6}}};
+  const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}}, many{14, {14, 10, 7}};
+  const VectorMachine::Traits avx512{16, 32, true, true, many, {13, {13, 9, 6}}, 0, false, true};
   const VectorMachine::Traits avx2{8, 16, true, true, fewProducts, fewFilters};
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
                              "llvm.x86.sse2.pmadd.wd"),

@@ -13,6 +13,25 @@ Value VectorMachine::multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Valu
   return b.create<vector::FMAOp>(x, y, sum);
 }
 
+/// Truncating a vector is often two steps, and the shift before it a third.
+Value VectorMachine::upperHalves(ImplicitLocOpBuilder &b, Value words) const {
+  Type half = b.getI16Type();
+  auto vector = dyn_cast<VectorType>(words.getType());
+  if (vector && traits.permutesHalves) {
+    auto halves = VectorType::get({2 * vector.getNumElements()}, half);
+    SmallVector<int64_t> upper;
+    for (int64_t lane = 0; lane < vector.getNumElements(); ++lane)
+      upper.push_back(2 * lane + 1);
+    Value split = b.create<LLVM::BitcastOp>(halves, words);
+    return b.create<vector::ShuffleOp>(split, split, upper);
+  }
+  TypedAttr places = b.getI32IntegerAttr(16);
+  if (vector)
+    places = DenseElementsAttr::get(vector, Attribute(places));
+  Value moved = b.create<arith::ShRUIOp>(words, b.create<arith::ConstantOp>(places));
+  return b.create<arith::TruncIOp>(vector ? Type(vector.clone(half)) : half, moved);
+}
+
 Value VectorMachine::addPairProducts(ImplicitLocOpBuilder &b, Value sum, Value x, Value y) const {
   auto sums = cast<VectorType>(sum.getType());
   for (int64_t part = 0; part < 2; ++part) {

@@ -50,6 +50,8 @@ public:
         false; ///< the larger of two floats is one instruction, which gives nan when one of them is
     /// Zero in a register takes no unit that multiplies. Where it does, sums that are written out begin with their first product.
     bool clearsForNothing = true;
+    /// Any elements of 16 bits of a vector are brought together by one instruction.
+    bool permutesHalves = false;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -76,6 +78,9 @@ public:
   /// x * y + sum. `x` may be one of laneRun() elements in all lanes.
   virtual mlir::Value multiplyAdd(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y,
                                   mlir::Value sum) const;
+
+  /// Of i32, one or a vector of them, the upper 16 bits.
+  mlir::Value upperHalves(mlir::ImplicitLocOpBuilder &b, mlir::Value words) const;
 
   /// Whether loads and stores of elements of so many bits take a mask.
   virtual bool masks(unsigned bits) const { return false; }

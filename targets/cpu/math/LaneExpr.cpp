@@ -164,6 +164,10 @@ Int extendZero(Int a, unsigned width) {
 Int truncate(Int a, unsigned width) {
   return convert<arith::TruncIOp, Int>(a, a.builder().getIntegerType(width));
 }
+Int upperHalves(Int a) {
+  ImplicitLocOpBuilder b(a.loc(), a.builder());
+  return {a.emitter, a.emitter->machine.upperHalves(b, a.value)};
+}
 
 Real toReal(Int a) {
   if (a.width() == 32)

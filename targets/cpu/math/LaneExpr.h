@@ -159,6 +159,8 @@ Real widen(Real a);
 Real narrow(Real a);
 Int extendZero(Int a, unsigned width);
 Int truncate(Int a, unsigned width);
+/// The upper 16 bits of 32.
+Int upperHalves(Int a);
 /// An integer of magnitude below 2^22 (for f32) or 2^51 (for f64) as a float of equal width.
 Real toReal(Int a);
 

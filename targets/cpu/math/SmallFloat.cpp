@@ -15,11 +15,12 @@ static Real bf16ToSingle(Real x) { return fromBits(shiftLeft(extendZero(bits(x),
 
 static Real singleToBf16(Real x, mlir::Type element) {
   Int encoded = bits(x);
-  // Adding just below half a unit, or half for an odd result, carries where rounding goes up.
-  Int odd = shiftRight(encoded, 16) & 1;
-  Int rounded = shiftRight(encoded + odd + 0x7fff, 16);
-  Int quietNan = shiftRight(encoded, 16) | 0x40;
-  return fromBits(truncate(select(isNan(x), quietNan, rounded), 16), element);
+  // Adding just below half a unit, or half for an odd result, carries where rounding goes up. What
+  // is chosen costs less than what is computed, and one choice less a shift.
+  Mask even = (encoded & 0x10000) == 0;
+  Int rounded = encoded + select(even, constant(encoded, 0x7fff), constant(encoded, 0x8000));
+  Int quietNan = encoded | 0x400000;
+  return fromBits(upperHalves(select(isNan(x), quietNan, rounded)), element);
 }
 
 static Real f16ToSingle(Real x) {

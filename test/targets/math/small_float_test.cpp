@@ -61,6 +61,10 @@ void checkNarrowing(const JitModule &module, const char *name, Format format) {
     for (From x : {tie, std::nextafter(tie, From(0)), std::nextafter(tie, From(1e30))})
       in.push_back(x);
   }
+  // What rounding up would make infinities or zeros of.
+  if constexpr (sizeof(From) == 4)
+    for (uint32_t nan : {0x7f800001u, 0xff80ffffu, 0x7fffffffu, 0xffffffffu})
+      in.insert(in.begin(), llvm::bit_cast<float>(nan));
   in.resize(in.size() / 16 * 16);
   std::vector<uint16_t> out(in.size());
   module.call(name, in.data(), nullptr, out.data(), in.size());
