@@ -46,6 +46,7 @@ public:
   std::vector<Tensor> run(const std::vector<Tensor> &inputs);
   /// The same with so many workers, where calls are emulated.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs, int threads);
+  /// What was evaluated of the text that was imported last is kept.
   std::vector<RefTensor> evaluate(const std::vector<Tensor> &inputs);
   /// Largest difference, relative where values exceed 1; infinity when shapes, elements or nan-ness differ.
   double difference(const Sizes &sizes, unsigned seed = 1, int64_t limit = 8);
@@ -69,7 +70,9 @@ private:
   std::vector<Tensor> callOnRanks(const std::vector<weft_tensor_t> &inputs);
   weft_status_t call(weft_context_t *own, const std::vector<weft_tensor_t> &inputs,
                      std::vector<Tensor> &results, weft_error_t *error);
+  std::vector<RefTensor> evaluateAgain(const std::vector<Tensor> &inputs);
   int threadsOfRank = 1;
+  std::string source; ///< the text, where there is one
   std::optional<Module> module;
   std::string failure;
 };
