@@ -12,7 +12,9 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr uint64_t kWeightsAlign = 2 << 20, kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
+/// Weights begin at a huge page, but for few ones, beside which the gap in front would show.
+constexpr uint64_t kHugePage = 2 << 20, kAnyPage = 64 << 10, kFewWeights = 32 << 20;
+constexpr uint64_t kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
 
 /// Weight bytes on their way into the file, hashed leaf by leaf.
 class WeightStream {
@@ -66,7 +68,7 @@ public:
     if (llvm::Error error = file.open(path))
       return std::move(error);
     header.abi_major = WEFT_ABI_MAJOR;
-    header.abi_minor = descriptor.hasDeviceCode ? WEFT_ABI_MINOR : descriptor.grows ? 2 : 1;
+    header.abi_minor = descriptor.hasDeviceCode ? 3 : descriptor.grows ? 2 : 1;
     header.struct_size = sizeof(header);
     header.image_size = image.bytes.size();
     header.descriptor = image.symbols.lookup(kDescriptorSymbol);
@@ -106,7 +108,10 @@ private:
     if (llvm::Error error = file.write(image.bytes))
       return error;
     if (bytesOf(weights) > 0) {
-      padding = llvm::offsetToAlignment(file.position, llvm::Align(kWeightsAlign));
+      bool few = bytesOf(weights) < kFewWeights;
+      padding = llvm::offsetToAlignment(file.position, llvm::Align(few ? kAnyPage : kHugePage));
+      if ((file.position + padding) % kHugePage)
+        header.abi_minor = 4;
       if (llvm::Error error = file.write(std::string(padding, '\0')))
         return error;
       header.weights_begin = file.position;

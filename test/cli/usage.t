@@ -13,12 +13,12 @@ $ weft --help | head -1
 | weft compiles a machine-learning model into one file that answers every shape, and runs it.
 
 $ weft --version
-| weft {*} (artifact format 1.3)
+| weft {*} (artifact format 1.4)
 $ weft version --json
 | {
 |   "schema": "weft.version/1",
 |   "version": "{*}",
-|   "format": "1.3",
+|   "format": "1.4",
 |   "compiler": "{*}"
 | }
 

@@ -125,15 +125,16 @@ public:
     weft_error_t error = WEFT_ERROR_INIT;
     if (weft_module_open(&env, path.c_str(), &module, &error))
       FAIL(error.message);
-    // The file's last mapping from where the weights begin.
+    // The file's last mapping that is neither its begin nor code.
     weft_module_info_t info = {sizeof info};
     weft_module_info(module, &info);
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
       unsigned long begin, end, offset;
+      char access[5];
       if (line.find(path) != std::string::npos &&
-          sscanf(line.c_str(), "%lx-%lx %*s %lx", &begin, &end, &offset) == 3 &&
-          offset % (2 << 20) == 0 && offset > 0 && !known().count(begin))
+          sscanf(line.c_str(), "%lx-%lx %4s %lx", &begin, &end, access, &offset) == 4 &&
+          std::string(access) == "r--p" && offset > 0 && !known().count(begin))
         weights = reinterpret_cast<char *>(begin), bytes = info.weight_bytes;
     }
     known().insert(reinterpret_cast<unsigned long>(weights));

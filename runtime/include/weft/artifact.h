@@ -4,7 +4,7 @@
  *   0   ELF header, program headers, PT_NOTE "WEFT" (weft_file_v1)             all within the first 4 KiB
  *       R   segment: descriptor (one weft_module_v1 per variant and everything they point to), constants
  *       RX  segment: bind and run of every function, kernels, of every variant
- *   W   weights, W a multiple of 2 MiB (absent when there are none)
+ *   W   weights, W a multiple of 2 MiB, or since 1.4 of 64 KiB (absent when there are none)
  *   T   tail: SHA-256 leaves of the weights, then the manifest (JSON)
  *
  * The image has no relocations, no imports, no constructors and nothing writable. Every `offset` inside the descriptor counts
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 3 };
+enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 4 };
 #define WEFT_NOTE_NAME "WEFT"
 enum {
   WEFT_NOTE_TYPE = 1,
@@ -53,7 +53,7 @@ typedef struct {
   uint64_t descriptor,
       descriptor_size; /* virtual address (= offset in the mapped image) of the first weft_module_v1 */
   uint64_t weights_begin,
-      weights_size; /* weights_begin is a multiple of 2 MiB; 0, 0 without weights */
+      weights_size; /* weights_begin is a multiple of 2 MiB, since 1.4 of 64 KiB; 0, 0 without weights */
   uint64_t leaves_begin,
       leaf_count; /* SHA-256 of each 2^22-byte piece of the weights, the last one shorter */
   uint64_t manifest_begin, manifest_size;

@@ -21,8 +21,10 @@ enum { DT_RELR_TAG = DT_RELR };
 enum { DT_RELR_TAG = 36 }; // glibc before 2.36
 #endif
 
-/// The start of the weights in the file, so that huge pages of the page cache can be mapped.
-static const uint64_t weights_alignment = 2 << 20;
+/// The start of the weights in the file: whole pages, of any processor's size, and before 1.4 huge ones.
+static uint64_t weights_alignment(const weft_file_v1 &file) {
+  return file.abi_minor < 4 ? 2 << 20 : 64 << 10;
+}
 
 /// The image is a few MiB; the bound keeps hostile files from occupying the address space.
 static const uint64_t max_image = 1ull << 31;
@@ -204,7 +206,7 @@ static bool check_ranges(const weft_file_v1 &file, uint64_t file_size, weft_refu
     return bad(refusal, "W0504", damaged);
   uint64_t tail = file.image_size;
   if (file.weights_size) {
-    if (file.weights_begin % weights_alignment || file.weights_begin > max_image ||
+    if (file.weights_begin % weights_alignment(file) || file.weights_begin > max_image ||
         !is_within(file.weights_begin, file.weights_size, file.image_size, file_size))
       return bad(refusal, "W0504", damaged);
     tail = file.weights_begin + file.weights_size;

@@ -101,6 +101,15 @@ struct Counter {
 
 } // namespace
 
+TEST_CASE("few weights begin with the next page behind the code") {
+  Program program(product());
+  REQUIRE(program.error() == "");
+  weft_file_v1 note = noteOf(readFile(program.path));
+  CHECK(note.abi_minor == 4);
+  CHECK(note.weights_begin % (64 << 10) == 0);
+  CHECK(note.weights_begin < note.image_size + (64 << 10));
+}
+
 TEST_CASE("a flipped byte of an artifact is noticed wherever it is") {
   Program program(product());
   REQUIRE(program.error() == "");
