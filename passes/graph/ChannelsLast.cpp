@@ -5,8 +5,8 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, pools, reductions and what ranks exchange until they
-// meet the next convolution's, where both disappear.
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, reductions and what ranks
+// exchange until they meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
 // few transposes stay: the function is rewritten on a copy first.
@@ -169,6 +169,26 @@ struct MoveBehindElementwise : RewritePattern {
   }
 };
 
+/// concat(move(x), move(y), …) is move(concat(x, y, …)).
+struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> sources;
+    for (Value input : op.getInputs()) {
+      sources.push_back(behindMove(input));
+      if (!sources.back())
+        return rewriter.notifyMatchFailure(op, "an operand has its channels in front");
+    }
+    SmallVector<int64_t> order = channelsToBack(typeOf(op.getResult()).getRank());
+    Operation *moved = rewriter.clone(*op);
+    moved->setOperands(sources);
+    cast<ConcatOp>(moved).setDim(llvm::find(order, op.getDim()) - order.begin());
+    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
+    return success();
+  }
+};
+
 struct MoveBehindPool : OpRewritePattern<PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
@@ -242,9 +262,8 @@ void useContraction(ConvOp op) {
 LogicalResult moveChannels(func::FuncOp function, bool floats) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<MoveConvolution>(function.getContext(), floats);
-  patterns
-      .add<JoinMoves, MoveBehindElementwise, MoveBehindPool, MoveBehindExchange, MoveIntoReduction>(
-          function.getContext());
+  patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindConcat, MoveBehindPool,
+               MoveBehindExchange, MoveIntoReduction>(function.getContext());
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 

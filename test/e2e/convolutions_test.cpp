@@ -78,6 +78,20 @@ void agreesLast(int64_t channels, const std::vector<Axis> &axes, std::initialize
   agrees({1, channels, channels, axes, epilogue, /*channelsLast=*/true}, all, "depthwise_last");
 }
 
+/// The program with a parameter of bytes, of which it restores what it convolves.
+std::string ofBytes(std::string text, const std::string &element) {
+  size_t begin = text.find("%x: "), end = text.find(") ->");
+  std::string real = text.substr(begin + 4, end - begin - 4), bytes = real;
+  bytes.replace(bytes.rfind("f32"), 3, element);
+  text.replace(begin, end - begin, "%q: " + bytes);
+  std::string number = " -> !weft.tensor<[], ";
+  text.insert(text.find("} {\n") + 4,
+              "  %s = weft.fill 0.25 : f32" + number + "f32>\n  %z = weft.fill 3 : " + element +
+                  number + element + ">\n  %x = weft.dequantize %q, %s, %z : (" + bytes +
+                  ", !weft.tensor<[], f32>, !weft.tensor<[], " + element + ">) -> " + real + "\n");
+  return text;
+}
+
 TEST_CASE("convolution: one channel per group and filter, channels last") {
   const Axis same{3, 1, 1, 1, 1}, half{3, 2, 1, 1, 1};
   agreesLast(7, {same, same},
@@ -103,6 +117,21 @@ TEST_CASE("convolution: channels last, large filters, one dimension") {
   agreesLast(6, {{16, 1, 1, 8, 7}, {16, 2, 1, 8, 7}}, {sizes(1, 1, 2), sizes(1, 30, 45)});
   agreesLast(40, {{4, 1, 1, 3, 0}}, {line(1, 1), line(2, 50), line(1, 200)});
   agreesLast(9, {{75, 1, 1, 37, 37}}, {line(1, 1), line(2, 130)});
+}
+
+TEST_CASE(
+    "convolution: one channel per group and filter, channels last, of bytes that are restored") {
+  Axis same{3, 1, 1, 1, 1}, half{3, 2, 1, 1, 1};
+  for (const char *element : {"ui8", "i8"}) {
+    auto text = [&](int64_t channels, const std::vector<Axis> &axes) {
+      return ofBytes(textOf({1, channels, channels, axes, "", /*channelsLast=*/true}), element);
+    };
+    agrees(text(35, {same, same}), {sizes(1, 1, 1), sizes(2, 6, 22)}, "depthwise_last");
+    agrees(text(32, {half, half}), {sizes(1, 1, 1), sizes(2, 9, 33)}, "depthwise_last");
+    agrees(text(6, {{16, 1, 1, 8, 7}, {16, 2, 1, 8, 7}}), {sizes(1, 1, 2), sizes(1, 30, 45)},
+           "depthwise_last");
+    agrees(text(40, {{4, 1, 1, 3, 0}}), {line(1, 1), line(2, 50)}, "depthwise_last");
+  }
 }
 
 TEST_CASE(

@@ -102,10 +102,10 @@ Match<ConvolutionShape> ConvolutionShape::match(func::FuncOp spec, bool channels
   return s;
 }
 
-Decline ConvolutionShape::unlessDepthwise() const {
+Decline ConvolutionShape::unlessDepthwise(Value image) const {
   if (channels != 1 || filters != groups || groups == 1)
     return Decline::otherKind("the channels do not have a filter each");
-  return isa<BlockArgument>(op.getInput()) ? Decline{} : Decline{kImageIsComputed};
+  return isa<BlockArgument>(image) ? Decline{} : Decline{kImageIsComputed};
 }
 
 Decline ConvolutionShape::unlessThreeByThree(bool ofBytes) const {

@@ -43,8 +43,8 @@ struct ConvolutionShape {
   /// Of floats; with channels last also of bytes summed in i32.
   static Match<ConvolutionShape> match(mlir::func::FuncOp spec, bool channelsLast = false);
 
-  /// Nothing when every channel of an image in memory has a filter of its own.
-  Decline unlessDepthwise() const;
+  /// Nothing when every channel of an image in memory has a filter of its own; `image` is the one to be there.
+  Decline unlessDepthwise(mlir::Value image) const;
   /// Nothing when an image in memory meets whole filters of 3 by 3, one apart: products of tiles can be saved. Of f32, or of bytes.
   Decline unlessThreeByThree(bool ofBytes = false) const;
   /// Whether bytes are multiplied.

@@ -112,3 +112,20 @@ func.func @ranks(%x: !weft.tensor<[n, 8, h, w], ui8>, %v: !weft.tensor<[8, 8, 3,
   %4 = weft.all_reduce sum %3 over<tp = 2> : (!weft.tensor<[n, 4, h, w], i32>) -> !weft.tensor<[n, 4, h, w], i32>
   return %4 : !weft.tensor<[n, 4, h, w], i32>
 }
+
+// What is put behind each other along channels is so with channels last.
+// CHECK-LABEL: func @branches
+// CHECK:         %[[A:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[B:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[C:.*]] = weft.concat %[[A]], %[[B]] dim 3
+// CHECK:         %[[R:.*]] = weft.transpose %[[C]] [0, 3, 1, 2]
+// CHECK:         return %[[R]]
+func.func @branches(%x: !weft.tensor<[n, 8, h, w], ui8>, %v: !weft.tensor<[16, 8, 3, 3], i8>, %u: !weft.tensor<[4, 8, 3, 3], i8>)
+    -> !weft.tensor<[n, 20, h, w], i32> attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], ui8>, !weft.tensor<[16, 8, 3, 3], i8>) -> !weft.tensor<[n, 16, h, w], i32>
+  %1 = weft.conv %x, %u strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], ui8>, !weft.tensor<[4, 8, 3, 3], i8>) -> !weft.tensor<[n, 4, h, w], i32>
+  %2 = weft.concat %0, %1 dim 1 : (!weft.tensor<[n, 16, h, w], i32>, !weft.tensor<[n, 4, h, w], i32>) -> !weft.tensor<[n, 20, h, w], i32>
+  return %2 : !weft.tensor<[n, 20, h, w], i32>
+}

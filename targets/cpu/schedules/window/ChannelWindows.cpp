@@ -89,13 +89,18 @@ bool waitsForRows(const ChannelWindows &s) {
 
 /// Lanes of a register; bytes are not spread.
 unsigned lanesOf(const ChannelWindows &s, const VectorMachine &machine) {
-  return machine.lanes() * 32 / elementBits(computeType(s.element()));
+  return machine.lanes() * 32 / elementBits(s.computedElement());
 }
 
 } // namespace
 
 SymTensorType ChannelWindows::lineType() const {
   return SymTensorType::get({channels()}, element());
+}
+
+Type ChannelWindows::computedElement() const {
+  Value image = restored ? restored.getResult() : Value(input);
+  return computeType(cast<SymTensorType>(image.getType()).getElementType());
 }
 
 Launch ChannelWindows::launch(const VectorMachine &machine) const {
@@ -176,16 +181,33 @@ void ChannelEmitter::emit() {
   if (tileRows > 1 && !(height && *height % tileRows == 0))
     lastRow = declare(1, true);
   c.e.setLanes(lanesOf(s, c.machine));
-  // [neutral line] Once for all units of a call.
-  c.vectors(s.channels(), [&](IndexValue channel) {
-    c.e.store(c.scratch, s.lineType(), {channel},
-              c.e.constantData(computeType(s.element()), identity()));
-  });
+  fillNeutralLine();
   // [units] Columns are innermost: rows of the operand stay near.
   c.loop(c.begin, c.end, 1, [&](Value unit) { emitUnit(unit); });
   for (Tile tile : {inner, border, lastRow})
     if (tile.function)
       emitTile(tile);
+}
+
+/// [neutral line] Once for all units of a call. What stands for 0 is restored from the zero point.
+void ChannelEmitter::fillNeutralLine() {
+  KernelContext &c = kernel;
+  c.vectors(s.channels(), [&](IndexValue channel) {
+    Value neutral =
+        s.restored ? parameters(c)[1] : c.e.constantData(computeType(s.element()), identity());
+    c.e.store(c.scratch, s.lineType(), {channel}, neutral);
+  });
+}
+
+/// Scale and zero point of what is restored.
+SmallVector<Value> ChannelEmitter::parameters(KernelContext &c) {
+  SmallVector<Value> both;
+  if (s.restored)
+    for (Value number : {s.restored.getScale(), s.restored.getZero()})
+      both.push_back(
+          c.e.pull(number, SmallVector<IndexValue>(cast<SymTensorType>(number.getType()).getRank(),
+                                                   c.e.constant(0))));
+  return both;
 }
 
 void ChannelEmitter::emitUnit(Value unit) {
@@ -307,8 +329,9 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
   // Null until something is added, where that saves an instruction.
   Value begin;
   if (c.machine.clearsForNothing() || !isWrittenOut(s) || !s.hasWeights)
-    begin = c.e.constantData(computeType(line.getElementType()), identity());
+    begin = c.e.constantData(s.computedElement(), identity());
   SmallVector<Value> sums(tile.rows * tileColumns, begin);
+  SmallVector<Value> restoring = parameters(c);
   // Taps [first, first + count) of row y of what lies under the tile.
   auto addRow = [&](Value y, ArrayRef<RowUse> uses, Value first, int64_t count) {
     std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> byColumn; // result, tap
@@ -328,6 +351,8 @@ SmallVector<Value> ChannelEmitter::sum(KernelContext &c, Tile tile, const Pixels
     // [load] The element stays in a register for all windows.
     for (const auto &[column, meets] : byColumn) {
       Value x = c.e.load(pixels.at(y, c.add(skipped, number(column))), line, {channel});
+      if (s.restored)
+        x = s.restored.emitScalar(c.b, {x, restoring[0], restoring[1]});
       // [add] Weights are loaded when the first window needs them.
       for (auto [r, j] : meets)
         for (auto [u, use] : llvm::enumerate(uses)) {

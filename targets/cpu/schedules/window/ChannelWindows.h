@@ -14,6 +14,7 @@
 #ifndef WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CHANNELWINDOWS_H
 #define WEFT_TARGETS_CPU_SCHEDULES_WINDOW_CHANNELWINDOWS_H
 
+#include "dialects/weft/ops/Quantize.h"
 #include "targets/common/match/ConvolutionShape.h"
 #include "targets/cpu/Schedule.h"
 
@@ -25,11 +26,16 @@ struct ChannelWindows {
   bool isLine;                 ///< one dimension with windows
   ConvolutionWindow window[2]; ///< rows, columns
   bool hasWeights;             ///< one vector for every tap
+  mutable DequantizeOp
+      restored{}; ///< of the input, by one scale and zero point; null: windows are over the input itself
 
   SymTensorType type() const { return llvm::cast<SymTensorType>(result.getType()); }
   SymExpr batch() const { return type().getDim(0); }
   SymExpr channels() const { return type().getDim(type().getRank() - 1); }
+  /// In memory.
   mlir::Type element() const { return llvm::cast<SymTensorType>(input.getType()).getElementType(); }
+  /// Of sums, and of elements in registers.
+  mlir::Type computedElement() const;
   /// One pixel of the operand.
   SymTensorType lineType() const;
   Launch launch(const VectorMachine &machine) const;
@@ -75,6 +81,8 @@ private:
 
   void emitUnit(mlir::Value unit);
   mlir::Value least(mlir::Value a, mlir::Value d);
+  void fillNeutralLine();
+  llvm::SmallVector<mlir::Value> parameters(KernelContext &c);
   void choose(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
   mlir::Value isInside(mlir::Value row);
   std::pair<mlir::Value, mlir::Value> tilesInside(mlir::Value from, mlir::Value to);

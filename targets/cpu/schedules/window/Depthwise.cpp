@@ -58,7 +58,7 @@ public:
     auto s = ConvolutionShape::match(spec);
     if (!s)
       return s.decline();
-    if (Decline why = s->unlessDepthwise())
+    if (Decline why = s->unlessDepthwise(s->op.getInput()))
       return why;
     return windowsOf(*s).decline();
   }

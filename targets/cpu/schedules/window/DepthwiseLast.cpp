@@ -2,7 +2,7 @@
 //
 // y[n, p, q, g] = epilogue(sum over i, j of w[g, i, j] * x[n, p * s + i * d - top, q * t + j * e - left, g]). The filter is packed as
 // [channels / lanes][taps][lanes] of f32: what a vector of channels needs lies side by side. Elements of 16 bits are widened when they are
-// loaded.
+// loaded, and bytes that stand for reals are restored.
 //===------------------------------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,12 +15,25 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+bool isNumber(Value value) {
+  return cast<SymTensorType>(value.getType()).getElements().isConstant(1);
+}
+
+/// What lies in memory: what is multiplied, or bytes that it is restored from by one scale and zero point.
+Value imageOf(const ConvolutionShape &s) {
+  auto restored = s.op.getInput().getDefiningOp<DequantizeOp>();
+  bool ofBytes = restored && isByte(restored.getInput()) && isNumber(restored.getScale()) &&
+                 isNumber(restored.getZero());
+  return ofBytes ? restored.getInput() : s.op.getInput();
+}
+
 ChannelWindows windowsOf(const ConvolutionShape &s) {
   return {s.op.getResult(),
-          cast<BlockArgument>(s.op.getInput()),
+          cast<BlockArgument>(imageOf(s)),
           s.isLine,
           {s.window[0], s.window[1]},
-          true};
+          true,
+          s.op.getInput().getDefiningOp<DequantizeOp>()};
 }
 
 class DepthwiseLastEmitter : public ChannelEmitter {
@@ -61,7 +74,7 @@ public:
     auto s = ConvolutionShape::match(spec, true);
     if (!s)
       return s.decline();
-    if (Decline why = s->unlessDepthwise())
+    if (Decline why = s->unlessDepthwise(imageOf(*s)))
       return why;
     return s->hasBytes() ? Decline{"bytes are multiplied"} : Decline{};
   }
