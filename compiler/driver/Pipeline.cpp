@@ -39,6 +39,7 @@ void addPartition(Passes &passes, const PipelineOptions &options) {
 void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createCanonicalizerPass());
   passes.push_back(createCSEPass());
+  passes.push_back(createConvolvePhases(options.weight));
   passes.push_back(createUseIntegers(options.weight));
   passes.push_back(createFoldScales(options.weight));
   passes.push_back(createChannelsLast());

@@ -17,6 +17,25 @@ def RequireSizes : Pass<"weft-require-sizes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def ConvolvePhases : Pass<"weft-convolve-phases", "::mlir::func::FuncOp"> {
+  let summary = "transposed convolutions by constant filters become convolutions";
+  let description = [{
+    Every place of a result gets the products of some taps, which ones repeats with the stride: so there are `stride` filters for each, and
+    views put what they give in its place. What follows point by point is computed before. Filters of integers stay such.
+
+    ```mlir
+    %y = weft.conv_transpose %x, %w strides [2] low [1] high [1] …        // [b, c, n], [c, o, 4] -> [b, o, 2*n]
+    ->
+    %1 = weft.conv %x, %v strides [1] low [1] high [1] …                  // [b, c, n], [2*o, c, 2] -> [b, 2*o, n + 1]
+    %2 = weft.reshape %1 to [b, 1, 2, o, n + 1]
+    %3 = weft.transpose %2 [0, 1, 3, 4, 2]
+    %4 = weft.reshape %3 to [b, o, 2*n + 2]
+    %y = weft.slice %4 from [0, 0, 1] size [b, o, 2*n] …
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let summary = "products read and write in the order that is wanted";
   let description = [{

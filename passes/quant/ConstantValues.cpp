@@ -250,16 +250,24 @@ std::shared_ptr<RankValues> ConstantValues::compute(Value value) {
   });
 }
 
+const char *ConstantValues::bytesOf(ConstantOp constant) const {
+  if (auto name = dyn_cast<FlatSymbolRefAttr>(constant.getValue()))
+    return weight ? weight(name.getValue()) : nullptr;
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  bool areApart =
+      elements && !elements.isSplat() && elements.getElementType().getIntOrFloatBitWidth() >= 8;
+  return areApart ? elements.getRawData().data() : nullptr;
+}
+
 /// Sums of a weight's bytes, or of those that a rank has, which are too many for the general way.
 std::shared_ptr<RankValues> ConstantValues::sumBytes(ReduceOp op) {
   auto convert = op.getInput().getDefiningOp<ConvertOp>();
   std::optional<Box> box = convert ? boxOf(convert.getInput()) : std::nullopt;
-  auto name = box ? dyn_cast<FlatSymbolRefAttr>(box->constant.getValue()) : FlatSymbolRefAttr();
-  if (!name || !weight || op.getKind() != CombinerKind::Sum || !convert.getTo().isInteger(32))
+  if (!box || op.getKind() != CombinerKind::Sum || !convert.getTo().isInteger(32))
     return {};
   Type element = box->constant.getType().getElementType();
   auto resultDims = cast<SymTensorType>(op.getResult().getType()).getConstantDims();
-  const char *bytes = weight(name.getValue());
+  const char *bytes = bytesOf(box->constant);
   if (!isa<IntegerType>(element) || elementBits(element) != 8 || !resultDims || !bytes)
     return {};
   MeshAttr group = axesOf(op, box->starts, {});

@@ -36,6 +36,8 @@ public:
   const RefTensor *find(mlir::Value value);
   /// The same of values that depend on where a rank stands, too.
   const RankValues *ofRanks(mlir::Value value);
+  /// The bytes of a constant's elements, or null where nobody has them as they lie.
+  const char *bytesOf(ConstantOp constant) const;
   /// Whether all elements are 0, for certain.
   bool isZero(mlir::Value value);
   /// Whether both are constants with the same elements.
