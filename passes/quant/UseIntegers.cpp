@@ -304,7 +304,31 @@ private:
         !(isOne(a.getScale()) || isPerRow(a.getScale(), lhs, summed)) ||
         !isPerChannel(w.getScale(), rhs, channel) || !isPerChannel(w.getZero(), rhs, channel))
       return std::nullopt;
-    return Operands{a, w};
+    return Operands{a, withSigns(w)};
+  }
+
+  /// Unsigned integers of a weight as signed ones, 128 below with their zero point: instructions multiply unsigned bytes by signed ones.
+  DequantizeOp withSigns(DequantizeOp w) {
+    auto constant = w.getInput().getDefiningOp<ConstantOp>();
+    auto type = typeOf(w.getInput());
+    std::optional<int64_t> count = type.getElements().asConstant();
+    const char *bytes = constant && count && isUnsigned(type.getElementType())
+                            ? constants.bytesOf(constant)
+                            : nullptr;
+    if (!bytes)
+      return w;
+    std::vector<char> below(bytes, bytes + *count);
+    for (char &byte : below)
+      byte = char(uint8_t(byte) ^ 0x80);
+    Type i8 = b.getI8Type();
+    auto shaped = RankedTensorType::get(*type.getConstantDims(), i8);
+    Value integers = b.create<ConstantOp>(type.withElement(i8),
+                                          DenseElementsAttr::getFromRawBuffer(shaped, below));
+    Value zero = widen(w.getZero());
+    Value half = b.create<FillOp>(SymTensorType::get(ArrayRef<SymExpr>(), b.getI32Type()),
+                                  b.getI32IntegerAttr(128));
+    Value moved = b.create<ConvertOp>(b.create<SubOp>(zero, half), TypeAttr::get(i8));
+    return b.create<DequantizeOp>(integers, w.getScale(), moved);
   }
 
   /// Whether the scale has one number for all that is summed, and some dimension is.

@@ -510,3 +510,20 @@ func.func @largest_read_twice(%x: !weft.tensor<[n, m], f32>) -> (!weft.tensor<[n
   %y = weft.quantize %p, %s, %z : (!weft.tensor<[n, m], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, m], ui8>
   return %y, %p : !weft.tensor<[n, m], ui8>, !weft.tensor<[n, m], f32>
 }
+
+// Unsigned integers of a weight become signed ones, 128 below; with that zero point nothing is left to take away.
+// CHECK-LABEL: func @unsigned_weight
+// CHECK:         %[[W:.*]] = weft.constant dense<{{\[\[}}-128, 0], [1, 127]]> : tensor<2x2xi8>
+// CHECK:         weft.contract "m k, k n -> m n" %arg0, %[[W]] accumulate i32
+// CHECK-NOT:     weft.reduce
+// CHECK:         return
+func.func @unsigned_weight(%x: !weft.tensor<[m, 2], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %za = weft.constant dense<0> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %zw = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %w = weft.constant dense<[[0, 128], [129, 255]]> : tensor<2x2xui8> -> !weft.tensor<[2, 2], ui8>
+  %a = weft.dequantize %x, %s, %za : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.dequantize %w, %s, %zw : (!weft.tensor<[2, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[2, 2], f32>
+  %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
+  return %y : !weft.tensor<[m, 2], f32>
+}
