@@ -166,7 +166,7 @@ TEST_CASE("other formats are refused with what is there and what is needed") {
   REQUIRE(refusal([](bytes &f) { change_note(f, [](weft_file_v1 &n) { n.abi_major = 2; }); }) ==
           "W0505 artifact: has format 2.4, but this runtime reads 1.0 to 1.4");
   REQUIRE(refusal([](bytes &f) { change_note(f, [](weft_file_v1 &n) { n.abi_minor = 7; }); }) ==
-          "W0505 artifact: has format 1.7, but this runtime reads 1.0 to 1.3");
+          "W0505 artifact: has format 1.7, but this runtime reads 1.0 to 1.4");
   REQUIRE(refusal([](bytes &f) { change_note(f, [](weft_file_v1 &n) { n.flags = 4; }); }) ==
           "W0505 artifact: has flags 0x4, which this runtime does not know");
   for (uint32_t size : {0u, 127u, 4096u})
