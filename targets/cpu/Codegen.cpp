@@ -24,6 +24,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "targets/common/KernelTarget.h"
 #include "targets/cpu/Extremes.h"
+#include "targets/cpu/IndexDivision.h"
 #include "targets/cpu/WholeVectors.h"
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/WideComparisons.h"
@@ -63,6 +64,7 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
     return fail("simplification before code generation failed");
   preferWholeVectors(module, machine);
   preferExtremes(module, machine);
+  divideIndicesInDoubles(module);
   if (failed(expandVectorMath(module, machine)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());

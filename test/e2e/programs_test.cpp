@@ -137,6 +137,22 @@ TEST_CASE("views are index arithmetic") {
          {{{"m", 3}, {"n", 17}}});
 }
 
+TEST_CASE("a vector of elements lies in many lines of another shape, whose lengths are symbols") {
+  // The result's line is one of all elements, and that of the operand is as long as `n`.
+  agrees(
+      R"(func.func @main(%x: !weft.tensor<[m, n, 3], f32>) -> !weft.tensor<[3*m*n], f32> attributes {weft.symbols = #weft.symbols<m, n>} {
+  %0 = weft.transpose %x [2, 1, 0] : (!weft.tensor<[m, n, 3], f32>) -> !weft.tensor<[3, n, m], f32>
+  %1 = weft.reshape %0 to [3*m*n] : (!weft.tensor<[3, n, m], f32>) -> !weft.tensor<[3*m*n], f32>
+  %2 = weft.exp %1 : (!weft.tensor<[3*m*n], f32>) -> !weft.tensor<[3*m*n], f32>
+  return %2 : !weft.tensor<[3*m*n], f32>
+})",
+      {{{"m", 0}, {"n", 5}},
+       {{"m", 1}, {"n", 1}},
+       {{"m", 3}, {"n", 7}},
+       {{"m", 31}, {"n", 2}},
+       {{"m", 67}, {"n", 129}}});
+}
+
 TEST_CASE("lines: softmax, normalize, reductions") {
   std::initializer_list<Sizes> sizes = {
       {{"m", 3}, {"n", 1}}, {{"m", 2}, {"n", 16}}, {{"m", 5}, {"n", 77}}, {{"m", 0}, {"n", 9}}};

@@ -11,6 +11,7 @@
 
 #include "dialects/weft/interfaces/Element.h"
 #include "dialects/weft/Weft.h"
+#include "dialects/weft/interfaces/OfIndices.h"
 #include "dialects/weft/types/FloatFormat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -110,8 +111,15 @@ std::pair<IndexValue, IndexValue> ElementBuilder::divmod(IndexValue a, IndexValu
     return {IndexValue{b.createOrFold<arith::DivUIOp>(a.base, c.base)},
             IndexValue{b.createOrFold<arith::RemUIOp>(a.base, c.base)}};
   Value x = materialize(a), y = materialize(c);
-  return {IndexValue{{}, 0, b.createOrFold<arith::DivUIOp>(x, y)},
-          IndexValue{{}, 0, b.createOrFold<arith::RemUIOp>(x, y)}};
+  auto ofIndices = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(op) && op->getOperand(0) == x &&
+        op->getOperand(1) == y)
+      op->setAttr(kOfIndicesAttr, b.getUnitAttr());
+    return IndexValue{{}, 0, value};
+  };
+  return {ofIndices(b.createOrFold<arith::DivUIOp>(x, y)),
+          ofIndices(b.createOrFold<arith::RemUIOp>(x, y))};
 }
 
 Value ElementBuilder::less(IndexValue a, IndexValue c) {
