@@ -29,7 +29,7 @@ class Model:
     sizes: list
     most: float = 1e-5  # that results differ from those of one rank, of their scale
     targets: tuple = ()  # whose code does not run everywhere, each with the schedule of its products
-    is_planned: bool = False  # whether plans are found, too, which takes half a minute
+    runs_plans: bool = False  # whether plans that are found are compiled and run, too
     pieces: tuple = ()  # sizes of which layouts that compute while rows travel have several pieces
 
 
