@@ -68,6 +68,11 @@ bool Program::import(const std::string &text) {
   return bool(imported);
 }
 
+std::shared_ptr<KernelCode> kernelsOfAll() {
+  static const auto known = std::make_shared<KernelCode>();
+  return known;
+}
+
 void Program::compile(CompileOptions options, int threads) {
   char name[] = P_tmpdir "/weft-test-XXXXXX";
   int fd = mkstemp(name);
@@ -79,9 +84,8 @@ void Program::compile(CompileOptions options, int threads) {
   path = name;
   options.outputPath = path;
   options.jobs = 1;
-  static const auto known = std::make_shared<KernelCode>(); // programs of a test share kernels
   if (!options.kernelCode)
-    options.kernelCode = known;
+    options.kernelCode = kernelsOfAll();
   Compiler compiler;
   Result<Artifact> done = compiler.compile(*module, options);
   if (!done) {

@@ -29,6 +29,9 @@ struct Tensor {
   weft_tensor_t view() const; ///< as an input of a call
 };
 
+/// What programs of one test share, which have most kernels in common: on other numbers of threads or ranks.
+std::shared_ptr<KernelCode> kernelsOfAll();
+
 class Program {
 public:
   /// Compiles for `target`. On failure `error()` is not empty.

@@ -20,6 +20,7 @@ RankProgram::RankProgram(const std::string &text, CompileOptions options) {
   close(mkstemp(name));
   options.outputPath = path = name;
   options.jobs = 1;
+  options.kernelCode = kernelsOfAll();
   Result<Artifact> done = Compiler().compile(*model, options);
   failure = done ? "" : done.diagnostics()[0].text;
   weft_error_t error = WEFT_ERROR_INIT;

@@ -226,6 +226,20 @@ TEST_CASE("No named plan is cheaper than the one that is found") {
     }
 }
 
+TEST_CASE("No named plan is cheaper for BERT-base, on two, four and eight ranks") {
+  OwningOpRef<ModuleOp> module = parse(transformer({12, 768, 12, 3072}));
+  for (int64_t ranks : {2, 4, 8}) {
+    PlanRequest request;
+    request.ranks = ranks;
+    PlanResult plan = planFor(*module, request);
+    for (const char *name : {"tp", "sp", "dp", "fsdp", "2d", "3d"}) {
+      request.plan = name;
+      INFO(name << " on " << ranks << " ranks: " << plan.summary());
+      CHECK(plan.price.time() <= planFor(*module, request).price.time() * (1 + 1e-9));
+    }
+  }
+}
+
 TEST_CASE("The same program gives the same plan, which costs what it says when it is given") {
   std::string text = transformer({4, 256, 4, 1024});
   PlanRequest request;
