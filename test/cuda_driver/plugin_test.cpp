@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <thread>
 
+#include "runtime/plugins/cuda/driver.h"
 #include "test/runtime/device_conformance.h"
 
 using namespace weft_test;
@@ -94,11 +96,59 @@ std::string run_all() {
   return "";
 }
 
+/// Of the functions that the plug-in calls, those whose failure nobody can be told, or that are called once in a process. Where a context cannot be
+/// entered (cuCtxPushCurrent_v2) nothing can be given back.
+const std::set<std::string> kSilent = {"cuInit",
+                                       "cuDriverGetVersion",
+                                       "cuGetErrorString",
+                                       "cuDeviceGetAttribute",
+                                       "cuDevicePrimaryCtxRelease_v2",
+                                       "cuCtxPushCurrent_v2",
+                                       "cuCtxPopCurrent_v2",
+                                       "cuMemFree_v2",
+                                       "cuMemFreeHost",
+                                       "cuModuleUnload",
+                                       "cuStreamDestroy_v2",
+                                       "cuEventDestroy_v2",
+                                       "cuEventQuery",
+                                       "cuPointerGetAttribute",
+                                       "cuMemGetAddressRange_v2",
+                                       "cuDeviceCanAccessPeer",
+                                       "cuCtxEnablePeerAccess"};
+
+std::vector<std::string> called_functions() {
+  std::vector<std::string> names;
+#define F(member, name, parameters) names.push_back(name);
+  CUDA_FUNCTIONS(F)
+#undef F
+  return names;
+}
+
 } // namespace
 
 TEST_CASE("NVIDIA's plug-in does what every device must do") {
   plan("");
   REQUIRE(run_all() == "");
+}
+
+TEST_CASE("each call of the driver that fails is told with its number, and nothing is left") {
+  const std::set<std::string> never_called = {"cuMemcpyPeerAsync", "cuFuncSetAttribute"};
+  for (const std::string &name : called_functions()) {
+    if (kSilent.count(name))
+      continue;
+    std::string told;
+    int call = 0;
+    do {
+      plan(name + ":" + std::to_string(++call) + ":999");
+      told = run_all();
+      INFO(name << ", call " << call << ": " << told);
+      REQUIRE((told.empty() || told.find("CUDA error") != told.npos ||
+               told.find("no kernel") != told.npos));
+    } while (!told.empty() && call < 100);
+    INFO(name);
+    CHECK((call > 1 || never_called.count(name)));
+  }
+  plan("");
 }
 
 TEST_CASE("a thread's own context stays its own, also when the GPU's cannot be entered") {

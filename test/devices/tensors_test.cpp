@@ -3,6 +3,7 @@
 #include "weft/dlpack.h"
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace weft::test;
@@ -10,6 +11,9 @@ using namespace weft::test;
 namespace {
 
 const std::string target = "cuda:sm_80";
+const std::string device =
+    std::getenv("WEFT_TEST_DEVICE") ? std::getenv("WEFT_TEST_DEVICE") : "emulated";
+const bool onEmulated = device == "emulated";
 
 /// y = x + w, z = the sums of y's lines.
 const char *kSums = R"(
@@ -245,7 +249,7 @@ TEST_CASE("DLPack hands tensors of the device on without a copy") {
   REQUIRE(sums.refusal() == "ok");
   DLManagedTensor *made = nullptr;
   REQUIRE(weft_to_dlpack(sums.context, &sums.out[0], &made, &error) == WEFT_OK);
-  CHECK(made->dl_tensor.device.device_type == kDLExtDev);
+  CHECK(made->dl_tensor.device.device_type == (onEmulated ? kDLExtDev : kDLCUDA));
   REQUIRE(weft_from_dlpack(sums.context, &made->dl_tensor, &sums.in[0], &error) == WEFT_OK);
   CHECK(sums.in[0].device == 0);
   REQUIRE(sums.refusal() == "ok");
@@ -254,7 +258,8 @@ TEST_CASE("DLPack hands tensors of the device on without a copy") {
   made->deleter(made);
   weft_tensor_release(sums.context, &sums.out[0]);
   made = nullptr;
-  DLTensor elsewhere = {sums.x.data(), {kDLCUDA, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
+  DLTensor elsewhere = {
+      sums.x.data(), {onEmulated ? kDLCUDA : kDLExtDev, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
   CHECK(refused(weft_from_dlpack(sums.context, &elsewhere, &sums.in[0], &error)) ==
         "W0408 DLPack: the tensor is on a device that the context does not use");
 }
@@ -264,8 +269,10 @@ TEST_CASE("calls are submitted one behind the other, in the order of the caller'
   weft_context_options_t options = {};
   options.struct_size = sizeof options;
   options.spin_us = -1;
-  options.device = "emulated";
-  options.stream = &options; // a device that does everything at once looks at none
+  std::string first = device + ":0"; // the module has it already
+  options.device = first.c_str();
+  options.stream =
+      onEmulated ? &options : nullptr; // a device that does everything at once looks at none
   weft_context_t *context = nullptr;
   REQUIRE(weft_context_create(sums.program.artifact, &options, &context, &error) == WEFT_OK);
   weft_tensor_t out[2] = {WEFT_TENSOR_EMPTY, WEFT_TENSOR_EMPTY};
@@ -285,7 +292,7 @@ TEST_CASE("calls are submitted one behind the other, in the order of the caller'
 
 TEST_CASE("memory and copies are asked for with tensors that make sense") {
   Sums sums;
-  CHECK(std::string(weft_context_device(sums.context)) == "emulated");
+  CHECK(std::string(weft_context_device(sums.context)) == device);
   weft_tensor_t tensor = sums.in[0], other = sums.in[1];
   CHECK(refused(weft_tensor_allocate(sums.context, &tensor, &error)) ==
         "W0407 a tensor: it has data already");

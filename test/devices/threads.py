@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example that calls one module from 8 threads does so on a processor and on one GPU: threads.py WEFT CALL_THREADS WORK"""
+"""The example that calls one module from 8 threads does so on a processor and on one GPU: threads.py WEFT CALL_THREADS WORK [DEVICE]"""
 import pathlib
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import sys
 from command import MODEL
 
 
-def main(weft, call_threads, work):
+def main(weft, call_threads, work, gpu="emulated"):
     work, wrong = pathlib.Path(work), []
     work.mkdir(parents=True, exist_ok=True)
     (work / "model.mlir").write_text(MODEL, encoding="utf-8")
@@ -18,7 +18,7 @@ def main(weft, call_threads, work):
             wrong.append(f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
 
     call(0, "", weft, "compile", "-q", work / "model.mlir", "-t", "x86:v2,cuda:sm_80", "-o", work / "model.weft")
-    for device in ("cpu", "emulated", "emulated:0"):
+    for device in ("cpu", gpu, f"{gpu}:0"):
         call(0, f"8 threads made 32 calls on {device}", call_threads, work / "model.weft", 40, device)
     call(1, "there is no device 'nothing'", call_threads, work / "model.weft", 40, "nothing")
     call(2, "usage", call_threads, work / "model.weft", 0)

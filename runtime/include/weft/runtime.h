@@ -401,7 +401,7 @@ typedef struct {
  * behind the last one, and of a device that counts nothing. Not while a call runs. */
 WEFT_API weft_status_t weft_context_counter(const weft_context_t *context, uint32_t kernel,
                                             uint32_t index, weft_counter_t *out_counter);
-/* "cpu", or the device that the context computes on, as the options named it. It lives as long as the context. */
+/* "cpu", or the context's device as the module's first context there named it: "cuda" is "cuda:0". It lives as long as the context. */
 WEFT_API const char *weft_context_device(const weft_context_t *context);
 /* Bytes that calls of the context copied from the host to its device and back. */
 typedef struct {

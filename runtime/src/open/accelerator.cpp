@@ -11,29 +11,39 @@ static const weft_plugin_kind_t plugins = {"device", "W0701", "'cpu' is built in
 /// Devices of modules are few, and opened once.
 static pthread_mutex_t accelerators_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/// "cuda:1" is the second device that libweft_cuda.so has.
-static weft_status_t open_device(const char *name, weft_device_t **out_device, int32_t *out_index,
-                                 weft_error_t *err) {
+namespace {
+/// "cuda:1" is the second device that libweft_cuda.so has, and "cuda" the first, as "cuda:0" is.
+struct name_t {
   char kind[48];
+  int32_t index;
+};
+} // namespace
+
+static weft_status_t read_name(const char *name, name_t *out, weft_error_t *err) {
   size_t length = 0;
-  for (; name[length] && name[length] != ':' && length < sizeof kind - 1; ++length)
-    kind[length] = name[length];
-  kind[length] = 0;
+  for (; name[length] && name[length] != ':' && length < sizeof out->kind - 1; ++length)
+    out->kind[length] = name[length];
+  out->kind[length] = 0;
   const char *digit = name + length + (name[length] == ':');
-  int32_t index = 0;
-  for (; *digit >= '0' && *digit <= '9' && index < 10000; ++digit)
-    index = 10 * index + (*digit - '0');
+  out->index = 0;
+  for (; *digit >= '0' && *digit <= '9' && out->index < 10000; ++digit)
+    out->index = 10 * out->index + (*digit - '0');
   if (!length || *digit || (name[length] && digit[-1] == ':'))
     return weft_fail(err, WEFT_INVALID, "W0701", "'%.60s' names no device: KIND or KIND:INDEX does",
                      name);
+  return WEFT_OK;
+}
+
+static weft_status_t open_device(const name_t &name, weft_device_t **out_device,
+                                 weft_error_t *err) {
   void *function;
-  if (weft_status_t status = weft_find_plugin(plugins, kind, WEFT_DEVICE_PLUGIN, &function, err))
+  if (weft_status_t status =
+          weft_find_plugin(plugins, name.kind, WEFT_DEVICE_PLUGIN, &function, err))
     return status;
   const weft_device_kind_v1 *table = ((weft_device_plugin_fn)function)();
   if (!table || table->struct_size < sizeof *table)
-    return weft_refuse_plugin(plugins, kind, err);
-  *out_index = index;
-  return table->open(index, out_device, err);
+    return weft_refuse_plugin(plugins, name.kind, err);
+  return table->open(name.index, out_device, err);
 }
 
 static weft_module_v1 variant_of(const weft_module_t *module, uint32_t index) {
@@ -143,8 +153,9 @@ static void close_accelerator(const weft_module_t *module, weft_accelerator *acc
   weft_free(&module->env, accelerator, accelerator->bytes);
 }
 
-static weft_status_t open_accelerator(const weft_module_t *module, const char *name,
-                                      weft_accelerator **out, weft_error_t *err) {
+static weft_status_t open_accelerator(const weft_module_t *module, const char *text,
+                                      const name_t &name, weft_accelerator **out,
+                                      weft_error_t *err) {
   uint32_t most = 0; // kernels of a variant
   for (uint32_t i = 0; i < module->elf.file.variants; ++i)
     if (uint32_t count = variant_of(module, i).kernels.count; count > most)
@@ -156,9 +167,10 @@ static weft_status_t open_accelerator(const weft_module_t *module, const char *n
   memset(made, 0, bytes);
   made->bytes = bytes;
   made->kernels = (const void **)(made + 1);
-  weft_text_t text = weft_text_in(made->name, sizeof made->name);
-  weft_text_add(&text, "%.60s", name);
-  weft_status_t status = open_device(name, &made->device, &made->index, err);
+  weft_text_t as_asked = weft_text_in(made->name, sizeof made->name);
+  weft_text_add(&as_asked, "%.60s", text);
+  made->index = name.index;
+  weft_status_t status = open_device(name, &made->device, err);
   if (!status)
     status = choose_variant(module, made, err);
   if (!status)
@@ -172,16 +184,25 @@ static weft_status_t open_accelerator(const weft_module_t *module, const char *n
   return status;
 }
 
+static bool is_named(const weft_accelerator &accelerator, const name_t &name) {
+  size_t length = strlen(name.kind);
+  char end = strncmp(accelerator.name, name.kind, length) ? 'x' : accelerator.name[length];
+  return accelerator.index == name.index && (!end || end == ':');
+}
+
 /// The one that the module has by that name, or a new one; its users are one more.
-static weft_status_t find_accelerator(weft_module_t *opened, const char *name,
+static weft_status_t find_accelerator(weft_module_t *opened, const char *text,
                                       weft_accelerator **out, weft_error_t *err) {
+  name_t name;
+  if (weft_status_t status = read_name(text, &name, err))
+    return status;
   for (weft_accelerator *each = opened->accelerators; each; each = each->next)
-    if (strcmp(each->name, name) == 0) {
+    if (is_named(*each, name)) {
       ++each->users;
       *out = each;
       return WEFT_OK;
     }
-  if (weft_status_t status = open_accelerator(opened, name, out, err))
+  if (weft_status_t status = open_accelerator(opened, text, name, out, err))
     return status;
   (*out)->users = 1;
   (*out)->next = opened->accelerators;

@@ -10,7 +10,7 @@ struct weft_accelerator {
   uint32_t users;
   uint32_t variant; ///< whose code it runs
   int32_t index;    ///< among the devices of its kind
-  char name[64];    ///< as it was asked for
+  char name[64];    ///< as it was first asked for
   weft_device_t *device;
   weft_loaded_t *loaded;
   uint8_t *weights;     ///< on the device; NULL when there are none
