@@ -20,7 +20,7 @@ const std::vector<SimtMachine> &machines() {
                                                {"sm_86", kPtxVersion},
                                                {"sm_89", kPtxVersion},
                                                {"sm_90", kPtxVersion},
-                                               {"sm_90a", kPtxVersion}};
+                                               {"sm_90a", kPtxVersion, /*hasGroupProducts=*/true}};
   return all;
 }
 

@@ -102,6 +102,20 @@ SmallVector<Value> HalfTile::fragments(Value at, Value step, Side side) const {
   return words;
 }
 
+/// Bits of a descriptor: from 0 on the address, from 32 on how far 8 lines are apart, both in units of 16 bytes; from 62 on the swizzle. What stands from
+/// 16 on would tell how far pieces of a longer line are apart.
+Value HalfTile::described(Value step) const {
+  ImplicitLocOpBuilder &b = k.b;
+  constexpr uint64_t whole = 1;
+  uint64_t swizzle = perLine == 8 ? 1 : perLine == 4 ? 2 : 3, apart = uint64_t(kMatrix * perLine);
+  assert(perLine <= kMatrix && perLine > 1 && run == 2 && "lies otherwise");
+  Value distance = k.mul(step, constantI64(b, isDeepLast ? 2 : perLine * kChunkBytes)),
+        place = k.sharedPlace(shared, k.add(distance, constantI64(b, begin)));
+  Value address = b.create<LLVM::PtrToIntOp>(b.getI64Type(), place);
+  return b.create<arith::OrIOp>(b.create<arith::DivUIOp>(address, constantI64(b, kChunkBytes)),
+                                constantI64(b, int64_t(swizzle << 62 | apart << 32 | whole << 16)));
+}
+
 void multiplyAdd(SimtKernel &k, Type element, ArrayRef<Value> left, ArrayRef<Value> right,
                  MutableArrayRef<Value> sums) {
   SmallVector<Value> arguments(left);

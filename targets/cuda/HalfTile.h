@@ -5,7 +5,7 @@
 //   multiplyAdd(k, element, left.fragments(row, step, HalfTile::Left), right.fragments(column, step, HalfTile::Right), …);
 //
 // A tile of f16 or bf16 lies in chunks of 16 bytes. Chunks of a line change places with its number, so that the 8 that a matrix consists of, one of
-// each line, lie in different banks.
+// each line, lie in different banks. Of at most 8 chunks these are the swizzles of 32, 64 and 128 bytes by which newer GPUs find elements themselves.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_TARGETS_CUDA_HALFTILE_H
 #define WEFT_TARGETS_CUDA_HALFTILE_H
@@ -33,6 +33,9 @@ public:
   /// Four matrices of 8 lines and 8 steps, from `at` and `step` on, both multiples of 8: those of further lines follow each other on the left,
   /// and those of later steps on the right.
   llvm::SmallVector<mlir::Value> fragments(mlir::Value at, mlir::Value step, Side side) const;
+  /// The same of all lines as products of warpgroups take it: a number that says where it lies and how. The tile begins at a multiple of 1024 and has
+  /// at most 8 chunks in a line.
+  mlir::Value described(mlir::Value step) const;
 
 private:
   mlir::Value placeOf(mlir::Value line, mlir::Value chunk) const;

@@ -136,6 +136,8 @@ SmallVector<Value> ProductBlock::sum(ValueRange sums, const TileStages &stages, 
   carried = k.loop(constantI64(b, 0), k.e.uniform(s.extent(s.k)), tile.depth, carried,
                    [&](Value step, ValueRange carried) {
                      k.awaitCopies(ahead - 1);
+                     if (stages.isForProducts)
+                       k.showToProducts();
                      k.gatherBlock();
                      Value later = k.add(step, constantI64(b, ahead * tile.depth));
                      fill(k.multipleOf(later, tile.depth), carried[1], target);

@@ -30,6 +30,7 @@ void chooseTile(SimtKernel &k, const ProductShape &s, llvm::ArrayRef<BlockTile> 
 struct TileStages {
   int64_t bytes; ///< of each
   int64_t count;
+  bool isForProducts = false; ///< that read shared memory themselves
   /// As many as fit.
   static TileStages of(int64_t bytes);
   int64_t all() const { return bytes * count; }

@@ -51,6 +51,9 @@ void annotate(llvm::Module &module, StringRef symbol, int64_t threads) {
     if (function.getName().starts_with("llvm.nvvm.mma.") ||
         function.getName().starts_with("llvm.nvvm.ldmatrix."))
       function.addFnAttr(llvm::Attribute::Convergent);
+  for (llvm::Instruction &each : llvm::instructions(*kernel))
+    if (auto *call = llvm::dyn_cast<llvm::CallBase>(&each); call && call->isInlineAsm())
+      call->addFnAttr(llvm::Attribute::Convergent);
   for (llvm::GlobalVariable &table : module.globals())
     table.setName(symbol + "_" + table.getName());
 }

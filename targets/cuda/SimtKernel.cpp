@@ -81,13 +81,13 @@ void SimtKernel::gatherBlock() {
                                   LLVM::FastmathFlags::none);
 }
 
-Value SimtKernel::sharedBytes(int64_t bytes) {
+Value SimtKernel::sharedBytes(int64_t bytes, int64_t alignment) {
   constexpr unsigned space = 3;
   OpBuilder::InsertionGuard insertion(b);
   b.setInsertionPointToStart(kernel->getParentOfType<ModuleOp>().getBody());
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), uint64_t(bytes));
   auto array = b.create<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                        "shared", Attribute(), /*alignment=*/16, space);
+                                        "shared", Attribute(), uint64_t(alignment), space);
   b.createBlock(&array.getInitializerRegion());
   b.create<LLVM::ReturnOp>(ValueRange{b.create<LLVM::UndefOp>(type)});
   b.setInsertionPointToStart(&kernel.getBody().front());
@@ -138,6 +138,22 @@ void SimtKernel::awaitCopies(int64_t groups) {
   Value left = b.create<arith::ConstantOp>(b.getI32IntegerAttr(int32_t(groups)));
   b.create<LLVM::CallIntrinsicOp>(TypeRange(), "llvm.nvvm.cp.async.wait.group", ValueRange{left},
                                   LLVM::FastmathFlags::none);
+}
+
+void SimtKernel::showToProducts() {
+  assembly("fence.proxy.async.shared::cta;", "~{memory}", {}, {});
+}
+
+SmallVector<Value> SimtKernel::assembly(StringRef text, StringRef constraints, ArrayRef<Type> types,
+                                        ValueRange operands) {
+  Type all = types.empty() ? Type() : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
+  auto made = b.create<LLVM::InlineAsmOp>(
+      all ? TypeRange(all) : TypeRange(), operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::AsmDialectAttr(), ArrayAttr());
+  SmallVector<Value> results;
+  for (size_t i = 0; i < types.size(); ++i)
+    results.push_back(b.create<LLVM::ExtractValueOp>(made.getRes(), int64_t(i)));
+  return results;
 }
 
 /// Threads exchange words of 32 bits.

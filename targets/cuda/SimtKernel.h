@@ -43,8 +43,8 @@ struct SimtKernel : KernelFrame {
   void gatherWarp();
   /// All threads of the block come here, and see what the others wrote to shared memory.
   void gatherBlock();
-  /// A pointer to so many bytes of the block, a multiple of 16. One array of them per kernel.
-  mlir::Value sharedBytes(int64_t bytes);
+  /// A pointer to so many bytes of the block, a multiple of `alignment`. One array of them per kernel.
+  mlir::Value sharedBytes(int64_t bytes, int64_t alignment = 16);
   /// Numbers or vectors there, so many bytes behind a pointer, a multiple of their size or of 16.
   mlir::Value loadShared(mlir::Type type, mlir::Value pointer, mlir::Value bytes);
   void storeShared(mlir::Value data, mlir::Value pointer, mlir::Value bytes);
@@ -55,6 +55,12 @@ struct SimtKernel : KernelFrame {
   void endCopies();
   /// Waits for the thread's own copies but those of the last groups. Others see them behind a barrier.
   void awaitCopies(int64_t groups);
+  /// What the thread wrote to shared memory, or copied there and waited for, is seen, behind a barrier, by products that read it themselves.
+  void showToProducts();
+  /// Instructions as text, for whole warps, which read and write memory. Operands are numbers in braces: $0 is the first of `types`.
+  llvm::SmallVector<mlir::Value> assembly(llvm::StringRef text, llvm::StringRef constraints,
+                                          llvm::ArrayRef<mlir::Type> types,
+                                          mlir::ValueRange operands);
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type, mlir::ValueRange arguments = {});
 };
 

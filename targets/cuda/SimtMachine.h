@@ -9,8 +9,9 @@ namespace weft {
 
 /// One architecture of NVIDIA GPUs.
 struct SimtMachine {
-  std::string architecture; ///< "sm_80", as LLVM and the assembler name it
-  std::string features;     ///< for LLVM: the version of PTX
+  std::string architecture;      ///< "sm_80", as LLVM and the assembler name it
+  std::string features;          ///< for LLVM: the version of PTX
+  bool hasGroupProducts = false; ///< four warps multiply together, from shared memory
   /// Threads that execute together.
   static constexpr int64_t kWarp = 32;
   /// Of a block, unless a schedule says otherwise.

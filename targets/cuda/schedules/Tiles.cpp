@@ -6,6 +6,7 @@
 //     for 32 steps of the sum, or 128
 //       both operands in shared memory (HalfTile.h), where they were copied to meanwhile
 //       one instruction of the warp adds the products of 16 steps to 16 x 8 sums        [multiply]
+//       of 128 x 64, where the GPU can, one of all warps to 64 x 64                      [together]
 //     sums to shared memory, and out                                                    [store]
 //
 // The order of a sum is fixed.
@@ -13,6 +14,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "targets/cuda/GroupProduct.h"
 #include "targets/cuda/HalfTile.h"
 #include "targets/cuda/ProductBlock.h"
 
@@ -37,6 +39,11 @@ struct WarpTile {
     return TileStages::of(2 * (tile.rows + tile.columns) * tile.depth);
   }
 };
+/// Whether its warps multiply together: each then has 16 of 64 rows.
+bool isTogether(const WarpTile &warp, const SimtMachine &machine) {
+  return machine.hasGroupProducts && warp.others == WarpTile::Below;
+}
+
 constexpr WarpTile kTiles[] = {{2, 8, WarpTile::Below},
                                {2, 2, WarpTile::Beside},
                                {2, 2, WarpTile::Deeper},
@@ -49,11 +56,13 @@ class TileEmitter {
 public:
   TileEmitter(SimtKernel &k, const ProductShape &s, const WarpTile &warp, Value shared)
       : k(k), b(k.b), warp(warp), block(k, s, warp.block(), /*isRaw=*/true), shared(shared),
-        stages(warp.stages()), element(elementOf(s.a)) {
+        stages(warp.stages()), element(elementOf(s.a)),
+        rowsApart(isTogether(warp, k.machine) ? kGroupRows : kMatrixRows) {
+    stages.isForProducts = isTogether(warp, k.machine);
     number = b.create<arith::DivUIOp>(k.inBlock, constantI64(b, SimtMachine::kWarp));
     firstRow = firstColumn = firstStep = constantI64(b, 0);
     if (warp.others == WarpTile::Below)
-      firstRow = times(number, warp.rows * kMatrixRows);
+      firstRow = times(number, stages.isForProducts ? kMatrixRows : warp.rows * kMatrixRows);
     else if (warp.others == WarpTile::Beside)
       firstColumn = times(number, warp.columns * kMatrix);
     else
@@ -69,7 +78,9 @@ public:
     sums = block.sum(
         sums, stages,
         [&](const TileSource &operand, Value stage) { return tileAt(operand, stage).target(); },
-        [&](Value stage, ValueRange carried) { return multiply(stage, carried); });
+        [&](Value stage, ValueRange carried) {
+          return stages.isForProducts ? multiplyTogether(stage, carried) : multiply(stage, carried);
+        });
     store(sums);
   }
 
@@ -89,9 +100,7 @@ private:
     SmallVector<Value> sums(carried);
     for (int64_t step = 0; step < kDepth; step += kMatrixSteps) {
       Value first = plus(firstStep, step);
-      SmallVector<SmallVector<Value>> rows, columns;
-      for (int64_t i = 0; i < warp.rows; ++i)
-        rows.push_back(left.fragments(plus(firstRow, i * kMatrixRows), first, HalfTile::Left));
+      SmallVector<SmallVector<Value>> rows = rowsOf(left, first), columns;
       for (int64_t j = 0; j < warp.columns; j += 2)
         columns.push_back(right.fragments(plus(firstColumn, j * kMatrix), first, HalfTile::Right));
       for (int64_t i = 0; i < warp.rows; ++i)
@@ -103,6 +112,24 @@ private:
     return sums;
   }
 
+  /// [together]
+  SmallVector<Value> multiplyTogether(Value stage, ValueRange carried) {
+    HalfTile left = tileAt(block.a(), stage), right = tileAt(block.b(), stage);
+    SmallVector<GroupStep> steps;
+    for (int64_t step = 0; step < kDepth; step += kMatrixSteps) {
+      Value first = constantI64(b, step);
+      steps.push_back({rowsOf(left, first), right.described(first)});
+    }
+    return multiplyAddGroup(k, element, steps, !block.b().isDeepLast, carried);
+  }
+
+  SmallVector<SmallVector<Value>> rowsOf(const HalfTile &left, Value step) {
+    SmallVector<SmallVector<Value>> rows;
+    for (int64_t i = 0; i < warp.rows; ++i)
+      rows.push_back(left.fragments(plus(firstRow, i * rowsApart), step, HalfTile::Left));
+    return rows;
+  }
+
   /// [store] Nobody reads the operands any more.
   void store(ArrayRef<Value> sums) {
     bool hasParts = warp.others == WarpTile::Deeper;
@@ -110,7 +137,7 @@ private:
     for (int64_t i = 0; i < warp.rows; ++i)
       for (int64_t j = 0; j < warp.columns; ++j)
         for (int64_t half = 0; half < 2; ++half) {
-          Value row = plus(k.add(firstRow, group), i * kMatrixRows + half * kMatrix),
+          Value row = plus(k.add(firstRow, group), i * rowsApart + half * kMatrix),
                 column = plus(k.add(firstColumn, pair), j * kMatrix);
           auto two = sums.slice(size_t((i * warp.columns + j) * 4 + half * 2), 2);
           Value neighbours = b.create<vector::FromElementsOp>(VectorType::get({2}, b.getF32Type()),
@@ -131,6 +158,7 @@ private:
   Value shared;
   TileStages stages;
   Type element;
+  int64_t rowsApart;                      ///< from 16 rows of the warp to the next
   Value number;                           ///< of the warp
   Value firstRow, firstColumn, firstStep; ///< its part of the tile
   Value group, pair;                      ///< its row and pair of columns of the sums of a matrix
@@ -161,7 +189,8 @@ public:
     int64_t bytes = 0;
     for (const WarpTile &warp : kTiles)
       bytes = std::max({bytes, warp.stages().all(), 4 * warp.block().rows * kColumns}); // of sums
-    Value shared = k.sharedBytes(bytes);
+    constexpr int64_t swizzled = 1024; // how units that read it want it to begin
+    Value shared = k.sharedBytes(bytes, k.machine.hasGroupProducts ? swizzled : 16);
     // [tiles]
     chooseTile(k, s, blockTiles(), [&](size_t i) { TileEmitter(k, s, kTiles[i], shared).emit(); });
   }
