@@ -70,6 +70,14 @@ class Trial:
         if not all(map(os.path.exists, files)) or not filecmp.cmp(*files, shallow=False):
             self.wrong.append("without a CUDA Toolkit another file is made, or none")
 
+    def opens(self, plugins, *words):
+        """Which plug-ins the system's loader says that a call opens."""
+        done = subprocess.run([self.weft, "run", "-q", *words, "--dim", "m=2", "--dim", "n=2"], cwd=self.work, capture_output=True, text=True, check=False,
+                              env={**os.environ, "LD_DEBUG": "files"})
+        opened = {name for name in ("cuda", "emulated") if f"libweft_{name}.so" in done.stderr}
+        if done.returncode or opened != plugins:
+            self.wrong.append(f"run {' '.join(words)}: {done.returncode}, opens {opened or 'no plug-in'}, not {plugins}")
+
     def narrows(self, *words):
         """Weights that are rounded lie in the file in 16 bits, and a device reads what the processor reads."""
         self.works("compile", "linear.mlir", *words, "-t", "cuda:sm_80", "-o", "narrow.weft")
@@ -107,6 +115,10 @@ def main(weft, work):
     trial.works("compile", "named.mlir", "-t", "cuda:sm_80", "-o", "named.weft")
     trial.works("inspect", "gpu.weft", says="cuda:sm_80")
     trial.needs_no_toolkit("gpu.weft")
+    trial.opens(set(), "cpu.weft")
+    trial.opens(set(), "both.weft")
+    trial.opens(set(), "both.weft", "--device", "cpu")
+    trial.opens({"emulated"}, "both.weft", "--device", "emulated")
     for m, n in ((0, 0), (0, 5), (1, 1), (3, 31), (7, 32), (8, 33), (40, 257)):
         sizes = ("--dim", f"m={m}", "--dim", f"n={n}")
         trial.works("run", "both.weft", *sizes, "-o", "cpu.npz")
