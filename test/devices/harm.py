@@ -41,7 +41,7 @@ class Context:
 
 def trapped(ptx, line):
     """The text that ends where it comes to a line."""
-    lines = ptx.splitlines()
+    lines = joined(ptx.splitlines())
     guard = re.match(r"\s*(@!?%\w+ )?", lines[line - 1]).group(1) or ""
     lines[line - 1] = f"\t{guard}trap;"
     return "\n".join(lines) + "\n"
@@ -123,9 +123,10 @@ def swapped(group):
 
 RULES = [
     # bar.warp only brings threads together again, for what comes next.
-    Rule("a barrier is missing", without(r"bar\.(?!warp)|barrier\.|fence|membar|mbarrier\.(try_)?wait")),
+    Rule("a barrier is missing", without(r"bar\.(?!warp)|barrier\.|fence|wgmma\.fence|membar|mbarrier\.(try_)?wait")),
     Rule("a wait for copies is missing", without(r"cp\.async(\.bulk)?\.wait")),
     Rule("a wait for copies is too weak", replaced(r"(cp\.async\.wait_group\s+)(\d+)", lambda at: at[1] + str(int(at[2]) + 1)), every=False),
+    Rule("a wait for products is missing", without(r"wgmma\.(wait|commit)_group")),
     Rule("a copy is missing", without(r"cp\.async\.(ca|cg|bulk)")),
     Rule("a store is missing", without(r"st\.(global|shared)")),
     Rule("a store is one element behind", moved(r"st\.(?:global|shared)", lambda size: size), every=False),
