@@ -3,6 +3,7 @@
 #include "test/support/RankProgram.h"
 #include "compiler/import/text/ImportText.h"
 #include "compiler/model/ModuleImpl.h"
+#include "test/support/Program.h"
 #include <atomic>
 #include <cstdlib>
 #include <thread>
