@@ -12,7 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <map>
 #include <sys/mman.h>
 
 using namespace weft;
@@ -125,7 +125,7 @@ public:
     weft_error_t error = WEFT_ERROR_INIT;
     if (weft_module_open(&env, path.c_str(), &module, &error))
       FAIL(error.message);
-    // The file's last mapping that is neither its begin nor code.
+    // The file's mapping that is neither its begin nor code, and large enough.
     weft_module_info_t info = {sizeof info};
     weft_module_info(module, &info);
     std::ifstream maps("/proc/self/maps");
@@ -134,10 +134,11 @@ public:
       char access[5];
       if (line.find(path) != std::string::npos &&
           sscanf(line.c_str(), "%lx-%lx %4s %lx", &begin, &end, access, &offset) == 4 &&
-          std::string(access) == "r--p" && offset > 0 && !known().count(begin))
+          std::string(access) == "r--p" && offset > 0 && end - begin >= info.weight_bytes &&
+          !isKnown(begin))
         weights = reinterpret_cast<char *>(begin), bytes = info.weight_bytes;
     }
-    known().insert(reinterpret_cast<unsigned long>(weights));
+    known()[reinterpret_cast<unsigned long>(weights)] = bytes;
   }
   ~RanksModule() {
     if (weights)
@@ -162,9 +163,15 @@ public:
   uint64_t bytes = 0, locked = 0;
 
 private:
-  static std::set<unsigned long> &known() {
-    static std::set<unsigned long> begins;
-    return begins;
+  /// Begins and sizes of what other modules have, which are several mappings once a part is locked.
+  static std::map<unsigned long, uint64_t> &known() {
+    static std::map<unsigned long, uint64_t> sizes;
+    return sizes;
+  }
+  static bool isKnown(unsigned long address) {
+    auto behind = known().upper_bound(address);
+    return behind != known().begin() &&
+           address - std::prev(behind)->first < std::prev(behind)->second;
   }
   char *weights = nullptr;
 };
