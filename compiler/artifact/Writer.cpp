@@ -12,8 +12,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-/// Weights begin at a huge page, but for few ones, beside which the gap in front would show.
-constexpr uint64_t kHugePage = 2 << 20, kAnyPage = 64 << 10, kFewWeights = 32 << 20;
+constexpr uint64_t kHugePage = 2 << 20, kAnyPage = 64 << 10;
 constexpr uint64_t kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
 
 /// Weight bytes on their way into the file, hashed leaf by leaf.

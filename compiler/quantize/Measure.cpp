@@ -129,10 +129,10 @@ double lossOf(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budge
   return loss + kNoiseShare * std::pow(10, -accuracy.sqnr / 10);
 }
 
-bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets) {
+bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets, double part) {
   return std::all_of(budgets.begin(), budgets.end(), [&](const QuantizeBudget &budget) {
     auto [is, may] = distances(accuracy, budget);
-    return is <= may;
+    return is <= part * may;
   });
 }
 

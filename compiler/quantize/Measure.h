@@ -45,7 +45,8 @@ private:
 /// one does not hold. A little of the noise is added, so that what budgets do not see still
 /// differs.
 double lossOf(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
-bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets);
+/// Whether budgets on accuracy hold, and no more than `part` of what they allow is used.
+bool holds(const Accuracy &accuracy, const std::vector<QuantizeBudget> &budgets, double part = 1);
 /// Refuses what no model can keep, or every model does.
 Result<void> checkBudgets(const std::vector<QuantizeBudget> &budgets);
 

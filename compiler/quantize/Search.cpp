@@ -1,6 +1,7 @@
 //===- Search.cpp -----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
+#include "compiler/artifact/Writer.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <numeric>
@@ -18,7 +19,9 @@ constexpr size_t kFrontPoints = 16;
 constexpr double kRanges[] = {1, 0.85, 0.7, 0.55}; ///< parts of what was seen
 /// Of the loss: a smaller range has to leave less, as what is not seen may be as large as what was.
 constexpr double kWorthCutting = 0.95;
-constexpr double kMostApart = 0.1;    ///< sum of prices and the whole, as parts of the time
+constexpr double kMostApart = 0.1; ///< sum of prices and the whole, as parts of the time
+/// Of what may be lost: by so much an artifact's loss is its simulation's.
+constexpr double kPromised = 0.98;
 constexpr double kSizeMargin = 0.002; ///< of f32's bytes: what a choice changes beside its weights
 
 bool isStatic(const Decision &decision, const EdgeChoice &choice) {
@@ -527,8 +530,13 @@ bool Search::asks(QuantizeBudget::Metric metric) const {
 double Search::wantedBytes() const {
   double wanted = kAnyBytes, plainBytes = double(plain->fileBytes());
   for (const QuantizeBudget &budget : options.budgets)
-    if (budget.metric == QuantizeBudget::Size)
-      wanted = std::max(wanted, plainBytes * (1 + kSizeMargin) - budget.bytesOf(plainBytes));
+    if (budget.metric == QuantizeBudget::Size) {
+      double bound = budget.bytesOf(plainBytes);
+      // Fewer weights lose the gap in front of them.
+      bool losesGap = bound < double(kFewWeights) && plainBytes >= double(kFewWeights);
+      double now = losesGap ? double(plain->codeAndWeights()) : plainBytes;
+      wanted = std::max(wanted, now + plainBytes * kSizeMargin - bound);
+    }
   return wanted;
 }
 
@@ -541,7 +549,7 @@ Result<bool> Search::keeps(const Strategy &tried) {
       return sum.diagnostics();
     found = known.emplace(tried, std::move(*sum)).first;
   }
-  return holds(found->second.worst(), options.budgets);
+  return holds(found->second.worst(), options.budgets, kPromised);
 }
 
 /// Losses add up only about, so strategies are measured whole, and what may be lost by their sum is

@@ -106,6 +106,12 @@ uint64_t Session::fileBytes() const {
   return info.file_size;
 }
 
+uint64_t Session::codeAndWeights() const {
+  auto info = emptyInfo<weft_module_info_t>();
+  weft_module_info(module, &info);
+  return info.image_size + info.weight_bytes;
+}
+
 /// Whether a tensor of floats has only finite elements.
 static bool isFinite(const CallTensor &tensor, int64_t count) {
   auto all = [&](auto *elements) {

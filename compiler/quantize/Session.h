@@ -38,6 +38,7 @@ public:
   /// Whether calls of one are calls of the other: inputs and outputs have the same names, in order.
   bool isLike(const Session &other) const;
   uint64_t fileBytes() const;
+  uint64_t codeAndWeights() const; ///< the file's bytes but for the gap between them, and its tail
 
 private:
   Session() = default;
