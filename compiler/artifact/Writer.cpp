@@ -12,6 +12,7 @@ using namespace mlir;
 namespace weft {
 namespace {
 
+/// Weights begin at a huge page, but for few ones, beside which the gap in front would show.
 constexpr uint64_t kHugePage = 2 << 20, kAnyPage = 64 << 10;
 constexpr uint64_t kLeaf = uint64_t(1) << WEFT_LEAF_LOG2;
 
@@ -107,7 +108,7 @@ private:
     if (llvm::Error error = file.write(image.bytes))
       return error;
     if (bytesOf(weights) > 0) {
-      bool few = bytesOf(weights) < kFewWeights;
+      bool few = bytesOf(weights) < uint64_t(1) << WEFT_FEW_WEIGHTS_LOG2;
       padding = llvm::offsetToAlignment(file.position, llvm::Align(few ? kAnyPage : kHugePage));
       if ((file.position + padding) % kHugePage)
         header.abi_minor = 4;

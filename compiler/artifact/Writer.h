@@ -8,9 +8,6 @@
 
 namespace weft {
 
-/// Bytes. Weights begin at a huge page, but for fewer ones, beside which the gap in front would show.
-constexpr uint64_t kFewWeights = 32 << 20;
-
 /// Writes image, weights, hashes and manifest and renames; on failure nothing is left. Returns the size of the file.
 llvm::Expected<uint64_t> writeArtifact(const std::string &path, Image &image,
                                        const Descriptor &descriptor,

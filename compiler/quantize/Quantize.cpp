@@ -315,7 +315,7 @@ private:
     found.calibrated = observed;
     found.isTimeOver = search.isTimeOver() || observed < options.calibration.count;
     found.evaluated = options.evaluation.count;
-    found.isReached = search.isReached();
+    found.isReached = search.isReached() && holds(found.measured, options.budgets);
     for (const QuantizeBudget &budget : options.budgets)
       if (budget.metric == QuantizeBudget::Size)
         found.isReached &= double(found.bytes) <= budget.bytesOf(double(found.plainBytes));

@@ -1,7 +1,7 @@
 //===- Search.cpp -----------------------------------------------------------------------------===//
 
 #include "compiler/quantize/Search.h"
-#include "compiler/artifact/Writer.h"
+#include "weft/artifact.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <numeric>
@@ -533,7 +533,8 @@ double Search::wantedBytes() const {
     if (budget.metric == QuantizeBudget::Size) {
       double bound = budget.bytesOf(plainBytes);
       // Fewer weights lose the gap in front of them.
-      bool losesGap = bound < double(kFewWeights) && plainBytes >= double(kFewWeights);
+      constexpr double few = 1 << WEFT_FEW_WEIGHTS_LOG2;
+      bool losesGap = bound < few && plainBytes >= few;
       double now = losesGap ? double(plain->codeAndWeights()) : plainBytes;
       wanted = std::max(wanted, now + plainBytes * kSizeMargin - bound);
     }

@@ -26,6 +26,8 @@ enum { WEFT_ABI_MAJOR = 1, WEFT_ABI_MINOR = 4 };
 enum {
   WEFT_NOTE_TYPE = 1,
   WEFT_LEAF_LOG2 = 22,
+  WEFT_FEW_WEIGHTS_LOG2 =
+      25, /* fewer bytes of weights are written at a multiple of 64 KiB, more at one of 2 MiB */
   WEFT_HEADER_BYTES = 4096,
   WEFT_MAX_WORDS = 64,
   WEFT_MAX_VARIANTS = 16,
