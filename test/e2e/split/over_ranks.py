@@ -185,16 +185,24 @@ class Split:
                     yield f"{target} has {sorted(found)}"
 
 
-def main(weft, compiler, name, work, mpirun=""):
-    weft = os.path.abspath(weft)
+def model_in(work, name):
+    """The file of a model, made in a folder that is entered; nothing where there is none, which is said."""
     model = os.environ.get("WEFT_TEST_MODEL", "") if name == "minilm" else "model.onnx"
     if not model:
         print("SKIPPED: WEFT_TEST_MODEL is not set; tools/fetch-model prints a folder for it")
-        return SKIPPED
+        return None
     os.makedirs(work, exist_ok=True)
     os.chdir(work)
     if name != "minilm":
         models.main(name, model)
+    return model
+
+
+def main(weft, compiler, name, work, mpirun=""):
+    weft = os.path.abspath(weft)
+    model = model_in(work, name)
+    if not model:
+        return SKIPPED
     split = Split(weft, Compiler(compiler, model), name, model, mpirun)
     found = list(split.findings_of_targets())
     for layout in split.model.layouts:

@@ -10,8 +10,7 @@ import subprocess
 import sys
 
 import layouts_of_models
-import models
-from over_ranks import MOST_BYTES, SKIPPED
+from over_ranks import MOST_BYTES, SKIPPED, model_in
 
 RANKS = 2, 4
 PAGE = 4096
@@ -88,14 +87,9 @@ class File:
 
 def main(program, reader, name, work):
     program = os.path.abspath(program)
-    model = os.environ.get("WEFT_TEST_MODEL", "") if name == "minilm" else "model.onnx"
+    model = model_in(work, name)
     if not model:
-        print("SKIPPED: WEFT_TEST_MODEL is not set; tools/fetch-model prints a folder for it")
         return SKIPPED
-    os.makedirs(work, exist_ok=True)
-    os.chdir(work)
-    if name != "minilm":
-        models.main(name, model)
     found = list(File(program, reader, name, model).findings())
     for each in found:
         print(f"WRONG: {each}")
