@@ -306,8 +306,12 @@ private:
   static uint64_t hostTableSize(const Program &program) {
     if (program.mesh) // also without collectives: it takes a runtime that knows where a rank stands
       return llvm::any_of(program.functions,
-                          [](const PlannedFunction &planned) { return !planned.overlaps.empty(); })
+                          [](const PlannedFunction &planned) { return planned.hasBeside(); })
                  ? sizeof(weft_host_v1)
+             : llvm::any_of(
+                   program.functions,
+                   [](const PlannedFunction &planned) { return !planned.overlaps.empty(); })
+                 ? offsetof(weft_host_v1, exchange_begin)
                  : offsetof(weft_host_v1, overlap);
     bool checks = llvm::any_of(program.functions, [](const PlannedFunction &planned) {
       return !planned.positions.empty();

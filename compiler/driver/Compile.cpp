@@ -595,8 +595,10 @@ private:
     for (const Variant &variant : variants) {
       hasRanks |= bool(variant.program.mesh);
       for (const PlannedFunction &function : variant.program.functions)
-        for (plan::OverlapOp overlap : function.overlaps) {
-          plan::ExchangeOp exchange = overlap.exchange();
+        for (const PlannedExchange &each : function.exchanges) {
+          plan::ExchangeOp exchange = each.op;
+          if (!exchange.getBeside() && !isa<plan::OverlapOp>(exchange->getParentOp()))
+            continue;
           std::string text = exchange.collective()->getName().stripDialect().str() + " after '" +
                              exchange.getNode().str() + "'";
           if (!llvm::is_contained(fused, text))

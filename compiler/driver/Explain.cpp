@@ -106,9 +106,9 @@ void explainExchanges(ModuleOp plan, Explanation &explanation) {
     if (!prices)
       return;
     auto price = [&](size_t i) { return double(cast<IntegerAttr>(prices[i]).getInt()); };
-    explanation.exchanges.push_back({exchange.collective()->getName().stripDialect().str(),
-                                     exchange.getNode().str(), price(0), price(1),
-                                     isa<plan::OverlapOp>(exchange->getParentOp())});
+    explanation.exchanges.push_back(
+        {exchange.collective()->getName().stripDialect().str(), exchange.getNode().str(), price(0),
+         price(1), exchange.getBeside() || isa<plan::OverlapOp>(exchange->getParentOp())});
   });
 }
 

@@ -281,8 +281,8 @@ private:
       TypeSwitch<Operation *>(&op)
           .Case([&](plan::LaunchOp launch) { emitLaunches({launch}); })
           .Case([&](plan::TogetherOp region) { emitLaunches(launchesOf(region)); })
-          .Case<plan::BindOp, plan::CheckPositionsOp, plan::ExchangeOp, plan::IfOp, plan::LoopOp,
-                plan::OverlapOp, plan::ReserveOp, plan::ProvideOp>(
+          .Case<plan::AwaitOp, plan::BindOp, plan::CheckPositionsOp, plan::ExchangeOp, plan::IfOp,
+                plan::LoopOp, plan::OverlapOp, plan::ReserveOp, plan::ProvideOp>(
               [&](auto step) { emitStep(step); });
   }
 
@@ -439,7 +439,14 @@ private:
 
   void emitStep(plan::ExchangeOp exchange) {
     auto [row, words] = wordsOf(exchange);
-    calls.emit(offsetof(weft_host_v1, exchange), row, words);
+    calls.emit(exchange.getBeside() ? offsetof(weft_host_v1, exchange_begin)
+                                    : offsetof(weft_host_v1, exchange),
+               row, words);
+  }
+
+  void emitStep(plan::AwaitOp end) {
+    auto [row, words] = wordsOf(end.exchange());
+    calls.emit(offsetof(weft_host_v1, exchange_end), row, words);
   }
 
   void emitStep(plan::OverlapOp overlap) {

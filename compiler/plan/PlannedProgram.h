@@ -53,10 +53,16 @@ struct PlannedFunction {
   llvm::SmallVector<plan::CheckPositionsOp> positions; ///< checks of them
   std::vector<PlannedExchange> exchanges;
   llvm::SmallVector<plan::OverlapOp> overlaps; ///< ranks compute while they go on
-  std::vector<PlannedTraffic> traffic;         ///< in the order in which axes are met
-  llvm::SmallVector<SymExpr> scratch;          ///< per worker: the maximum of these
-  llvm::SmallVector<SymExpr> lateScratch;      ///< of the launches that ask for it
-  SymExpr flops, bytesMoved;                   ///< at most, where data decide
+  /// Whether exchanges go on beside launches.
+  bool hasBeside() const {
+    return llvm::any_of(exchanges, [](const PlannedExchange &each) {
+      return plan::ExchangeOp(each.op).getBeside();
+    });
+  }
+  std::vector<PlannedTraffic> traffic;    ///< in the order in which axes are met
+  llvm::SmallVector<SymExpr> scratch;     ///< per worker: the maximum of these
+  llvm::SmallVector<SymExpr> lateScratch; ///< of the launches that ask for it
+  SymExpr flops, bytesMoved;              ///< at most, where data decide
   /// The most each dimension can be, over symbols of the signature; null when nothing limits it.
   std::vector<llvm::SmallVector<SymExpr>> outputDims;
 

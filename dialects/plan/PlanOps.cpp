@@ -243,6 +243,36 @@ static LogicalResult verifyPacked(ExchangeOp op, WeightOp weight) {
   return success();
 }
 
+/// R4
+static LogicalResult verifyBeside(ExchangeOp exchange) {
+  if (!exchange.getBeside())
+    return success();
+  unsigned begun = 1;
+  for (Operation *op = exchange->getNextNode(); op; op = op->getNextNode()) {
+    if (auto end = dyn_cast<AwaitOp>(op); end && end.getReceived() == exchange.getReceived())
+      return success();
+    auto other = dyn_cast<ExchangeOp>(op);
+    begun += bool(other);
+    if (begun > kMostBeside)
+      return exchange.emitOpError("goes on beside more than ") << kMostBeside - 1 << " others";
+    if ((other && !other.getBeside()) ||
+        !isa<ExchangeOp, AwaitOp, LaunchOp, TogetherOp, MemoryOp, PartOp, WeightOp>(op))
+      return exchange.emitOpError("goes on beside '") << op->getName() << "'";
+    if (other &&
+        (other.getSent() == exchange.getReceived() || other.getReceived() == exchange.getSent()))
+      return exchange.emitOpError("goes on beside an exchange of its memory");
+    WalkResult found = op->walk([&](LaunchOp launch) {
+      bool touches = llvm::is_contained(launch.reads(), exchange.getReceived()) ||
+                     llvm::is_contained(launch.writes(), exchange.getReceived()) ||
+                     llvm::is_contained(launch.writes(), exchange.getSent());
+      return touches ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return exchange.emitOpError("goes on beside a launch of its memory");
+  }
+  return exchange.emitOpError("goes on and has no end");
+}
+
 LogicalResult ExchangeOp::verify() {
   Block &block = getBody().front();
   if (!llvm::hasSingleElement(block) || !isa<CollectiveOpInterface>(block.front()) ||
@@ -250,8 +280,32 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("holds one collective of the argument of its region");
   if (getSent() == getReceived())
     return emitOpError("gives and gets in the same buffer");
+  if (failed(verifyBeside(*this)))
+    return failure();
   auto weight = getSent().getDefiningOp<WeightOp>();
   return weight && !weight.getLayout().empty() ? verifyPacked(*this, weight) : success();
+}
+
+SmallVector<Value> AwaitOp::reads() { return {getSent()}; }
+SmallVector<Value> AwaitOp::writes() { return {getReceived()}; }
+
+ExchangeOp AwaitOp::exchange() {
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode()) {
+    auto exchange = dyn_cast<ExchangeOp>(op);
+    if (exchange && exchange.getBeside() && exchange.getReceived() == getReceived())
+      return exchange;
+    auto earlier = dyn_cast<AwaitOp>(op);
+    if (earlier && earlier.getReceived() == getReceived())
+      return {};
+  }
+  return {};
+}
+
+LogicalResult AwaitOp::verify() {
+  ExchangeOp ended = exchange();
+  if (!ended || ended.getSent() != getSent())
+    return emitOpError("ends no exchange that goes on");
+  return success();
 }
 
 ExchangeOp OverlapOp::exchange() { return *getBody().getOps<ExchangeOp>().begin(); }

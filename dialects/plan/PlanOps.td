@@ -249,6 +249,8 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["rea
     (R1) The region holds one collective, of the region's argument.
     (R2) The buffers are two.
     (R3) What is given of a packed weight are ranges of its panels, as large as their elements, which `all_gather` puts together.
+    (R4) One that goes on `beside` what follows it ends at a `plan.await` of its block. Between them stand launches that neither write what is given nor have to do
+    with what is got, and up to three other exchanges of the kind and of other memory.
 
     ```mlir
     plan.exchange %0 -> %1 node "/encoder/dense" {
@@ -257,12 +259,34 @@ def Plan_ExchangeOp : Plan_Op<"exchange", [Weft_HostInterface, Plan_Access<["rea
     }
     ```
   }];
-  let arguments = (ins Plan_Buffer:$sent, Plan_Buffer:$received, DefaultValuedAttr<StrAttr, "\"\"">:$node);
+  let arguments = (ins Plan_Buffer:$sent, Plan_Buffer:$received, DefaultValuedAttr<StrAttr, "\"\"">:$node, UnitAttr:$beside);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sent `->` $received (`node` $node^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sent `->` $received (`node` $node^)? (`beside` $beside^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::weft::CollectiveOpInterface collective();
+  }];
+}
+
+def Plan_AwaitOp : Plan_Op<"await", [Weft_HostInterface, Plan_Access<["reads", "writes"]>]> {
+  let summary = "the end of an exchange that went on beside launches";
+  let description = [{
+    What others gave lies where the exchange puts it, and all have read what this rank gave.
+
+    (R1) The exchange stands before it in its block, goes on `beside` what follows, and has no other end.
+
+    ```mlir
+    plan.exchange %0 -> %1 node "/encoder/keys" beside { … weft.permute … }
+    plan.launch @weft_k_row_0011aabbccdd(%2) -> (%3) …
+    plan.await %0 -> %1
+    ```
+  }];
+  let arguments = (ins Plan_Buffer:$sent, Plan_Buffer:$received);
+  let assemblyFormat = "$sent `->` $received attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What ends here; null: nothing.
+    ExchangeOp exchange();
   }];
 }
 

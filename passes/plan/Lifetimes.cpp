@@ -48,7 +48,7 @@ private:
     else if (auto loop = dyn_cast<plan::LoopOp>(op))
       stepLoop(loop, fresh);
     else if (isa<plan::BindOp, plan::CheckPositionsOp, plan::LaunchOp, plan::TogetherOp,
-                 plan::ExchangeOp, plan::OverlapOp>(op)) {
+                 plan::ExchangeOp, plan::AwaitOp, plan::OverlapOp>(op)) {
       op.walk([&](plan::AccessOpInterface access) { touch(access); });
       ++time;
     } else

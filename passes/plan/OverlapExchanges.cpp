@@ -1,12 +1,14 @@
 //===- OverlapExchanges.cpp - Ranks compute while an exchange goes on ---------------------------------===//
 //
 // Names of memory that stand between the two move in front of both. Where it is a choice, the price of both decides (passes/cost/OverlapPrice.h), at
-// the sizes that are given or 128; they stay on the exchange. Their ratio is nearly that of any number of rows, and few rows are not cut at run time.
+// the sizes that are given or 128; they stay on the exchange. Their ratio is nearly that of any number of rows, and few rows are not cut at run time. What neighbours of a ring send each
+// other travels beside launches that have nothing to do with it (Beside.h).
 //===------------------------------------------------------------------------------------------===//
 
 #include "passes/cost/KernelWork.h"
 #include "passes/cost/Link.h"
 #include "passes/cost/OverlapPrice.h"
+#include "passes/plan/Beside.h"
 #include "passes/plan/Passes.h"
 #include "weft/artifact.h"
 #include <cmath>
@@ -123,8 +125,7 @@ int64_t piecesOf(const OverlapCase &overlap, int64_t rows) {
              : std::min(pieces, std::max<int64_t>(2, part / WEFT_LEAST_ROWS_OF_SUM));
 }
 
-OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
-                     const Links &links, const Sizes &sizes) {
+OverlapCase caseOf(plan::ExchangeOp exchange, const Links &links, const Sizes &sizes) {
   CollectiveOpInterface collective = exchange.collective();
   Link link = links.of(collective.getGroup());
   OverlapCase overlap = {};
@@ -133,14 +134,33 @@ OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launche
   overlap.exchange = sizes.of(collective.sentBytes()) / link.bytesPerNanosecond;
   overlap.latency = sizes.of(collective.sentMessages()) * link.latency;
   overlap.isMemory = link.isMemory;
+  return overlap;
+}
+
+double timeOf(plan::LaunchOp launch, const Sizes &sizes) {
+  return sizes.of(workOf(launch)) / double(kWorkOfNanosecond);
+}
+
+OverlapPrice priceOf(plan::ExchangeOp exchange, ArrayRef<plan::LaunchOp> launches,
+                     const Links &links, const Sizes &sizes) {
+  OverlapCase overlap = caseOf(exchange, links, sizes);
   for (plan::LaunchOp launch : launches) {
     overlap.pieces = piecesOf(overlap, int64_t(sizes.of((*launch.getRows())[0])));
-    overlap.product += sizes.of(workOf(launch)) / double(kWorkOfNanosecond);
+    overlap.product += timeOf(launch, sizes);
     for (Value input : launch.getInputs())
       if (auto weight = input.getDefiningOp<plan::WeightOp>())
         overlap.weights += sizes.of(bytesOf(cast<SymTensorType>(weight.getTensor())));
   }
   return priceOf(overlap);
+}
+
+/// Whole, so no launch runs twice.
+OverlapPrice priceOf(const Beside &beside, const Links &links, const Sizes &sizes) {
+  OverlapCase overlap = caseOf(beside.exchange, links, sizes);
+  double product = 0, sent = overlap.exchange + overlap.latency;
+  for (plan::LaunchOp launch : beside.launches)
+    product += timeOf(launch, sizes);
+  return {product + sent, overlap.isMemory ? product + sent : std::max(product, sent)};
 }
 
 struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
@@ -166,13 +186,21 @@ struct OverlapExchangesPass : impl::OverlapExchangesBase<OverlapExchangesPass> {
           gathers ? readersBehind(exchange) : writerBefore(exchange);
       if (launches.empty())
         continue;
-      OverlapPrice price = priceOf(exchange, launches, speeds, at);
-      exchange->setAttr(plan::kPricesAttr, Builder(&getContext())
-                                               .getI64ArrayAttr({std::llround(price.apart),
-                                                                 std::llround(price.together)}));
-      if (!byPrice || price.pays())
+      if (isChosen(exchange, priceOf(exchange, launches, speeds, at)))
         overlap(exchange, launches, gathers);
     }
+    SmallVector<Beside> travelling = exchangesBeside(getOperation());
+    for (const Beside &beside : llvm::reverse(travelling))
+      if (isChosen(beside.exchange, priceOf(beside, speeds, at)))
+        goOnBeside(beside);
+  }
+
+private:
+  /// Writes down what it costs.
+  bool isChosen(plan::ExchangeOp exchange, OverlapPrice price) {
+    int64_t both[] = {std::llround(price.apart), std::llround(price.together)};
+    exchange->setAttr(plan::kPricesAttr, Builder(&getContext()).getI64ArrayAttr(both));
+    return !byPrice || price.pays();
   }
 };
 

@@ -38,6 +38,15 @@ def OverlapExchanges : Pass<"plan-overlap-exchanges", "::weft::plan::FuncOp"> {
                                                          plan.launch @a(%1, %w) -> (%2) … rows …
                                                        }
     ```
+
+    What neighbours of a ring send each other begins behind what makes it, and ends in front of what reads it first.
+
+    ```mlir
+    plan.launch @own(%k) -> (%1) …                     plan.exchange %k -> %2 beside { … permute … }
+    plan.exchange %k -> %2 { … permute … }      ->     plan.launch @own(%k) -> (%1) …
+    plan.launch @next(%2, %1) -> (%3) …                plan.await %k -> %2
+                                                       plan.launch @next(%2, %1) -> (%3) …
+    ```
   }];
   let options = [Option<"byPrice", "by-price", "bool", "false", "only what is cheaper together">,
                  Option<"links", "links", "std::string", "", "[AXIS=]BANDWIDTH,LATENCY, several with ; between them">,

@@ -65,6 +65,15 @@ public:
          all(out), " loc(\"" + name + "\")");
   }
 
+  /// %name is %from times a weight, and tokens stay apart.
+  void project(const std::string &name, const std::string &from, unsigned seed) {
+    Constant weight{"f32", {width, width}};
+    text += "  %" + name + "_weight = " + weight.text(seed) + "\n";
+    line(name,
+         "contract \"b s k, k n -> b s n\" %" + from + ", %" + name + "_weight accumulate f32",
+         {all(width), weight.type()}, all(width), " loc(\"" + name + "\")");
+  }
+
   void add(const std::string &name, const std::string &a, const std::string &c, int elements) {
     line(name, "add %" + a + ", %" + c, {all(elements), all(elements)}, all(elements));
   }
@@ -126,6 +135,27 @@ Program masked(int width) {
   return {t.program("y"), width};
 }
 
+/// Attention over tokens that ranks have parts of.
+Program ring(int width) {
+  Tokens t(width);
+  std::string all = t.all(width), scores = tensor("b, s, s");
+  t.project("q", "x", 3);
+  t.project("k", "x", 5);
+  t.project("v", "x", 8);
+  t.line("scores", "contract \"b i d, b j d -> b i j\" %q, %k accumulate f32", {all, all}, scores);
+  t.line("p", "softmax %scores", {scores}, scores);
+  t.line("y", "contract \"b i j, b j d -> b i d\" %p, %v accumulate f32", {scores, all}, all);
+  return {t.program("y"), width};
+}
+
+CompileOptions ringOptions(int ranks, FuseComm fuse) {
+  CompileOptions options;
+  options.mesh = {"tp=" + std::to_string(ranks)};
+  options.placements = {"x=[_, tp, _]", "y=[_, tp, _]"};
+  options.fuseComm = fuse;
+  return options;
+}
+
 CompileOptions optionsFor(int ranks, bool splitsTokens, FuseComm fuse) {
   CompileOptions options;
   options.mesh = {"tp=" + std::to_string(ranks)};
@@ -154,6 +184,25 @@ std::string planOf(const std::string &text, const CompileOptions &options) {
 const std::vector<std::pair<int64_t, int64_t>> sizes = {{1, 0},  {1, 1},  {1, 37}, {2, 96},
                                                         {3, 50}, {9, 17}, {1, 200}};
 
+/// The bits of both ways, at all sizes.
+void compareBits(const Program &program, int ranks, const CompileOptions &always,
+                 const CompileOptions &never) {
+  const auto &[text, width] = program;
+  RankProgram fused(text, always), waiting(text, never);
+  INFO(ranks << " ranks " << fused.failure << waiting.failure);
+  REQUIRE((fused.failure + waiting.failure).empty());
+  for (auto [b, s] : sizes) {
+    INFO("b = " << b << ", s = " << s);
+    Values input = numbers(size_t(b * s * width));
+    std::vector<Values> got = fused.run(ranks, {b, s, width}, input),
+                        want = waiting.run(ranks, {b, s, width}, input);
+    INFO(fused.failure << waiting.failure);
+    REQUIRE((fused.failure + waiting.failure).empty());
+    for (int rank = 0; rank < ranks; ++rank)
+      CHECK(memcmp(got[rank].data(), want[rank].data(), want[rank].size() * 4) == 0);
+  }
+}
+
 /// On ranks that do not wait and on ranks that do. `overlaps`: as many steps, on every machine.
 void compare(const Program &program, bool splitsTokens, std::optional<size_t> overlaps,
              const std::function<void(CompileOptions &)> &change = {}) {
@@ -168,19 +217,7 @@ void compare(const Program &program, bool splitsTokens, std::optional<size_t> ov
       CHECK(countOf(planOf(text, always), "plan.overlap") == *overlaps);
       CHECK(countOf(planOf(text, never), "plan.overlap") == 0);
     }
-    RankProgram fused(text, always), waiting(text, never);
-    INFO(ranks << " ranks " << fused.failure << waiting.failure);
-    REQUIRE((fused.failure + waiting.failure).empty());
-    for (auto [b, s] : sizes) {
-      INFO("b = " << b << ", s = " << s);
-      Values input = numbers(size_t(b * s * width));
-      std::vector<Values> got = fused.run(ranks, {b, s, width}, input),
-                          want = waiting.run(ranks, {b, s, width}, input);
-      INFO(fused.failure << waiting.failure);
-      REQUIRE((fused.failure + waiting.failure).empty());
-      for (int rank = 0; rank < ranks; ++rank)
-        CHECK(memcmp(got[rank].data(), want[rank].data(), want[rank].size() * 4) == 0);
-    }
+    compareBits(program, ranks, always, never);
   }
 }
 
@@ -245,6 +282,17 @@ TEST_CASE("products of tiles, by any rows", "[bits]") {
   }
 }
 
+TEST_CASE("blocks of keys and values travel while a ring attends to others", "[bits]") {
+  Program program = ring(32);
+  for (int ranks : {2, 3, 4, 8}) {
+    CompileOptions always = ringOptions(ranks, FuseComm::Always),
+                   never = ringOptions(ranks, FuseComm::Never);
+    CHECK(countOf(planOf(program.text, always), "plan.await") == size_t(2 * (ranks - 1)));
+    CHECK(countOf(planOf(program.text, never), "plan.await") == 0);
+    compareBits(program, ranks, always, never);
+  }
+}
+
 //===----------------------------------------------------------------------------------------------===//
 // What comes late
 //===----------------------------------------------------------------------------------------------===//
@@ -296,26 +344,33 @@ weft_transport_v1 lateTransport() {
 
 } // namespace
 
-static void compareLate(std::initializer_list<int> numbersOfRanks, int turns) {
+static void compareLate(const Program &program, int ranks, const CompileOptions &always,
+                        const CompileOptions &never, int turns) {
   const weft_transport_v1 late = lateTransport();
-  for (int ranks : numbersOfRanks) {
-    std::string text = pair(64, 256).text;
-    RankProgram fused(text, optionsFor(ranks, true, FuseComm::Always)),
-        waiting(text, optionsFor(ranks, true, FuseComm::Never));
-    REQUIRE((fused.failure + waiting.failure).empty());
-    for (int turn = 0; turn < turns; ++turn) {
-      int64_t s = 1 + turn * 31 % 190;
-      Values input = numbers(size_t(s * 64));
-      // Memory of the first call holds what was there before: numbers of another program, or none.
-      std::vector<Values> got = fused.run(ranks, {1, s, 64}, input, &late),
-                          want = waiting.run(ranks, {1, s, 64}, input);
-      INFO("s = " << s << " " << fused.failure << waiting.failure);
-      REQUIRE(got == want);
-    }
+  const auto &[text, width] = program;
+  RankProgram fused(text, always), waiting(text, never);
+  REQUIRE((fused.failure + waiting.failure).empty());
+  for (int turn = 0; turn < turns; ++turn) {
+    int64_t s = 1 + turn * 31 % 190;
+    Values input = numbers(size_t(s * width));
+    // Memory of the first call holds what was there before: numbers of another program, or none.
+    std::vector<Values> got = fused.run(ranks, {1, s, width}, input, &late),
+                        want = waiting.run(ranks, {1, s, width}, input);
+    INFO("s = " << s << " " << fused.failure << waiting.failure);
+    REQUIRE(got == want);
   }
 }
 
-TEST_CASE("nothing is read before it is there, whoever is late") { compareLate({2, 3}, 150); }
+static void compareLate(std::initializer_list<int> numbersOfRanks, int turns) {
+  for (int ranks : numbersOfRanks) {
+    compareLate(pair(64, 256), ranks, optionsFor(ranks, true, FuseComm::Always),
+                optionsFor(ranks, true, FuseComm::Never), turns);
+    compareLate(ring(32), ranks, ringOptions(ranks, FuseComm::Always),
+                ringOptions(ranks, FuseComm::Never), turns);
+  }
+}
+
+TEST_CASE("nothing is read before it is there, whoever is late") { compareLate({2, 3}, 75); }
 
 // Sleeping for the most part.
 TEST_CASE("nothing is read before it is there, a thousand times", "[.long]") {

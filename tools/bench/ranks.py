@@ -4,12 +4,14 @@
     ranks.py models [--models minilm,bert_base,llama160m] [--rounds 7] [--peers torch] [--out FILE.json]
     ranks.py plans [--models minilm,bert_base,llama160m] [--rounds 7] [--out FILE.json]
     ranks.py overlap [--rounds 7] [--out docs/performance/overlap.json]
+    ranks.py steps [--rounds 7] [--out FILE.json]
 
 `collectives`: all_reduce, all_gather and reduce_scatter of f32 from 1 KiB to 8 MiB with the result in every rank's own memory, one loop for all
 libraries (collectives/main.c), in turns; a figure is the median of the ratios within a round.
 `models`: two ranks of one thread beside one process with two threads of Weft, and beside PyTorch's tensor parallelism with two ranks of one thread.
 `plans`: the plan that `--ranks 2` finds beside named ones.
 `overlap`: products that send or receive their own rows beside those that wait, over links of several speeds; the table goes into the page beside --out.
+`steps`: a ring of attention, and encoders with tokens split, over a link, with exchanges beside what is computed and before or behind it.
 """
 import argparse
 import json
@@ -22,8 +24,9 @@ import rank_collectives
 import rank_models
 import rank_overlap
 import rank_plans
+import rank_steps
 
-BENCHES = {"collectives": rank_collectives, "models": rank_models, "plans": rank_plans, "overlap": rank_overlap}
+BENCHES = {"collectives": rank_collectives, "models": rank_models, "plans": rank_plans, "overlap": rank_overlap, "steps": rank_steps}
 
 
 def cpu():

@@ -318,7 +318,13 @@ typedef struct {
   /* Does an exchange in pieces while kernels compute that read what it brings, or make what it sends. As `exchange` and `together` one after
    * the other, but for the order. `parts` of at most WEFT_MAX_PARTS kernels. Does not return when it fails. */
   void (*overlap_rows)(weft_frame_v1 *frame, const weft_overlap_v1 *overlap);
+  /* As `exchange`, but goes on while kernels run: at most WEFT_MOST_BESIDE do at a time. Does not return when it fails. */
+  void (*exchange_begin)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+  /* Ends what was begun with the same arguments, behind what was begun before it and with no `exchange` between. Does not return when it fails. */
+  void (*exchange_end)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
 } weft_host_v1;
+
+enum { WEFT_MOST_BESIDE = 4 };
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */
 struct weft_frame_v1 {

@@ -106,7 +106,8 @@ static weft_status_t open_queue(weft_context_t *context, const weft_context_opti
                    weft_provide_output,      context->calls->together,
                    weft_check_positions,     weft_exchange_ranks,
                    weft_overlap_whole,       weft_launch_on_device,
-                   weft_fetch_from_device,   weft_overlap_ranks};
+                   weft_fetch_from_device,   weft_overlap_ranks,
+                   weft_exchange_begin,      weft_exchange_end};
   return WEFT_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "runtime/src/group/started.h"
 #include "runtime/src/open/module.h"
 
 /// Bit 0 is what stops the launches of the context's queue (weft_queue_options_t.stop).
@@ -17,6 +18,12 @@ struct weft_late_block_t {
   int64_t asked; ///< by the running call
 };
 
+/// An exchange that goes on beside kernels.
+struct weft_beside_t {
+  int64_t row; ///< and one more; 0: none
+  weft_started_t started;
+};
+
 /// What functions of the host table know of the running call.
 struct weft_call_t {
   const weft_function_v1 *function;
@@ -27,6 +34,7 @@ struct weft_call_t {
   weft_error_t *err;
   const weft_part_v1
       *whole; ///< of which the queue launches some units at a time; NULL: what it launches is whole
+  weft_beside_t beside[WEFT_MOST_BESIDE];
 };
 
 struct weft_accelerated;

@@ -376,3 +376,52 @@ void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words
   if (weft_status_t status = weft_group_collective(group, &collective, context->call.err))
     weft_leave_call(context, status);
 }
+
+//===----------------------------------------------------------------------===//
+// Exchanges that go on beside kernels
+//===----------------------------------------------------------------------===//
+
+static weft_beside_t *beside_of(weft_context_t *context, int64_t row) {
+  for (weft_beside_t &each : context->call.beside)
+    if (each.row == row + 1)
+      return &each;
+  return nullptr;
+}
+
+[[noreturn]] static void leave_unpaired(weft_context_t *context, int64_t row) {
+  weft_leave_call(context, weft_fail(context->call.err, WEFT_BAD_ARTIFACT, "W0511",
+                                     "%.150s: its code began or ended collective %lld out of turn: "
+                                     "this is a fault of the compiler",
+                                     context->module->path(), (long long)row));
+}
+
+void weft_exchange_begin(weft_frame_v1 *frame, int64_t row, const int64_t *words) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  weft_beside_t *beside = beside_of(context, -1); // a free one
+  if (!beside || beside_of(context, row))
+    leave_unpaired(context, row);
+  weft_collective_t collective;
+  weft_group *group = weft_find_exchange(context, row, words, &collective);
+  beside->row = row + 1;
+  if (context->exchanges_apart)
+    return;
+  collective.piece = collective.pieces = 1;
+  if (weft_status_t status =
+          weft_group_start(group, collective, &beside->started, context->call.err))
+    weft_leave_call(context, status);
+}
+
+void weft_exchange_end(weft_frame_v1 *frame, int64_t row, const int64_t *words) {
+  weft_context_t *context = (weft_context_t *)frame->context;
+  weft_beside_t *beside = beside_of(context, row);
+  if (!beside)
+    leave_unpaired(context, row);
+  beside->row = 0;
+  if (context->exchanges_apart)
+    return weft_exchange_ranks(frame, row, words);
+  weft_collective_t collective;
+  weft_group *group = weft_find_exchange(context, row, words, &collective);
+  if (weft_status_t status =
+          weft_group_advance(group, &beside->started, /*waits=*/true, context->call.err))
+    weft_leave_call(context, status);
+}

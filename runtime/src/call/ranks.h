@@ -29,5 +29,7 @@ uint32_t weft_set_places(const weft_module_t *module, const weft_function_v1 &fu
 weft_group *weft_find_exchange(weft_context_t *context, int64_t row, const int64_t *words,
                                weft_collective_t *out_collective);
 
-/// The function of the host table.
+/// The functions of the host table.
 void weft_exchange_ranks(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+void weft_exchange_begin(weft_frame_v1 *frame, int64_t row, const int64_t *words);
+void weft_exchange_end(weft_frame_v1 *frame, int64_t row, const int64_t *words);

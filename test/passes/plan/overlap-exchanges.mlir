@@ -99,3 +99,40 @@ plan.func @between(%x: !weft.tensor<[ceildiv(n, 2) + pos(rank_tp*ceildiv(n, 2) -
   plan.launch @product(%a, %c) -> (%out) [n] units [ceildiv(n, 112)] grain [1] scratch [0] rows [n, ceildiv(n, 112)] least 1 of 0 height 112
   plan.return
 }
+
+// What neighbours send each other begins where it is made, and ends in front of who reads it; what is waited for at once has nothing to go on beside.
+// CHECK-LABEL: plan.func @ring
+// CHECK:         plan.launch @product({{.*}}) -> (%[[OWN:.*]]) [n]
+// CHECK-NEXT:    %[[GOT:.*]] = plan.memory host [256*n]
+// CHECK-NEXT:    plan.exchange %[[OWN]] -> %[[GOT]] beside attributes {plan.prices =
+// CHECK:         plan.launch @product(%[[OWN]], %{{.*}}) -> (%[[FIRST:.*]]) [n]
+// CHECK:         plan.launch @product(%{{.*}}, %{{.*}}) -> (%{{.*}}) [n]
+// CHECK-NEXT:    plan.await %[[OWN]] -> %[[GOT]]
+// CHECK:         plan.launch @product(%[[GOT]], %[[FIRST]]) -> (%[[LAST:.*]]) [n]
+// CHECK-NEXT:    plan.exchange %[[LAST]] -> %{{[0-9]+}} {
+// CHECK-NOT:     plan.await
+// CHECK:         plan.return
+plan.func @ring(%x: !weft.tensor<[n, 64], f32>, %w: !weft.tensor<[64, 16], f32>) -> (!weft.tensor<[n, 16], f32>, !weft.tensor<[n, 64], f32>)
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n, rank_tp : "rank_tp <= 1">} {
+  %in = plan.input 0
+  %weight = plan.input 1
+  %out = plan.output 0
+  %other = plan.output 1
+  %a = plan.memory host [256*n]
+  plan.launch @product(%in, %weight) -> (%a) [n] units [ceildiv(n, 6)] grain [1] scratch [0]
+  %first = plan.memory host [64*n]
+  plan.launch @product(%a, %weight) -> (%first) [n] units [ceildiv(n, 6)] grain [1] scratch [0]
+  %b = plan.memory host [256*n]
+  plan.exchange %a -> %b {
+  ^bb0(%own: !weft.tensor<[n, 64], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n, 64], f32>) -> !weft.tensor<[n, 64], f32>
+  }
+  plan.launch @product(%in, %weight) -> (%out) [n] units [ceildiv(n, 6)] grain [1] scratch [0]
+  %c = plan.memory host [64*n]
+  plan.launch @product(%b, %first) -> (%c) [n] units [ceildiv(n, 6)] grain [1] scratch [0]
+  plan.exchange %c -> %other {
+  ^bb0(%own: !weft.tensor<[n, 64], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n, 64], f32>) -> !weft.tensor<[n, 64], f32>
+  }
+  plan.return
+}

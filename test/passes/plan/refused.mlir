@@ -311,3 +311,55 @@ plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32> attributes
   }
   plan.return
 }
+
+// -----
+
+// (R4) of plan.exchange
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %in = plan.input 0
+  %out = plan.output 0
+  // expected-error @+1 {{goes on beside 'plan.return'}}
+  plan.exchange %in -> %out beside {
+  ^bb0(%own: !weft.tensor<[n], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %in = plan.input 0
+  %out = plan.output 0
+  // expected-error @+1 {{goes on beside 'plan.exchange'}}
+  plan.exchange %in -> %out beside {
+  ^bb0(%own: !weft.tensor<[n], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  %more = plan.memory host [4*n]
+  plan.exchange %in -> %more {
+  ^bb0(%own: !weft.tensor<[n], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.await %in -> %out
+  plan.return
+}
+
+// -----
+
+// (R1) of plan.await
+plan.func @main(%x: !weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+    attributes {weft.mesh = #weft.mesh<tp = 2>, weft.symbols = #weft.symbols<n>} {
+  %in = plan.input 0
+  %out = plan.output 0
+  plan.exchange %in -> %out beside {
+  ^bb0(%own: !weft.tensor<[n], f32>):
+    %next = weft.permute %own by 1 over<tp = 2> : (!weft.tensor<[n], f32>) -> !weft.tensor<[n], f32>
+  }
+  plan.await %in -> %out
+  // expected-error @+1 {{ends no exchange that goes on}}
+  plan.await %in -> %out
+  plan.return
+}
