@@ -1,6 +1,6 @@
 """Whole programs whose exchanges travel beside what ranks compute: `tools/bench/ranks steps`.
 
-A ring of attention at 2,048 tokens, and encoders with tokens split between column and row pairs (`--plan sp`), on two ranks of one thread. A link is set so that exchanges
+A ring of attention at 2,048 tokens, and encoders with tokens split between column and row pairs, on two ranks of one thread. A link is set so that exchanges
 take a share of the program's time without one ("product": exchanges are then copies in memory), or of the step in which they are waited for. What the lines of
 docs/overlap.md predict, of that time, the operations of each part and the link's numbers, stands beside it.
 """
@@ -46,6 +46,17 @@ def ring():
             "    attributes {weft.symbols = #weft.symbols<s>} {\n" + "".join(f"  {line}\n" for line in lines) + "}\n")
 
 
+def pairs_of_tokens(source, inputs, folder):
+    """Column and row pairs as `--plan tp` places them, and tokens split between them."""
+    plan, told = os.path.join(folder, "plan"), ["--mesh", "tp=2"]
+    rank_models.weft("compile", "-q", source, "--mesh", "tp=2", "--plan", "tp", "--plan-out", plan, "-o", os.path.join(folder, "plan.weft"))
+    with open(plan) as file:
+        places = [line[len("place "):].strip() for line in file if line.startswith("place ")]
+    for place in [f"{name}=[_, tp]" for name in inputs] + places:
+        told += ["--place", place]
+    return told
+
+
 class Program:
     """A program in both forms, and what is known of it."""
 
@@ -59,8 +70,9 @@ class Program:
         else:
             import numpy as np
             model, case = ENCODERS[name][:2]
-            source, told, feed = os.path.join(work, "models", model + ".onnx"), ["--ranks", "2", "--plan", "sp"], os.path.join(folder, "feed.npz")
+            source, feed = os.path.join(work, "models", model + ".onnx"), os.path.join(folder, "feed.npz")
             inputs = cases.inputs(model, case)[0]
+            told = pairs_of_tokens(source, inputs, folder)
             np.savez(feed, **inputs)
             self.call, (batch, seq) = ["--input", "@" + feed], next(iter(inputs.values())).shape
             self.sizes = f"batch={batch},seq={seq}"
@@ -72,7 +84,7 @@ class Program:
 
     def seconds(self, way, link):
         told = ["--link", link] if link and way != "product" else []
-        answer = rank_models.weft("bench", "-q", self.files[WAYS[way]], *self.call, *rank_models.RANKS, "--rounds", "5", "--format", "json", *told)
+        answer = rank_models.weft("bench", "-q", self.files[WAYS[way]], *self.call, *rank_models.RANKS, "--rounds", "7", "--format", "json", *told)
         return json.loads(answer)["rows"][0]["median_seconds"]
 
 
