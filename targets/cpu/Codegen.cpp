@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -29,6 +30,7 @@
 #include "targets/cpu/math/VectorMath.h"
 #include "targets/cpu/math/WideComparisons.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -36,6 +38,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include <mutex>
 
 using namespace mlir;
@@ -57,10 +60,13 @@ static llvm::Error fail(const llvm::Twine &what) {
 }
 
 llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
-  PassManager pm(module.getContext());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  if (failed(pm.run(module)))
+  // Verifying behind every pass took a twelfth of the time of a compilation: what a schedule emitted is verified once, and what the last
+  // pass leaves when it becomes LLVM IR.
+  PassManager simplify(module.getContext());
+  simplify.enableVerifier(false);
+  simplify.addPass(createCanonicalizerPass());
+  simplify.addPass(createCSEPass());
+  if (failed(simplify.run(module)) || failed(verify(module)))
     return fail("simplification before code generation failed");
   preferWholeVectors(module, machine);
   preferExtremes(module, machine);
@@ -68,6 +74,7 @@ llvm::Error lowerToLlvmDialect(ModuleOp module, const VectorMachine &machine) {
   if (failed(expandVectorMath(module, machine)))
     return fail("a mathematical function has no expansion");
   PassManager lower(module.getContext());
+  lower.enableVerifier(false);
   lower.addPass(arith::createArithExpandOpsPass());
   lower.addPass(createConvertSCFToCFPass());
   lower.addPass(createConvertVectorToLLVMPass());
@@ -119,7 +126,25 @@ static bool isLong(const llvm::Module &module) {
       module, [](const llvm::Function &function) { return function.getInstructionCount() > most; });
 }
 
-void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost) {
+namespace {
+/// Marks long loops as unrolled where the loop passes have simplified them, before the first one that would unroll. LLVM unrolls no loop of
+/// this length, but finds that out by pricing all of its instructions, several times: a tenth of the time of a compilation.
+struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
+  static constexpr size_t kMostUnrolled = 200; ///< instructions
+
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
+                              llvm::LoopStandardAnalysisResults &, llvm::LPMUpdater &) {
+    size_t count = 0;
+    for (const llvm::BasicBlock *block : loop.blocks())
+      count += block->size();
+    if (count > kMostUnrolled)
+      loop.setLoopAlreadyUnrolled();
+    return llvm::PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization optimization) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false; // generators emit vectors themselves
   llvm::PassBuilder builder(&machine, tuning);
@@ -132,7 +157,12 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHos
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  if (isLongHost)
+  if (optimization == Optimization::ShortLoops)
+    builder.registerLateLoopOptimizationsEPCallback(
+        [](llvm::LoopPassManager &passes, llvm::OptimizationLevel) {
+          passes.addPass(KeepLongLoops());
+        });
+  if (optimization == Optimization::None)
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(module, modules);
   else
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
@@ -175,7 +205,10 @@ llvm::Expected<std::string> compileToObject(ModuleOp module, const CodegenOption
   code->setDataLayout(machine->createDataLayout());
   code->setPICLevel(llvm::PICLevel::BigPIC);
   setAttributes(*code, options);
-  optimize(*code, *machine, isLongHost);
+  optimize(*code, *machine,
+           isLongHost               ? Optimization::None
+           : options.keepsLongLoops ? Optimization::ShortLoops
+                                    : Optimization::Full);
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager emit;

@@ -21,6 +21,7 @@ struct CodegenOptions {
   std::string core = {}; ///< whose instructions are put in order; empty: those of `cpu`
   unsigned vectorScale =
       0; ///< of registers whose length is not fixed: of how many times 128 bits code may take them to be
+  bool keepsLongLoops = false; ///< nothing considers unrolling them
 };
 
 /// Lowers the module in place and returns an ELF object. The module may use func, arith, math, vector, scf, cf and llvm.
@@ -34,8 +35,10 @@ void registerCodegenDialects(mlir::MLIRContext &context);
 
 /// One of those that LLVM has.
 llvm::Expected<const llvm::Target *> findLlvmTarget(const std::string &triple);
-/// What stands between LLVM IR and code; a long host program is left as it is.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool isLongHost);
+
+/// What is done to LLVM IR before it becomes code: all that O2 has; the same, but long loops are not considered for unrolling; nothing.
+enum class Optimization { Full, ShortLoops, None };
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, Optimization optimization);
 
 } // namespace weft
 

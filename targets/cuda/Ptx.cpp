@@ -98,7 +98,7 @@ llvm::Expected<std::string> compileToPtx(ModuleOp module, StringRef symbol, int6
   code->setTargetTriple(kTriple);
   code->setDataLayout(generator->createDataLayout());
   annotate(*code, symbol, threads);
-  optimize(*code, *generator, /*isLongHost=*/false);
+  optimize(*code, *generator, Optimization::Full);
   takeApartDivisions(*code);
   // The end of a loop stays behind its begin: lanes that come to a barrier there do so from branches further up.
   code->getFunction(symbol)->addFnAttr(llvm::Attribute::OptimizeForSize);
