@@ -10,7 +10,15 @@ namespace {
 /// A piece of a copy: bytes of global memory, or zeros, and their place in shared memory.
 using piece_function = std::function<void(uint64_t global, uint32_t shared, uint32_t bytes)>;
 
-/// Elements of the box at `corner`, one after the other; those outside of the tensor have the address 0.
+/// Elements of a row of a box that are copied at once, from element `e` on: 16 bytes that lie together and are aligned on both sides, or one.
+uint32_t side_by_side(const tensor_map &map, uint64_t address, int64_t place, uint32_t e,
+                      uint32_t at) {
+  uint32_t step = 16 / map.element_bytes;
+  bool fits = e + step <= map.box[0] && place >= 0 && place + step <= int64_t(map.sizes[0]);
+  return fits && address % 16 == 0 && at % 16 == 0 ? step : 1;
+}
+
+/// The box at `corner`, piece by piece; elements outside of the tensor have the address 0.
 void each_element(const tensor_map &map, const int32_t *corner, uint32_t shared,
                   const piece_function &f) {
   uint32_t index[5] = {}, at = 0;
@@ -22,11 +30,12 @@ void each_element(const tensor_map &map, const int32_t *corner, uint32_t shared,
       is_inside &= place >= 0 && place < int64_t(map.sizes[d]);
       address += uint64_t(place) * map.strides[d];
     }
-    for (uint32_t e = 0; e < map.box[0]; ++e, at += map.element_bytes) {
+    for (uint32_t e = 0, count; e < map.box[0]; e += count, at += count * map.element_bytes) {
       int64_t place = int64_t(corner[0]) + e;
       bool is_there = is_inside && place >= 0 && place < int64_t(map.sizes[0]);
-      f(is_there ? address + uint64_t(place) * map.element_bytes : 0,
-        swizzled(shared + at, map.swizzle), map.element_bytes);
+      uint64_t from = is_there ? address + uint64_t(place) * map.element_bytes : 0;
+      count = is_inside ? side_by_side(map, from, place, e, at) : 1;
+      f(from, swizzled(shared + at, map.swizzle), count * map.element_bytes);
     }
     uint32_t d = 1;
     while (d < map.rank && ++index[d] == map.box[d])

@@ -94,10 +94,24 @@ template <class E, class S> S widened(E value) {
     return S(float(value));
 }
 
-template <class E, class S> S element(warp &w, uint32_t address) {
-  E value;
-  std::memcpy(&value, w.home->shared.data() + address, sizeof value);
-  return widened<E, S>(value);
+/// Rows or columns of a tile from the first on.
+struct tile_part {
+  tile from;
+  bool is_turned;
+  uint32_t first, count, depth;
+};
+
+/// put(row or column, depth, value): elements of 16 bytes side by side lie together.
+template <class E, class S, class F> void each_element(warp &w, const tile_part &p, F &&put) {
+  constexpr uint32_t step = 16 / uint32_t(sizeof(E));
+  for (uint32_t row = 0; row < p.count; row += p.is_turned ? step : 1)
+    for (uint32_t k = 0; k < p.depth; k += p.is_turned ? 1 : step) {
+      E piece[step];
+      uint32_t address = p.from.address(p.is_turned, p.first + row, k, sizeof(E));
+      std::memcpy(piece, w.home->shared.data() + address, sizeof piece);
+      for (uint32_t x = 0; x < step; ++x)
+        put(row + (p.is_turned ? x : 0), k + (p.is_turned ? 0 : x), widened<E, S>(piece[x]));
+    }
 }
 
 constexpr int most_columns = 256, most_depth = 32;
@@ -109,6 +123,7 @@ template <class S> struct operands {
 template <class E, class S> void gather(warp &w, const group_product &p, operands<S> &m) {
   const instruction &i = *p.i;
   constexpr int per = 4 / int(sizeof(E));
+  auto depth = uint32_t(i.k);
   S a_sign = i.flags & a_is_negated ? S(-1) : S(1), b_sign = i.flags & b_is_negated ? S(-1) : S(1);
   if (i.o[1].kind == operand::vector) {
     for (uint32_t q = 0; q < i.o[1].count; ++q)
@@ -117,16 +132,13 @@ template <class E, class S> void gather(warp &w, const group_product &p, operand
           m.a[l / 4 + 8 * int(q & 1)][l % 4 * per + e + 4 * per * int(q >> 1)] =
               a_sign * widened<E, S>(w.lanes<E>(i.o[1].parts[q])[l * per + e]);
   } else {
-    tile a(p.a);
-    for (uint32_t row = 0; row < 16; ++row)
-      for (uint32_t k = 0; k < uint32_t(i.k); ++k)
-        m.a[row][k] = a_sign * element<E, S>(w, a.address(i.flags & a_is_turned,
-                                                          row + 16 * (w.id & 3u), k, sizeof(E)));
+    tile_part rows = {tile(p.a), bool(i.flags & a_is_turned), 16 * (w.id & 3u), 16, depth};
+    each_element<E, S>(w, rows,
+                       [&](uint32_t row, uint32_t k, S value) { m.a[row][k] = a_sign * value; });
   }
-  tile b(p.b);
-  for (uint32_t k = 0; k < uint32_t(i.k); ++k)
-    for (uint32_t n = 0; n < uint32_t(i.n); ++n)
-      m.b[k][n] = b_sign * element<E, S>(w, b.address(i.flags & b_is_turned, n, k, sizeof(E)));
+  tile_part columns = {tile(p.b), bool(i.flags & b_is_turned), 0, uint32_t(i.n), depth};
+  each_element<E, S>(w, columns,
+                     [&](uint32_t n, uint32_t k, S value) { m.b[k][n] = b_sign * value; });
 }
 
 /// Sum q of lane l: row l / 4 + 8 (q >> 1 & 1), column 2 (l % 4) + (q & 1) + 8 (q >> 2).

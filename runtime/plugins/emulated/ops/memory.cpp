@@ -84,22 +84,42 @@ void note_order(warp &w, const instruction &i, uint32_t lanes, const uint64_t *a
   });
 }
 
-template <bool is_store> void access(warp &w, const instruction &i) {
-  const operand &at = i.o[is_store ? 0 : 1];
-  uint32_t bytes = bytes_of(i.t) * i.vector;
-  uint64_t addresses[32];
-  uint8_t *places[32];
+/// What lanes touch: where, and which of them in which space.
+struct touched {
+  uint64_t addresses[32] = {};
+  uint8_t *places[32] = {};
   uint32_t in_shared = 0, in_global = 0;
+};
+
+template <bool is_store> void find_places(warp &w, const instruction &i, touched &t) {
+  const operand &at = i.o[is_store ? 0 : 1];
+  if (i.where == space::global) {
+    each_lane(w.executing, [&](int k) {
+      t.addresses[k] = w.address(at, k);
+      t.places[k] = reinterpret_cast<uint8_t *>(t.addresses[k]);
+    });
+    t.in_global = w.executing;
+    return;
+  }
   each_lane(w.executing, [&](int k) {
     uint64_t address = w.address(at, k);
     space where = i.where == space::generic ? space_of(address) : i.where;
-    addresses[k] = address;
+    t.addresses[k] = address;
     if (where == space::shared)
-      in_shared |= 1u << k;
+      t.in_shared |= 1u << k;
     else if (where == space::global || where == space::constant)
-      in_global |= 1u << k;
-    places[k] = place_of<is_store>(w, i, k, where, address);
+      t.in_global |= 1u << k;
+    t.places[k] = place_of<is_store>(w, i, k, where, address);
   });
+}
+
+template <bool is_store> void access(warp &w, const instruction &i) {
+  uint32_t bytes = bytes_of(i.t) * i.vector;
+  touched t;
+  find_places<is_store>(w, i, t);
+  const uint64_t *addresses = t.addresses;
+  uint8_t *const *places = t.places;
+  uint32_t in_shared = t.in_shared, in_global = t.in_global;
   if (in_global)
     access_global(w, in_global, addresses, {0, bytes, is_store, i.mode != weak, i.n != 0});
   if (is_store)

@@ -199,11 +199,65 @@ void note(warp &w, int lane, const allocation &in, const global_access &access, 
   }
 }
 
+/// Whether nothing can be said against an access of `mine`'s warp behind this one, whatever their bytes.
+bool is_harmless(const access_stamp &before, const access_stamp &mine) {
+  return before.block == 0 || (before.block == mine.block && before.warp == mine.warp);
+}
+
+/// The same for lanes that touch neighbours: almost always nobody else did.
+void note_run(warp &w, const allocation &in, const global_access &access, access_stamp mine,
+              global_cell *cells) {
+  uint32_t each = access.bytes / 4;
+  mine.bytes = 15;
+  for (uint32_t i = 0; i < 32 * each; ++i) {
+    global_cell &cell = cells[i];
+    bool is_right = access.is_constant ? cell.write.block == 0 : is_harmless(cell.write, mine);
+    if (!is_right || (access.is_write && !is_harmless(cell.read, mine))) {
+      uint32_t lane = i / each;
+      global_access own = access;
+      own.address += uint64_t(lane) * access.bytes;
+      note(w, int(lane), in, own, mine, cells + size_t(lane) * each);
+      i = lane * each + each - 1;
+    } else {
+      (access.is_write ? cell.write : cell.read) = mine;
+    }
+  }
+}
+
+/// All lanes, which touch neighbours in one page of an allocation. False where they do not.
+bool access_run(warp &w, global_access access, const access_stamp &mine) {
+  global_access all = access;
+  all.bytes = 32 * access.bytes;
+  uint64_t in_page = access.address % shadow_page_bytes;
+  if (access.bytes < 4 || in_page + all.bytes > shadow_page_bytes)
+    return false;
+  allocation &in = find_allocation(w, 0, access);
+  if (!holds(in, all))
+    return false;
+  if (!w.home->options().has_checks)
+    return true;
+  page_lock lock;
+  note_run(w, in, access, mine, lock.take(in.page(access.address)).cells + in_page / 4);
+  return true;
+}
+
 } // namespace
+
+bool is_run(uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+  uint64_t apart = 0;
+  for (uint32_t k = 0; k < 32; ++k)
+    apart |= addresses[k] ^ (addresses[0] + k * bytes);
+  return lanes == all_lanes && apart == 0;
+}
 
 void access_global(warp &w, uint32_t lanes, const uint64_t *addresses, global_access access) {
   bool has_checks = w.home->options().has_checks;
   access_stamp mine = stamp_of(w, access.is_strong);
+  if (lanes == all_lanes && is_run(lanes, addresses, access.bytes)) {
+    access.address = addresses[0];
+    if (access_run(w, access, mine))
+      return;
+  }
   page_lock lock;
   each_lane(lanes, [&](int k) {
     access.address = addresses[k];
