@@ -8,7 +8,8 @@
 //       or a gather, masked by the same
 //       where machines have no masks: lane by lane, in branches             [one by one]
 //     elements that share a byte: the byte, shifted                         [packed]
-//       neighbours that begin with a byte, for threads: all at once         [run]
+//       neighbours that begin with a byte, and bytes, for threads:          [run]
+//       all at once
 //   store: a vector, masked by the tail; shared bytes one by one            [store]
 //   guarded: the body with its loads switched off outside, then a choice    [guard]
 //   fold: for extents, the last innermost: carried = body(position)         [fold]
@@ -191,6 +192,8 @@ Value ElementEmitter::loadLanes(Value pointer, Type memory, IndexValue at) {
     return splat(loadWhole(memory, guardedAddress(at.lanes ? at.lanes : at.base)));
   Type vector = laneType(memory);
   Value mask = both(tailMask, guard);
+  if (isRun && guardsBranch && !mask && memory.isInteger(8))
+    return loadPackedRun(pointer, 8, at.base);
   if (isRun) {
     align = alignmentOf(memory, at);
     Value address = guardedAddress(at.base);
@@ -237,22 +240,40 @@ Value ElementEmitter::loadPacked(Value pointer, unsigned width, IndexValue at) {
   return b.create<arith::TruncIOp>(laneType(b.getIntegerType(width)), shifted);
 }
 
-/// [run] As one integer, whose lowest bits are the first element.
+/// [run] As one integer, or several of 32 bits, whose lowest bits are the first elements. Larger ones LLVM would load in parts.
 Value ElementEmitter::loadPackedRun(Value pointer, unsigned width, Value first) {
+  constexpr unsigned most = 32;
   int64_t perByte = 8 / width;
-  Type word = b.getIntegerType(lanes * width), element = b.getIntegerType(width);
+  unsigned bits = std::min(lanes * width, most), count = lanes * width / bits;
+  Type part = b.getIntegerType(bits), element = b.getIntegerType(width);
+  Type word = count > 1 ? Type(VectorType::get({count}, part)) : part;
   Value byte = b.create<arith::ShRUIOp>(first, constantI64(b, int64_t(llvm::Log2_64(perByte))));
   int64_t aligned = std::min<int64_t>(pointerAlignment, divisorOf(first) / perByte);
   auto load = b.create<LLVM::LoadOp>(word, elementPointer(b, pointer, b.getI8Type(), byte),
-                                     unsigned(std::clamp<int64_t>(aligned, 1, byteSize(word))));
+                                     unsigned(std::clamp<int64_t>(aligned, 1, lanes * width / 8)));
   load.setInvariant(isInvariant);
   SmallVector<Value> elements;
   for (unsigned i = 0; i < lanes; ++i) {
-    Value shift = b.create<arith::ConstantOp>(b.getIntegerAttr(word, i * width));
-    elements.push_back(
-        b.create<arith::TruncIOp>(element, b.create<arith::ShRUIOp>(load.getResult(), shift)));
+    Value own = load.getResult();
+    if (count > 1)
+      own = b.create<vector::ExtractOp>(own, int64_t(i * width / bits));
+    Value shift = b.create<arith::ConstantOp>(b.getIntegerAttr(part, i * width % bits));
+    elements.push_back(b.create<arith::TruncIOp>(element, b.create<arith::ShRUIOp>(own, shift)));
   }
   return b.create<vector::FromElementsOp>(VectorType::get({lanes}, element), elements);
+}
+
+/// [run] Bytes as one integer, whose lowest bits are the first.
+Value ElementEmitter::wordOf(Value bytes) {
+  Type type = b.getIntegerType(lanes * 8);
+  Value word;
+  for (unsigned i = 0; i < lanes; ++i) {
+    Value wide = b.create<arith::ExtUIOp>(type, b.create<vector::ExtractOp>(bytes, int64_t(i)));
+    Value shift = b.create<arith::ConstantOp>(b.getIntegerAttr(type, i * 8));
+    Value placed = b.create<arith::ShLIOp>(wide, shift);
+    word = word ? Value(b.create<arith::OrIOp>(word, placed)) : placed;
+  }
+  return word;
 }
 
 /// Joins the elements of the byte that were written before.
@@ -283,14 +304,22 @@ Value ElementEmitter::load(Value pointer, SymTensorType type, ArrayRef<IndexValu
   return floatFormatOf(element) ? decodeFloat(b, element, data) : data;
 }
 
+Value ElementEmitter::loadConstant(Value pointer, SymTensorType type, ArrayRef<IndexValue> index) {
+  llvm::SaveAndRestore<bool> scope(isInvariant, true);
+  return load(pointer, type, index);
+}
+
+Value ElementEmitter::encoded(Type element, Value data) {
+  if (element.isInteger(1))
+    return b.create<arith::ExtUIOp>(laneType(memoryType(element)), data);
+  return floatFormatOf(element) ? encodeFloat(b, element, data) : data;
+}
+
 /// [store] Guards are for loads: results are written in all lanes of the tail.
 void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValue> index,
                            Value data) {
   Type element = type.getElementType(), memory = memoryType(element);
-  if (element.isInteger(1))
-    data = b.create<arith::ExtUIOp>(laneType(memory), data);
-  else if (floatFormatOf(element))
-    data = encodeFloat(b, element, data);
+  data = encoded(element, data);
   if (isPacked(element))
     return storePacked(pointer, linear(type, index), data);
   IndexValue at = linear(type, index);
@@ -301,6 +330,8 @@ void ElementEmitter::store(Value pointer, SymTensorType type, ArrayRef<IndexValu
          "results are written along their innermost dimension");
   Value address = elementPointer(b, pointer, memory, at.base);
   unsigned align = lanes > 1 ? alignmentOf(memory, at) : byteSize(memory);
+  if (guardsBranch && lanes > 1 && memory.isInteger(8))
+    data = wordOf(data);
   if (lanes > 1 && tailMask)
     b.create<LLVM::MaskedStoreOp>(data, address, tailMask, align);
   else
@@ -323,8 +354,9 @@ Value ElementEmitter::branched(Value condition, function_ref<Value()> body, Valu
 
 /// [guard] No branch where lanes differ.
 Value ElementEmitter::guarded(Value condition, function_ref<Value()> body, Value otherwise) {
+  // Without alignment neighbours are loaded one by one in any case, and LLVM would make one of the versions with and without.
   if (guardsBranch)
-    if (Value same = sameInAllLanes(b, condition))
+    if (Value same = sameInAllLanes(b, condition, pointerAlignment != 0))
       return branched(same, body, otherwise);
   Value outer = guard;
   guard = both(outer, condition);

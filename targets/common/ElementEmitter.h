@@ -53,9 +53,14 @@ public:
   mlir::Value pull(mlir::Value tensor, llvm::ArrayRef<IndexValue> index);
   /// Elements of a tensor in memory.
   mlir::Value load(mlir::Value pointer, SymTensorType type, llvm::ArrayRef<IndexValue> index);
+  /// The same of what nobody ever writes.
+  mlir::Value loadConstant(mlir::Value pointer, SymTensorType type,
+                           llvm::ArrayRef<IndexValue> index);
   /// Writes elements to `pointer` (contiguous along the lanes).
   void store(mlir::Value pointer, SymTensorType type, llvm::ArrayRef<IndexValue> index,
              mlir::Value data);
+  /// Elements as they are stored.
+  mlir::Value encoded(mlir::Type element, mlir::Value data);
   /// Row-major position, in elements.
   IndexValue linear(SymTensorType type, llvm::ArrayRef<IndexValue> index);
   mlir::Value uniform(SymExpr expr) { return symbolic(expr).base; }
@@ -72,6 +77,7 @@ private:
   using Key = std::vector<std::pair<const void *, int64_t>>;
   mlir::Value loadPacked(mlir::Value pointer, unsigned width, IndexValue at);
   mlir::Value loadPackedRun(mlir::Value pointer, unsigned width, mlir::Value first);
+  mlir::Value wordOf(mlir::Value bytes);
   void storePacked(mlir::Value pointer, IndexValue at, mlir::Value data);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type memory, IndexValue at);
   mlir::Value loadOneByOne(mlir::Value pointer, mlir::Type memory, IndexValue at);

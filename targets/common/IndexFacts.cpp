@@ -35,7 +35,34 @@ static Value scalarOf(ImplicitLocOpBuilder &b, Value vector) {
   return {};
 }
 
-Value sameInAllLanes(ImplicitLocOpBuilder &b, Value condition) {
+/// The first of numbers that follow each other, as many as there are lanes, where it is a multiple of their count; null for others.
+static Value firstOfRun(Value vector) {
+  auto sum = vector.getDefiningOp<arith::AddIOp>();
+  auto first = sum ? sum.getLhs().getDefiningOp<vector::SplatOp>() : vector::SplatOp();
+  DenseElementsAttr steps;
+  if (!first || !matchPattern(sum.getRhs(), m_Constant(&steps)))
+    return {};
+  int64_t lanes = 0;
+  for (const llvm::APInt &step : steps.getValues<llvm::APInt>())
+    if (step.getSExtValue() != lanes++)
+      return {};
+  return divisorOf(first.getInput()) % lanes ? Value() : first.getInput();
+}
+
+/// Of neighbours and a limit, both of which chunks of lanes begin with: all are below it, or none.
+static Value sameOfRun(ImplicitLocOpBuilder &b, arith::CmpIOp compare) {
+  auto predicate = compare.getPredicate();
+  if (predicate != arith::CmpIPredicate::slt && predicate != arith::CmpIPredicate::sge)
+    return {};
+  int64_t lanes = cast<VectorType>(compare.getLhs().getType()).getNumElements();
+  Value first = firstOfRun(compare.getLhs()),
+        limit = first ? scalarOf(b, compare.getRhs()) : Value();
+  if (!limit || divisorOf(limit) % lanes)
+    return {};
+  return b.create<arith::CmpIOp>(predicate, first, limit);
+}
+
+Value sameInAllLanes(ImplicitLocOpBuilder &b, Value condition, bool ofRuns) {
   if (!isa<VectorType>(condition.getType()))
     return condition;
   if (Value scalar = scalarOf(b, condition))
@@ -43,13 +70,14 @@ Value sameInAllLanes(ImplicitLocOpBuilder &b, Value condition) {
   if (auto compare = condition.getDefiningOp<arith::CmpIOp>()) {
     Value left = scalarOf(b, compare.getLhs()), right = scalarOf(b, compare.getRhs());
     return left && right ? Value(b.create<arith::CmpIOp>(compare.getPredicate(), left, right))
+           : ofRuns      ? sameOfRun(b, compare)
                          : Value();
   }
   auto both = condition.getDefiningOp<arith::AndIOp>();
   if (!both)
     return {};
-  Value left = sameInAllLanes(b, both.getLhs()),
-        right = left ? sameInAllLanes(b, both.getRhs()) : Value();
+  Value left = sameInAllLanes(b, both.getLhs(), ofRuns),
+        right = left ? sameInAllLanes(b, both.getRhs(), ofRuns) : Value();
   return right ? Value(b.create<arith::AndIOp>(left, right)) : Value();
 }
 

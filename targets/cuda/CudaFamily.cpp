@@ -26,7 +26,8 @@ const std::vector<SimtMachine> &machines() {
 
 llvm::ArrayRef<const SimtSchedule *> simtSchedules() {
   static const SimtSchedule *const all[] = {simtAttention(), simtTiles(), simtRealTiles(),
-                                            simtLines(),     simtUnits(), simtPoints()};
+                                            simtLines(),     simtUnits(), simtTurns(),
+                                            simtPoints()};
   return all;
 }
 

@@ -70,7 +70,10 @@ TileSource ProductBlock::operand(bool isA) const {
   const ProductShape::Factors &factors = isA ? s.inA : s.inB;
   auto index = [this, isA](const IndexValue &at, const IndexValue &step) {
     IndexValue none;
-    return s.indexOf(isA ? s.inA : s.inB, outer, isA ? at : none, isA ? none : at, step);
+    SmallVector<IndexValue> place =
+        s.indexOf(isA ? s.inA : s.inB, outer, isA ? at : none, isA ? none : at, step);
+    place.resize(cast<SymTensorType>((isA ? s.a : s.b).getType()).getRank(), k.e.constant(0));
+    return place;
   };
   return {isA ? s.a : s.b,
           index,

@@ -94,6 +94,8 @@ const SimtSchedule *simtRealTiles();
 const SimtSchedule *simtLines();
 /// A thread for each independent part of an operator that has loops of its own.
 const SimtSchedule *simtUnits();
+/// A block for each tile of what is read in one order and written in another.
+const SimtSchedule *simtTurns();
 /// A thread for each element; takes what no other does.
 const SimtSchedule *simtPoints();
 

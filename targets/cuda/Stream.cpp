@@ -15,18 +15,29 @@ namespace weft {
 
 static constexpr int64_t kBytes = 16, kMostLanes = 8;
 
-unsigned streamLanes(func::FuncOp spec, SymExpr elements) {
-  int64_t widest = 1;
+/// Whether it has the same lines, of another length.
+static bool hasLinesOf(SymTensorType tensor, SymTensorType walked) {
+  SmallVector<SymExpr> own = tensor.getDims(), dims = walked.getDims();
+  return own.size() > 1 && own.size() == dims.size() &&
+         ArrayRef(own).drop_back() == ArrayRef(dims).drop_back();
+}
+
+unsigned streamLanes(func::FuncOp spec, SymTensorType walked) {
+  int64_t widest = 1, widestLine = 1;
   bool hasParts = false; // of bytes, which are read and written one by one in any case
   auto consider = [&](Type type) {
     auto tensor = cast<SymTensorType>(type);
     int64_t bits = elementBits(tensor.getElementType());
     hasParts |= bits < 8;
-    if (tensor.getElements() == elements)
+    if (tensor.getElements() == walked.getElements() || hasLinesOf(tensor, walked))
       widest = std::max<int64_t>(widest, bits / 8);
+    if (tensor.getRank() == 1 && walked.getRank() && tensor.getDim(0) == walked.getDims().back())
+      widestLine = std::max<int64_t>(widestLine, bits / 8);
   };
   llvm::for_each(spec.getArgumentTypes(), consider);
   llvm::for_each(spec.getResultTypes(), consider);
+  if (widest == 1) // accesses to bytes are narrow in any case
+    widest = widestLine;
   return hasParts ? 1 : unsigned(std::min(kMostLanes, kBytes / widest));
 }
 

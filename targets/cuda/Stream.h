@@ -1,6 +1,6 @@
 //===- Stream.h - Threads that hold 16 bytes of neighbours ----------------------------------------------===//
 //
-//   Stream stream(k, dims.back(), streamLanes(spec, elements));
+//   Stream stream(k, dims.back(), streamLanes(spec, walked));
 //   stream.emit([&](unsigned lanes) { … lanes elements of a line per thread, or 1 … });
 //
 // What walks memory in order is emitted twice: for threads that hold as many neighbours as make accesses of 16 bytes, and for any sizes and
@@ -14,9 +14,10 @@
 
 namespace weft {
 
-/// Of a kernel that walks so many elements: how many are 16 bytes of the widest of these operands and results. Accesses to narrower ones are
-/// narrower; with 16 bytes of them, those to the widest would touch each sector of memory twice.
-unsigned streamLanes(mlir::func::FuncOp spec, SymExpr elements);
+/// Of a kernel that walks such a tensor: how many elements are 16 bytes of the widest operand or result that has as many, or as many lines.
+/// Accesses to narrower ones are narrower; with 16 bytes of them, those to the widest would touch each sector of memory twice. Where all are
+/// bytes, vectors that are read along each line count, too.
+unsigned streamLanes(mlir::func::FuncOp spec, SymTensorType walked);
 
 class Stream {
 public:

@@ -22,6 +22,14 @@ bool isMultiple(SymExpr extent, int64_t size) {
 TileReader::TileReader(SimtKernel &k, bool isRaw)
     : k(k), builder(k.b), isRaw(isRaw), lanes(isRaw ? 8 : 4) {}
 
+/// Elements that lie side by side: dimensions of 1 behind them do not count.
+static SymExpr lengthOfLines(const TileSource &source) {
+  SmallVector<SymExpr> dims = cast<SymTensorType>(source.value.getType()).getDims();
+  while (dims.size() > 1 && dims.back().isConstant(1))
+    dims.pop_back();
+  return dims.back();
+}
+
 /// Lanes of a source's elements, as bits or as numbers.
 Value TileReader::elementsOf(const TileSource &source, const IndexValue &line,
                              const IndexValue &step) {
@@ -60,7 +68,7 @@ Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
     isWhole = both(isThere, k.less(k.add(run.base, constantI64(builder, lanes - 1)), runLimit));
   TypedAttr none = isRaw ? TypedAttr(builder.getI16IntegerAttr(0)) : builder.getF32FloatAttr(0);
   Value zero = k.e.constantData(none.getType(), none), chunk = zero, isLeft = isThere;
-  Stream stream(k, cast<SymTensorType>(source.value.getType()).getDims().back(), unsigned(lanes));
+  Stream stream(k, lengthOfLines(source), unsigned(lanes));
   if (!stream.isNever()) {
     Value isWide = both(isWhole, stream.condition());
     chunk = k.e.guarded(
@@ -85,7 +93,7 @@ Value TileReader::chunkOf(const TileSource &source, const IndexValue &line,
 bool TileReader::isCopied(const TileSource &source) const {
   auto type = cast<SymTensorType>(source.value.getType());
   return k.e.pointerOf(source.value) && (isRaw || type.getElementType().isF32()) &&
-         type.getDims().back() == (source.isDeepLast ? source.steps : source.lines);
+         lengthOfLines(source) == (source.isDeepLast ? source.steps : source.lines);
 }
 
 /// [copy] Where lines have whole chunks, a chunk is there as a whole or not at all.
@@ -138,7 +146,7 @@ void TileReader::fill(const TileSource &source, Value firstLine, Value firstStep
     });
     k.e.setLanes(1);
   };
-  Stream stream(k, cast<SymTensorType>(source.value.getType()).getDims().back(), unsigned(lanes));
+  Stream stream(k, lengthOfLines(source), unsigned(lanes));
   if (!target.place || stream.isNever() || !isCopied(source))
     return compute();
   k.choose(

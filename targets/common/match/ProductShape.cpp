@@ -20,8 +20,11 @@ SmallVector<IndexValue> ProductShape::indexOf(const Factors &factors, ArrayRef<V
   return index;
 }
 
+/// Dimensions of 1 at the end, as of a filter of one pixel, do not count.
 static std::optional<ProductShape::Factors> pointsOf(ArrayRef<Access> accesses) {
   ProductShape::Factors factors;
+  while (!accesses.empty() && accesses.back().kind == AccessKind::Fixed)
+    accesses = accesses.drop_back();
   for (const Access &access : accesses) {
     if (access.kind != AccessKind::Point)
       return std::nullopt;

@@ -10,7 +10,7 @@ namespace weft {
 /// out[o.., m, n] = epilogue(sum over k of A[o.., m, k] * B[o.., k, n]), summed in f32 of floats, with everything symbolic; dimensions may lie in any
 /// order but for n, which is the result's last, and each outer factor o may be absent from one side.
 struct ProductShape {
-  /// Which factor each dimension of a tensor follows.
+  /// Which factor each dimension of a tensor follows, but for dimensions of 1 behind them.
   using Factors = llvm::SmallVector<unsigned>;
 
   ContractOp op;

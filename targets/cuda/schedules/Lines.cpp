@@ -243,7 +243,7 @@ public:
     // [lines] All threads of a warp have one.
     Operation *root = *matchLines(k.spec);
     SymTensorType type = lineType(root);
-    Stream stream(k, type.getDims().back(), streamLanes(k.spec, type.getElements()));
+    Stream stream(k, type.getDims().back(), streamLanes(k.spec, type));
     k.when(k.less(k.warp(), k.e.uniform(linesOf(root))),
            [&] { stream.emit([&](unsigned lanes) { emitLines(k, root, lanes); }); });
   }

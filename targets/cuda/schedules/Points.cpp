@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/common/ScheduledTarget.h"
 #include "targets/cuda/Stream.h"
+#include "targets/cuda/TurnedWeights.h"
 
 using namespace mlir;
 
@@ -102,8 +103,15 @@ public:
     return blocks(matchPoints(spec)->getElements(), perBlock(spec));
   }
 
+  SmallVector<WeightLayout> layouts(func::FuncOp spec, const SimtMachine &machine) const override {
+    SmallVector<WeightLayout> layouts = SimtSchedule::layouts(spec, machine);
+    turnWeights(spec, layouts);
+    return layouts;
+  }
+
   void emit(SimtKernel &k) const override {
     SymTensorType space = *matchPoints(k.spec);
+    readTurnedWeights(k, layouts(k.spec, k.machine));
     PointsEmitter points(k, space, perBlock(k.spec));
     // [packed]
     if (writesPackedElements(k.spec))
@@ -124,9 +132,7 @@ public:
   }
 
 private:
-  static unsigned lanesOf(func::FuncOp spec) {
-    return streamLanes(spec, matchPoints(spec)->getElements());
-  }
+  static unsigned lanesOf(func::FuncOp spec) { return streamLanes(spec, *matchPoints(spec)); }
   int64_t perBlock(func::FuncOp spec) const { return threads() * int64_t(lanesOf(spec)); }
 };
 

@@ -33,10 +33,11 @@ std::string product(const std::string &element, const std::string &lhs, const st
 }
 
 void agree(const std::string &text, std::initializer_list<std::array<int64_t, 3>> all,
-           double tolerance) {
+           double tolerance, const std::string &schedule = "") {
   Program compiled(text, targetsToTry({"x86:host"}).front());
-  INFO(compiled.error());
+  INFO(compiled.error() << text);
   REQUIRE(compiled.error().empty());
+  REQUIRE((schedule.empty() || uses(compiled, schedule)));
   for (auto [m, n, k] : all) {
     INFO("m=" << m << " n=" << n << " k=" << k << "\n" << text);
     Sizes sizes{{"m", m}, {"n", n}, {"k", k}};
@@ -80,4 +81,57 @@ TEST_CASE("elements and lines agree with the evaluator where chunks are whole, r
   std::string x = tensor("m, n", "f32"), y = tensor("n", "f32");
   agree(program(x, y, x, "  %z = weft.softmax %x : (" + x + ") -> " + x + "\n"),
         {{0, 4, 1}, {1, 1, 1}, {9, 31, 1}, {5, 128, 1}, {5, 132, 1}, {3, 1000, 1}}, 1e-5);
+}
+
+TEST_CASE("what lies in another order agrees where tiles are whole, ragged or empty") {
+  for (const char *element : {"f32", "f16", "i8", "i1", "i64"}) {
+    std::string x = tensor("k, n, m", element), y = tensor("n", element),
+                t = tensor("k, m, n", element), z = tensor("k, m + 2, n + 1", element),
+                none = tensor("", element), op = element == std::string("i1") ? "or" : "add";
+    std::string number = element == std::string("i1") ? "true"
+                         : element[0] == 'f'          ? "1.5 : " + std::string(element)
+                                                      : "3 : " + std::string(element);
+    std::string body = "  %t = weft.transpose %x [0, 2, 1] : (" + x + ") -> " + t +
+                       "\n  %s = weft." + op + " %t, %y : (" + t + ", " + y + ") -> " + t;
+    auto all = {
+        std::array<int64_t, 3>{0, 9, 1},    {9, 0, 1},  {1, 1, 3},   {31, 127, 1}, {32, 128, 2},
+        std::array<int64_t, 3>{33, 129, 1}, {8, 16, 1}, {40, 24, 2}, {7, 300, 1}};
+    std::string turned = body;
+    turned.replace(turned.find("%s ="), 4, "%z =");
+    agree(program(x, y, t, turned + "\n", "m, n, k"), all, 1e-3, "turn");
+    agree(program(x, y, z,
+                  body + "\n  %none = weft.fill " + number + " -> <[], " + element +
+                      ">\n  %z = weft.pad %s with %none low [0, 1, 1] high [0, 1, 0] : (" + t +
+                      ", " + none + ") -> " + z + "\n",
+                  "m, n, k"),
+          all, 1e-3, "turn");
+  }
+}
+
+namespace {
+
+/// A convolution of bytes, channels last; of f32, where the filter is widened in the kernel.
+std::string convolution(int64_t filters, int64_t channels, bool isWide) {
+  std::string o = std::to_string(filters), c = std::to_string(channels);
+  std::string element = isWide ? "f32" : "ui8", sum = isWide ? "f32" : "i32";
+  std::string x = tensor("k, m, n, " + c, element), y = tensor(o, sum),
+              bytes = tensor(o + ", " + c + ", 3, 3", "i8"),
+              wide = tensor(o + ", " + c + ", 3, 3", sum), z = tensor("k, m, n, " + o, sum);
+  std::string body =
+      "  %f = weft.constant " + bytesText({filters, channels, 3, 3}, "i8") + " -> " + bytes + "\n";
+  if (isWide)
+    body += "  %w = weft.convert %f to f32 : (" + bytes + ") -> " + wide + "\n";
+  body += "  %c = weft.conv %x, " + std::string(isWide ? "%w" : "%f") +
+          " strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate " + sum +
+          " {channels_last} : (" + x + ", " + (isWide ? wide : bytes) + ") -> " + z +
+          "\n  %z = weft.add %c, %y : (" + z + ", " + y + ") -> " + z + "\n";
+  return program(x, y, z, body, "m, n, k");
+}
+
+} // namespace
+
+TEST_CASE("filters whose columns lie side by side agree, whatever their number") {
+  for (bool isWide : {false, true})
+    for (int64_t filters : {1, 5, 24, 32, 40})
+      agree(convolution(filters, 3, isWide), {{1, 1, 1}, {5, 7, 2}}, isWide ? 0.1 : 0, "loop");
 }
