@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import harm
 
@@ -63,12 +64,21 @@ class Model:
         environment = {**os.environ, "WEFT_TEST_DEVICE": "emulated", "WEFT_TEST_TARGETS": target, "WEFT_EMULATED": f"sm={self.architecture}"}
         words = [",".join(f"{symbol}={size}" for symbol, size in zip(symbols, each)) for each in self.sizes]
         self.process = subprocess.Popen([calls, model, target, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.reached = [self.lines(number) for number in range(len(self.sizes))]
 
     def call(self, number, options):
         """What a call with these sizes says: "right", or what is wrong."""
         self.process.stdin.write(f"{number} sm={self.architecture},{options}\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip() or sys.exit(f"FAILED: {self.name} ended the process: {options}")
+
+    def lines(self, number):
+        """Of each kernel, those that a call with these sizes comes to: no other call meets a fault there."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            if (said := self.call(number, f"code={self.temps},lines={folder},seed={number + 1}")) != "right":
+                sys.exit(f"FAILED: {self.name} without a fault: {said}")
+            paths = [os.path.join(folder, each) for each in os.listdir(folder)]
+            return {os.path.basename(path)[:-6]: set(map(int, open(path, encoding="utf-8").read().split())) for path in paths}
 
     def close(self):
         self.process.stdin.close()
@@ -80,15 +90,18 @@ class Model:
             with open(path, encoding="utf-8") as file:
                 yield os.path.basename(path)[:-4], file.read()
 
-    def answer(self, kernel, ptx):
-        """What is found in the kernel's text: "finding", "wrong", or nothing; and what is said."""
+    def answer(self, kernel, line, ptx):
+        """What is found in the kernel's text with a fault in a line: "finding", "wrong", "not reached", or nothing; and what is said."""
+        numbers = [number for number, lines in enumerate(self.reached) if line in lines.get(kernel, ())]
+        if not numbers:
+            return "not reached", ""
         harmed = os.path.join(self.folder, "harmed")
         os.makedirs(harmed, exist_ok=True)
         path = os.path.join(harmed, f"{kernel}.ptx")
         with open(path, "w", encoding="utf-8") as file:
             file.write(ptx)
         try:
-            for number in range(len(self.sizes)):
+            for number in numbers:
                 said = self.call(number, f"code={harmed},instructions=200000,seed={number + 1}")
                 if said.startswith("wrong"):
                     return "wrong", said
@@ -106,9 +119,7 @@ def harm_all(model, wrong):
         missed, found = [], 0
         for kernel, ptx in model.kernels():
             for line, text in rule.harmed(ptx):
-                how, said = model.answer(kernel, text)
-                if not how and not model.answer(kernel, harm.trapped(ptx, line))[0]:
-                    how = "not reached"
+                how, said = model.answer(kernel, line, text)
                 found += how in ("finding", "wrong")
                 counts[rule.name, how] = counts.get((rule.name, how), 0) + 1
                 if not how:

@@ -39,14 +39,6 @@ class Context:
         return bool(behind) and behind[0].strip() == "ret;"
 
 
-def trapped(ptx, line):
-    """The text that ends where it comes to a line."""
-    lines = joined(ptx.splitlines())
-    guard = re.match(r"\s*(@!?%\w+ )?", lines[line - 1]).group(1) or ""
-    lines[line - 1] = f"\t{guard}trap;"
-    return "\n".join(lines) + "\n"
-
-
 def counted(lines):
     counts = {}
     for line in lines:

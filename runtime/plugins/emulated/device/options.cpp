@@ -65,12 +65,14 @@ void set(device_options &options, const std::string &word) {
     options.memory_bytes = number_of(word, value, 1, uint64_t(1) << 44);
   else if (key == "code" && !value.empty())
     options.code = value;
+  else if (key == "lines" && !value.empty())
+    options.run.lines = value;
   else
     throw std::invalid_argument(
         "option '" + word +
         "' is not known: seed=N, lazy, eager, blocks=random, sm=80, sm=90a, devices=N, "
-        "processors=N, threads=N, memory=BYTES, instructions=N, code=FOLDER, checks=off, "
-        "counters=off");
+        "processors=N, threads=N, memory=BYTES, instructions=N, code=FOLDER, lines=FOLDER, "
+        "checks=off, counters=off");
 }
 
 } // namespace

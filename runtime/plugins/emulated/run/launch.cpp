@@ -2,6 +2,7 @@
 #include "runtime/plugins/emulated/run/launch.h"
 
 #include <exception>
+#include <fstream>
 #include <list>
 #include <numeric>
 #include <thread>
@@ -206,6 +207,14 @@ void run_on_threads(launch_state &launch, std::vector<std::unique_ptr<runner>> &
     std::rethrow_exception(failure);
 }
 
+/// Lines of instructions that a warp came to, behind those of earlier launches.
+void note_lines(const launch_state &launch) {
+  std::ofstream file(launch.options->lines + "/" + launch.code->name + ".lines", std::ios::app);
+  for (size_t i = 0; i < launch.code->code.size(); ++i)
+    if (launch.reached[i])
+      file << launch.code->code[i].line << "\n";
+}
+
 } // namespace
 
 counters run_grid(const launch_request &request, const memory_map &memory,
@@ -220,6 +229,8 @@ counters run_grid(const launch_request &request, const memory_map &memory,
   launch.shared_bytes = request.code->dynamic_base - shared_base + request.dynamic_bytes;
   launch.device = request.device;
   fill_parameters(launch, request);
+  if (!options.lines.empty())
+    launch.reached = std::make_unique<std::atomic<bool>[]>(request.code->code.size());
   registered here(launch);
   std::vector<uint32_t> blocks = order_of_blocks(launch);
   std::atomic<size_t> next{0};
@@ -229,6 +240,8 @@ counters run_grid(const launch_request &request, const memory_map &memory,
   for (size_t i = 0; i < threads; ++i)
     runners.push_back(std::make_unique<runner>(launch, blocks, next, residents, options.seed + i));
   run_on_threads(launch, runners);
+  if (launch.reached)
+    note_lines(launch);
   counters count;
   for (const auto &each : runners)
     count.add(each->count);

@@ -41,12 +41,15 @@ static void watch(warp &w, const instruction &i) {
     w.written[code.watched[i.writes + k]] |= w.executing;
 }
 
-void run_warp(warp &w, uint64_t budget) {
+/// `notes`: where the warp comes is noted.
+template <bool notes> static void run(warp &w, uint64_t budget) {
   const instruction *code = w.home->grid->code->code.data();
   bool has_checks = w.home->options().has_checks;
   counters &count = *w.count;
   while (budget-- && !w.is_done && !w.must_yield) {
     const instruction &i = code[w.pc];
+    if constexpr (notes)
+      w.home->grid->reached[w.pc].store(true, std::memory_order_relaxed);
     uint32_t mask = w.active;
     if (i.guard >= 0) {
       uint32_t guard = *reinterpret_cast<uint32_t *>(w.registers + i.guard);
@@ -68,6 +71,10 @@ void run_warp(warp &w, uint64_t budget) {
     if (w.pc >= w.merge)
       reconverge(w);
   }
+}
+
+void run_warp(warp &w, uint64_t budget) {
+  w.home->grid->reached ? run<true>(w, budget) : run<false>(w, budget);
 }
 
 } // namespace weft_emulated

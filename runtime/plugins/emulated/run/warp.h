@@ -35,6 +35,7 @@ struct run_options {
   uint64_t most_instructions = uint64_t(1) << 40;
   bool has_peers = false;  ///< other devices may do what blocks wait for, and take their time
   uint32_t processors = 4; ///< that blocks are spread over
+  std::string lines;       ///< a folder: NAME.lines in it gets those of kernel NAME that ran
 };
 
 struct warp {
@@ -119,6 +120,8 @@ struct launch_state {
   int device = 0;
   std::atomic<uint64_t> progress{0};
   std::atomic<bool> must_stop{false};
+  /// By instruction, whether a warp came to it; null: nobody asks.
+  std::unique_ptr<std::atomic<bool>[]> reached;
 };
 
 struct block {
