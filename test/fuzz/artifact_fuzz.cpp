@@ -18,8 +18,13 @@ static const bytes &good_file() {
     sample s = make_sample();
     s.weights.clear(); // keeps the file small; weights are not parsed
     s.description.weights.clear();
-    s.others = {s.description}; // a second variant, which is checked and not chosen
+    s.others = {s.description, s.description}; // more variants, which are checked and not chosen
     s.others[0].target = "x86:v0";
+    s.others[1].target = "cuda:sm_80";
+    s.others[1].cpu_features = {"sm_80"};
+    s.others[1].device_code = ".version 8.0";
+    for (kernel &each : s.others[1].kernels)
+      each.block_threads = 256;
     return s.seal();
   }();
   return file;
