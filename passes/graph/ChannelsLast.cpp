@@ -5,7 +5,7 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, reductions and what ranks
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, reductions and what ranks
 // exchange until they meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
@@ -205,6 +205,27 @@ struct MoveBehindPool : OpRewritePattern<PoolOp> {
   }
 };
 
+/// An image at another resolution, channels as they are.
+struct MoveBehindResize : OpRewritePattern<ResizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ResizeOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    if (!source)
+      return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
+    SymTensorType type = movedType(typeOf(op.getResult()));
+    SmallVector<double> scales;
+    for (int64_t from : channelsToBack(type.getRank()))
+      scales.push_back(op.getScales()[from]);
+    auto moved = cast<ResizeOp>(rewriter.clone(*op));
+    moved->setOperand(0, source);
+    moved.setSizesAttr(DimsAttr::get(op.getContext(), type.getDims()));
+    moved.setScales(scales);
+    moved->getResult(0).setType(type);
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
+    return success();
+  }
+};
+
 /// What ranks exchange in the order that it is in.
 struct MoveBehindExchange : OpInterfaceRewritePattern<CollectiveOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -262,8 +283,8 @@ void useContraction(ConvOp op) {
 LogicalResult moveChannels(func::FuncOp function, bool floats) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<MoveConvolution>(function.getContext(), floats);
-  patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindConcat, MoveBehindPool,
-               MoveBehindExchange, MoveIntoReduction>(function.getContext());
+  patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindConcat, MoveBehindPool, MoveBehindResize,
+               MoveBehindPad, MoveBehindExchange, MoveIntoReduction>(function.getContext());
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 

@@ -12,6 +12,7 @@
 
 #include "dialects/weft/ops/Collective.h"
 #include "dialects/weft/ops/Quantize.h"
+#include "dialects/weft/ops/Resize.h"
 #include "passes/kernel/ConstantParts.h"
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
@@ -30,14 +31,6 @@ constexpr int64_t kMostFolded = 1 << 16; ///< elements of a constant made here
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
 bool isOne(Value scale, Value zero) { return isOne(scale) && isOne(zero); }
-
-/// An operation whose elements are elements of its only tensor.
-bool isView(Operation *op) {
-  auto element = dyn_cast_or_null<ElementOpInterface>(op);
-  auto rule = dyn_cast_or_null<RuleOpInterface>(op);
-  return element && element.rootKind() == RootKind::View && op->getNumOperands() == 1 &&
-         !(rule && rule.scalarCost() > 0);
-}
 
 /// One function of the first operand's elements; the other operands are numbers.
 bool isElementwise(Operation *op) {
@@ -74,7 +67,7 @@ public:
       b.setLoc(op.getLoc());
       if (auto exchange = dyn_cast<CollectiveOpInterface>(op))
         moveBehindExchange(exchange);
-      else if (isView(&op))
+      else if (movesElements(&op))
         moveBehindView(&op);
       else if (isElementwise(&op))
         moveBeforeViews(&op);
@@ -191,8 +184,8 @@ private:
   /// becomes the largest integer.
   bool canFollow(Operation *op, QuantizeOp quantize) {
     auto pool = dyn_cast_or_null<PoolOp>(op);
-    return isView(op) || (quantize && pool && pool.getKind() == PoolKind::Max &&
-                          allReachInside(pool) && isPositive(quantize.getScale()));
+    return movesElements(op) || (quantize && pool && pool.getKind() == PoolKind::Max &&
+                                 allReachInside(pool) && isPositive(quantize.getScale()));
   }
 
   /// The largest of dequantised integers is the largest integer, dequantised, when no window lies outside and the scale is positive.

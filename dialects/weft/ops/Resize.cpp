@@ -1,6 +1,8 @@
 //===- Resize.cpp - resize: types --------------------------------------------------------------===//
 
+#include "dialects/weft/ops/Resize.h"
 #include "dialects/weft/ops/Infer.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -27,6 +29,48 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 /// Several neighbours are read per element, one with `nearest`.
 RootKind ResizeOp::rootKind() {
   return getMode() == ResizeMode::Nearest ? RootKind::Loop : RootKind::Window;
+}
+
+/// The integer k for which `to` is k times `from`.
+static std::optional<int64_t> timesOf(SymExpr from, SymExpr to, double scale) {
+  std::optional<int64_t> a = from.asConstant(), c = to.asConstant();
+  double times = scale != 0 ? scale : a && c && *a > 0 ? double(*c) / double(*a) : 0;
+  bool isWhole = times >= 1 && times <= 1024 && times == std::floor(times);
+  return isWhole && from * int64_t(times) == to ? std::optional(int64_t(times)) : std::nullopt;
+}
+
+/// With a scale of k, results k*q to k*q + k - 1 have coordinates from q on, or around q: these are the ways to round that take q for all.
+std::optional<int64_t> repeatsOf(ResizeOp op, unsigned d) {
+  if (op.getMode() != ResizeMode::Nearest)
+    return std::nullopt;
+  ResizeCoordinates at = op.getCoordinates();
+  ResizeRounding to = op.getRounding();
+  bool isFirst = at == ResizeCoordinates::Asymmetric && to == ResizeRounding::Floor;
+  bool isMiddle =
+      (at == ResizeCoordinates::HalfPixel || at == ResizeCoordinates::HalfPixelSymmetric) &&
+      (to == ResizeRounding::PreferFloor || to == ResizeRounding::PreferCeil);
+  if (!isFirst && !isMiddle)
+    return std::nullopt;
+  return timesOf(tensorType(op.getInput()).getDim(d), op.getSizes()[d], op.getScales()[d]);
+}
+
+/// Where the operand has no elements and the result some, these are 0, whatever a function of it would be.
+static bool takesNearest(ResizeOp op) {
+  if (op.getMode() != ResizeMode::Nearest)
+    return false;
+  return llvm::all_of(llvm::seq<unsigned>(0, op.getSizes().size()), [&](unsigned d) {
+    SymExpr size = tensorType(op.getInput()).getDim(d);
+    return op.keepsDim(d) || repeatsOf(op, d) || size.asConstant().value_or(0) > 0;
+  });
+}
+
+bool movesElements(Operation *op) {
+  if (auto resize = dyn_cast_or_null<ResizeOp>(op))
+    return takesNearest(resize);
+  auto element = dyn_cast_or_null<ElementOpInterface>(op);
+  auto rule = dyn_cast_or_null<RuleOpInterface>(op);
+  return element && element.rootKind() == RootKind::View && op->getNumOperands() == 1 &&
+         !(rule && rule.scalarCost() > 0);
 }
 
 bool ResizeOp::keepsDim(unsigned d) {

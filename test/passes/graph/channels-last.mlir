@@ -129,3 +129,21 @@ func.func @branches(%x: !weft.tensor<[n, 8, h, w], ui8>, %v: !weft.tensor<[16, 8
   %2 = weft.concat %0, %1 dim 1 : (!weft.tensor<[n, 16, h, w], i32>, !weft.tensor<[n, 4, h, w], i32>) -> !weft.tensor<[n, 20, h, w], i32>
   return %2 : !weft.tensor<[n, 20, h, w], i32>
 }
+
+// An image at twice the resolution stays as it lies.
+// CHECK-LABEL: func @larger
+// CHECK:         %[[A:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[C:.*]] = weft.convert %[[A]]
+// CHECK:         %[[L:.*]] = weft.resize nearest %[[C]] to [n, 2*h, 2*w, 8] scales [1.000000e+00, 2.000000e+00, 2.000000e+00, 1.000000e+00]
+// CHECK:         weft.conv %[[L]], {{.*}} {channels_last}
+func.func @larger(%x: !weft.tensor<[n, 8, h, w], i8>, %v: !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, 2*h, 2*w], i32>
+    attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+  %1 = weft.convert %0 to i8 : (!weft.tensor<[n, 8, h, w], i32>) -> !weft.tensor<[n, 8, h, w], i8>
+  %2 = weft.resize nearest %1 to [n, 8, 2*h, 2*w] scales [1.0, 1.0, 2.0, 2.0] coordinates asymmetric rounding floor
+     : (!weft.tensor<[n, 8, h, w], i8>) -> !weft.tensor<[n, 8, 2*h, 2*w], i8>
+  %3 = weft.conv %2, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, 2*h, 2*w], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, 2*h, 2*w], i32>
+  return %3 : !weft.tensor<[n, 8, 2*h, 2*w], i32>
+}

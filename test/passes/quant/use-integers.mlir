@@ -527,3 +527,33 @@ func.func @unsigned_weight(%x: !weft.tensor<[m, 2], ui8>) -> !weft.tensor<[m, 2]
   %y = weft.contract "m k, k n -> m n" %a, %b accumulate f32 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2, 2], f32>) -> !weft.tensor<[m, 2], f32>
   return %y : !weft.tensor<[m, 2], f32>
 }
+
+// Of dequantised integers at twice the resolution, each stands there several times: what is read is bytes, and quantising them alike is nothing.
+// CHECK-LABEL: func @repeated
+// CHECK:         %[[R:.*]] = weft.resize nearest %arg0 {{.*}} -> !weft.tensor<[n, 4, 2*h, 2*w], ui8>
+// CHECK-NOT:     quantize
+// CHECK:         return %[[R]]
+func.func @repeated(%x: !weft.tensor<[n, 4, h, w], ui8>) -> !weft.tensor<[n, 4, 2*h, 2*w], ui8> attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[n, 4, h, w], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 4, h, w], f32>
+  %r = weft.resize nearest %a to [n, 4, 2*h, 2*w] scales [1.0, 1.0, 2.0, 2.0] coordinates asymmetric rounding floor
+     : (!weft.tensor<[n, 4, h, w], f32>) -> !weft.tensor<[n, 4, 2*h, 2*w], f32>
+  %y = weft.quantize %r, %s, %z : (!weft.tensor<[n, 4, 2*h, 2*w], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 4, 2*h, 2*w], ui8>
+  return %y : !weft.tensor<[n, 4, 2*h, 2*w], ui8>
+}
+
+// What there may be none of becomes 0 at a given size, whatever integer stands for that; and neighbours that are weighed are reals.
+// CHECK-LABEL: func @sampled
+// CHECK:         weft.resize nearest %{{.*}} -> !weft.tensor<[n, 7], f32>
+// CHECK:         weft.resize linear %{{.*}} -> !weft.tensor<[n, 2*h], f32>
+func.func @sampled(%x: !weft.tensor<[n, h], ui8>) -> (!weft.tensor<[n, 7], ui8>, !weft.tensor<[n, 2*h], ui8>) attributes {weft.symbols = #weft.symbols<n, h>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<128> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[n, h], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, h], f32>
+  %r = weft.resize nearest %a to [n, 7] scales [1.0, 0.0] coordinates asymmetric rounding floor : (!weft.tensor<[n, h], f32>) -> !weft.tensor<[n, 7], f32>
+  %q = weft.quantize %r, %s, %z : (!weft.tensor<[n, 7], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 7], ui8>
+  %l = weft.resize linear %a to [n, 2*h] scales [1.0, 2.0] coordinates half_pixel rounding floor : (!weft.tensor<[n, h], f32>) -> !weft.tensor<[n, 2*h], f32>
+  %y = weft.quantize %l, %s, %z : (!weft.tensor<[n, 2*h], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2*h], ui8>
+  return %q, %y : !weft.tensor<[n, 7], ui8>, !weft.tensor<[n, 2*h], ui8>
+}

@@ -2,8 +2,12 @@
 //
 // The general schedule: a unit is one line of the innermost dimension (or a block of a vector), vectorised along it. Reductions inside
 // are folded per element. It accepts every kernel without composites whose results have the same dimensions.
+//
+// Short lines, such as pixels with few channels, are several to a unit: what depends on the dimensions outside (the row of an image, and
+// which rows of a smaller image it is made of) is computed once for them.
 //===------------------------------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "targets/common/match/Points.h"
 #include "targets/cpu/schedules/Schedules.h"
 
@@ -13,8 +17,31 @@ namespace weft {
 namespace {
 
 constexpr int64_t kBlock = 4096; ///< elements of a unit when there is only one dimension
+constexpr int64_t kShort =
+    512; ///< elements of a line, at most, of which there are several in a unit
+constexpr int64_t kLinesBlock = 4096; ///< elements of such a unit
 constexpr int64_t kGrainWork =
     16384; ///< elements below which a piece of work is not worth a thread
+
+/// Lines of a unit: neighbours along the last dimension but one.
+int64_t linesOf(func::FuncOp spec, ArrayRef<SymExpr> dims) {
+  std::optional<int64_t> length = dims.empty() ? std::nullopt : dims.back().asConstant();
+  if (dims.size() < 3 || writesPackedElements(spec) || !length || *length < 1 || *length > kShort)
+    return 1;
+  int64_t most = kLinesBlock / *length;
+  std::optional<int64_t> count = dims[dims.size() - 2].asConstant();
+  if (!count || *count < 1)
+    return most;
+  return llvm::divideCeil(*count, llvm::divideCeil(*count, most));
+}
+
+/// What units are counted over: blocks of lines stand for the last dimension but one.
+SmallVector<SymExpr> blocksOf(ArrayRef<SymExpr> dims, int64_t lines) {
+  SmallVector<SymExpr> blocks(dims);
+  if (lines > 1)
+    blocks[dims.size() - 2] = SymExpr::ceildiv(dims[dims.size() - 2], lines);
+  return blocks;
+}
 
 class LoopSchedule : public Schedule {
 public:
@@ -33,11 +60,15 @@ public:
     if (dims.size() == 1)
       return {SymExpr::ceildiv(dims[0], kBlock),
               SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
-    SymExpr rows = one;
-    for (SymExpr dim : ArrayRef(dims).drop_back())
-      rows = rows * dim;
-    SymExpr inner = SymExpr::max(dims.back(), one);
-    return {rows,
+    int64_t lines = linesOf(spec, dims);
+    SymExpr units = one, inner = SymExpr::max(dims.back(), one);
+    for (SymExpr dim : ArrayRef(blocksOf(dims, lines)).drop_back())
+      units = units * dim;
+    if (lines > 1)
+      inner = SymExpr::min(SymExpr::max(dims[dims.size() - 2], one),
+                           SymExpr::constant(spec.getContext(), lines)) *
+              inner;
+    return {units,
             SymExpr::max(SymExpr::floordiv(SymExpr::constant(spec.getContext(), kGrainWork), inner),
                          one),
             zero};
@@ -58,11 +89,14 @@ public:
         units = d == 0 ? dims[0] : units * dims[d];
       end = c.e.uniform(units);
     }
+    int64_t lines = linesOf(c.spec, dims);
     c.loop(c.begin, end, 1, [&](Value unit) {
       if (dims.size() == 1)
         emitBlock(c, dims[0], unit);
+      else if (lines > 1)
+        emitLines(c, dims, lines, unit);
       else
-        emitLine(c, dims, unit);
+        emitLine(c, dims, c.lineIndex(dims, unit));
     });
   }
 
@@ -77,8 +111,19 @@ private:
     c.vectors(left, [&](IndexValue i) { c.storeResults({c.e.add(i, {from})}); });
   }
 
-  static void emitLine(KernelContext &c, ArrayRef<SymExpr> dims, Value unit) {
-    SmallVector<IndexValue> index = c.lineIndex(dims, unit);
+  /// The lines of a unit, of which the last one may have fewer.
+  static void emitLines(KernelContext &c, ArrayRef<SymExpr> dims, int64_t lines, Value unit) {
+    size_t along = dims.size() - 2;
+    SmallVector<IndexValue> index = c.lineIndex(blocksOf(dims, lines), unit);
+    Value count = constantI64(c.b, lines), from = c.mul(index[along].base, count);
+    Value to = c.b.createOrFold<arith::MinSIOp>(c.add(from, count), c.e.uniform(dims[along]));
+    c.loop(from, to, 1, [&](Value line) {
+      index[along] = {line};
+      emitLine(c, dims, index);
+    });
+  }
+
+  static void emitLine(KernelContext &c, ArrayRef<SymExpr> dims, SmallVector<IndexValue> index) {
     c.vectors(dims.back(), [&](IndexValue i) {
       index.back() = i;
       c.storeResults(index);
