@@ -5,7 +5,7 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, reductions and what ranks
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, borders, reductions and what ranks
 // exchange until they meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
@@ -223,6 +223,29 @@ struct MoveBehindResize : OpRewritePattern<ResizeOp> {
     moved->getResult(0).setType(type);
     rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
     return success();
+  }
+};
+
+/// A border around an image: of a quantised one, of the integer that stands for 0.
+struct MoveBehindPad : OpRewritePattern<PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    if (!source)
+      return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
+    auto moved = cast<PadOp>(rewriter.clone(*op));
+    moved->setOperand(0, source);
+    moved.setLowAttr(toBack(op.getLow()));
+    moved.setHighAttr(toBack(op.getHigh()));
+    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
+    return success();
+  }
+  static DimsAttr toBack(DimsAttr amounts) {
+    SmallVector<SymExpr> moved;
+    for (int64_t from : channelsToBack(amounts.getDims().size()))
+      moved.push_back(amounts.getDims()[from]);
+    return DimsAttr::get(amounts.getContext(), moved);
   }
 };
 

@@ -82,6 +82,14 @@ TEST_CASE("winograd, channels last: channels and filters that are no multiple of
   agreesLast({400, 17, 1, {kSame, kSame}}, {sizes(1, 3, 3), sizes(2, 9, 18)});
 }
 
+TEST_CASE("winograd, channels last: filters of one vector, if channels are not few") {
+  agreesLast({17, 8, 1, {kSame, kSame}}, {sizes(1, 1, 2), sizes(2, 13, 11)});
+  agreesLast({32, 3, 1, {kSame, kSame}}, {sizes(1, 5, 70)});
+  Convolution few{15, 8, 1, {kSame, kSame}};
+  few.channelsLast = true;
+  CHECK(uses(Program(textOf(few), "x86:v3"), "window_convolution"));
+}
+
 TEST_CASE("winograd, channels last: small tiles where filters are many") {
   agreesLast({264, 249, 1, {kSame, kSame}}, {sizes(1, 1, 2), sizes(2, 7, 7)});
 }
@@ -162,6 +170,7 @@ TEST_CASE("winograd of bytes is exact, whatever the signs") {
 TEST_CASE("winograd of bytes: several blocks, several panels, tiles that are cut") {
   isExact(ofBytes(64, 70, "ui8"), {sizes(1, 33, 41), sizes(5, 4, 3)});
   isExact(ofBytes(96, 40, "i8"), {sizes(1, 14, 14), sizes(2, 9, 13)});
+  isExact(ofBytes(64, 8, "ui8"), {sizes(1, 1, 2), sizes(2, 9, 13)}); // one vector of filters
 }
 
 TEST_CASE("winograd of bytes: channels and filters that are no multiple of anything") {

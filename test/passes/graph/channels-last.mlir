@@ -147,3 +147,21 @@ func.func @larger(%x: !weft.tensor<[n, 8, h, w], i8>, %v: !weft.tensor<[8, 8, 3,
      : (!weft.tensor<[n, 8, 2*h, 2*w], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, 2*h, 2*w], i32>
   return %3 : !weft.tensor<[n, 8, 2*h, 2*w], i32>
 }
+
+// A border of the integer that stands for 0 lies around pixels as they are.
+// CHECK-LABEL: func @border
+// CHECK:         %[[A:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[C:.*]] = weft.convert %[[A]]
+// CHECK:         %[[P:.*]] = weft.pad %[[C]] with %{{.*}} low [0, 1, 2, 0] high [0, 1, 0, 0] {{.*}} -> !weft.tensor<[n, h + 2, w + 2, 8], i8>
+// CHECK:         weft.conv %[[P]], {{.*}} {channels_last}
+func.func @border(%x: !weft.tensor<[n, 8, h, w], i8>, %v: !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+    attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+  %1 = weft.convert %0 to i8 : (!weft.tensor<[n, 8, h, w], i32>) -> !weft.tensor<[n, 8, h, w], i8>
+  %z = weft.fill 7 : i8 -> <[], i8>
+  %2 = weft.pad %1 with %z low [0, 0, 1, 2] high [0, 0, 1, 0] : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[], i8>) -> !weft.tensor<[n, 8, h + 2, w + 2], i8>
+  %3 = weft.conv %2, %v strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h + 2, w + 2], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+  return %3 : !weft.tensor<[n, 8, h, w], i32>
+}

@@ -10,8 +10,8 @@
 //         beside it: fetch a part of the next block, or of the next rows   [fetch]
 //         and epilogue and store of the panel before, masked where n ends  [store]
 //
-// W is packed while compiling into panels of two vectors of columns, [n / NR][k / G][NR][G], padded
-// with zeros: G products of bytes are one instruction and end in one lane.
+// W is packed while compiling into panels of two vectors of columns (of one where there are no more), [n / NR][k / G][NR][G],
+// padded with zeros: G products of bytes are one instruction and end in one lane.
 //
 //   G = 8   where it multiplies small matrices, and k is a multiple of that; A is read where it is
 //   G = 4   where the processor multiplies unsigned by signed bytes and adds
@@ -44,19 +44,22 @@ struct Products {
   Products(const Shape &s, const VectorMachine &machine)
       : dot(machine, s.op.getLhs(), s.op.getRhs()),
         signs(IntegerDot::signsOf(s.op.getLhs(), s.op.getRhs())),
-        areMatrices(ByteMatrixTile::takes(machine, signs, s.k)) {}
+        areMatrices(ByteMatrixTile::takes(machine, signs, s.k)),
+        vectors(areMatrices ? 2 : IntegerTile::vectorsFor(s.n, machine)),
+        columns(vectors * machine.lanes()) {}
   Unit unit() const { return areMatrices ? Unit::ByteMatrices : dot.unit(); }
   int64_t group() const { return areMatrices ? ByteMatrixTile::kGroup : dot.group(); }
   bool widens() const { return !areMatrices && dot.widens(); }
   std::unique_ptr<RunTile> tile(KernelContext &c, int64_t rows) const {
     if (areMatrices)
       return std::make_unique<ByteMatrixTile>(c, signs, rows);
-    return std::make_unique<IntegerTile>(c, dot, rows);
+    return std::make_unique<IntegerTile>(c, dot, rows, vectors);
   }
 
   IntegerDot dot;
   ByteSigns signs; ///< of the operands
   bool areMatrices;
+  int64_t vectors, columns; ///< of a panel
 };
 
 /// [widen rows] All rows as 16-bit numbers, padded to whole groups.
@@ -128,10 +131,10 @@ public:
   }
 
   static PanelBlocks blocksOf(Shape &s, const VectorMachine &machine) {
-    int64_t groupSize = Products(s, machine).group(), groups = llvm::divideCeil(s.k, groupSize);
-    SymExpr panels =
-        SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, tileColumns(machine)));
-    return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * tileColumns(machine),
+    Products products(s, machine);
+    int64_t groupSize = products.group(), groups = llvm::divideCeil(s.k, groupSize);
+    SymExpr panels = SymExpr::constant(s.m.getContext(), llvm::divideCeil(s.n, products.columns));
+    return PanelBlocks(s.m, mostRows(s, machine), panels, groups * groupSize * products.columns,
                        groups, pick(s.op, "block", kBlockKiB));
   }
   static int64_t mostRows(const Shape &s, const VectorMachine &machine) {
@@ -162,8 +165,8 @@ public:
                                     const VectorMachine &machine) const override {
     Shape s = *Shape::match(spec);
     SmallVector<WeightLayout> result(spec.getNumArguments());
-    result[s.rhs] =
-        WeightLayout::dots(tileColumns(machine), s.order(), Products(s, machine).group(), 1);
+    Products products(s, machine);
+    result[s.rhs] = WeightLayout::dots(products.columns, s.order(), products.group(), 1);
     return result;
   }
 

@@ -1,7 +1,7 @@
 //===- IntegerTile.cpp - The inner loops of products of bytes -------------------------------------------===//
 //
 //   for groups of k's of a run, some in each turn                           [groups]
-//     weights = a group for each column of the panel, in two vectors        [load weights]
+//     weights = a group for each column of the panel, in its vectors        [load weights]
 //     for row: its sums += its group in all lanes * weights                 [multiply add]
 //     where activations are shifted: what all rows lack += weights          [shift]
 //     in the first turns, what is done beside for a row or some             [beside]
@@ -23,10 +23,10 @@ constexpr int64_t kMostUnroll = 4;
 constexpr int64_t kChains = 6; ///< sums that can be under way at once
 } // namespace
 
-IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows)
-    : RunTile(c, rows, 2), dot(dot),
-      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (2 * rows)))),
-      perChain(2 * (rows + dot.isShifted())) {}
+IntegerTile::IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors)
+    : RunTile(c, rows, vectors), dot(dot),
+      chains(std::max<int64_t>(1, std::min(kMostUnroll, kChains / (vectors * rows)))),
+      perChain(vectors * (rows + dot.isShifted())) {}
 
 IntegerTile::Groups IntegerTile::groups(int64_t together) {
   SpreadRun run(c, c.b.getI32Type(), together, 1);
@@ -67,7 +67,7 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
   source.ahead.fetch(c, ahead ? c.add(group, constantI64(c.b, ahead)) : group);
   // [load weights] Once for all rows.
   SmallVector<Value, 2> loaded;
-  for (int64_t v = 0; v < 2; ++v)
+  for (int64_t v = 0; v < vectors; ++v)
     loaded.push_back(
         dot.loadWeights(c, weights, (ahead * columns + v * c.machine.lanes()) * dot.weightBytes()));
   // [multiply add] One broadcast of a row for both vectors.
@@ -75,12 +75,12 @@ void IntegerTile::step(const RowRuns &source, Value from, Value panel, Value gro
     auto groupAt = [&](int64_t nth) { return byteAt(at, r * source.rowBytes + nth * 4); };
     Value all = bytes == 4 ? groups[r].element(ahead, groupAt)
                            : dot.shift(c, raggedGroup(at, r * source.rowBytes + ahead * 4, bytes));
-    for (int64_t v = 0; v < 2; ++v)
-      sums[2 * r + v] = dot.multiplyAdd(c, sums[2 * r + v], all, loaded[v]);
+    for (int64_t v = 0; v < vectors; ++v)
+      sums[vectors * r + v] = dot.multiplyAdd(c, sums[vectors * r + v], all, loaded[v]);
   }
   // [shift] Like one row more.
-  for (int64_t v = 0; dot.isShifted() && v < 2; ++v)
-    sums[2 * rows + v] = dot.addShift(c, sums[2 * rows + v], loaded[v]);
+  for (int64_t v = 0; dot.isShifted() && v < vectors; ++v)
+    sums[vectors * rows + v] = dot.addShift(c, sums[vectors * rows + v], loaded[v]);
 }
 
 /// Whether the last group of a run has to be read byte by byte.
@@ -157,9 +157,9 @@ SmallVector<Value> IntegerTile::accumulate(const RowRuns &source, Value panel) {
   // [join chains] Those of the first chain take the others.
   for (int64_t i = perChain; i < chains * perChain; ++i)
     sums[i % perChain] = c.b.create<arith::AddIOp>(sums[i % perChain], sums[i]);
-  for (int64_t i = 0; dot.isShifted() && i < rows * 2; ++i)
-    sums[i] = dot.unshift(c, sums[i], sums[rows * 2 + i % 2]);
-  sums.resize(rows * 2);
+  for (int64_t i = 0; dot.isShifted() && i < rows * vectors; ++i)
+    sums[i] = dot.unshift(c, sums[i], sums[rows * vectors + i % vectors]);
+  sums.resize(rows * vectors);
   return sums;
 }
 

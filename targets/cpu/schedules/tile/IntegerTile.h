@@ -9,10 +9,14 @@
 
 namespace weft {
 
-/// Weights packed by IntegerDot::layout with tileColumns columns.
+/// Weights packed by IntegerDot::layout with the columns of two vectors, or of one where there are no more.
 class IntegerTile : public RunTile {
 public:
-  IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows);
+  IntegerTile(KernelContext &c, const IntegerDot &dot, int64_t rows, int64_t vectors = 2);
+  /// Vectors of a panel of a weight with so many columns: half of a panel of two would multiply nothing.
+  static int64_t vectorsFor(int64_t columns, const VectorMachine &machine) {
+    return columns <= int64_t(machine.lanes()) ? 1 : 2;
+  }
   /// Rows of a tile, at most: fewer than fit into registers, for what is done beside.
   static int64_t mostRows(const VectorMachine &machine) {
     return std::min<int64_t>(8, tileRows(machine));

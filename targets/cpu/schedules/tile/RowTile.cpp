@@ -146,7 +146,8 @@ void storeRowTile(KernelContext &c, Value root, Value panel, int64_t vectors, in
                   ArrayRef<Value> sums,
                   function_ref<SmallVector<IndexValue>(int64_t, IndexValue)> at) {
   Columns columns{panel, vectors, {}};
-  bool mayEnd = n % tileColumns(c.machine) != 0;
+  // A panel of one vector is the only one.
+  bool mayEnd = n % (vectors == 1 ? int64_t(c.machine.lanes()) : tileColumns(c.machine)) != 0;
   if (mayEnd && !c.machine.masksWords())
     return storeAnyColumns(c, root, columns, SymExpr::constant(c.b.getContext(), n), sums, at);
   if (mayEnd)

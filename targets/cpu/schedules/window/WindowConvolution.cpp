@@ -66,7 +66,7 @@ std::unique_ptr<RunTile> tileOf(KernelContext &c, const WindowTiling &t, int64_t
     return std::make_unique<UnitTile>(c, UnitTile::Lines{t.lines, pixels, t.folds, t.foldRows},
                                       t.vectors, t.run, productsOf(c, t), t.reuse());
   if (t.dot)
-    return std::make_unique<IntegerTile>(c, *t.dot, pixels);
+    return std::make_unique<IntegerTile>(c, *t.dot, pixels, t.vectors);
   return std::make_unique<FloatTile>(c, pixels, t.vectors, t.pairs);
 }
 

@@ -70,7 +70,7 @@ WindowTiling::WindowTiling(const ConvolutionShape &s, const VectorMachine &machi
   run = oddPairs ? llvm::divideCeil(tapsOfRun * ofPixel, 4) : tapsOfRun * ofPixel;
   mostPixels = pick(s.op, "rows", estimatePixels(machine));
   lines = tiles && !gathers && !s.isLine && (gap || !meet(step, kMeetingBytes)) ? 2 : 1;
-  vectors = !dot && s.filters <= int64_t(machine.lanes()) ? 1 : 2;
+  vectors = dot && tiles ? 2 : IntegerTile::vectorsFor(s.filters, machine);
   columns = vectors * machine.lanes();
   panels = llvm::divideCeil(s.filters, columns);
   steps = runs[0] * runs[1] * (dot ? llvm::divideCeil(run, dot->group()) : run);

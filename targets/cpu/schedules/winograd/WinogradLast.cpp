@@ -10,7 +10,7 @@
 //       for vector of channels: B^T d B, the last one masked                [both ways]
 //     for some panels of filters                                            [panels]
 //       for each of n * n products, some tiles                              [products]
-//         for panel: sums over channels in registers, tiles by two vectors  [sum]
+//         for panel: sums over channels in registers, tiles by its vectors  [sum]
 //       for tile, vector of filters: A^T p A                                [results]
 //         for pixel: epilogue and store, masked where filters end           [store]
 //
@@ -282,16 +282,17 @@ private:
                          inSums(inner.mul(inner.sub(panel, from), number(s.columns))));
         SmallVector<Value> made = tile->accumulate(source, filters);
         for (int64_t r = 0; r < rows; ++r)
-          for (int64_t v = 0; v < 2; ++v)
-            store(made[2 * r + v], at(place, (r * s.width + v * sumLanes) * kSumBytes));
+          for (int64_t v = 0; v < tile->vectors; ++v)
+            store(made[tile->vectors * r + v], at(place, (r * s.width + v * sumLanes) * kSumBytes));
       });
     });
   }
 
   std::unique_ptr<RunTile> tileOf(KernelContext &inner, int64_t rows) {
+    int64_t vectors = s.columns / c.machine.lanes();
     if (s.kind == WinogradTiles::Bytes)
-      return std::make_unique<IntegerTile>(inner, dot, rows);
-    return std::make_unique<FloatTile>(inner, rows);
+      return std::make_unique<IntegerTile>(inner, dot, rows, vectors);
+    return std::make_unique<FloatTile>(inner, rows, vectors);
   }
 
   //===-- Results -----------------------------------------------------------------------------===//

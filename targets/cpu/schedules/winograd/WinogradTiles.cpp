@@ -1,8 +1,7 @@
 //===- WinogradTiles.cpp - Sizes of Winograd's tiles and blocks -----------------------------------------------===//
 
 #include "targets/cpu/schedules/winograd/WinogradTiles.h"
-#include "targets/cpu/schedules/tile/IntegerDot.h"
-#include "targets/cpu/schedules/tile/RegisterTile.h"
+#include "targets/cpu/schedules/tile/IntegerTile.h"
 #include "targets/cpu/schedules/tile/UnitTile.h"
 #include "targets/cpu/schedules/winograd/WinogradTransform.h"
 
@@ -56,10 +55,11 @@ Match<WinogradTiles> WinogradTiles::match(func::FuncOp spec, const VectorMachine
     return why;
   WinogradTiles s{*shape, kind};
   int64_t inVector = s.lanes(machine) / machine.lanes(); // channels, for one float
-  if (s.channels < kFewestChannels * inVector * s.instructions(machine) ||
-      s.filters <= int64_t(machine.lanes())) // products have two vectors of filters
+  // Products of one vector of filters save half as much beside transforms of as many channels.
+  int64_t vectors = IntegerTile::vectorsFor(s.filters, machine);
+  if (s.channels * vectors < 2 * kFewestChannels * inVector * s.instructions(machine))
     return Decline{kFewChannels};
-  s.columns = weft::tileColumns(machine);
+  s.columns = vectors * machine.lanes();
   s.panels = llvm::divideCeil(s.filters, s.columns);
   s.panelsAtOnce = std::min(s.panels, kLimits[kind].panelsAtOnce);
   s.width = s.panelsAtOnce * s.columns;
