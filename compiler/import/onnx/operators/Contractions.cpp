@@ -39,21 +39,28 @@ bool batchAccesses(NodeImport &n, Operand &a, Operand &b, std::string &result) {
   Dims batch = batchOf(a.value);
   if (!n.mergeDims(batch, batchOf(b.value)))
     return false;
-  unsigned missing = batch.size() + 2 - rankOf(a.value); // dimensions that only the second has
   for (Operand *operand : {&a, &b}) {
     Dims own = batchOf(operand->value), want = batch;
     llvm::append_range(want, ArrayRef<SymExpr>(typeOf(operand->value).getDims()).take_back(2));
     operand->value = n.applyDims(operand->value, want);
     for (auto [d, dim] : llvm::enumerate(own)) {
       unsigned factor = batch.size() - own.size() + d;
-      bool otherHas = operand == &a ? !batch[factor].isConstant(1) : factor >= missing;
-      bool repeats = dim.isConstant(1) && otherHas;
+      bool repeats = dim.isConstant(1) && !batch[factor].isConstant(1);
       operand->accesses.push_back(repeats ? "1" : "b" + std::to_string(factor));
     }
   }
   for (size_t i = 0; i < batch.size(); ++i)
     result += "b" + std::to_string(i) + " ";
   return !n.refused();
+}
+
+/// One matrix of weights for the whole batch, however many leading dimensions of 1 it was written with.
+Value withoutUnits(NodeImport &n, Value b, unsigned rank) {
+  Dims dims(typeOf(b).getDims());
+  bool isOne = dims.size() > 2 && dims.size() <= rank && b.getDefiningOp<ConstantOp>() &&
+               llvm::all_of(ArrayRef<SymExpr>(dims).drop_back(2),
+                            [](SymExpr dim) { return dim.isConstant(1); });
+  return isOne ? n.reshape(b, Dims(ArrayRef<SymExpr>(dims).take_back(2))) : b;
 }
 
 } // namespace
@@ -65,7 +72,7 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
     return n.wrong("an operand has rank 0");
   bool vectorA = rankOf(a) == 1, vectorB = rankOf(b) == 1;
   Operand left{vectorA ? n.unsqueeze(a, int64_t(0)) : a, {}},
-      right{vectorB ? n.unsqueeze(b, int64_t(1)) : b, {}};
+      right{vectorB ? n.unsqueeze(b, int64_t(1)) : withoutUnits(n, b, rankOf(a)), {}};
   unsigned kA = rankOf(left.value) - 1, kB = rankOf(right.value) - 2;
   SymExpr k = typeOf(left.value).getDim(kA);
   if (!n.requireEqual(typeOf(right.value).getDim(kB), k,

@@ -179,18 +179,18 @@ private:
       for (const std::string &label : *labels)
         if (!contains(result, label) && neededLater(label))
           result.push_back(label);
-    // A 1 that the other operand broadcasts is fixed.
-    auto access = [&](const Term &self, const Term &other, unsigned d, bool first) {
+    // A 1 that repeats along a longer dimension of the other operand is fixed.
+    auto access = [&](const Term &self, const Term &other, unsigned d) {
       const std::string &label = self.labels[d];
-      bool one = typeOf(self.value).getDim(d).isConstant(1) && contains(other.labels, label);
       const auto *found = llvm::find(other.labels, label);
-      bool otherOne = one && typeOf(other.value).getDim(found - other.labels.begin()).isConstant(1);
-      return (one && !(otherOne && first) ? std::string("1") : factor(label)) + " ";
+      bool repeats = typeOf(self.value).getDim(d).isConstant(1) && found != other.labels.end() &&
+                     !typeOf(other.value).getDim(found - other.labels.begin()).isConstant(1);
+      return (repeats ? std::string("1") : factor(label)) + " ";
     };
     for (unsigned d = 0; d < a.labels.size(); ++d)
-      left += access(a, b, d, true);
+      left += access(a, b, d);
     for (unsigned d = 0; d < b.labels.size(); ++d)
-      right += access(b, a, d, false);
+      right += access(b, a, d);
     for (const std::string &label : result)
       out += factor(label) + " ";
     Type element = elementOf(a.value);

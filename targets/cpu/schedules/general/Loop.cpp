@@ -62,7 +62,8 @@ public:
               SymExpr::constant(spec.getContext(), kGrainWork / kBlock), zero};
     int64_t lines = linesOf(spec, dims);
     SymExpr units = one, inner = SymExpr::max(dims.back(), one);
-    for (SymExpr dim : ArrayRef(blocksOf(dims, lines)).drop_back())
+    SmallVector<SymExpr> blocks = blocksOf(dims, lines);
+    for (SymExpr dim : ArrayRef(blocks).drop_back())
       units = units * dim;
     if (lines > 1)
       inner = SymExpr::min(SymExpr::max(dims[dims.size() - 2], one),
