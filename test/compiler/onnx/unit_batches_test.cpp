@@ -87,3 +87,26 @@ TEST_CASE("weights with leading dimensions of 1 are weights") {
       CHECK(program.difference({{"s", s}}) <= 1e-5);
   }
 }
+
+TEST_CASE("an operand that repeats along the other's batch is a shorter stack of matrices") {
+  using Dims = std::vector<std::string>;
+  const std::pair<Dims, Dims> cases[] = {{{"n", "s", "24"}, {"1", "24", "33"}},
+                                         {{"1", "s", "24"}, {"n", "24", "33"}},
+                                         {{"n", "3", "s", "24"}, {"n", "1", "24", "33"}},
+                                         {{"n", "1", "s", "24"}, {"1", "3", "24", "33"}}};
+  for (const auto &[a, b] : cases) {
+    WireWriter graph = WireWriter()
+                           .text(2, "graph")
+                           .message(1, simpleNode("MatMul", {"a", "b"}, {"y"}, "product"))
+                           .message(11, valueInfo("a", tensorType(1, a)))
+                           .message(11, valueInfo("b", tensorType(1, b)))
+                           .message(12, valueInfo("y", tensorType(1, Dims(a.size(), ""))));
+    test::Program program = compiled(graph, "repeated.onnx");
+    INFO(program.error());
+    REQUIRE(program.error().empty());
+    CHECK(uses(program, "product"));
+    for (int64_t n : {0, 1, 3})
+      for (int64_t s : {0, 1, 17})
+        CHECK(program.difference({{"n", n}, {"s", s}}) <= 1e-5);
+  }
+}

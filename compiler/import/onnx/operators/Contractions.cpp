@@ -65,6 +65,20 @@ Value withoutUnits(NodeImport &n, Value b, unsigned rank) {
 
 } // namespace
 
+Value withoutRepeated(NodeImport &n, Value operand, SmallVectorImpl<std::string> &accesses) {
+  Dims dims;
+  SmallVector<std::string> kept;
+  for (auto [dim, access] : llvm::zip_equal(typeOf(operand).getDims(), accesses))
+    if (access != "1") {
+      dims.push_back(dim);
+      kept.push_back(access);
+    }
+  if (kept.size() == accesses.size())
+    return operand;
+  accesses = std::move(kept);
+  return n.reshape(operand, dims);
+}
+
 Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
   if (!a || !b || n.refused())
     return {};
@@ -90,9 +104,11 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
     left.accesses.append({"m", "k"});
     right.accesses.append({"k", "n"});
     left.takeTransposes();
+    left.value = withoutRepeated(n, left.value, left.accesses);
     result += "m n";
   }
   right.takeTransposes();
+  right.value = withoutRepeated(n, right.value, right.accesses);
   Value product = n.contract(left.text() + ", " + right.text() + " -> " + result, left.value,
                              right.value, accumulate);
   if (!product || (!vectorA && !vectorB))

@@ -174,28 +174,28 @@ private:
   void joinFirstTwo() {
     Term &a = terms[0], &b = terms[1];
     Labels result;
-    std::string left, right, out;
+    std::string out;
     for (const Labels *labels : {&a.labels, &b.labels})
       for (const std::string &label : *labels)
         if (!contains(result, label) && neededLater(label))
           result.push_back(label);
-    // A 1 that repeats along a longer dimension of the other operand is fixed.
-    auto access = [&](const Term &self, const Term &other, unsigned d) {
-      const std::string &label = self.labels[d];
-      const auto *found = llvm::find(other.labels, label);
-      bool repeats = typeOf(self.value).getDim(d).isConstant(1) && found != other.labels.end() &&
-                     !typeOf(other.value).getDim(found - other.labels.begin()).isConstant(1);
-      return (repeats ? std::string("1") : factor(label)) + " ";
+    auto accessesOf = [&](const Term &self, const Term &other) {
+      SmallVector<std::string> accesses;
+      for (auto [dim, label] : llvm::zip_equal(typeOf(self.value).getDims(), self.labels)) {
+        const auto *found = llvm::find(other.labels, label);
+        bool repeats = dim.isConstant(1) && found != other.labels.end() &&
+                       !typeOf(other.value).getDim(found - other.labels.begin()).isConstant(1);
+        accesses.push_back(repeats ? "1" : factor(label));
+      }
+      return accesses;
     };
-    for (unsigned d = 0; d < a.labels.size(); ++d)
-      left += access(a, b, d);
-    for (unsigned d = 0; d < b.labels.size(); ++d)
-      right += access(b, a, d);
+    SmallVector<std::string> left = accessesOf(a, b), right = accessesOf(b, a);
+    Value lhs = withoutRepeated(n, a.value, left), rhs = withoutRepeated(n, b.value, right);
     for (const std::string &label : result)
       out += factor(label) + " ";
     Type element = elementOf(a.value);
-    Value product =
-        n.contract(left + ", " + right + "-> " + out, a.value, b.value, accumulateType(n, element));
+    Value product = n.contract(llvm::join(left, " ") + ", " + llvm::join(right, " ") + " -> " + out,
+                               lhs, rhs, accumulateType(n, element));
     terms[0] = {n.convert(product, element), result};
     terms.erase(terms.begin() + 1);
   }
