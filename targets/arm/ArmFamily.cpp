@@ -72,6 +72,7 @@ public:
     return all;
   }
   std::string hostProcessor() const override { return armProcessor(); }
+  std::string processorIn(llvm::StringRef text) const override { return armProcessorIn(text); }
   std::string hostLevel() const override { return armHostLevel(); }
 };
 

@@ -39,4 +39,8 @@ std::string armProcessor() {
   return name.empty() ? "unknown" : name.str();
 }
 
+std::string armProcessorIn(llvm::StringRef text) {
+  return llvm::sys::detail::getHostCPUNameForARM(text).str();
+}
+
 } // namespace weft

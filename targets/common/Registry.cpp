@@ -168,4 +168,10 @@ std::string hostProcessor() {
   return family ? family->hostProcessor() : "unknown";
 }
 
+std::string processorIn(StringRef name, StringRef text) {
+  const TargetFamily *family = findFamily(name);
+  std::string processor = family ? family->processorIn(text) : "";
+  return processor.empty() ? "unknown" : processor;
+}
+
 } // namespace weft

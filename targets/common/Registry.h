@@ -32,6 +32,8 @@ public:
   virtual std::string hostLevel() const = 0;
   /// This machine's processor, when it is of this family, in words that are the same on every machine with one like it. Printable ASCII.
   virtual std::string hostProcessor() const = 0;
+  /// That of another machine, of what a system says of it in /proc/cpuinfo: the same words as there. Empty where the text does not say.
+  virtual std::string processorIn(llvm::StringRef text) const { return ""; }
   /// Data of machines with such processors.
   virtual llvm::ArrayRef<MachineText> machineTexts() const { return {}; }
   /// `level` is one of levels(). With `exact`, no schedule is taken that rounds more than the operators do.
@@ -65,6 +67,8 @@ llvm::Expected<std::shared_ptr<const KernelTarget>> findKernelTarget(llvm::Strin
 
 /// This machine's processor: "AMD EPYC 9B14 (25/17)". Printable ASCII.
 std::string hostProcessor();
+/// Another machine's, which is of that family: as hostProcessor() there, of what its system says in /proc/cpuinfo.
+std::string processorIn(llvm::StringRef family, llvm::StringRef text);
 
 } // namespace weft
 

@@ -6,6 +6,7 @@
 #include "targets/x86/Processor.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstring>
+#include <tuple>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -46,15 +47,37 @@ static std::string familyAndModel() { return "?"; }
 bool x86HasFastHalves() { return false; }
 #endif
 
-std::string x86Processor() {
-  std::string name; // words of printable characters, a space between two
-  for (char c : brand())
+/// The brand as words of printable characters, a space between two.
+static std::string nameOf(llvm::StringRef brand, const std::string &familyAndModel) {
+  std::string name;
+  for (char c : brand)
     if (c > ' ' && c < 127 && c != '|')
       name += c;
-    else if (!name.empty() && name.back() != ' ')
+    else if (c && !name.empty() && name.back() != ' ')
       name += ' ';
   return llvm::StringRef(name).rtrim().str() + (name.empty() ? "unknown (" : " (") +
-         familyAndModel() + ")";
+         familyAndModel + ")";
+}
+
+std::string x86Processor() { return nameOf(brand(), familyAndModel()); }
+
+/// Of the first processor's lines "model name\t: TEXT".
+static llvm::StringRef fieldOf(llvm::StringRef text, llvm::StringRef name) {
+  for (llvm::StringRef line; !text.empty();) {
+    std::tie(line, text) = text.split('\n');
+    auto [field, value] = line.split(':');
+    if (field.trim() == name)
+      return value.trim();
+  }
+  return "";
+}
+
+std::string x86ProcessorIn(llvm::StringRef text) {
+  llvm::StringRef family = fieldOf(text, "cpu family"), model = fieldOf(text, "model");
+  unsigned number;
+  if (family.getAsInteger(10, number) || model.getAsInteger(10, number))
+    return "";
+  return nameOf(fieldOf(text, "model name"), (family + "/" + model).str());
 }
 
 } // namespace weft

@@ -59,6 +59,7 @@ public:
     return all;
   }
   std::string hostProcessor() const override { return x86Processor(); }
+  std::string processorIn(llvm::StringRef text) const override { return x86ProcessorIn(text); }
 
   std::string hostLevel() const override {
     if (!llvm::Triple(llvm::sys::getProcessTriple()).isX86())

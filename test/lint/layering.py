@@ -28,7 +28,7 @@ MATCH, CPU, MACHINES, SCHEDULES = "targets/common/match", "targets/cpu", "target
 TARGETS = DIALECT + ["dialects/plan", "passes/cost", "targets/common"]
 SCHEDULING = TARGETS + [MATCH, CPU, MACHINES, SCHEDULES]
 READERS, ONNX, MODEL = "compiler/import/readers", "compiler/import/onnx", "compiler/model"
-CLI, LINK, TOOL_MODEL = "tools/weft/cli", "tools/weft/link", "tools/weft/model"
+CLI, LINK, TRIALS, TOOL_MODEL = "tools/weft/cli", "tools/weft/link", "tools/weft/trials", "tools/weft/model"
 TOOL = [CLI, TOOL_MODEL, MODEL, COMPILER, RUNTIME] + DIALECT
 ALLOWED = {
     SYMBOLIC: [],
@@ -109,14 +109,16 @@ ALLOWED = {
     CLI: [LINK, RUNTIME],
     # A transport around the runtime's, as a plug-in is one beside them.
     LINK: ["runtime/src/base", "runtime/src/cpu", "runtime/src/group", RUNTIME],
-    "tools/weft/verbs": [CLI, RUNTIME],
-    "tools/weft": [CLI, RUNTIME],
+    # What 'weft tune' and a remote of its have in common.
+    TRIALS: [CLI, RUNTIME],
+    "tools/weft/verbs": [CLI, TRIALS, RUNTIME],
+    "tools/weft": [CLI, TRIALS, RUNTIME],
     TOOL_MODEL: TOOL + ["compiler/artifact", "compiler/eval", "compiler/driver", "dialects/plan", "passes/graph"],
     "tools/weft/verify": TOOL + ["compiler/driver"],
     "tools/weft/reduce": TOOL + [READERS, ONNX, "compiler/reduce"],
-    "tools/weft/tune": TOOL + ["compiler/driver", "targets/common"],
+    "tools/weft/tune": TOOL + [TRIALS, "compiler/driver", "targets/common"],
     "tools/weft/quantize": [CLI, "compiler/quantize", COMPILER, RUNTIME],
-    "tools/weft/compile_verbs": TOOL + ["tools/weft/quantize", "tools/weft/verify", "tools/weft/reduce", "tools/weft/tune", ONNX, "compiler/artifact",
+    "tools/weft/compile_verbs": TOOL + ["tools/weft/quantize", "tools/weft/verify", "tools/weft/reduce", TRIALS, "tools/weft/tune", ONNX, "compiler/artifact",
                                         "compiler/driver", "compiler/machine", "targets/common"],
     "tools/bench": [RUNTIME],
     "tools": ["compiler/driver", "dialects/plan", "passes/graph", "passes/quant", "passes/parallel", "passes/kernel", "passes/plan"] + DIALECT,
@@ -126,7 +128,7 @@ ALLOWED = {
 # A folder of so many sources has a row of its own.
 ROOM = 5
 # Parts that build without LLVM.
-NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", "runtime/plugins/cuda", GPU, GPU + "/text", GPU + "/code", GPU + "/run", GPU + "/ops", GPU + "/device", RUNTIME, COMPILER, CLI, LINK, "tools/weft/verbs", "tools/weft", "examples")
+NO_LLVM = ("runtime/src/base", "runtime/src/cpu", "runtime/src/group", "runtime/src/open", "runtime/src/call", "runtime/mpi", "runtime/plugins/cuda", GPU, GPU + "/text", GPU + "/code", GPU + "/run", GPU + "/ops", GPU + "/device", RUNTIME, COMPILER, CLI, LINK, TRIALS, "tools/weft/verbs", "tools/weft", "examples")
 FOREIGN = ("llvm/", "llvm-c/", "mlir/", "lld/", "clang/")
 
 # Wrong arrows that are known: (file, include) -> why. Remove a row when its include goes; the check says when.

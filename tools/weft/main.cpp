@@ -9,6 +9,7 @@
 
 #include "tools/weft/cli/Json.h"
 #include "tools/weft/cli/Launch.h"
+#include "tools/weft/trials/Answer.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -93,9 +94,10 @@ int callVerb(const VerbRow &verb, int argc, const char *const *argv) {
   if (verb.name == "run")
     return runCommand(options, console);
   if (verb.name == "bench")
-    return options.has("collectives") ? collectiveBenchCommand(options, console)
-           : options.has("kernels")   ? compilerCommand(options, console, argc, argv)
-                                      : benchCommand(options, console);
+    return options.has("answer")        ? answerTrials(options, console)
+           : options.has("collectives") ? collectiveBenchCommand(options, console)
+           : options.has("kernels")     ? compilerCommand(options, console, argc, argv)
+                                        : benchCommand(options, console);
   if (verb.name == "profile")
     return options.has("peak") ? compilerCommand(options, console, argc, argv)
                                : profileCommand(options, console);

@@ -1,5 +1,7 @@
 #include "targets/common/Registry.h"
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
 
 using namespace weft;
 
@@ -128,4 +130,20 @@ TEST_CASE("a scope finds the target that it is of, and nothing else does") {
     REQUIRE(!found);
     CHECK(llvm::toString(found.takeError()).find("but for x86:v2, x86:v3") != std::string::npos);
   }
+}
+
+TEST_CASE("a processor is named by what its system says of it as it names itself") {
+  CHECK(processorIn("arm", "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n") == "neoverse-n1");
+  CHECK(processorIn("x86", "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD  "
+                           "EPYC | 9B14\t\n\nprocessor\t: 1\ncpu family\t: 6\n") ==
+        "AMD EPYC 9B14 (25/17)");
+  for (const char *text : {"", "model\t: 17\n", "cpu family\t: x\nmodel\t: 1\n", ":\n:::\n"})
+    CHECK(processorIn("x86", text) == "unknown");
+  CHECK(processorIn("none", "cpu family\t: 25\nmodel\t: 17\n") == "unknown");
+  std::ifstream file("/proc/cpuinfo");
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const char *family : {"x86", "arm"})
+    if (namesOf("host")[0].rfind(std::string(family) + ":", 0) == 0)
+      CHECK(processorIn(family, text.str()) == hostProcessor());
 }

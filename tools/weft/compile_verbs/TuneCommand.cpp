@@ -9,6 +9,7 @@
 #include "tools/weft/cli/Values.h"
 #include "tools/weft/compile_verbs/CompilerCommands.h"
 #include "tools/weft/model/ModelImport.h"
+#include "tools/weft/tune/RemoteTrials.h"
 #include "tools/weft/tune/TuneSearch.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace weft::cli {
 namespace {
 
 constexpr size_t kMostSizes = 16;
+constexpr double kMostSilence = 24 * 3600;
 
 std::string percentText(double percent) {
   char text[40];
@@ -38,14 +40,14 @@ public:
   Tune(const ParsedOptions &options, Console &console) : options(options), console(console) {}
 
   int run() {
-    for (auto step : {&Tune::readOptions, &Tune::readEarlier})
+    for (auto step : {&Tune::readOptions, &Tune::readEarlier, &Tune::findPlace})
       if (Result<Done> done = (this->*step)(); !done)
         return console.fail(done.failure());
     int exitCode = ExitOk;
     std::optional<Module> module = importModel(options, console, exitCode, facts);
     if (!module)
       return exitCode;
-    TuneSearch search(*module, compile, request, console);
+    TuneSearch search(*module, compile, request, *trials, console);
     if (Result<Done> done = search.run(); !done)
       return console.fail(done.failure());
     if (Result<Done> done = store(search); !done)
@@ -97,6 +99,31 @@ private:
     return trial.addText(output, "");
   }
 
+  /// Where candidates run, and what for they are compiled.
+  Result<Done> findPlace() {
+    if (!options.has("remote")) {
+      trials = trialsHere();
+      return Done{};
+    }
+    std::optional<double> silence = parseDuration(options.value("timeout", "30s"));
+    if (!silence || *silence <= 0 || *silence > kMostSilence)
+      return Failure{ExitWrongUsage, "'--timeout' must be more than 0 and at most 24h", "", ""};
+    if (options.value("remote").find_first_not_of(" \t") == std::string::npos)
+      return Failure{ExitWrongUsage, "--remote names no command", "such as --remote 'ssh board'",
+                     ""};
+    Result<std::unique_ptr<RemoteTrials>> remote =
+        RemoteTrials::connect(options.value("remote"), *silence, console);
+    if (!remote)
+      return remote.failure();
+    Result<std::string> target = (*remote)->targetFor(compile.target);
+    if (!target)
+      return target.failure();
+    compile.target = *target;
+    trials = std::move(*remote);
+    console.say("  remote    " + trials->processor() + ", " + compile.target);
+    return Done{};
+  }
+
   Result<Done> store(const TuneSearch &search) {
     std::string sizes;
     for (const std::string &size : search.sizes())
@@ -111,7 +138,7 @@ private:
       Picks picks = kernel.picks;
       if (picks.schedule.empty())
         picks.schedule = kernel.schedule;
-      records.push_back({hostProcessor(), search.scope(), kernel.key, picks, asField(sizes),
+      records.push_back({trials->processor(), search.scope(), kernel.key, picks, asField(sizes),
                          request.threads, std::llround(kernel.gain * 10)});
       ++tuned;
     }
@@ -124,7 +151,7 @@ private:
 
   bool isMeasuredAgain(const TuningRecord &record, const TuneSearch &search,
                        const std::string &sizes) const {
-    return record.processor == hostProcessor() && record.target == search.scope() &&
+    return record.processor == trials->processor() && record.target == search.scope() &&
            record.sizes == sizes && record.threads == request.threads &&
            std::any_of(search.kernels().begin(), search.kernels().end(),
                        [&](const TunedKernel &kernel) { return kernel.key == record.kernel; });
@@ -144,7 +171,9 @@ private:
         if (trial.choice == choice && trial.pick != row.picked)
           row.rejected +=
               (row.rejected.empty() ? "" : ", ") + trial.pick + " (" +
-              (trial.is == TuneTrial::Wrong ? "wrong" : percentText(trial.gain)) +
+              (trial.is == TuneTrial::Wrong    ? "wrong"
+               : trial.is == TuneTrial::Failed ? "failed"
+                                               : percentText(trial.gain)) +
               (trial.is == TuneTrial::Faster && kernel.dropped ? ", not confirmed" : "") + ")";
       rows.push_back(row);
     }
@@ -172,12 +201,18 @@ private:
       console.say("  the budget left " + std::to_string(untried) + " alternatives untried");
     console.say(output + "  " + std::to_string(kept) + (kept == 1 ? " record, " : " records, ") +
                 std::to_string(tuned) + " of this run");
-    console.say("  next: weft compile " + options.positional()[0] + " --tuning " + output);
+    std::string elsewhere = options.has("remote") ? " -t " + compile.target + " --tuned-for '" +
+                                                        trials->processor() + "'"
+                                                  : "";
+    console.say("  next: weft compile " + options.positional()[0] + elsewhere + " --tuning " +
+                output);
   }
 
   void reportJson(const TuneSearch &search) {
     JsonWriter json("weft.tune/1");
-    json.field("path", output).field("processor", hostProcessor()).field("target", search.scope());
+    json.field("path", output)
+        .field("processor", trials->processor())
+        .field("target", search.scope());
     json.field("records", kept).field("tuned", tuned).field("threads", request.threads);
     json.array("sizes");
     for (size_t size = 0; size < search.sizes().size(); ++size) {
@@ -209,6 +244,7 @@ private:
             .field("pick", trial.pick)
             .field("percent", trial.gain)
             .field("verdict", trial.is == TuneTrial::Wrong    ? "wrong"
+                              : trial.is == TuneTrial::Failed ? "failed"
                               : trial.is == TuneTrial::Faster ? "faster"
                                                               : "not faster")
             .end();
@@ -222,6 +258,7 @@ private:
   Console &console;
   CompileOptions compile;
   TuneRequest request;
+  std::unique_ptr<Trials> trials;
   std::vector<std::string> facts;
   std::string output;
   std::vector<TuningRecord> earlier; ///< of the file

@@ -3,31 +3,9 @@
 #include "tools/weft/model/CompiledModel.h"
 #include "tools/weft/cli/Room.h"
 #include "tools/weft/cli/TimedCalls.h"
-#include "tools/weft/cli/Unfinished.h"
 #include "tools/weft/model/ModelImport.h"
 
-#include "llvm/Support/FileSystem.h"
-#include <cerrno>
-#include <cstring>
-
 namespace weft::cli {
-
-Result<TemporaryFolder> TemporaryFolder::create() {
-  const char *parent = getenv("TMPDIR");
-  std::string place = parent && *parent ? parent : "/tmp", pattern = place + "/weft-XXXXXX";
-  if (!mkdtemp(pattern.data()))
-    return Failure{ExitMachineLacks,
-                   "no temporary folder can be made in '" + place + "': " + strerror(errno),
-                   "set TMPDIR to a folder that can be written", ""};
-  TemporaryFolder folder;
-  auto unfinished = std::make_shared<Unfinished>(pattern, Unfinished::Folder);
-  folder.name = std::shared_ptr<const std::string>(new std::string(pattern),
-                                                   [unfinished](const std::string *path) {
-                                                     llvm::sys::fs::remove_directories(*path);
-                                                     delete path;
-                                                   });
-  return folder;
-}
 
 Result<std::string> compileAside(const Module &module, CompileOptions options,
                                  const TemporaryFolder &folder) {

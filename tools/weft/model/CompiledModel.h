@@ -9,20 +9,11 @@
 
 #include "tools/weft/cli/Inputs.h"
 #include "tools/weft/cli/Interrupt.h"
+#include "tools/weft/cli/TemporaryFolder.h"
 #include "tools/weft/cli/TensorFile.h"
 #include "weft/compiler.hpp"
 
 namespace weft::cli {
-
-/// A folder in $TMPDIR that is removed, with its files, together with its last copy.
-class TemporaryFolder {
-public:
-  static Result<TemporaryFolder> create();
-  const std::string &path() const { return *name; }
-
-private:
-  std::shared_ptr<const std::string> name;
-};
 
 struct CalledModel {
   std::string target; ///< "x86:v4"

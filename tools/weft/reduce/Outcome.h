@@ -6,8 +6,8 @@
 #ifndef WEFT_TOOLS_WEFT_REDUCE_OUTCOME_H
 #define WEFT_TOOLS_WEFT_REDUCE_OUTCOME_H
 
+#include "tools/weft/cli/Child.h"
 #include "tools/weft/cli/Result.h"
-#include "tools/weft/reduce/Child.h"
 
 #include <vector>
 

@@ -7,8 +7,8 @@
 
 #include "compiler/reduce/ReduceModule.h"
 #include "compiler/reduce/ReduceOnnx.h"
+#include "tools/weft/cli/Child.h"
 #include "tools/weft/cli/Result.h"
-#include "tools/weft/reduce/Child.h"
 
 #include <set>
 

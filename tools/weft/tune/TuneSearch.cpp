@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 
 namespace weft::cli {
 namespace {
@@ -21,7 +22,6 @@ constexpr double kOutputTolerance =
     1e-3; ///< sums may be rounded in another order, a fault is larger
 constexpr double kHalfTolerance =
     0.1; ///< the same where that changes a rounding to 16 bits, which layers multiply
-constexpr int kRankTurns = 3;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -45,8 +45,8 @@ double largestOf(const HostTensor &tensor) {
 } // namespace
 
 TuneSearch::TuneSearch(const Module &module, const CompileOptions &compile,
-                       const TuneRequest &request, Console &console)
-    : module(module), compile(compile), request(request), console(console),
+                       const TuneRequest &request, Trials &trials, Console &console)
+    : module(module), compile(compile), request(request), trials(trials), console(console),
       floatTolerance(kOutputTolerance), begin(now()) {}
 
 double TuneSearch::elapsed() const { return now() - begin; }
@@ -84,14 +84,16 @@ Result<Done> TuneSearch::prepare() {
     return path.failure();
   if (Result<Done> done = prepareSizes(*path); !done)
     return done;
-  Result<Compiled> opened = TimedModel::open(*path, setup);
+  Result<Compiled> opened = trials.open(*path, setup);
   if (!opened)
     return opened.failure();
   estimated = std::move(*opened);
-  for (int turn = 0; turn < kRankTurns; ++turn)
-    for (size_t size = 0; size < estimated->sizes(); ++size)
-      if (Result<Done> done = estimated->turn(size, guard); !done)
-        return done;
+  Result<Tried> tried = trials.timeAlone(*estimated, request.budget);
+  if (!tried)
+    return tried.failure();
+  if (!tried->failed.empty())
+    return Failure{ExitMachineLacks, "as estimated, the model cannot be timed: " + tried->failed,
+                   "", ""};
   if (Result<Done> done = rankKernels(); !done)
     return done;
   roundSeconds = elapsed() + togetherSeconds(2 * estimated->turnSeconds());
@@ -103,7 +105,7 @@ Result<Done> TuneSearch::prepare() {
 }
 
 Result<Done> TuneSearch::prepareSizes(const std::string &path) {
-  Result<Artifact> artifact = Artifact::open(path, false);
+  Result<Artifact> artifact = Artifact::describe(path);
   if (!artifact)
     return artifact.failure();
   Result<FunctionView> function = artifact->function("");
@@ -151,10 +153,10 @@ Result<Done> TuneSearch::rankKernels() {
                      ""};
     size_t kernel = rows[call.chosen.kernel] = size_t(row - listed.begin());
     double share = 0;
-    for (size_t size = 0; size < estimated->sizes(); ++size) {
+    for (size_t size = 0; size < setup.sizes.size(); ++size) {
       const TimedSamples &samples = estimated->samples(size);
       share +=
-          medianOf(samples.kernels[kernel]) / medianOf(samples.whole) / double(estimated->sizes());
+          medianOf(samples.kernels[kernel]) / medianOf(samples.whole) / double(setup.sizes.size());
     }
     if (share < kLeastShare || (call.chosen.choices.empty() && call.chosen.schedules.size() < 2))
       continue;
@@ -200,7 +202,7 @@ Result<TuneSearch::Compiled> TuneSearch::compileWith(const PickMap &picks) {
   Result<std::string> path = compileFile(picks);
   if (!path)
     return path.failure();
-  Result<Compiled> opened = TimedModel::open(*path, setup);
+  Result<Compiled> opened = trials.open(*path, setup);
   if (opened && (*opened)->artifact().info().kernels != estimated->artifact().info().kernels)
     return Failure{ExitInternalError, "picks change which kernels there are", "", ""};
   return opened;
@@ -283,7 +285,7 @@ Result<Done> TuneSearch::improve(std::set<std::string> &active) {
   }
   for (size_t i = 0; i < most; ++i) {
     budgetEnded |= !hasTimeFor(2);
-    std::map<std::string, Alternative> changed;
+    Changes changed;
     for (TunedKernel &kernel : all)
       if (const std::vector<Alternative> &list = lists[kernel.key]; i < list.size()) {
         changed[kernel.key] = list[i];
@@ -298,7 +300,7 @@ Result<Done> TuneSearch::improve(std::set<std::string> &active) {
   return Done{};
 }
 
-Result<Done> TuneSearch::tryRound(const std::map<std::string, Alternative> &changed) {
+Result<Done> TuneSearch::tryRound(const Changes &changed) {
   double start = elapsed();
   PickMap picks = currentPicks();
   for (const auto &[key, alternative] : changed)
@@ -306,10 +308,45 @@ Result<Done> TuneSearch::tryRound(const std::map<std::string, Alternative> &chan
   Result<Compiled> compiled = compileWith(picks);
   if (!compiled)
     return compiled.failure();
-  TimedModel &other = **compiled, &base = best ? *best : *estimated;
-  if (Result<Done> done = timeTogether(base, other, guard); !done)
-    return done;
-  std::string difference = differenceOf(other), what;
+  Candidate &other = **compiled, &base = best ? *best : *estimated;
+  Result<Tried> tried = trials.timeTogether(base, other);
+  if (!tried)
+    return tried.failure();
+  if (!tried->failed.empty())
+    return tryHalves(changed, tried->failed);
+  record(changed, base, other, differenceOf(other));
+  roundSeconds = std::max(roundSeconds, elapsed() - start);
+  return Done{};
+}
+
+Result<Done> TuneSearch::tryHalves(const Changes &changed, const std::string &failed) {
+  bool isOne = changed.size() == 1;
+  console.say("  round " + std::to_string(++rounds) + ": " + std::to_string(changed.size()) +
+              (isOne ? " kernel" : " kernels") + " otherwise, failed: " + failed);
+  for (TunedKernel &kernel : all)
+    if (auto alternative = changed.find(kernel.key); isOne && alternative != changed.end()) {
+      const auto &[choice, pick, picks] = alternative->second;
+      kernel.trials.push_back({choice, pick, picks, TuneTrial::Failed, 0});
+    }
+  if (isOne)
+    return Done{};
+  auto middle = std::next(changed.begin(), static_cast<ptrdiff_t>(changed.size() / 2));
+  for (const Changes &half : {Changes(changed.begin(), middle), Changes(middle, changed.end())}) {
+    budgetEnded |= !hasTimeFor(2);
+    if (!budgetEnded) {
+      if (Result<Done> done = tryRound(half); !done)
+        return done;
+      continue;
+    }
+    for (TunedKernel &kernel : all)
+      kernel.untried += half.count(kernel.key);
+  }
+  return Done{};
+}
+
+void TuneSearch::record(const Changes &changed, const Candidate &base, const Candidate &other,
+                        const std::string &difference) {
+  std::string what;
   int faster = 0;
   for (TunedKernel &kernel : all) {
     auto alternative = changed.find(kernel.key);
@@ -327,12 +364,10 @@ Result<Done> TuneSearch::tryRound(const std::map<std::string, Alternative> &chan
   }
   if (!difference.empty())
     wrong.push_back(difference + " with " + what);
-  roundSeconds = std::max(roundSeconds, elapsed() - start);
   console.say("  round " + std::to_string(++rounds) + ": " + std::to_string(changed.size()) +
               (changed.size() == 1 ? " kernel" : " kernels") + " otherwise, " +
               (difference.empty() ? std::to_string(faster) + " faster" : "wrong") + "  " +
               formatted("%.1f s", elapsed()) + " of " + formatted("%.0f s", request.budget));
-  return Done{};
 }
 
 /// Of the trials since `seen`, the best of each kernel is kept; only kernels that have one go on.
@@ -352,12 +387,12 @@ void TuneSearch::settle(std::set<std::string> &active, const std::map<std::strin
   }
 }
 
-TuneSearch::Judgement TuneSearch::judge(const TimedModel &base, const TimedModel &other,
-                                        size_t kernel) {
+TuneSearch::Judgement TuneSearch::judge(const Candidate &base, const Candidate &other,
+                                        size_t kernel) const {
   double logarithm = 0, noise = 0;
   int counted = 0;
   bool losesNowhere = true;
-  for (size_t size = 0; size < base.sizes(); ++size) {
+  for (size_t size = 0; size < setup.sizes.size(); ++size) {
     const std::vector<double> &before = base.samples(size).kernels[kernel];
     if (!(medianOf(before) > 0))
       continue; // not called at this size
@@ -371,12 +406,15 @@ TuneSearch::Judgement TuneSearch::judge(const TimedModel &base, const TimedModel
   return {gain, losesNowhere && gain > std::max(kLeastGain, noise)};
 }
 
-std::string TuneSearch::differenceOf(const TimedModel &other) const {
+std::string TuneSearch::differenceOf(const Candidate &other) const {
   for (size_t size = 0; size < setup.sizes.size(); ++size) {
     Result<std::vector<HostTensor>> expected = estimated->outputs(size), got = other.outputs(size);
     if (!expected || !got)
       return (expected ? got : expected).failure().message;
     for (size_t i = 0; i < expected->size(); ++i) {
+      if ((*got)[i].dims() != (*expected)[i].dims())
+        return "output " + std::to_string(i + 1) + " is " + printDims((*got)[i].dims()) + ", not " +
+               printDims((*expected)[i].dims());
       double tolerance = isFloat((*expected)[i].element())
                              ? floatTolerance * std::min(1.0, largestOf((*expected)[i]))
                              : 0;
@@ -401,14 +439,20 @@ Result<Done> TuneSearch::confirm() {
     Result<Compiled> compiled = compileWith(picks);
     if (!compiled)
       return compiled.failure();
-    TimedModel &tuned = **compiled;
-    if (Result<Done> done = timeTogether(*estimated, tuned, guard); !done)
-      return done;
-    std::string difference = differenceOf(tuned);
-    if (!difference.empty()) {
+    Candidate &tuned = **compiled;
+    Result<Tried> tried = trials.timeTogether(*estimated, tuned);
+    if (!tried)
+      return tried.failure();
+    std::string difference = tried->failed.empty() ? differenceOf(tuned) : "";
+    if (!difference.empty())
       wrong.push_back(difference + " with all picks together");
-      for (TunedKernel &kernel : all)
+    if (!tried->failed.empty())
+      console.say("  all picks together failed: " + tried->failed);
+    if (!tried->failed.empty() || !difference.empty()) {
+      for (TunedKernel &kernel : all) {
+        kernel.dropped |= !kernel.picks.empty();
         kernel.picks = {};
+      }
       return Done{};
     }
     dropped = dropWhatDoesNotHold(tuned) && hasTimeFor(1);
@@ -416,12 +460,12 @@ Result<Done> TuneSearch::confirm() {
   return Done{};
 }
 
-bool TuneSearch::dropWhatDoesNotHold(const TimedModel &tuned) {
+bool TuneSearch::dropWhatDoesNotHold(const Candidate &tuned) {
   bool dropped = false;
   double logarithm = 0;
   bool isSlower = false;
   wholes.clear();
-  for (size_t size = 0; size < tuned.sizes(); ++size) {
+  for (size_t size = 0; size < setup.sizes.size(); ++size) {
     double before = medianOf(estimated->samples(size).whole),
            after = medianOf(tuned.samples(size).whole);
     wholes.push_back({before, after});

@@ -1,6 +1,6 @@
 //===- TuneSearch.h - Tries what a model's kernels let be chosen ---------------------------------===//
 //
-//   TuneSearch search(module, compile, request, console);
+//   TuneSearch search(module, compile, request, *trialsHere(), console);
 //   Result<Done> done = search.run();             // bounded by the budget; nothing is written
 //   for (const TunedKernel &kernel : search.kernels()) show(kernel);
 //
@@ -15,17 +15,18 @@
 #include "targets/common/Registry.h"
 #include "tools/weft/cli/Console.h"
 #include "tools/weft/model/CompiledModel.h"
-#include "tools/weft/tune/TuneTiming.h"
+#include "tools/weft/tune/Trials.h"
 #include <set>
 
 namespace weft::cli {
 
 /// What one kernel took with one choice changed.
 struct TuneTrial {
-  std::string choice, pick;          ///< "rows", "7"
-  Picks picks;                       ///< of the kernel, all of them
-  enum { Slower, Faster, Wrong } is; ///< Slower: not faster by more than the noise at every size
-  double gain;                       ///< percent, over all sizes
+  std::string choice, pick; ///< "rows", "7"
+  Picks picks;              ///< of the kernel, all of them
+  /// Slower: not faster by more than the noise at every size. Failed: it could not be timed.
+  enum { Slower, Faster, Wrong, Failed } is;
+  double gain; ///< percent, over all sizes
 };
 
 struct TunedKernel {
@@ -51,7 +52,7 @@ struct TuneRequest {
 class TuneSearch {
 public:
   TuneSearch(const Module &module, const CompileOptions &compile, const TuneRequest &request,
-             Console &console);
+             Trials &trials, Console &console);
 
   Result<Done> run();
 
@@ -74,7 +75,7 @@ private:
     std::string choice, pick;
     Picks picks;
   };
-  using Compiled = std::unique_ptr<TimedModel>;
+  using Compiled = std::unique_ptr<Candidate>;
 
   using PickMap = std::map<std::string, Picks>; ///< by key
 
@@ -90,18 +91,23 @@ private:
   std::vector<Alternative> alternativesOf(TunedKernel &kernel, const ExplainedChoices &choices);
   /// Tries everything that is not settled of the active kernels; those that got faster stay active.
   Result<Done> improve(std::set<std::string> &active);
-  Result<Done> tryRound(const std::map<std::string, Alternative> &changed);
+  using Changes = std::map<std::string, Alternative>; ///< by key
+  Result<Done> tryRound(const Changes &changed);
+  /// Kernels of which one keeps the others from being timed: halves of them are tried apart, down to that one.
+  Result<Done> tryHalves(const Changes &changed, const std::string &failed);
+  void record(const Changes &changed, const Candidate &base, const Candidate &other,
+              const std::string &difference);
   void settle(std::set<std::string> &active, const std::map<std::string, size_t> &seen);
   Result<Done> confirm();
   /// Drops picks that are not faster when all are compared with the estimates; whether there were any.
-  bool dropWhatDoesNotHold(const TimedModel &tuned);
+  bool dropWhatDoesNotHold(const Candidate &tuned);
   /// What differs from the outputs as estimated; empty when nothing does.
-  std::string differenceOf(const TimedModel &other) const;
+  std::string differenceOf(const Candidate &other) const;
   struct Judgement {
     double gain;
     bool isFaster;
   };
-  static Judgement judge(const TimedModel &base, const TimedModel &other, size_t kernel);
+  Judgement judge(const Candidate &base, const Candidate &other, size_t kernel) const;
   PickMap currentPicks() const;
   bool hasTimeFor(int rounds) const;
   double elapsed() const;
@@ -109,8 +115,8 @@ private:
   const Module &module;
   CompileOptions compile;
   const TuneRequest &request;
+  Trials &trials;
   Console &console;
-  InterruptGuard guard{nullptr};
   std::optional<TemporaryFolder> folder;
   TimedSetup setup;
   Compiled estimated, best; ///< best is null while it is the estimated one

@@ -1,6 +1,6 @@
-//===- TuneTiming.cpp -------------------------------------------------------------------------===//
+//===- Timing.cpp -----------------------------------------------------------------------------===//
 
-#include "tools/weft/tune/TuneTiming.h"
+#include "tools/weft/trials/Timing.h"
 #include "tools/weft/cli/TimedCalls.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace weft::cli {
 namespace {
 
 constexpr double kTurnSeconds = 0.02, kTogetherSeconds = 1.5;
-constexpr size_t kLeastTurns = 6, kMostTurns = 100;
+constexpr size_t kAloneTurns = 3, kLeastTurns = 6, kMostTurns = 100;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -124,6 +124,15 @@ Result<std::vector<HostTensor>> TimedModel::outputs(size_t size) const {
     tensors.push_back(std::move(*tensor));
   }
   return tensors;
+}
+
+Result<Done> timeAlone(TimedModel &model, InterruptGuard &guard) {
+  model.forgetSamples();
+  for (size_t turn = 0; turn < kAloneTurns; ++turn)
+    for (size_t size = 0; size < model.sizes(); ++size)
+      if (Result<Done> done = model.turn(size, guard); !done)
+        return done;
+  return Done{};
 }
 
 Result<Done> timeTogether(TimedModel &base, TimedModel &other, InterruptGuard &guard) {

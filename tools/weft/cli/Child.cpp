@@ -1,6 +1,6 @@
 //===- Child.cpp ------------------------------------------------------------------------------===//
 
-#include "tools/weft/reduce/Child.h"
+#include "tools/weft/cli/Child.h"
 
 #include <cerrno>
 #include <chrono>

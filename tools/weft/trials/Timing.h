@@ -1,14 +1,14 @@
-//===- TuneTiming.h - Kernels of two artifacts of one model, timed side by side ----------------===//
+//===- Timing.h - Kernels of two artifacts of one model, timed side by side -------------------===//
 //
 //   Result<std::unique_ptr<TimedModel>> base = TimedModel::open(path, setup), other = …;
 //   Result<Done> done = timeTogether(**base, **other, guard);
 //   double gain = gainOf((*base)->samples(size), (*other)->samples(size), kernel).percent;
 //
-// Kernels are timed where they are used: in calls of the whole model, with its data and what the caches hold then. Artifacts take turns, so
-// what disturbs the machine disturbs both.
+// Kernels are timed where they are used: in calls of the whole model, with its data and what the
+// caches hold then. Artifacts take turns, so what disturbs the machine disturbs both.
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H
-#define WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H
+#ifndef WEFT_TOOLS_WEFT_TRIALS_TIMING_H
+#define WEFT_TOOLS_WEFT_TRIALS_TIMING_H
 
 #include "tools/weft/cli/Artifact.h"
 #include "tools/weft/cli/Interrupt.h"
@@ -23,7 +23,8 @@ struct TimedSetup {
   std::vector<Inputs> sizes;
 };
 
-/// Seconds by turn: of the call, and by kernel of what it spends in that kernel. A turn's time is that of its fastest call.
+/// Seconds by turn: of the call, and by kernel of what it spends in that kernel. A turn's time is
+/// that of its fastest call.
 struct TimedSamples {
   std::vector<double> whole;
   std::vector<std::vector<double>> kernels;
@@ -66,12 +67,16 @@ private:
   std::vector<weft_trace_event_t> events;
 };
 
-/// Turns of both, one after the other, over all sizes, until a time is over but several at least. Samples of before are forgotten.
+/// A few turns over all sizes. Samples of before are forgotten.
+Result<Done> timeAlone(TimedModel &model, InterruptGuard &guard);
+/// Turns of both, one after the other, over all sizes, until a time is over but several at least.
+/// Samples of before are forgotten.
 Result<Done> timeTogether(TimedModel &base, TimedModel &other, InterruptGuard &guard);
 /// About what that takes, when a turn of both together over all sizes takes so long.
 double togetherSeconds(double turnSeconds);
 
-/// How much less time the other takes, and how far two halves of the base's own samples are apart, both in percent of the base's.
+/// How much less time the other takes, and how far two halves of the base's own samples are apart,
+/// both in percent of the base's.
 struct Gain {
   double percent, noise;
 };
@@ -81,4 +86,4 @@ double medianOf(std::vector<double> samples);
 
 } // namespace weft::cli
 
-#endif // WEFT_TOOLS_WEFT_TUNE_TUNETIMING_H
+#endif // WEFT_TOOLS_WEFT_TRIALS_TIMING_H

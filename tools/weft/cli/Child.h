@@ -5,8 +5,8 @@
 //
 // The child is a fork: it has the caller's memory, and starts without loading anything.
 //===------------------------------------------------------------------------------------------===//
-#ifndef WEFT_TOOLS_WEFT_REDUCE_CHILD_H
-#define WEFT_TOOLS_WEFT_REDUCE_CHILD_H
+#ifndef WEFT_TOOLS_WEFT_CLI_CHILD_H
+#define WEFT_TOOLS_WEFT_CLI_CHILD_H
 
 #include <functional>
 #include <string>
@@ -30,4 +30,4 @@ ChildEnd runChild(const std::function<int(int report)> &work, double seconds,
 
 } // namespace weft::cli
 
-#endif // WEFT_TOOLS_WEFT_REDUCE_CHILD_H
+#endif // WEFT_TOOLS_WEFT_CLI_CHILD_H
