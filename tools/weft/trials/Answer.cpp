@@ -28,7 +28,7 @@ namespace weft::cli {
 namespace {
 
 constexpr double kForever = -1;
-constexpr size_t kMostThreads = 4096, kMostSeconds = 1000000, kMostSizes = 1000;
+constexpr size_t kMostThreads = 4096, kMostSizes = 1000;
 constexpr size_t kMostProcessorText = 1 << 20;
 
 Message failed(const std::string &text) { return {"failed", {}, text}; }
@@ -200,8 +200,9 @@ private:
 
   Result<Done> time(const Message &asked) {
     Result<Wanted> wanted = readWanted(asked);
-    std::optional<size_t> limit =
-        asked.arguments.size() == 2 ? parseCount(asked.arguments[1], kMostSeconds) : std::nullopt;
+    std::optional<size_t> limit = asked.arguments.size() == 2
+                                      ? parseCount(asked.arguments[1], kMostTrialSeconds)
+                                      : std::nullopt;
     if (!wanted || !limit)
       return say(failed(wanted ? "'time' needs a limit" : wanted.failure().message));
     std::string report = folder.path() + "/report.npz";

@@ -25,6 +25,7 @@ constexpr std::string_view kTrialsGreeting = "weft-trials ";
 constexpr int kTrialsVersion = 1;
 
 constexpr size_t kMostLine = 1 << 16, kMostPayload = 1 << 30;
+constexpr size_t kMostTrialSeconds = 1000000;
 
 struct Message {
   std::string word;

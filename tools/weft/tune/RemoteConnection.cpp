@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMostBefore = 1 << 16; ///< bytes in front of the greeting, such as a shell's
 constexpr int kEndMs = 500;             ///< that it may take to end by itself
 constexpr off_t kErrorsRead = 4096;
+constexpr double kBytesPerSecond = 2e7; ///< that the slowest remote hashes and copies
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -169,8 +170,9 @@ Result<Message> RemoteConnection::ask(const Message &message, const std::string 
 Result<Done> RemoteConnection::give(const std::string &path, const Pieces &pieces) {
   if (held.count(pieces.hash))
     return Done{};
+  double patience = double(pieces.bytes) / kBytesPerSecond;
   Result<Message> lacks =
-      ask({"file", {pieces.hash, std::to_string(pieces.bytes)}, pieces.digests}, "lacks");
+      ask({"file", {pieces.hash, std::to_string(pieces.bytes)}, pieces.digests}, "lacks", patience);
   if (!lacks)
     return lacks.failure();
   if (lacks->word == "failed" || lacks->payload.size() != pieces.count())
@@ -187,7 +189,7 @@ Result<Done> RemoteConnection::give(const std::string &path, const Pieces &piece
         !done)
       return lost(done.failure(), "was lost");
   }
-  Result<Message> stored = ask({"end", {}, ""}, "stored");
+  Result<Message> stored = ask({"end", {}, ""}, "stored", patience);
   if (!stored)
     return stored.failure();
   if (stored->word == "failed")

@@ -207,7 +207,7 @@ Result<Tried> RemoteTrials::trial(RemoteCandidate &base, RemoteCandidate *other,
     if (!connection)
       if (Result<Done> done = connectAgain(); !done)
         return done.failure();
-    Result<Tried> tried = trialOnce(base, other, seconds);
+    Result<Tried> tried = trialOnce(base, other, std::min(seconds, kMostTrialSeconds - 1.0));
     if (tried || tried.failure().exitCode == ExitInterrupted)
       return tried;
     last = tried.failure().message;
