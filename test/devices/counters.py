@@ -52,6 +52,7 @@ MASKED = {"f32": f"%x = weft.add %s, %mask : ({SCORES}, {MASK}) -> {SCORES}",
 MOST_READ, MOST_SECTORS = 1.1, 1.05
 STREAMS = {"row", "loop", "turn"}  # the schedules whose accesses follow each other
 IMAGES = {"resnet", "qdq_images"}
+MOST_OF_IMAGES = 1.45  # sectors of `loop` by the ideal: products of one pixel read a byte of a row per step, borders are off alignment
 
 
 def counted(weft, work, model, *words, sizes=()):
@@ -137,12 +138,12 @@ def model(weft, work, name):
     for kernel, count in streams.items():
         print(f"{kernel}: {count['sectors']:,} sectors, {ratio(count, 'sectors'):.3f} of the ideal, "
               f"{count['narrow_accesses']:,} of {count['of_global_memory']:,} accesses narrow")
-        is_in_order = schedule_of(kernel) != "loop" or name not in IMAGES
+        most = MOST_OF_IMAGES if schedule_of(kernel) == "loop" and name in IMAGES else MOST_SECTORS
         if count["shared_turns"] != count["ideal_shared_turns"]:
             yield f"{kernel} waits for banks: {count['shared_turns']:,} turns instead of {count['ideal_shared_turns']:,}"
-        if is_in_order and ratio(count, "sectors") > MOST_SECTORS:
-            yield f"{kernel} touches {ratio(count, 'sectors'):.3f} of the ideal sectors, at most {MOST_SECTORS}"
-    if not any(schedule_of(kernel) == ("turn" if name in IMAGES else "row") for kernel in streams):
+        if ratio(count, "sectors") > most:
+            yield f"{kernel} touches {ratio(count, 'sectors'):.3f} of the ideal sectors, at most {most}"
+    if not any(schedule_of(kernel) == ("loop" if name in IMAGES else "row") for kernel in streams):
         yield f"kernels are {list(kernels)}"
 
 

@@ -95,5 +95,6 @@ ALL = {
     "int4": Model(layers(ROWS, {"product"}), ROWS_OF_TOKENS, targets=(("x86:v4", "contraction"),)),
     "int4_a4": Model(layers(ROWS)[:1], [{"n": 1, "s": 5}], targets=(("x86:v4+vnni", "block_dots"),)),
     "cnn": Model([*IMAGES, GATHERED_FILTERS], [{"n": 2, "h": 17, "w": 12}, {"n": 1, "h": 1, "w": 3}]),
-    "cnn_qdq": Model(IMAGES[:1], [{"n": 2, "h": 17, "w": 12}], 1e-6),
+    # A fourth of its channels is too few for tiles of results.
+    "cnn_qdq": Model([dataclasses.replace(IMAGES[0], even=(2,))], [{"n": 2, "h": 17, "w": 12}], 1e-6),
 }

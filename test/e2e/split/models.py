@@ -105,12 +105,11 @@ class Graph:
         return self.node("Relu", self.node("Conv", x, filters, bias, kernel_shape=[size, size], **attributes))
 
     def network(self, kind):
-        wide = 64 if kind == "cnn_qdq" else 32  # tiles of results are worth while also for a fourth of the channels
         x = self.convolution(kind, "x", 16, 3, 3, "stem", pads=[1, 1, 1, 1], strides=[2, 2])
         for i in range(3):
-            inner = self.convolution(kind, x, wide, 16, 1, f"block{i}.up")
-            inner = self.convolution(kind, inner, wide, wide, 3, f"block{i}.mid", pads=[1, 1, 1, 1])
-            x = self.node("Add", x, self.convolution(kind, inner, 16, wide, 1, f"block{i}.down"))
+            inner = self.convolution(kind, x, 32, 16, 1, f"block{i}.up")
+            inner = self.convolution(kind, inner, 32, 32, 3, f"block{i}.mid", pads=[1, 1, 1, 1])
+            x = self.node("Add", x, self.convolution(kind, inner, 16, 32, 1, f"block{i}.down"))
         mean = self.node("Flatten", self.node("GlobalAveragePool", x))
         return self.node("Gemm", mean, self.constant(self.reals(10, 16), "head.weight"), self.constant(self.reals(10, scale=0.1)), transB=1)
 
