@@ -39,6 +39,7 @@ void addPartition(Passes &passes, const PipelineOptions &options) {
 void addGraph(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createCanonicalizerPass());
   passes.push_back(createCSEPass());
+  passes.push_back(createFoldConstants(options.weight));
   passes.push_back(createConvolvePhases(options.weight));
   passes.push_back(createUseIntegers(options.weight));
   passes.push_back(createFoldScales(options.weight));
@@ -59,6 +60,7 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   if (options.roundActivations)
     passes.push_back(createRoundActivations());
   passes.push_back(createFoldMoves());
+  passes.push_back(createNestConcats());
   if (options.roundStorage) { // behind: what is moved is in its place
     RoundStorageOptions round;
     round.element = options.roundOperands;

@@ -144,22 +144,23 @@ private:
       if (launch &&
           launch.getInputs().size() + launch.getOutputs().size() + launch.getWords().size() >
               WEFT_MAX_WORDS) {
-        launch.emitError("a kernel needs more than ") << WEFT_MAX_WORDS << " operands and symbols";
+        launch.emitError("a kernel needs more than ")
+            << unsigned(WEFT_MAX_WORDS) << " operands and symbols";
         return WalkResult::interrupt();
       }
       auto check = dyn_cast<plan::CheckPositionsOp>(op);
       if (check && check.getDims().size() + check.getSizes().size() >= WEFT_MAX_WORDS) {
-        check.emitError("needs more than ") << WEFT_MAX_WORDS << " dimensions and sizes";
+        check.emitError("needs more than ") << unsigned(WEFT_MAX_WORDS) << " dimensions and sizes";
         return WalkResult::interrupt();
       }
       auto together = dyn_cast<plan::TogetherOp>(op);
       if (together && together.getBody().front().getOperations().size() > WEFT_MAX_PARTS) {
-        together.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
+        together.emitError("holds more than ") << unsigned(WEFT_MAX_PARTS) << " launches";
         return WalkResult::interrupt();
       }
       auto overlap = dyn_cast<plan::OverlapOp>(op);
       if (overlap && overlap.launches().size() > WEFT_MAX_PARTS) {
-        overlap.emitError("holds more than ") << WEFT_MAX_PARTS << " launches";
+        overlap.emitError("holds more than ") << unsigned(WEFT_MAX_PARTS) << " launches";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

@@ -13,6 +13,8 @@ namespace weft {
 #include "passes/graph/Passes.h.inc"
 /// With access to the bytes of named weights; without, only constants written in the program are known.
 std::unique_ptr<mlir::Pass>
+createFoldConstants(std::function<const char *(llvm::StringRef)> weight);
+std::unique_ptr<mlir::Pass>
 createConvolvePhases(std::function<const char *(llvm::StringRef)> weight);
 std::unique_ptr<mlir::Pass>
 createCheckPositions(CheckPositionsOptions options,

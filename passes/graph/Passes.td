@@ -17,6 +17,21 @@ def RequireSizes : Pass<"weft-require-sizes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def FoldConstants : Pass<"weft-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "what follows from constants alone is computed once";
+  let description = [{
+    When it takes no more memory than the constants it comes from, or is a small table. Views and what integers stand for stay as they are,
+    and so does what comes from numbers and positions only: kernels compute that where they read it.
+
+    ```mlir
+    %1 = weft.mul %v, %v …                       // %v, %g: constants
+    %2 = weft.reduce sum %1 [1] …          ->    %w = weft.constant …
+    %w = weft.mul %v, (weft.div %g, %2) …
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def ConvolvePhases : Pass<"weft-convolve-phases", "::mlir::func::FuncOp"> {
   let summary = "transposed convolutions by constant filters become convolutions";
   let description = [{
@@ -61,6 +76,19 @@ def ChannelsLast : Pass<"weft-channels-last", "::mlir::func::FuncOp"> {
     %1 = weft.conv %x, %w … accumulate i32         %0 = weft.transpose %x [0, 2, 3, 1]
     %2 = weft.quantize %1, …                 ->    %1 = weft.conv %0, %w … accumulate i32 {channels_last}
                                                    %2 = weft.transpose (weft.quantize %1, …) [0, 3, 1, 2]
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def NestConcats : Pass<"weft-nest-concats", "::mlir::func::FuncOp"> {
+  let summary = "long concatenations become concatenations of shorter ones";
+  let description = [{
+    A call of a kernel hands over 64 tensors and sizes at most.
+
+    ```mlir
+    %100 = weft.concat %0, … %99 dim 0    ->    %100 = weft.concat %0, … %31 dim 0     // and %101, %102, %103
+                                                %104 = weft.concat %100, %101, %102, %103 dim 0
     ```
   }];
   let dependentDialects = ["::weft::WeftDialect"];

@@ -14,6 +14,7 @@
 #include "dialects/weft/Aliases.h"
 #include "dialects/weft/ops/Quantize.h"
 #include "passes/kernel/AttentionGroups.h"
+#include "passes/kernel/KernelWords.h"
 #include "passes/kernel/Passes.h"
 #include "passes/kernel/StoredValues.h"
 #include "llvm/ADT/MapVector.h"
@@ -199,12 +200,21 @@ private:
   static constexpr size_t kMostOperators = 256;
 
   static constexpr const char *kOtherDimensions = "they have different dimensions";
-  static constexpr Apart kTooMany = {"the kernel would have more than 256 operators"};
+
+  static Apart unlessTooLarge(ArrayRef<Operation *> all) {
+    if (all.size() > kMostOperators)
+      return {"the kernel would have more than 256 operators"};
+    if (!KernelWords(all).fit())
+      return {"the kernel would have more tensors and sizes than a call hands over"};
+    return {};
+  }
 
   /// No operand of `op` outside `group` may depend on it.
   Apart unlessJoins(KernelGroup *group, Operation *op) {
-    if (group->operations.size() >= kMostOperators)
-      return kTooMany;
+    SmallVector<Operation *> all(group->operations);
+    all.push_back(op);
+    if (Apart why = unlessTooLarge(all))
+      return why;
     SetVector<Value> sources;
     for (Value operand : op->getOperands())
       storedSources(operand, sources);
@@ -224,8 +234,11 @@ private:
     if (group == into)
       return {};
     Apart why = unlessTakes(into, group, operand, reader);
-    if (!why && group->operations.size() + into->operations.size() > kMostOperators)
-      why = kTooMany;
+    if (!why) {
+      SmallVector<Operation *> all(into->operations);
+      all.append(group->operations);
+      why = unlessTooLarge(all);
+    }
     auto isRestoring = [](Operation *user) {
       return isa<DequantizeOp, ConvertOp>(user) && isFree(user);
     };

@@ -14,6 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/cost/KernelWork.h"
 #include "passes/kernel/ConstantParts.h"
+#include "passes/kernel/KernelWords.h"
 #include "passes/plan/PartSizes.h"
 #include "passes/plan/PartsInside.h"
 #include "passes/plan/Passes.h"
@@ -374,9 +375,10 @@ private:
         return failure();
       outputs.push_back(buffers[result]);
     }
+    static_assert(kMostKernelWords == WEFT_MAX_WORDS);
     if (inputs.size() + outputs.size() + specification.values.size() > WEFT_MAX_WORDS)
       return kernel.emitError("a kernel needs more than ")
-             << WEFT_MAX_WORDS << " operands and symbols";
+             << unsigned(WEFT_MAX_WORDS) << " operands and symbols";
     std::vector<std::string> nodes;
     collectNodes(kernel.getLoc(), nodes);
     auto here = [&](SymExpr expr) {

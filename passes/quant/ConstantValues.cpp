@@ -8,8 +8,6 @@ using namespace mlir;
 namespace weft {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 20; ///< of an intermediate value, on all ranks together
-
 std::optional<int64_t> countOf(Value value) {
   auto type = dyn_cast<SymTensorType>(value.getType());
   auto dims = type ? type.getConstantDims() : std::nullopt;
@@ -168,6 +166,11 @@ Attribute elementsOf(const RefTensor &tensor) {
   if (tensor.element.isF32())
     return DenseElementsAttr::get(shaped, ArrayRef<float>(llvm::map_to_vector(
                                               tensor.reals, [](double v) { return float(v); })));
+  if (isa<FloatType>(tensor.element)) {
+    std::vector<char> bytes(elementBytes(tensor.element, tensor.size()));
+    toBytes(tensor, bytes.data());
+    return DenseElementsAttr::getFromRawBuffer(shaped, bytes);
+  }
   auto integer = dyn_cast<IntegerType>(tensor.element);
   if (!integer)
     return {};
@@ -222,7 +225,7 @@ std::shared_ptr<RankValues> ConstantValues::compute(Value value) {
   SmallVector<const RankValues *> operands;
   SmallVector<MeshAttr> groups;
   std::optional<int64_t> count = countOf(value);
-  if (!count || *count > kMostElements)
+  if (!count || *count > mostElements)
     return {};
   for (Value operand : op->getOperands()) {
     operands.push_back(ofRanks(operand));
@@ -235,7 +238,7 @@ std::shared_ptr<RankValues> ConstantValues::compute(Value value) {
     if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
       llvm::append_range(exprs, dims.getDims());
   MeshAttr group = axesOf(op, exprs, groups);
-  if (group && *count * group.getRanks() > kMostElements)
+  if (group && *count * group.getRanks() > mostElements)
     return {};
   return onRanks(group, [&](const SymValues &places) -> std::optional<RefTensor> {
     auto inputs = llvm::map_to_vector(

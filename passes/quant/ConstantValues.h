@@ -30,7 +30,9 @@ struct RankValues {
 
 class ConstantValues {
 public:
-  explicit ConstantValues(WeightReader weight) : weight(std::move(weight)) {}
+  /// `mostElements`: of an intermediate value, on all ranks together.
+  explicit ConstantValues(WeightReader weight, int64_t mostElements = 1 << 20)
+      : weight(std::move(weight)), mostElements(mostElements) {}
 
   /// Null when the value depends on an input, when ranks have others, or when computing it takes too much.
   const RefTensor *find(mlir::Value value);
@@ -50,6 +52,7 @@ private:
   std::shared_ptr<RankValues> sumBytes(ReduceOp op);
 
   WeightReader weight;
+  int64_t mostElements;
   llvm::DenseMap<mlir::Value, std::shared_ptr<RankValues>> known; ///< null for what is not constant
 };
 
