@@ -59,6 +59,7 @@ void addGraph(Passes &passes, const PipelineOptions &options) {
   }
   if (options.roundActivations)
     passes.push_back(createRoundActivations());
+  passes.push_back(createFlattenProducts());
   passes.push_back(createFoldMoves());
   passes.push_back(createNestConcats());
   if (options.roundStorage) { // behind: what is moved is in its place

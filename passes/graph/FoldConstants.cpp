@@ -6,7 +6,7 @@
 // Exporters leave such work in their files: filters whose lengths were trained apart, tables of positions that every layer multiplies by
 // its own weight. It would be done in every call, and a filter that is computed is packed by no schedule.
 //
-// Results that take more memory than the constants they come from stay computed, and so does what is no work: views, and what integers or
+// So is a constant cut into pieces, of which each becomes one. Results that take more memory than the constants they come from stay computed, and so does what is no work: views, and what integers or
 // narrow floats stand for. Nothing comes from numbers alone, such as a mask of positions: kernels compute those where they read them.
 //===------------------------------------------------------------------------------------------===//
 
@@ -38,6 +38,39 @@ int64_t bytesOf(Value value) {
 bool isNoWork(Operation *op) {
   auto element = dyn_cast<ElementOpInterface>(op);
   return isa<ConvertOp, DequantizeOp>(op) || (element && element.rootKind() == RootKind::View);
+}
+
+/// Bytes of all slices of a constant; nothing when its elements are needed in other ways as well.
+std::optional<int64_t> bytesOfPieces(Operation *whole) {
+  int64_t bytes = 0;
+  for (Operation *user : whole->getUsers()) {
+    if (isa<ReshapeOp>(user)) {
+      std::optional<int64_t> more = bytesOfPieces(user);
+      if (!more)
+        return std::nullopt;
+      bytes += *more;
+    } else if (isa<SliceOp>(user) && typeOf(user->getResult(0)).getConstantDims()) {
+      bytes += bytesOf(user->getResult(0));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+/// One of the pieces that a constant is cut into, as the weights of each direction: together they take no more memory than it.
+bool isPiece(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  if (!slice)
+    return false;
+  Value whole = slice.getInput();
+  while (auto reshape = whole.getDefiningOp<ReshapeOp>())
+    whole = reshape.getInput();
+  auto constant = whole.getDefiningOp<ConstantOp>();
+  if (!constant || elementBits(constant.getType().getElementType()) < 8)
+    return false;
+  std::optional<int64_t> pieces = bytesOfPieces(constant);
+  return pieces && *pieces <= std::max(bytesOf(whole), kSmallTable);
 }
 
 /// Constants in memory that a value is computed from.
@@ -74,8 +107,11 @@ public:
     // Who comes last has the most behind it; where that is not folded, what it reads may be.
     SmallVector<Operation *> all(known.begin(), known.end());
     for (Operation *op : llvm::reverse(all))
-      if (!isNoWork(op) && op->getNumOperands() && isReadByUnknown(op) && !fold(op))
+      if (op->getNumOperands() && !isNoWork(op) && isReadByUnknown(op) && !fold(op))
         known.remove(op);
+    for (Operation *op : all) // of what is constant now, too
+      if (isPiece(op) && isReadByUnknown(op))
+        fold(op);
   }
 
 private:

@@ -10,6 +10,7 @@
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
+#include "passes/graph/ProductWalk.h"
 
 using namespace mlir;
 
@@ -19,45 +20,13 @@ namespace weft {
 
 namespace {
 
-bool allPoints(ArrayRef<Access> accesses) {
-  return llvm::all_of(accesses,
-                      [](const Access &access) { return access.kind == AccessKind::Point; });
-}
-
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
-
-/// The rule of a product, dimension by dimension, as a list of factors per tensor.
-struct Walk {
-  SmallVector<unsigned> lhs, rhs, result;
-
-  /// Nothing when a dimension is anything but a factor. Rules with `...` stay as they are: what they leave open may be merged later.
-  static std::optional<Walk> of(ContractOp op) {
-    IterationRule rule = IterationRule::of(op);
-    if (rule.hasEllipsis() || !allPoints(rule.operand(0)) || !allPoints(rule.operand(1)) ||
-        !allPoints(rule.result(0)))
-      return std::nullopt;
-    auto factors = [](ArrayRef<Access> accesses) {
-      return llvm::map_to_vector(accesses, [](const Access &a) { return a.factor(); });
-    };
-    return Walk{factors(rule.operand(0)), factors(rule.operand(1)), factors(rule.result(0))};
-  }
-
-  std::string text() const {
-    auto names = [](ArrayRef<unsigned> factors) {
-      std::string text;
-      for (unsigned factor : factors)
-        text += (text.empty() ? "d" : " d") + std::to_string(factor);
-      return text;
-    };
-    return names(lhs) + ", " + names(rhs) + " -> " + names(result);
-  }
-};
 
 /// contract(transpose(x), y) reads x in its own order.
 struct ReadInOrder : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
-    std::optional<Walk> walk = Walk::of(op);
+    std::optional<ProductWalk> walk = ProductWalk::of(op);
     if (!walk)
       return failure();
     SmallVector<Value> operands(op->getOperands());
@@ -88,7 +57,7 @@ struct WriteInOrder : OpRewritePattern<TransposeOp> {
     if (!op || !op->hasOneUse() || (convert && !convert->hasOneUse()) ||
         move.getOrder().back() + 1 != int64_t(move.getOrder().size()))
       return failure();
-    std::optional<Walk> walk = Walk::of(op);
+    std::optional<ProductWalk> walk = ProductWalk::of(op);
     if (!walk)
       return failure();
     SmallVector<unsigned> before(walk->result);

@@ -51,6 +51,20 @@ def ConvolvePhases : Pass<"weft-convolve-phases", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def FlattenProducts : Pass<"weft-flatten-products", "::mlir::func::FuncOp"> {
+  let summary = "products with a constant are of rows and a matrix";
+  let description = [{
+    Where the summed dimensions are the last of the rows and what the weight gives is the last of the result; moves stand behind. An access
+    `1` goes, and a transpose of dimensions of 1 is a reshape.
+
+    ```mlir
+    %0 = weft.transpose %x [1, 0, 2]                                    %1 = weft.contract "... k, k n -> ... n" %x, %w …
+    %1 = weft.contract "a b k, k n -> a b n" %0, %w …           ->      %2 = weft.transpose %1 [1, 0, 2]
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FoldMoves : Pass<"weft-fold-moves", "::mlir::func::FuncOp"> {
   let summary = "products read and write in the order that is wanted";
   let description = [{

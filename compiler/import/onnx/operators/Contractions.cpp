@@ -54,30 +54,7 @@ bool batchAccesses(NodeImport &n, Operand &a, Operand &b, std::string &result) {
   return !n.refused();
 }
 
-/// One matrix of weights for the whole batch, however many leading dimensions of 1 it was written with.
-Value withoutUnits(NodeImport &n, Value b, unsigned rank) {
-  Dims dims(typeOf(b).getDims());
-  bool isOne = dims.size() > 2 && dims.size() <= rank && b.getDefiningOp<ConstantOp>() &&
-               llvm::all_of(ArrayRef<SymExpr>(dims).drop_back(2),
-                            [](SymExpr dim) { return dim.isConstant(1); });
-  return isOne ? n.reshape(b, Dims(ArrayRef<SymExpr>(dims).take_back(2))) : b;
-}
-
 } // namespace
-
-Value withoutRepeated(NodeImport &n, Value operand, SmallVectorImpl<std::string> &accesses) {
-  Dims dims;
-  SmallVector<std::string> kept;
-  for (auto [dim, access] : llvm::zip_equal(typeOf(operand).getDims(), accesses))
-    if (access != "1") {
-      dims.push_back(dim);
-      kept.push_back(access);
-    }
-  if (kept.size() == accesses.size())
-    return operand;
-  accesses = std::move(kept);
-  return n.reshape(operand, dims);
-}
 
 Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
   if (!a || !b || n.refused())
@@ -86,7 +63,7 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
     return n.wrong("an operand has rank 0");
   bool vectorA = rankOf(a) == 1, vectorB = rankOf(b) == 1;
   Operand left{vectorA ? n.unsqueeze(a, int64_t(0)) : a, {}},
-      right{vectorB ? n.unsqueeze(b, int64_t(1)) : withoutUnits(n, b, rankOf(a)), {}};
+      right{vectorB ? n.unsqueeze(b, int64_t(1)) : b, {}};
   unsigned kA = rankOf(left.value) - 1, kB = rankOf(right.value) - 2;
   SymExpr k = typeOf(left.value).getDim(kA);
   if (!n.requireEqual(typeOf(right.value).getDim(kB), k,
@@ -104,11 +81,9 @@ Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate) {
     left.accesses.append({"m", "k"});
     right.accesses.append({"k", "n"});
     left.takeTransposes();
-    left.value = withoutRepeated(n, left.value, left.accesses);
     result += "m n";
   }
   right.takeTransposes();
-  right.value = withoutRepeated(n, right.value, right.accesses);
   Value product = n.contract(left.text() + ", " + right.text() + " -> " + result, left.value,
                              right.value, accumulate);
   if (!product || (!vectorA && !vectorB))

@@ -6,10 +6,6 @@
 
 namespace weft::onnx {
 
-/// The operand of a contraction without the dimensions of 1 that repeat along the other operand (access `1`), and their accesses: what lacks
-/// them is a matrix, or a shorter stack of them.
-Value withoutRepeated(NodeImport &n, Value operand, llvm::SmallVectorImpl<std::string> &accesses);
-
 /// ONNX's MatMul: both sides may be vectors, leading dimensions broadcast. Transposes of an operand
 /// become part of the rule. The result has elements of type `accumulate`.
 Value buildMatMul(NodeImport &n, Value a, Value b, Type accumulate);

@@ -190,12 +190,11 @@ private:
       return accesses;
     };
     SmallVector<std::string> left = accessesOf(a, b), right = accessesOf(b, a);
-    Value lhs = withoutRepeated(n, a.value, left), rhs = withoutRepeated(n, b.value, right);
     for (const std::string &label : result)
       out += factor(label) + " ";
     Type element = elementOf(a.value);
     Value product = n.contract(llvm::join(left, " ") + ", " + llvm::join(right, " ") + " -> " + out,
-                               lhs, rhs, accumulateType(n, element));
+                               a.value, b.value, accumulateType(n, element));
     terms[0] = {n.convert(product, element), result};
     terms.erase(terms.begin() + 1);
   }
