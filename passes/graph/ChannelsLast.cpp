@@ -5,7 +5,7 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, borders, reductions and what ranks
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, borders, parts, reductions and what ranks
 // exchange until they meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
@@ -13,6 +13,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/weft/ops/Collective.h"
+#include "dialects/weft/ops/Quantize.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/ConstantParts.h"
@@ -169,16 +170,22 @@ struct MoveBehindElementwise : RewritePattern {
   }
 };
 
-/// concat(move(x), move(y), …) is move(concat(x, y, …)).
+/// concat(move(x), move(y), …) is move(concat(x, y, …)). Of bytes, which are few, others are moved for it: what a transposed convolution
+/// wrote in its places, beside what a convolution did.
 struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
     SmallVector<Value> sources;
     for (Value input : op.getInputs()) {
       sources.push_back(behindMove(input));
-      if (!sources.back())
-        return rewriter.notifyMatchFailure(op, "an operand has its channels in front");
     }
+    auto isMoved = [](Value source) { return bool(source); };
+    if (llvm::all_of(op.getInputs(), areBytes) ? llvm::none_of(sources, isMoved)
+                                               : !llvm::all_of(sources, isMoved))
+      return rewriter.notifyMatchFailure(op, "an operand has its channels in front");
+    for (auto [source, input] : llvm::zip(sources, op.getInputs()))
+      if (!source)
+        source = toBack(rewriter, op.getLoc(), input);
     SmallVector<int64_t> order = channelsToBack(typeOf(op.getResult()).getRank());
     Operation *moved = rewriter.clone(*op);
     moved->setOperands(sources);
@@ -186,6 +193,15 @@ struct MoveBehindConcat : OpRewritePattern<ConcatOp> {
     moved->getResult(0).setType(movedType(typeOf(op.getResult())));
     rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved->getResult(0)));
     return success();
+  }
+
+  /// Whether what lies in memory are bytes, which may be restored where they are read.
+  static bool areBytes(Value value) {
+    if (Value source = behindMove(value))
+      value = source;
+    if (auto restored = value.getDefiningOp<DequantizeOp>())
+      value = restored.getInput();
+    return elementBits(typeOf(value).getElementType()) == 8;
   }
 };
 
@@ -249,6 +265,29 @@ struct MoveBehindPad : OpRewritePattern<PadOp> {
   }
 };
 
+/// A part of an image, or every second pixel of it, with all channels.
+struct MoveBehindSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    if (!source)
+      return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
+    if (op.getSteps()[1] != 1 || op.getSizes().getDims()[1] != typeOf(op.getInput()).getDim(1))
+      return rewriter.notifyMatchFailure(op, "it takes some of the channels");
+    SmallVector<int64_t> steps;
+    for (int64_t from : channelsToBack(typeOf(source).getRank()))
+      steps.push_back(op.getSteps()[from]);
+    auto moved = cast<SliceOp>(rewriter.clone(*op));
+    moved->setOperand(0, source);
+    moved.setStartsAttr(MoveBehindPad::toBack(op.getStarts()));
+    moved.setSizesAttr(MoveBehindPad::toBack(op.getSizes()));
+    moved.setSteps(steps);
+    moved->getResult(0).setType(movedType(typeOf(op.getResult())));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved.getResult()));
+    return success();
+  }
+};
+
 /// What ranks exchange in the order that it is in.
 struct MoveBehindExchange : OpInterfaceRewritePattern<CollectiveOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -307,7 +346,8 @@ LogicalResult moveChannels(func::FuncOp function, bool floats) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<MoveConvolution>(function.getContext(), floats);
   patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindConcat, MoveBehindPool, MoveBehindResize,
-               MoveBehindPad, MoveBehindExchange, MoveIntoReduction>(function.getContext());
+               MoveBehindPad, MoveBehindSlice, MoveBehindExchange, MoveIntoReduction>(
+      function.getContext());
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 

@@ -165,3 +165,39 @@ func.func @border(%x: !weft.tensor<[n, 8, h, w], i8>, %v: !weft.tensor<[8, 8, 3,
      : (!weft.tensor<[n, 8, h + 2, w + 2], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
   return %3 : !weft.tensor<[n, 8, h, w], i32>
 }
+
+// A part of an image, or every second pixel of it, is taken of pixels as they are.
+// CHECK-LABEL: func @part
+// CHECK:         %[[A:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[P:.*]] = weft.slice %[[A]] from [0, 1, 2, 0] size [n, h, w, 8] step [1, 2, 1, 1] {{.*}} -> !weft.tensor<[n, h, w, 8], i32>
+// CHECK:         %[[C:.*]] = weft.convert %[[P]]
+// CHECK:         weft.conv %[[C]], {{.*}} {channels_last}
+func.func @part(%x: !weft.tensor<[n, 8, 2*h, w + 2], i8>, %v: !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+    attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, 2*h, w + 2], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, 2*h, w + 2], i32>
+  %1 = weft.slice %0 from [0, 0, 1, 2] size [n, 8, h, w] step [1, 1, 2, 1] : (!weft.tensor<[n, 8, 2*h, w + 2], i32>) -> !weft.tensor<[n, 8, h, w], i32>
+  %2 = weft.convert %1 to i8 : (!weft.tensor<[n, 8, h, w], i32>) -> !weft.tensor<[n, 8, h, w], i8>
+  %3 = weft.conv %2, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[8, 8, 3, 3], i8>) -> !weft.tensor<[n, 8, h, w], i32>
+  return %3 : !weft.tensor<[n, 8, h, w], i32>
+}
+
+// Bytes that no convolution made are moved for those beside them.
+// CHECK-LABEL: func @beside
+// CHECK-SAME:    %[[Y:[a-z0-9]+]]: !weft.tensor<[n, 4, h, w], i8>
+// CHECK:         %[[A:.*]] = weft.conv {{.*}} {channels_last}
+// CHECK:         %[[C:.*]] = weft.convert %[[A]]
+// CHECK:         %[[T:.*]] = weft.transpose %[[Y]] [0, 2, 3, 1]
+// CHECK:         %[[B:.*]] = weft.concat %[[C]], %[[T]] dim 3
+// CHECK:         weft.conv %[[B]], {{.*}} {channels_last}
+func.func @beside(%x: !weft.tensor<[n, 8, h, w], i8>, %y: !weft.tensor<[n, 4, h, w], i8>, %v: !weft.tensor<[4, 8, 3, 3], i8>) -> !weft.tensor<[n, 4, h, w], i32>
+    attributes {weft.symbols = #weft.symbols<n, h, w>} {
+  %0 = weft.conv %x, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[4, 8, 3, 3], i8>) -> !weft.tensor<[n, 4, h, w], i32>
+  %1 = weft.convert %0 to i8 : (!weft.tensor<[n, 4, h, w], i32>) -> !weft.tensor<[n, 4, h, w], i8>
+  %2 = weft.concat %1, %y dim 1 : (!weft.tensor<[n, 4, h, w], i8>, !weft.tensor<[n, 4, h, w], i8>) -> !weft.tensor<[n, 8, h, w], i8>
+  %3 = weft.conv %2, %v strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 1 accumulate i32
+     : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[4, 8, 3, 3], i8>) -> !weft.tensor<[n, 4, h, w], i32>
+  return %3 : !weft.tensor<[n, 4, h, w], i32>
+}
