@@ -97,6 +97,18 @@ std::optional<Box> boxOf(Value value) {
   return box;
 }
 
+/// What a value was before transposes, with these axes of it: sums over all but one dimension are the same.
+Value beforeTranspose(Value value, SmallVector<int64_t> &axes) {
+  if (int64_t(axes.size()) + 1 < cast<SymTensorType>(value.getType()).getRank())
+    return value;
+  while (auto transpose = value.getDefiningOp<TransposeOp>()) {
+    for (int64_t &axis : axes)
+      axis = transpose.getOrder()[axis];
+    value = transpose.getInput();
+  }
+  return value;
+}
+
 /// For each dimension, how far its index moves in a tensor without some of the dimensions.
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> without) {
   SmallVector<int64_t> strides(dims.size(), 0);
@@ -264,8 +276,10 @@ const char *ConstantValues::bytesOf(ConstantOp constant) const {
 
 /// Sums of a weight's bytes, or of those that a rank has, which are too many for the general way.
 std::shared_ptr<RankValues> ConstantValues::sumBytes(ReduceOp op) {
-  auto convert = op.getInput().getDefiningOp<ConvertOp>();
-  std::optional<Box> box = convert ? boxOf(convert.getInput()) : std::nullopt;
+  SmallVector<int64_t> axes(op.getAxes());
+  auto convert = beforeTranspose(op.getInput(), axes).getDefiningOp<ConvertOp>();
+  std::optional<Box> box =
+      convert ? boxOf(beforeTranspose(convert.getInput(), axes)) : std::nullopt;
   if (!box || op.getKind() != CombinerKind::Sum || !convert.getTo().isInteger(32))
     return {};
   Type element = box->constant.getType().getElementType();
@@ -276,7 +290,7 @@ std::shared_ptr<RankValues> ConstantValues::sumBytes(ReduceOp op) {
   MeshAttr group = axesOf(op, box->starts, {});
   return onRanks(group, [&](const SymValues &places) -> std::optional<RefTensor> {
     RefTensor sums(convert.getTo(), *resultDims);
-    if (!addBytes(*box, places, bytes, isUnsigned(element), op.getAxes(), sums))
+    if (!addBytes(*box, places, bytes, isUnsigned(element), axes, sums))
       return std::nullopt;
     for (int64_t &sum : sums.integers)
       sum = wrapInteger(convert.getTo(), sum);

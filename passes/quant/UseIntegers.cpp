@@ -17,6 +17,7 @@
 #include "passes/quant/ConstantValues.h"
 #include "passes/quant/Passes.h"
 #include "passes/quant/ProductDims.h"
+#include "passes/quant/ZeroPointSums.h"
 
 using namespace mlir;
 
@@ -360,28 +361,17 @@ private:
 
   Value widen(Value x) { return b.create<ConvertOp>(x, TypeAttr::get(b.getI32Type())); }
 
-  /// The sum of the weight's integers for each channel.
-  Value sumWeight(Value weight, unsigned channel) {
-    SmallVector<int64_t> axes;
-    for (unsigned d = 0; d < typeOf(weight).getRank(); ++d)
-      if (d != channel)
-        axes.push_back(d);
-    return b.create<ReduceOp>(CombinerKind::Sum, weight, axes);
-  }
-
-  /// All channels of a pixel in one.
-  Value sumChannels(Value x) {
-    Value sums = b.create<ReduceOp>(CombinerKind::Sum, widen(x), ArrayRef<int64_t>{1});
-    SmallVector<SymExpr> dims(typeOf(x).getDims());
-    dims[1] = SymExpr::constant(b.getContext(), 1);
-    return b.create<ReshapeOp>(sums, DimsAttr::get(b.getContext(), dims));
-  }
-
-  /// A filter of one channel that counts the pixels of a window of `filter`.
-  Value ones(SymTensorType filter) {
-    SmallVector<SymExpr> dims(filter.getDims());
-    dims[0] = dims[1] = SymExpr::constant(b.getContext(), 1);
-    return b.create<FillOp>(SymTensorType::get(dims, b.getI32Type()), b.getI32IntegerAttr(1));
+  /// What the zero point of the other operand is multiplied by: the sum of (w - zw) for each channel.
+  Value sumWeight(const Operands &o, unsigned channel, bool aroundW) {
+    DequantizeOp w = o.w;
+    Value sums = sumOfWeight(b, w.getInput(), channel);
+    auto type = typeOf(w.getInput());
+    if (!aroundW)
+      return sums;
+    int64_t count = *type.getElements().asConstant() / *type.getDim(channel).asConstant();
+    Value times = b.create<FillOp>(SymTensorType::get(ArrayRef<SymExpr>(), b.getI32Type()),
+                                   b.getI32IntegerAttr(int32_t(count)));
+    return b.create<SubOp>(sums, b.create<MulOp>(widen(perChannel(w.getZero(), 0)), times));
   }
 
   /// sa * sw * (sum - correction); `behind` dimensions of the result follow the channel.
@@ -408,7 +398,7 @@ private:
     if (!o)
       return {};
     bool aroundA = !constants.isZero(o->a.getZero()), aroundW = !constants.isZero(o->w.getZero());
-    if (aroundW && !dims->rowsLead)
+    if (aroundW && !(dims->rowsLead && typeOf(o->w.getInput()).getConstantDims()))
       return {};
     Value a = o->a.getInput(), w = o->w.getInput();
     Value sum = b.create<ContractOp>(op.getRuleAttr(), a, w, TypeAttr::get(b.getI32Type()));
@@ -417,23 +407,10 @@ private:
       correction = correction ? Value(b.create<AddOp>(correction, term)) : term;
     };
     Value za = widen(scalar(o->a.getZero())), zw = widen(perChannel(o->w.getZero(), 0));
-    if (aroundA) {
-      Value each = widen(w);
-      if (aroundW) // za * sum of (w - zw)
-        each = b.create<SubOp>(each, widen(o->w.getZero()));
-      Value sums = sumWeight(each, channel);
-      add(b.create<MulOp>(sums, za));
-    }
-    if (aroundW) { // zw * sum of a
-      Value sums = b.create<ReduceOp>(CombinerKind::Sum, widen(a), summed);
-      SmallVector<SymExpr> dims(typeOf(sums).getDims());
-      dims.push_back(SymExpr::constant(b.getContext(), 1));
-      DimsAttr attribute = DimsAttr::get(b.getContext(), dims);
-      sums = b.create<ReshapeOp>(
-          SymTensorType::get(b.getContext(), attribute.getDimAttributes(), b.getI32Type()), sums,
-          attribute);
-      add(b.create<MulOp>(sums, zw));
-    }
+    if (aroundA)
+      add(b.create<MulOp>(sumWeight(*o, channel, aroundW), za));
+    if (aroundW)
+      add(b.create<MulOp>(sumOfRows(b, a, w, op, channel), zw));
     return scaled(sum, correction, *o, 0);
   }
 
@@ -445,6 +422,8 @@ private:
     if (!o)
       return {};
     bool aroundA = !constants.isZero(o->a.getZero()), aroundW = !constants.isZero(o->w.getZero());
+    if (aroundW && !typeOf(o->w.getInput()).getConstantDims())
+      return {};
     unsigned behind = filter.getRank() - 2;
     Value x = o->a.getInput(), w = o->w.getInput(), correction;
     DimsAttr low = op.getLowAttr(), high = op.getHighAttr();
@@ -461,26 +440,19 @@ private:
                             DimsAttr::get(b.getContext(), after));
         low = high = DimsAttr::get(b.getContext(), SmallVector<SymExpr>(behind, zero));
       }
-      Value each = widen(w);
-      if (aroundW)
-        each = b.create<SubOp>(each, widen(o->w.getZero()));
-      correction =
-          b.create<MulOp>(perChannel(sumWeight(each, 0), behind), widen(scalar(o->a.getZero())));
+      correction = b.create<MulOp>(perChannel(sumWeight(*o, 0, aroundW), behind),
+                                   widen(scalar(o->a.getZero())));
     }
-    auto convolve = [&](Value x, Value w) {
-      Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
-                                   op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());
-      SmallVector<SymExpr> dims(typeOf(op.getResult()).getDims()); // the padded sizes are the same
-      dims[1] = typeOf(w).getDim(0);                               // ones, written otherwise
-      sum.setType(SymTensorType::get(dims, b.getI32Type()));
-      return sum;
-    };
-    if (aroundW) { // zw * sum of a window
-      Value term = b.create<MulOp>(convolve(sumChannels(x), ones(filter)),
+    if (aroundW) {
+      Value term = b.create<MulOp>(sumOfWindows(b, x, op, low, high),
                                    widen(perChannel(o->w.getZero(), behind)));
       correction = correction ? Value(b.create<AddOp>(correction, term)) : term;
     }
-    return scaled(convolve(x, w), correction, *o, behind);
+    Value sum = b.create<ConvOp>(x, w, op.getStridesAttr(), op.getDilationsAttr(), low, high,
+                                 op.getGroupsAttr(), TypeAttr::get(b.getI32Type()), UnitAttr());
+    sum.setType(
+        typeOf(op.getResult()).withElement(b.getI32Type())); // the padded sizes are the same
+    return scaled(sum, correction, *o, behind);
   }
 
   //===-- Constants -----------------------------------------------------------------------------------===//

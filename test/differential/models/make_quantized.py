@@ -26,6 +26,13 @@ def quantized(g, element=None, rank=None):
     return g.node("QuantizeLinear", [found, step, zero])[0], step, zero
 
 
+def weight_of(g, shape, each=()):
+    """Bytes of a weight and their zero point: signed ones around 0, or unsigned ones around any number."""
+    element = g.random.choice([I8, U8])
+    zeros = g.constant(np.zeros(each, I8)) if element == I8 else zero_point(g, U8, each)
+    return g.constant(g.draw(element, shape), as_node=False), zeros
+
+
 @maker("QuantizeLinear", "DequantizeLinear")
 def quantize(g, op):
     """Of the whole, or of each slice along an axis."""
@@ -68,8 +75,7 @@ def island(g, op):
         each = g.opset >= 13 and g.random.random() < 0.5
         axis, width = (0, shape[0]) if kind == "Conv" else (1, shape[1])
         steps = scale(g, dims=(width,) if each else ())
-        zeros = g.constant(np.zeros((width,) if each else (), I8))
-        weight = g.constant(g.draw(I8, shape), as_node=False)
+        weight, zeros = weight_of(g, shape, (width,) if each else ())
         w, = g.node("DequantizeLinear", [weight, steps, zeros], **({"axis": axis} if each else {}))
         y, = g.node(kind, [x, w], **attributes)
     if y.exact:
@@ -145,9 +151,9 @@ def qlinear_conv(g, op):
     group = g.random.choice([1, 1, channels])
     attributes = window(g, 2)
     out = group * g.random.choice([1, 2, 4])
-    weight = g.constant(g.draw(I8, [out, channels // group, *attributes["kernel_shape"]]))
     each = (out,) if g.random.random() < 0.5 else ()
-    inputs = [x, step, zero, weight, scale(g, dims=each), g.constant(np.zeros(each, I8)), scale(g), zero_point(g, U8)]
+    weight, zeros = weight_of(g, [out, channels // group, *attributes["kernel_shape"]], each)
+    inputs = [x, step, zero, weight, scale(g, dims=each), zeros, scale(g), zero_point(g, U8)]
     if g.random.random() < 0.5:
         inputs.append(g.constant(g.draw(I32, [out])))
     g.node(op, inputs, group=group, **attributes)

@@ -58,16 +58,15 @@ func.func @scale_per_column(%x: !weft.tensor<[m, 4], i8>) -> !weft.tensor<[m, 2]
   return %y : !weft.tensor<[m, 2], f32>
 }
 
-// Zero points of the weight take away their multiple of the sums of the activations' rows, which only the running program knows. Sums
-// of columns less their zero points are 16 - 4 and 20 + 4.
+// Zero points of the weight take away their multiple of the sums of the activations' rows, which only the running program knows: a product
+// with ones. Sums of columns less their zero points are 16 - 4 and 20 + 4.
 // CHECK-LABEL: func @zero_per_column
 // CHECK-SAME:    (%[[X:.*]]: !weft.tensor<[m, 4], ui8>)
 // CHECK-DAG:     %[[ZEROS:.*]] = weft.constant dense<[1, -1]> : tensor<2xi32>
 // CHECK-DAG:     %[[FIRST:.*]] = weft.constant dense<[1536, 3072]> : tensor<2xi32>
-// CHECK-DAG:     %[[WIDE:.*]] = weft.convert %[[X]] to i32
-// CHECK:         %[[ROWS:.*]] = weft.reduce sum %[[WIDE]] [1]
-// CHECK:         %[[LINE:.*]] = weft.reshape %[[ROWS]] to [m, 1]
-// CHECK:         %[[SECOND:.*]] = weft.mul %[[LINE]], %[[ZEROS]]
+// CHECK-DAG:     %[[ONES:.*]] = weft.constant dense<1> : tensor<4x1xi8> {weft.parameter}
+// CHECK:         %[[ROWS:.*]] = weft.contract "m k, k n -> m n" %[[X]], %[[ONES]] accumulate i32 : {{.*}} -> !weft.tensor<[m, 1], i32>
+// CHECK:         %[[SECOND:.*]] = weft.mul %[[ROWS]], %[[ZEROS]]
 // CHECK:         %[[BOTH:.*]] = weft.add %[[FIRST]], %[[SECOND]]
 // CHECK:         weft.sub %{{.*}}, %[[BOTH]]
 func.func @zero_per_column(%x: !weft.tensor<[m, 4], ui8>) -> !weft.tensor<[m, 2], f32> attributes {weft.symbols = #weft.symbols<m>} {
@@ -243,15 +242,18 @@ func.func @grouped(%x: !weft.tensor<[n, 2, m], ui8>) -> !weft.tensor<[n, 2, m], 
   return %y : !weft.tensor<[n, 2, m], f32>
 }
 
-// A zero point of the filters takes away its multiple of the sum under every window: a convolution of all channels in one with ones. What
-// the activations' zero point takes away are multiples of the filters' sums less their zero points (21 - 6 and -6 - 6).
+// A zero point of the filters takes away its multiple of the sum under every window: bytes of pixels are summed by a filter of ones, then
+// pixels of a window. What the activations' zero point takes away are multiples of the filters' sums less their zero points (21 - 6 and -6 - 6).
 // CHECK-LABEL: func @filter_around_one
 // CHECK:         %[[X:.*]] = weft.pad
 // CHECK:         %[[FIXED:.*]] = weft.constant dense<{{\[\[}}45], [-36]]>
-// CHECK:         %[[SUMS:.*]] = weft.reduce sum %{{.*}} [1] : {{.*}} -> !weft.tensor<[n, m + 2], i32>
-// CHECK:         %[[PIXELS:.*]] = weft.reshape %[[SUMS]] to [n, 1, m + 2]
-// CHECK:         %[[ONES:.*]] = weft.fill 1 : i32 -> <[1, 1, 3], i32>
-// CHECK:         %[[WINDOWS:.*]] = weft.conv %[[PIXELS]], %[[ONES]] {{.*}} -> !weft.tensor<[n, 1, m], i32>
+// CHECK:         %[[ONES:.*]] = weft.constant dense<1> : tensor<1x2x1xi8> {weft.parameter}
+// CHECK:         %[[PIXELS:.*]] = weft.conv %[[X]], %[[ONES]] {{.*}} -> !weft.tensor<[n, 1, m + 2], i32>
+// CHECK:         %[[FIRST:.*]] = weft.slice %[[PIXELS]] from [0, 0, 0] size [n, 1, m]
+// CHECK:         %[[SECOND:.*]] = weft.slice %[[PIXELS]] from [0, 0, 1] size [n, 1, m]
+// CHECK:         %[[TWO:.*]] = weft.add %[[FIRST]], %[[SECOND]]
+// CHECK:         %[[THIRD:.*]] = weft.slice %[[PIXELS]] from [0, 0, 2] size [n, 1, m]
+// CHECK:         %[[WINDOWS:.*]] = weft.add %[[TWO]], %[[THIRD]]
 // CHECK:         %[[TIMES:.*]] = weft.mul %[[WINDOWS]], %{{.*}}
 // CHECK:         %[[CORRECTION:.*]] = weft.add %[[FIXED]], %[[TIMES]]
 // CHECK:         %[[PRODUCT:.*]] = weft.conv %[[X]], {{.*}} accumulate i32 : (!weft.tensor<[n, 2, m + 2], ui8>
@@ -556,4 +558,19 @@ func.func @sampled(%x: !weft.tensor<[n, h], ui8>) -> (!weft.tensor<[n, 7], ui8>,
   %l = weft.resize linear %a to [n, 2*h] scales [1.0, 2.0] coordinates half_pixel rounding floor : (!weft.tensor<[n, h], f32>) -> !weft.tensor<[n, 2*h], f32>
   %y = weft.quantize %l, %s, %z : (!weft.tensor<[n, 2*h], f32>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[n, 2*h], ui8>
   return %q, %y : !weft.tensor<[n, 7], ui8>, !weft.tensor<[n, 2*h], ui8>
+}
+
+// Sums of a weight that is transposed are known, too, however many bytes there are.
+// CHECK-LABEL: func @sums_of_transposed
+// CHECK:         %[[SUM:.*]] = weft.constant dense<[10, 26]> : tensor<2xi32>
+// CHECK:         weft.mul %{{.*}}, %[[SUM]]
+func.func @sums_of_transposed(%x: !weft.tensor<[m, 4], ui8>, %z: !weft.tensor<[m, 1], i32>) -> !weft.tensor<[m, 2], i32> attributes {weft.symbols = #weft.symbols<m>} {
+  %w = weft.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8]]> : tensor<2x4xi8> -> !weft.tensor<[2, 4], i8>
+  %t = weft.transpose %w [1, 0] : (!weft.tensor<[2, 4], i8>) -> !weft.tensor<[4, 2], i8>
+  %y = weft.contract "m k, k n -> m n" %x, %t accumulate i32 : (!weft.tensor<[m, 4], ui8>, !weft.tensor<[4, 2], i8>) -> !weft.tensor<[m, 2], i32>
+  %c = weft.convert %t to i32 : (!weft.tensor<[4, 2], i8>) -> !weft.tensor<[4, 2], i32>
+  %s = weft.reduce sum %c [0] : (!weft.tensor<[4, 2], i32>) -> !weft.tensor<[2], i32>
+  %p = weft.mul %z, %s : (!weft.tensor<[m, 1], i32>, !weft.tensor<[2], i32>) -> !weft.tensor<[m, 2], i32>
+  %r = weft.sub %y, %p : (!weft.tensor<[m, 2], i32>, !weft.tensor<[m, 2], i32>) -> !weft.tensor<[m, 2], i32>
+  return %r : !weft.tensor<[m, 2], i32>
 }
