@@ -68,6 +68,8 @@ public:
       b.setLoc(op.getLoc());
       if (auto exchange = dyn_cast<CollectiveOpInterface>(op))
         moveBehindExchange(exchange);
+      else if (auto concat = dyn_cast<ConcatOp>(op))
+        moveBehindConcat(concat);
       else if (movesElements(&op))
         moveBehindView(&op);
       else if (isElementwise(&op))
@@ -126,6 +128,29 @@ private:
     replace(view,
             b.create<DequantizeOp>(view->getResult(0).getType(), moved,
                                    scalar(dequantize.getScale()), scalar(dequantize.getZero())));
+  }
+
+  /// Bytes that stand for the same reals are one tensor of bytes.
+  void moveBehindConcat(ConcatOp concat) {
+    SmallVector<Value> integers;
+    DequantizeOp first;
+    for (Value input : concat.getInputs()) {
+      auto part = input.getDefiningOp<DequantizeOp>();
+      if (!part || !isByte(part.getInput()) || !isOne(part.getScale(), part.getZero()))
+        return;
+      if (!first)
+        first = part;
+      if (typeOf(part.getInput()).getElementType() != typeOf(first.getInput()).getElementType() ||
+          !constants.areEqual(part.getScale(), first.getScale()) ||
+          !constants.areEqual(part.getZero(), first.getZero()))
+        return;
+      integers.push_back(part.getInput());
+    }
+    Value whole = b.create<ConcatOp>(
+        typeOf(concat.getResult()).withElement(typeOf(first.getInput()).getElementType()), integers,
+        concat.getDim());
+    replace(concat, b.create<DequantizeOp>(concat.getResult().getType(), whole,
+                                           scalar(first.getScale()), scalar(first.getZero())));
   }
 
   /// What ranks give each other of dequantised integers is given as integers. A sum of integers times what all ranks have is that of the

@@ -574,3 +574,33 @@ func.func @sums_of_transposed(%x: !weft.tensor<[m, 4], ui8>, %z: !weft.tensor<[m
   %r = weft.sub %y, %p : (!weft.tensor<[m, 2], i32>, !weft.tensor<[m, 2], i32>) -> !weft.tensor<[m, 2], i32>
   return %r : !weft.tensor<[m, 2], i32>
 }
+
+// Bytes with the same scale and zero point are put together before they are restored.
+// CHECK-LABEL: func @together
+// CHECK:         %[[B:.*]] = weft.concat %{{.*}}, %{{.*}} dim 1 : {{.*}} -> !weft.tensor<[m, 4], ui8>
+// CHECK:         %[[R:.*]] = weft.dequantize %[[B]]
+// CHECK:         return %[[R]]
+func.func @together(%x: !weft.tensor<[m, 2], ui8>, %y: !weft.tensor<[m, 2], ui8>) -> !weft.tensor<[m, 4], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %t = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %u = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.dequantize %y, %t, %u : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %c = weft.concat %a, %b dim 1 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 4], f32>
+  return %c : !weft.tensor<[m, 4], f32>
+}
+
+// With another zero point they stand for other reals.
+// CHECK-LABEL: func @other_reals
+// CHECK:         weft.concat %{{.*}} -> !weft.tensor<[m, 4], f32>
+func.func @other_reals(%x: !weft.tensor<[m, 2], ui8>, %y: !weft.tensor<[m, 2], ui8>) -> !weft.tensor<[m, 4], f32> attributes {weft.symbols = #weft.symbols<m>} {
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<3> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %t = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %u = weft.constant dense<4> : tensor<ui8> -> !weft.tensor<[], ui8>
+  %a = weft.dequantize %x, %s, %z : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %b = weft.dequantize %y, %t, %u : (!weft.tensor<[m, 2], ui8>, !weft.tensor<[], f32>, !weft.tensor<[], ui8>) -> !weft.tensor<[m, 2], f32>
+  %c = weft.concat %a, %b dim 1 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 4], f32>
+  return %c : !weft.tensor<[m, 4], f32>
+}
