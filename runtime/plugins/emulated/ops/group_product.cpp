@@ -17,64 +17,85 @@ namespace {
 /// Of instruction::flags: the operand's rows or columns lie side by side, instead of its depth; or it is subtracted.
 constexpr uint8_t a_is_turned = 1, b_is_turned = 2, a_is_negated = 4, b_is_negated = 8;
 
-/// A tile in shared memory, as 64 bits describe it.
+/// A tile in shared memory, as 64 bits describe it. All sizes in an address are powers of two, so that it takes shifts.
 struct tile {
-  uint32_t start, leading, stride, swizzle; ///< swizzle 0: cores of 8 rows of 16 bytes
+  uint32_t start, leading, stride;
+  uint32_t
+      swizzle_bits; ///< of the 128, 64 or 32 bytes of a swizzle; 0: cores of 8 rows of 16 bytes
+  uint32_t element_bits; ///< of an element's bytes
 
-  explicit tile(uint64_t bits)
+  tile(uint64_t bits, uint32_t element_bytes)
       : start(uint32_t(bits & 0x3fff) << 4), leading(uint32_t(bits >> 16 & 0x3fff) << 4),
-        stride(uint32_t(bits >> 32 & 0x3fff) << 4), swizzle(bits >> 62 == 1   ? 128
-                                                            : bits >> 62 == 2 ? 64
-                                                            : bits >> 62 == 3 ? 32
-                                                                              : 0) {}
+        stride(uint32_t(bits >> 32 & 0x3fff) << 4), swizzle_bits(bits >> 62 == 1   ? 7
+                                                                 : bits >> 62 == 2 ? 6
+                                                                 : bits >> 62 == 3 ? 5
+                                                                                   : 0),
+        element_bits(uint32_t(__builtin_ctz(element_bytes))) {}
 
-  /// Of row or column i, depth k, elements of e bytes.
-  uint32_t address(bool is_turned, uint32_t i, uint32_t k, uint32_t e) const {
-    uint32_t in_core = 16 / e, at;
-    if (!is_turned && !swizzle)
-      at = i % 8 * 16 + i / 8 * stride + k / in_core * leading + k % in_core * e;
-    else if (!is_turned)
-      at = i % 8 * swizzle + i / 8 * stride + k * e;
-    else if (!swizzle)
-      at = i % in_core * e + i / in_core * stride + k % 8 * 16 + k / 8 * leading;
-    else
-      at = i % (swizzle / e) * e + i / (swizzle / e) * leading + k % 8 * swizzle + k / 8 * stride;
-    return swizzled(start + at, swizzle);
+  /// Of row or column i, depth k.
+  uint32_t address(bool is_turned, uint32_t i, uint32_t k) const {
+    if (!swizzle_bits)
+      return start + (is_turned
+                          ? core(i, k & 7) + (i >> core_bits()) * stride + (k >> 3) * leading
+                          : core(k, i & 7) + (i >> 3) * stride + (k >> core_bits()) * leading);
+    uint32_t at;
+    if (!is_turned) {
+      at = ((i & 7) << swizzle_bits) + (i >> 3) * stride + (k << element_bits);
+    } else {
+      uint32_t span_bits = swizzle_bits - element_bits, in_span = i & ((1u << span_bits) - 1);
+      at = (in_span << element_bits) + (i >> span_bits) * leading + ((k & 7) << swizzle_bits) +
+           (k >> 3) * stride;
+    }
+    return swizzled(start + at, 1u << swizzle_bits);
+  }
+
+private:
+  uint32_t core_bits() const { return 4 - element_bits; }
+  /// In a core of 8 lines of 16 bytes.
+  uint32_t core(uint32_t along, uint32_t line) const {
+    return line * 16 + ((along & ((1u << core_bits()) - 1)) << element_bits);
   }
 };
 
 /// Pieces of 16 bytes of a tile from row or column `first` to `end`.
 template <class F>
-void each_piece(const tile &t, bool is_turned, uint32_t first, uint32_t end, const instruction &i,
+void each_piece(const tile &t, bool is_turned, uint32_t first, uint32_t end, uint32_t depth,
                 F &&f) {
-  uint32_t e = bytes_of(i.from), step = 16 / e;
+  uint32_t step = 16u >> t.element_bits;
   for (uint32_t row = first; row < end; row += is_turned ? step : 1)
-    for (uint32_t k = 0; k < uint32_t(i.k); k += is_turned ? 1 : step)
-      f(t.address(is_turned, row, k, e));
+    for (uint32_t k = 0; k < depth; k += is_turned ? 1 : step)
+      f(t.address(is_turned, row, k));
 }
 
-enum class flight { begins, ends };
-
-/// Looks at all bytes that the warp's part of the product reads.
-void look(warp &w, const group_product &p, flight what) {
+/// Calls f(address) for all pieces of 16 bytes that the warp's part of the product reads.
+template <class F> void each_source(warp &w, const group_product &p, F &&f) {
   const instruction &i = *p.i;
-  block &b = *w.home;
-  auto one = [&](uint32_t address) {
-    shared_place(w, -1, address, 16, 16);
-    shared_access access = {address, 16, -1};
-    access.is_async_proxy = true;
-    if (!b.options().has_checks)
-      return;
-    if (what == flight::ends)
-      b.shadow.end_flight(access);
-    b.shadow.read(w, access);
-    if (what == flight::begins)
-      b.shadow.begin_flight(access);
-  };
-  uint32_t first = 16 * (w.id & 3u);
+  uint32_t first = 16 * (w.id & 3u), e = bytes_of(i.from), depth = uint32_t(i.k);
   if (i.o[1].kind != operand::vector)
-    each_piece(tile(p.a), i.flags & a_is_turned, first, first + 16, i, one);
-  each_piece(tile(p.b), i.flags & b_is_turned, 0, uint32_t(i.n), i, one);
+    each_piece(tile(p.a, e), i.flags & a_is_turned, first, first + 16, depth, f);
+  each_piece(tile(p.b, e), i.flags & b_is_turned, 0, uint32_t(i.n), depth, f);
+}
+
+shared_access read_by_product(uint32_t address) {
+  shared_access access = {address, 16, -1};
+  access.is_async_proxy = true;
+  return access;
+}
+
+/// Looks at the tiles when the product begins. Until it ends nobody may write them, so one look is enough.
+void begin_flight(warp &w, const group_product &p) {
+  block &b = *w.home;
+  each_source(w, p, [&](uint32_t address) {
+    shared_place(w, -1, address, 16, 16);
+    if (b.options().has_checks)
+      b.shadow.begin_flight(w, read_by_product(address));
+  });
+}
+
+void end_flight(warp &w, const group_product &p) {
+  block &b = *w.home;
+  if (b.options().has_checks)
+    each_source(w, p, [&](uint32_t address) { b.shadow.end_flight(w, read_by_product(address)); });
 }
 
 struct tf32 {
@@ -107,7 +128,7 @@ template <class E, class S, class F> void each_element(warp &w, const tile_part 
   for (uint32_t row = 0; row < p.count; row += p.is_turned ? step : 1)
     for (uint32_t k = 0; k < p.depth; k += p.is_turned ? 1 : step) {
       E piece[step];
-      uint32_t address = p.from.address(p.is_turned, p.first + row, k, sizeof(E));
+      uint32_t address = p.from.address(p.is_turned, p.first + row, k);
       std::memcpy(piece, w.home->shared.data() + address, sizeof piece);
       for (uint32_t x = 0; x < step; ++x)
         put(row + (p.is_turned ? x : 0), k + (p.is_turned ? 0 : x), widened<E, S>(piece[x]));
@@ -132,52 +153,88 @@ template <class E, class S> void gather(warp &w, const group_product &p, operand
           m.a[l / 4 + 8 * int(q & 1)][l % 4 * per + e + 4 * per * int(q >> 1)] =
               a_sign * widened<E, S>(w.lanes<E>(i.o[1].parts[q])[l * per + e]);
   } else {
-    tile_part rows = {tile(p.a), bool(i.flags & a_is_turned), 16 * (w.id & 3u), 16, depth};
+    tile_part rows = {tile(p.a, sizeof(E)), bool(i.flags & a_is_turned), 16 * (w.id & 3u), 16,
+                      depth};
     each_element<E, S>(w, rows,
                        [&](uint32_t row, uint32_t k, S value) { m.a[row][k] = a_sign * value; });
   }
-  tile_part columns = {tile(p.b), bool(i.flags & b_is_turned), 0, uint32_t(i.n), depth};
+  tile_part columns = {tile(p.b, sizeof(E)), bool(i.flags & b_is_turned), 0, uint32_t(i.n), depth};
   each_element<E, S>(w, columns,
                      [&](uint32_t n, uint32_t k, S value) { m.b[k][n] = b_sign * value; });
 }
 
-/// Sum q of lane l: row l / 4 + 8 (q >> 1 & 1), column 2 (l % 4) + (q & 1) + 8 (q >> 2).
-template <class S, class F> void each_sum(const instruction &i, S (*sum)[most_columns], F &&f) {
-  for (int l = 0; l < 32; ++l)
-    for (int q = 0; q < i.n / 2; ++q)
-      f(l, q, sum[l / 4 + 8 * (q >> 1 & 1)][l % 4 * 2 + (q & 1) + 8 * (q >> 2)]);
+/// Sum q of lane l: row l / 4 + 8 (q >> 1 & 1), column 2 (l % 4) + (q & 1) + 8 (q >> 2). Calls f(q, sums), where that of a lane is sums[place_of(l)].
+template <class S, class F>
+void each_register(const instruction &i, S (*sum)[most_columns], F &&f) {
+  for (int q = 0; q < i.n / 2; ++q)
+    f(q, &sum[8 * (q >> 1 & 1)][8 * (q >> 2) + (q & 1)]);
+}
+constexpr int place_of(int lane) { return lane / 4 * most_columns + lane % 4 * 2; }
+
+template <class S> void gather_sums(warp &w, const group_product &p, S (*sum)[most_columns]) {
+  const instruction &i = *p.i;
+  const operand &d = i.o[0];
+  each_register<S>(i, sum, [&](int q, S *sums) {
+    if (i.mode) {
+      const half *from = w.lanes<half>(d.parts[q / 2]) + (q & 1);
+      for (int l = 0; l < 32; ++l)
+        sums[place_of(l)] = S(float(from[2 * l]));
+    } else {
+      const S *from = w.lanes<S>(d.parts[q]);
+      for (int l = 0; l < 32; ++l)
+        sums[place_of(l)] = from[l];
+    }
+    for (int l = 0; p.scales != all_lanes && l < 32; ++l)
+      if (!(p.scales >> l & 1))
+        sums[place_of(l)] = 0;
+  });
+}
+
+template <class S> void scatter_sums(warp &w, const instruction &i, S (*sum)[most_columns]) {
+  const operand &d = i.o[0];
+  each_register<S>(i, sum, [&](int q, const S *sums) {
+    if (i.mode) {
+      half *to = w.lanes<half>(d.parts[q / 2]) + (q & 1);
+      for (int l = 0; l < 32; ++l)
+        to[2 * l] = half(float(with_one_nan(sums[place_of(l)])));
+    } else {
+      S *to = w.lanes<S>(d.parts[q]);
+      for (int l = 0; l < 32; ++l)
+        to[l] = with_one_nan(sums[place_of(l)]);
+    }
+  });
+}
+
+/// One after the other along k. A piece of the sums stays in registers.
+template <class S> void multiply_and_add(const instruction &i, operands<S> &m) {
+  constexpr int rows = 4, columns = 8;
+  for (int row = 0; row < 16; row += rows)
+    for (int n = 0; n < i.n; n += columns) {
+      S piece[rows][columns];
+      for (int r = 0; r < rows; ++r)
+        std::memcpy(piece[r], &m.sum[row + r][n], sizeof piece[r]);
+      for (int k = 0; k < i.k; ++k)
+        for (int r = 0; r < rows; ++r)
+          for (int c = 0; c < columns; ++c)
+            piece[r][c] += m.a[row + r][k] * m.b[k][n + c];
+      for (int r = 0; r < rows; ++r)
+        std::memcpy(&m.sum[row + r][n], piece[r], sizeof piece[r]);
+    }
 }
 
 template <class E, class S> void compute(warp &w, const group_product &p) {
   static thread_local operands<S> m;
-  const instruction &i = *p.i;
-  const operand &d = i.o[0];
   gather<E, S>(w, p, m);
-  each_sum<S>(i, m.sum, [&](int l, int q, S &sum) {
-    if (!(p.scales >> l & 1))
-      sum = 0;
-    else if (i.mode)
-      sum = S(float(w.lanes<half>(d.parts[q / 2])[2 * l + (q & 1)]));
-    else
-      sum = w.lanes<S>(d.parts[q])[l];
-  });
-  for (int row = 0; row < 16; ++row)
-    for (int k = 0; k < i.k; ++k)
-      for (int n = 0; n < i.n; ++n)
-        m.sum[row][n] += m.a[row][k] * m.b[k][n];
-  each_sum<S>(i, m.sum, [&](int l, int q, S &sum) {
-    if (i.mode)
-      w.lanes<half>(d.parts[q / 2])[2 * l + (q & 1)] = half(float(with_one_nan(sum)));
-    else
-      w.lanes<S>(d.parts[q])[l] = with_one_nan(sum);
-  });
-  w.count->tensor_products += uint64_t(16) * uint64_t(i.n) * uint64_t(i.k);
+  gather_sums<S>(w, p, m.sum);
+  multiply_and_add<S>(*p.i, m);
+  scatter_sums<S>(w, *p.i, m.sum);
+  w.count->tensor_products += uint64_t(16) * uint64_t(p.i->n) * uint64_t(p.i->k);
 }
 
 void finish(warp &w, const group_product &p) {
   const instruction *waiting = w.current;
   w.current = p.i;
-  look(w, p, flight::ends);
+  end_flight(w, p);
   switch (p.i->from) {
   case type::f16:
     compute<half, float>(w, p);
@@ -225,7 +282,7 @@ void wait(warp &w, const instruction &i) {
   }
   if (!state.groups.empty() || !state.open.empty())
     return;
-  state.registers.clear();
+  state.registers.assign(state.registers.size(), false);
   w.watches_registers = false;
 }
 
@@ -241,13 +298,10 @@ void multiply(warp &w, const instruction &i) {
   group_product made = {&i, 0, b[0], w.truth(i.o[3])};
   if (i.o[1].kind != operand::vector)
     made.a = w.lanes<uint64_t>(i.o[1])[0];
-  look(w, made, flight::begins);
+  begin_flight(w, made);
   for (const operand *each : {&i.o[0], &i.o[1]})
     for (uint32_t q = 0; each->kind == operand::vector && q < each->count; ++q)
-      state.registers.push_back(each->parts[q].slot);
-  std::sort(state.registers.begin(), state.registers.end());
-  state.registers.erase(std::unique(state.registers.begin(), state.registers.end()),
-                        state.registers.end());
+      state.use(each->parts[q].slot);
   w.watches_registers = true;
   state.open.push_back(made);
   ++w.home->progress;

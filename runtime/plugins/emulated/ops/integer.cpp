@@ -68,6 +68,28 @@ template <class Op> void decode_two(decoder &d) {
   d.set(pick_integer_two<Op>(d.out.t), unit::integer);
 }
 
+/// Two numbers of 16 bits in a register, as sm_90 has them.
+template <class Op, class T> void pair_two(warp &w, const instruction &i) {
+  map_two<T, 2>(w, i, [](T a, T b) { return Op::template apply<T>(a, b); });
+}
+
+template <class Op> void decode_pair_two(decoder &d, bool is_signed) {
+  d.out.t = d.take_type();
+  d.need(3, 3);
+  d.destination(0, 4);
+  d.source(1, 4);
+  d.source(2, 4);
+  d.set(is_signed ? pair_two<Op, int16_t> : pair_two<Op, uint16_t>, unit::integer);
+}
+
+/// The operation that numbers of 16 bits have in pairs, too.
+template <class Op> void decode_two_or_pair(decoder &d) {
+  for (const std::string &part : d.written().opcode)
+    if (part == "s16x2" || part == "u16x2")
+      return decode_pair_two<Op>(d, part == "s16x2");
+  decode_two<Op>(d);
+}
+
 /// Whether the first type is one of reals.
 bool is_real(const decoder &d) {
   for (const std::string &part : d.written().opcode)
@@ -182,7 +204,7 @@ void decode_add(decoder &d) {
     return decode_real_two(d, real_two::add);
   if (d.take("cc"))
     d.fail("carries are not supported");
-  decode_two<add>(d);
+  decode_two_or_pair<add>(d);
 }
 
 void decode_sub(decoder &d) {
@@ -225,13 +247,13 @@ void decode_rem(decoder &d) { decode_two<remain>(d); }
 void decode_min(decoder &d) {
   if (is_real(d))
     return decode_real_two(d, real_two::min);
-  decode_two<smaller>(d);
+  decode_two_or_pair<smaller>(d);
 }
 
 void decode_max(decoder &d) {
   if (is_real(d))
     return decode_real_two(d, real_two::max);
-  decode_two<larger>(d);
+  decode_two_or_pair<larger>(d);
 }
 
 void decode_neg(decoder &d) { is_real(d) ? decode_real_sign(d, true) : decode_sign<true>(d); }

@@ -1,7 +1,5 @@
 #include "runtime/plugins/emulated/run/async.h"
 
-#include <algorithm>
-
 namespace weft_emulated {
 
 void complete_phase(block &b, memory_barrier &barrier) {
@@ -12,19 +10,18 @@ void complete_phase(block &b, memory_barrier &barrier) {
   ++b.progress;
 }
 
-static void check_operand(warp &w, const std::vector<uint32_t> &in_flight, const operand &o) {
-  if (o.kind == operand::lanes && !o.is_constant &&
-      std::binary_search(in_flight.begin(), in_flight.end(), o.slot))
+static void check_operand(warp &w, const async_state &state, const operand &o) {
+  if (o.kind == operand::lanes && !o.is_constant && state.uses(o.slot))
     stop(w, -1, "uses a register of a wgmma in flight, before wgmma.wait_group");
   for (uint32_t q = 0; o.kind == operand::vector && q < o.count; ++q)
-    check_operand(w, in_flight, o.parts[q]);
+    check_operand(w, state, o.parts[q]);
 }
 
 void check_registers(warp &w, const instruction &i) {
   if (i.counted == unit::tensor)
     return;
   for (uint8_t k = 0; k < i.operands; ++k)
-    check_operand(w, w.async->registers, i.o[k]);
+    check_operand(w, *w.async, i.o[k]);
 }
 
 void check_end(warp &w) {

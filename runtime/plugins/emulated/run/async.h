@@ -33,9 +33,16 @@ struct async_state {
   lane_copies copies[32];
   std::vector<group_product> open;
   std::deque<std::vector<group_product>> groups;
-  bool is_fenced = false;          ///< wgmma.fence came since registers were used
-  std::vector<uint32_t> registers; ///< slots that products in flight use
-  uint32_t bulk_stores = 0;        ///< that nobody waited for
+  bool is_fenced = false;      ///< wgmma.fence came since registers were used
+  std::vector<bool> registers; ///< by a quarter of its slot, whether products in flight use it
+  uint32_t bulk_stores = 0;    ///< that nobody waited for
+
+  void use(uint32_t slot) {
+    if (slot / 4 >= registers.size())
+      registers.resize(slot / 4 + 1);
+    registers[slot / 4] = true;
+  }
+  bool uses(uint32_t slot) const { return slot / 4 < registers.size() && registers[slot / 4]; }
 };
 
 /// An object that threads arrive at and bytes are counted in.

@@ -36,8 +36,17 @@ void shared_shadow::reset(uint32_t bytes, uint32_t warps) {
   read_clocks.assign(cells.size() * stride, 0);
 }
 
-void shared_shadow::check_read(warp &w, const shared_access &access, shared_cell &cell,
+inline bool shared_shadow::is_settled(const shared_cell &cell, const shared_access &access,
+                                      uint8_t mask, const warp &w) {
+  return !cell.landing && (cell.initialised & mask) == mask && cell.writer < w.seen.warps.size() &&
+         cell.writer != w.id && w.seen.warps[cell.writer] >= cell.write_clock &&
+         !(access.is_async_proxy && cell.is_generic);
+}
+
+void shared_shadow::check_read(warp &w, const shared_access &access, const shared_cell &cell,
                                uint8_t mask) {
+  if (is_settled(cell, access, mask, w))
+    return;
   if (cell.landing)
     stop(w, access.lane,
          "reads what an asynchronous copy writes, and has not waited for it" + at(access));
@@ -63,21 +72,26 @@ void shared_shadow::check_read(warp &w, const shared_access &access, shared_cell
   }
 }
 
+inline void shared_shadow::note_read(const warp &w, const shared_access &access, size_t i,
+                                     uint8_t mask) {
+  shared_cell &cell = cells[i];
+  uint8_t lane = lane_name(access);
+  read_clocks[i * stride + w.id] = w.seen.warps[w.id];
+  if (cell.reader != w.id || cell.read_sync != w.sync) {
+    cell.reader = w.id, cell.read_sync = w.sync, cell.read_lane = lane, cell.read = mask;
+    return;
+  }
+  if (cell.read_lane != lane)
+    cell.read_lane = many_lanes;
+  cell.read |= mask;
+}
+
 void shared_shadow::read(warp &w, const shared_access &access) {
-  uint8_t mask = bytes_mask(access), lane = lane_name(access);
+  uint8_t mask = bytes_mask(access);
   for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
-    shared_cell &cell = cells[i];
-    check_read(w, access, cell, mask);
-    if (access.is_atomic)
-      continue;
-    read_clocks[i * stride + w.id] = w.seen.warps[w.id];
-    if (cell.reader != w.id || cell.read_sync != w.sync) {
-      cell.reader = w.id, cell.read_sync = w.sync, cell.read_lane = lane, cell.read = mask;
-    } else {
-      if (cell.read_lane != lane)
-        cell.read_lane = many_lanes;
-      cell.read |= mask;
-    }
+    check_read(w, access, cells[i], mask);
+    if (!access.is_atomic)
+      note_read(w, access, i, mask);
   }
 }
 
@@ -147,14 +161,18 @@ void shared_shadow::land_copy(warp &w, const shared_access &access, uint16_t wri
   }
 }
 
-void shared_shadow::begin_flight(const shared_access &access) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i)
+void shared_shadow::begin_flight(warp &w, const shared_access &access) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
+    check_read(w, access, cells[i], bytes_mask(access));
     ++cells[i].in_flight;
+  }
 }
 
-void shared_shadow::end_flight(const shared_access &access) {
-  for (size_t i = first_cell(access); i <= last_cell(access); ++i)
+void shared_shadow::end_flight(warp &w, const shared_access &access) {
+  for (size_t i = first_cell(access); i <= last_cell(access); ++i) {
     --cells[i].in_flight;
+    note_read(w, access, i, bytes_mask(access));
+  }
 }
 
 } // namespace weft_emulated

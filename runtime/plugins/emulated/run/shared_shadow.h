@@ -2,6 +2,7 @@
 #ifndef WEFT_EMULATED_RUN_SHARED_SHADOW_H
 #define WEFT_EMULATED_RUN_SHARED_SHADOW_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,8 @@ struct shared_cell {
   uint16_t writer = nobody, reader = nobody;
   uint8_t write_lane = 0, read_lane = 0, written = 0, read = 0; ///< masks of bytes behind the lanes
   uint8_t initialised = 0;                                      ///< mask of bytes
-  uint8_t landing = 0;   ///< asynchronous copies are on their way here
-  uint8_t in_flight = 0; ///< matrix instructions still read this
+  uint8_t landing = 0;    ///< asynchronous copies are on their way here
+  uint16_t in_flight = 0; ///< reads by products of warps that go on
   bool is_generic = false, is_atomic = false;
 };
 
@@ -39,12 +40,18 @@ public:
   void begin_copy(warp &w, const shared_access &access);
   /// It has landed, seen by `w`; `writer` wrote at `clock`.
   void land_copy(warp &w, const shared_access &access, uint16_t writer, uint32_t clock);
-  void begin_flight(const shared_access &access);
-  void end_flight(const shared_access &access);
+  /// A matrix instruction begins to read there, and nobody may write until it ends: what is right now is right then.
+  void begin_flight(warp &w, const shared_access &access);
+  /// It has read until now.
+  void end_flight(warp &w, const shared_access &access);
 
 private:
   void check_write(warp &w, const shared_access &access, shared_cell &cell, uint8_t mask);
-  void check_read(warp &w, const shared_access &access, shared_cell &cell, uint8_t mask);
+  /// Whether a read of words is right at a glance: most are, of what another warp wrote before a barrier.
+  static bool is_settled(const shared_cell &cell, const shared_access &access, uint8_t mask,
+                         const warp &w);
+  void check_read(warp &w, const shared_access &access, const shared_cell &cell, uint8_t mask);
+  void note_read(const warp &w, const shared_access &access, size_t i, uint8_t mask);
 
   std::vector<shared_cell> cells;
   std::vector<uint32_t> read_clocks; ///< [cell][warp]

@@ -27,6 +27,8 @@ enum class type : uint8_t {
   bf16,
   f32,
   f64,
+  u16x2,
+  s16x2,
   f16x2,
   bf16x2,
   tf32,
