@@ -104,6 +104,16 @@ private:
     return bytes(k.add(k.add(line, at), constantI64(b, begin)));
   }
 
+  /// Of 64 steps of B a warp writes 32 for four lines: those lie in different banks, where all steps of two do not, since four columns that are read at once
+  /// stay neighbours. 32 elements of 4 bits are half a sector, which costs more.
+  int64_t togetherOf(const TileSource &operand) const {
+    bool isPacked = llvm::any_of(k.spec.getArgumentTypes(), [](Type type) {
+      Type element = cast<SymTensorType>(type).getElementType();
+      return elementBits(element) < 8 && !element.isInteger(1);
+    });
+    return hasParts && !isA(operand) && !isPacked ? SimtMachine::kWarp / kWidth : 0;
+  }
+
   /// Chunks of steps lie apart.
   TileTarget targetOf(const TileSource &operand, Value stage) {
     Value begin = k.sharedPlace(shared, stage);
@@ -120,7 +130,8 @@ private:
                 k.storeShared(b.create<vector::ExtractOp>(chunk, i), begin,
                               placeOf(*own, at, k.add(step, constantI64(b, i))));
             },
-            {}};
+            {},
+            togetherOf(operand)};
   }
 
   /// [multiply]
