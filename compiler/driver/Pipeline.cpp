@@ -29,7 +29,13 @@ void addPartition(Passes &passes, const PipelineOptions &options) {
   passes.push_back(createRequireSizes()); // of whole tensors, whose formulas are short
   if (!options.mesh.empty() || !options.placements.empty())
     passes.push_back(createPlace(place));
-  passes.push_back(createSplitFunctions());
+  SplitFunctionsOptions split;
+  split.rings = options.fuseComm == FuseComm::Auto     ? "priced"
+                : options.fuseComm == FuseComm::Always ? "most"
+                                                       : "whole";
+  split.links = llvm::join(options.links, ";");
+  split.sizes = options.planSizes;
+  passes.push_back(createSplitFunctions(split));
   LimitExchangesOptions limit;
   limit.most = options.maxReshard;
   limit.sizes = options.planSizes;

@@ -30,8 +30,8 @@ constexpr llvm::StringLiteral kTargetAttr = "plan.target";
 /// Of an exchange beside products: nanoseconds of both one after the other, and together.
 constexpr llvm::StringLiteral kPricesAttr = "plan.prices";
 
-/// Exchanges of a function that are on their way beside launches, at most; transports have room for twice as many.
-constexpr unsigned kMostBeside = 4;
+/// Exchanges of a function that are on their way beside launches, at most: as many as transports have room for.
+constexpr unsigned kMostBeside = 8;
 
 /// Whether the module's functions are planned.
 bool isPlan(mlir::ModuleOp module);

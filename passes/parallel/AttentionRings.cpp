@@ -3,6 +3,8 @@
 #include "passes/parallel/AttentionRings.h"
 #include "dialects/weft/ops/Infer.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/cost/KernelWork.h"
+#include "passes/parallel/MakeFirst.h"
 #include "passes/parallel/RingSteps.h"
 
 using namespace mlir;
@@ -16,6 +18,15 @@ Spans spansOf(const Attention &attention) {
   Spans spans(tensorType(attention.scores).getRank(), Span::Whole);
   spans[attention.row] = Span::Rows;
   spans.back() = Span::Columns;
+  if (attention.shared)
+    spans[*attention.shared] = Span::Share;
+  return spans;
+}
+
+Spans valueSpansOf(const Attention &attention) {
+  Spans spans = attention.valueSpans;
+  if (attention.shared && attention.valueDims[*attention.shared])
+    spans[*attention.valueDims[*attention.shared]] = Span::Share;
   return spans;
 }
 
@@ -185,6 +196,30 @@ private:
 
 } // namespace
 
+/// All shares to the block that is there: their scores first, for which values need not be there.
+static void attendTo(Operation *op, const Attention &attention, Blocks &blocks,
+                     ImplicitLocOpBuilder &builder, MutableArrayRef<Merge> merges) {
+  Spans spans = spansOf(attention), valueSpans = valueSpansOf(attention),
+        resultSpans(tensorType(attention.result).getRank(), Span::Whole);
+  for (auto [d, dim] : llvm::enumerate(attention.rowDims))
+    resultSpans[dim] = spans[d];
+  SmallVector<Value> powers;
+  Value keys = blocks.keysIn(builder, attention.scores);
+  for (auto [i, merge] : llvm::enumerate(merges)) {
+    blocks.lookAtShare(i);
+    powers.push_back(merge.take(blocks.build(builder, attention.scores, spans), keys));
+  }
+  for (auto [i, merge] : llvm::enumerate(merges)) {
+    blocks.lookAtShare(i);
+    Value operands[2];
+    operands[attention.powers] = powers[i];
+    operands[1 - attention.powers] = blocks.build(builder, valuesOf(attention), valueSpans);
+    Operation *product =
+        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans)});
+    merge.add(product->getResult(0));
+  }
+}
+
 //===-- Recognition ------------------------------------------------------------------------------===//
 
 /// Nothing when other operations read what is between softmax and product, or it is more than conversions and a guard.
@@ -251,6 +286,8 @@ bool AttentionRings::bindProduct(Attention &found) const {
     if (!dim)
       return false;
     found.rowDims.push_back(*dim);
+    found.valueDims.push_back(access.kind == AccessKind::Point ? dimOf(values, access.factor())
+                                                               : std::nullopt);
   }
   const Access &line = powers.back();
   if (line.kind != AccessKind::Point || !rule.factors()[line.factor()].reduced)
@@ -274,24 +311,74 @@ bool AttentionRings::isWanted(const Attention &found, const Blocks &blocks) cons
   return blocks.areApart() && (blocks.arePlaced() || !most || *most > kShort);
 }
 
+bool AttentionRings::areWanted(const Attention &found, Blocks &blocks) const {
+  return blocks.canBuild(found.scores, spansOf(found)) &&
+         blocks.canBuild(valuesOf(found), valueSpansOf(found)) && isWanted(found, blocks);
+}
+
+/// What a step computes, as plans are priced: a block is a part of the rows by one of the columns.
+RingShape AttentionRings::shapeOf(const Attention &found, const Blocks &blocks) const {
+  auto valueOf = [&](SymExpr expr) {
+    FailureOr<int64_t> value = expr ? expr.evaluate(shares.sizes) : FailureOr<int64_t>(failure());
+    return failed(value) ? 0 : double(std::max<int64_t>(*value, 0));
+  };
+  Link link = shares.links.of(group);
+  double work = 0, bytes = 0, ranks = double(group.getRanks());
+  llvm::SetVector<Operation *> computed(found.between.begin(), found.between.end());
+  computed.insert(blocks.rebuilt().begin(), blocks.rebuilt().end());
+  for (Operation *op : computed)
+    if (auto ruled = dyn_cast<RuleOpInterface>(op))
+      work += valueOf(ruled.rule().points()) * double(std::max<int64_t>(ruled.scalarCost(), 1));
+  for (const Carried &sent : blocks.carried())
+    bytes += valueOf(bytesOf(tensorType(sent.value)));
+  return {group.getRanks(), unsigned(blocks.carried().size()),
+          work / (ranks * ranks) / double(kWorkOfNanosecond),
+          bytes / ranks / link.bytesPerNanosecond, link.latency};
+}
+
+/// Whether every value that goes around is cut: what is not would be there for the first share only when all of it is.
+static bool areAllShared(const Blocks &blocks) {
+  return llvm::all_of(blocks.carried(),
+                      [](const Carried &sent) { return sent.shared.has_value(); });
+}
+
+/// Along heads, which are of a fixed number.
+void AttentionRings::share(Attention &found, std::unique_ptr<Blocks> &blocks) const {
+  if (shares.choice == RingShares::Whole)
+    return;
+  RingShape shape = shapeOf(found, *blocks);
+  for (unsigned dim = 0; dim < found.rowDims.size(); ++dim) {
+    std::optional<int64_t> heads = tensorType(found.scores).getDim(dim).asConstant();
+    if (dim == found.row || !heads)
+      continue;
+    for (unsigned count : shares.ranked(shape, *heads)) {
+      Attention cut = found;
+      cut.shared = dim;
+      auto made = std::make_unique<Blocks>(group, assignment, parts, /*onlyLooks=*/false, count);
+      if (count == 1 || !areWanted(cut, *made) || !areAllShared(*made))
+        continue;
+      found = std::move(cut), blocks = std::move(made);
+      return;
+    }
+  }
+}
+
 AttentionRings::AttentionRings(func::FuncOp function, MeshAttr group, const Assignment &assignment,
-                               Parts &parts)
-    : function(function), group(group), assignment(assignment), parts(parts) {
+                               Parts &parts, const RingShares &shares)
+    : function(function), group(group), assignment(assignment), parts(parts), shares(shares) {
   Block &body = function.getBody().front();
   for (auto softmax : body.getOps<SoftmaxOp>()) {
     std::optional<Attention> found = attentionOf(softmax);
     if (!found)
       continue;
-    auto areWanted = [&](Blocks &blocks) {
-      return blocks.canBuild(softmax.getInput(), spansOf(*found)) &&
-             blocks.canBuild(valuesOf(*found), found->valueSpans) && isWanted(*found, blocks);
-    };
     Blocks look(group, assignment, parts, /*onlyLooks=*/true);
-    if (!areWanted(look))
+    if (!areWanted(*found, look))
       continue;
     auto blocks = std::make_unique<Blocks>(group, assignment, parts);
-    if (areWanted(*blocks))
-      rings[found->result.getDefiningOp()] = Ring{*found, std::move(blocks)};
+    if (!areWanted(*found, *blocks))
+      continue;
+    share(*found, blocks);
+    rings[found->result.getDefiningOp()] = Ring{*found, std::move(blocks)};
   }
   findOwned(body);
 }
@@ -324,30 +411,37 @@ Value AttentionRings::buildAt(Operation *op) {
   const Attention &attention = found->second.attention;
   Blocks &blocks = *found->second.blocks;
   ImplicitLocOpBuilder builder(op->getLoc(), op);
-  Spans spans = spansOf(attention);
-  unsigned resultRow = attention.rowDims[attention.row];
-  Spans resultSpans(tensorType(op->getResult(0)).getRank(), Span::Whole);
-  resultSpans[resultRow] = Span::Rows;
-  RingSteps steps(attention.scores, spans, blocks, group, symbolsOf(function).asFacts());
+  Spans spans = spansOf(attention), whole = spans;
+  if (attention.shared)
+    whole[*attention.shared] = Span::Whole;
+  RingSteps steps(attention.scores, whole, blocks, group, symbolsOf(function).asFacts());
   SymExpr piece = parts.pieceOf(attention.scores, attention.row, steps.pieces());
-  Merge merge(builder, attention, piece * int64_t(steps.pieces()));
+  std::vector<Merge> merges(blocks.shares(),
+                            Merge(builder, attention, piece * int64_t(steps.pieces())));
   blocks.start(op, steps.pieces());
+  std::string because = "keys and values of " + nameOf(op) + " go around in blocks";
+  bool areEarly = attention.shared && steps.count() > 1;
+  if (areEarly)
+    blocks.send(builder, because);
   for (unsigned step = 0; step < steps.count(); ++step) {
+    if (step > 1 || (step == 1 && !areEarly))
+      blocks.send(builder, because);
     if (step > 0)
-      blocks.advance(builder, "keys and values of " + nameOf(op) + " go around in blocks");
+      blocks.advance();
     Box box = steps.boxAt(step);
     blocks.look(box);
-    merge.look(piece * box.firstRow, piece * box.rows);
-    Value operands[2];
-    operands[attention.powers] = merge.take(blocks.build(builder, attention.scores, spans),
-                                            blocks.keysIn(builder, attention.scores));
-    operands[1 - attention.powers] =
-        blocks.build(builder, valuesOf(attention), attention.valueSpans);
-    Operation *product =
-        buildPart(op, builder, operands, {blocks.typeOf(op->getResult(0), resultSpans)});
-    merge.add(product->getResult(0));
+    for (Merge &merge : merges)
+      merge.look(piece * box.firstRow, piece * box.rows);
+    attendTo(op, attention, blocks, builder, merges);
+    if (step == 0 && areEarly)
+      makeFirst(blocks.lastSent(), op);
   }
-  return blocks.partOf(builder, merge.finish(), op->getResult(0), resultRow);
+  SmallVector<Value> results =
+      llvm::map_to_vector(merges, [](Merge &merge) { return merge.finish(); });
+  unsigned row = attention.rowDims[attention.row];
+  if (attention.shared)
+    results[0] = builder.create<ConcatOp>(results, int64_t(attention.rowDims[*attention.shared]));
+  return blocks.partOf(builder, results[0], op->getResult(0), row);
 }
 
 } // namespace weft

@@ -6,13 +6,14 @@
 //
 // Softmax over lines of keys between a product that gives scores and one that sums values. Every rank has some rows of queries and a
 // block of keys and values; blocks go once around, and of each a rank computes the largest score, the sum of powers and the product, and
-// merges them with those it has.
+// merges them with those it has. Where that hides more of what is on its way, heads are computed in shares (RingShares.h).
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PARALLEL_ATTENTIONRINGS_H
 #define WEFT_PASSES_PARALLEL_ATTENTIONRINGS_H
 
 #include "dialects/weft/Weft.h"
 #include "passes/parallel/Blocks.h"
+#include "passes/parallel/RingShares.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft {
@@ -26,6 +27,9 @@ struct Attention {
   bool isGuarded;     ///< lines that are not numbers count as zeros
   unsigned row;       ///< the dimension of the scores that ranks have parts of
   Spans valueSpans;   ///< of the product's other operand
+  /// By dimension of the scores: where the values have it.
+  llvm::SmallVector<std::optional<unsigned>> valueDims;
+  std::optional<unsigned> shared; ///< the dimension of the scores along which heads are shared
   llvm::SmallVector<unsigned>
       rowDims; ///< where dimensions of the scores but the last are in the result
   llvm::SmallVector<mlir::Operation *> between; ///< from the softmax to the product
@@ -34,7 +38,7 @@ struct Attention {
 class AttentionRings {
 public:
   AttentionRings(mlir::func::FuncOp function, MeshAttr group, const Assignment &assignment,
-                 Parts &parts);
+                 Parts &parts, const RingShares &shares);
 
   bool owns(mlir::Operation *op) const { return owned.contains(op); }
   /// Null where no attention ends.
@@ -45,6 +49,9 @@ private:
   bool bindProduct(Attention &found) const;
   bool isWanted(const Attention &found, const Blocks &blocks) const;
   void findOwned(mlir::Block &body);
+  bool areWanted(const Attention &found, Blocks &blocks) const;
+  RingShape shapeOf(const Attention &found, const Blocks &blocks) const;
+  void share(Attention &found, std::unique_ptr<Blocks> &blocks) const;
 
   struct Ring {
     Attention attention;
@@ -54,6 +61,7 @@ private:
   MeshAttr group;
   const Assignment &assignment;
   Parts &parts;
+  const RingShares &shares;
   llvm::MapVector<mlir::Operation *, Ring> rings; ///< by the product
   llvm::DenseSet<mlir::Operation *> owned;
 };

@@ -32,7 +32,7 @@ std::optional<unsigned> only(const Spans &spans, Span span) {
 Blocks::Key Blocks::keyOf(Value value, const Spans &spans) {
   uint64_t code = 0;
   for (Span span : spans)
-    code = code * 3 + uint64_t(span);
+    code = code * 4 + uint64_t(span);
   return {value, code};
 }
 
@@ -52,10 +52,18 @@ std::optional<unsigned> Blocks::partsOf(Value value) const {
   return dim ? std::optional(dim->dim) : std::nullopt;
 }
 
+/// Of a dimension that shares divide.
+SymExpr Blocks::shareSize(Value value, unsigned dim) const {
+  int64_t size = *tensorOf(value).getDim(dim).asConstant();
+  return SymExpr::constant(value.getContext(), size / int64_t(shareCount));
+}
+
 SymTensorType Blocks::exactType(Value value, const Spans &spans, unsigned at) const {
   SmallVector<SymExpr> dims = tensorOf(value).getDims();
   for (auto [d, span] : llvm::enumerate(spans)) {
-    if (span != Span::Whole)
+    if (span == Span::Share)
+      dims[d] = shareSize(value, d);
+    else if (span != Span::Whole)
       dims[d] = parts.partType(value, d).getDim(d);
     for (unsigned i = 0; span == Span::Columns && i < at; ++i)
       dims[d] = atPlace(dims[d], group, SymExpr::mod(placeIn(group) - 1, group.getRanks()));
@@ -66,9 +74,20 @@ SymTensorType Blocks::exactType(Value value, const Spans &spans, unsigned at) co
 SymTensorType Blocks::typeOf(Value value, const Spans &spans) const {
   SmallVector<SymExpr> dims = tensorOf(value).getDims();
   for (auto [d, span] : llvm::enumerate(spans))
-    if (span != Span::Whole)
+    if (span == Span::Share)
+      dims[d] = shareSize(value, d);
+    else if (span != Span::Whole)
       dims[d] = parts.pieceOf(value, d, pieces) * (span == Span::Rows ? box.rows : box.columns);
   return SymTensorType::get(dims, tensorOf(value).getElementType());
+}
+
+/// Shares are of one size, so those of a value that is made of another lie in the other's.
+bool Blocks::canShare(Value value, const Spans &spans) const {
+  std::optional<unsigned> shared = only(spans, Span::Share);
+  if (!shared)
+    return true;
+  std::optional<int64_t> size = tensorOf(value).getDim(*shared).asConstant();
+  return size && *size % int64_t(shareCount) == 0;
 }
 
 //===-- Decisions --------------------------------------------------------------------------------===//
@@ -84,6 +103,20 @@ std::optional<Cut> Blocks::cutAlong(Operation *op, unsigned dim) const {
   return cut;
 }
 
+/// Whether shares are whole steps of what is cut, everywhere.
+bool Blocks::cutsShares(Operation *op, const Cut &cut) const {
+  auto isWhole = [&](auto each) {
+    auto [value, dim] = each;
+    if (!dim)
+      return true;
+    std::optional<int64_t> size = tensorOf(value).getDim(dim->dim).asConstant(),
+                           stride = dim->stride.asConstant();
+    return size && stride && *size % (*stride * int64_t(shareCount)) == 0;
+  };
+  return llvm::all_of(llvm::zip(op->getOperands(), cut.operands), isWhole) &&
+         llvm::all_of(llvm::zip(op->getResults(), cut.results), isWhole);
+}
+
 std::optional<SmallVector<Spans, 3>> Blocks::operandSpans(Operation *op, const Spans &spans) const {
   SmallVector<Spans, 3> needed;
   for (Value operand : op->getOperands())
@@ -92,7 +125,7 @@ std::optional<SmallVector<Spans, 3>> Blocks::operandSpans(Operation *op, const S
     if (span == Span::Whole)
       continue;
     std::optional<Cut> cut = cutAlong(op, d);
-    if (!cut)
+    if (!cut || (span == Span::Share && !cutsShares(op, *cut)))
       return std::nullopt;
     for (auto [operand, dim] : llvm::zip_equal(needed, cut->operands)) {
       if (dim && operand[dim->dim] != Span::Whole)
@@ -206,7 +239,7 @@ bool Blocks::decide(Value value, const Spans &spans, bool alone) {
     return false;
   if (ways.contains(key))
     return true;
-  std::optional<How> how = choose(value, spans, alone);
+  std::optional<How> how = canShare(value, spans) ? choose(value, spans, alone) : std::nullopt;
   if (!how)
     return failed.insert(key), false;
   ways[key] = *how;
@@ -222,8 +255,9 @@ void Blocks::collect(Value value, const Spans &spans) {
   bool isOfColumns = column && !only(spans, Span::Rows) && partsOf(value) == column;
   isNeeded |= isOfColumns;
   hasPlacement |= isOfColumns && wasPlaced(value, *column);
-  if (how.way == Way::Carried && !llvm::is_contained(travelling, std::pair(value, *column)))
-    travelling.emplace_back(value, *column);
+  Carried sent{value, column.value_or(0), only(spans, Span::Share)};
+  if (how.way == Way::Carried && !llvm::is_contained(travelling, sent))
+    travelling.push_back(sent);
   if (how.way != Way::Rebuilt) {
     read.insert(value);
     return;
@@ -271,6 +305,11 @@ static Value filled(OpBuilder &builder, Value value, unsigned dim, SymExpr size)
       cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
   return builder.create<PadOp>(value.getLoc(), value, zero, DimsAttr::get(context, low),
                                DimsAttr::get(context, high));
+}
+
+Value Blocks::shareOf(OpBuilder &builder, Value whole, unsigned dim, unsigned at) const {
+  SymExpr size = shareSize(whole, dim);
+  return sliceOf(builder, whole, dim, size * int64_t(at), size);
 }
 
 static Value joined(OpBuilder &builder, ArrayRef<Value> values, unsigned dim) {
@@ -334,7 +373,7 @@ Value Blocks::laidPart(OpBuilder &builder, Value value, unsigned dim) {
 
 Value Blocks::boxOf(OpBuilder &builder, Value laid, Value value, const Spans &spans) {
   for (auto [d, span] : llvm::enumerate(spans)) {
-    if (span == Span::Whole)
+    if (span == Span::Whole || span == Span::Share)
       continue;
     bool isRow = span == Span::Rows;
     SymExpr piece = parts.pieceOf(value, d, pieces);
@@ -385,18 +424,29 @@ void Blocks::start(Operation *op, unsigned ofPieces) {
   pieces = ofPieces;
   built.clear();
   laidParts.clear();
-  for (auto [value, dim] : travelling)
-    here[value] = laidPart(builder, value, dim);
+  here.clear();
+  for (const Carried &sent : travelling) {
+    Value own = laidPart(builder, sent.value, sent.column);
+    for (unsigned i = 0; i < sharesOf(sent); ++i)
+      here[{sent.value, i}] = sent.shared ? shareOf(builder, own, *sent.shared, i) : own;
+  }
 }
 
-void Blocks::advance(OpBuilder &builder, const Twine &because) {
+void Blocks::send(OpBuilder &builder, const Twine &because) {
+  sent.assign(travelling.size(), {});
+  for (auto [each, by] : llvm::zip_equal(travelling, sent))
+    for (unsigned i = 0; i < sharesOf(each); ++i) {
+      by.push_back(builder.create<PermuteOp>(each.value.getLoc(), here[{each.value, i}], 1, group));
+      parts.explain(by.back(), because);
+    }
+}
+
+void Blocks::advance() {
   ++step;
   built.clear();
-  for (auto [value, dim] : travelling) {
-    auto sent = builder.create<PermuteOp>(value.getLoc(), here[value], 1, group);
-    parts.explain(sent, because);
-    here[value] = sent;
-  }
+  for (auto [each, by] : llvm::zip_equal(travelling, sent))
+    for (auto [i, exchange] : llvm::enumerate(by))
+      here[{each.value, unsigned(i)}] = exchange->getResult(0);
 }
 
 Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
@@ -405,27 +455,33 @@ Value Blocks::sliced(OpBuilder &builder, Value value, const Spans &spans) {
   for (auto [d, span] : llvm::enumerate(spans))
     if (span == Span::Columns)
       made = laid(builder, made, value, d, placeOf(span));
+  if (std::optional<unsigned> shared = only(spans, Span::Share))
+    made = shareOf(builder, made, *shared, share);
   return boxOf(builder, made, value, spans);
 }
 
 Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
   Key key = keyOf(value, spans);
-  if (Value found = built.lookup(key))
+  std::optional<unsigned> shared = only(spans, Span::Share);
+  unsigned at = shared ? share : 0;
+  if (Value found = built.lookup({key, at}))
     return found;
   const How how = ways.find(key)->second;
   Value made;
   switch (how.way) {
   case Way::Whole:
     made = parts.whole(value, reader);
+    made = shared ? shareOf(builder, made, *shared, share) : made;
     break;
   case Way::Part:
-    made = boxOf(builder, laidPart(builder, value, *only(spans, Span::Rows)), value, spans);
+    made = laidPart(builder, value, *only(spans, Span::Rows));
+    made = boxOf(builder, shared ? shareOf(builder, made, *shared, share) : made, value, spans);
     break;
   case Way::Sliced:
     made = sliced(builder, value, spans);
     break;
   case Way::Carried:
-    made = boxOf(builder, here.lookup(value), value, spans);
+    made = boxOf(builder, here.lookup({value, at}), value, spans);
     break;
   case Way::Rebuilt: {
     Operation *op = value.getDefiningOp();
@@ -436,7 +492,7 @@ Value Blocks::build(OpBuilder &builder, Value value, const Spans &spans) {
     break;
   }
   }
-  return built[key] = made;
+  return built[{key, at}] = made;
 }
 
 } // namespace weft

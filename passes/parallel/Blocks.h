@@ -8,6 +8,8 @@
 //
 // In step s a rank has columns that the rank s places before it made: they travel. What stands between them and the value is computed
 // again for every block, and so is whatever reads only what all ranks have: masks, positions, biases. Rows are always the rank's own.
+// Along one more dimension, heads, values may be cut into shares, each of which travels and is built alone: what is computed of one share
+// reads nothing of another.
 //===------------------------------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PARALLEL_BLOCKS_H
 #define WEFT_PASSES_PARALLEL_BLOCKS_H
@@ -18,9 +20,19 @@
 
 namespace weft {
 
-/// Which elements along a dimension.
-enum class Span : char { Whole, Rows, Columns };
+/// Which elements along a dimension. Share: those of the share that is looked at.
+enum class Span : char { Whole, Rows, Columns, Share };
 using Spans = llvm::SmallVector<Span, 6>;
+
+/// What goes around: a value along the dimension of its parts, and the one along which it is cut into shares.
+struct Carried {
+  mlir::Value value;
+  unsigned column;
+  std::optional<unsigned> shared;
+  bool operator==(const Carried &other) const {
+    return value == other.value && column == other.column && shared == other.shared;
+  }
+};
 
 /// What a rank computes of a step, in pieces of its own rows and of the columns that it has.
 struct Box {
@@ -30,14 +42,16 @@ struct Box {
 class Blocks {
 public:
   /// With `onlyLooks` it is said how values would be made, but not tried: a quick answer where there is nothing to make.
-  Blocks(MeshAttr group, const Assignment &assignment, Parts &parts, bool onlyLooks = false)
-      : group(group), assignment(assignment), parts(parts), onlyLooks(onlyLooks) {}
+  Blocks(MeshAttr group, const Assignment &assignment, Parts &parts, bool onlyLooks = false,
+         unsigned shares = 1)
+      : group(group), assignment(assignment), parts(parts), onlyLooks(onlyLooks),
+        shareCount(shares) {}
 
   /// Decides how the value's blocks are made; nothing is built.
   bool canBuild(mlir::Value value, const Spans &spans);
 
-  /// What travels; each value with the dimension of its parts.
-  llvm::ArrayRef<std::pair<mlir::Value, unsigned>> carried() const { return travelling; }
+  llvm::ArrayRef<Carried> carried() const { return travelling; }
+  unsigned shares() const { return shareCount; }
   /// What is computed for every block.
   const llvm::SetVector<mlir::Operation *> &rebuilt() const { return again; }
   /// Whether blocks are made of the value as it is in the program.
@@ -50,9 +64,14 @@ public:
   /// Parts are laid into `pieces` of one length each, filled up with zeros. Of two, the second goes to the mirrored rank, so that every
   /// rank has an early and a late piece.
   void start(mlir::Operation *reader, unsigned pieces);
-  void advance(mlir::OpBuilder &builder, const llvm::Twine &because);
+  /// The neighbour gets what the rank has: all of it, value by value.
+  void send(mlir::OpBuilder &builder, const llvm::Twine &because);
+  /// What was sent last is here. By value, and by share.
+  llvm::ArrayRef<llvm::SmallVector<mlir::Operation *>> lastSent() const { return sent; }
+  void advance();
   /// In the present step.
   void look(const Box &at) { box = at; }
+  void lookAtShare(unsigned at) { share = at; }
   mlir::Value build(mlir::OpBuilder &builder, mlir::Value value, const Spans &spans);
   SymTensorType typeOf(mlir::Value value, const Spans &spans) const;
 
@@ -93,27 +112,35 @@ private:
   mlir::Value laidPart(mlir::OpBuilder &builder, mlir::Value value, unsigned dim);
   mlir::Value boxOf(mlir::OpBuilder &builder, mlir::Value laid, mlir::Value value,
                     const Spans &spans);
+  unsigned sharesOf(const Carried &sent) const { return sent.shared ? shareCount : 1; }
+  mlir::Value shareOf(mlir::OpBuilder &builder, mlir::Value whole, unsigned dim, unsigned at) const;
   mlir::Value exchanged(mlir::OpBuilder &builder, mlir::Value laid, unsigned dim, SymExpr piece);
   SymExpr placeOf(Span span) const;
+  SymExpr shareSize(mlir::Value value, unsigned dim) const;
+  bool cutsShares(mlir::Operation *op, const Cut &cut) const;
+  bool canShare(mlir::Value value, const Spans &spans) const;
   SymExpr sizeOf(mlir::Value value, unsigned dim, SymExpr place, unsigned piece) const;
 
   MeshAttr group;
   const Assignment &assignment;
   Parts &parts;
   const bool onlyLooks;
+  const unsigned shareCount;
   llvm::DenseMap<Key, How> ways;
   llvm::DenseSet<Key> refused, refusedAlone, collected;
-  llvm::SmallVector<std::pair<mlir::Value, unsigned>, 2> travelling;
+  llvm::SmallVector<Carried, 2> travelling;
   llvm::SetVector<mlir::Operation *> again;
   llvm::DenseSet<mlir::Value> read;
   bool isNeeded = false, hasPlacement = false;
 
-  unsigned step = 0, pieces = 1;
+  unsigned step = 0, pieces = 1, share = 0;
   Box box;
   mlir::Operation *reader = nullptr;
-  llvm::DenseMap<mlir::Value, mlir::Value> here; ///< what has come to the rank
+  /// What has come to the rank, by value and share.
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> here;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> laidParts;
-  llvm::DenseMap<Key, mlir::Value> built; ///< in this step
+  llvm::SmallVector<llvm::SmallVector<mlir::Operation *>, 2> sent;
+  llvm::DenseMap<std::pair<Key, unsigned>, mlir::Value> built; ///< in this step, by share
 };
 
 } // namespace weft

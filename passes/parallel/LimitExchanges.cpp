@@ -27,7 +27,7 @@ struct LimitExchanges : impl::LimitExchangesBase<LimitExchanges> {
     MeshAttr mesh = meshOf(function);
     if (!mesh)
       return;
-    FailureOr<SymValues> values = guessSizes(function, givenSizes());
+    FailureOr<SymValues> values = guessSizes(function, readSizes(ArrayRef<std::string>(sizes)));
     if (failed(values))
       return signalPassFailure();
     for (StringAttr symbol : rankSymbols(mesh))
@@ -47,15 +47,6 @@ struct LimitExchanges : impl::LimitExchangesBase<LimitExchanges> {
   }
 
 private:
-  std::map<std::string, int64_t> givenSizes() {
-    std::map<std::string, int64_t> given;
-    for (const std::string &text : sizes) {
-      auto [name, value] = StringRef(text).split('=');
-      value.getAsInteger(10, given[name.str()]);
-    }
-    return given;
-  }
-
   LogicalResult check(Operation *exchange, StringRef because, FailureOr<int64_t> bytes) {
     if (succeeded(bytes) && *bytes <= most)
       return success();

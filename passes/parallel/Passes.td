@@ -43,7 +43,13 @@ def SplitFunctions : Pass<"weft-split-functions", "::mlir::func::FuncOp"> {
     %o = weft.contract "h i j, h j d -> h i d" %p, %v ->    %sum = %sum * e^(%before - %m) + sum e^(%x - %m), %o likewise with its values;
                                                           %k, %v = weft.permute … by 1;   behind the last: %o / %sum
     ```
+
+    With `rings=most`, or `priced` where it is cheaper over `links`, keys and values of some heads go around after those of others, so that a rank attends to
+    the first while the rest comes.
   }];
+  let options = [Option<"rings", "rings", "std::string", "\"whole\"", "in how many shares of heads they go around: whole, priced or most">,
+                 Option<"links", "links", "std::string", "", "[AXIS=]BANDWIDTH,LATENCY, several with ; between them">,
+                 ListOption<"sizes", "sizes", "std::string", "SYMBOL=NUMBER">];
   let dependentDialects = ["::weft::WeftDialect"];
   let statistics = [Statistic<"exchanges", "exchanges", "collectives that were inserted">];
 }

@@ -225,4 +225,13 @@ FailureOr<SymValues> guessSizes(func::FuncOp function,
   return values;
 }
 
+std::map<std::string, int64_t> readSizes(ArrayRef<std::string> texts) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string &text : texts) {
+    auto [name, value] = StringRef(text).split('=');
+    value.getAsInteger(10, sizes[name.str()]);
+  }
+  return sizes;
+}
+
 } // namespace weft

@@ -43,6 +43,9 @@ mlir::Location withTimes(mlir::Location location, int64_t times);
 mlir::FailureOr<SymValues> guessSizes(mlir::func::FuncOp function,
                                       const std::map<std::string, int64_t> &given);
 
+/// Of texts SYMBOL=NUMBER.
+std::map<std::string, int64_t> readSizes(llvm::ArrayRef<std::string> texts);
+
 } // namespace weft
 
 #endif // WEFT_PASSES_PARALLEL_PRICE_H

@@ -14,6 +14,7 @@
 #include "passes/parallel/AttentionRings.h"
 #include "passes/parallel/GatheredWeights.h"
 #include "passes/parallel/Passes.h"
+#include "passes/parallel/Price.h"
 
 using namespace mlir;
 
@@ -47,8 +48,8 @@ private:
 /// Splits one function along one axis.
 class AxisSplit {
 public:
-  AxisSplit(func::FuncOp function, StringAttr axis, int64_t ranks)
-      : function(function), body(function.getBody().front()),
+  AxisSplit(func::FuncOp function, StringAttr axis, int64_t ranks, const RingShares &shares)
+      : function(function), body(function.getBody().front()), shares(shares),
         group(MeshAttr::get(axis.getContext(), {axis}, {ranks})), assignment(function, axis),
         parts(group, assignment) {}
 
@@ -73,7 +74,7 @@ public:
     SmallVector<Operation *> operations =
         llvm::map_to_vector(body, [](Operation &op) { return &op; });
     SmallVector<Operation *> replaced;
-    AttentionRings rings(function, group, assignment, parts);
+    AttentionRings rings(function, group, assignment, parts, shares);
     for (Operation *op : operations) {
       const Cut *cut = assignment.cutOf(op);
       if (Value made = rings.buildAt(op)) {
@@ -189,6 +190,7 @@ private:
 
   func::FuncOp function;
   Block &body;
+  RingShares shares;
   MeshAttr group;
   Assignment assignment;
   Parts parts;
@@ -221,26 +223,61 @@ void finish(func::FuncOp function, MeshAttr mesh) {
 }
 
 struct SplitFunctions : impl::SplitFunctionsBase<SplitFunctions> {
+  using impl::SplitFunctionsBase<SplitFunctions>::SplitFunctionsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function->hasAttr(kSplitOverAttr) && !function.isExternal())
-      exchanges += splitOverMesh(function);
+      split(function);
     else if (auto mesh = function->getAttrOfType<MeshAttr>(kMeshAttr))
       declarePlaces(function, mesh);
+  }
+
+private:
+  void split(func::FuncOp function) {
+    FailureOr<RingShares> shares = sharesFor(function);
+    if (failed(shares))
+      return signalPassFailure();
+    exchanges += splitOverMesh(function, *shares);
+  }
+
+  /// Over memory processors copy what goes around, and compute nothing meanwhile.
+  FailureOr<RingShares> sharesFor(func::FuncOp function) {
+    RingShares shares;
+    if (rings == "most")
+      shares.choice = RingShares::Most;
+    if (rings != "priced" || links.empty())
+      return shares;
+    shares.choice = RingShares::Priced;
+    SmallVector<StringRef> texts;
+    StringRef(links).split(texts, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef text : texts)
+      if (llvm::Error error = readLink(text, shares.links))
+        return emitError(function.getLoc()) << llvm::toString(std::move(error));
+    FailureOr<SymValues> values = guessSizes(function, readSizes(ArrayRef<std::string>(sizes)));
+    if (failed(values))
+      return failure();
+    shares.sizes = *values;
+    return shares;
   }
 };
 
 } // namespace
 
-unsigned splitOverMesh(func::FuncOp function) {
+unsigned splitOverMesh(func::FuncOp function, const RingShares &shares) {
   auto mesh = function->getAttrOfType<MeshAttr>(kSplitOverAttr);
   unsigned exchanges = 0;
-  for (auto [axis, ranks] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes())) {
+  size_t last = 0;
+  for (auto [i, ranks] : llvm::enumerate(mesh.getSizes()))
+    last = ranks > 1 ? i : last;
+  for (auto [i, axis, ranks] : llvm::enumerate(mesh.getAxes(), mesh.getSizes())) {
     if (ranks == 1)
       continue;
-    auto split = std::make_unique<AxisSplit>(function, axis, ranks);
+    // Axes behind this one may split heads, and each share of them is no part of what a rank has then.
+    RingShares here = i == last ? shares : RingShares();
+    auto split = std::make_unique<AxisSplit>(function, axis, ranks, here);
     while (split->takeApart())
-      split = std::make_unique<AxisSplit>(function, axis, ranks);
+      split = std::make_unique<AxisSplit>(function, axis, ranks, here);
     exchanges += split->run();
   }
   exchanges += gatherWeights(function);

@@ -3,11 +3,12 @@
 #define WEFT_PASSES_PARALLEL_SPLITFUNCTIONS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/parallel/RingShares.h"
 
 namespace weft {
 
 /// Of a function with `weft.split_over`: every rank computes its part. Returns how many collectives were inserted.
-unsigned splitOverMesh(mlir::func::FuncOp function);
+unsigned splitOverMesh(mlir::func::FuncOp function, const RingShares &shares = RingShares());
 
 } // namespace weft
 

@@ -135,6 +135,28 @@ Program masked(int width) {
   return {t.program("y"), width};
 }
 
+/// Attention of several heads over tokens that ranks have parts of.
+Program ringOfHeads(int width, int heads) {
+  Tokens t(width);
+  std::string of = std::to_string(heads), size = std::to_string(width / heads),
+              apart = tensor("b, s, " + of + ", " + size),
+              heading = tensor("b, " + of + ", s, " + size), scores = tensor("b, " + of + ", s, s");
+  for (const char *name : {"q", "k", "v"}) {
+    std::string is = name;
+    t.project("p" + is, "x", unsigned(is[0]));
+    t.line("r" + is, "reshape %p" + is + " to [b, s, " + of + ", " + size + "]", {t.all(width)},
+           apart);
+    t.line(is, "transpose %r" + is + " [0, 2, 1, 3]", {apart}, heading);
+  }
+  t.line("scores", "contract \"b h i d, b h j d -> b h i j\" %q, %k accumulate f32",
+         {heading, heading}, scores);
+  t.line("p", "softmax %scores", {scores}, scores);
+  t.line("o", "contract \"b h i j, b h j d -> b i h d\" %p, %v accumulate f32", {scores, heading},
+         apart);
+  t.line("y", "reshape %o to [b, s, " + std::to_string(width) + "]", {apart}, t.all(width));
+  return {t.program("y"), width};
+}
+
 /// Attention over tokens that ranks have parts of.
 Program ring(int width) {
   Tokens t(width);
@@ -293,6 +315,33 @@ TEST_CASE("blocks of keys and values travel while a ring attends to others", "[b
   }
 }
 
+TEST_CASE("heads go around one share after the other", "[bits]") {
+  Program program = ringOfHeads(32, 4);
+  for (int ranks : {2, 3, 4, 8}) {
+    CompileOptions always = ringOptions(ranks, FuseComm::Always),
+                   never = ringOptions(ranks, FuseComm::Never);
+    CHECK(countOf(planOf(program.text, always), "plan.await") == size_t(8 * (ranks - 1)));
+    compareBits(program, ranks, always, never);
+  }
+}
+
+TEST_CASE("heads go around in shares where a link is slow and keys are many") {
+  Program program = ringOfHeads(32, 4);
+  CompileOptions options = ringOptions(2, FuseComm::Auto);
+  struct {
+    const char *link;
+    int64_t tokens;
+    size_t sent;
+  } cases[] = {{"20MB/s,5us", 8192, 8}, {"20MB/s,5us", 16, 2}, {"20GB/s,1us", 8192, 2}};
+  for (const auto &[link, tokens, sent] : cases) {
+    INFO(tokens << " tokens over " << link);
+    options.links = {link};
+    options.planSizes = {{"s", tokens}};
+    Result<Module> model = importText("test.mlir", program.text);
+    CHECK(countOf(*Compiler().programAfter("partition", *model, options), "weft.permute") == sent);
+  }
+}
+
 //===----------------------------------------------------------------------------------------------===//
 // What comes late
 //===----------------------------------------------------------------------------------------------===//
@@ -365,8 +414,9 @@ static void compareLate(std::initializer_list<int> numbersOfRanks, int turns) {
   for (int ranks : numbersOfRanks) {
     compareLate(pair(64, 256), ranks, optionsFor(ranks, true, FuseComm::Always),
                 optionsFor(ranks, true, FuseComm::Never), turns);
-    compareLate(ring(32), ranks, ringOptions(ranks, FuseComm::Always),
-                ringOptions(ranks, FuseComm::Never), turns);
+    for (const Program &each : {ring(32), ringOfHeads(32, 4)})
+      compareLate(each, ranks, ringOptions(ranks, FuseComm::Always),
+                  ringOptions(ranks, FuseComm::Never), turns / 2);
   }
 }
 

@@ -190,6 +190,7 @@ struct Round {
   int most = 8;                   ///< how often it is sent at most, where more is never seen
   int pieces = 1;                 ///< of a part, of
   int fewerThan = 9;              ///< ranks; more have one
+  int shares = 2, carried = 2;    ///< of heads, and what goes around in them
 
   int piecesOf(int ranks) const { return ranks < fewerThan ? pieces : 1; }
 };
@@ -231,11 +232,13 @@ Values evaluate(const Module &program, const std::vector<int64_t> &dims, const V
   return values;
 }
 
-/// On all ranks, of the program as it is split.
+/// On all ranks, of the program as it is split: with `Always` heads go around in shares.
 Values evaluateSplit(const std::string &text, const std::vector<int64_t> &dims, const Values &input,
-                     std::vector<Traffic> &sent) {
+                     std::vector<Traffic> &sent, FuseComm fuse) {
+  CompileOptions options;
+  options.fuseComm = fuse;
   Result<Module> model = importText("test.mlir", text);
-  Result<std::string> split = model ? Compiler().programAfter("partition", *model, CompileOptions())
+  Result<std::string> split = model ? Compiler().programAfter("partition", *model, options)
                                     : Result<std::string>(model.diagnostics());
   Result<Module> read =
       split ? importText("split.mlir", *split) : Result<Module>(split.diagnostics());
@@ -244,18 +247,26 @@ Values evaluateSplit(const std::string &text, const std::vector<int64_t> &dims, 
   return evaluate(*read, dims, input, &sent);
 }
 
+/// Whole and in shares: the same numbers, and as many bytes.
 void compare(const std::string &text, int ranks, int64_t count, Round round, const Values &input) {
   INFO("tokens " << count);
   std::vector<int64_t> dims{count, kWidth};
-  std::vector<Traffic> sent;
+  std::vector<Traffic> sent[2];
   Values expected = evaluate(*importText("test.mlir", text), dims, input),
-         split = evaluateSplit(text, dims, input, sent);
-  CHECK(distance(split, expected) < 1e-5);
-  if (round.bytes && ranks > 1) {
-    REQUIRE(sent.size() == 1);
+         whole = evaluateSplit(text, dims, input, sent[0], FuseComm::Never),
+         shares = evaluateSplit(text, dims, input, sent[1], FuseComm::Always);
+  CHECK(distance(whole, expected) < 1e-5);
+  CHECK(distance(shares, whole) == 0);
+  if (!round.bytes || ranks == 1)
+    return;
+  for (const std::vector<Traffic> &each : sent) {
+    REQUIRE(each.size() == 1);
     for (int rank = 0; rank < ranks; ++rank)
-      CHECK(sent[0].ranks[rank].bytes == sentBy(rank, ranks, count, round));
+      CHECK(each[0].ranks[rank].bytes == sentBy(rank, ranks, count, round));
   }
+  for (int rank = 0; rank < ranks; ++rank)
+    CHECK(sent[1][0].ranks[rank].messages - sent[0][0].ranks[rank].messages ==
+          (round.shares - 1) * round.carried * std::min(ranks - 1, round.most));
 }
 
 /// The program by threads.
@@ -322,7 +333,7 @@ TEST_CASE("lines without any key are no numbers, or zeros where the model says s
 }
 
 TEST_CASE("heads of keys that several heads of queries share travel once") {
-  compareAll([](Layer &layer) { layer.causal(); }, {kWidth * 4, 8, 2},
+  compareAll([](Layer &layer) { layer.causal(); }, {kWidth * 4, 8, 2, 9, 1},
              [](Layer &layer) { layer.keyHeads = 1; }, 2);
 }
 

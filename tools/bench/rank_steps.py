@@ -19,6 +19,7 @@ HEADS, HEAD, TOKENS = 12, 64, 2048
 RING, PARTS = "ring attention", (0.25, 0.5, 1)
 # Model, case, tokens, tokens of a sequence, layers, width, inner width.
 ENCODERS = {"MiniLM": ("minilm", "b8s128", 1024, 128, 6, 384, 1536), "BERT-base": ("bert_base", "b1s128", 128, 128, 12, 768, 3072)}
+SHARES = 4  # of heads, in which keys and values go around (passes/parallel/RingShares.cpp)
 SHARE = 0.3  # of the unfused step of an encoder
 MOST_PIECES, LEAST_ROWS, LEAST_ROWS_OF_SUM = 8, 16, 64  # of runtime/include/weft/artifact.h
 WEIGHT_BYTES_OF_SECOND = 192e9
@@ -118,13 +119,19 @@ def measure(options, peers):
 
 
 def predicted_ring(row):
-    """A block of keys, then one of values, comes while the own block is attended to; scores wait for the one, sums of values for the other."""
+    """Keys are projected and sent first, then values, in shares of heads; queries and the own block come while they travel. Then scores wait for a share of keys,
+    sums for one of values."""
     part, width = TOKENS / 2, HEADS * HEAD
-    projections, step = 3 * 2 * part * width * width, 2 * 2 * part * part * width
-    second = row["product_seconds"] / (projections + 2 * step)
-    start, step, block = projections * second, step * second, row["exchange_seconds"] / 2
-    scores = max(start + step, start + block) + step / 2
-    return max(scores, start + 2 * block) + step / 2
+    project, step = 2 * part * width * width, 2 * 2 * part * part * width
+    second = row["product_seconds"] / (3 * project + 2 * step)
+    share = row["exchange_seconds"] / (2 * SHARES)
+    link, now = 0, (3 * project + step) * second
+    for made in (1, 2):
+        link = max(link, made * project * second)
+        for _ in range(SHARES):
+            link += share
+            now = max(now, link) + step * second / (2 * SHARES)
+    return now
 
 
 def step_seconds(kind, product, link, rows, weights):

@@ -324,7 +324,7 @@ typedef struct {
   void (*exchange_end)(weft_frame_v1 *frame, int64_t row, const int64_t *words);
 } weft_host_v1;
 
-enum { WEFT_MOST_BESIDE = 4 };
+enum { WEFT_MOST_BESIDE = 8 };
 
 /* What `run` works on. values: as filled by bind. arena: values[n_symbols] bytes, 64-byte aligned at least. */
 struct weft_frame_v1 {
