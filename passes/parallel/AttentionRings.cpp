@@ -404,6 +404,15 @@ void AttentionRings::findOwned(Block &body) {
 
 //===-- The ring ---------------------------------------------------------------------------------===//
 
+/// All but the last share of values, which has time: it stands between the own block and the next one, so that no kernel of the own block takes in how it is
+/// merged with the next, for which it would have to wait.
+static void sendFirst(ArrayRef<SmallVector<Operation *>> sent, Operation *op) {
+  sent.back().back()->moveBefore(op);
+  SmallVector<SmallVector<Operation *>> early(sent);
+  early.back().pop_back();
+  makeFirst(early, op);
+}
+
 Value AttentionRings::buildAt(Operation *op) {
   auto found = rings.find(op);
   if (found == rings.end())
@@ -420,6 +429,8 @@ Value AttentionRings::buildAt(Operation *op) {
                             Merge(builder, attention, piece * int64_t(steps.pieces())));
   blocks.start(op, steps.pieces());
   std::string because = "keys and values of " + nameOf(op) + " go around in blocks";
+  if (attention.shared)
+    because += ", heads in " + std::to_string(blocks.shares()) + " shares";
   bool areEarly = attention.shared && steps.count() > 1;
   if (areEarly)
     blocks.send(builder, because);
@@ -434,7 +445,7 @@ Value AttentionRings::buildAt(Operation *op) {
       merge.look(piece * box.firstRow, piece * box.rows);
     attendTo(op, attention, blocks, builder, merges);
     if (step == 0 && areEarly)
-      makeFirst(blocks.lastSent(), op);
+      sendFirst(blocks.lastSent(), op);
   }
   SmallVector<Value> results =
       llvm::map_to_vector(merges, [](Merge &merge) { return merge.finish(); });
