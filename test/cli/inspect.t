@@ -60,7 +60,7 @@ $+ print(d['schema'], d['kind'], len(d['sha256']), f['inputs'][1], f['formulas']
 
 $ python3 -c "
 $+ import json; d = json.load(open('inspect.json')); print([f['together'] for f in d['functions']][3:])"
-| [[], [{'kernels': [4, 4]}, {'kernels': [4, 3, 4]}, {'kernels': [4, 4]}]]
+| [[], [{'kernels': [4, 4]}, {'kernels': [4, 3, 4]}, {'kernels': [4, 4]}], []]
 
 # What is no artifact, or a damaged one, is refused in a line.
 $ head -c 4000 sample.weft >short.weft && weft inspect short.weft

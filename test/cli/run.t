@@ -83,7 +83,7 @@ $ weft run sample.weft --function halve --dim n=4 --dim m=2 -i x=range -q --outp
 | h/y.npy <i4 [4] 1 5 9 13
 $ weft run sample.weft --function mian
 ! error: there is no function 'mian'
-!   hint: the functions are main, halve, spin, who, beside
+!   hint: the functions are main, halve, spin, who, beside, unpaired
 ? 2
 
 # Ctrl-C ends the call; nothing is left.

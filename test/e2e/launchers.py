@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK small|kills|minilm|torchrun
+"""Ranks as launchers start them: launchers.py WEFT MPIRUN WORK small|kills|kills_long|minilm|torchrun
 
 A program is split over 2 and 4 ranks and run by mpirun, by variables as torchrun and Slurm set them, and by WEFT_RANK. Every time the outputs are, byte for
 byte, those of 'weft run --ranks', rank 0 alone prints, and nothing is left. Then what goes wrong: ranks that do not fit, a plug-in that is missing, a rank that
-never comes; with 'kills' a rank under mpirun that is ended or stopped. With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures; with
+never comes; with 'kills' a rank under mpirun that is ended or stopped, with 'kills_long' at 40 moments.
+With 'minilm' the program is the model in WEFT_TEST_MODEL, without failures; with
 'torchrun' PyTorch's torchrun starts it. MPIRUN may be empty.
 """
 
 import itertools
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -198,7 +200,7 @@ def mpi_failures(launchers):
     expect(code == 0 and out.count("median") == 1, f"bench: {code} {out} {said}")
 
 
-def struck(launchers, how, victim, transport):
+def struck(launchers, how, victim, transport, after=0.0):
     """One of two ranks under mpirun is ended or stopped: the other one is gone in time and says why, then mpirun, which gives a process that it ends a second
     or two, and the exit code is 5 unless mpirun was first."""
     wait, what = 1, f"{how.name} of rank {victim} over {transport}"
@@ -213,6 +215,7 @@ def struck(launchers, how, victim, transport):
     if len(ranks) < 2:
         command.kill()
         return expect(False, f"{what}: mpirun started {ranks}: {begun} {command.communicate()}")
+    time.sleep(after)
     begin, most = time.monotonic(), 2 + (wait if how == signal.SIGSTOP else 0)
     os.kill(ranks[victim], how)
     while is_there(ranks[1 - victim]) and time.monotonic() < begin + PATIENCE:
@@ -231,13 +234,14 @@ def struck(launchers, how, victim, transport):
         expect(command.returncode in (5, 128 + signal.SIGKILL), f"{what}: exit {command.returncode}: {said}")
 
 
-def kills(launchers):
+def kills(launchers, is_long):
     if not launchers.mpirun:
         print("SKIPPED: there is no mpirun, or the plug-in was not built")
         return 77
     launchers.compile(PROGRAM.format(2, 1), "two.mlir")
-    for how, victim, transport in itertools.product((signal.SIGKILL, signal.SIGSTOP), (0, 1), ("mpi", "shm")):
-        struck(launchers, how, victim, transport)
+    cases, chance = list(itertools.product((signal.SIGKILL, signal.SIGSTOP), (0, 1), ("mpi", "shm"))), random.Random(11)
+    for case in cases * (5 if is_long else 1):  # calls take microseconds: a random moment is at any of their collectives
+        struck(launchers, *case, after=chance.uniform(0, 0.2))
     return 1 if findings else 0
 
 
@@ -281,8 +285,8 @@ def main():
     weft, mpirun, work = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     work.mkdir(parents=True, exist_ok=True)
     launchers = Launchers(weft, mpirun, work)
-    if sys.argv[4] == "kills":
-        return kills(launchers)
+    if sys.argv[4] in ("kills", "kills_long"):
+        return kills(launchers, sys.argv[4] == "kills_long")
     if sys.argv[4] != "small":
         return of_model(launchers, sys.argv[4] == "torchrun")
     for name, world in (("two", 2), ("four", 4)):

@@ -417,6 +417,14 @@ static function make_who() {
   return f;
 }
 
+static function make_unpaired() {
+  function f;
+  f.name = f.code = "unpaired";
+  f.inputs = {{"way", WEFT_I64, {}}};
+  f.outputs = {{"done", WEFT_I64, {}}};
+  return f;
+}
+
 static function make_beside() {
   formula k = symbol(0, "k");
   function f;
@@ -431,18 +439,19 @@ static function make_beside() {
 sample make_sample() {
   sample s;
   s.code = load_sample_image();
-  s.description = {"sample",
-                   "weft test",
-                   "x86:v1",
-                   {make_main(), make_halve(), make_spin(), make_who(), make_beside()},
-                   {{"multiply", {"/mul", "/mask"}, 1, 3, 1, symbol(0, "s") * constant(3)},
-                    {"add_and_sum", {"/add"}, 1},
-                    {"burn", {}, 1},
-                    {"note_worker", {}, 1},
-                    {"note_part", {}, 3, 1}},
-                   {{"w", "rows", WEFT_F32, {512}, 0, 2048}},
-                   {},
-                   sizeof(weft_host_v1)};
+  s.description = {
+      "sample",
+      "weft test",
+      "x86:v1",
+      {make_main(), make_halve(), make_spin(), make_who(), make_beside(), make_unpaired()},
+      {{"multiply", {"/mul", "/mask"}, 1, 3, 1, symbol(0, "s") * constant(3)},
+       {"add_and_sum", {"/add"}, 1},
+       {"burn", {}, 1},
+       {"note_worker", {}, 1},
+       {"note_part", {}, 3, 1}},
+      {{"w", "rows", WEFT_F32, {512}, 0, 2048}},
+      {},
+      sizeof(weft_host_v1)};
   std::vector<float> w(512);
   for (int j = 0; j < 512; ++j)
     w[j] = float(j);

@@ -390,6 +390,19 @@ TEST_CASE("an embedder's parallel gets the pieces of kernels that run together")
   }
 }
 
+TEST_CASE("code that ends what it did not begin, or begins what there is not, is refused") {
+  running r(sample_module(), 1);
+  const char *const said[] = {"its code began or ended collective 0 out of turn",
+                              "its code asked for collective 0 of 0"};
+  for (int64_t way : {0, 1, 0}) {
+    array<int64_t> in(WEFT_I64, {}, way), out(WEFT_I64, {});
+    REQUIRE(weft_call(r.context, "unpaired", &in.tensor, 1, &out.tensor, 1, &r.err) ==
+            WEFT_BAD_ARTIFACT);
+    REQUIRE(text_of(r.err).find(said[way]) != std::string::npos);
+  }
+  REQUIRE(who(r, 4) == std::vector<int64_t>{1000, 0, 0, 0}); // the context goes on
+}
+
 TEST_CASE("a running call can be cancelled, and a second caller is told that it runs") {
   for (int32_t threads : {1, 2}) {
     running r(sample_module(), threads);
