@@ -127,8 +127,10 @@ private:
 
 const VectorMachine &x86Machine(llvm::StringRef level) {
   const TileRows fewProducts{6, {6, 4, 3}}, fewFilters{6, {6, 4, 2}}, many{14, {14, 10, 7}};
-  const VectorMachine::Traits avx512{16, 32, true, true, many, {13, {13, 9, 6}}, 0, false, true};
-  const VectorMachine::Traits avx2{8, 16, true, true, fewProducts, fewFilters};
+  const VectorMachine::Traits avx512{16, 32,    true, true,  many, {13, {13, 9, 6}},
+                                     0,  false, true, false, true};
+  const VectorMachine::Traits avx2{8, 16,    true, true,  fewProducts, fewFilters,
+                                   0, false, true, false, true};
   static const SseMachine v2({4, 16, false, false, fewProducts, fewFilters}, kNeverMasked,
                              "llvm.x86.sse2.pmadd.wd"),
       v3(avx2, 32, "llvm.x86.avx2.pmadd.wd"),
@@ -142,9 +144,7 @@ const VectorMachine &x86Machine(llvm::StringRef level) {
     return v3;
   if (level == "v3+vnni")
     return v3vnni;
-  if (level == "v4")
-    return v4;
-  return level == "v4+vnni" ? vnni : level == "v4+bf16" ? bf16 : amx;
+  return level == "v4" ? v4 : level == "v4+vnni" ? vnni : level == "v4+bf16" ? bf16 : amx;
 }
 
 } // namespace weft

@@ -2,6 +2,7 @@
 #include "test/support/Constant.h"
 #include "test/support/Halves.h"
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <filesystem>
 
 using namespace weft::test;
@@ -51,9 +52,39 @@ TEST_CASE("rows and weights of 16 bits are multiplied by the schedule of packed 
       onTargets(layer(element, k, n),
                 [&, element = element](Program &program, const std::string &) {
                   CHECK(uses(program, "contraction"));
-                  for (int64_t m : {0, 1, 2, 5, 14, 15, 29, 120})
+                  for (int64_t m : {0, 1, 2, 5, 14, 15, 29, 120, 263})
                     CHECK(program.difference({{"m", m}}) <= place(element));
                 });
+}
+
+/// A product in one type, of which one operator goes on computing and another sees the bits.
+static std::string seenProduct(const std::string &element) {
+  Constant w{element, {64, 40}};
+  std::string x = tensor("m, 64", element), y = tensor("m, 40", element),
+              wide = tensor("m, 40", "f32");
+  return "func.func @main(%x: " + x + ") -> (" + y + ", " + wide +
+         ") attributes {weft.symbols = #weft.symbols<m>} {\n  %w = " + w.text(1) +
+         "\n  %0 = weft.contract \"m k, k n -> m n\" %x, %w accumulate f32 : (" + x + ", " +
+         w.type() + ") -> " + wide + "\n  %1 = weft.convert %0 to " + element + " : (" + wide +
+         ") -> " + y + "\n  %2 = weft.add %1, %1 : (" + y + ", " + y + ") -> " + y +
+         "\n  %3 = weft.convert %1 to f32 : (" + y + ") -> " + wide + "\n  return %2, %3 : " + y +
+         ", " + wide + "\n}\n";
+}
+
+TEST_CASE("a product is rounded to 16 bits before an operator that sees its bits") {
+  for (const char *element : {"f16", "bf16"})
+    onTargets(seenProduct(element), [&](Program &program, const std::string &) {
+      std::vector<Tensor> results = program.run(program.generate({{"m", 17}}, 1));
+      REQUIRE(results.size() == 2);
+      const uint32_t below = element == std::string("f16") ? 0x1fff : 0xffff;
+      uint32_t seen = 0, word;
+      for (size_t i = 0; i < results[1].bytes.size(); i += sizeof word) {
+        std::memcpy(&word, &results[1].bytes[i], sizeof word);
+        seen |= word;
+      }
+      CHECK(seen != 0);
+      CHECK((seen & below) == 0);
+    });
 }
 
 TEST_CASE("rows of bf16 are multiplied where they lie when the machine adds products of pairs") {

@@ -52,6 +52,8 @@ public:
     bool clearsForNothing = true;
     /// Any elements of 16 bits of a vector are brought together by one instruction.
     bool permutesHalves = false;
+    /// Floats of 16 bits become f32 in other units than those that multiply, and so beside products.
+    bool convertsBeside = false;
   };
   /// Where what is fetched ahead shall wait.
   enum class Cache { First, Second };
@@ -69,6 +71,7 @@ public:
   bool keepsNanInExtremes() const { return traits.keepsNan; }
   bool hasHalves() const { return traits.hasHalves; }
   bool clearsForNothing() const { return traits.clearsForNothing; }
+  bool convertsBeside() const { return traits.convertsBeside; }
   const TileRows &productRows() const { return traits.productRows; }
   const TileRows &filterRows() const { return traits.filterRows; }
 

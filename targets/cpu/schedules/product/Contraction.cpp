@@ -28,6 +28,7 @@
 // Tiles and blocks of panels are those of PanelBlocks.h. Rows are cut into ceil(m / MR) tiles whose
 // sizes differ by at most one, and every size 1..MR has its own function: ragged m costs nothing.
 // Few rows take several panels at once, which keeps enough sums and loads from memory in flight.
+// Where tiles are many, the rows of the next are laid between the products of this one.
 //===------------------------------------------------------------------------------------------===//
 
 #include "dialects/plan/WeightParts.h"
@@ -41,6 +42,7 @@
 #include "targets/cpu/schedules/tile/PanelBlocks.h"
 #include "targets/cpu/schedules/tile/RoundedRows.h"
 #include "targets/cpu/schedules/tile/RowTile.h"
+#include "targets/cpu/schedules/tile/RowsAhead.h"
 #include "targets/cpu/schedules/tile/SpreadRun.h"
 #include "targets/cpu/schedules/tile/WidenedElements.h"
 #include "targets/cpu/schedules/tile/WidenedPanels.h"
@@ -105,6 +107,11 @@ struct Shape : PackedContraction {
     bool meet = k * 4 % kPageBytes == 0;
     return laysRows() && !roundedBlock && meet ? k + kLineBytes / 4 : k;
   }
+  /// Whether the next tile's rows may be widened beside the products of this one.
+  bool mayLayAhead(const VectorMachine &machine) const {
+    return machine.convertsBeside() && widens() && laysRows() && !roundedBlock &&
+           k >= int64_t(machine.lanes());
+  }
   int64_t rowBytes() const { return rowStride() * (pairs ? 2 : 4); }
   /// Times that something is multiplied along a row.
   int64_t steps() const { return pairs ? mostK / 2 : mostK; }
@@ -152,9 +159,10 @@ public:
     Shape s = Shape::of(spec, machine);
     auto constant = [&](int64_t value) { return SymExpr::constant(spec.getContext(), value); };
     PanelBlocks blocks = blocksOf(spec, machine);
-    int64_t widened =
-        s.widens() && blocks.mayPrepare() ? widenedOf(s, machine).bytes(blocks.perBlock) : 0;
-    return {blocks.units(), constant(1), constant(rowsBytes(s, machine) + widened)};
+    if (!s.widens() || !blocks.mayPrepare())
+      return {blocks.units(), constant(1), constant(rowsBytes(s, machine))};
+    int64_t widened = widenedOf(s, machine).bytes(blocks.perBlock);
+    return {blocks.units(), constant(1), constant(widenedFrom(s, machine) + widened)};
   }
 
   std::optional<RowTiles> rowTiles(func::FuncOp spec, const VectorMachine &machine) const override {
@@ -181,9 +189,13 @@ public:
     blocks.emit(
         c,
         [&](KernelContext &inner, int64_t rows, const PanelBlocks::Tile &tile) {
+          bool laysAhead = tile.isPrepared && s.mayLayAhead(inner.machine);
+          if (laysAhead)
+            layRows(inner, s, rowsAt(inner, s, tile.first), tile.scratch, rows);
           inner.loop(constantI64(inner.b, 0), tile.count, 1, [&](Value n) {
             inner.e.forget();
-            emitPanels(inner, blocks, rows, tile.nth(inner, n, rows));
+            Laid laid = laysAhead ? laidAhead(inner, s, blocks, rows, tile, n) : Laid();
+            emitPanels(inner, blocks, rows, tile.nth(inner, n, rows), laid);
           });
         },
         s.widens() ? widen : PanelBlocks::Prepare());
@@ -197,9 +209,38 @@ private:
   static int64_t rowsBytes(const Shape &s, const VectorMachine &machine) {
     return s.laysRows() ? tileRows(machine) * s.rowStride() * 4 : 0;
   }
-  /// Where widened panels lie in scratch: behind the rows.
+  /// Where widened panels lie in scratch: behind the rows, of two tiles where those of the next are laid ahead.
+  static int64_t widenedFrom(const Shape &s, const VectorMachine &machine) {
+    return rowsBytes(s, machine) * (s.mayLayAhead(machine) ? 2 : 1);
+  }
   static Value widenedAt(KernelContext &c, const Shape &s, Value scratch) {
-    return bytes(c, scratch, constantI64(c.b, rowsBytes(s, c.machine)));
+    return bytes(c, scratch, constantI64(c.b, widenedFrom(s, c.machine)));
+  }
+  /// Where row `first` lies.
+  static Value rowsAt(KernelContext &c, const Shape &s, Value first) {
+    return elementPointer(c.b, c.inputs[s.lhs], memoryType(s.element),
+                          c.mul(first, c.e.uniform(s.depth)));
+  }
+
+  /// Rows that were laid ahead, if they were, and those to lay meanwhile.
+  struct Laid {
+    Value rows = {};
+    RowsAhead next = {};
+  };
+  /// Tiles of a call take turns with two places in scratch; the last one lays its own
+  /// rows once more, for nobody.
+  static Laid laidAhead(KernelContext &c, const Shape &s, const PanelBlocks &blocks, int64_t rows,
+                        const PanelBlocks::Tile &tile, Value n) {
+    Value one = constantI64(c.b, 1), last = c.sub(tile.count, one),
+          later = c.b.create<arith::MinSIOp>(c.add(n, one), last);
+    auto place = [&](Value nth) {
+      Value odd = c.b.create<arith::AndIOp>(nth, one);
+      return bytes(c, tile.scratch, c.mul(odd, constantI64(c.b, rowsBytes(s, c.machine))));
+    };
+    Value from = rowsAt(c, s, c.add(tile.first, c.mul(later, constantI64(c.b, rows))));
+    int64_t turns = s.k / turnDepth(s, rows) * blocks.fewestPanels();
+    return {place(n),
+            RowsAhead({s.element, rows, s.k, s.rowStride()}, from, place(c.add(n, one)), turns)};
   }
 
   /// What a tile's function knows: how many rows and panels at a time, and where they begin.
@@ -212,6 +253,7 @@ private:
     Value stride;     ///< elements to the next row, where k is a symbol
     Ahead ahead = {}; ///< a step for every k
     NextRows nextRows = {};
+    RowsAhead rowsAhead = {};
     int64_t vectors() const { return 2 * panels; }
   };
 
@@ -225,7 +267,7 @@ private:
   }
 
   static void emitPanels(KernelContext &c, const PanelBlocks &blocks, int64_t rows,
-                         const PanelBlocks::Tile &tile) {
+                         const PanelBlocks::Tile &tile, const Laid &laid) {
     Shape s = Shape::of(c.spec, c.machine);
     Value first = tile.first, from = tile.from, to = tile.to, weights = c.inputs[s.weight.data];
     int64_t distance = s.panelDistance(c.spec, c.machine);
@@ -237,10 +279,12 @@ private:
     }
     Type stored = memoryType(s.element);
     Value depth = c.e.uniform(s.depth);
-    Value a = elementPointer(c.b, c.inputs[s.lhs], stored, c.mul(first, depth));
+    Value a = rowsAt(c, s, first);
     Value next = elementPointer(c.b, a, stored, c.mul(depth, constantI64(c.b, rows)));
     // [lay rows] Once for all panels of the block.
-    if (s.laysRows()) {
+    if (laid.rows) {
+      a = laid.rows;
+    } else if (s.laysRows()) {
       layRows(c, s, a, tile.scratch, rows);
       a = tile.scratch;
     }
@@ -253,6 +297,9 @@ private:
           t.ahead = blocks.ahead(c, tile, panel, c.inputs[s.weight.data], next);
         if (int64_t turns = s.k / turnDepth(s, rows); rows > kFewRows && turns && s.n)
           t.nextRows = NextRows(c, s.op.getResult(), rows, first, panel, turns);
+        if (laid.rows)
+          t.rowsAhead = laid.next.behind(
+              c, c.mul(c.sub(panel, tile.from), constantI64(c.b, s.k / turnDepth(s, rows))));
         SmallVector<Value> sums = s.k ? accumulate(c, s, t) : accumulateParts(c, s, t);
         // [store] The tail mask is there for all panels when n ends inside one.
         storeRowTile(c, s.op.getResult(), t.first, t.panel, t.vectors(), s.width, sums);
@@ -410,8 +457,9 @@ private:
     Value row = elementPointer(c.b, t.a, rowType(c, s), part.from);
     SmallVector<Value> sums(count * chains, zeros(c));
     auto run = [&](Value k, int64_t depth, MutableArrayRef<Value> sums) {
-      t.nextRows.fetch(
-          c, c.b.createOrFold<arith::DivUIOp>(c.add(part.from, k), constantI64(c.b, step)));
+      Value turn = c.b.createOrFold<arith::DivUIOp>(c.add(part.from, k), constantI64(c.b, step));
+      t.nextRows.fetch(c, turn);
+      t.rowsAhead.widen(c, turn);
       multiplyAdd(c, s, t, data, zero, row, c.add(part.from, k), k, depth, sums);
     };
     if (whole == step)

@@ -52,6 +52,11 @@ void PanelBlocks::offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t
               [&](int64_t kib) { return panelsOfBlock(panels, panelBytes, kib, least); });
 }
 
+int64_t PanelBlocks::fewestPanels() const {
+  std::optional<int64_t> all = panels.asConstant();
+  return all ? *all - (int64_t(llvm::divideCeil(*all, perBlock)) - 1) * perBlock : 1;
+}
+
 SymExpr PanelBlocks::units() const { return SymExpr::ceildiv(m, mostRows) * blocks(); }
 
 std::optional<RowTiles> PanelBlocks::rowTiles(func::FuncOp spec, unsigned argument) const {

@@ -40,6 +40,8 @@ struct PanelBlocks {
                                int64_t least = 1);
   static void offerBlocks(std::vector<Choice> &list, int64_t panels, int64_t panelBytes,
                           int64_t least = 1, int64_t estimateKiB = kBlockKiB);
+  /// That every block has at least.
+  int64_t fewestPanels() const;
   SymExpr blocks() const { return SymExpr::ceildiv(panels, perBlock); }
   SymExpr units() const;
   /// How units follow the rows of this argument of the specification; nothing when its rows are read in another way, too.
