@@ -11,7 +11,6 @@
 //   float to integer: c = x inside the range, else 0                          [saturate]
 //     c converted; the least or the largest integer where x is beyond
 //   to a narrow float: rounded to its bits, and back to f32                   [round]
-//     but not where a product of such floats goes on being computed           [go on]
 //   bits of another type: narrow floats become their bits first               [bits]
 //===------------------------------------------------------------------------------------------===//
 
@@ -251,23 +250,6 @@ static Value saturate(Builder &b, Value x, Type to, Type toLanes) {
   return select(b, above, largest, select(b, below, smallest, converted));
 }
 
-/// [go on] Chains of 16-bit operators are computed in f32 and rounded when they are stored. A product
-/// or sum of 16-bit operands is the first link of such a chain, if nothing but links read it: what
-/// gives another type would see the bits.
-static bool isInsideChain(ConvertOp op) {
-  Type to = op.getTo();
-  auto isOfType = [&](Value value) { return elementOf(value) == to; };
-  Operation *sum = op.getInput().getDefiningOp();
-  if (!isHalf(to) || !sum || isa<ConvertOp>(sum) || !llvm::all_of(sum->getOperands(), isOfType))
-    return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    if (user->hasTrait<OpTrait::IsTerminator>())
-      return true; // it is stored, and rounded then
-    auto rule = dyn_cast<RuleOpInterface>(user);
-    return rule && rule.rule().isPointwise() && llvm::all_of(user->getResults(), isOfType);
-  });
-}
-
 Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
   Type from = elementOf(getInput()), to = getTo(), scalar = computeType(to), type = scalar;
   if (auto vector = dyn_cast<VectorType>(e[0].getType()))
@@ -286,7 +268,7 @@ Value ConvertOp::emitScalar(Builder &b, ValueRange e) {
       x = b.create<arith::TruncFOp>(type, x);
     else if (to.isF64() && !from.isF64())
       x = b.create<arith::ExtFOp>(type, x);
-    if (to == scalar || to == from || isInsideChain(*this))
+    if (to == scalar || to == from)
       return x;
     // [round] Narrow types are computed in f32.
     return decodeFloat(b, to, encodeFloat(b, to, x));
