@@ -220,7 +220,7 @@ TEST_CASE("the first variant that the machine can run is chosen") {
   module.struct_size = sizeof module;
   REQUIRE(weft_module_info(o.module, &module) == WEFT_OK);
   REQUIRE(std::string(module.target) == "x86:v2");
-  REQUIRE(module.functions == 5);
+  REQUIRE(module.functions == 6);
   weft_variant_info_t info = {};
   REQUIRE(weft_variant_info(o.module, 0, &info) == WEFT_INVALID); // struct_size
   info.struct_size = sizeof info;

@@ -21,7 +21,7 @@ TEST_CASE("a module says what it is") {
   REQUIRE(std::string(info.name) == "sample");
   REQUIRE(std::string(info.producer) == "weft test");
   REQUIRE(std::string(info.target) == "x86:v1");
-  REQUIRE(info.functions == 5);
+  REQUIRE(info.functions == 6);
   REQUIRE(info.kernels == 5);
   REQUIRE(info.weights == 1);
   REQUIRE(info.weight_bytes == 2048);
@@ -140,7 +140,7 @@ TEST_CASE("structs of another size are refused, bad arguments too") {
   REQUIRE(weft_module_info(module, &info) == WEFT_OK);
   REQUIRE(info.struct_size == sizeof info + 100);
   auto f = sized<weft_function_info_t>();
-  for (int32_t index : {-1, 5, INT32_MAX, INT32_MIN})
+  for (int32_t index : {-1, 6, INT32_MAX, INT32_MIN})
     REQUIRE(weft_function_info(module, index, &f) == WEFT_INVALID);
   REQUIRE(weft_fact_text(nullptr, 0, 0) == nullptr);
 }
