@@ -107,6 +107,8 @@ struct Flatten : OpRewritePattern<ContractOp> {
     SymExpr depth = product(parts->summed), width = product(parts->given);
     SmallVector<SymExpr> rows = sizesOf(parts->rows), apart = rows;
     llvm::append_range(apart, sizesOf(parts->given));
+    if (rows.empty()) // a vector is one row
+      rows.push_back(SymExpr::constant(getContext(), 1));
     SmallVector<SymExpr> flat(rows), sums(rows);
     flat.push_back(depth);
     sums.push_back(width);
@@ -173,6 +175,8 @@ struct DropUnitRows : OpRewritePattern<ContractOp> {
     if (llvm::none_of(before.lhs, isUnit))
       return failure();
     llvm::erase_if(walk->lhs, isUnit);
+    if (walk->lhs.size() < 2) // one row stays one
+      return failure();
     llvm::erase_if(walk->result, isUnit);
     auto sizesOf = [&](ArrayRef<unsigned> factors) {
       return llvm::map_to_vector(factors, [&](unsigned f) { return rule.factors()[f].extent; });

@@ -61,7 +61,8 @@ std::optional<int64_t> bytesOfPieces(Operation *whole) {
 /// One of the pieces that a constant is cut into, as the weights of each direction: together they take no more memory than it.
 bool isPiece(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
-  if (!slice)
+  auto isConstant = [](SymExpr start) { return bool(start.asConstant()); };
+  if (!slice || !llvm::all_of(slice.getStarts().getDims(), isConstant)) // each rank's own
     return false;
   Value whole = slice.getInput();
   while (auto reshape = whole.getDefiningOp<ReshapeOp>())
@@ -71,6 +72,11 @@ bool isPiece(Operation *op) {
     return false;
   std::optional<int64_t> pieces = bytesOfPieces(constant);
   return pieces && *pieces <= std::max(bytesOf(whole), kSmallTable);
+}
+
+/// Another function may need the whole that pieces come from.
+bool isAlone(func::FuncOp function) {
+  return llvm::hasSingleElement(function->getParentOfType<ModuleOp>().getOps<func::FuncOp>());
 }
 
 /// Constants in memory that a value is computed from.
@@ -109,9 +115,10 @@ public:
     for (Operation *op : llvm::reverse(all))
       if (op->getNumOperands() && !isNoWork(op) && isReadByUnknown(op) && !fold(op))
         known.remove(op);
-    for (Operation *op : all) // of what is constant now, too
-      if (isPiece(op) && isReadByUnknown(op))
-        fold(op);
+    if (isAlone(function))
+      for (Operation *op : all) // of what is constant now, too
+        if (isPiece(op) && isReadByUnknown(op))
+          fold(op);
   }
 
 private:

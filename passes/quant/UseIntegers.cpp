@@ -27,7 +27,8 @@ namespace weft {
 
 namespace {
 
-constexpr int64_t kMostFolded = 1 << 16; ///< elements of a constant made here
+constexpr int64_t kMostFolded = 1 << 16, ///< elements of a constant made here
+    kMostRestored = 1 << 24;             ///< those of a filter
 
 SymTensorType typeOf(Value value) { return cast<SymTensorType>(value.getType()); }
 bool isOne(Value value) { return typeOf(value).getElements().isConstant(1); }
@@ -57,7 +58,8 @@ bool sumsIntegers(Operation *op) {
 class Rewriter {
 public:
   Rewriter(func::FuncOp function, WeightReader weight)
-      : b(function.getLoc(), function.getContext()), constants(std::move(weight)) {}
+      : b(function.getLoc(), function.getContext()), constants(weight),
+        filters(std::move(weight), kMostRestored) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -103,6 +105,9 @@ public:
     function.walk([&](Operation *op) { all.push_back(op); });
     for (Operation *op : all)
       fold(op);
+    for (Operation *op : all)
+      if (auto conv = dyn_cast<ConvOp>(op))
+        restoreFilter(conv);
     for (Operation *op : all)
       if (isa<QuantizeOp, DequantizeOp>(op))
         for (unsigned i : {1u, 2u})
@@ -504,6 +509,17 @@ private:
     value.replaceAllUsesWith(storedConstant(b, type, values->group, values->joined()));
   }
 
+  /// A filter of bytes that is multiplied by floats is one of floats: no schedule restores filters where it reads them.
+  void restoreFilter(ConvOp op) {
+    auto restored = op.getFilter().getDefiningOp<DequantizeOp>();
+    const RefTensor *numbers = restored ? filters.find(restored) : nullptr;
+    if (!numbers)
+      return;
+    b.setInsertionPoint(op);
+    op.getFilterMutable().assign(storedConstant(b, restored.getType(), {}, *numbers));
+    filters.forget();
+  }
+
   /// A number that differs from layer to layer is read from memory, so that layers share their code.
   void makeParameter(OpOperand &operand) {
     Operation *op = operand.get().getDefiningOp();
@@ -521,7 +537,7 @@ private:
   }
 
   ImplicitLocOpBuilder b;
-  ConstantValues constants;
+  ConstantValues constants, filters;
 };
 
 struct UseIntegersPass : impl::UseIntegersBase<UseIntegersPass> {

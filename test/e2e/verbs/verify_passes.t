@@ -7,6 +7,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          weft-limit-exchanges       0          0
 |          canonicalize               0          0
 |          cse                        0          0
+|          weft-fold-constants        0          0
 |          weft-convolve-phases       0          0
 |          weft-use-integers          0          0
 |          weft-fold-scales           0          0
@@ -14,7 +15,9 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          canonicalize               0          0
 |          cse                        0          0
 |          weft-narrow-weights        2.5e-04    2.5e-04
+|          weft-flatten-products      0          2.5e-04
 |          weft-fold-moves            0          2.5e-04
+|          weft-nest-concats          0          2.5e-04
 |          weft-check-positions       0          2.5e-04
 |          weft-decompose-composites  0          2.5e-04
 |          weft-form-kernels          0          2.5e-04
@@ -27,7 +30,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 |          plan-reserve-late          0          2.5e-04
 |          plan-place-memory          0          2.5e-04
 |          code                       0          2.5e-04
-| first    pass weft-narrow-weights, 12 of 25
+| first    pass weft-narrow-weights, 13 of 28
 |          output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
 ! inputs   x  f32[1, 2]  generated, ones
 ! error: output 'y': 1 of 2 elements differ, worst error 0.00025: got 4, expected 4.00099993 at [0, 0]
@@ -35,7 +38,7 @@ $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect
 $ weft verify constant.mlir --input x=ones --dim batch=1 --weights bf16 --bisect=passes --json 2>/dev/null | tail -5
 |   "first": {
 |     "pass": "weft-narrow-weights",
-|     "position": 12
+|     "position": 13
 |   }
 | }
 

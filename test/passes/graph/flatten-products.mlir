@@ -46,6 +46,19 @@ func.func @units(%x: !weft.tensor<[1, s, 2], f32>) -> !weft.tensor<[s, 1, 3], f3
   return %0 : !weft.tensor<[s, 1, 3], f32>
 }
 
+// One row stays a row, and a vector is one.
+// CHECK-LABEL: func @one_row
+// CHECK:         %[[A:.*]] = weft.contract "... k, k n -> ... n" %arg0, %{{.*}} -> !weft.tensor<[1, 3], f32>
+// CHECK:         %[[B:.*]] = weft.contract "... k, k n -> ... n" %{{.*}}, %{{.*}} : (!weft.tensor<[1, 2], f32>, {{.*}} -> !weft.tensor<[1, 3], f32>
+// CHECK:         %[[C:.*]] = weft.reshape %[[B]] to [3]
+// CHECK:         return %[[A]], %[[C]]
+func.func @one_row(%x: !weft.tensor<[1, 2], f32>, %y: !weft.tensor<[2], f32>) -> (!weft.tensor<[1, 3], f32>, !weft.tensor<[3], f32>) {
+  %w = weft.constant dense<1.5> : tensor<2x3xf32> -> !weft.tensor<[2, 3], f32>
+  %0 = weft.contract "m k, k n -> m n" %x, %w accumulate f32 : (!weft.tensor<[1, 2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[1, 3], f32>
+  %1 = weft.contract "k, k n -> n" %y, %w accumulate f32 : (!weft.tensor<[2], f32>, !weft.tensor<[2, 3], f32>) -> !weft.tensor<[3], f32>
+  return %0, %1 : !weft.tensor<[1, 3], f32>, !weft.tensor<[3], f32>
+}
+
 // What is repeated along the other's batch has no dimension for it.
 // CHECK-LABEL: func @repeated
 // CHECK:         %[[Y:.*]] = weft.reshape %arg1 to [2, t]

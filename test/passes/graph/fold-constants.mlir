@@ -76,19 +76,3 @@ func.func @outside() -> !weft.tensor<[1], f32> {
   %0 = weft.gather %t, %i axis 0 : (!weft.tensor<[2], f32>, !weft.tensor<[1], i64>) -> !weft.tensor<[1], f32>
   return %0 : !weft.tensor<[1], f32>
 }
-
-// Weights of two directions are one constant each.
-// CHECK-LABEL: func @pieces
-// CHECK-DAG:     weft.constant dense<{{\[\[\[}}1.000000e+00, 2.000000e+00]]]>
-// CHECK-DAG:     weft.constant dense<{{\[\[\[}}3.000000e+00, 4.000000e+00]]]>
-// CHECK-NOT:     weft.slice
-func.func @pieces(%x: !weft.tensor<[m, 2], f32>) -> (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) attributes {weft.symbols = #weft.symbols<m>} {
-  %w = weft.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]]]> : tensor<2x1x2xf32> -> !weft.tensor<[2, 1, 2], f32>
-  %0 = weft.slice %w from [0, 0, 0] size [1, 1, 2] step [1, 1, 1] : (!weft.tensor<[2, 1, 2], f32>) -> !weft.tensor<[1, 1, 2], f32>
-  %1 = weft.slice %w from [1, 0, 0] size [1, 1, 2] step [1, 1, 1] : (!weft.tensor<[2, 1, 2], f32>) -> !weft.tensor<[1, 1, 2], f32>
-  %2 = weft.reshape %0 to [2] : (!weft.tensor<[1, 1, 2], f32>) -> !weft.tensor<[2], f32>
-  %3 = weft.reshape %1 to [2] : (!weft.tensor<[1, 1, 2], f32>) -> !weft.tensor<[2], f32>
-  %4 = weft.mul %x, %2 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2], f32>) -> !weft.tensor<[m, 2], f32>
-  %5 = weft.mul %x, %3 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[2], f32>) -> !weft.tensor<[m, 2], f32>
-  return %4, %5 : !weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>
-}

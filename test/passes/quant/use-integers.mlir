@@ -604,3 +604,16 @@ func.func @other_reals(%x: !weft.tensor<[m, 2], ui8>, %y: !weft.tensor<[m, 2], u
   %c = weft.concat %a, %b dim 1 : (!weft.tensor<[m, 2], f32>, !weft.tensor<[m, 2], f32>) -> !weft.tensor<[m, 4], f32>
   return %c : !weft.tensor<[m, 4], f32>
 }
+
+// Windows of floats are multiplied by a filter of floats, however large: none is restored where it is read.
+// CHECK-LABEL: func @filter_alone
+// CHECK:         %[[W:.*]] = weft.constant dense<1.500000e+00> : tensor<128x64x3x3xf32>
+// CHECK:         weft.conv %arg0, %[[W]]
+func.func @filter_alone(%x: !weft.tensor<[1, 64, h, w], f32>) -> !weft.tensor<[1, 128, h - 2, w - 2], f32> attributes {weft.symbols = #weft.symbols<h, w>} {
+  %f = weft.constant dense<3> : tensor<128x64x3x3xi8> -> !weft.tensor<[128, 64, 3, 3], i8>
+  %s = weft.constant dense<0.5> : tensor<f32> -> !weft.tensor<[], f32>
+  %z = weft.constant dense<0> : tensor<i8> -> !weft.tensor<[], i8>
+  %w = weft.dequantize %f, %s, %z : (!weft.tensor<[128, 64, 3, 3], i8>, !weft.tensor<[], f32>, !weft.tensor<[], i8>) -> !weft.tensor<[128, 64, 3, 3], f32>
+  %y = weft.conv %x, %w strides [1, 1] dilations [1, 1] low [0, 0] high [0, 0] groups 1 accumulate f32 : (!weft.tensor<[1, 64, h, w], f32>, !weft.tensor<[128, 64, 3, 3], f32>) -> !weft.tensor<[1, 128, h - 2, w - 2], f32>
+  return %y : !weft.tensor<[1, 128, h - 2, w - 2], f32>
+}
