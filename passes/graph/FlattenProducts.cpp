@@ -40,6 +40,13 @@ Value reordered(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> order
   return b.create<TransposeOp>(loc, value, order);
 }
 
+SmallVector<SymExpr> sizesOf(ArrayRef<unsigned> factors, const IterationRule &rule) {
+  SmallVector<SymExpr> sizes;
+  for (unsigned factor : factors)
+    sizes.push_back(rule.factors()[factor].extent);
+  return sizes;
+}
+
 /// Whether it is stored, under whichever dimensions.
 bool isWeight(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -95,18 +102,15 @@ struct Flatten : OpRewritePattern<ContractOp> {
     std::optional<Parts> parts = partsOf(*walk, rule);
     if (!parts)
       return failure();
-    auto sizesOf = [&](ArrayRef<unsigned> factors) {
-      return llvm::map_to_vector(factors, [&](unsigned f) { return rule.factors()[f].extent; });
-    };
     auto product = [&](ArrayRef<unsigned> factors) {
       SymExpr size = SymExpr::constant(getContext(), 1);
-      for (SymExpr extent : sizesOf(factors))
+      for (SymExpr extent : sizesOf(factors, rule))
         size = size * extent;
       return size;
     };
     SymExpr depth = product(parts->summed), width = product(parts->given);
-    SmallVector<SymExpr> rows = sizesOf(parts->rows), apart = rows;
-    llvm::append_range(apart, sizesOf(parts->given));
+    SmallVector<SymExpr> rows = sizesOf(parts->rows, rule), apart = rows;
+    llvm::append_range(apart, sizesOf(parts->given, rule));
     if (rows.empty()) // a vector is one row
       rows.push_back(SymExpr::constant(getContext(), 1));
     SmallVector<SymExpr> flat(rows), sums(rows);
@@ -178,13 +182,11 @@ struct DropUnitRows : OpRewritePattern<ContractOp> {
     if (walk->lhs.size() < 2) // one row stays one
       return failure();
     llvm::erase_if(walk->result, isUnit);
-    auto sizesOf = [&](ArrayRef<unsigned> factors) {
-      return llvm::map_to_vector(factors, [&](unsigned f) { return rule.factors()[f].extent; });
-    };
     Location loc = op.getLoc();
     Value made = rewriter.create<ContractOp>(
-        loc, SymTensorType::get(sizesOf(walk->result), op.getAccumulate()), walk->text(),
-        reshaped(rewriter, loc, op.getLhs(), sizesOf(walk->lhs)), op.getRhs(), op.getAccumulate());
+        loc, SymTensorType::get(sizesOf(walk->result, rule), op.getAccumulate()), walk->text(),
+        reshaped(rewriter, loc, op.getLhs(), sizesOf(walk->lhs, rule)), op.getRhs(),
+        op.getAccumulate());
     rewriter.replaceOp(op, reshaped(rewriter, loc, made, op.getType().getDims()));
     return success();
   }

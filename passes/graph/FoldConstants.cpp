@@ -23,6 +23,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kMostElements = 1 << 24, ///< of one value
+    kMostKept = 1 << 20,                   ///< of a value that others behind it may need again
     kMostPoints = 1 << 24,                 ///< that one operator computes
     kMostProducts = 1 << 28;               ///< that one contraction adds up
 constexpr int64_t kSmallTable = 64 << 10;  ///< bytes that a file may grow by for one value
@@ -164,6 +165,8 @@ private:
     if (!elements)
       return false;
     ImplicitLocOpBuilder b(op->getLoc(), op);
+    if (numbers->size() > kMostKept)
+      constants.forget();
     Value folded = b.create<ConstantOp>(op->getResult(0).getType(), elements);
     op->replaceAllUsesWith(ValueRange(folded)); // and is erased behind, as what it reads
     known.insert(folded.getDefiningOp());
