@@ -19,8 +19,9 @@ def children(parent):
 
 
 def is_there(process):
+    """A process may also end between opening its file and reading it: then reading says that there is no such process."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii") as file:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
