@@ -49,6 +49,14 @@ Scalar unary(ArrayRef<Scalar> e, Real function, Integer integer) {
 
 SymExpr noExpr(SymExpr, SymExpr) { return SymExpr(); }
 
+/// The number that code decides about. Values here are not rounded between operators, and the whole number just above an exact 5.99999998
+/// would be missed, which is what an f32 of it is: frameworks find buckets of positions by such logarithms.
+double decided(Operation *op, double exact) {
+  return cast<SymTensorType>(op->getOperand(0).getType()).getElementType().isF64()
+             ? exact
+             : double(float(exact));
+}
+
 bool isUnsignedOperand(Operation *op) {
   return isUnsigned(cast<SymTensorType>(op->getOperand(0).getType()).getElementType());
 }
@@ -115,13 +123,13 @@ Scalar NotOp::evaluateScalar(WEFT_ARGS) {
       e, [](double x) { return x; }, [](int64_t x) { return ~x; });
 }
 Scalar FloorOp::evaluateScalar(WEFT_ARGS) {
-  return real(e, [](double x) { return std::floor(x); });
+  return real(e, [&](double x) { return std::floor(decided(*this, x)); });
 }
 Scalar CeilOp::evaluateScalar(WEFT_ARGS) {
-  return real(e, [](double x) { return std::ceil(x); });
+  return real(e, [&](double x) { return std::ceil(decided(*this, x)); });
 }
 Scalar RoundOp::evaluateScalar(WEFT_ARGS) {
-  return real(e, [](double x) { return std::nearbyint(x); });
+  return real(e, [&](double x) { return std::nearbyint(decided(*this, x)); });
 }
 Scalar ExpOp::evaluateScalar(WEFT_ARGS) {
   return real(e, [](double x) { return std::exp(x); });
@@ -321,7 +329,8 @@ Scalar CompareOp::evaluateScalar(WEFT_ARGS) {
   if (anySymbolic(e))
     return compareSymbolic(getKind(), exprOf(e[0], e[1]), exprOf(e[1], e[0]), facts);
   if (e[0].kind == Scalar::Real)
-    return Scalar::of(int64_t(compareValues(getKind(), e[0].real, e[1].real)));
+    return Scalar::of(
+        int64_t(compareValues(getKind(), decided(*this, e[0].real), decided(*this, e[1].real))));
   if (isUnsignedOperand(*this))
     return Scalar::of(
         int64_t(compareValues(getKind(), uint64_t(e[0].integer), uint64_t(e[1].integer))));
@@ -367,7 +376,7 @@ Scalar ConvertOp::evaluateScalar(WEFT_ARGS) {
   unsigned width = elementBits(to);
   bool u = to.isUnsignedInteger();
   double low = u ? 0 : -std::ldexp(1.0, width - 1), high = std::ldexp(1.0, u ? width : width - 1);
-  double x = std::trunc(e[0].real);
+  double x = std::trunc(decided(*this, e[0].real));
   if (std::isnan(x))
     return Scalar::of(int64_t(0));
   if (x < low)

@@ -202,3 +202,20 @@ TEST_CASE("shifts, tests of floats, activations") {
                  {"[3], f32"})[0],
         {0, 0, 2.5});
 }
+
+TEST_CASE("whole numbers and comparisons are decided about the number that the type can hold") {
+  for (bool wide : {false, true}) {
+    auto one = [&](const char *op, double x) {
+      return evaluate(op, {wide ? "[1], f64" : "[1], f32"}, {{x}},
+                      {wide ? "[1], f64" : "[1], f32"})[0][0];
+    };
+    CHECK(one("floor %a", 5.99999998) == (wide ? 5 : 6));
+    CHECK(one("ceil %a", 6.00000002) == (wide ? 7 : 6));
+    CHECK(one("round %a", 6.50000002) == (wide ? 7 : 6));
+    CHECK(evaluate("convert %a to i64", {wide ? "[1], f64" : "[1], f32"}, {{5.99999998}},
+                   {"[1], i64"})[0] == Numbers{wide ? 5.0 : 6.0});
+    std::string type = wide ? "[1], f64" : "[1], f32";
+    CHECK(evaluate("compare lt %a, %b", {type, type}, {{5.99999998}, {6}}, {"[1], i1"})[0] ==
+          Numbers{wide ? 1.0 : 0.0});
+  }
+}

@@ -76,3 +76,19 @@ func.func @outside() -> !weft.tensor<[1], f32> {
   %0 = weft.gather %t, %i axis 0 : (!weft.tensor<[2], f32>, !weft.tensor<[1], i64>) -> !weft.tensor<[1], f32>
   return %0 : !weft.tensor<[1], f32>
 }
+
+// Distances of 16, 32 and 64 lie in the buckets 2, 4 and 6 of T5: in f32 the logarithms are whole numbers, and exactly they are not.
+// CHECK-LABEL: func @buckets
+// CHECK:         weft.constant dense<[10, 12, 14]> : tensor<3xi64>
+func.func @buckets() -> !weft.tensor<[3], i64> {
+  %x = weft.constant dense<[2.0, 4.0, 8.0]> : tensor<3xf32> -> !weft.tensor<[3], f32>
+  %s = weft.constant dense<[2.7725887, 2.7725887, 2.7725887]> : tensor<3xf32> -> !weft.tensor<[3], f32>
+  %n = weft.constant dense<8.0> : tensor<3xf32> -> !weft.tensor<[3], f32>
+  %0 = weft.log %x : (!weft.tensor<[3], f32>) -> !weft.tensor<[3], f32>
+  %1 = weft.div %0, %s : (!weft.tensor<[3], f32>, !weft.tensor<[3], f32>) -> !weft.tensor<[3], f32>
+  %2 = weft.mul %1, %n : (!weft.tensor<[3], f32>, !weft.tensor<[3], f32>) -> !weft.tensor<[3], f32>
+  %3 = weft.convert %2 to i64 : (!weft.tensor<[3], f32>) -> !weft.tensor<[3], i64>
+  %e = weft.constant dense<8> : tensor<3xi64> -> !weft.tensor<[3], i64>
+  %4 = weft.add %3, %e : (!weft.tensor<[3], i64>, !weft.tensor<[3], i64>) -> !weft.tensor<[3], i64>
+  return %4 : !weft.tensor<[3], i64>
+}
