@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 from own import (attention, found_by_random_models, fused, loops_and_sequences, matrices_and_sets, narrow_elements, quantized,
-                 random_numbers, sizes_from_data)
+                 random_numbers, sizes_from_data, transforms)
 from own.cases import CASES
 
 

@@ -14,7 +14,7 @@ def window(g, op):
 
 @maker("DFT")
 def dft(g, op):
-    x = g.input(F32, [g.random.choice([1, *g.symbols]), g.random.choice([4, 5, 8]), g.random.choice([1, 2])])
+    x = g.input(F32, [g.random.choice([1, *g.symbols]), g.random.choice([4, 5, 8, 37, 60]), g.random.choice([1, 2])])
     axis = {"axis": 1} if g.opset < 20 else {}
     inputs = [x] if g.opset < 20 else [x, None, g.constant(np.array(1, I64))]
     one = {"onesided": 1} if x.static(2) == 1 and g.random.random() < 0.5 else {"inverse": g.random.randint(0, 1)}
@@ -23,5 +23,6 @@ def dft(g, op):
 
 @maker("STFT")
 def stft(g, op):
-    x = g.input(F32, [g.random.choice([1, "n"]), 16, 1])
-    g.node(op, [x, g.constant(np.array(4, I64)), g.weight(F32, [8])], onesided=1)
+    frame = g.random.choice([8, 36])
+    x = g.input(F32, [g.random.choice([1, "n"]), 2 * frame, 1])
+    g.node(op, [x, g.constant(np.array(4, I64)), g.weight(F32, [frame])], onesided=1)

@@ -1,6 +1,6 @@
-//===- Signals.cpp - Fourier transforms, windows, mel weights ---------------------------------===//
+//===- Signals.cpp - Transforms of signals, windows, mel weights ---------------------------------===//
 
-#include "compiler/import/onnx/operators/Contractions.h"
+#include "compiler/import/onnx/operators/Fourier.h"
 #include "compiler/import/onnx/operators/Operators.h"
 #include <cmath>
 
@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace weft::onnx {
 namespace {
-
-constexpr double kTurn = 6.283185307179586476925;
 
 //===-- Windows -------------------------------------------------------------------------------===//
 
@@ -75,73 +73,6 @@ void convertMelWeightMatrix(NodeImport &n) {
 }
 
 //===-- Fourier transforms --------------------------------------------------------------------===//
-
-struct Transform {
-  SymExpr length; ///< of a whole period
-  bool inverse = false, oneSided = false;
-};
-
-/// 2x2 numbers as [1, 2, 1, 2]: for the parts of the operand and those of the result.
-Value partFactors(NodeImport &n, std::array<double, 4> numbers) {
-  RefTensor table(n.attributes().getF64Type(), {1, 2, 1, 2});
-  table.reals.assign(numbers.begin(), numbers.end());
-  return n.constantTensor(table);
-}
-
-/// What operand element t and its part (real, imaginary) add to result element k and its part, as
-/// [2*t, 2*k]. Angles are reduced as integers, so that they are exact.
-Value transformMatrix(NodeImport &n, const Transform &t, SymExpr from, SymExpr to) {
-  Type f64 = n.attributes().getF64Type();
-  SymExpr one = n.constant(1), two = n.constant(2);
-  Value i = n.iota({from, one, one, one}, 0, n.i64()), k = n.iota({one, one, to, one}, 2, n.i64());
-  Value period = n.number(n.i64(), t.length);
-  Value turns = n.convert(n.binary<RemOp>(n.mul(i, k), period), f64);
-  Value angle = n.mul(turns, n.div(n.number(f64, kTurn), n.convert(period, f64)));
-  double s = t.inverse ? -1 : 1;
-  Value matrix = n.add(n.mul(n.unary<CosOp>(angle), partFactors(n, {1, 0, 0, 1})),
-                       n.mul(n.unary<SinOp>(angle), partFactors(n, {0, -s, s, 0})));
-  if (t.inverse)
-    matrix = n.div(matrix, n.convert(period, f64));
-  if (t.inverse &&
-      t.oneSided) { // the other side repeats all but the first and, of an even period, the middle
-    Value single =
-        n.compare(CompareKind::Equal, n.binary<RemOp>(n.add(i, i), period), n.number(n.i64(), 0.0));
-    matrix = n.mul(matrix, n.select(single, n.number(f64, 1.0), n.number(f64, 2.0)));
-  }
-  return n.reshape(matrix, {from * two, to * two});
-}
-
-/// x [.., t, parts] as [.., k, parts]. Summed in f64: sums of all elements round more than a fast
-/// transform does.
-Value transformLast(NodeImport &n, Value x, const Transform &t) {
-  if (!x || n.refused())
-    return {};
-  unsigned rank = rankOf(x), axis = rank - 2;
-  std::optional<int64_t> parts = typeOf(x).getDim(rank - 1).asConstant();
-  if (parts != 1 && parts != 2)
-    return n.wrong("the last dimension must be 1 (real) or 2 (complex)");
-  SymExpr half = SymExpr::floordiv(t.length, 2) + 1, all = t.length, zero = n.constant(0),
-          two = n.constant(2);
-  SymExpr from =
-      n.simplify(n.smaller(typeOf(x).getDim(axis), t.inverse && t.oneSided ? half : all));
-  SymExpr to = n.simplify(t.oneSided && !t.inverse ? half : all);
-  x = n.sliceDim(x, axis, zero, from);
-  if (parts == 1) { // the imaginary part is 0
-    Dims none(rank, zero), high = none;
-    high.back() = n.constant(1);
-    x = n.pad(x, n.numberLike(x, 0), none, high);
-  }
-  if (!x)
-    return {};
-  Dims dims(typeOf(x).getDims());
-  SymExpr rows = n.product(ArrayRef<SymExpr>(dims).drop_back(2));
-  Type element = elementOf(x), f64 = n.attributes().getF64Type();
-  Value lines = n.convert(n.reshape(x, {rows, from * two}), f64);
-  dims[axis] = to;
-  Value y = n.reshape(
-      n.convert(buildMatMul(n, lines, transformMatrix(n, t, from, to), f64), element), dims);
-  return t.inverse && t.oneSided ? n.sliceDim(y, rank - 1, zero, n.constant(1)) : y;
-}
 
 void buildDFT(NodeImport &n, std::optional<int64_t> axisGiven) {
   Value x = n.input(0);
