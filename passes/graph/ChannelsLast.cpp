@@ -5,8 +5,8 @@
 //                                                                      %3 = transpose %2 [0, 3, 1, 2]
 //
 // With channels last, a filter of one pixel is a contraction, and instructions for bytes, which sum products of neighbours in memory, find
-// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, borders, parts, reductions and what ranks
-// exchange until they meet the next convolution's, where both disappear.
+// channels of one pixel there. Transposes behind convolutions move on through elementwise operators, concatenations, pools, resizes, borders, parts,
+// pixels written as tokens, reductions and what ranks exchange until they meet the next convolution's, where both disappear.
 //
 // Integers are always moved. Floats have schedules for either order, so they are moved when all convolutions of a function can be and
 // few transposes stay: the function is rewritten on a copy first.
@@ -288,6 +288,24 @@ struct MoveBehindSlice : OpRewritePattern<SliceOp> {
   }
 };
 
+/// The pixels of an image as a sequence of tokens, or the other way round.
+struct MoveBehindReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Value source = behindMove(op.getInput());
+    SymTensorType from = typeOf(op.getInput()), to = typeOf(op.getResult());
+    if (!source || to.getRank() < 3)
+      return rewriter.notifyMatchFailure(op, "the operand has its channels in front");
+    if (from.getDim(0) != to.getDim(0) || from.getDim(1) != to.getDim(1))
+      return rewriter.notifyMatchFailure(op, "it is no image with all channels");
+    SymTensorType type = movedType(to);
+    Value moved = rewriter.create<ReshapeOp>(op.getLoc(), type, source,
+                                             DimsAttr::get(op.getContext(), type.getDims()));
+    rewriter.replaceOp(op, toFront(rewriter, op.getLoc(), moved));
+    return success();
+  }
+};
+
 /// What ranks exchange in the order that it is in.
 struct MoveBehindExchange : OpInterfaceRewritePattern<CollectiveOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -346,8 +364,8 @@ LogicalResult moveChannels(func::FuncOp function, bool floats) {
   RewritePatternSet patterns(function.getContext());
   patterns.add<MoveConvolution>(function.getContext(), floats);
   patterns.add<JoinMoves, MoveBehindElementwise, MoveBehindConcat, MoveBehindPool, MoveBehindResize,
-               MoveBehindPad, MoveBehindSlice, MoveBehindExchange, MoveIntoReduction>(
-      function.getContext());
+               MoveBehindPad, MoveBehindSlice, MoveBehindReshape, MoveBehindExchange,
+               MoveIntoReduction>(function.getContext());
   return applyPatternsAndFoldGreedily(function, std::move(patterns));
 }
 

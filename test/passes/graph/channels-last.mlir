@@ -201,3 +201,22 @@ func.func @beside(%x: !weft.tensor<[n, 8, h, w], i8>, %y: !weft.tensor<[n, 4, h,
      : (!weft.tensor<[n, 8, h, w], i8>, !weft.tensor<[4, 8, 3, 3], i8>) -> !weft.tensor<[n, 4, h, w], i32>
   return %3 : !weft.tensor<[n, 4, h, w], i32>
 }
+
+// Tokens are pixels in a row: an image that is made of them, and becomes them again, is not moved.
+// CHECK-LABEL: func @tokens
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[I:.*]] = weft.reshape %arg0 to [n, 8, 8, 16]
+// CHECK-NOT:     weft.transpose
+// CHECK:         %[[C:.*]] = weft.conv %[[I]], {{.*}} {{{.*channels_last.*}}}
+// CHECK:         %[[R:.*]] = weft.reshape %[[C]] to [n, 64, 16]
+// CHECK-NEXT:    return %[[R]]
+func.func @tokens(%x: !weft.tensor<[n, 64, 16], f32>) -> !weft.tensor<[n, 64, 16], f32> attributes {weft.symbols = #weft.symbols<n>} {
+  %f = weft.constant dense<1.0> : tensor<16x1x3x3xf32> -> !weft.tensor<[16, 1, 3, 3], f32>
+  %0 = weft.transpose %x [0, 2, 1] : (!weft.tensor<[n, 64, 16], f32>) -> !weft.tensor<[n, 16, 64], f32>
+  %1 = weft.reshape %0 to [n, 16, 8, 8] : (!weft.tensor<[n, 16, 64], f32>) -> !weft.tensor<[n, 16, 8, 8], f32>
+  %2 = weft.conv %1, %f strides [1, 1] dilations [1, 1] low [1, 1] high [1, 1] groups 16 accumulate f32
+     : (!weft.tensor<[n, 16, 8, 8], f32>, !weft.tensor<[16, 1, 3, 3], f32>) -> !weft.tensor<[n, 16, 8, 8], f32>
+  %3 = weft.reshape %2 to [n, 16, 64] : (!weft.tensor<[n, 16, 8, 8], f32>) -> !weft.tensor<[n, 16, 64], f32>
+  %4 = weft.transpose %3 [0, 2, 1] : (!weft.tensor<[n, 16, 64], f32>) -> !weft.tensor<[n, 64, 16], f32>
+  return %4 : !weft.tensor<[n, 64, 16], f32>
+}
