@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Instructions of one call of Weft and of emulated peers, on the same model and inputs.
 
-    compare.py --weft WEFT --call PROGRAM --peers FOLDER --models FOLDER [--case minilm:b1s16 …]
+    compare.py --weft WEFT --call PROGRAM --peers FOLDER --models FOLDER [--case 'minilm:b1s16@arm:v8@cortex-a53' …]
 
-Writes docs/performance/arm.json, and the table of arm.md there.
+Writes docs/performance/arm.json, and the tables of arm.md there.
 
 WEFT compiles; PROGRAM is build/arm64/bin/weft_call_artifact (cmake --preset arm64); the peers' folder is from make-peers, models from
-tools/bench. Every answer is compared with the first peer's. A cell that is there already is kept, unless --case
-names it; --ours counts Weft alone anew, in the cells that --case names or in all. A ratio is the best peer's instructions / Weft's: above 1 means that Weft executes fewer. Runs with the Python of tools/test-env.
+tools/bench (MODEL.int8 is what its quantiser made). A case is MODEL:CASE@TARGET@PROCESSOR, arm:v8 and neoverse-n1 where none is named; behind
+a target may stand options of `weft compile`. Every answer is compared with the first peer's. A cell that is there already is kept, unless --case
+names it; --ours counts Weft alone anew, in the cells that --case names or in all. A ratio is the best peer's instructions / Weft's: above 1
+means that Weft executes fewer. What computes in bf16 or with SVE is compared with Weft's own count in f32 with NEON. Runs with the Python of tools/test-env.
 """
 import argparse
+import dataclasses
 import json
 import os
 import subprocess
@@ -20,143 +23,143 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import cases
 import numpy as np
 import onnx
-from counting import Counter, Given
+from cells import Asked, known, put
+from counting import EMULATOR, PROCESSORS, Counter, Given
 
-CASES = ["minilm:b1s16", "mobilenetv2:b1", "superres:h64w64"]
-PEERS = ["onnxruntime", "openvino", "mnn"]
-TARGET, CPU = "arm:v8", "neoverse-n1"
-ERROR = 2e-4  # between two answers, of the largest magnitude
 ELEMENTS = {"float32": "f32", "int64": "i64"}
+ERROR = 2e-4  # between two answers in f32, of the largest magnitude
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGES = os.path.realpath(f"{HERE}/../../../docs/performance")
-BEGIN, END = "<!-- written by tools/bench/arm/compare.py -->\n", "<!-- until here -->\n"
 
 
-def differs(answer, reference):
-    return np.abs(answer.reshape(reference.shape) - reference).max() > ERROR * np.abs(reference).max()
+def differs(answer, reference, asked):
+    answer = answer.reshape(reference.shape)
+    if asked.precision() != "f32":
+        return not cases.judge(answer, reference, asked.network(), asked.precision())["right"]
+    return not np.abs(answer - reference).max() <= ERROR * np.abs(reference).max()
+
+
+@dataclasses.dataclass
+class Inputs:
+    model: str  # the path
+    feed: dict
+    output: str
+
+    @staticmethod
+    def of(asked, folder):
+        path = f"{folder}/{asked.model}.onnx"
+        return Inputs(path, cases.inputs(asked.network(), asked.case)[0],
+                      onnx.load(path, load_external_data=False).graph.output[0].name)
 
 
 class Peers:
-    def __init__(self, folder, counter):
-        self.folder, self.counter = folder, counter
+    """Engines for ARM in an emulated Python."""
 
-    def process(self, engine, model, output, calls):
-        out = f"{self.counter.folder.name}/counts.json"
-        command = ["qemu-aarch64", "-cpu", CPU, "-L", f"{self.folder}/root", "-E", f"PYTHONPATH={self.folder}/site", "-plugin",
-                   f"{self.counter.plugin},out={out}", f"{self.folder}/root/usr/bin/python3.11", f"{HERE}/peer.py", engine, model,
-                   f"{self.folder}/feed.npz", output, str(calls), f"{self.folder}/answer.npy"]
+    def __init__(self, folder, counter, calls):
+        self.folder, self.counter, self.calls = folder, counter, calls
+
+    def count(self, engine, inputs, processor):
+        """What a call executes, and the answer."""
+        work = self.counter.folder.name
+        np.savez(f"{work}/feed.npz", **inputs.feed)
+        root = f"{self.folder}/root-{processor}"
+        command = [EMULATOR[0], "-cpu", PROCESSORS[processor], "-L", root, "-E", f"PYTHONPATH={self.folder}/site", "-plugin",
+                   f"{self.counter.plugin},out={work}/counts.json", f"{root}/usr/bin/python3.11", f"{HERE}/peer.py", engine, inputs.model,
+                   f"{work}/feed.npz", inputs.output, str(self.calls), f"{work}/answer.npy"]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
-            raise RuntimeError(f"{engine}: {(run.stderr or run.stdout).strip().splitlines()[-1:]}")
-        with open(out, encoding="utf-8") as file:
-            return sum(json.load(file)["kinds"].values()), np.load(f"{self.folder}/answer.npy")
-
-    def count(self, engine, model, output):
-        """Instructions of a call, and the answer. The first process converts the model where an engine wants that."""
-        if engine == "mnn":
-            self.process(engine, model, output, 1)
-        one, _ = self.process(engine, model, output, 1)
-        three, answer = self.process(engine, model, output, 3)
-        return (three - one) // 2, answer
+            raise RuntimeError(f"{engine}: exit {run.returncode}: {(run.stderr or run.stdout).strip().splitlines()[-1:]}")
+        with open(f"{work}/counts.json", encoding="utf-8") as file:
+            return json.load(file), np.load(f"{work}/answer.npy")
 
 
-def count_weft(options, counter, path, feed):
-    artifact = f"{options.peers}/model.weft"
-    subprocess.run([options.weft, "compile", "-q", path, "-t", TARGET, "-o", artifact], check=True)
-    inputs = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in feed.values()]
-    return counter.count(artifact, inputs, CPU), counter.answer()
+def count_weft(options, counter, asked, inputs):
+    artifact = f"{counter.folder.name}/model.weft"
+    subprocess.run([options.weft, "compile", "-q", inputs.model, "-t", *asked.target.split(), "-o", artifact], check=True)
+    given = [Given(array.shape, ELEMENTS[str(array.dtype)], array.tobytes()) for array in inputs.feed.values()]
+    counted = counter.count(artifact, given, PROCESSORS[asked.cpu], options.calls)
+    return counted, np.frombuffer(counter.answer(), np.float32)
 
 
-def count_case(options, counter, case):
-    model, of_model = case.split(":")
-    path, feed = f"{options.models}/{model}.onnx", cases.inputs(model, of_model)[0]
-    np.savez(f"{options.peers}/feed.npz", **feed)
-    output = onnx.load(path, load_external_data=False).graph.output[0].name
-    ours, answer = count_weft(options, counter, path, feed)
-    peers, reference = {}, None
-    for engine in PEERS:
-        try:
-            count, given = Peers(options.peers, counter).count(engine, path, output)
-        except RuntimeError as error:
-            print(f"{case}: {error}", file=sys.stderr)
-            continue
-        reference = given if reference is None else reference
-        if differs(given, reference):
-            print(f"{case}: {engine} answers otherwise than the first peer", file=sys.stderr)
-            continue
-        peers[engine] = count
-    if reference is None or differs(np.frombuffer(answer, np.float32), reference):
-        sys.exit(f"{case}: no peer answers, or Weft's answer is another one")
-    best = min(peers, key=peers.get)
-    return {"model": model, "case": of_model, "target": TARGET, "cpu": CPU, "peer": best, "ours": ours.instructions, "best": peers[best],
-            "ratio": round(peers[best] / ours.instructions, 3), "peers": peers, "loaded": ours.loaded, "stored": ours.stored}
-
-
-def answer_of(options, cell, path, feed):
+def answer_of(options, asked, inputs):
     """What tools/bench keeps of the model in float64, or what ONNX Runtime gives here."""
-    kept = f"{options.models}/{cell['model']}.{cell['case']}.reference.npz"
+    kept = f"{options.models}/{asked.model}.{asked.case}.reference.npz"
     if os.path.exists(kept):
         file = np.load(kept)
         return file[file.files[0]]
     import onnxruntime
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feed)[0]
+    return onnxruntime.InferenceSession(inputs.model, providers=["CPUExecutionProvider"]).run([inputs.output], inputs.feed)[0]
+
+
+def count_peers(options, counter, asked, inputs):
+    """{engine: what a call executes} of those that agree with the first one, and its answer."""
+    counted, reference = {}, None
+    for engine in asked.peers():
+        try:
+            count, answer = Peers(options.peers, counter, options.calls).count(engine, inputs, asked.cpu)
+        except RuntimeError as error:
+            print(f"{asked}: {error}", file=sys.stderr)
+            continue
+        reference = answer if reference is None else reference
+        if differs(answer, reference, asked):
+            print(f"{asked}: {engine} answers otherwise than the first peer", file=sys.stderr)
+            continue
+        counted[engine] = count
+    return counted, reference
+
+
+def compared(asked, ours, peers, moved):
+    """The cell. `peers`: {engine: instructions}, `moved`: {engine: bytes loaded and stored}."""
+    best = min(peers, key=peers.get)
+    return {**dataclasses.asdict(asked), "peer": best, "ours": ours.instructions, "best": peers[best],
+            "ratio": round(peers[best] / ours.instructions, 3), "peers": peers, "loaded": ours.loaded, "stored": ours.stored, "moved": moved}
+
+
+def count_case(options, counter, asked):
+    inputs = Inputs.of(asked, options.models)
+    ours, answer = count_weft(options, counter, asked, inputs)
+    print(f"{asked}: {ours.instructions}, {ours.loaded} + {ours.stored} bytes", flush=True)
+    if plain := asked.plain():
+        own = next((cell for cell in known() if Asked.of(cell) == plain), None)
+        if not own:
+            sys.exit(f"{asked}: {plain} has to be counted first")
+        if differs(answer, answer_of(options, asked, inputs), asked):
+            sys.exit(f"{asked}: Weft's answer is not the model's")
+        return compared(asked, ours, {"weft": own["ours"]}, {})
+    counted, reference = count_peers(options, counter, asked, inputs)
+    if reference is None or differs(answer, reference, asked):
+        sys.exit(f"{asked}: no peer answers, or Weft's answer is another one")
+    return compared(asked, ours, {engine: sum(count["kinds"].values()) for engine, count in counted.items()},
+                    {engine: count["loaded"] + count["stored"] for engine, count in counted.items()})
 
 
 def recount(options, counter, cell):
     """The cell with Weft counted anew."""
-    path, feed = f"{options.models}/{cell['model']}.onnx", cases.inputs(cell["model"], cell["case"])[0]
-    ours, answer = count_weft(options, counter, path, feed)
-    if differs(np.frombuffer(answer, np.float32), answer_of(options, cell, path, feed)):
-        sys.exit(f"{cell['model']}: Weft's answer is not the model's")
-    return {**cell, "ours": ours.instructions, "ratio": round(cell["best"] / ours.instructions, 3), "loaded": ours.loaded,
-            "stored": ours.stored}
-
-
-def table(cells):
-    """Millions, a row per cell."""
-    rows = ["| model | case | target | Weft | " + " | ".join(PEERS) + " | best / Weft |", "|---" * (5 + len(PEERS)) + "|"]
-    for cell in cells:
-        numbers = [cell["ours"]] + [cell["peers"].get(peer) for peer in PEERS]
-        shown = ["-" if number is None else f"{number / 1e6:.1f}" for number in numbers]
-        rows.append(f"| {cell['model']} | {cell['case']} | `{cell['target']}` | " + " | ".join(shown) + f" | {cell['ratio']:.2f} |")
-    return "\n".join(rows) + "\n"
-
-
-def write(cells):
-    with open(f"{PAGES}/arm.json", "w", encoding="utf-8") as file:
-        file.write('{"cells": [\n' + ",\n".join(json.dumps(cell) for cell in cells) + "\n]}\n")
-    with open(f"{PAGES}/arm.md", encoding="utf-8") as file:
-        page = file.read()
-    before, rest = page.split(BEGIN)
-    with open(f"{PAGES}/arm.md", "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + table(cells) + END + rest.split(END)[1])
-
-
-def known():
-    if not os.path.exists(f"{PAGES}/arm.json"):
-        return []
-    with open(f"{PAGES}/arm.json", encoding="utf-8") as file:
-        return json.load(file)["cells"]
+    asked = Asked.of(cell)
+    inputs = Inputs.of(asked, options.models)
+    ours, answer = count_weft(options, counter, asked, inputs)
+    if differs(answer, answer_of(options, asked, inputs), asked):
+        sys.exit(f"{asked}: Weft's answer is not the model's")
+    print(f"{asked}: {cell['ours']} -> {ours.instructions}, {100 * (ours.instructions / cell['ours'] - 1):+.2f} %", flush=True)
+    return compared(asked, ours, cell["peers"], cell.get("moved", {}))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("weft", "call", "peers", "models"):
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--case", action="append", default=[])
+    parser.add_argument("--case", action="append", default=[], type=Asked.parse)
+    parser.add_argument("--calls", type=int, default=3, help="the last of so many is counted")
     parser.add_argument("--ours", action="store_true", help="count Weft alone anew in cells that are there")
     options = parser.parse_args()
-    cells = known()
-    there = {f"{cell['model']}:{cell['case']}" for cell in cells}
     counter = Counter(options.call)
     if options.ours:
-        is_wanted = lambda cell: not options.case or f"{cell['model']}:{cell['case']}" in options.case
-        write([recount(options, counter, cell) if is_wanted(cell) else cell for cell in cells])
+        for cell in known():
+            if not options.case or Asked.of(cell) in options.case:
+                put(recount(options, counter, cell))
         return
-    for case in options.case or [case for case in CASES if case not in there]:
-        cells = [cell for cell in cells if f"{cell['model']}:{cell['case']}" != case] + [count_case(options, counter, case)]
-        print(cells[-1])
-        write(cells)
+    there = [Asked.of(cell) for cell in known()]
+    for asked in options.case or [asked for asked in Asked.all() if asked not in there]:
+        put(count_case(options, counter, asked))
 
 
 main()

@@ -3,9 +3,10 @@
     counted = Counter(CALL).count("model.weft", [Tensor.parse("x=1,3,64,64:f32")], cpu="neoverse-n1")
     counted.instructions, counted.kinds, counted.kernels, counted.loaded, counted.stored
 
-CALL is build/arm64/bin/weft_call_artifact (cmake --preset arm64). One call is the difference between processes with three calls and with
-one, halved: start and loading cancel. One thread.
+CALL is build/arm64/bin/weft_call_artifact (cmake --preset arm64). It marks where a call ends, and what is counted
+is the last one of some: the first brings memory, the second tidies up (700 instructions). One thread.
 """
+import ast
 import collections
 import dataclasses
 import functools
@@ -14,11 +15,17 @@ import os
 import random
 import struct
 import subprocess
+import sys
 import tempfile
+import zipfile
 
 # Codes of elements as runtime.h numbers them, and how Python packs one.
 ELEMENTS = {"f32": (16, "f"), "i64": (10, "q"), "i32": (8, "i"), "u8": (5, "B")}
+NUMPY = {"<f4": "f32", "<i8": "i64", "<i4": "i32", "|u1": "u8"}
 EMULATOR = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
+# Names of ours, and what the emulator is told: longer vectors than code has cost it most of its time, and SME's kernels are no peers of ours.
+PROCESSORS = {"neoverse-n1": "neoverse-n1", "cortex-a53": "cortex-a53", "max128": "max,sme=off,sve128=on,sve256=off,sve512=off",
+              "max256": "max,sme=off,sve256=on,sve512=off"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -32,6 +39,21 @@ class Given:
     def bytes(self, _):
         head = [ELEMENTS[self.element][0], len(self.dims), *self.dims, len(self.packed)]
         return struct.pack(f"<{len(head)}q", *head) + self.packed
+
+
+def given_in(path):
+    """The inputs in a .npz file, in its order."""
+    given = []
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            data = archive.read(name)
+            begin = 10 if data[6] == 1 else 12  # where the header is, behind its length
+            end = begin + int.from_bytes(data[8:begin], "little")
+            header = ast.literal_eval(data[begin:end].decode())
+            if header["fortran_order"] or header["descr"] not in NUMPY:
+                sys.exit(f"{path}: {name} is {header['descr']}, or in another order: of no use here")
+            given.append(Given(list(header["shape"]), NUMPY[header["descr"]], data[end:]))
+    return given
 
 
 @dataclasses.dataclass
@@ -105,7 +127,7 @@ class Counter:
         self.plugin = f"{self.folder.name}/instructions.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", self.plugin, f"{HERE}/instructions.c"], check=True)
 
-    def process(self, artifact, calls, cpu):
+    def process(self, artifact, cpu, calls=3):
         out = f"{self.folder.name}/counts.json"
         plugin = f"{self.plugin},out={out},artifact={os.path.realpath(artifact)}"
         subprocess.run([*EMULATOR, "-cpu", cpu, "-plugin", plugin, self.call, artifact, f"{self.folder.name}/in",
@@ -121,16 +143,12 @@ class Counter:
     def blocks(self, artifact, tensors, cpu="neoverse-n1"):
         """[(place in the file, instructions executed)] of the artifact's code, of a single call."""
         self.give(tensors)
-        return self.process(artifact, 1, cpu)["blocks"]
+        return self.process(artifact, cpu)["blocks"]
 
-    def count(self, artifact, tensors, cpu="neoverse-n1"):
+    def count(self, artifact, tensors, cpu="neoverse-n1", calls=3):
         self.give(tensors)
-        one, three = self.process(artifact, 1, cpu), self.process(artifact, 3, cpu)
-        of_call = lambda kind: (three[kind] - one[kind]) // 2
-        kinds = {kind: (three["kinds"][kind] - one["kinds"][kind]) // 2 for kind in one["kinds"]}
-        once, often = by_kernel(artifact, one["blocks"]), by_kernel(artifact, three["blocks"])
-        kernels = {name: (often[name] - once[name]) // 2 for name in often}
-        return Counted(sum(kinds.values()), kinds, kernels, of_call("loaded"), of_call("stored"))
+        call = self.process(artifact, cpu, calls)
+        return Counted(sum(call["kinds"].values()), call["kinds"], by_kernel(artifact, call["blocks"]), call["loaded"], call["stored"])
 
     def answer(self):
         """The bytes of the first output of the last call counted."""

@@ -2,11 +2,15 @@
 
     peer.py ENGINE MODEL FEED.npz OUTPUT CALLS RESULT.npy
 
-The result is the output of the last call; what an engine converts a model to lies beside it.
+The result is the output of the last call; after each, a mark is set for what counts instructions (instructions.c). What an engine converts a model to lies beside it.
 """
+import contextlib
+import os
 import sys
 
 import numpy as np
+
+MARK = 0x77656674
 
 
 def onnxruntime(model, feed, output):
@@ -30,7 +34,6 @@ def openvino(model, feed, output):
 
 
 def mnn(model, feed, output):
-    import os
     from MNN.tools import mnnconvert
     import MNN.expr
     import MNN.nn
@@ -58,6 +61,8 @@ def main():
     call = {"onnxruntime": onnxruntime, "openvino": openvino, "mnn": mnn}[engine](model, dict(np.load(feed)), output)
     for _ in range(int(calls)):
         answer = call()
+        with contextlib.suppress(ProcessLookupError):
+            os.getpgid(MARK)
     np.save(result, answer)
 
 
